@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from common.places import EMPTY
-from vision.readers.protocols import Sighting, StackedSighting
+from vision.readers.protocols import Sighting, is_stacked
 from vision.reading import PlaceReading
 
 LEAST_PROBABILITY = 1e-5
@@ -26,7 +26,7 @@ def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float
     there = 1 / (1 + math.exp(-there_log_odds))
     shares = {look: there * share for look, share in piece.look_probabilities().items()}
     solid = piece.solid
-    stack = piece if isinstance(piece, StackedSighting) and piece.log_odds > 0 else None
+    stack = piece if is_stacked(piece) and piece.log_odds > 0 else None
     return PlaceReading(
         _lifted({EMPTY: 1 - there, **shares}),
         sides=piece.sides if piece.log_odds > 0 else {},

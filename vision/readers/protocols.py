@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Protocol, Self, TypeGuard, TypeVar
 
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Solid
@@ -91,7 +91,6 @@ class Sighting(Protocol):
         ...
 
 
-@runtime_checkable
 class StackedSighting(Sighting, Protocol):
     """A stack of pieces whose number may be known."""
 
@@ -104,6 +103,11 @@ class StackedSighting(Sighting, Protocol):
     def tops_mm(self) -> Mapping[int, tuple[float, float]]:
         """The position (x, y) of the top piece on the surface if it stands on this many others."""
         ...
+
+
+def is_stacked(piece: Sighting) -> TypeGuard[StackedSighting]:
+    """Whether a sighting is one of a stack; ``isinstance`` with a protocol takes a hundred times as long."""
+    return hasattr(piece, "heights")
 
 
 SightingT = TypeVar("SightingT", bound=Sighting)

@@ -51,9 +51,9 @@ class BentPaperSettings:
     """Standard deviation of the pose's error within the plane."""
     flat_cells: float = 0.06
     """Maximum displacement of lines, in cells, ..."""
-    flat_share: float = 0.85
+    flat_share: float = 0.9
     """... for this share of all visible lines on a flat sheet, in which case no bend is fitted ..."""
-    seen_share: float = 0.4
+    seen_share: float = 0.2
     """... provided that this share of the grid is visible."""
     least_gain: float = 0.02
     """Minimum gain in the share of the grid that lies on lines, for paper to count as bent."""
@@ -111,10 +111,13 @@ class _GridImage:
         light = linear_light(sample(image, plane_map(camera, pose, self._window)))
         grey = light.mean(axis=2) if light.ndim == 3 else light
         logs = np.log(cv2.GaussianBlur(grey, (0, 0), 0.7) + np.float32(0.02))
-        self._upright, self._level = self._valleys(logs, 1), self._valleys(logs, 0)
+        self._lines = self._valleys(logs, 1), self._valleys(logs, 0)
+        self._blurred: dict[float, tuple[FloatImage, FloatImage]] = {}
         self.camera_mm = pose.camera_position_mm - np.array([0.0, 0.0, surface.height_mm])
         self.reach_mm = float(np.hypot(surface.bounds_mm.width_mm, surface.bounds_mm.depth_mm)) / 2
         self.points_mm, self.is_upright = _grid_points(surface)
+        upright = int(self.is_upright.sum())
+        self._counts = (upright, len(self.points_mm) - upright)
         self.terms = _terms(self.points_mm, self.camera_mm, self.reach_mm)
 
     def _valleys(self, logs: FloatImage, axis: int) -> FloatImage:
@@ -125,14 +128,21 @@ class _GridImage:
 
     def line_strength(self, points_mm: FloatArray, spread_cells: float) -> FloatArray:
         """Strength of lines where the grid's points are seen (..., points, 2); (..., points)."""
-        spread_px = spread_cells * _SETTINGS.px_per_cell
+        if spread_cells not in self._blurred:
+            spread_px = spread_cells * _SETTINGS.px_per_cell
+            upright, level = (
+                np.asarray(cv2.GaussianBlur(lines, (0, 0), spread_px), dtype=np.float32) for lines in self._lines
+            )
+            self._blurred[spread_cells] = upright, level
         columns, rows = self._window.to_pixels(points_mm[..., 0], points_mm[..., 1])
         pixels = np.stack([columns, rows], axis=-1).astype(np.float32)
         found = np.empty(points_mm.shape[:-1], dtype=np.float64)
-        for lines, own in ((self._upright, self.is_upright), (self._level, ~self.is_upright)):
-            blurred = np.asarray(cv2.GaussianBlur(lines, (0, 0), spread_px), dtype=np.float32)
-            here = np.ascontiguousarray(pixels[..., own, :]).reshape(-1, int(own.sum()), 2)
+        begin = 0
+        for blurred, count in zip(self._blurred[spread_cells], self._counts, strict=True):
+            own = slice(begin, begin + count)
+            here = np.ascontiguousarray(pixels[..., own, :]).reshape(-1, count, 2)
             found[..., own] = sample(blurred, here).reshape(found[..., own].shape)
+            begin += count
         return found
 
     def lines_beside(self, points_mm: FloatArray, reach_cells: float) -> tuple[FloatArray, FloatArray]:
@@ -166,7 +176,9 @@ class _GridImage:
 
 
 def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Points on the grid's lines, off their crossings, (n, 2), and whether each is on an upright line, (n,)."""
+    """Points on the grid's lines, off their crossings, (n, 2), and whether each is on an upright line, (n,): first
+    those that are.
+    """
     bounds, cell = surface.bounds_mm, surface.cell_mm
     inner = (np.arange(_STEPS_A_CELL - 1) + 1) / _STEPS_A_CELL
 

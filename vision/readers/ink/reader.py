@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +13,7 @@ from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface
 from vision.readers.ink.appearance import InkAppearance, circled_look, digit_look, looks_of
-from vision.readers.ink.crops import BLOT, CROSS, EMPTY_SIGN, SIGNS, cell_of
+from vision.readers.ink.crops import BLOT, CROSS, DIGITS, EMPTY_SIGN, SIGNS, cell_of
 from vision.readers.ink.drawing import draw_ink
 from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, lines_between, looped_cells
 from vision.readers.ink.network import InkNetwork, shipped
@@ -34,6 +33,13 @@ _LEAST_SHARE = 1e-4
 _SAME_LOG_ODDS = 1e-3
 """Change of a loop's log-odds around a cell below which its sighting is kept."""
 _LOOKS = looks_of(())
+_SHOWN = [SIGNS.index(sign) for sign in SIGNS if sign not in {EMPTY_SIGN, BLOT}]
+"""The signs that have looks ..."""
+_NAMED = {_CROSS_LOOK: CROSS, **{name(digit): digit for name in (digit_look, circled_look) for digit in DIGITS}}
+_SIGN_OF_LOOK = [_SHOWN.index(SIGNS.index(_NAMED[look])) for look in _LOOKS]
+"""... and for each look which of them it is."""
+_IS_CIRCLED = np.array([look in {circled_look(digit) for digit in DIGITS} for look in _LOOKS])
+_IS_CROSS = np.array([look == _CROSS_LOOK for look in _LOOKS])
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,17 +136,16 @@ class InkReader:
         lines = lines_between(scores[..., len(SIGNS) + 1 :])
         looped = looped_cells(scores[..., len(SIGNS)], lines)
         around = np.concatenate([looped[..., None], lines], axis=-1)
-        found = {}
-        for place in surface.places:
-            before, cell = previous.get(place), cell_of(place, surface)
-            if place in known and before is not None and before.is_inside(around[cell]):
-                found[place] = before
-            else:
-                found[place] = _sighting(place, scores[cell], around[cell])
-        return found
+        kept = {place: previous[place] for place in known if previous[place].is_inside(around[cell_of(place, surface)])}
+        fresh = [place for place in surface.places if place not in kept]
+        at = tuple(np.array([cell_of(place, surface) for place in fresh], dtype=np.int64).reshape(-1, 2).T)
+        found = kept | {one.place: one for one in _sightings(fresh, scores[at], around[at])}
+        return {place: found[place] for place in surface.places}
 
     def _with_neighbours(self, places: Collection[str]) -> set[str]:
         """The places and their eight neighbours, whose crops show part of them."""
+        if len(places) == len(self._surface.places):
+            return set(places)
         steps = [(across, up) for across in (-1, 0, 1) for up in (-1, 0, 1)]
         found = {self._surface.neighbour(place, *step) for place in places for step in steps}
         return {place for place in found if place is not None}
@@ -151,35 +156,32 @@ class InkReader:
         return self._map[2]
 
 
-def _sighting(place: str, scores: FloatArray, around: FloatArray) -> InkSighting:
-    """Make a sighting from a cell's log-probabilities of SIGNS, and the log-odds of a loop and of lines around it."""
-    signs = dict(zip(SIGNS, np.exp(scores[: len(SIGNS)]).tolist(), strict=True))
-    empty, blot = signs.pop(EMPTY_SIGN), signs.pop(BLOT)
-    written = sum(signs.values()) + blot
-    circled = _probability(float(around[0]))
-    shares = {}
-    for sign, share in signs.items():
-        # a blot has no known look
-        given = max((share + blot / len(signs)) / max(written, 1e-12), _LEAST_SHARE)
-        if sign == CROSS:
-            shares[_CROSS_LOOK] = given
-        else:
-            shares[digit_look(sign)] = given * (1 - circled)
-            shares[circled_look(sign)] = given * circled
-    total = sum(shares.values())
-    sides = {
-        name: {LOOP: _probability(odds), NO_LOOP: _probability(-odds)}
-        for name, odds in zip(COMPASS, around[1:], strict=True)
-    }
-    return InkSighting(
-        place,
-        math.log(max(written, 1e-9)) - math.log(max(empty, 1e-9)),
-        {look: shares[look] / total for look in _LOOKS},
-        sides,
-        scores,
-        around,
-    )
-
-
-def _probability(log_odds: float) -> float:
-    return float(1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds)))))
+def _sightings(places: Sequence[str], scores: FloatArray, around: FloatArray) -> list[InkSighting]:
+    """Make sightings from the cells' log-probabilities of SIGNS (n, ...), and the log-odds of a loop and of its lines
+    around them (n, 5).
+    """
+    signs = np.exp(scores[:, : len(SIGNS)])
+    empty, blot = signs[:, SIGNS.index(EMPTY_SIGN)], signs[:, SIGNS.index(BLOT)]
+    shown = signs[:, _SHOWN]
+    written = shown.sum(axis=1) + blot
+    # a blot has no known look
+    given = (shown + blot[:, None] / len(_SHOWN)) / np.maximum(written, 1e-12)[:, None]
+    given = np.maximum(given, _LEAST_SHARE)
+    likely = 1 / (1 + np.exp(-np.clip(around, -30, 30)))
+    circled = likely[:, :1]
+    shares = given[:, _SIGN_OF_LOOK] * np.where(_IS_CIRCLED, circled, np.where(_IS_CROSS, 1.0, 1 - circled))
+    shares /= shares.sum(axis=1, keepdims=True)
+    log_odds = np.log(np.maximum(written, 1e-9)) - np.log(np.maximum(empty, 1e-9))
+    return [
+        InkSighting(
+            place,
+            odds,
+            dict(zip(_LOOKS, own, strict=True)),
+            {name: {LOOP: line, NO_LOOP: 1 - line} for name, line in zip(COMPASS, lines, strict=True)},
+            score,
+            near,
+        )
+        for place, odds, own, (_, *lines), score, near in zip(
+            places, log_odds.tolist(), shares.tolist(), likely.tolist(), scores, around, strict=True
+        )
+    ]

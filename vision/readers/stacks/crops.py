@@ -42,7 +42,8 @@ class StackCrops:
             place: float(np.linalg.norm(foot - self._position)) * LARGE_PX / self.large_mm
             for place, foot in self._feet.items()
         }
-        self._turns = {place: _towards(foot - self._position) for place, foot in self._feet.items()}
+        towards = _towards(np.array(list(self._feet.values())) - self._position)
+        self._turns = dict(zip(self._feet, towards, strict=True))
         self._maps: dict[str, PixelMap] = {}
         self._halvings = 0
         middle = np.mean(list(self._feet.values()), axis=0)
@@ -56,7 +57,8 @@ class StackCrops:
             image = np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
         for _ in range(self._halvings):
             image = np.asarray(cv2.pyrDown(image), dtype=np.uint8)
-        maps = np.concatenate([self._map(place) for place in places])
+        self._make_maps([place for place in places if place not in self._maps])
+        maps = np.concatenate([self._maps[place] for place in places])
         return sample(image, maps).reshape(len(places), HEIGHT_PX, WIDTH_PX, 3)
 
     def views(self, places: Sequence[str]) -> FloatArray:
@@ -82,30 +84,35 @@ class StackCrops:
         ray = np.array([*(pixel - FOOT_PX), self._focal_px[place]]) @ self._turns[place]
         return np.asarray(self._position + ray * (height_mm - self._position[2]) / ray[2], dtype=np.float64)
 
-    def _map(self, place: str) -> PixelMap:
-        if place not in self._maps:
-            columns = np.arange(0, WIDTH_PX + _NODE_PX, _NODE_PX, dtype=np.float64)
-            rows = np.arange(0, HEIGHT_PX + _NODE_PX, _NODE_PX, dtype=np.float64)
-            across, down = np.meshgrid(columns - FOOT_PX[0], rows - FOOT_PX[1])
-            rays = np.column_stack([across.ravel(), down.ravel(), np.full(across.size, self._focal_px[place])])
-            rays = rays @ self._turns[place] @ self._pose.rotation.T
-            pixels, _ = cv2.projectPoints(rays, np.zeros(3), np.zeros(3), self._camera.matrix, self._camera.distortion)
-            nodes = pixels.reshape(len(rows), len(columns), 2).astype(np.float32)
-            nodes = nodes / np.float32(2**self._halvings)
-            grid = np.meshgrid(
-                np.arange(WIDTH_PX, dtype=np.float32) / _NODE_PX, np.arange(HEIGHT_PX, dtype=np.float32) / _NODE_PX
-            )
-            self._maps[place] = np.asarray(cv2.remap(nodes, *grid, cv2.INTER_LINEAR), dtype=np.float32)
-        return self._maps[place]
+    def _make_maps(self, places: Sequence[str]) -> None:
+        """Make the pixel maps of the crops of some places."""
+        columns = np.arange(0, WIDTH_PX + _NODE_PX, _NODE_PX, dtype=np.float64)
+        rows = np.arange(0, HEIGHT_PX + _NODE_PX, _NODE_PX, dtype=np.float64)
+        across, down = (part.ravel() for part in np.meshgrid(columns - FOOT_PX[0], rows - FOOT_PX[1]))
+        rays = [
+            np.column_stack([across, down, np.full(across.size, self._focal_px[place])]) @ self._turns[place]
+            for place in places
+        ]
+        if not rays:
+            return
+        seen = np.concatenate(rays) @ self._pose.rotation.T
+        pixels, _ = cv2.projectPoints(seen, np.zeros(3), np.zeros(3), self._camera.matrix, self._camera.distortion)
+        nodes = pixels.reshape(len(places), len(rows), len(columns), 2).astype(np.float32)
+        nodes /= np.float32(2**self._halvings)
+        grid = np.meshgrid(
+            np.arange(WIDTH_PX, dtype=np.float32) / _NODE_PX, np.arange(HEIGHT_PX, dtype=np.float32) / _NODE_PX
+        )
+        for place, own in zip(places, nodes, strict=True):
+            self._maps[place] = np.asarray(cv2.remap(own, *grid, cv2.INTER_LINEAR), dtype=np.float32)
 
 
-def _towards(way: FloatArray) -> FloatArray:
-    """Rotation (3, 3) of a camera with a given viewing direction, with the board's upright direction up in the picture.
+def _towards(ways: FloatArray) -> FloatArray:
+    """Rotations (n, 3, 3) of cameras with given viewing directions (n, 3), with the board's upright direction up in the
+    picture.
 
     From straight above, the board's far side is up.
     """
-    forward = way / np.linalg.norm(way)
-    up = np.array([0.0, 1e-6, 1.0])
-    right = np.cross(forward, up)
-    right /= np.linalg.norm(right)
-    return np.stack([right, np.cross(forward, right), forward])
+    forward = ways / np.linalg.norm(ways, axis=1, keepdims=True)
+    right = np.cross(forward, [0.0, 1e-6, 1.0])
+    right /= np.linalg.norm(right, axis=1, keepdims=True)
+    return np.stack([right, np.cross(forward, right), forward], axis=1)

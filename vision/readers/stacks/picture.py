@@ -23,6 +23,8 @@ SMOOTHING_PX = 0.6
 """Standard deviation, in pixels, of the picture's smoothing. Larger: less noise, but weaker edges."""
 _ROW = 1024
 """Points in a row of a pixel map: OpenCV takes fewer than 32767 rows and columns."""
+CHANNELS = 4
+"""Channels of that picture: blue, green, red and a constant, since OpenCV interpolates four faster than three."""
 
 
 class StackCamera:
@@ -48,13 +50,13 @@ class StackCamera:
         )
 
     def picture(self, image: Image) -> FloatImage:
-        """The picture it sees, (rows, columns, 3) float32, scaled to the usual level."""
+        """The picture it sees, (rows, columns, CHANNELS) float32, scaled to the usual level."""
         if image.ndim == 2:
             image = np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
         cut = cv2.remap(image, *self._maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         gain = USUAL_LEVEL / max(float(np.mean(cv2.mean(cut)[:3])), 1.0)
         smooth = cv2.GaussianBlur(cut.astype(np.float32) * np.float32(gain), (0, 0), SMOOTHING_PX)
-        return np.asarray(smooth, dtype=np.float32)
+        return np.asarray(cv2.cvtColor(smooth, cv2.COLOR_BGR2BGRA), dtype=np.float32)
 
     def pixels(self, points_mm: FloatArray | FloatImage) -> PixelMap:
         """Project points (..., 3) into that picture, (..., 2)."""
@@ -64,6 +66,25 @@ class StackCamera:
         seen[:2] /= seen[2]
         return np.ascontiguousarray(seen[:2].T).reshape(*points_mm.shape[:-1], 2)
 
+    def pixels_of(self, points_mm: FloatArray, moved_mm: FloatArray, turned: FloatArray) -> PixelMap:
+        """Project the points (m, 3) of n equal bodies into that picture, (n, m, 2).
+
+        Each body is turned by its angle (n,), in radians counter-clockwise, and then moved (n, 3).
+        """
+        cosine, sine = np.cos(turned)[:, None], np.sin(turned)[:, None]
+        across, away, up, shift = self._projection.T
+        level = (cosine * across + sine * away, cosine * away - sine * across)
+        bodies = np.stack(
+            [*level, np.broadcast_to(up, level[0].shape), moved_mm @ np.stack([across, away, up]) + shift]
+        )
+        points = np.column_stack([points_mm, np.ones(len(points_mm))]).astype(np.float32)
+        seen = bodies.transpose(1, 2, 0).astype(np.float32).reshape(-1, 4) @ points.T
+        x, y, depth = seen.reshape(len(turned), 3, -1).transpose(1, 0, 2)
+        pixels: PixelMap = np.empty((*depth.shape, 2), dtype=np.float32)
+        np.divide(x, depth, out=pixels[..., 0])
+        np.divide(y, depth, out=pixels[..., 1])
+        return pixels
+
     def slopes(self, points_mm: FloatArray) -> FloatImage:
         """Movement of the pixels per mm of movement of points (n, 3): (n, 2, 3)."""
         matrix = self._projection[:, :3]
@@ -71,13 +92,17 @@ class StackCamera:
         slopes = matrix[:2] - self.pixels(points_mm)[:, :, None] * matrix[2]
         return np.asarray(slopes / depths[:, None, None], dtype=np.float32)
 
-    def levels(self, picture: FloatImage, points_mm: FloatArray | FloatImage) -> FloatImage:
-        """The picture's levels at points (..., 3), in the same shape."""
-        return sampled(picture, self.pixels(points_mm))
+
+def moved(pixels: PixelMap, by: PixelMap) -> PixelMap:
+    """Pixels (..., 2) plus offsets (..., 2), each in consecutive memory; other axes are broadcast.
+
+    They are added as complex numbers: NumPy takes many times as long for a last axis of two.
+    """
+    return np.asarray((pixels.view(np.complex64) + by.view(np.complex64)).view(np.float32))
 
 
 def sampled(picture: FloatImage, pixels: PixelMap) -> FloatImage:
-    """A picture's levels at pixels, shape (..., 2): (..., 3)."""
+    """A picture's levels at pixels, shape (..., 2): (..., channels)."""
     flat = pixels.reshape(-1, 2)
     rows = -(-len(flat) // _ROW)
     wanted: PixelMap = np.zeros((rows * _ROW, 2), dtype=np.float32)
@@ -89,4 +114,5 @@ def sampled(picture: FloatImage, pixels: PixelMap) -> FloatImage:
         cv2.INTER_LINEAR,
         borderMode=cv2.BORDER_REPLICATE,  # type: ignore[call-overload]
     )
-    return np.asarray(found.reshape(-1, 3)[: len(flat)], dtype=np.float32).reshape(*pixels.shape[:-1], 3)
+    channels = picture.shape[2]
+    return np.asarray(found.reshape(-1, channels)[: len(flat)], dtype=np.float32).reshape(*pixels.shape[:-1], channels)

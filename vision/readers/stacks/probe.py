@@ -11,10 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import TIP_SHARE, PyramidSize
-from vision.readers.stacks.picture import USUAL_LEVEL, StackCamera, sampled
+from vision.readers.stacks.picture import CHANNELS, USUAL_LEVEL, StackCamera, moved, sampled
+from vision.sampling import PixelMap
 
 _ACROSS = np.array([-0.7, 0.0, 0.7])
 """Points of a row on the tip or a face, as shares of the row's half length."""
@@ -67,7 +69,12 @@ class Supposed:
     tip_mm: FloatArray
     turned: FloatArray
 
-    def chosen(self, index: FloatArray) -> Supposed:
+    @property
+    def tips_mm(self) -> FloatArray:
+        """The centres of the tips, (n, 3)."""
+        return np.column_stack([self.x_mm, self.y_mm, self.tip_mm])
+
+    def chosen(self, index: npt.NDArray[np.int64]) -> Supposed:
         """The hypotheses at some indices."""
         return Supposed(self.x_mm[index], self.y_mm[index], self.tip_mm[index], self.turned[index])
 
@@ -112,55 +119,54 @@ class Probe:
         """
         count = _TIP_POINTS + _SIDE_POINTS
         supposed = Supposed(middle[:, 0], middle[:, 1], tips_mm, middle[:, 2])
-        points, _ = self._places(camera, supposed, count)
-        slopes = camera.slopes(np.column_stack([middle[:, :2], tips_mm]))
+        slopes = camera.slopes(supposed.tips_mm)
         ways = (tried - middle[:, None, :2]).astype(np.float32) @ slopes[:, :, :2].transpose(0, 2, 1)
-        middles = camera.pixels(points)[:, None]
+        middles = self._pixels(camera, supposed, self._facing(camera, supposed), count)[:, None]
+        ways = np.ascontiguousarray(ways)[:, :, None]
         found = np.empty(tried.shape[:2])
         for begin in range(0, len(found), _AT_ONCE):
             chosen = slice(begin, begin + _AT_ONCE)
-            levels = sampled(picture, middles[chosen] + ways[chosen, :, None])
-            found[chosen] = _tip(levels.reshape(-1, count, 3)).reshape(found[chosen].shape)
+            levels = sampled(picture, moved(middles[chosen], ways[chosen]))
+            found[chosen] = _tip(levels.reshape(-1, count, CHANNELS)).reshape(found[chosen].shape)
         return found
 
     def look(self, camera: StackCamera, picture: FloatImage, supposed: Supposed) -> Borne:
         """Evaluate tips, faces and bases."""
-        points, facing = self._places(camera, supposed, len(self._points))
-        levels = camera.levels(picture, points)
+        facing = self._facing(camera, supposed)
+        levels = sampled(picture, self._pixels(camera, supposed, facing, len(self._points)))
         flat = levels.reshape(len(levels), -1) - np.float32(USUAL_LEVEL)
-        means = np.asarray(flat @ _PART_MEANS, dtype=np.float32).reshape(len(levels), 4, 4, 3)
-        beside, _, over, under = means.transpose(1, 0, 2, 3)
-        squares = np.asarray((flat * flat) @ _PART_SQUARES, dtype=np.float32).reshape(len(levels), 3, 4)
-        spread = np.maximum(squares - (means[:, 1:] ** 2).sum(axis=3), 0.0)
-        weights = (facing > _LEAST_FACING).astype(np.float64)
-        weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
+        means = np.ascontiguousarray((flat @ _PART_MEANS).T).reshape(4, 4, 3, -1)
+        beside, _, over, under = means
+        squares = ((flat * flat) @ _PART_SQUARES).T.reshape(3, 4, -1)
+        spread = np.maximum(squares - (means[1:] ** 2).sum(axis=2), 0.0)
+        weights = (facing.T > _LEAST_FACING).astype(np.float64)
+        weights /= np.maximum(weights.sum(axis=0), 1.0)
         contrast = np.minimum(_lengths(over - under), _MOST_FOOT_CONTRAST)
-        noise = np.sqrt(spread[:, 1] + spread[:, 2])
+        noise = np.sqrt(spread[1] + spread[2])
         return Borne(
             _tip(levels),
-            (np.sqrt(spread[:, 0]) * weights).sum(axis=1),
-            ((contrast - 0.5 * noise) * weights).sum(axis=1),
-            (beside * weights[..., None]).sum(axis=1) + USUAL_LEVEL,
+            (np.sqrt(spread[0]) * weights).sum(axis=0),
+            ((contrast - 0.5 * noise) * weights).sum(axis=0),
+            (beside * weights[:, None]).sum(axis=0).T + USUAL_LEVEL,
         )
 
-    def _places(self, camera: StackCamera, supposed: Supposed, count: int) -> tuple[FloatImage, FloatArray]:
-        """The first points (n, count, 3), and how much each side faces the camera (n, 4): invisible below 0."""
-        points = self._points[:count]
-        cosine, sine = np.cos(supposed.turned)[:, None], np.sin(supposed.turned)[:, None]
-        place = np.empty((len(supposed.x_mm), count, 3), dtype=np.float32)
-        place[..., 0] = supposed.x_mm[:, None] + cosine * points[:, 0] - sine * points[:, 1]
-        place[..., 1] = supposed.y_mm[:, None] + sine * points[:, 0] + cosine * points[:, 1]
-        place[..., 2] = points[:, 2]
-        outwards_x = np.concatenate([sine, cosine, -sine, -cosine], axis=1)
-        outwards_y = np.concatenate([-cosine, sine, cosine, -sine], axis=1)
-        across = camera.position_mm[0] - supposed.x_mm[:, None], camera.position_mm[1] - supposed.y_mm[:, None]
-        above = (camera.position_mm[2] - supposed.tip_mm)[:, None]
-        facing = ((outwards_x * across[0] + outwards_y * across[1]) * self._slope + above) / above
+    def _facing(self, camera: StackCamera, supposed: Supposed) -> FloatArray:
+        """How much each side faces the camera, (n, 4): 1 from straight above, invisible below 0."""
+        cosine, sine = np.cos(supposed.turned), np.sin(supposed.turned)
+        across, away, above = (camera.position_mm - supposed.tips_mm).T
+        towards, beside = sine * across - cosine * away, cosine * across + sine * away
+        steep = (self._slope / above)[:, None]
+        return np.asarray(np.stack([towards, beside, -towards, -beside], axis=1) * steep + 1, dtype=np.float64)
+
+    def _pixels(self, camera: StackCamera, supposed: Supposed, facing: FloatArray, count: int) -> PixelMap:
+        """Where the first points appear, (n, count, 2)."""
+        points, sides = self._points[:count], slice(_TIP_POINTS, _TIP_POINTS + _SIDE_POINTS)
+        pixels = camera.pixels_of(points, supposed.tips_mm, supposed.turned)
         # beyond the tip on an invisible side lies whatever is behind the pyramid
+        level = camera.pixels_of(points[sides] * (1, 1, 0), supposed.tips_mm, supposed.turned)
         unseen = np.repeat(facing <= 0, _SIDE_POINTS // 4, axis=1)
-        place[:, _TIP_POINTS : _TIP_POINTS + _SIDE_POINTS, 2][unseen] = 0.0
-        place[..., 2] += supposed.tip_mm[:, None]
-        return place, facing
+        pixels[:, sides][unseen] = level[unseen]
+        return pixels
 
 
 def tip_widths_mm(camera: StackCamera, picture: FloatImage, supposed: Supposed) -> FloatArray:
@@ -170,18 +176,17 @@ def tip_widths_mm(camera: StackCamera, picture: FloatImage, supposed: Supposed) 
     extent, however blurred its edge is. The sum of two opposite directions does not depend on an error of the centre.
     """
     ways = np.array([[(lateral, -radius, 0.0) for radius in _RADII_MM] for lateral in _LATERAL_MM]).reshape(-1, 3)
-    points = _turned(ways)
-    cosine, sine = np.cos(supposed.turned)[:, None], np.sin(supposed.turned)[:, None]
-    place = np.empty((len(supposed.x_mm), len(points), 3), dtype=np.float32)
-    place[..., 0] = supposed.x_mm[:, None] + cosine * points[:, 0] - sine * points[:, 1]
-    place[..., 1] = supposed.y_mm[:, None] + sine * points[:, 0] + cosine * points[:, 1]
-    place[..., 2] = supposed.tip_mm[:, None]
-    levels = camera.levels(picture, place).reshape(len(place), 4, len(_LATERAL_MM), len(_RADII_MM), 3)
-    inside = levels[..., _RADII_MM < _CENTRE_MM, :].mean(axis=(1, 2, 3))
-    beyond = levels[..., _RADII_MM > _BEYOND_MM, :].mean(axis=(2, 3))
+    points = turned_to_all_sides(ways)
+    levels = sampled(picture, camera.pixels_of(points, supposed.tips_mm, supposed.turned))
+    levels = levels.reshape(len(levels), 4, len(_LATERAL_MM), -1)
+    # NumPy's mean over a short axis takes many times as long
+    lines = np.asarray(sum(levels[:, :, line] for line in range(len(_LATERAL_MM)))) / len(_LATERAL_MM)
+    lines = lines.reshape(len(levels), 4, len(_RADII_MM), CHANNELS)[..., :3]
+    inside = lines[:, :, _RADII_MM < _CENTRE_MM].mean(axis=(1, 2))
+    beyond = lines[:, :, _RADII_MM > _BEYOND_MM].mean(axis=2)
     way = inside[:, None] - beyond
     squares = np.maximum((way**2).sum(axis=2), 1e-6)
-    profile = levels[..., _RADII_MM <= _BEYOND_MM, :].mean(axis=2)
+    profile = lines[:, :, _RADII_MM <= _BEYOND_MM]
     share = ((profile - beyond[:, :, None]) * way[:, :, None]).sum(axis=3) / squares[:, :, None]
     step = float(_RADII_MM[1])
     reach = np.clip(share, -0.3, 1.3).sum(axis=2) * step - step / 2
@@ -192,21 +197,21 @@ def tip_widths_mm(camera: StackCamera, picture: FloatImage, supposed: Supposed) 
 
 def _tip(levels: FloatImage) -> FloatArray:
     """Difference of tips from their surroundings minus the unevenness of both, in grey levels."""
-    # products with few rows of weights are many times faster than means over short axes
+    # products with few rows of weights are many times faster than means over short axes, and so is a long last axis
     flat = levels[:, : _TIP_POINTS + _SIDE_POINTS].reshape(len(levels), -1) - np.float32(USUAL_LEVEL)
-    means = np.asarray(flat @ _MEANS, dtype=np.float32).reshape(len(levels), -1, 3)
-    tip, sides, rims, beside = means[:, :1], means[:, 1:5], means[:, 5:9], means[:, 9:]
-    spread = np.sqrt(np.maximum((flat * flat) @ _SQUARES - (means[:, :5] ** 2).sum(axis=2), 0.0))
+    means = np.ascontiguousarray((flat @ _MEANS).T).reshape(-1, 3, len(levels))
+    tip, sides, rims, beside = means[:1], means[1:5], means[5:9], means[9:]
+    spread = np.sqrt(np.maximum(((flat * flat) @ _SQUARES).T - (means[:5] ** 2).sum(axis=1), 0.0))
     apart = np.minimum(_lengths(tip - sides), _MOST_CONTRAST)
     edge = np.minimum(_lengths(rims - beside), _MOST_CONTRAST)
-    uneven = spread[:, 0] + 0.3 * spread[:, 1:].mean(axis=1)
-    found = 0.5 * apart.mean(axis=1) + 0.5 * apart.min(axis=1) + 0.7 * edge.mean(axis=1) - uneven
+    uneven = spread[0] + 0.3 * spread[1:].mean(axis=0)
+    found = 0.5 * apart.mean(axis=0) + 0.5 * apart.min(axis=0) + 0.7 * edge.mean(axis=0) - uneven
     return np.asarray(found, dtype=np.float64)
 
 
-def _lengths(ways: FloatImage | FloatArray) -> FloatImage:
-    """Norms of differences of levels, (..., 3)."""
-    first, second, third = ways[..., 0], ways[..., 1], ways[..., 2]
+def _lengths(ways: npt.NDArray[np.floating]) -> FloatImage:
+    """Norms of differences of levels, (..., 3, n): (..., n)."""
+    first, second, third = ways[..., 0, :], ways[..., 1, :], ways[..., 2, :]
     return np.asarray(np.sqrt(first * first + second * second + third * third), dtype=np.float32)
 
 
@@ -228,9 +233,8 @@ def _weights() -> tuple[FloatImage, FloatImage]:
     chosen += [~on_tip & (side == each) for each in range(sides)]
     chosen += [on_tip & (side == each) & (row == 1) for each in range(sides)]
     chosen += [~on_tip & (side == each) & (row == 0) for each in range(sides)]
-    shares = np.array([group / group.sum() for group in chosen], dtype=np.float32).T
-    means, squares = np.kron(shares, np.eye(3)), np.kron(shares[:, : 1 + sides], np.ones((3, 1)))
-    return means.astype(np.float32), squares.astype(np.float32)
+    shares = np.array([group / group.sum() for group in chosen]).T
+    return _of_colours(shares, shares[:, : 1 + sides])
 
 
 def _part_weights() -> tuple[FloatImage, FloatImage]:
@@ -246,16 +250,22 @@ def _part_weights() -> tuple[FloatImage, FloatImage]:
     for number, column in enumerate(columns):
         shares[row : row + len(column), 4 * number : 4 * number + 4] = column
         row += len(column)
-    means, squares = np.kron(shares, np.eye(3)), np.kron(shares[:, 4:], np.ones((3, 1)))
-    return means.astype(np.float32), squares.astype(np.float32)
+    return _of_colours(shares, shares[:, 4:])
+
+
+def _of_colours(means: FloatArray, squares: FloatArray) -> tuple[FloatImage, FloatImage]:
+    """Weights of flattened levels from those of points, (points, n): three columns for each mean, one for a square."""
+    colours = np.eye(CHANNELS, 3)
+    given = np.kron(means, colours), np.kron(squares, colours.sum(axis=1, keepdims=True))
+    return given[0].astype(np.float32), given[1].astype(np.float32)
 
 
 def _around(rows: list[tuple[float, float, float]], across: FloatArray) -> FloatArray:
     """Points on all four sides: ``rows`` are distance outwards, height, and distance to either side, in mm."""
-    return _turned(np.array([(share * reach, -out, high) for out, high, reach in rows for share in across]))
+    return turned_to_all_sides(np.array([(share * reach, -out, high) for out, high, reach in rows for share in across]))
 
 
-def _turned(side: FloatArray) -> FloatArray:
+def turned_to_all_sides(side: FloatArray) -> FloatArray:
     """Points (n, 3) of the side towards -y, followed by those of the others counter-clockwise: (4 n, 3)."""
     turned = [side]
     for _ in range(3):

@@ -162,10 +162,10 @@ class StackReader:
         feet = self._search.feet(camera, picture, order)
         set_up = [self._appearance.set_up.get(place, ()) for place in order]
         found = self._search.tops(camera, picture, feet, [possible_tops(stack) for stack in set_up])
-        found, tips, kinds = self._weighed_by_sides(view.image, order, found)
+        by_sides = self._weighed_by_sides(view.image, order, found)
         seen = {
-            place: self._sighting(place, foot, stack, tops, tip, shown)
-            for place, foot, stack, tops, tip, shown in zip(order, feet, set_up, found, tips, kinds, strict=True)
+            place: self._sighting(place, foot, stack, tops, *weighed)
+            for place, foot, stack, tops, weighed in zip(order, feet, set_up, found, by_sides, strict=True)
         }
         kept = {place: one for place, one in previous.items() if place not in places}
         return {place: one for place in self._surface.places if (one := seen.get(place, kept.get(place))) is not None}
@@ -178,9 +178,9 @@ class StackReader:
 
     def _weighed_by_sides(
         self, image: Image, places: Sequence[str], found: list[list[Top]]
-    ) -> tuple[list[list[Top]], list[float], list[FloatArray]]:
-        """The tops of each place, weighted by the sides below the likely tips, best first; the log-odds of each place's
-        most likely tip; and the log-probabilities of its kinds of tops according to the sides.
+    ) -> list[tuple[FloatArray, float, FloatArray]]:
+        """For each place the log-likelihoods of its tops, weighted by the sides below the likely tips; the log-odds of
+        the most likely tip; and the log-probabilities of the kinds of tops according to the sides.
 
         Tops at spots that the network skipped are weighted by the sides at the others, which show size and height too.
         """
@@ -191,7 +191,7 @@ class StackReader:
         logs = self._shown(image, places, [supposed[number] for number in first])[spots]
         looked_at = (spots >= 0) & ~np.isnan(logs[:, 0])
         own, other = self._settings.own_weight, self._settings.sides_weight
-        weighed, tips_log_odds, kinds = [], [], []
+        weighed = []
         begin = 0
         for tops in found:
             chosen = np.arange(begin, begin + len(tops))
@@ -200,17 +200,12 @@ class StackReader:
             sides = logs[chosen[seen]]
             is_tip = tip_log_odds(sides)
             likely = own * np.array([top.log_likelihood for top in tops])
-            tips_log_odds.append(float(is_tip.max()))
             shares = likely[seen] + other * is_tip
             shares -= np.logaddexp.reduce(shares)
             shown = np.logaddexp.reduce(shares[:, None] + sides, axis=0)
-            kinds.append(shown)
-            both = [
-                replace(top, log_likelihood=float(mine + other * shown[kind_of(top.size, top.pieces)]))
-                for top, mine in zip(tops, likely, strict=True)
-            ]
-            weighed.append(sorted(both, key=lambda top: -top.log_likelihood))
-        return weighed, tips_log_odds, kinds
+            likely += other * shown[[kind_of(top.size, top.pieces) for top in tops]]
+            weighed.append((likely, float(is_tip.max()), shown))
+        return weighed
 
     def _shown(self, image: Image, places: Sequence[str], spots: Sequence[Supposed]) -> FloatArray:
         """Log-probabilities of the kinds of tops from the sides below each spot, (n, kinds); NaN for skipped spots.
@@ -264,12 +259,13 @@ class StackReader:
         foot: FloatArray,
         set_up: Stack,
         tops: Sequence[Top],
+        likely: FloatArray,
         tip_log_odds: float,
         kinds: FloatArray,
     ) -> StackSighting:
         settings = self._settings
         scores = self._colour_scores(tops, set_up)
-        scores += np.array([top.log_likelihood for top in tops])[:, None]
+        scores += likely[:, None]
         top = tops[int(scores.max(axis=1).argmax())]
         # a look's other heights use the same pixels, so they are no further evidence for it
         best = np.full((len(SIZES), scores.shape[1]), -np.inf)

@@ -13,8 +13,8 @@ from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import TIP_SHARE, PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.readers.stacks.appearance import CLEAR, Stack
-from vision.readers.stacks.picture import StackCamera, sampled
-from vision.readers.stacks.probe import Probe, Supposed, tip_widths_mm
+from vision.readers.stacks.picture import CHANNELS, StackCamera, moved, sampled
+from vision.readers.stacks.probe import Probe, Supposed, tip_widths_mm, turned_to_all_sides
 
 _ON_CLEAR = MappingProxyType({"L": (0,), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
 """Possible numbers of pieces on a clear large one, by the size of the top."""
@@ -22,6 +22,18 @@ _ON_COLOUR = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 5)), "S": tup
 """The same for a coloured large one."""
 _ON_ANY = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
 """The same if it may be either."""
+
+
+_ALONG_EDGE = 6
+"""Points along an edge of a base, on both sides at ..."""
+_BESIDE_EDGE_MM = 0.65
+"""... this distance, in mm, from the edge."""
+_SUMS = np.kron(np.eye(_ALONG_EDGE), np.ones((CHANNELS, 1))).astype(np.float32)
+"""Weights that add up the channels of those points ..."""
+_MEAN = np.full(_ALONG_EDGE, 1 / _ALONG_EDGE, dtype=np.float32)
+"""... and that average the points. NumPy's own mean over a short axis takes many times as long."""
+_POINTS_AT_ONCE = 50_000
+"""Points of edges evaluated at once: few enough for the processor's cache."""
 
 
 def possible_tops(set_up: Stack) -> Mapping[str, Sequence[int]]:
@@ -193,26 +205,26 @@ class TopSearch:
         ``feet`` (n, turns, 3) are the same positions at different angles, ``ways`` (m, 2) offsets from there.
         """
         half = self._pieces.sizes["L"].base_mm / 2
-        along = (np.arange(6) + 0.5) / 3 - 1
-        lines = np.array([[(share * half, -half + by) for share in along] for by in (0.65, -0.65)])
+        along = ((np.arange(_ALONG_EDGE) + 0.5) * 2 / _ALONG_EDGE - 1) * half
+        side = [(share, by - half, 0.0) for by in (_BESIDE_EDGE_MM, -_BESIDE_EDGE_MM) for share in along]
+        points = turned_to_all_sides(np.array(side))
         count, turns = feet.shape[:2]
-        points = np.full((count, turns, 4, 2, len(along), 3), self._surface.height_mm)
         away = camera.position_mm[:2] - feet[..., :2]
+        angles = feet[..., 2:] + np.arange(4) * np.pi / 2
         slope = self._pieces.sizes["L"].height_mm / half
-        weights = np.empty((count, turns, 4))
-        for side in range(4):
-            angle = feet[..., 2] + side * np.pi / 2
-            cosine, sine = np.cos(angle), np.sin(angle)
-            x, y = (part[:, :, None, None] for part in (cosine, sine))
-            points[:, :, side, ..., 0] = feet[:, :, None, None, 0] + x * lines[..., 0] - y * lines[..., 1]
-            points[:, :, side, ..., 1] = feet[:, :, None, None, 1] + y * lines[..., 0] + x * lines[..., 1]
-            weights[:, :, side] = (sine * away[..., 0] - cosine * away[..., 1]) * slope + camera.position_mm[2] > 0
+        weights = (np.sin(angles) * away[..., :1] - np.cos(angles) * away[..., 1:]) * slope + camera.position_mm[2] > 0
         middles = np.column_stack([feet[:, 0, :2], np.full(count, self._surface.height_mm)])
-        shifts = ways.astype(np.float32) @ camera.slopes(middles)[:, :, :2].transpose(0, 2, 1)
-        pixels = camera.pixels(points.reshape(count, turns, 1, -1, 3)) + shifts[:, None, :, None]
-        levels = sampled(picture, pixels).reshape(count, turns, len(ways), 4, 2, len(along), 3)
-        apart = np.abs(levels[..., 0, :, :] - levels[..., 1, :, :]) @ np.ones(3, dtype=np.float32)
-        contrasts = np.minimum(apart, 40.0) @ np.full(len(along), 1 / len(along), dtype=np.float32)
+        shifts = np.ascontiguousarray(ways.astype(np.float32) @ camera.slopes(middles)[:, :, :2].transpose(0, 2, 1))
+        pixels = camera.pixels_of(points, np.repeat(middles, turns, axis=0), feet[..., 2].ravel())
+        pixels = pixels.reshape(count, turns, 1, len(points), 2)
+        contrasts = np.empty((count, turns, len(ways), 4), dtype=np.float32)
+        at_once = max(1, _POINTS_AT_ONCE // (turns * len(ways) * len(points)))
+        for begin in range(0, count, at_once):
+            chosen = slice(begin, begin + at_once)
+            levels = sampled(picture, moved(pixels[chosen], shifts[chosen, None, :, None]))
+            levels = levels.reshape(-1, 2, _ALONG_EDGE * CHANNELS)
+            apart = np.minimum(np.abs(levels[:, 0] - levels[:, 1]) @ _SUMS, 40.0)
+            contrasts[chosen] = (apart @ _MEAN).reshape(contrasts[chosen].shape)
         total = (contrasts * weights[:, :, None]).sum(axis=3)
         return np.asarray(total / np.maximum(weights.sum(axis=2), 1.0)[:, :, None], dtype=np.float64)
 
@@ -301,7 +313,12 @@ class TopSearch:
         best = np.stack([contrast.argmax(axis=1), near.argmax(axis=1)], axis=1)
         rows = np.arange(len(counts))[:, None]
         places, contrasts = tried[rows, best], contrast[rows, best]
-        widths = tip_widths_mm(camera, picture, _supposed(places, one.tips_mm)).reshape(best.shape)
+        # mostly the best of all is the best near the centre
+        twice = np.stack([np.zeros(len(best), dtype=np.bool_), best[:, 0] == best[:, 1]], axis=1)
+        widths = np.empty(best.shape)
+        measured = _supposed(places, one.tips_mm).chosen(np.flatnonzero(~twice))
+        widths[~twice] = tip_widths_mm(camera, picture, measured)
+        widths[:, 1] = np.where(twice[:, 1], widths[:, 0], widths[:, 1])
         levels = borne.levels.reshape(*foot.shape, 3)[rows, best]
         tip_mm = self._pieces.sizes[size].base_mm * TIP_SHARE
         spread = settings.width_spread_mm - settings.surer_for_each_mm * tip_mm
