@@ -25,7 +25,6 @@ from engine.games.blockade.board import (
 )
 from engine.games.blockade.enumeration.alternating import WayToOneEnd, alternating_ends
 from engine.games.blockade.enumeration.candidates import Candidate, Candidates, Marks
-from engine.games.blockade.enumeration.ends import covering
 from engine.games.blockade.enumeration.purse import Purse
 from engine.games.blockade.enumeration.reach import LayoutMove, Way
 from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of, without_movable
@@ -225,11 +224,7 @@ class _Ends:
         ]
         if not self._purse.covers_with_help((alone[0], alone[1]), (least[0], least[1])):
             return None
-        helps = (not self._purse.covers(least[0], alone[1]), not self._purse.covers(alone[0], least[1]))
-        first, second = (
-            WayToOneEnd(terrains[which], pair[which].layout, covering(terrains[1 - which]) if helps[which] else None)
-            for which in (0, 1)
-        )
+        first, second = (WayToOneEnd(terrain, end.layout) for terrain, end in zip(terrains, pair, strict=True))
         searched: set[Dice] = set()
         for more in range(max(self._purse.most) + 1):
             # Try short paths first: few of them are dead ends.

@@ -25,8 +25,6 @@ from engine.games.blockade.enumeration.ends import (
     ColourEnds,
     Detours,
     Group,
-    LayoutTest,
-    covering,
 )
 from engine.games.blockade.enumeration.purse import Purse
 from engine.games.blockade.enumeration.reach import LayoutMove, Reached
@@ -63,14 +61,12 @@ class Block:
 class _Wanted:
     """Pairs of ends for which the search for alternating moves still has to run.
 
-    ``passing`` tests, for each colour, the layout that it must pass through; ``helps`` says whether the colour must
-    help the other one.
+    ``is_helped`` says whether a colour can't reach its end without the other one's help.
     """
 
     first: Sequence[Layout]
     second: Sequence[Layout]
-    passing: tuple[LayoutTest | None, LayoutTest | None]
-    helps: tuple[bool, bool]
+    is_helped: bool
 
 
 class TurnList(LazySequence[BlockadeTurn]):
@@ -172,12 +168,9 @@ class TurnList(LazySequence[BlockadeTurn]):
         """Add blocks for pairs in which one colour waits while the other plays; return the pairs left to search."""
         rest = [self._groups[which][pair[which]] for which in (0, 1)]
         if self.strict or not self.purse.covers(pair[0].alone, pair[1].alone) or not self._is_simple(pair):
-            helps = [
-                not self.purse.covers(pair[0].least, pair[1].alone),
-                not self.purse.covers(pair[0].alone, pair[1].least),
-            ]
-            passing = [covering(self._terrains[1 - which]) if helps[which] else None for which in (0, 1)]
-            return [_Wanted(rest[0], rest[1], (passing[0], passing[1]), (helps[0], helps[1]))]
+            one_helped = ((pair[0].least, pair[1].alone), (pair[0].alone, pair[1].least))
+            is_helped = not all(self.purse.covers(*points) for points in one_helped)
+            return [_Wanted(rest[0], rest[1], is_helped)]
         wanted: list[_Wanted] = []
         for first, second in ((0, 1), (1, 0)):
             if pair[second].wins:
@@ -196,7 +189,7 @@ class TurnList(LazySequence[BlockadeTurn]):
             doubtful = [end for end in rest[first] if self._reaches(far, end, first, other.alone)]
             if doubtful:
                 sides = (doubtful, rest[1]) if first == 0 else (rest[0], doubtful)
-                wanted.append(_Wanted(sides[0], sides[1], (None, None), (False, False)))
+                wanted.append(_Wanted(sides[0], sides[1], is_helped=False))
         return [each for each in wanted if each.first and each.second]
 
     def _reaches(self, detours: Detours, end: Layout, which: int, others: int) -> bool:
@@ -215,18 +208,17 @@ class TurnList(LazySequence[BlockadeTurn]):
 
     def _searched(self, wanted: list[_Wanted]) -> dict[_Pair, tuple[LayoutMove, ...]]:
         """The wanted pairs of ends that the colours can reach with alternating moves, and those moves."""
-        together: dict[tuple[bool, bool], list[_Wanted]] = {}
+        together: dict[bool, list[_Wanted]] = {}
         for each in wanted:
-            together.setdefault(each.helps, []).append(each)
+            together.setdefault(each.is_helped, []).append(each)
         found: dict[_Pair, tuple[LayoutMove, ...]] = {}
-        for helps, several in together.items():
+        for is_helped, several in together.items():
             pairs = [(frozenset(each.first), frozenset(each.second)) for each in several]
             first, second = (
                 WaysToEnds(
                     self.colours[which].terrain(),
-                    self.colours[which].helped_edges if any(helps) else self.colours[which].own_edges,
+                    self.colours[which].helped_edges if is_helped else self.colours[which].own_edges,
                     {layout for pair in pairs for layout in pair[which]},
-                    several[0].passing[which],
                 )
                 for which in (0, 1)
             )

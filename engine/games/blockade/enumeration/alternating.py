@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.games.blockade.board import TOWERS_TO_WIN, UNREACHABLE
-from engine.games.blockade.enumeration.ends import LayoutTest
 from engine.games.blockade.enumeration.guide import Guide
 from engine.games.blockade.enumeration.reach import Edge, LayoutMove
 from engine.games.blockade.enumeration.terrain import Layout, Terrain
@@ -33,69 +32,45 @@ class AlternatingEnd:
 MOST_NODES = 5_000
 """The search gives up after this many positions; it then misses a few unusual ends in ten thousand."""
 
-Stage = tuple[Layout, bool]
-"""A colour's layout, and whether it has helped the other one."""
-
 
 class WaysToEnds:
-    """The fewest steps from each stage of one colour to one of the wanted ends.
+    """The fewest steps from each layout of one colour to one of the wanted ends; ``edges`` are the possible moves."""
 
-    ``edges`` are the possible moves. With ``passing``, the colour must pass through a layout for which that test is
-    true, to help the other colour.
-    """
-
-    def __init__(
-        self, terrain: Terrain, edges: Iterable[Edge], wanted: Iterable[Layout], passing: LayoutTest | None
-    ) -> None:
+    def __init__(self, terrain: Terrain, edges: Iterable[Edge], wanted: Iterable[Layout]) -> None:
         self.terrain = terrain
-        self.passing = passing
         into: dict[Layout, set[tuple[Layout, int]]] = {}
         for before, after, steps in edges:
             into.setdefault(after, set()).add((before, steps))
-        self.left: dict[Stage, int] = {}
-        buckets: list[list[Stage]] = [[(layout, True) for layout in sorted(wanted)]]
+        self.left: dict[Layout, int] = {}
+        buckets: list[list[Layout]] = [sorted(wanted)]
         for steps_left in range(_MOST_STEPS):
             if steps_left == len(buckets):
                 break
-            for stage in buckets[steps_left]:
-                if stage in self.left:
+            for layout in buckets[steps_left]:
+                if layout in self.left:
                     continue
-                self.left[stage] = steps_left
-                layout, helped = stage
-                if helped and self.helps(layout):
-                    buckets[steps_left].append((layout, False))
+                self.left[layout] = steps_left
                 for before, steps in into.get(layout, ()):
                     while len(buckets) <= steps_left + steps:
                         buckets.append([])
-                    buckets[steps_left + steps].append((before, helped))
+                    buckets[steps_left + steps].append(before)
 
-    def helps(self, layout: Layout) -> bool:
-        """Whether a layout is one that has to be on the way."""
-        return self.passing is None or self.passing(layout)
-
-    def steps_left(self, stage: Stage) -> int:
-        """The fewest steps from a stage to an end; 0 only at an end."""
-        return self.left.get(stage, UNREACHABLE)
+    def steps_left(self, layout: Layout) -> int:
+        """The fewest steps from a layout to an end; 0 only at an end."""
+        return self.left.get(layout, UNREACHABLE)
 
 
 class WayToOneEnd:
-    """A lower bound on the steps from each stage of one colour to one end, without exploring the moves."""
+    """A lower bound on the steps from each layout of one colour to one end, without exploring the moves."""
 
-    def __init__(self, terrain: Terrain, end: Layout, passing: LayoutTest | None) -> None:
+    def __init__(self, terrain: Terrain, end: Layout) -> None:
         self.terrain = terrain
-        self.passing = passing
         self._end = end
         self._guide = Guide(terrain, end)
 
-    def helps(self, layout: Layout) -> bool:
-        """Whether a layout is one that has to be on the way."""
-        return self.passing is None or self.passing(layout)
-
-    def steps_left(self, stage: Stage) -> int:
-        """A lower bound on the steps from a stage to the end; 0 only at the end."""
-        layout, helped = stage
-        is_end = helped and layout == self._end
-        return 0 if is_end else max(1, self._guide.steps_from(layout))
+    def steps_left(self, layout: Layout) -> int:
+        """A lower bound on the steps from a layout to the end; 0 only at the end."""
+        return 0 if layout == self._end else max(1, self._guide.steps_from(layout))
 
 
 Ways = WaysToEnds | WayToOneEnd
@@ -104,7 +79,7 @@ Ways = WaysToEnds | WayToOneEnd
 @dataclass(frozen=True, slots=True)
 class _Node:
     piles: Layout
-    stages: tuple[Stage, Stage]
+    layouts: tuple[Layout, Layout]
     used: tuple[int, int]
     wins: bool
     came_by: tuple[_Node, LayoutMove] | None
@@ -127,15 +102,14 @@ class _AlternatingSearch:
         self.strict = self.terrains[0].options.strict
         self.rings = self.terrains[0].rings
         self._needs: dict[tuple[int, str], bool] = {}
-        self.fronts: dict[tuple[Layout, bool, bool], list[tuple[int, int]]] = {}
+        self.fronts: dict[Layout, list[tuple[int, int]]] = {}
         most = max(first + second for first, second in allowed)
         self.buckets: list[list[_Node]] = [[] for _ in range(most + 1)]
 
     def run(self) -> list[AlternatingEnd]:
         first, second = (terrain.start for terrain in self.terrains)
         start = tuple(mine or theirs.lower() for mine, theirs in zip(first, second, strict=True))
-        stages = tuple((ways.terrain.start, ways.helps(ways.terrain.start)) for ways in self.ways)
-        self._push(_Node(start, (stages[0], stages[1]), (0, 0), wins=False, came_by=None))
+        self._push(_Node(start, (first, second), (0, 0), wins=False, came_by=None))
         found: dict[Layout, AlternatingEnd] = {}
         followed = 0
         for bucket in self.buckets:
@@ -143,26 +117,27 @@ class _AlternatingSearch:
                 followed += 1
                 if followed > MOST_NODES:
                     return list(found.values())
-                if node.used not in self.fronts[_key(node)]:
+                if node.used not in self.fronts[node.piles]:
                     continue
                 if node.piles not in found and self._ended(node):
-                    found[node.piles] = AlternatingEnd((node.stages[0][0], node.stages[1][0]), _moves_to(node))
+                    found[node.piles] = AlternatingEnd(node.layouts, _moves_to(node))
                 if not node.wins:
                     self._expand(node)
         return list(found.values())
 
     def _ended(self, node: _Node) -> bool:
-        return all(ways.steps_left(stage) == 0 for ways, stage in zip(self.ways, node.stages, strict=True)) and all(
+        return all(ways.steps_left(layout) == 0 for ways, layout in zip(self.ways, node.layouts, strict=True)) and all(
             self._rests(square, pile) for square, pile in enumerate(node.piles) if pile
         )
 
     def _push(self, node: _Node) -> None:
         needed = [
-            used + ways.steps_left(stage) for used, ways, stage in zip(node.used, self.ways, node.stages, strict=True)
+            used + ways.steps_left(layout)
+            for used, ways, layout in zip(node.used, self.ways, node.layouts, strict=True)
         ]
         if not any(needed[0] <= first and needed[1] <= second for first, second in self.allowed):
             return
-        front = self.fronts.setdefault(_key(node), [])
+        front = self.fronts.setdefault(node.piles, [])
         if any(first <= node.used[0] and second <= node.used[1] for first, second in front):
             return
         front[:] = [each for each in front if not (node.used[0] <= each[0] and node.used[1] <= each[1])]
@@ -193,17 +168,16 @@ class _AlternatingSearch:
         following = list(piles)
         following[start] = piles[start][:-1]
         following[end] = after + black
-        layout = list(node.stages[which][0])
+        layout = list(node.layouts[which])
         layout[start] = layout[start][:-1]
         ways = self.ways[which]
         covered = not tower and mark in "Ss" and ways.terrain.tower(end, layout[end] + "S")
         layout[end] += "C" if covered else mark.upper() + black
         reached = tuple(layout)
-        stage = (reached, node.stages[which][1] or ways.helps(reached))
-        stages = (stage, node.stages[1]) if which == 0 else (node.stages[0], stage)
+        layouts = (reached, node.layouts[1]) if which == 0 else (node.layouts[0], reached)
         used = (node.used[0] + steps, node.used[1]) if which == 0 else (node.used[0], node.used[1] + steps)
         wins = tower and self._wins(which, following)
-        self._push(_Node(tuple(following), stages, used, wins, (node, (start, end))))
+        self._push(_Node(tuple(following), layouts, used, wins, (node, (start, end))))
 
     def _tower(self, which: int, square: int, pile: str) -> bool:
         own = pile if which == 0 else pile.swapcase()
@@ -235,10 +209,6 @@ class _AlternatingSearch:
                 return False
             rooms[which], rooms[1 - which] = size, 0
         return True
-
-
-def _key(node: _Node) -> tuple[Layout, bool, bool]:
-    return node.piles, node.stages[0][1], node.stages[1][1]
 
 
 def _moves_to(node: _Node) -> tuple[LayoutMove, ...]:

@@ -142,11 +142,6 @@ def leaves_free(terrain: Terrain, clears: int, *, friend: int | None) -> LayoutT
     return passing
 
 
-def covering(terrain: Terrain) -> LayoutTest:
-    """A test of whether a layout of the other colour has a piece on a square where this colour can build."""
-    return lambda layout: any(layout[square] for square in terrain.builds)
-
-
 @dataclass(frozen=True)
 class Detours:
     """The ends of a colour that it can reach through a passing layout: their fewest points, and the moves."""

@@ -145,7 +145,7 @@ class Terrain:
     @cached_property
     def rings(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """``rings[start][steps]``: the squares exactly that many steps away."""
-        most = max((steps for row in self.way for steps in row if steps < UNREACHABLE), default=0)
+        most = max(steps for row in self.way for steps in row if steps < UNREACHABLE)
         return tuple(
             tuple(tuple(end for end in range(SQUARES) if row[end] == steps) for steps in range(most + 1))
             for row in self.way
