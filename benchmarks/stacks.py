@@ -1,10 +1,12 @@
 """How often the judge asks which turn of Blockade was played, with and without how the stacks were seen before it.
 
+It also counts by how many stacks pictures tell rightly that they were touched or not.
+
 Run: python benchmarks/stacks.py [--games N] [--turns N] [--seed S] [--size 960x540]
 
 Random turns are played on virtual tables that differ in camera, light and surface, without hands. Each position is
-drawn once and read by a reader that knows no earlier picture. No wrong turn may be accepted, and none of
-these be called illegal: exit code 1.
+drawn once and read by a reader that knows no earlier picture. Knowing how the stacks were seen before, no wrong turn
+may be accepted, and none of these be called illegal: exit code 1.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from benchmarks.parts.environment import enter_environment
 enter_environment(__name__)
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -33,7 +35,9 @@ from benchmarks.parts.command_line import figures, picture_size
 from benchmarks.parts.soak.game import looks_of_pieces
 from engine.registry import load
 from engine.values import Roll
-from referee.judge import Belief, JudgeContext, Trigger, judge
+from referee.judge import Belief, JudgeContext, Trigger, believe_person, judge
+from referee.judge.pooled_reading import pool
+from referee.judge.stack_evidence import beside_stacks
 from referee.judge.verdict import VerdictKind
 from simulator.faults.table import faulty_setting
 from simulator.play.actions import Slack
@@ -82,13 +86,39 @@ def played(game: Any, seed: int, turns: int, size: tuple[int, int]) -> Iterator[
             return
 
 
-def outcome(game: Any, belief: Belief[Any, Any], after: Any, readings: list[Reading]) -> str:
-    """What the judge makes of a turn that a player declares."""
-    _, ruling = judge(JudgeContext.of(game), belief, readings, Trigger.DECLARED)
+def outcome(
+    context: JudgeContext[Any, Any], belief: Belief[Any, Any], after: Any, readings: list[Reading]
+) -> tuple[str, Belief[Any, Any]]:
+    """What the judge makes of a turn that a player declares; and what it believes once a person has answered."""
+    believed, ruling = judge(context, belief, readings, Trigger.DECLARED)
     if not ruling.steps:
-        return str(ruling.verdicts[0].kind.value)
-    found = game.notation.parse_state(ruling.steps[-1].states[0])
-    return "right" if found.stacks == after.stacks else "wrong"
+        return str(ruling.verdicts[0].kind.value), answered(context, believed, after, ruling.verdicts[0].places)
+    found = context.game.notation.parse_state(ruling.steps[-1].states[0])
+    if found.stacks == after.stacks:
+        return "right", believed
+    return "wrong", answered(context, believed, after, ())
+
+
+def touches(
+    context: JudgeContext[Any, Any], belief: Belief[Any, Any], after: Any, readings: list[Reading]
+) -> Iterator[tuple[str, str]]:
+    """For each stack whether it was touched, and what its pictures say so surely that it alone decides."""
+    game, side = context.game, context.settings.side
+    seen = pool(readings, game.places, game.looks, context.settings.probability_floor)
+    stood = zip(game.places, belief.states[0].stacks, after.stacks, strict=True)
+    changed = {place: before != now for place, before, now in stood}
+    for place, one in beside_stacks(seen, belief.senses.stacks).places.items():
+        if one.touched is not None:
+            said = "touched" if one.touched > side else "untouched" if one.touched < -side else "unsure"
+            yield "touched" if changed[place] else "untouched", said
+
+
+def answered(
+    context: JudgeContext[Any, Any], belief: Belief[Any, Any], state: Any, asked: Collection[str]
+) -> Belief[Any, Any]:
+    """The belief once a person has said how the stacks are, on the places asked about and all others."""
+    others = [place for place in context.game.places if place not in asked]
+    return believe_person(context, belief, (state,), list(asked), besides=others)
 
 
 @click.command(help=__doc__)
@@ -101,23 +131,33 @@ def main(games: int, turns: int, seed: int, size: str) -> None:
     cv2.setNumThreads(1)
     game: Any = load("blockade")
     console = Console()
+    told = Counter[tuple[str, str]]()
     counted = {"stacks seen before": Counter[str](), "this picture alone": Counter[str]()}
     for number in track(range(seed, seed + games), console=console, transient=True):
         context = JudgeContext.of(game)
         believed: Belief[Any, Any] | None = None
         for before, after, readings in played(game, number, turns, picture_size(size)):
-            if believed is not None:
-                knowing = replace(believed, states=(before,), states_ignoring_sides=(before,))
-                for name, belief in zip(counted, (knowing, Belief.of([before])), strict=True):
-                    counted[name][outcome(game, belief, after, readings)] += 1
-            # the next turn is judged from what was played, whatever was said of this one
-            believed, _ = judge(context, Belief.of([after]), readings, Trigger.RESTED)
+            if believed is None:
+                believed = answered(context, judge(context, Belief.of([after]), readings, Trigger.RESTED)[0], after, ())
+            else:
+                believed = replace(believed, states=(before,), states_ignoring_sides=(before,))
+                told.update(touches(context, believed, after, readings))
+                kind, believed = outcome(context, believed, after, readings)
+                counted["stacks seen before"][kind] += 1
+                counted["this picture alone"][outcome(context, Belief.of([before]), after, readings)[0]] += 1
+            believed, _ = judge(context, believed, readings, Trigger.RESTED)
+    said = ("touched", "unsure", "untouched")
+    stacks = figures("Stacks, by what their pictures say", "stacks", *said)
+    for true in ("touched", "untouched"):
+        stacks.add_row(true, *(str(told[true, one]) for one in said))
+    console.print(stacks)
     kinds = sorted({kind for one in counted.values() for kind in one})
     table = figures("Turns of Blockade, by verdict", "judged by", *kinds)
     for name, one in counted.items():
         table.add_row(name, *(str(one[kind]) for kind in kinds))
     console.print(table)
-    sys.exit(1 if any(one["wrong"] or one[VerdictKind.ILLEGAL.value] for one in counted.values()) else 0)
+    judged = counted["stacks seen before"]
+    sys.exit(1 if judged["wrong"] or judged[VerdictKind.ILLEGAL.value] else 0)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from vision.place_picture import PlacePicture
+
 
 class HindranceKind(StrEnum):
     """What keeps places from being read. The values are written to journals and printed as JSON."""
@@ -52,7 +54,8 @@ class PlaceReading:
     place, if one was found. ``sensed`` is the probability, from a sensor under the place with even prior odds, that a
     piece stands there; ``None`` without a sensor. It is independent of the other probabilities and valid for a hidden
     place too. ``heights`` maps numbers of stacked pieces to their probabilities, given the most probable look, and
-    ``tops_mm`` to where (x, y) on its place the top piece would then stand; both are empty if unknown.
+    ``tops_mm`` to where (x, y) on its place the top piece would then stand; both are empty if unknown. ``picture``
+    shows the place, for readers that keep one, so that a later look can be compared with it.
     """
 
     probabilities: Mapping[str, float]
@@ -63,6 +66,7 @@ class PlaceReading:
     sensed: float | None = None
     heights: Mapping[int, float] = field(default_factory=dict)
     tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    picture: PlacePicture | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def best(self) -> tuple[str, float]:

@@ -18,7 +18,8 @@ from referee.judge.explorer import JudgeContext, applied, changes_between, narro
 from referee.judge.faults import breaches_of, turned_in_place
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
-from referee.judge.side_evidence import against_heights, against_sides, best_by_sides, sure_sides
+from referee.judge.side_evidence import against_sides, best_by_sides, sure_sides
+from referee.judge.stack_evidence import against_heights
 from referee.judge.verdict import AcceptedTurn
 
 

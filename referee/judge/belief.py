@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
@@ -15,7 +15,7 @@ from referee.judge.dice import SeenDice
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext, changes_between
 from referee.judge.pooled_reading import Dispute, Misread, PooledPlace, PooledReading, beside, misread_places
-from referee.judge.side_evidence import StandingStack, standing_stacks, still_standing
+from referee.judge.stack_evidence import StandingStack, standing_stacks, still_standing
 from referee.judge.verdict import Verdict
 
 
@@ -166,12 +166,19 @@ class Belief(Generic[StateT, TurnT]):
         return replace(self, senses=self.senses.doubting(sensed, believed))
 
     def with_stacks_of(
-        self, context: JudgeContext[StateT, TurnT], seen: PooledReading, touched: Collection[Place] = ()
+        self, context: JudgeContext[StateT, TurnT], seen: PooledReading, *, settled: bool = True
     ) -> Belief[StateT, TurnT]:
-        """A copy that knows the stacks seen as believed, besides those known before that were not ``touched``."""
+        """A copy that knows the stacks seen as believed, besides those known before that are not seen now.
+
+        Unless it is ``settled`` how all stacks stand, one that looks touched is known as before: a turn may be under
+        way there.
+        """
         state = self.states[0]
-        known = still_standing(context.game, state, self.senses.stacks)
-        kept = {place: one for place, one in known.items() if place not in touched}
+        kept = {
+            place: one
+            for place, one in still_standing(context.game, state, self.senses.stacks).items()
+            if place not in seen.places or (not settled and (seen.places[place].touched or 0.0) > 0)
+        }
         stacks = standing_stacks(context.game, state, seen) | kept
         return replace(self, senses=replace(self.senses, stacks=stacks))
 

@@ -33,7 +33,7 @@ from referee.judge.rules.set_up import take_set_up
 from referee.judge.rules.turns import accept, forbidden, in_two_steps, name_fault, take, weighed
 from referee.judge.rules.unchanged import unchanged
 from referee.judge.settings import Trigger
-from referee.judge.side_evidence import beside_stacks
+from referee.judge.stack_evidence import beside_stacks
 from referee.judge.verdict import Ruling, VerdictKind
 from referee.judge.verdict_factory import VerdictFactory
 from vision.reading import Reading

@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.values import EMPTY, Appearance
 from referee.judge.dice import SeenDice, pool_dice
+from vision.place_picture import PlacePicture
 from vision.reading import PlaceChange, PlaceReading, Reading
 
 PIECE = "a piece"
@@ -36,15 +37,17 @@ class PooledPlace:
     compass sides that were seen to the log-probabilities of the symbols there. With ``sensed_only`` the place
     is known by a sensor alone: every look but empty has the probability that something stands there. ``heights`` maps
     numbers of stacked pieces to their log-probabilities, given the best look, and ``tops_mm`` to where on its place
-    the top piece then stands. ``heights_alone`` are those that this reading tells without earlier ones.
+    the top piece then stands. ``picture`` is the newest. ``touched`` are the log-odds that a stack was touched since it
+    was last known, ``None`` if it was not; ``heights`` then suppose that it was.
     """
 
     log_probabilities: Mapping[str, float]
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     sensed_only: bool = False
     heights: Mapping[int, float] = field(default_factory=dict)
-    heights_alone: Mapping[int, float] = field(default_factory=dict)
     tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    picture: PlacePicture | None = field(default=None, compare=False, repr=False)
+    touched: float | None = None
 
     @cached_property
     def best(self) -> str:
@@ -315,7 +318,14 @@ def _pool_seen(
     sides, heights = _pool_sides(seen, floor), _pool_heights(seen, floor)
     tops = {place: _pool_tops(every) for place, every in seen.items()}
     return {
-        place: PooledPlace(shown[place], sides.get(place, {}), False, told := heights.get(place, {}), told, tops[place])
+        place: PooledPlace(
+            shown[place],
+            sides.get(place, {}),
+            False,
+            heights.get(place, {}),
+            tops[place],
+            seen[place][-1].picture,
+        )
         for place in seen
     }
 

@@ -26,7 +26,8 @@ def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float
     there = 1 / (1 + math.exp(-there_log_odds))
     shares = {look: there * share for look, share in piece.look_probabilities().items()}
     solid = piece.solid
-    stack = piece if is_stacked(piece) and piece.log_odds > 0 else None
+    stacked = piece if is_stacked(piece) else None
+    stack = stacked if piece.log_odds > 0 else None
     return PlaceReading(
         _lifted({EMPTY: 1 - there, **shares}),
         sides=piece.sides if piece.log_odds > 0 else {},
@@ -34,6 +35,7 @@ def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float
         turned_deg=None if solid is None else solid.turned_deg,
         heights={} if stack is None else stack.heights,
         tops_mm={} if stack is None else {pieces: _off(top, centre_mm) for pieces, top in stack.tops_mm.items()},
+        picture=None if stacked is None else stacked.picture,
     )
 
 

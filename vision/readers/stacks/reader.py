@@ -12,6 +12,7 @@ from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, PyramidSolid
 from vision.layout.pieces import TIP_SHARE, PyramidPieces
 from vision.layout.surfaces import Surface
+from vision.place_picture import PlacePicture
 from vision.readers.protocols import SurfaceView
 from vision.readers.stacks.appearance import CLEAR, NEUTRALS, PyramidAppearance, Stack, hues_of, look_name
 from vision.readers.stacks.crops import StackCrops
@@ -102,6 +103,8 @@ class StackSighting:
     """
     tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     """Where the top would stand on the surface, x and y, for each number of pieces; empty for a large top."""
+    picture: PlacePicture | None = None
+    """What it looks like, for comparing it with later."""
 
     @property
     def is_clear(self) -> bool:
@@ -162,10 +165,14 @@ class StackReader:
         feet = self._search.feet(camera, picture, order)
         set_up = [self._appearance.set_up.get(place, ()) for place in order]
         found = self._search.tops(camera, picture, feet, [possible_tops(stack) for stack in set_up])
-        by_sides = self._weighed_by_sides(view.image, order, found)
+        assert self._crops is not None
+        pictures = self._crops.of(view.image, order)
+        by_sides = self._weighed_by_sides(pictures, order, found)
         seen = {
-            place: self._sighting(place, foot, stack, tops, *weighed)
-            for place, foot, stack, tops, weighed in zip(order, feet, set_up, found, by_sides, strict=True)
+            place: self._sighting(place, picture, foot, stack, tops, *weighed)
+            for place, picture, foot, stack, tops, weighed in zip(
+                order, pictures, feet, set_up, found, by_sides, strict=True
+            )
         }
         kept = {place: one for place, one in previous.items() if place not in places}
         return {place: one for place in self._surface.places if (one := seen.get(place, kept.get(place))) is not None}
@@ -177,7 +184,7 @@ class StackReader:
         return self._camera[2]
 
     def _weighed_by_sides(
-        self, image: Image, places: Sequence[str], found: list[list[Top]]
+        self, pictures: Image, places: Sequence[str], found: list[list[Top]]
     ) -> list[tuple[FloatArray, float, FloatArray]]:
         """For each place the log-likelihoods of its tops, weighted by the sides below the likely tips; the log-odds of
         the most likely tip; and the log-probabilities of the kinds of tops according to the sides.
@@ -188,7 +195,7 @@ class StackReader:
         assert crops is not None
         supposed = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
         spots, first = by_spot(crops, supposed)
-        logs = self._shown(image, places, [supposed[number] for number in first])[spots]
+        logs = self._shown(pictures, places, [supposed[number] for number in first])[spots]
         looked_at = (spots >= 0) & ~np.isnan(logs[:, 0])
         own, other = self._settings.own_weight, self._settings.sides_weight
         weighed = []
@@ -207,14 +214,13 @@ class StackReader:
             weighed.append((likely, float(is_tip.max()), shown))
         return weighed
 
-    def _shown(self, image: Image, places: Sequence[str], spots: Sequence[Supposed]) -> FloatArray:
+    def _shown(self, pictures: Image, places: Sequence[str], spots: Sequence[Supposed]) -> FloatArray:
         """Log-probabilities of the kinds of tops from the sides below each spot, (n, kinds); NaN for skipped spots.
 
         The most likely spots of each place are evaluated first, the others only if none of those is surely a tip.
         """
         crops = self._crops
         assert crops is not None
-        pictures = crops.of(image, places)
         numbers = {place: number for number, place in enumerate(places)}
         place = np.array([numbers[name] for name, _ in spots])
         rank = np.arange(len(spots)) - np.searchsorted(place, place)
@@ -232,13 +238,17 @@ class StackReader:
             np.maximum.at(surest, place[now], tip_log_odds(logs[now]))
         return logs
 
-    def _tops_mm(self, place: str, top: Top) -> FloatArray:
+    def _tip_px(self, place: str, top: Top) -> FloatArray:
+        """The column and row of a tip in the crop of its place, (2,)."""
+        assert self._crops is not None
+        return np.asarray(self._crops.pixels(place, np.array([[top.x_mm, top.y_mm, top.tip_mm]]))[0], dtype=np.float64)
+
+    def _tops_mm(self, place: str, size: str, tip_px: FloatArray) -> FloatArray:
         """Where on the surface a tip is, x and y, for each number of pieces on the large one, shape (n, 2)."""
         crops = self._crops
         assert crops is not None
-        pixel = crops.pixels(place, np.array([[top.x_mm, top.y_mm, top.tip_mm]]))[0]
-        tips_mm = [self._surface.height_mm + self._pieces.tip_mm(top.size, each + 1) for each in range(MOST_PIECES)]
-        return np.array([crops.at_height(place, pixel, tip_mm)[:2] for tip_mm in tips_mm])
+        tips_mm = [self._surface.height_mm + self._pieces.tip_mm(size, each + 1) for each in range(MOST_PIECES)]
+        return np.array([crops.at_height(place, tip_px, tip_mm)[:2] for tip_mm in tips_mm])
 
     def _heights(self, off: FloatArray, top: Top, kinds: FloatArray) -> FloatArray:
         """The probability of each number of pieces on the large one, from its tip's position relative to the base
@@ -256,6 +266,7 @@ class StackReader:
     def _sighting(
         self,
         place: str,
+        picture: Image,
         foot: FloatArray,
         set_up: Stack,
         tops: Sequence[Top],
@@ -290,11 +301,12 @@ class StackReader:
         )
         log_odds = float(np.clip(odds, -settings.most_log_odds, settings.most_log_odds))
         looks = dict(zip(self.looks, weights.tolist(), strict=True))
-        sighting = StackSighting(place, top, solid, looks, log_odds)
+        tip_px = self._tip_px(place, top)
+        sighting = StackSighting(place, top, solid, looks, log_odds, picture=PlacePicture.of(picture, tip_px))
         if top.size == "L":
             # its height says too little
             return sighting
-        tops_mm = self._tops_mm(place, top)
+        tops_mm = self._tops_mm(place, top.size, tip_px)
         heights = self._heights(tops_mm - foot[:2], top, kinds)
         pieces = range(2, MOST_PIECES + 2)
         return replace(

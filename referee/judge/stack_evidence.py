@@ -1,0 +1,174 @@
+"""Which stacks were touched and how many pieces each has, by how they were seen earlier."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from engine.api import Game, StacksPieces, StateT, TurnT
+from engine.values import LookName, Place
+from referee.judge.pooled_reading import PooledPlace, PooledReading
+from vision.place_picture import PlacePicture
+
+_EACH_PIECE_MM = 1.0
+"""Standard deviation, each way, of how far off a piece comes to rest on the one below ..."""
+_EACH_PIECE_MORE = 1.0
+"""... and by how much, in log-odds, each further piece put on or taken from a touched stack is less likely ..."""
+_PUSHED, _PUSHED_MM = 0.1, 5.0
+"""... and the share of tops that were pushed aside, and the standard deviation of how far. The first two suit 606
+touched stacks of virtual games best; the others were set by hand."""
+_USUAL_DIFFERENCE, _MOST_DIFFERENCE = 0.002, 0.01
+"""By how much two pictures of an untouched stack usually differ, the median of virtual games, and by how much at most
+in noisy pictures, set by hand. Higher: a touch is overlooked more often."""
+_UNTOUCHED, _TOUCHED = (-0.3, 0.8), (4.2, 1.2)
+"""Mean and standard deviation of the logarithm of the difference, in units of the usual one, of untouched and touched
+stacks: measured on 5,518 and 607 of virtual games."""
+_COUNTED, _MOST_COUNTED = 0.6, 4.0
+"""The share of a picture's log-odds that counts, and how much may count. Higher: a single stack decides between turns
+more often, rightly or wrongly. Set by hand so that hardly any decides wrongly; ``benchmarks/stacks.py`` counts them."""
+_ODD_HEIGHT = 0.3
+"""The share of touched stacks whose number of pieces is any, however sure it seems. Higher: heights count less. Set by
+hand."""
+
+
+def against_heights(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
+    """Log-odds of all stacks as they were seen against turns in a row; 0 where the game has no stacks.
+
+    It compares turns that leave the same appearance: heights tell nothing where the best look is another.
+    Raises IllegalTurnError when the state doesn't allow the turns.
+    """
+    if not isinstance(game.table, StacksPieces):
+        return 0.0
+    for turn in turns:
+        state = game.rules.apply(state, turn)
+    looks, heights = game.table.appearance(state), game.table.heights(state)
+    played_on = {place for turn in turns for place in turn.places}
+    return math.fsum(
+        _against_stack(one, heights[place], touched=place in played_on)
+        for place, one in seen.places.items()
+        if one.best == looks[place]
+    )
+
+
+def _against_stack(one: PooledPlace, pieces: int, *, touched: bool) -> float:
+    """Log-odds of a stack as it was seen against this many pieces and a turn that touched it, or did not."""
+    if one.touched is not None and not touched:
+        return max(0.0, one.touched)
+    cost = 0.0 if one.touched is None else max(0.0, -one.touched)
+    if one.heights:
+        # The number of pieces is known only as well as that it was touched.
+        cost = max(cost, max(one.heights.values()) - one.heights.get(pieces, min(one.heights.values())))
+    return cost
+
+
+@dataclass(frozen=True)
+class StandingStack:
+    """A stack that is known: its look, the number of its pieces, and how it was seen.
+
+    ``top_mm`` is where (x, y) on its place the top stood, ``None`` for a large one.
+    """
+
+    look: LookName
+    pieces: int
+    picture: PlacePicture = field(compare=False, repr=False)
+    top_mm: tuple[float, float] | None = None
+
+
+def standing_stacks(game: Game[StateT, TurnT], state: StateT, seen: PooledReading) -> dict[Place, StandingStack]:
+    """Give the stacks of a state that are seen as they are; none in a game without stacks."""
+    if not isinstance(game.table, StacksPieces):
+        return {}
+    looks, heights = game.table.appearance(state), game.table.heights(state)
+    return {
+        place: StandingStack(looks[place], heights[place], one.picture, one.tops_mm.get(heights[place]))
+        for place, one in seen.places.items()
+        if one.best == looks[place] and one.picture is not None
+    }
+
+
+def still_standing(
+    game: Game[StateT, TurnT], state: StateT, stacks: Mapping[Place, StandingStack]
+) -> dict[Place, StandingStack]:
+    """Keep the stacks that are in a state as they were."""
+    if not stacks or not isinstance(game.table, StacksPieces):
+        return {}
+    looks, heights = game.table.appearance(state), game.table.heights(state)
+    return {place: one for place, one in stacks.items() if (one.look, one.pieces) == (looks[place], heights[place])}
+
+
+def beside_stacks(seen: PooledReading, stacks: Mapping[Place, StandingStack]) -> PooledReading:
+    """A copy in which stacks are judged by earlier pictures of them, which tells more than one picture does.
+
+    A stack that nobody touched looks as it did; on one that was touched, the top stands elsewhere.
+    """
+    judged = {
+        place: _beside(seen.places[place], stacks[place], touched)
+        for place, touched in _touched_log_odds(seen, stacks).items()
+    }
+    return replace(seen, places={**seen.places, **judged}) if judged else seen
+
+
+def _touched_log_odds(seen: PooledReading, stacks: Mapping[Place, StandingStack]) -> dict[Place, float]:
+    """The log-odds that somebody touched each stack, by how its picture differs from the earlier one.
+
+    Empty where nearly all differ, as after the camera was moved.
+    """
+    pictures = {place: seen.places[place].picture for place in stacks if place in seen.places}
+    apart = {
+        place: stacks[place].picture.difference(picture) for place, picture in pictures.items() if picture is not None
+    }
+    # Places that did not change since the earlier look were not read anew, and show none of the noise.
+    anew = [value for place, value in apart.items() if pictures[place] is not stacks[place].picture]
+    noise = float(np.quantile(anew, 0.25)) if 2 * len(anew) > len(apart) else 0.0
+    if noise > _MOST_DIFFERENCE:
+        return {}
+    usual = max(noise, _USUAL_DIFFERENCE)
+    return {place: _touched(value / usual) for place, value in apart.items() if math.isfinite(value)}
+
+
+def _touched(difference: float) -> float:
+    """The log-odds of a touch, given a difference in units of the usual one."""
+    # Far below the usual difference the two likelihoods would cross again.
+    logarithm = max(math.log(max(difference, 1e-9)), _UNTOUCHED[0])
+    touched, untouched = (
+        -(((logarithm - mean) / spread) ** 2) / 2 - math.log(spread) for mean, spread in (_TOUCHED, _UNTOUCHED)
+    )
+    return max(-_MOST_COUNTED, min(_MOST_COUNTED, _COUNTED * (touched - untouched)))
+
+
+def _beside(one: PooledPlace, before: StandingStack, touched: float) -> PooledPlace:
+    """A place judged by its earlier stack, given the log-odds that this one was touched."""
+    one = replace(one, touched=touched)
+    if one.best != before.look:
+        return one if touched > 0 else _likelier(one, before.look, -touched)
+    if before.top_mm is None or not one.heights or not one.heights.keys() <= one.tops_mm.keys():
+        return one
+    return replace(one, heights=_heights_beside(one, before.pieces, before.top_mm))
+
+
+def _likelier(one: PooledPlace, look: LookName, log_odds: float) -> PooledPlace:
+    """A place that shows ``look`` more likely by these odds than was read there."""
+    logs = {**one.log_probabilities, look: one.log_probabilities[look] + log_odds}
+    total = float(np.logaddexp.reduce(list(logs.values())))
+    judged = replace(one, log_probabilities={name: value - total for name, value in logs.items()})
+    # The heights are those of the look that was read.
+    return judged if judged.best == one.best else replace(judged, heights={})
+
+
+def _heights_beside(one: PooledPlace, pieces: int, top_mm: tuple[float, float]) -> dict[int, float]:
+    """Log-probabilities of the numbers of pieces once it was touched, by where the top stood and stands."""
+    counts = list(one.heights)
+    moves = np.array([one.tops_mm[count] for count in counts]) - top_mm
+    squares = (moves**2).sum(axis=1)
+    # A stack as high as before was taken apart and built again.
+    moved = np.maximum(np.abs(np.array(counts) - pieces), 1)
+    spread = moved * _EACH_PIECE_MM**2
+    rested = math.log1p(-_PUSHED) - np.log(spread) - squares / (2 * spread)
+    pushed = math.log(_PUSHED) - 2 * math.log(_PUSHED_MM) - squares / (2 * _PUSHED_MM**2)
+    logs = np.array(list(one.heights.values())) + np.logaddexp(rested, pushed) - _EACH_PIECE_MORE * moved
+    logs -= np.logaddexp.reduce(logs)
+    logs = np.logaddexp(math.log1p(-_ODD_HEIGHT) + logs, math.log(_ODD_HEIGHT / len(counts)))
+    return dict(zip(counts, logs.tolist(), strict=True))

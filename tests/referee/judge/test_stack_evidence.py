@@ -1,0 +1,107 @@
+"""Whether a stack was touched, and how many pieces it has, by how it was seen earlier."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from referee.judge.pooled_reading import PooledPlace, PooledReading
+from referee.judge.stack_evidence import StandingStack, beside_stacks
+from vision.place_picture import PlacePicture
+
+RISE_MM = 0.9
+STOOD_MM = (2.0, -1.0)
+TOP = "red medium"
+PLACES = [f"{file}{rank}" for rank in range(1, 6) for file in "abcde"]
+NOISE = np.random.default_rng(1).normal(0.0, 1.0, (30, 30)).astype(np.float32)
+OTHER = np.random.default_rng(2).normal(0.0, 1.0, (30, 30)).astype(np.float32)
+
+
+def picture(share: float) -> PlacePicture:
+    """A picture that differs by about this share from the one with 0."""
+    mixed = math.sqrt(1 - share) * NOISE + math.sqrt(share) * OTHER
+    return PlacePicture(mixed.astype(np.float32), (15.0, 15.0))
+
+
+def judged(
+    now: Mapping[int, float],
+    *,
+    share: float = 0.9,
+    moved_mm: float = 0.0,
+    look: str = TOP,
+    sure: float = 0.98,
+    others: float = 0.001,
+) -> PooledPlace:
+    """A stack that had three pieces, on c3, as it is judged beside earlier pictures of all stacks."""
+    tops_mm = {count: (STOOD_MM[0] + moved_mm + (3 - count) * RISE_MM, STOOD_MM[1]) for count in now}
+    logs = {look: math.log(sure), "green small" if look == TOP else TOP: math.log(1 - sure)}
+    heights = {count: math.log(value) for count, value in now.items()}
+    places = {place: PooledPlace({"red large": 0.0}, picture=picture(others)) for place in PLACES}
+    places["c3"] = PooledPlace(logs, heights=heights, tops_mm=tops_mm, picture=picture(share))
+    stood = {place: StandingStack("red large", 1, picture(0.0)) for place in PLACES}
+    stood["c3"] = StandingStack(TOP, 3, picture(0.0), STOOD_MM)
+    return beside_stacks(PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"]
+
+
+def density(off_mm: float, spread_mm2: float) -> float:
+    """Of a normal distribution in two directions, but for a factor."""
+    return math.exp(-(off_mm**2) / (2 * spread_mm2)) / spread_mm2
+
+
+@pytest.mark.parametrize("moved_mm", [0.0, 0.4, 1.3, 6.0])
+def test_heights_are_weighed_as_for_tops_that_rest_or_were_pushed(moved_mm: float) -> None:
+    """One top in ten was pushed, 5 mm or so; a piece comes to rest to 1 mm on the one below.
+
+    Each further piece is less likely by a factor of e, and as many as before mean that one left and one came. Three
+    heights in ten are any.
+    """
+    now = {2: 0.2, 3: 0.5, 4: 0.2, 5: 0.1}
+    weights = {}
+    for count, alone in now.items():
+        off_mm, pieces = moved_mm + (3 - count) * RISE_MM, max(abs(count - 3), 1)
+        weights[count] = alone * math.exp(-pieces) * (0.9 * density(off_mm, pieces) + 0.1 * density(off_mm, 5.0**2))
+    expected = {count: 0.7 * weight / sum(weights.values()) + 0.3 / len(now) for count, weight in weights.items()}
+    found = judged(now, moved_mm=moved_mm).heights
+    assert {count: math.exp(value) for count, value in found.items()} == pytest.approx(expected)
+
+
+def test_the_less_a_picture_differs_the_likelier_nobody_touched_it() -> None:
+    shares = (0.0, 0.001, 0.004, 0.01, 0.02, 0.05, 0.3, 0.9)
+    odds = [judged({2: 0.5, 3: 0.5}, share=share).touched for share in shares]
+    assert odds == sorted(odds, key=lambda one: one or 0.0)
+    assert [round(one, 1) for one in odds if one is not None][:1] == [-4.0]
+    assert [round(one, 1) for one in odds if one is not None][-2:] == [4.0, 4.0]
+
+
+def test_in_a_noisy_picture_more_must_differ() -> None:
+    clear, noisy = (judged({2: 0.5, 3: 0.5}, share=0.03, others=others).touched for others in (0.001, 0.008))
+    assert clear is not None
+    assert noisy is not None
+    assert noisy < 0 < clear
+
+
+def test_where_all_pictures_differ_none_tells_of_a_touch() -> None:
+    """The camera was moved."""
+    assert judged({2: 0.5, 3: 0.5}, share=0.5, others=0.5).touched is None
+
+
+@pytest.mark.parametrize(
+    ("share", "sure", "best"), [(0.0, 0.9, TOP), (0.0, 0.9999, "blue medium"), (0.3, 0.9, "blue medium")]
+)
+def test_an_untouched_stack_is_as_it_was_unless_it_certainly_looks_otherwise(
+    share: float, sure: float, best: str
+) -> None:
+    one = judged({2: 0.5, 3: 0.5}, share=share, look="blue medium", sure=sure)
+    assert one.best == best
+    assert bool(one.heights) == (best == "blue medium"), "the heights are those of the look that was read"
+    assert math.fsum(map(math.exp, one.log_probabilities.values())) == pytest.approx(1.0)
+
+
+def test_stacks_without_an_earlier_picture_are_left_as_they_are_read() -> None:
+    seen = PooledReading({"c3": PooledPlace({TOP: 0.0}, picture=picture(0.0))}, frozenset(), 0.0, 0)
+    assert beside_stacks(seen, {}) is seen
+    unread = PooledReading({"c3": PooledPlace({TOP: 0.0})}, frozenset(), 0.0, 0)
+    assert beside_stacks(unread, {"c3": StandingStack(TOP, 3, picture(0.0), STOOD_MM)}) is unread
