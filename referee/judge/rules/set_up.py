@@ -20,7 +20,7 @@ from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, Verdict, VerdictKind, verdict_about
 
 _MOST_UNKNOWN = 0.75
-"""From this share of unreadable start pieces, with all else in order, it may be another set of pieces."""
+"""Above this share of unreadable start pieces, with all else in order, it may be another set of pieces."""
 
 _MOST_SUPPOSED = 0.25
 """The share of squares that may be read differently from the only possible start."""

@@ -151,6 +151,17 @@ def test_a_flat_square_says_nothing(judge: JudgedGame, deblockle: Any, make_read
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
 
 
+@pytest.mark.parametrize(("pieces", "others", "is_unknown"), [(8, 0, True), (7, 1, True), (6, 2, False), (8, 8, False)])
+def test_where_nearly_all_start_pieces_and_little_else_cannot_be_read_they_may_be_of_another_set(
+    deblockle: Any, make_reading: Any, start: Any, pieces: int, others: int, is_unknown: bool
+) -> None:
+    stand = [place for place, look in start.items() if look != "empty"]
+    bare = [place for place, look in start.items() if look == "empty"]
+    ruling = JudgedGame(deblockle).begin([make_reading(start, hidden=[*stand[:pieces], *bare[:others]])])
+    assert ruling.verdict.kind is VerdictKind.CANNOT_SEE
+    assert ("If this is not the set I was taught" in ruling.verdict.sentence) is is_unknown
+
+
 def test_a_turn_that_ends_out_of_sight_cannot_be_seen(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     turn = next(
@@ -294,7 +305,8 @@ def test_there_must_be_something_to_judge(deblockle: Any, make_reading: Any, sta
     ],
 )
 def test_settings_that_would_guess_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="expected"):
+    ((name, value),) = wrong.items()
+    with pytest.raises(ValueError, match=f"{name} is {value}; expected"):
         JudgeSettings(**wrong)
 
 

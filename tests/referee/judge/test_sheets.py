@@ -54,6 +54,14 @@ def test_a_new_roll_means_that_nobody_draws_a_loop() -> None:
     assert [roll.roll for roll in ruling.rolls] == ["1,3,4,5,I"]
 
 
+def test_dice_that_are_no_roll_yet_leave_time_for_a_loop() -> None:
+    state = may_loop()
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    judged.consider(with_dice(state, roll_of({"1": "1", "2": "1", "3": "1", "4": "3", "5": "I"}, 0.0)), Trigger.RESTED)
+    ruling = judged.consider(with_dice(state, roll_of({"1": "1", "2": "4"}, 300.0)), Trigger.RESTED)
+    assert (ruling.steps, ruling.rolls, judged.belief) == ((), (), (state,))
+
+
 def roll_of(faces: dict[str, str], at_mm: float) -> RollReading:
     dice = (DieReading(at_mm + 30.0 * number, 0.0, {face: 0.99}) for number, face in enumerate(faces.values()))
     return RollReading("tray", tuple(dice))
