@@ -20,6 +20,7 @@ from engine.games.diaballik.state import (
     GRID,
     NEAR,
     PLACES,
+    PLAYERS,
     SQUARE_OF,
     STANDARD,
     Action,
@@ -63,8 +64,8 @@ def describe(turn: DiaballikTurn) -> str:
 def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> DiaballikTurn:
     """Read a turn leniently; raises UnreadableError, or IllegalTurnError with breaches."""
     pairs, claims = _read(text)
-    mover = player or state.to_move
-    turn = begun(state, mover or _owner(state, pairs[0][0]))
+    # When the game is over, it's nobody's turn: the breach says so, whoever is taken to play.
+    turn = begun(state, player or state.to_move or PLAYERS[0])
     actions = _as_actions(turn, pairs)
     written = DiaballikTurn(turn.player, actions, claims)
     breaches = breaches_of_actions(state, written)
@@ -97,10 +98,6 @@ def result_of(state: DiaballikState, turn: DiaballikTurn) -> Side:
     for action in turn.actions:
         now = now.after(action)
     return now.side
-
-
-def _owner(state: DiaballikState, square: int) -> str:
-    return "white" if state.white.pieces >> square & 1 else "black"
 
 
 class _Token(NamedTuple):
