@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -60,12 +61,31 @@ WRITABLE_FILE = click.Path(path_type=Path, dir_okay=False)
 """A file to write, which may not exist yet."""
 
 
-journal_option = click.option(
-    "--journal", type=WRITABLE_FILE, help="The journal's file.  [default: as in the settings]"
+class SettingOption(click.Option):
+    """An option that overrides a ``setting``, named as ``section.key``."""
+
+    def __init__(self, *args: Any, setting: str, **kwargs: Any) -> None:
+        """Take what ``click.Option`` takes, and the setting."""
+        super().__init__(*args, **kwargs)
+        self.setting = setting
+
+
+setting_option = partial(click.option, cls=SettingOption)
+
+
+def given_settings(context: click.Context) -> dict[str, Any]:
+    """Return the values of the running command's options that override settings; ``None`` for those not given."""
+    options = (option for option in context.command.params if isinstance(option, SettingOption))
+    return {option.setting: context.params.get(option.name or "") for option in options}
+
+
+journal_option = setting_option(
+    "--journal", setting="journal.path", type=WRITABLE_FILE, help="The journal's file.  [default: as in the settings]"
 )
 by_option = click.option("--by", metavar="NAME", help="Who says so.  [default: your login name]")
-clock_option = click.option(
+clock_option = setting_option(
     "--clock",
+    setting="clock.time",
     metavar="TIME",
     help='A clock for a new game: "fischer 5+3", "bronstein 5+3", "delay 5+3", "hourglass 2", "game 10" or "none".',
 )
@@ -75,8 +95,9 @@ game_number_option = click.option(
 rule_option = click.option(
     "--option", "options", multiple=True, metavar="NAME=VALUE", help="A rule option; may be given several times."
 )
-markers_option = click.option(
+markers_option = setting_option(
     "--markers",
+    setting="table.markers",
     type=click.Choice(["layout", "none"]),
     help="What the table is found by: the layout's markers, or none, the board's own lines.",
 )
@@ -132,23 +153,29 @@ def chosen_page(
 
 def opponent_options(command: Command) -> Command:
     """Add ``--opponent SIDE`` and ``--opponent-strength``."""
-    strength = click.option(
-        "--opponent-strength", type=click.Choice(["gentle", "fair", "strong"]), help="How well the program plays."
+    strength = setting_option(
+        "--opponent-strength",
+        setting="opponent.strength",
+        type=click.Choice(["gentle", "fair", "strong"]),
+        help="How well the program plays.",
     )
-    return click.option(
-        "--opponent", metavar="SIDE", help="The program plays this side: it says its turns, and you play them."
+    return setting_option(
+        "--opponent",
+        setting="opponent.player",
+        metavar="SIDE",
+        help="The program plays this side: it says its turns, and you play them.",
     )(strength(command))
 
 
 def seeing_options(command: Command) -> Command:
     """Add ``--calibration``, ``--layout``, ``--markers`` and ``--looks``."""
     command = markers_option(command)
-    for name, what in (
-        ("looks", "What `./run pieces enrol` learned of the pieces."),
-        ("layout", "The measured table.  [default: the layout that comes with the game]"),
-        ("calibration", "What `./run hardware calibrate` wrote for this camera."),
+    for name, setting, what in (
+        ("--looks", "table.looks", "What `./run pieces enrol` learned of the pieces."),
+        ("--layout", "table.layout", "The measured table.  [default: the layout that comes with the game]"),
+        ("--calibration", "camera.calibration", "What `./run hardware calibrate` wrote for this camera."),
     ):
-        command = click.option(f"--{name}", type=READABLE_FILE, help=what)(command)
+        command = setting_option(name, setting=setting, type=READABLE_FILE, help=what)(command)
     return command
 
 

@@ -33,8 +33,7 @@ def housekeeping(configuration: Configuration) -> KeepHouse:
         from referee.session.table_port import Housekeeping
 
         settings = configuration.settings
-        placed = settings.journal.model_copy(update={"path": journal or settings.journal.path})
-        chosen = replace(configuration, settings=settings.model_copy(update={"journal": placed}))
+        chosen = replace(configuration, settings=settings.changed({"journal.path": journal or settings.journal.path}))
         return Housekeeping(
             partial(_examine, chosen, is_at_work=True),
             lambda: _gather(chosen, said(), is_at_work=True),

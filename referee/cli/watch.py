@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from referee.cli.context import CommandContext, output
+from referee.cli.context import context_of, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import (
     GAME,
@@ -21,12 +20,14 @@ from referee.cli.options import (
     WholeNumber,
     chosen_page,
     clock_option,
+    given_settings,
     journal_option,
     opponent_options,
     page_options,
     read_pairs,
     rule_option,
     seeing_options,
+    setting_option,
 )
 from referee.cli.page import housekeeping
 
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=ExampleCommand)
-@click.option("--camera", help="A camera: 0, /dev/video0, a folder that grows (folder:PATH).")
+@setting_option(
+    "--camera", setting="camera.source", help="A camera: 0, /dev/video0, a folder that grows (folder:PATH)."
+)
 @click.option(
     "--frames",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
 @click.option("--video", type=READABLE_FILE, help="A video file.")
 @click.option("--stills", is_flag=True, help="Every picture shows a table at rest after a turn.")
 @seeing_options
-@click.option("--game", "game_name", type=GAME, help="The game's name.  [default: as in the settings]")
+@setting_option("--game", setting="game.name", type=GAME, help="The game's name.  [default: as in the settings]")
 @rule_option
 @journal_option
 @click.option(
@@ -56,43 +59,47 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     help="Write pictures with what was located into this folder.",
 )
-@click.option("--anywhere", is_flag=True, default=None, help="Accept other starting places than the game suggests.")
-@click.option("--turn-end", type=click.Choice(["button", "touch", "rest"]), help="When a turn counts as ended.")
-@click.option("--rest-s", type=Number(0.2, 60), help="How long the table must rest, in seconds.")
-@click.option(
-    "--eyes", type=click.Choice(["camera", "sensors", "both"]), help="Look through the camera, sensors, or both."
+@setting_option(
+    "--anywhere",
+    setting="table.anywhere",
+    is_flag=True,
+    default=None,
+    help="Accept other starting places than the game suggests.",
+)
+@setting_option(
+    "--turn-end",
+    setting="turn.end",
+    type=click.Choice(["button", "touch", "rest"]),
+    help="When a turn counts as ended.",
+)
+@setting_option(
+    "--rest-s", setting="turn.rest_s", type=Number(0.2, 60), help="How long the table must rest, in seconds."
+)
+@setting_option(
+    "--eyes",
+    setting="sensors.eyes",
+    type=click.Choice(["camera", "sensors", "both"]),
+    help="Look through the camera, sensors, or both.",
 )
 @clock_option
 @opponent_options
 @click.option("--lines", is_flag=True, help="Print a line a verdict, also on a terminal.")
 @page_options
-@click.pass_obj
+@click.pass_context
 def watch_command(
-    context: CommandContext,
-    camera: str | None,
+    running: click.Context,
+    /,
     frames: Path | None,
     video: Path | None,
     stills: bool,
-    calibration: Path | None,
-    layout: Path | None,
-    markers: str | None,
-    looks: Path | None,
-    game_name: str | None,
     options: tuple[str, ...],
-    journal: Path | None,
     resume: bool,
     debug_images: Path | None,
-    anywhere: bool | None,
-    turn_end: str | None,
-    rest_s: float | None,
-    eyes: str | None,
-    clock: str | None,
-    opponent: str | None,
-    opponent_strength: str | None,
     lines: bool,
     page: bool | None,
     page_port: int | None,
     page_address: str | None,
+    **_given_settings: object,
 ) -> int:
     """Referee a real table, a video or pictures.
 
@@ -109,87 +116,43 @@ def watch_command(
       ./run watch --camera 0 --calibration camera.json --page
     """
     from engine import registry
-    from referee.hints.advice import HintSettings
     from referee.mqtt.options import mqtt_options
     from referee.runtime.watch import WatchOptions, watch
-    from referee.settings.conversions import (
-        button_settings,
-        evidence_limits,
-        light_settings,
-        opponent_settings,
-        table_options,
-        time_control,
-    )
+    from referee.settings.conversions import table_options
     from referee.wiring.plan import Inputs, playable_plan
 
-    if sum(source is not None for source in (camera, frames, video)) > 1:
+    given = given_settings(running)
+    if sum(source is not None for source in (given["camera.source"], frames, video)) > 1:
         raise click.UsageError("--camera, --frames and --video each name the pictures; give one of them.")
     is_recorded = frames is not None or video is not None
-    if is_recorded and eyes not in (None, Inputs.CAMERA):
-        raise click.UsageError("the switches say nothing of pictures that were recorded; leave --eyes out.")
-    configuration = context.configuration(
-        {
-            "game.name": game_name,
-            "camera.calibration": calibration,
-            "table.layout": layout,
-            "table.markers": markers,
-            "table.looks": looks,
-            "table.anywhere": anywhere or None,
-            "turn.end": turn_end,
-            "turn.rest_s": rest_s,
-            "clock.time": clock,
-            "opponent.player": opponent,
-            "opponent.strength": opponent_strength,
-            "sensors.eyes": Inputs.CAMERA.value if is_recorded else eyes,
-            "journal.path": journal,
-        }
-    )
+    if is_recorded:
+        if given["sensors.eyes"] not in (None, Inputs.CAMERA):
+            raise click.UsageError("the switches say nothing of pictures that were recorded; leave --eyes out.")
+        given["sensors.eyes"] = Inputs.CAMERA.value
+    configuration = context_of(running).configuration(given)
     settings = configuration.settings
     game = registry.load(settings.game.name)
     rules = table_options(game, {**settings.game.options, **read_pairs(options)})
-    lights = light_settings(settings.lights, game.places)
     wire, wrong = playable_plan(settings, configuration.sources, game.places)
-    notices: tuple[str, ...] = ()
+    if given["camera.source"] is not None and wire.inputs is Inputs.SENSORS:
+        raise click.UsageError("--camera names a camera, but the eyes are sensors alone; add --eyes both or camera.")
+    drivers, notices = settings.lights.drivers, tuple(wrong)
     if wrong:
-        lights = replace(lights, drivers=tuple(dict.fromkeys(("terminal", *lights.drivers))))
-        notices = (*wrong, "Until that is mended the game goes on with the camera and the terminal.")
+        drivers = tuple(dict.fromkeys(("terminal", *drivers)))
+        notices += ("Until that is mended the game goes on with the camera and the terminal.",)
     if is_recorded and "lights.drivers" not in configuration.sources:
         # Nobody sits at a recorded table, and lights on the terminal would only repeat the verdicts.
-        lights = replace(lights, drivers=())
-    if camera is not None and wire.inputs is Inputs.SENSORS:
-        raise click.UsageError("--camera names a camera, but the eyes are sensors alone; add --eyes both or camera.")
-    spec = None if is_recorded or wire.inputs is Inputs.SENSORS else camera or settings.camera.source
+        drivers = ()
     settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
     return watch(
         WatchOptions(
-            camera=spec,
+            settings.changed({"game.options": rules, "lights.drivers": drivers}),
             frames=frames,
             video=video,
             stills=stills,
-            calibration=settings.camera.calibration,
-            layout=settings.table.layout,
-            markers=settings.table.markers,
-            looks=settings.table.looks,
-            game=settings.game.name,
-            options={name: str(value) for name, value in rules.items()},
-            journal=settings.journal.path,
+            wire=wire,
             resume=resume,
             debug_images=debug_images,
-            anywhere=settings.table.anywhere,
-            turn_end=settings.turn.end,
-            rest_s=settings.turn.rest_s,
-            margin=settings.turn.margin,
-            camera_size=(settings.camera.width_px, settings.camera.height_px),
-            camera_rate=settings.camera.frames_per_second,
-            camera_hold=settings.camera.hold,
-            evidence=evidence_limits(settings.journal),
-            daily_copies=settings.journal.daily_copies,
-            lights=lights,
-            buttons=button_settings(settings.lights),
-            hints=HintSettings(settings.hints.strength, settings.hints.seconds),
-            clock=time_control(settings.clock),
-            opponent=opponent_settings(settings.opponent),
-            wire=wire,
             full_screen=not lines,
             notices=notices,
             page=chosen_page(page, page_port, page_address, settings.page, opens_itself=True),
@@ -203,13 +166,18 @@ def watch_command(
 
 @click.command(cls=ExampleCommand)
 @click.argument("game_name", metavar="[GAME]", type=GAME, default="deblockle")
-@click.option(
-    "--seed", type=WholeNumber(min=0), help="Draws the game: the same seed plays the same game.  [default: 13]"
+@setting_option(
+    "--seed",
+    setting="demo.seed",
+    type=WholeNumber(min=0),
+    help="Draws the game: the same seed plays the same game.  [default: 13]",
 )
-@click.option("--turns", type=WholeNumber(1, 10000), help="Stop after this many turns.  [default: 16]")
+@setting_option(
+    "--turns", setting="demo.turns", type=WholeNumber(1, 10000), help="Stop after this many turns.  [default: 16]"
+)
 @click.option("--whole", is_flag=True, help="Play to the end, however long it takes.")
 @click.option("--random", "is_random", is_flag=True, help="Play any legal turns, instead of sensible ones.")
-@click.option("--fast", is_flag=True, default=None, help="Play as fast as the computer can.")
+@setting_option("--fast", setting="demo.fast", is_flag=True, default=None, help="Play as fast as the computer can.")
 @click.option("--video", type=WRITABLE_FILE, help="Film it: what the camera saw beside what the referee thought.")
 @click.option("--still", type=WRITABLE_FILE, help="Keep a picture of the moment the first fault is named.")
 @click.option("--journal", type=WRITABLE_FILE, help="Keep the journal in this file.")
@@ -236,28 +204,24 @@ def watch_command(
 )
 @click.option("--mqtt", "tells_broker", is_flag=True, help="Tell the broker below [mqtt] of this table.")
 @page_options
-@click.pass_obj
+@click.pass_context
 def demo_command(
-    context: CommandContext,
+    running: click.Context,
+    /,
     game_name: str,
-    seed: int | None,
-    turns: int | None,
     whole: bool,
     is_random: bool,
-    fast: bool | None,
     video: Path | None,
     still: Path | None,
     journal: Path | None,
     lights: str,
     eyes: str,
-    clock: str | None,
-    opponent: str | None,
-    opponent_strength: str | None,
     link_faults: str | None,
     tells_broker: bool,
     page: bool | None,
     page_port: int | None,
     page_address: str | None,
+    **_given_settings: object,
 ) -> int:
     """Watch the referee at work on a virtual table.
 
@@ -277,21 +241,12 @@ def demo_command(
     from engine import registry
     from referee.demo.run import run_demo
     from referee.demo.table import GAMES, DemoOptions
-    from referee.hints.advice import HintSettings
-    from referee.hints.opponent import OpponentSettings
     from referee.mqtt.options import mqtt_options
-    from referee.settings.conversions import time_control
+    from referee.settings.conversions import hint_settings, opponent_settings, time_control
     from referee.wiring.plan import Inputs
 
-    configuration = context.configuration(
-        {
-            "demo.seed": seed,
-            "demo.turns": turns,
-            "demo.fast": fast or None,
-            "clock.time": clock,
-            "opponent.strength": opponent_strength,
-        }
-    )
+    given = given_settings(running)
+    configuration = context_of(running).configuration(given)
     configured = configuration.settings
     settings = configured.demo
     game = registry.load(game_name).name
@@ -311,9 +266,10 @@ def demo_command(
         lights=lights,
         inputs=Inputs(eyes),
         link_faults=_faults(link_faults, used=lights == "pico" or eyes != Inputs.CAMERA),
-        hints=HintSettings(configured.hints.strength, configured.hints.seconds),
+        hints=hint_settings(configured.hints),
         clock=time_control(configured.clock),
-        opponent=None if opponent is None else OpponentSettings(opponent, configured.opponent.strength),
+        # The settings name a side of the game at the real table.
+        opponent=opponent_settings(configured.opponent) if given["opponent.player"] else None,
         keys=sys.stdin if sys.stdin.isatty() else None,
         page=chosen_page(page, page_port, page_address, configured.page),
         mqtt=mqtt_options(configured.mqtt, socket.gethostname(), os.environ) if tells_broker else None,

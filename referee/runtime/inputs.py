@@ -16,13 +16,8 @@ from serial.tools import list_ports
 from common.phrases import listed
 from engine.api import Game
 from engine.options import read_options
-from hardware.factory import ButtonSettings, DriverSettings
-from referee.clocks.control import TimeControl
 from referee.errors import ConfigError
-from referee.hints.advice import HintSettings
-from referee.hints.opponent import OpponentSettings
-from referee.journal import BufferedJournal, EvidenceLimits, fold
-from referee.judge import JudgeSettings
+from referee.journal import BufferedJournal, fold
 from referee.judge.explorer import STARTS_OPTION, usual_appearance
 from referee.mqtt.options import MqttOptions
 from referee.runtime.builder import compose_reader
@@ -33,6 +28,7 @@ from referee.sensing.values import occupancy_coverage
 from referee.session.loop import FrameSource
 from referee.session.ports import Reader
 from referee.session.table_port import KeepHouse
+from referee.settings.sections import Settings
 from referee.settings.table_layout import kept_by_text
 from referee.web.ports import PageOptions
 from referee.wiring.devices import ListPorts, OpenedDevices
@@ -51,50 +47,23 @@ from vision.reading import Reading
 
 @dataclass(frozen=True)
 class WatchOptions:
-    """What to watch and how.
+    """The settings of a table, and what holds for this time only.
 
-    One of ``camera`` (see ``vision.cameras.open_camera``), ``frames`` (a folder of pictures in name order) and
-    ``video``, or none of them if ``wire``, the wiring plan, uses sensors only. ``stills``: every frame is a table at
-    rest at the end of a turn; otherwise pictures count as taken 15 a second. ``calibration`` is required; without
-    ``layout`` the game's own is used, and with ``markers`` at ``none`` its markers are left out. Without ``looks`` the
-    pieces' colours are learned from the set-up. Without ``journal`` nothing is saved; ``daily_copies`` of
-    it are kept beside it. ``options`` are the game's, as
-    text, and ``starts=either``. ``debug_images`` is a folder for pictures of what was located. ``camera_size`` (width,
-    height) in pixels and ``camera_rate`` in frames a second are requested from a camera, which with ``camera_hold``
-    keeps its exposure once the table is found. ``list_ports`` lists the serial ports. On a terminal a live table takes
-    the whole screen, unless not ``full_screen``; ``notices`` are reported first. ``clock`` is the time control of a new
-    game; the program plays the side of ``opponent``. ``housekeeping`` is what the
-    owner may ask for on the page; ``mqtt`` is the broker to tell.
+    ``frames`` (a folder of pictures in name order) or ``video`` is watched in place of the settings' camera.
+    ``stills``: every frame is a table at rest at the end of a turn; otherwise pictures count as taken 15 a second.
+    ``wire`` is the wiring plan. ``resume`` goes on with the journal's last game. ``debug_images`` is a folder for
+    pictures of what was located. ``list_ports`` lists the serial ports. On a terminal a live table takes the whole
+    screen, unless not ``full_screen``; ``notices`` are reported first. ``page`` and ``mqtt`` say where the table is
+    told of; ``housekeeping`` is what the owner may ask for on the page.
     """
 
-    camera: str | None = None
+    settings: Settings
     frames: Path | None = None
     video: Path | None = None
     stills: bool = False
-    calibration: Path | None = None
-    layout: Path | None = None
-    markers: str = "layout"
-    looks: Path | None = None
-    game: str = "deblockle"
-    options: Mapping[str, str] = field(default_factory=dict)
-    journal: Path | None = None
+    wire: WiringPlan = field(default_factory=WiringPlan)
     resume: bool = True
     debug_images: Path | None = None
-    anywhere: bool = False
-    turn_end: str = "rest"
-    rest_s: float = 3.0
-    margin: float = JudgeSettings.margin
-    camera_size: tuple[int, int] | None = None
-    camera_rate: float | None = None
-    camera_hold: bool = True
-    evidence: EvidenceLimits = field(default_factory=EvidenceLimits)
-    daily_copies: int = 0
-    lights: DriverSettings = field(default_factory=lambda: DriverSettings(drivers=()))
-    buttons: ButtonSettings = field(default_factory=ButtonSettings)
-    hints: HintSettings = field(default_factory=HintSettings)
-    clock: TimeControl | None = None
-    opponent: OpponentSettings | None = None
-    wire: WiringPlan = field(default_factory=WiringPlan)
     full_screen: bool = True
     notices: tuple[str, ...] = ()
     page: PageOptions | None = None
@@ -110,7 +79,7 @@ class WatchOptions:
     @property
     def is_live(self) -> bool:
         """Whether a table is watched live, not a recording."""
-        return self.camera is not None or self.by_sensors_alone
+        return self.frames is None and self.video is None
 
 
 _PICTURES_PER_SECOND = 15.0
@@ -163,7 +132,7 @@ def open_inputs(
         return OpenedInputs(TickSource(time.monotonic, time.sleep), alone)
     learning = (
         _learning_reader(options, layout, game, journal, say)
-        if options.looks is None or not layout.markers.centres_mm
+        if options.settings.table.looks is None or not layout.markers.centres_mm
         else None
     )
     camera = stack.enter_context(_camera(options, journal))
@@ -181,7 +150,7 @@ def open_inputs(
         reader,
         learning if isinstance(learning, LearningReader) else None,
         None if sensors is None else calibrated(options).size,
-        ExposureHold(camera, say) if options.camera_hold and isinstance(camera, LiveCamera) else None,
+        ExposureHold(camera, say) if options.settings.camera.hold and isinstance(camera, LiveCamera) else None,
     )
 
 
@@ -203,28 +172,26 @@ def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> 
 
 def calibrated(options: WatchOptions) -> CameraModel:
     """Load the camera's calibration; raises CalibrationError, also when none was given."""
-    if options.calibration is None:
+    if options.settings.camera.calibration is None:
         raise CalibrationError(
             "the referee sees a table only through a calibrated camera; `./run setup` leads you to one. Or make a "
             "calibration with `./run hardware calibrate`, and name its file with --calibration"
         )
-    return load_calibration(options.calibration)
+    return load_calibration(options.settings.camera.calibration)
 
 
 def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
-    sources = [source for source in (options.camera, options.frames, options.video) if source is not None]
-    if len(sources) != 1:
-        raise ConfigError(f"{len(sources)} of camera, frames and video were given; expected exactly one")
     if options.frames is not None:
         return open_camera(f"images:{options.frames}", clock=_picture_clock())
     if options.video is not None:
         return open_camera(f"video:{options.video}")
-    spec = str(options.camera)
+    asked = options.settings.camera
+    spec = asked.source
     if spec.startswith(_GROWING):
         folder = Path(spec.removeprefix(_GROWING))
         skip = processed_pictures(folder, journal) if options.resume else ()
         return GrowingFolder(folder, clock=time.monotonic, wait=time.sleep, skip=skip)
-    return open_camera(spec, size=options.camera_size, frames_per_second=options.camera_rate)
+    return open_camera(spec, size=(asked.width_px, asked.height_px), frames_per_second=asked.frames_per_second)
 
 
 def processed_pictures(folder: Path, journal: BufferedJournal) -> frozenset[str]:
@@ -247,9 +214,9 @@ def _picture_clock() -> Callable[[], float]:
 
 
 def _enrolled_reader(options: WatchOptions, layout: TableLayout, game: Game[Any, Any]) -> TableReader:
-    if options.looks is None:
+    if options.settings.table.looks is None:
         raise ConfigError("no looks were given; make some with `./run pieces enrol`")
-    return table_reader(calibrated(options), layout, _loaded_looks(options.looks, layout, game))
+    return table_reader(calibrated(options), layout, _loaded_looks(options.settings.table.looks, layout, game))
 
 
 def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appearance:
@@ -265,8 +232,8 @@ def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appe
     return looks
 
 
-def _learned_path(options: WatchOptions) -> Path | None:
-    return None if options.journal is None else options.journal.with_suffix(".looks.json")
+def _learned_path(options: WatchOptions) -> Path:
+    return options.settings.journal.path.with_suffix(".looks.json")
 
 
 def _learning_reader(
@@ -288,7 +255,7 @@ def _learning_reader(
     events = journal.events(number) if number is not None and options.resume else []
     kinds = {event.kind for _, event in events}
     under_way = "set up" in kinds and "end" not in kinds
-    path = options.looks or (_learned_path(options) if under_way else None)
+    path = options.settings.table.looks or (_learned_path(options) if under_way else None)
     if under_way and (path is None or not path.is_file()):
         raise ConfigError(
             "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "
@@ -306,8 +273,8 @@ def _expected(options: WatchOptions, game: Game[Any, Any], states: Sequence[Any]
     """The expected appearance: of the game under way, or of the start unless players may choose it."""
     if states:
         return dict(game.table.appearance(states[0]))
-    given = {name: value for name, value in options.options.items() if name != STARTS_OPTION}
-    return {} if options.anywhere else dict(usual_appearance(game, read_options(game.options, given)))
+    given = {name: value for name, value in options.settings.game.options.items() if name != STARTS_OPTION}
+    return {} if options.settings.table.anywhere else dict(usual_appearance(game, read_options(game.options, given)))
 
 
 def _keeper(
@@ -317,8 +284,6 @@ def _keeper(
     path = _learned_path(options)
 
     def keep(looks: Appearance) -> None:
-        if path is None:
-            return
         try:
             save(looks, path)
         except OSError as error:

@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from common.phrases import counted, listed
+from common.phrases import counted
 from engine.api import Game
 from engine.options import read_options
 from engine.registry import load
@@ -49,6 +49,15 @@ from referee.session.loop import FrameSource, LoopPorts, run, serve
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import waiting_signal
 from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
+from referee.settings.conversions import (
+    button_settings,
+    evidence_limits,
+    hint_settings,
+    light_settings,
+    opponent_settings,
+    time_control,
+)
+from referee.settings.sections import LightSection, OpponentSection, TableSection
 from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
 from referee.systemd.notify import Supervisor
 from referee.wiring.devices import OpenedDevices, opened_devices
@@ -69,20 +78,23 @@ def watch(options: WatchOptions, console: Console) -> int:
     CalibrationError, LayoutError, EnrolmentError, JournalError, FoldError, OptionError, UnknownGameError, and
     ConfigError for contradictory options.
     """
-    game = load(options.game)
+    chosen = options.settings
+    game = load(chosen.game.name)
     settings = _service_settings(options, game)
-    layout = None if options.by_sensors_alone else _layout(options, game, settings)
+    layout = None if options.by_sensors_alone else _layout(chosen.table, game, settings)
+    lights = light_settings(chosen.lights, game.places)
     with ExitStack() as stack:
-        screen = _live_screen(options, game, console, stack)
+        screen = _live_screen(options, lights, game, console, stack)
         report = Report(screen or PrintedLines(console), stills=options.stills)
         for notice in options.notices:
             report.remark(notice)
         journal = stack.enter_context(_journal(options, report.remark))
-        health = None if options.journal is None else health_file(options.journal)
-        devices = stack.enter_context(opened_devices(options.wire, health, report.remark, options.list_ports))
+        devices = stack.enter_context(
+            opened_devices(options.wire, health_file(chosen.journal.path), report.remark, options.list_ports)
+        )
         inputs = open_inputs(options, game, layout, journal, devices, stack, report.remark)
-        lights = options.lights if screen is None else replace(options.lights, drivers=_other_drivers(options))
-        panel = stack.enter_context(_panel(lights, game, layout, devices, console, report.remark))
+        shown_by = lights if screen is None else replace(lights, drivers=_other_drivers(lights))
+        panel = stack.enter_context(_panel(shown_by, game, layout, devices, console, report.remark))
         commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
         snapshots, newest = SnapshotHub(), NewestFrame()
         service = stack.enter_context(
@@ -95,7 +107,7 @@ def watch(options: WatchOptions, console: Console) -> int:
                 say=report.remark,
                 hints=HintProcess(on_answer=commands.wake),
                 restore=devices.put_back,
-                opponent=_opponent(options, game, commands),
+                opponent=_opponent(chosen.opponent, game, commands),
                 resume=options.resume,
             )
         )
@@ -104,11 +116,11 @@ def watch(options: WatchOptions, console: Console) -> int:
             game,
             snapshots,
             commands,
-            options.journal,
+            chosen.journal.path,
             newest,
             overlay,
-            hints_allowed=options.hints.strength != "none",
-            housekeeping=options.housekeeping and options.housekeeping(lambda: list(report.lines), options.journal),
+            hints_allowed=chosen.hints.strength != "none",
+            housekeeping=options.housekeeping and options.housekeeping(lambda: list(report.lines), chosen.journal.path),
         )
         page = stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
         stack.enter_context(told_broker(port, options.mqtt, page, report.remark))
@@ -117,12 +129,10 @@ def watch(options: WatchOptions, console: Console) -> int:
         elif options.is_live:
             report.remark("Waiting for the set-up.")
         pictures = _debug_pictures(options, overlay)
-        buttons = stack.enter_context(_buttons(options, devices, report.remark))
+        buttons = stack.enter_context(_buttons(chosen.lights, lights, devices, report.remark))
         if options.is_live and sys.stdin.isatty():
             _listen(game, screen, commands, report, stack)
-        # nobody else can query a journal in memory
-        if options.journal is not None:
-            stack.enter_context(open_command_socket(options.journal, commands, report.remark))
+        stack.enter_context(open_command_socket(chosen.journal.path, commands, report.remark))
 
         def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
             report.tell(frame)
@@ -172,11 +182,10 @@ def _camera(
     return camera
 
 
-def _opponent(options: WatchOptions, game: Game[Any, Any], commands: CommandQueue) -> Opponent | None:
+def _opponent(section: OpponentSection, game: Game[Any, Any], commands: CommandQueue) -> Opponent | None:
     """The program as an opponent, searching in its own process."""
-    if options.opponent is None:
-        return None
-    return Opponent(game, options.opponent, HintProcess(on_answer=commands.wake))
+    settings = opponent_settings(section)
+    return None if settings is None else Opponent(game, settings, HintProcess(on_answer=commands.wake))
 
 
 def _resume_message(game: Game[Any, Any], state: Any, journal: BufferedJournal) -> str:
@@ -187,40 +196,42 @@ def _resume_message(game: Game[Any, Any], state: Any, journal: BufferedJournal) 
     return f"Game {number} of {game.title} goes on after {played}. {waits} `./run games new` begins another."
 
 
-def _layout(options: WatchOptions, game: Game[Any, Any], settings: ServiceSettings) -> TableLayout:
+def _layout(table: TableSection, game: Game[Any, Any], settings: ServiceSettings) -> TableLayout:
     """The measured table; for a game that is written, with a sheet for each player."""
-    return with_rules(layout_for_camera(game.name, options.layout, options.markers), game, settings.options)
+    return with_rules(layout_for_camera(game.name, table.layout, table.markers), game, settings.options)
 
 
 def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSettings:
-    given: dict[str, OptionValue] = dict(options.options)
+    chosen = options.settings
+    turn_end = TurnEnd(chosen.turn.end)
+    given: dict[str, OptionValue] = dict(chosen.game.options)
     either = {"starts": given.pop("starts")} if given.get("starts") == "either" else {}
     values = read_options(game.options, given)
-    if options.turn_end not in frozenset(TurnEnd):
-        raise ConfigError(f"turn_end is {options.turn_end!r}; expected {listed(TurnEnd, 'or')}")
-    if options.by_sensors_alone and options.turn_end == TurnEnd.TOUCH:
+    if options.by_sensors_alone and turn_end is TurnEnd.TOUCH:
         raise ConfigError(
             "turn.end is touch, and sensors alone can't tell which piece of the next player was touched; end turns by "
             "the button or by rest, or use a camera as well"
         )
     return ServiceSettings(
         options={**{name: values[name] for name in given}, **either},
-        anywhere=options.anywhere,
-        turn_end=TurnEnd(options.turn_end),
-        rest_s=options.rest_s,
+        anywhere=chosen.table.anywhere,
+        turn_end=turn_end,
+        rest_s=chosen.turn.rest_s,
         stills=options.stills,
-        judge=JudgeSettings(margin=options.margin),
-        hints=options.hints,
-        clock=options.clock,
+        judge=JudgeSettings(margin=chosen.turn.margin),
+        hints=hint_settings(chosen.hints),
+        clock=time_control(chosen.clock),
     )
 
 
-def _live_screen(options: WatchOptions, game: Game[Any, Any], console: Console, stack: ExitStack) -> LiveScreen | None:
+def _live_screen(
+    options: WatchOptions, lights: DriverSettings, game: Game[Any, Any], console: Console, stack: ExitStack
+) -> LiveScreen | None:
     """Take over the terminal, if there is one and a table is watched live."""
     if not (options.is_live and options.full_screen and fits_live(console)):
         return None
     sounds = frozenset(Sound) - {Sound.SILENCE}
-    rings = sounds if options.lights.bell and "terminal" in options.lights.drivers else ()
+    rings = sounds if lights.bell and "terminal" in lights.drivers else ()
     return stack.enter_context(LiveScreen(game, console, keys=KEYS if sys.stdin.isatty() else "", rings=rings))
 
 
@@ -240,9 +251,9 @@ def _listen(
     listen_to_lines(lines, take)
 
 
-def _other_drivers(options: WatchOptions) -> tuple[str, ...]:
+def _other_drivers(lights: DriverSettings) -> tuple[str, ...]:
     """The drivers of lights except the terminal, whose lights are on the screen already."""
-    return tuple(driver for driver in options.lights.drivers if driver != "terminal")
+    return tuple(driver for driver in lights.drivers if driver != "terminal")
 
 
 @contextmanager
@@ -250,13 +261,10 @@ def _journal(options: WatchOptions, say: Callable[[str], None]) -> Iterator[Buff
     def wall_clock() -> datetime:
         return datetime.now(UTC)
 
-    opened = (
-        Journal.in_memory(wall_clock=wall_clock, limits=options.evidence)
-        if options.journal is None
-        else Journal.open(options.journal, wall_clock=wall_clock, limits=options.evidence)
-    )
+    section = options.settings.journal
+    opened = Journal.open(section.path, wall_clock=wall_clock, limits=evidence_limits(section))
     # A recording can be judged again; only a live game is worth copies.
-    copies = options.daily_copies if options.is_live and options.journal is not None else 0
+    copies = section.daily_copies if options.is_live else 0
     with opened, BufferedJournal(opened, say) as journal, DailyBackups(opened.path, copies, date.today, say):
         yield journal
 
@@ -298,11 +306,11 @@ def _debug_pictures(options: WatchOptions, overlay: Callable[[Frame], Image | No
 
 @contextmanager
 def _buttons(
-    options: WatchOptions, devices: OpenedDevices, say: Callable[[str], None]
+    section: LightSection, lights: DriverSettings, devices: OpenedDevices, say: Callable[[str], None]
 ) -> Iterator[Callable[[], list[ButtonRole]]]:
     """The function that returns the buttons pressed on the board and on pins."""
-    if not options.lights.pins.buttons:
+    if not lights.pins.buttons:
         yield devices.presses
         return
-    with closing(make_buttons(options.lights.pins, options.buttons, time.monotonic, say)) as buttons:
+    with closing(make_buttons(lights.pins, button_settings(section), time.monotonic, say)) as buttons:
         yield lambda: [*devices.presses(), *buttons.presses()]

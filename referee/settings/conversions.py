@@ -13,6 +13,7 @@ from engine.options import read_options
 from engine.values import OptionValue
 from hardware.pin_map import GpioPinMap
 from referee.clocks.control import FlagRule, TimeControl, read_control
+from referee.hints.advice import HintSettings
 from referee.hints.opponent import OpponentSettings
 from referee.journal import EvidenceLimits
 from referee.judge.explorer import EITHER, STARTS_OPTION
@@ -20,6 +21,7 @@ from referee.settings.sections import (
     AUTO_PORT,
     BoardSection,
     ClockSection,
+    HintSection,
     JournalSection,
     LightSection,
     OpponentSection,
@@ -33,6 +35,11 @@ if TYPE_CHECKING:
 
 
 _MILLISECONDS_PER_SECOND = 1000
+
+
+def hint_settings(hints: HintSection) -> HintSettings:
+    """How strong hints are, and how long they may take."""
+    return HintSettings(hints.strength, hints.seconds)
 
 
 def opponent_settings(opponent: OpponentSection) -> OpponentSettings | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
@@ -103,6 +103,7 @@ class SensorSection(Section):
 
 
 JOURNAL_FILE = Path("journal.sqlite")
+_JOURNAL_PATH = f"journal{SECTION_SEPARATOR}path"
 
 
 class GameSection(Section):
@@ -429,20 +430,30 @@ class Settings(Section):
     journal: JournalSection = JournalSection()
     demo: DemoSection = DemoSection()
 
+    def changed(self, values: Mapping[str, Any]) -> Settings:
+        """Return the settings with other ``values``, by ``section.key``. They aren't validated."""
+        sections: dict[str, Section] = {}
+        for name, value in values.items():
+            section, _, key = name.partition(SECTION_SEPARATOR)
+            before: Section = sections.get(section) or getattr(self, section)
+            sections[section] = before.model_copy(update={key: value})
+        return self.model_copy(update=sections)
+
     def placed(self, bases: Mapping[str, Path], folder: Path, environment: Mapping[str, str]) -> Settings:
         """Return the settings with absolute paths: relative ones start from ``bases`` (by setting), ``~`` is expanded.
 
         Without a path in the settings, the journal is in the user's data folder.
         """
-        sections: dict[str, Section] = {}
-        for section in type(self).model_fields:
-            values = getattr(self, section)
-            paths = {
-                key: bases.get(f"{section}{SECTION_SEPARATOR}{key}", folder) / value.expanduser()
-                for key in type(values).model_fields
-                if isinstance(value := getattr(values, key), Path)
-            }
-            if section == "journal" and f"journal{SECTION_SEPARATOR}path" not in bases:
-                paths["path"] = user_folder(environment, "XDG_DATA_HOME", ".local/share") / JOURNAL_FILE
-            sections[section] = values.model_copy(update=paths)
-        return self.model_copy(update=sections)
+        placed = {name: bases.get(name, folder) / path.expanduser() for name, path in self.paths().items()}
+        if _JOURNAL_PATH not in bases:
+            placed[_JOURNAL_PATH] = user_folder(environment, "XDG_DATA_HOME", ".local/share") / JOURNAL_FILE
+        return self.changed(placed)
+
+    def paths(self) -> dict[str, Path]:
+        """Return the files and folders that are named, by setting."""
+        return {
+            f"{section}{SECTION_SEPARATOR}{key}": value
+            for section in type(self).model_fields
+            for key, value in getattr(self, section)
+            if isinstance(value, Path)
+        }

@@ -121,6 +121,7 @@ def uninstall_command(as_user: bool, root: Path | None) -> int:
 
 def _installation(context: CommandContext, owner: pwd.struct_passwd | None, arguments: tuple[str, ...]) -> Installation:
     """Determine what to install; raises UsageError and ConfigError for options that ``watch`` would reject."""
+    from referee.cli.options import given_settings
     from referee.cli.watch import watch_command
     from referee.systemd.files import DEVICE_GROUPS, Installation
 
@@ -132,21 +133,19 @@ def _installation(context: CommandContext, owner: pwd.struct_passwd | None, argu
         environment = {name: value for name, value in environment.items() if not name.startswith("XDG_")}
         environment["HOME"] = owner.pw_dir
     with watch_command.make_context("watch", list(arguments)) as checked:
-        journal, pictures = checked.params["journal"], checked.params["debug_images"]
-    settings = replace(context, environment=environment).configuration({"journal.path": journal})
+        given, pictures = given_settings(checked), checked.params["debug_images"]
+    settings = replace(context, environment=environment).configuration(given)
     folder = Path.cwd()
     writable = [settings.settings.journal.path.absolute().parent, *([pictures.absolute()] if pictures else [])]
     config = None if settings.file is None else settings.file.absolute()
     needed = [_RUN.parent, folder, Path(sys.prefix), Path(sys.base_prefix), *([config.parent] if config else [])]
-    mqtt = settings.settings.mqtt
-    secrets = (mqtt.password_file, mqtt.ca_file, mqtt.certificate_file, mqtt.key_file)
-    needed += [file.absolute().parent for file in secrets if file is not None]
+    needed += [path.absolute().parent for path in settings.settings.paths().values()]
     return Installation(
         program=_RUN,
         folder=folder,
         config=config,
         arguments=arguments,
-        readable=tuple(path for path in dict.fromkeys(needed) if path != Path("/")),
+        readable=tuple(path for path in dict.fromkeys(needed) if path != Path("/") and path not in writable),
         writable=tuple(dict.fromkeys(writable)),
         user=None if owner is None else owner.pw_name,
         groups=tuple(name for name in DEVICE_GROUPS if _is_group(name)),

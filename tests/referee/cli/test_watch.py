@@ -2,9 +2,29 @@
 
 from pathlib import Path
 
+import click
 import cv2
+import pytest
 
+from referee.cli.options import SettingOption
+from referee.cli.watch import demo_command, watch_command
+from referee.settings.sections import Settings
 from tests.commands import Run
+
+
+@pytest.mark.parametrize("command", [watch_command, demo_command], ids=["watch", "demo"])
+def test_an_option_that_overrides_a_setting_takes_the_same_values(command: click.Command) -> None:
+    sections = Settings.model_json_schema()["$defs"]
+    options = [option for option in command.params if isinstance(option, SettingOption)]
+    assert len(options) >= 6
+    for option in options:
+        section, _, key = option.setting.partition(".")
+        taken = sections[type(getattr(Settings(), section)).__name__]["properties"][key]
+        match option.type:
+            case click.Choice() as choice:
+                assert set(choice.choices) == set(taken["enum"]), option.opts
+            case click.IntRange() | click.FloatRange() as limits:
+                assert (limits.min, limits.max) == (taken["minimum"], taken.get("maximum")), option.opts
 
 
 def test_watch_without_a_calibration_says_what_to_do(run: Run, tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,6 +39,29 @@ def test_the_unit_runs_watch_as_the_owner_with_the_devices_groups() -> None:
     assert setting(unit, "SupplementaryGroups") == ["video dialout"]
     assert setting(unit, "BindPaths") == ['"/home/alex/a\\:b"']
     assert setting(unit, "WorkingDirectory") == ["/home/alex/my games"]
+
+
+@pytest.mark.parametrize(
+    ("address", "is_allowed"),
+    [
+        ("192.168.1.20", True),
+        ("10.1.2.3", True),
+        ("172.20.0.5", True),
+        ("169.254.7.7", True),
+        ("fe80::1", True),
+        ("fd12::1", True),
+        # Where halls and names below .local are asked for.
+        ("224.0.0.251", True),
+        ("ff02::fb", True),
+        ("93.184.216.34", False),
+        ("2606:2800:220:1::1", False),
+    ],
+)
+def test_the_service_reaches_the_house_and_its_hall_and_nothing_beyond(address: str, is_allowed: bool) -> None:
+    (allowed,) = setting(installation().unit(), "IPAddressAllow")
+    assert "localhost" in allowed.split()
+    networks = [ip_network(network) for network in allowed.split() if network != "localhost"]
+    assert any(ip_address(address) in network for network in networks) is is_allowed
 
 
 def test_every_file_says_whose_it_is() -> None:

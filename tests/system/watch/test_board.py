@@ -31,6 +31,7 @@ from referee.errors import ConfigError, UnreachableError
 from referee.journal import Journal
 from referee.runtime.watch import WatchOptions, watch
 from referee.sensing.health import HealthFile, SensorHealth, health_file, load_health
+from referee.settings.sections import Settings
 from referee.wiring.plan import Inputs, SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SensorMap
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
@@ -117,9 +118,14 @@ def options(sitting: Sitting, eyes: str) -> WatchOptions:
         sensor_map=sitting.sensor_map,
         inputs=Inputs(eyes),
     )
-    return WatchOptions(
-        journal=sitting.journal, turn_end="button", wire=plan, list_ports=sitting.device.list_ports, resume=False
-    )
+    values = {"journal.path": sitting.journal, "journal.daily_copies": 0, "turn.end": "button", "lights.drivers": ()}
+    return WatchOptions(Settings().changed(values), wire=plan, list_ports=sitting.device.list_ports, resume=False)
+
+
+def changed(watching: WatchOptions, **settings: str) -> WatchOptions:
+    """Change settings, given as ``section_key``."""
+    values = {name.replace("_", ".", 1): value for name, value in settings.items()}
+    return replace(watching, settings=watching.settings.changed(values))
 
 
 def referee(
@@ -287,13 +293,13 @@ def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sittin
         sitting.device.press(2)
         sitting.heard.wait_for("Draw agreed.")
 
-    watching = replace(options(sitting, "sensors"), game="diaballik")
+    watching = changed(options(sitting, "sensors"), game_name="diaballik")
     assert referee(watching, sitting, person) == 0
     assert "Of 290 turns at the start the switches tell 0 by themselves" in sitting.heard.getvalue()
 
 
 def test_a_game_that_switches_feel_nothing_of_is_refused(sitting: Sitting) -> None:
-    watching = replace(options(sitting, "sensors"), game="blockade")
+    watching = changed(options(sitting, "sensors"), game_name="blockade")
     with pytest.raises(ConfigError, match=r"Blockade can't be followed by sensors alone: .*`./run table turn`"):
         watch(watching, Console(file=sitting.heard))
 
@@ -315,4 +321,4 @@ def test_a_game_that_switches_feel_nothing_of_is_refused(sitting: Sitting) -> No
 )
 def test_what_sensors_alone_can_t_do_is_refused(sitting: Sitting, game: str, turn_end: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        watch(replace(options(sitting, "sensors"), game=game, turn_end=turn_end), Console(file=sitting.heard))
+        watch(changed(options(sitting, "sensors"), game_name=game, turn_end=turn_end), Console(file=sitting.heard))

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from referee.runtime.watch import WatchOptions
-from tests.system.watch.test_pictures import options, table_folder, watched
+from tests.system.watch.test_pictures import changed, options, table_folder, watched
 
 __all__ = ["options", "table_folder"]
 
@@ -18,7 +18,7 @@ __all__ = ["options", "table_folder"]
 def test_without_markers_the_set_up_and_then_the_game_tell_which_side_is_which(
     options: WatchOptions, table_folder: Path, tmp_path: Path
 ) -> None:
-    by_lines = replace(options, markers="none")
+    by_lines = changed(options, {"table.markers": "none"})
     code, output = watched(by_lines)
     assert code == 0, output
     assert "1 turn accepted" in output
@@ -32,5 +32,5 @@ def test_without_markers_the_set_up_and_then_the_game_tell_which_side_is_which(
     (tmp_path / "turned.json").write_text(json.dumps(camera))
     picture = cv2.imread(str(table_folder / "pictures" / "002.png"))
     cv2.imwrite(str(turned / "000.png"), np.rot90(picture, 2))
-    code, output = watched(replace(by_lines, frames=turned, calibration=tmp_path / "turned.json"))
+    code, output = watched(replace(changed(by_lines, {"camera.calibration": tmp_path / "turned.json"}), frames=turned))
     assert "unchanged" in output

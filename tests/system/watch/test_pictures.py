@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,13 +19,13 @@ from rich.console import Console
 
 from engine.errors import OptionError
 from firmware_bridge.ports.selection import WantedBoard
-from hardware.factory import DriverSettings
 from hardware.lights.light_map import LightMap
 from referee.errors import ConfigError, JournalError, PageError
 from referee.journal import Journal
 from referee.journal.events import Event, Evidence
 from referee.runtime.watch import WatchOptions, watch
 from referee.session.loop import run
+from referee.settings.sections import Settings
 from referee.web.ports import PageOptions
 from referee.web.server import key_path
 from referee.wiring.plan import WiringPlan
@@ -70,13 +70,21 @@ def table_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def options(table_folder: Path, tmp_path: Path) -> WatchOptions:
+    values = {
+        "camera.calibration": table_folder / "camera.json",
+        "journal.path": tmp_path / "game.sqlite",
+        "lights.drivers": (),
+    }
     return WatchOptions(
+        Settings().changed(values),
         frames=table_folder / "pictures",
         stills=True,
-        calibration=table_folder / "camera.json",
-        journal=tmp_path / "game.sqlite",
         debug_images=tmp_path / "debug",
     )
+
+
+def changed(options: WatchOptions, settings: Mapping[str, Any]) -> WatchOptions:
+    return replace(options, settings=options.settings.changed(settings))
 
 
 def watched(options: WatchOptions) -> tuple[int, str]:
@@ -109,7 +117,7 @@ def test_a_board_that_cannot_be_used_is_named_and_the_game_goes_on(
     )
     missing = "There is no port /dev/ttyNONE"
     code, output = watched_once(
-        replace(options, debug_images=None, wire=lit, lights=DriverSettings()), missing, monkeypatch
+        replace(changed(options, {"lights.drivers": ("terminal",)}), debug_images=None, wire=lit), missing, monkeypatch
     )
     assert code == 0
     assert missing in output
@@ -214,8 +222,7 @@ def test_colours_that_cannot_be_kept_are_no_reason_to_stop(options: WatchOptions
     code, text = watched(options)
     assert code == 0
     assert "The pieces' colours could not be kept in" in text
-    assert options.journal is not None
-    with Journal.open(options.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+    with Journal.open(options.settings.journal.path, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
         assert [event.kind for _, event in journal.events()][:3] == ["new game", "set up", "turn"]
 
 
@@ -231,18 +238,19 @@ def test_without_a_set_up_there_was_no_game(options: WatchOptions, table_folder:
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"calibration": None}, CalibrationError, "./run hardware calibrate"),
-        ({"camera": "0"}, ConfigError, "exactly one"),
-        ({"frames": None}, ConfigError, "exactly one"),
-        ({"frames": Path("/nowhere")}, CameraError, "nowhere"),
-        ({"turn_end": "bell"}, ConfigError, "button, touch or rest"),
-        ({"options": {"side_by_sid": "true"}}, OptionError, "did you mean"),
-        ({"options": {"starts": "nobody"}}, OptionError, "nobody"),
+        ({"camera.calibration": None}, CalibrationError, "./run hardware calibrate"),
+        ({"game.options": {"side_by_sid": "true"}}, OptionError, "did you mean"),
+        ({"game.options": {"starts": "nobody"}}, OptionError, "nobody"),
     ],
 )
 def test_bad_input_is_named(options: WatchOptions, changes: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        watched(replace(options, **changes))
+        watched(changed(options, changes))
+
+
+def test_a_folder_that_is_not_there_is_named(options: WatchOptions) -> None:
+    with pytest.raises(CameraError, match="nowhere"):
+        watched(replace(options, frames=Path("/nowhere")))
 
 
 def test_a_person_who_stops_it_may_go_on_later(options: WatchOptions, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +258,7 @@ def test_a_person_who_stops_it_may_go_on_later(options: WatchOptions, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ImageFiles, "read", stopped)
-    code, output = watched(replace(options, options={"starts": "either"}, lights=DriverSettings(drivers=("terminal",))))
+    code, output = watched(changed(options, {"game.options": {"starts": "either"}, "lights.drivers": ("terminal",)}))
     assert code == 1
     assert "Stopped" in output
 
@@ -260,8 +268,7 @@ def test_the_page_is_there_while_pictures_are_watched(options: WatchOptions) -> 
     assert code == 0
     assert "The page: http://127.0.0.1:" in said
     assert "The board is set up." in said
-    assert options.journal is not None
-    assert key_path(options.journal).is_file()
+    assert key_path(options.settings.journal.path).is_file()
 
 
 def test_a_port_that_is_taken_is_told_before_anything_is_watched(options: WatchOptions) -> None:

@@ -47,6 +47,19 @@ def test_the_broker_s_password_and_certificates_can_be_read(run: Run, tmp_path: 
     assert f'"{tmp_path / "secrets"}"' in readable
 
 
+def test_what_settings_and_options_name_can_be_read_and_the_games_written(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "referee.toml").write_text('[table]\nlooks = "pieces/looks.json"\n')
+    (tmp_path / "lens").mkdir()
+    (tmp_path / "lens/camera.json").write_text("{}")
+    said = run("install", "--print", "--as", OWNER, "--calibration", "lens/camera.json", "--journal", "game.sqlite")
+    assert said.exit_code == 0, said.stderr
+    readable = next(line for line in said.output.splitlines() if line.startswith("BindReadOnlyPaths="))
+    assert f'"{tmp_path / "pieces"}"' in readable
+    assert f'"{tmp_path / "lens"}"' in readable
+    assert f'"{tmp_path}"' not in readable, "the journal is written there"
+    assert f'BindPaths="{tmp_path}"' in said.output
+
+
 def test_the_games_are_those_of_the_owner_not_of_sudo(run: Run) -> None:
     said = run("install", "--print", "--as", OWNER)
     home = pwd.getpwnam(OWNER).pw_dir
