@@ -45,7 +45,7 @@ def open_pin_factory() -> Factory:
             Device.ensure_pin_factory()
         except (BadPinFactory, ImportError, *pin_errors()) as error:
             tried = "; ".join(dict.fromkeys(str(warning.message) for warning in caught)) or str(error)
-            raise DriverError(f"this computer gives no GPIO pins ({tried}); {NO_PINS_REMEDY}") from error
+            raise DriverError(f"this computer has no usable GPIO pins ({tried}); {NO_PINS_REMEDY}") from error
     return Device.pin_factory
 
 

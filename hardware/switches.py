@@ -217,7 +217,9 @@ class GpioSwitches:
         self._record.failed(message, now_s)
         if message not in self._said:
             self._said.add(message)
-            self._on_fault(f"the sensors do not work: {message}. The game goes on without them; they are tried again.")
+            self._on_fault(
+                f"the sensors do not work: {message}. The game goes on without them, and the referee keeps trying."
+            )
 
 
 def _float(row: Any) -> None:

@@ -232,7 +232,7 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
 def _calibration(settings: Settings) -> Iterator[Finding]:
     calibration = settings.camera.calibration
     if calibration is None:
-        remedy = "./run tools print charuco, take pictures, then ./run hardware calibrate"
+        remedy = "./run tools print charuco --out board.pdf, take pictures, then ./run hardware calibrate"
         yield Finding.note("calibration", "none is set; a real table needs one", remedy)
         return
     try:
@@ -304,7 +304,7 @@ def check_broker(
     except BrokerError as error:
         yield Finding.fault("broker", str(error), "correct [mqtt]; games go on without a broker")
         return
-    may = {"off": "nothing can be ordered by it", "play": "it may do what players may"}
+    may = {"off": "it may command nothing", "play": "it may do what players may"}
     allowed = may.get(section.commands, "it may do what the owner may")
     yield Finding.ok("broker", f"{options.broker} lets the table {options.table} in; {allowed}")
     if options.tls is None and options.user is not None:
@@ -349,9 +349,7 @@ def _journal_content(path: Path, now: datetime) -> Iterator[Finding]:
         yield Finding.fault("journal", str(error), "keep a copy of the file, and give another --journal")
     else:
         open_games = sum(not game.ended for game in games)
-        yield Finding.ok(
-            "journal", f"{path}: {counted(len(games), 'game')}, {open_games} still open; every page is whole"
-        )
+        yield Finding.ok("journal", f"{path}: {counted(len(games), 'game')}, {open_games} still open; no damage found")
 
 
 def _read_text(path: Path) -> str:

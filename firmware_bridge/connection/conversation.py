@@ -311,7 +311,7 @@ def _version_error(port: SerialPort, refused: Refused | None) -> VersionError:
     if refused.newest < OLDEST_VERSION:
         advice = "its firmware is older than this program: `./run hardware firmware install` renews it"
     elif refused.oldest <= NEWEST_VERSION:
-        advice = "it refuses all the same, so its firmware is damaged: `./run hardware firmware install` renews it"
+        advice = "it still refuses, so its firmware is damaged: `./run hardware firmware install` renews it"
     else:
         advice = (
             "its firmware is newer than this program: update the referee, or `./run hardware firmware "

@@ -100,7 +100,7 @@ def foreign_device_error(port: str, heard: bytes, baud: int) -> WrongDeviceError
         )
     first = _first_line(text)
     if first is not None:
-        return WrongDeviceError(f"{port} speaks something else than the referee's protocol ({first!r}); {_ELSEWHERE}")
+        return WrongDeviceError(f"{port} does not speak the referee's protocol ({first!r}); {_ELSEWHERE}")
     shown = heard[:8].hex(" ")
     return WrongDeviceError(
         f"{port} sends what is neither the referee's protocol nor text ({shown} …); is it the right port, and are "

@@ -68,8 +68,8 @@ class LightMap:
             )
         if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
             found.append(
-                "the board's pin map is another one than when the lights were mapped, so it may be another strip; look "
-                "with `./run hardware lights test`; if the lights are right take the line pin_map_crc out "
+                "the board's pin map is another one than when the lights were mapped, so it may be another strip; "
+                "check with `./run hardware lights test`; if the lights are right take the line pin_map_crc out "
                 "of the light map, "
                 "otherwise map again with `./run hardware lights map`"
             )

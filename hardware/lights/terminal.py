@@ -94,7 +94,9 @@ class TerminalDriver:
                 self._console.bell()
         except (OSError, ValueError) as error:
             # a closed text stream raises ValueError, a broken pipe OSError
-            raise DriverError(f"the terminal can't be written to ({error}); the lights show nowhere else") from error
+            raise DriverError(
+                f"the terminal can't be written to ({error}); the lights are shown nowhere else"
+            ) from error
         self._shown = signal
 
     def close(self) -> None:

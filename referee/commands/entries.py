@@ -245,7 +245,7 @@ def read_look(game: Game[Any, Any], place: Place, text: str) -> str:
         if len(found) == 1 or said == _words(look):
             return look
     if found:
-        raise CorrectionError(f"{text!r} on {place} could be {listed(found, 'or')}; say more of it")
+        raise CorrectionError(f"{text!r} on {place} could be {listed(found, 'or')}; write more of it")
     raise CorrectionError(
         f"{text!r} on {place} does not occur in {game.title}; expected something like {example_look(game)}, or empty"
     )

@@ -100,7 +100,7 @@ class SquareWalk(_SensorWalk):
         if word in _SKIP and self.place is not None:
             self.passed.append(self.place)
             return f"{self.passed[-1]} has no switch."
-        return f"{text.strip()!r} means nothing here. {self.HELP}"
+        return f"{text.strip()!r} is not possible here. {self.HELP}"
 
 
 @dataclass
@@ -206,7 +206,7 @@ class LightWalk:
         """Process a typed answer about the current light; returns a sentence for the person, or an empty string."""
         light = self.light
         if light is None:
-            return "Every light has been walked to."
+            return "Every light has been shown."
         word = text.strip().lower()
         if word in _BACK:
             if not self.answers:

@@ -158,7 +158,7 @@ class SensorHealth:
         self._doubtful_since_s = {place: self._doubtful_since_s.get(place, now_s) for place in unsure}
         for place in sorted(unsure):
             if now_s - self._doubtful_since_s[place] >= self.health.doubtful_s:
-                why = f"could not be told for {self.health.doubtful_s:.0f} seconds"
+                why = f"could not be read for {self.health.doubtful_s:.0f} seconds"
                 words += self._take_out(place, SensorFault.DOUBTFUL, why)
         return tuple(words)
 

@@ -194,7 +194,7 @@ async def _whole_body(request: Request, most_bytes: int) -> bytes:
                 if len(body) > most_bytes:
                     raise too_long
     except TimeoutError as error:
-        raise HTTPException(408, "The rest of it did not come. Try again.") from error
+        raise HTTPException(408, "The request was cut off. Try again.") from error
     return bytes(body)
 
 

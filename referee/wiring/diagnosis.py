@@ -67,7 +67,7 @@ def check_wires(
         places = ()
     plan, problems = plan_and_problems(settings, configuration.sources, places)
     for problem in problems:
-        yield Finding.fault("wires", problem, "docs/hardware.md goes through it")
+        yield Finding.fault("wires", problem, "docs/hardware.md explains it")
     if plan.light_map is not None:
         light_map = plan.light_map
         squares = f"{len(light_map.places)} squares, {len(light_map.status)} for the status light"
@@ -101,9 +101,9 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
         return
     yield Finding.ok("board", f"{port or 'a board'}: {_what_it_is(welcome)}")
     for misfit in mismatches(welcome, plan):
-        yield Finding.fault("board", misfit, "docs/hardware.md goes through it")
+        yield Finding.fault("board", misfit, "docs/hardware.md explains it")
     if welcome.reset_cause == ResetCause.WATCHDOG:
-        remedy = "once is nothing; again and again: `./run hardware firmware check`, and the board's power"
+        remedy = "once is harmless; if it repeats, run `./run hardware firmware check` and check the board's power"
         yield Finding.note("board", "its watchdog restarted it last: it had hung", remedy)
     yield link_quality(statistics)
 
@@ -148,7 +148,7 @@ def link_quality(statistics: ConnectionStatistics) -> Finding:
     trip = "no round trip" if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms there and back"
     told = f"{trip}; {link.packets} packets came, {bad} damaged ones, {link.counts.resent} sent again"
     if bad > 1 or link.counts.resent or (link.round_trip_s or 0.0) > SLOW_ROUND_TRIP_S:
-        return Finding.note("link", told, "a shorter or better cable, and away from motors; nothing is lost meanwhile")
+        return Finding.note("link", told, "use a shorter or better cable, away from motors; nothing is lost meanwhile")
     return Finding.ok("link", told)
 
 

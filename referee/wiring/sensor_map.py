@@ -55,7 +55,7 @@ class SensorMap:
         if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
             found.append(
                 "the board's pin map is another one than when the sensors were mapped, so switches may be numbered "
-                "otherwise; look with `./run hardware sensors`, and map again with `./run hardware "
+                "otherwise; check with `./run hardware sensors`, and map again with `./run hardware "
                 "sensors map`"
             )
         return tuple(found)

@@ -14,7 +14,7 @@ from hardware.pins import Computer, probe
 
 
 def no_pins() -> Factory:
-    raise DriverError("this computer gives no GPIO pins (No module named 'lgpio')")
+    raise DriverError("this computer has no usable GPIO pins (No module named 'lgpio')")
 
 
 def by_subject(findings: list[Finding]) -> dict[str, Finding]:

@@ -249,7 +249,7 @@ def test_pins_that_fail_are_told_once_and_come_back_by_themselves(clock, board: 
     assert play(switches, clock, 10.0)[-1] is None
     assert said == [
         "the sensors do not work: sensors: the pins are gone; check the wiring, then run `./run doctor`. The game "
-        "goes on without them; they are tried again."
+        "goes on without them, and the referee keeps trying."
     ]
     assert switches.faults[0].attempts == 4
     board.broken = False

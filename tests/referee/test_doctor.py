@@ -230,7 +230,7 @@ def test_serial_ports() -> None:
     ("lines", "level", "message"),
     [
         ("", [], ""),
-        ('address = "b.lan"', ["ok"], "b.lan, port 1883 lets the table pi in; nothing can be ordered by it"),
+        ('address = "b.lan"', ["ok"], "b.lan, port 1883 lets the table pi in; it may command nothing"),
         ('address = "b.lan"\ncommands = "own"', ["ok"], "it may do what the owner may"),
         ('address = "b.lan"\nuser = "Ann"', ["ok", "note"], "the password goes to it unencrypted"),
         ('address = "gone.lan"', ["fault"], "gone.lan does not answer"),

@@ -79,7 +79,7 @@ class LiveCamera(ClosingCamera):
                 self._fault_told = True
                 raise CameraError(self._fault)
         raise FrameTimeoutError(
-            f"camera {self.name} gave no frame within {timeout_s:g} s; look at its cable, "
+            f"camera {self.name} gave no frame within {timeout_s:g} s; check its cable, "
             "and whether another program uses it"
         )
 
@@ -120,7 +120,9 @@ class LiveCamera(ClosingCamera):
             self._locked = is_locked = False
             if capture is not None:
                 capture.release()
-                self._tell(f"camera {self.name} went away; plug it in again, it is tried every {self._retry_s:g} s")
+                self._tell(
+                    f"camera {self.name} went away; plug it in again; the referee tries every {self._retry_s:g} s"
+                )
             if self._stop.wait(self._retry_s):
                 return
             capture = self._reopened()

@@ -138,14 +138,14 @@ class PiCapture:
 
 def _why_not(number: int, said: dict[str, Any] | None) -> str:
     if said is None:
-        return f"the Pi's camera {number} did not start within {_START_S:g} s; look at its ribbon cable"
+        return f"the Pi's camera {number} did not start within {_START_S:g} s; check its ribbon cable"
     if said["error"] == "missing":
         return (
             f"the Pi's camera needs Picamera2 for the system's Python ({said['detail']}); "
             "install it: sudo apt install python3-picamera2"
         )
     return (
-        f"the Pi's camera {number} can't be used ({said['detail']}); look at its ribbon cable, whether another program "
+        f"the Pi's camera {number} can't be used ({said['detail']}); check its ribbon cable, whether another program "
         "uses it, and what `rpicam-hello --list-cameras` says"
     )
 

@@ -25,7 +25,7 @@ catalogue = rules_by_id(
     Rule(
         "wrong-start", "The game starts from its one set-up: larges, a small on each coloured one, mediums in corners."
     ),
-    Rule("game-over", "When the game is over, and at the fifth tower it is at once, nothing moves any more."),
+    Rule("game-over", "Nothing moves after the end of the game, and the fifth tower ends it at once."),
     Rule("not-your-turn", "Players take turns: wait until it is your turn."),
     Rule("roll-first", "Roll both dice, then move."),
     Rule("moved-opponent-piece", "Move only pieces of your own two colours."),

@@ -104,7 +104,7 @@ def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player |
         if found is None:
             said = ", ".join(f"{PLACES[square]} shows {looks[PLACES[square]]}" for square in changed)
             raise UnreadableError(
-                f"no position has it that {said}: every piece must be somewhere and rest legally; "
+                f"no position is possible in which {said}: every piece must be somewhere and rest legally; "
                 "say which other squares look different"
             )
         for square, stack in zip(changed, found, strict=True):

@@ -30,7 +30,7 @@ from engine.values import Announcement, Breach, Certainty, OptionValue, Rule
 catalogue = rules_by_id(
     Rule("sheet-not-clean", "Everyone starts with an empty sheet."),
     Rule("game-over", "When the game is over, nobody draws any more."),
-    Rule("not-in-the-game", "Who is out or has resigned draws nothing more and says nothing more."),
+    Rule("not-in-the-game", "A player who is out or has resigned draws and announces nothing more."),
     Rule("roll-first", "A round begins with a roll; nobody draws before it."),
     Rule("not-your-turn", "Players draw in turn, and each on their own sheet."),
     Rule("wiped", "What is drawn stays drawn."),

@@ -31,7 +31,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("starts", "gold", "Who plays first.", PLAYERS),
     Option("side_by_side", True, "Whether a turn may end beside an opponent's block; false is the harder variant."),
     Option("slider_stops_before_star", False, "Whether a slide that would end on a star may stop just before it."),
-    Option("hop_forfeited_when_stuck", False, "Whether a roll after which no hop is possible is allowed, unhopped."),
+    Option("hop_forfeited_when_stuck", False, "Whether a block may roll to where it can't hop, and stay there."),
     Option("repetition_draw", False, "Whether a draw may be claimed the third time a position comes up."),
     Option("net", PRINTED_NET, "A block's symbols: up/down/north/east/south/west from above, north away from gold."),
 )

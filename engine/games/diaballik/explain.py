@@ -110,7 +110,7 @@ def _judged(turn: TurnInProgress, done: tuple[Action, ...]) -> Breach:
 
 def _too_many_moves(turn: TurnInProgress, result: Side) -> Breach:
     places = GRID.names_of(turn.pieces ^ result.pieces)
-    return Breach("too-many-moves", f"Two moves don't do that: {listed(places)} changed.", TAKE_BACK, places)
+    return Breach("too-many-moves", f"Two moves can't do that: {listed(places)} changed.", TAKE_BACK, places)
 
 
 def _carried(start: int, end: int) -> Breach:

@@ -44,11 +44,11 @@ catalogue = rules_by_id(
     Rule("second-pass", "A turn has one pass at most."),
     Rule("pass-not-straight", "A pass goes straight along a row, a column or a diagonal."),
     Rule("pass-blocked", "No pass goes over a piece of the opponent."),
-    Rule("pass-over-own", "Where it was agreed so, no pass goes over a piece of your own."),
+    Rule("pass-over-own", "If it was agreed, no pass goes over a piece of your own."),
     Rule("pass-to-nobody", "A pass goes to another piece of your own."),
     Rule("pass-without-ball", "Only the piece with the ball passes it."),
     Rule("goal-ends-turn", "With the ball on the far row the game is won and nothing more is done."),
-    Rule("null-turn", "Where it was agreed so, a turn has to change something."),
+    Rule("null-turn", "If it was agreed, a turn has to change something."),
     Rule("ball-missing", "Each player's ball lies on one of their own pieces."),
     Rule("ball-added", "Each player has one ball."),
     Rule("piece-added", "No piece comes onto the board during the game."),
@@ -57,7 +57,7 @@ catalogue = rules_by_id(
     Rule("anti-play-turn", "Anti-play is announced on your own turn."),
     Rule("anti-play-wall", "Anti-play is announced against a wall: a piece in every column, each linked to the next."),
     Rule("anti-play-contacts", "Anti-play is announced when three of your pieces touch the wall face to face."),
-    Rule("repetition-too-soon", "A draw by repetition is claimed from the third time of a position on, where agreed."),
+    Rule("repetition-too-soon", "A draw may be claimed from the third time a position comes up, if that was agreed."),
 )
 players_to_move = one_to_move
 outcome = playing.outcome_of

@@ -104,7 +104,7 @@ OPTIONS: tuple[Option, ...] = (
         (BOTH_SIDES, FRONT),
     ),
     Option("null_turn", True, "Whether a turn may end with everything where it began."),
-    Option("repetition_draw", False, "Whether a draw may be claimed from the third time of a position on."),
+    Option("repetition_draw", False, "Whether a draw may be claimed from the third time a position comes up."),
 )
 
 

@@ -99,7 +99,7 @@ def _of_letters(state: NumberDropState) -> str | None:
     if state.slot is None:
         return None
     if any(state.sheets[player].letters >> state.slot & 1 for player in members(state.playing)):
-        return f"who circled {LETTERS[state.slot]} doesn't drop its penalty"
+        return f"a player who circled {LETTERS[state.slot]} doesn't drop its penalty"
     if not state.options.solo and state.crossed_off >> state.slot & 1:
         return f"the letter {LETTERS[state.slot]} is crossed off, so its penalty doesn't drop"
     if not state.options.solo and not any(sheet.letters >> state.slot & 1 for sheet in state.sheets):

@@ -47,9 +47,9 @@ catalogue = rules_by_id(
     Rule(
         "roll-first", "The dice are rolled before anything is written, and the tiles are drawn before the first digit."
     ),
-    Rule("not-your-turn", "Each player writes once: who is done, or has nothing to do, waits for the others."),
+    Rule("not-your-turn", "Each player writes once, and waits if there is nothing left to write."),
     Rule("not-now", "Do what the turn asks for now: a digit, a slide, a penalty or a shape."),
-    Rule("resigned", "Who has resigned writes no more."),
+    Rule("resigned", "A player who has resigned writes no more."),
     Rule("set-up-one-digit", "In the set-up every player writes one digit."),
     Rule("set-up-own-number", "In the set-up the first player writes a 1, the second a 2, and so on."),
     Rule("set-up-lowest-line", "The first digit stands on the lowest line."),
@@ -61,7 +61,7 @@ catalogue = rules_by_id(
     Rule("shape-as-rolled", "The digits form the shape that the shape die shows, turned and flipped as you like."),
     Rule("crosses-only", "A penalty is written in X only."),
     Rule("penalty-shape", "A penalty has the shape on the tile, turned and flipped as you like."),
-    Rule("penalty-protected", "Who has circled the letter doesn't drop its penalty."),
+    Rule("penalty-protected", "A player who has circled the letter doesn't drop its penalty."),
     Rule("falls-to-rest", "A shape falls until it rests on the floor or on what lies below it."),
     Rule("straight-down", "A shape falls straight down from the top; it can't pass what is in its way."),
     Rule("drop-first", "A combination is drawn after your own drop, before the next roll."),

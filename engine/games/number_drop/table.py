@@ -71,7 +71,7 @@ def set_up(
     breaches = [breach for player, sheet in enumerate(sheets) for breach in _breaches_of_start(player, sheet)]
     if circled:
         told = f"{', '.join(circled)} is circled before the first drop."
-        breaches.append(Breach("drop-first", told, "Rub out the loop.", tuple(circled)))
+        breaches.append(Breach("drop-first", told, "Erase the loop.", tuple(circled)))
     if breaches:
         raise IllegalTurnError("; ".join(breach.sentence for breach in breaches), tuple(breaches))
     return replace(start, sheets=sheets)
@@ -118,7 +118,7 @@ def amend(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Play
         now = _with_first(now, to_move)
     fault = fault_of(now)
     if fault:
-        raise UnreadableError(f"put right so, the position can't be: {fault}")
+        raise UnreadableError(f"after this correction the position is impossible: {fault}")
     return now
 
 
@@ -269,9 +269,9 @@ def _spoilt(
         found.append(
             Breach(
                 "written-stays",
-                f"What {who} had on {names} was rubbed out or written over.",
+                f"What {who} had on {names} was erased or written over.",
                 f"Write it again on {who}'s sheet: {stood}."
-                + (f" Rub out the loop round {listed(GRID.names_of(on_changed))}." if on_changed else ""),
+                + (f" Erase the loop round {listed(GRID.names_of(on_changed))}." if on_changed else ""),
                 tuple(f"{who}.{GRID.names[square]}" for square in members(on_changed | set_of(*changed))),
             )
         )
@@ -297,7 +297,7 @@ def _of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ..
             names = ", ".join(GRID.names_of(loop))
             told = f"{who} drew more than one loop in this turn, round {names}."
             places = tuple(f"{who}.{name}" for name in GRID.names_of(loop))
-            return (Breach("one-combination", told, "Keep one of these loops, and rub out the rest.", places),)
+            return (Breach("one-combination", told, "Keep one of these loops, and erase the rest.", places),)
     return breaches
 
 

@@ -266,7 +266,7 @@ def _of_combination(state: NumberDropState, player: int, turn: Combination) -> t
         return (_breach("combination-of-digits", told, "Name squares of the sheet, line by line from below.", turn),)
     digits = digits_at(sheet.cells, squares)
     used = squares & sheet.circled
-    again = "Erase this loop. Draw one round fitting digits, or do without."
+    again = "Erase this loop. Draw one round fitting digits, or draw none."
     if not digits.isdecimal():
         told = f"{turn.player} drew a loop round an X or an open cell."
         return (_breach("combination-of-digits", told, again, turn),)

@@ -96,7 +96,7 @@ class OwnerPages:
     def _files(self, bundle: str) -> Sequence[ReportFile]:
         """Return the files that were shown; raises HTTPException if the report was gathered again since."""
         if not bundle or bundle != self._bundle[0]:
-            raise HTTPException(409, "The report was gathered anew meanwhile. Look through it again.")
+            raise HTTPException(409, "The report has changed in the meantime. Look through it again.")
         return self._bundle[1]
 
     @property

@@ -86,7 +86,7 @@ def test_what_is_certainly_something_else_is_left_alone() -> None:
 
 def test_a_board_that_never_comes_to_a_prompt_is_given_up() -> None:
     clock = iter(range(1000))
-    silent = WrongDeviceError("/dev/ttyACM0 speaks something else than the referee's protocol")
+    silent = WrongDeviceError("/dev/ttyACM0 does not speak the referee's protocol")
     edges = InstallEnvironment(
         list_ports=list, open_port=_missing, clock=lambda: float(next(clock)), wait=lambda _: None
     )

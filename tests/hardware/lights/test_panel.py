@@ -154,7 +154,7 @@ def test_a_loose_contact_is_not_announced_at_every_jolt(make_panel, said: list[s
 def test_what_all_drivers_lack_is_said_once(make_panel, said: list[str]) -> None:
     worlds = {f"light {place}": World() for place in ("a1", "b2", "c3")}
     for world in worlds.values():
-        world.error = DriverError("this computer gives no GPIO pins")
+        world.error = DriverError("this computer has no usable GPIO pins")
     panel = make_panel(**worlds)
     panel.tick(0.0)
     assert len(said) == 1

@@ -377,7 +377,7 @@ def test_looks_are_read_leniently(deblockle: Any, words: list[str], looks: dict[
     [
         (["h9=empty"], "no place 'h9'; places run from a1 to g7"),
         (["c3"], "say what stands on c3"),
-        (["c3=x"], "could be gold block, x up or teal block, x up; say more"),
+        (["c3=x"], "could be gold block, x up or teal block, x up; write more"),
         (["c3=red block"], "'red block' on c3 does not occur in Deblockle"),
         (["c3="], "'' on c3 does not occur"),
         (["c3=empty", "c3=teal x"], "c3 is given twice"),

@@ -152,7 +152,7 @@ def test_a_sensor_doubtful_for_long_is_named_once() -> None:
     for second in range(0, 200, 10):
         said += health.listen((), {"a1"} if second != 30 else (), float(second))
     assert len(said) == 1
-    assert "could not be told for 60 seconds" in said[0]
+    assert "could not be read for 60 seconds" in said[0]
 
 
 def test_what_is_kept_is_read_again() -> None:

@@ -216,7 +216,7 @@ def test_the_template_with_most_words_of_its_own_wins_and_parts_are_filled_in_al
         ),
         ("camera 0 is closed", "Die Kamera 0 ist geschlossen"),
         (
-            "camera usb went away; plug it in again, it is tried every 2 s",
+            "camera usb went away; plug it in again; the referee tries every 2 s",
             "Die Kamera usb ist verschwunden; stecke sie wieder ein, sie wird alle 2 s probiert",
         ),
     ],

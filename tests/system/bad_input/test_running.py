@@ -97,7 +97,7 @@ def test_a_camera_unplugged_and_plugged_in_again(
     monkeypatch.setattr(live.cv2, "VideoCapture", Device)
     done = run("watch", "--camera", "0", *game.seeing, "--journal", journal, "--rest-s", "0.3")
     said = [line.strip() for line in done.stdout.splitlines()]
-    gone = "camera /dev/video0 went away; plug it in again, it is tried every 1 s. The game stands as it is; "
+    gone = "camera /dev/video0 went away; plug it in again; the referee tries every 1 s. The game stands as it is; "
     assert any(line.startswith(gone) for line in said), said
     assert "The camera is back." in said
     assert sum("accepted     Gold rolls e3" in line for line in said) == 1, said

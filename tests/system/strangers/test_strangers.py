@@ -101,7 +101,7 @@ STRANGERS: dict[str, tuple[Speaker, type[BridgeError], str]] = {
     "a thermometer": (
         Speaker(b"23.5 C\r\n23.6 C\r\n"),
         WrongDeviceError,
-        r"speaks something else than the referee's protocol \('23.5 C'\); is the right port named",
+        r"does not speak the referee's protocol \('23.5 C'\); is the right port named",
     ),
     "another protocol": (
         Speaker(bytes.fromhex("7eff060c00fe9c80")),
@@ -166,7 +166,7 @@ def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal:
         assert isinstance(to_newer.outage.error, VersionError)
         assert re.search(r"versions 2 to 3 .* newer than this program: update the referee, or", str(to_newer.outage))
         assert str(to_faulty.outage).endswith(
-            "it refuses all the same, so its firmware is damaged: `./run hardware firmware install` renews it"
+            "it still refuses, so its firmware is damaged: `./run hardware firmware install` renews it"
         )
         assert isinstance(to_none.outage.error, PortMissingError)
         assert re.search(

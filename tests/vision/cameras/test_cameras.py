@@ -279,7 +279,7 @@ def test_the_newest_frame_wins_and_gaps_show(live):
 
 def test_a_camera_that_gives_nothing_is_said(live):
     camera = live(FakeDevice(threading.Event()), idle=None)
-    with pytest.raises(FrameTimeoutError, match=r"camera desk gave no frame within 0\.01 s; look at its cable"):
+    with pytest.raises(FrameTimeoutError, match=r"camera desk gave no frame within 0\.01 s; check its cable"):
         camera.read(0.01)
 
 
@@ -291,7 +291,7 @@ def test_an_unplugged_camera_is_said_and_opened_again_when_it_is_back(live):
     first.push(picture(10))
     assert shade(camera.read(GUARD_S)) == 10
     first.push(None)
-    with pytest.raises(CameraError, match=r"camera desk went away; plug it in again, it is tried every 0\.01 s"):
+    with pytest.raises(CameraError, match=r"camera desk went away; plug it in again; the referee tries every 0\.01 s"):
         camera.read(GUARD_S)
     assert first.released.wait(GUARD_S)
     second.push(picture(20))

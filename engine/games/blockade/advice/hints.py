@@ -376,7 +376,7 @@ class _HintSearch:
         nearest = 0 if pair[0].steps <= pair[1].steps else 1
         left = pair[nearest].steps
         if left >= UNREACHABLE:
-            return "leaves as few ways open as can be"
+            return "leaves as few ways open as possible"
         steps = "one step" if left == 1 else f"{left} steps"
         return f"brings {colours[nearest]} within {steps} of five towers"
 

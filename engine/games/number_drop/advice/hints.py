@@ -340,7 +340,7 @@ def _low(before: Sheet, candidate: Candidate) -> str:
     highest = max(candidate.sheet.heights)
     if holes <= 0 and highest <= max(before.heights):
         return "stays low and leaves no hole"
-    return "stays low" if highest <= max(before.heights) + 1 else "leaves the most room for what comes"
+    return "stays low" if highest <= max(before.heights) + 1 else "leaves the most room for later turns"
 
 
 def _holes(sheet: Sheet) -> int:

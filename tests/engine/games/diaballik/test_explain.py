@@ -319,7 +319,7 @@ def test_who_is_not_to_move_is_told_who_plays():
 
 
 TOLD = [
-    (START, "a1- a6:b", "Two moves don't do that: a1 and a6 changed.", "", ("a1", "a6")),
+    (START, "a1- a6:b", "Two moves can't do that: a1 and a6 changed.", "", ("a1", "a6")),
     (CROWDED, "a1- a3:b", "From a1 to a3 a piece went over the one on a2.", "", ("a1", "a2", "a3")),
     (START, "a1- b2:b c1- c2:b", "a1 to b2 is a diagonal step.", "", ("a1", "b2")),
     (APART, "a1:b b2:b a5:b g3:B", "a1 and g3 are in no row, column or diagonal together.", "", ("a1", "g3")),
@@ -365,7 +365,7 @@ def test_each_of_two_faults_is_told():
     taken = GAME.table.explain(state, changed(state, "a7:b a1-"))
     assert [breach.sentence for breach in taken] == [
         "The black piece from a1 went to a7, where a white piece stood.",
-        "Two moves don't do that: a1 and a7 changed.",
+        "Two moves can't do that: a1 and a7 changed.",
     ]
     assert taken[0].remedy == "Put the black piece back on a1 and the white one on a7."
     pushed = GAME.table.explain(state, changed(state, "a7:b a1- a6:w"))

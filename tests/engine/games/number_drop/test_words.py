@@ -115,43 +115,43 @@ TURNS = [
         COMBINE,
         "loop:a3+b3+c3",
         "p1 drew a loop round an X or an open cell.",
-        "Erase this loop. Draw one round fitting digits, or do without.",
+        "Erase this loop. Draw one round fitting digits, or draw none.",
     ),
     (
         COMBINE,
         "loop:a3+b3+a4",
         "p1 drew a loop round an X or an open cell.",
-        "Erase this loop. Draw one round fitting digits, or do without.",
+        "Erase this loop. Draw one round fitting digits, or draw none.",
     ),
     (
         COMBINE,
         "loop:a1+b1+c1",
         "a1, b1 and c1 belong to another loop already.",
-        "Erase this loop. Draw one round fitting digits, or do without.",
+        "Erase this loop. Draw one round fitting digits, or draw none.",
     ),
     (
         COMBINE,
         "loop:a3+b3",
         "The loop of p1 goes round 2 digits.",
-        "Erase this loop. Draw one round fitting digits, or do without.",
+        "Erase this loop. Draw one round fitting digits, or draw none.",
     ),
     (
         COMBINE,
         "loop:d1+e1+e3",
         "The digits 4, 5, 7 are neither equal nor consecutive.",
-        "Erase this loop. Draw one round fitting digits, or do without.",
+        "Erase this loop. Draw one round fitting digits, or draw none.",
     ),
     (
         COMBINE,
         "loop:c2+e1+f1",
         "These digits don't touch by their sides.",
-        "Erase this loop. Draw one round fitting digits, or do without.",
+        "Erase this loop. Draw one round fitting digits, or draw none.",
     ),
     (
         FILLED,
         "loop:e1+f1+g1",
         "p1 has scored 3 identical digits before.",
-        "Erase this loop. Draw one round fitting digits, or do without.",
+        "Erase this loop. Draw one round fitting digits, or draw none.",
     ),
     (
         COMBINE,
@@ -173,13 +173,13 @@ TABLES = [
     (
         DROP,
         "p1.a1=empty",
-        "What p1 had on a1 was rubbed out or written over.",
+        "What p1 had on a1 was erased or written over.",
         "Write it again on p1's sheet: 1 on a1.",
     ),
     (
         DROP,
         "p1.a1=digit 2",
-        "What p1 had on a1 was rubbed out or written over.",
+        "What p1 had on a1 was erased or written over.",
         "Write it again on p1's sheet: 1 on a1.",
     ),
     (
@@ -199,7 +199,7 @@ TABLES = [
         "p1.e1=digit 5 circled,p1.f1=digit 5 circled,p1.g1=digit 5 circled,"
         "p1.a2=digit 5 circled,p1.b2=digit 5 circled,p1.c2=digit 5 circled",
         "p1 drew more than one loop in this turn, round e1, f1, g1, a2, b2, c2.",
-        "Keep one of these loops, and rub out the rest.",
+        "Keep one of these loops, and erase the rest.",
     ),
     (
         DROP,
@@ -243,7 +243,7 @@ TABLES = [
         DROP,
         "p1.b1=digit 1 circled,p1.c1=digit 3,p1.d1=digit 4,p1.c2=digit 5,p1.a1=digit 1 circled",
         "The loop of p1 goes round 2 digits.",
-        "Erase this loop. Draw one round fitting digits, or do without.",
+        "Erase this loop. Draw one round fitting digits, or draw none.",
     ),
 ]
 
