@@ -219,7 +219,8 @@ def charuco(board: str, paper: str, out: Path) -> None:
     from vision.calibration import parse_board
 
     write_pdf([plan_charuco(parse_board(board), paper)], out, title="Calibration board")
-    say(f"The board {board} is in {out}. Print at 100 %, then: ./run hardware calibrate --board {board} --out camera.json PICTURES")
+    calibrate_it = f"./run hardware calibrate --board {board} --out camera.json PICTURES"
+    say(f"The board {board} is in {out}. Print at 100 %, then: {calibrate_it}")
 
 
 @print_command.command(name="sheet", cls=ExampleCommand)

@@ -227,7 +227,9 @@ def test_lgpios_own_error_is_among_what_pins_may_raise(monkeypatch: pytest.Monke
 def test_a_computer_without_pins_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpiozero.Device.pin_factory", None)
     monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "no-such-library")
-    with pytest.raises(DriverError, match=r"no usable GPIO pins .*no-such-library.*apt install python3-lgpio.*the terminal"):
+    with pytest.raises(
+        DriverError, match=r"no usable GPIO pins .*no-such-library.*apt install python3-lgpio.*the terminal"
+    ):
         open_pin_factory()
 
 
