@@ -80,11 +80,6 @@ class SwitchBank:
             self._resting_masks[group] = -1 if debouncer.restless | debouncer.unknown else self.masks[group]
         return moved and self._judge()
 
-    def is_closed(self, switch: int) -> bool:
-        """Whether a switch is surely closed."""
-        group, bit = self._place(switch)
-        return bool(self._known[group] & ~self._doubtful[group] & bit)
-
     def forget_changes(self) -> None:
         """Start a new row of reports."""
         self._changes = 0
@@ -106,12 +101,6 @@ class SwitchBank:
             at += 5
         self.forget_changes()
         return at
-
-    def _place(self, switch: int) -> tuple[int, int]:
-        columns = self._sizes[0] if self._rows else 0
-        if switch < self._rows * columns:
-            return switch // columns, 1 << (switch % columns)
-        return self._rows, 1 << (switch - self._rows * columns)
 
     def _gather(self, doubtful: bool) -> None:
         for i in range(len(self._bits)):
