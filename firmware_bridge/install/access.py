@@ -12,7 +12,6 @@ from typing import Any
 from serial.tools import list_ports as pyserial_list
 
 from firmware_bridge.connection.connection import BoardConnection
-from firmware_bridge.connection.conversation import random_session
 from firmware_bridge.connection.events import ConnectionState
 from firmware_bridge.errors import (
     BridgeError,
@@ -59,7 +58,6 @@ class InstallEnvironment:
     open_port: Callable[[str, int], Port] = open_port
     clock: Callable[[], float] = time.monotonic
     wait: Callable[[float], None] = time.sleep
-    random_session: Callable[[], int] = random_session
     say: Callable[[str], None] = lambda _: None
 
 
@@ -182,7 +180,6 @@ def _connection(wanted: WantedBoard, environment: InstallEnvironment) -> BoardCo
         lambda _: None,
         open_port=environment.open_port,
         list_ports=environment.list_ports,
-        random_session=environment.random_session,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 
@@ -85,30 +85,23 @@ _S3_DELICATE: Mapping[int, str] = MappingProxyType(
     }
 )
 
+_PICO_KIND = BoardKind(
+    name="pico",
+    title="Raspberry Pi Pico",
+    chip="RP2040",
+    prefix="GP",
+    pins=frozenset(range(30)),
+    taken=_PICO_TAKEN,
+    uarts=frozenset({0, 1}),
+    serial_pins=_PICO_SERIAL,
+)
+
 BOARDS: Mapping[str, BoardKind] = MappingProxyType(
     {
         kind.name: kind
         for kind in (
-            BoardKind(
-                name="pico",
-                title="Raspberry Pi Pico",
-                chip="RP2040",
-                prefix="GP",
-                pins=frozenset(range(30)),
-                taken=_PICO_TAKEN,
-                uarts=frozenset({0, 1}),
-                serial_pins=_PICO_SERIAL,
-            ),
-            BoardKind(
-                name="pico2",
-                title="Raspberry Pi Pico 2",
-                chip="RP2350",
-                prefix="GP",
-                pins=frozenset(range(30)),
-                taken=_PICO_TAKEN,
-                uarts=frozenset({0, 1}),
-                serial_pins=_PICO_SERIAL,
-            ),
+            _PICO_KIND,
+            replace(_PICO_KIND, name="pico2", title="Raspberry Pi Pico 2", chip="RP2350"),
             BoardKind(
                 name="esp32-s3",
                 title="ESP32-S3",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from firmware_bridge.errors import PortAmbiguousError, PortMissingError
 from firmware_bridge.ports.port import DEFAULT_BAUD, ports_named
 from firmware_bridge.ports.serial_ports import OWN_USB_VENDORS, SerialPort
-
-# USB vendors whose chips run the firmware and speak USB themselves: Raspberry Pi, Espressif. Serial converters are
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,6 @@ def candidates(
     ports: Sequence[SerialPort],
     known: SerialPort | None = None,
     lookalikes: Collection[str] = (),
-    resolve: Callable[[str], str] = lambda name: str(Path(name).resolve()),
 ) -> tuple[SerialPort, ...]:
     """The ports that the wanted board may be on; more than one only if nothing was specified.
 
@@ -68,7 +65,6 @@ def candidates(
         ports: the existing ports.
         known: the port on which the board answered before; it is found by its USB numbers under any name.
         lookalikes: the names of ``others_like`` it then, which have other devices.
-        resolve: follows links, such as those in ``/dev/serial/by-id``.
 
     Raises:
         PortMissingError: it is on none of them; names those there are.
@@ -78,7 +74,7 @@ def candidates(
     if again:
         return again
     if wanted.port is not None:
-        return (_named(wanted, ports, resolve),)
+        return (_named(wanted, ports),)
     if wanted.is_any:
         return _likely(ports)
     fitting = [port for port in ports if port.vendor_id is not None and wanted.fits(port)]
@@ -121,9 +117,10 @@ def _is_same_board(port: SerialPort, known: SerialPort) -> bool:
     )
 
 
-def _named(wanted: WantedBoard, ports: Sequence[SerialPort], resolve: Callable[[str], str]) -> SerialPort:
+def _named(wanted: WantedBoard, ports: Sequence[SerialPort]) -> SerialPort:
     name = wanted.port or ""
-    target = resolve(name)
+    # a link, such as those in /dev/serial/by-id, is followed
+    target = str(Path(name).resolve())
     for port in ports:
         if port.device in (name, target):
             if not wanted.fits(port):
