@@ -9,9 +9,8 @@ from functools import partial
 import numpy as np
 
 from simulator.play.actions import Carries, Carry, PlayArea, ViolationKind, pick
-from simulator.scene.cube import COMPASS, STEPS, faces_of, rolled, turned
+from simulator.scene.cube import COMPASS, STEPS, rolled, turned
 from simulator.scene.pieces import block, changed
-from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
 
@@ -25,6 +24,12 @@ def rolls_of(table: PlayArea, starts: Sequence[str], *, onto_star: bool = False)
             if end is not None and end not in table.standing and (end in layout.board.printed) == onto_star:
                 found.append(table.handler.roll(table.standing, start, side))
     return found
+
+
+def _one_of(rng: np.random.Generator, rolls: Sequence[Carry]) -> Carries | None:
+    """One of these rolls, and nothing more."""
+    roll = pick(rng, rolls)
+    return None if roll is None else (roll,)
 
 
 def _legal_roll(table: PlayArea, player: str, rng: np.random.Generator) -> Carry | None:
@@ -44,10 +49,8 @@ def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator, symbol: s
 
 
 def _hop_missing(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    roll = pick(
-        rng, [roll for roll in rolls_of(table, table.own(player)) if block(roll.pose).up not in {"star", "stop"}]
-    )
-    return None if roll is None else (roll,)
+    rolls = rolls_of(table, table.own(player))
+    return _one_of(rng, [roll for roll in rolls if block(roll.pose).up not in {"star", "stop"}])
 
 
 def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
@@ -73,19 +76,17 @@ def _rolled_too_far(table: PlayArea, player: str, rng: np.random.Generator) -> C
 
 
 def _opponents_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    roll = pick(rng, rolls_of(table, table.opponents(player)))
-    return None if roll is None else (roll,)
+    return _one_of(rng, rolls_of(table, table.opponents(player)))
 
 
 def _rolled_onto_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    rolls = [roll for roll in rolls_of(table, table.own(player), onto_star=True) if block(roll.pose).up != "star"]
-    roll = pick(rng, rolls)
-    return None if roll is None else (roll,)
+    rolls = rolls_of(table, table.own(player), onto_star=True)
+    return _one_of(rng, [roll for roll in rolls if block(roll.pose).up != "star"])
 
 
 def _star_rolled_up(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    roll = pick(rng, [roll for roll in rolls_of(table, table.own(player)) if block(roll.pose).up == "star"])
-    return None if roll is None else (roll,)
+    rolls = rolls_of(table, table.own(player))
+    return _one_of(rng, [roll for roll in rolls if block(roll.pose).up == "star"])
 
 
 def _moved_without_rolling(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
@@ -255,23 +256,12 @@ def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator
     if roll is None:
         return None
     after = table.then(roll)
-    layout = table.handler.layout
-    x, y = layout.centre_mm(roll.end)
-    diagonal = block(roll.pose).up == "x"
-    ends = []
-    for place in after.open_places():
-        away = sorted(
-            round(abs(one - other) / layout.board.cell_mm)
-            for one, other in zip(layout.centre_mm(place), (x, y), strict=True)
-        )
-        if away == ([1, 1] if diagonal else [0, 1]):
-            ends.append(place)
-    end = pick(rng, ends)
+    board, open_places = table.handler.layout.board, set(after.open_places())
+    steps = ((-1, -1), (1, -1), (-1, 1), (1, 1)) if block(roll.pose).up == "x" else ((0, -1), (-1, 0), (1, 0), (0, 1))
+    end = pick(rng, [place for step in steps if (place := board.neighbour(roll.end, *step)) in open_places])
     if end is None:
         return None
-    faces = turned(
-        faces_of(BlockPieces.on(layout.board).net, block(roll.pose).up, block(roll.pose).north), int(rng.integers(1, 4))
-    )
+    faces = turned(table.handler.faces(roll.pose), int(rng.integers(1, 4)))
     return (roll, table.handler.lay(after.standing, roll.end, end, faces["up"], faces["north"]))
 
 
