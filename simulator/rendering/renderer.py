@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from functools import cache, lru_cache, partial
 from types import MappingProxyType
 
 import numpy as np
@@ -59,26 +60,19 @@ class _SettingPainter:
         self.setting = setting
         self._pixels_per_mm = pixels_per_mm(setting)
         self._background = paint_background(setting)
-        self._shadows = Shadows(setting, self._pixels_per_mm)
-        self._painters: dict[type[PiecePose], PiecePainter] = {}
+        self._shadows = shadows = Shadows(setting, self._pixels_per_mm)
         self._noise = SensorNoise(setting.camera, setting.sensor.noise, seed)
-        self._sprites: OrderedDict[PiecePose, Sprite] = OrderedDict()
+
+        @cache
+        def painter(kind: type[PiecePose]) -> PiecePainter:
+            return PAINTERS[kind](setting, shadows)
+
+        @lru_cache(maxsize=_KEPT_SPRITES)
+        def sprite(piece: PiecePose) -> Sprite:
+            return painter(type(piece)).sprite(piece)
+
+        self._painter, self._sprite = painter, sprite
         self._stills: OrderedDict[tuple[object, ...], Image] = OrderedDict()
-
-    def _painter(self, piece: PiecePose) -> PiecePainter:
-        kind = type(piece)
-        if kind not in self._painters:
-            self._painters[kind] = PAINTERS[kind](self.setting, self._shadows)
-        return self._painters[kind]
-
-    def _sprite(self, piece: PiecePose) -> Sprite:
-        sprite = self._sprites.get(piece)
-        if sprite is None:
-            sprite = self._painter(piece).sprite(piece)
-            self._sprites[piece] = sprite
-            if len(self._sprites) > _KEPT_SPRITES:
-                self._sprites.popitem(last=False)
-        return sprite
 
     def _still(self, scene: Scene, standing: tuple[PiecePose, ...]) -> Image:
         key = (standing, scene.things)
@@ -90,7 +84,7 @@ class _SettingPainter:
                     paste(image, self._sprite(piece))
             standing = _on_the_paper(standing)
             for piece in standing:
-                self._painter(piece).paint_shadows(image, piece)
+                self._painter(type(piece)).paint_shadows(image, piece)
             sprites = _farthest_first([self._sprite(piece) for piece in standing])
             for thing in sorted(scene.things, key=self._distance_mm, reverse=True):
                 while sprites and sprites[0].distance_mm > self._distance_mm(thing):
@@ -114,12 +108,12 @@ class _SettingPainter:
         if moving or scene.hands:
             image = image.copy()
         for piece in moving:
-            self._painter(piece).paint_shadows(image, piece)
+            self._painter(type(piece)).paint_shadows(image, piece)
         shades = [self._shadows.shade(lamp) for lamp in self.setting.lighting.lamps] if scene.hands else []
         for hand in scene.hands:
             paint_hand_shadow(self.setting, image, hand, shades, self._pixels_per_mm)
         for piece in moving:
-            sprite = self._painter(piece).sprite(piece)
+            sprite = self._painter(type(piece)).sprite(piece)
             paste(image, sprite)
             nearer = [self._sprite(other) for other in _on_the_paper(standing)]
             for other in _farthest_first(nearer):
@@ -145,16 +139,8 @@ class Renderer:
     """Renders scenes; the same scene, seed and frame number give the same picture byte for byte."""
 
     def __init__(self, seed: int = 0) -> None:
-        self._seed = seed
-        self._painters: OrderedDict[int, _SettingPainter] = OrderedDict()
+        self._painter = lru_cache(maxsize=_KEPT_SETTINGS)(partial(_SettingPainter, seed=seed))
 
     def render(self, scene: Scene, frame: int = 0) -> Image:
         """Return what the camera sees, shape (height, width, 3), blue-green-red; ``frame`` chooses the noise."""
-        painter = self._painters.get(id(scene.setting))
-        if painter is None:
-            painter = _SettingPainter(scene.setting, self._seed)
-            self._painters[id(scene.setting)] = painter
-            if len(self._painters) > _KEPT_SETTINGS:
-                self._painters.popitem(last=False)
-        image = painter.paint(scene, frame)
-        return np.array(image, dtype=np.uint8)
+        return np.array(self._painter(scene.setting).paint(scene, frame), dtype=np.uint8)

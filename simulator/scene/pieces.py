@@ -26,6 +26,8 @@ class PiecePose(Protocol):
 
     grip_mm: ClassVar[float]
 
+    def __hash__(self) -> int: ...
+
     @property
     def look(self) -> str:
         """Its look from above, as the engine names it."""
