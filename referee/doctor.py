@@ -31,7 +31,8 @@ from referee.journal.database import holder
 from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import pins
-from referee.settings.sections import MqttSection, Settings
+from referee.settings.sections import MqttSection
+from referee.settings.settings import Settings
 from referee.settings.sources import Source
 from referee.settings.table_layout import layout_for_camera
 from referee.wiring.devices import LinkedController

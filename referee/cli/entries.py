@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from referee.commands.values import Announce
     from referee.hints.advice import HintSettings
     from referee.journal import Journal
-    from referee.settings.sections import Settings
+    from referee.settings.settings import Settings
     from vision.readers.table_reader import TableReader
 
 

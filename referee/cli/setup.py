@@ -21,7 +21,7 @@ from referee.cli.options import chosen_page, page_options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from referee.settings.sections import Settings
+    from referee.settings.settings import Settings
     from referee.setup.eye import Eye
     from referee.setup.new_table import MakeMap, Outcome, Step
     from referee.setup.progress import Progress
@@ -108,7 +108,7 @@ def page_key(environment: Mapping[str, str], folder: Path) -> Path:
     """Return the key file that `watch` uses in this folder, so that devices paired here stay paired."""
     from referee.errors import ConfigError
     from referee.settings.configuration import load
-    from referee.settings.sections import Settings
+    from referee.settings.settings import Settings
     from referee.web.server import key_path
 
     try:

@@ -28,7 +28,7 @@ from referee.sensing.values import occupancy_coverage
 from referee.session.loop import FrameSource
 from referee.session.ports import Reader
 from referee.session.table_port import KeepHouse
-from referee.settings.sections import Settings
+from referee.settings.settings import Settings
 from referee.settings.table_layout import kept_by_text
 from referee.web.ports import PageOptions
 from referee.wiring.devices import ListPorts, OpenedDevices

@@ -25,8 +25,8 @@ from referee.settings.sections import (
     JournalSection,
     LightSection,
     OpponentSection,
-    Settings,
 )
+from referee.settings.settings import Settings
 
 if TYPE_CHECKING:
     from firmware_bridge.ports.selection import WantedBoard

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from common.toml_text import as_toml, as_toml_line
-from referee.settings.sections import Settings
+from referee.settings.settings import Settings
 
 _WIDTH = 100
 

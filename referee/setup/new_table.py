@@ -14,7 +14,7 @@ from engine.values import OptionValue
 from referee.errors import ConfigError
 from referee.judge.belief import Belief
 from referee.session.ports import Reader
-from referee.settings.sections import Settings
+from referee.settings.settings import Settings
 from referee.settings.table_layout import layout_for_camera, with_rules
 from referee.web.setting_up.port import Sight, Way
 from vision.calibration import load_calibration

@@ -11,7 +11,7 @@ from common.findings import Finding
 from common.phrases import Phrase
 from common.toml_text import parse_toml
 from referee.errors import ConfigError
-from referee.settings.sections import Settings
+from referee.settings.settings import Settings
 from referee.setup.new_table import MakeMap, NewTable, Outcome, Step
 from referee.web.setting_up.port import Field, FieldKind, Way
 from referee.wiring.plan import STRIP_DRIVERS, Making, SwitchSource, plan_and_problems

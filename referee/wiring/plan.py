@@ -20,7 +20,7 @@ from hardware.switches import SwitchPins
 from referee.errors import ConfigError
 from referee.sensing.values import SensorSettings
 from referee.settings.conversions import sensor_pins, wanted_board
-from referee.settings.sections import Settings
+from referee.settings.settings import Settings
 from referee.settings.sources import Source, nearest_source
 from referee.wiring.sensor_map import SensorMap, load_sensor_map
 

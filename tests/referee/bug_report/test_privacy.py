@@ -19,7 +19,7 @@ from referee.journal import Journal
 from referee.journal.events import Event, EventKind
 from referee.session.execution import IdleSession, execute
 from referee.settings.configuration import Configuration
-from referee.settings.sections import Settings
+from referee.settings.settings import Settings
 from referee.web.access import Access, Door, Role, new_codes
 from tests.referee.service_table import wall_clock
 

@@ -8,7 +8,7 @@ import pytest
 
 from referee.cli.options import SettingOption
 from referee.cli.watch import demo_command, watch_command
-from referee.settings.sections import Settings
+from referee.settings.settings import Settings
 from tests.commands import Run
 
 

@@ -11,7 +11,8 @@ from common.toml_text import as_toml
 from hardware.pin_map import ANNOUNCING_BUTTONS, BUTTON_ROLES, USUAL_BUTTONS
 from referee.errors import ConfigError
 from referee.settings.configuration import Configuration, load
-from referee.settings.sections import Button, Settings
+from referee.settings.sections import Button
+from referee.settings.settings import Settings
 from referee.settings.sources import lines_of_keys
 from referee.settings.written import example
 

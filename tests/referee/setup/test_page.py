@@ -14,7 +14,7 @@ import pytest
 from common.findings import Severity
 from engine.registry import games, load
 from hardware.lights.light_map import LightMap, write_light_map
-from referee.settings.sections import Settings
+from referee.settings.settings import Settings
 from referee.setup.eye import Eye
 from referee.setup.new_table import PICTURES_FOLDER, MakeMap
 from referee.setup.page import Kit, SetUpPage

@@ -10,7 +10,7 @@ import pytest
 
 from engine.registry import load
 from hardware.lights.light_map import LightMap, write_light_map
-from referee.settings.sections import Settings
+from referee.settings.settings import Settings
 from referee.setup.new_table import NewTable
 from referee.setup.steps import checked, steps_of
 from referee.wiring.sensor_map import SensorMap, save_sensor_map

@@ -31,7 +31,7 @@ from referee.errors import ConfigError, UnreachableError
 from referee.journal import Journal
 from referee.runtime.watch import WatchOptions, watch
 from referee.sensing.health import HealthFile, SensorHealth, health_file, load_health
-from referee.settings.sections import Settings
+from referee.settings.settings import Settings
 from referee.wiring.plan import Inputs, SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SensorMap
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller

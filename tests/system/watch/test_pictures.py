@@ -25,7 +25,7 @@ from referee.journal import Journal
 from referee.journal.events import Event, Evidence
 from referee.runtime.watch import WatchOptions, watch
 from referee.session.loop import run
-from referee.settings.sections import Settings
+from referee.settings.settings import Settings
 from referee.web.ports import PageOptions
 from referee.web.server import key_path
 from referee.wiring.plan import WiringPlan
