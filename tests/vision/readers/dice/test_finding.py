@@ -114,7 +114,7 @@ def test_whether_a_die_leans_is_seen_where_the_camera_is_known(log_odds: float) 
     (plain,) = found(Threes(0.0, 0.0), log_odds)
     (seen,) = found(Threes(0.0, 0.0), log_odds, slant_at=lambda _x, _y: (0.3, 0.0))
     assert plain.cocked < 0.1
-    assert (seen.cocked > 0.5) == (log_odds > 0)
+    assert (0.5 < seen.cocked <= 1) == (log_odds > 0)
     assert seen.values()["3"] > 0.9
 
 
