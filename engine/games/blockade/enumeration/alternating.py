@@ -117,8 +117,6 @@ class _AlternatingSearch:
                 followed += 1
                 if followed > MOST_NODES:
                     return list(found.values())
-                if node.used not in self.fronts[node.piles]:
-                    continue
                 if node.piles not in found and self._ended(node):
                     found[node.piles] = AlternatingEnd(node.layouts, _moves_to(node))
                 if not node.wins:
@@ -140,7 +138,6 @@ class _AlternatingSearch:
         front = self.fronts.setdefault(node.piles, [])
         if any(first <= node.used[0] and second <= node.used[1] for first, second in front):
             return
-        front[:] = [each for each in front if not (node.used[0] <= each[0] and node.used[1] <= each[1])]
         front.append(node.used)
         self.buckets[sum(node.used)].append(node)
 
