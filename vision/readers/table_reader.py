@@ -62,23 +62,22 @@ class TableReader:
         lost = [part for part in self._parts if not part.is_located]
         if len(self._parts) < 2 or not lost:
             return {}
-        seen: dict[str, frozenset[int]] = {}
-        for dictionary in {part.layout.markers.dictionary for part in self._parts}:
-            plainly = markers.plain(MarkerDetector(dictionary))
-            seen[dictionary] = frozenset(marker.marker_id for marker in plainly)
-
-        def shown(part: PartReader) -> frozenset[int]:
-            return seen[part.layout.markers.dictionary] & frozenset(part.layout.markers.centres_mm)
-
-        if not any(len(shown(part)) >= FEW_MARKERS for part in self._parts):
+        finders = {name: MarkerDetector(name) for name in {part.layout.markers.dictionary for part in self._parts}}
+        missing = [part for part in lost if part.layout.markers.centres_mm]
+        for find in (markers.halved, markers.plain):
+            seen = {name: {marker.marker_id for marker in find(finder)} for name, finder in finders.items()}
+            shown = {
+                part: seen[part.layout.markers.dictionary] & part.layout.markers.centres_mm.keys()
+                for part in self._parts
+            }
+            missing = [part for part in missing if not shown[part]]
+            if not missing:
+                return {}
+        if not any(len(ids) >= FEW_MARKERS for ids in shown.values()):
             return {}
         return {
-            part: Hindrance(
-                HindranceKind.NOT_LOCATED,
-                f"table not located: {seen_text((), part.layout)}",
-            )
-            for part in lost
-            if part.layout.markers.centres_mm and not shown(part)
+            part: Hindrance(HindranceKind.NOT_LOCATED, f"table not located: {seen_text((), part.layout)}")
+            for part in missing
         }
 
     def _together(self, frame: Frame, readings: list[Reading]) -> Reading:

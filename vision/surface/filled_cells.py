@@ -124,9 +124,10 @@ class FilledCells:
         there are enough; ``usual_deg`` are the hues of the other pens.
         """
         settings = self._settings
-        off = nearest_turn(hue[..., None] - usual_deg.astype(np.float32))
+        off = [nearest_turn(hue - np.float32(pen)) for pen in usual_deg]
         inner = np.asarray(ink & self._inner)
-        nearest, cells = np.abs(off[inner]).argmin(axis=1), self._cells[inner]
+        off_inside = np.stack([one[inner] for one in off])
+        nearest, cells = np.abs(off_inside).argmin(axis=0), self._cells[inner]
         total = np.bincount(cells, minlength=self._count)
         filled = self._shares(ink) > settings.filled
         filled[0] = False
@@ -134,13 +135,13 @@ class FilledCells:
         for number in range(len(usual_deg)):
             own = nearest == number
             pixels = np.bincount(cells[own], minlength=self._count)
-            distance = np.bincount(cells[own], off[inner][own, number], minlength=self._count)
+            distance = np.bincount(cells[own], off_inside[number, own], minlength=self._count)
             known = filled & (2 * pixels > total)
             if known.sum() >= settings.known_cells:
                 middle, within = float(np.median(distance[known] / pixels[known])), settings.own_hue_deg
             else:
                 middle, within = 0.0, usual_within_deg
-            far &= np.abs(nearest_turn(off[..., number] - np.float32(middle))) > within
+            far &= np.abs(nearest_turn(off[number] - np.float32(middle))) > within
         return np.asarray(far)
 
     def _shares(self, pixels: BoolImage) -> npt.NDArray[np.float64]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import cv2
 import numpy as np
@@ -176,7 +177,7 @@ class SheetOcclusionDetector:
             nothing = np.zeros(self._margin.shape, dtype=np.float32)
             return nothing, nothing, nothing
         hue, strength = hues(density)
-        off = np.abs(nearest_turn(hue[..., None] - self._pens_deg.astype(np.float32))).min(axis=2)
+        off = reduce(np.minimum, (np.abs(nearest_turn(hue - np.float32(pen))) for pen in self._pens_deg))
         least = np.where(np.abs(hue) < settings.warm_deg, settings.warm_saturation, settings.least_saturation)
         saturation = strength / np.maximum(settings.least_strength, least * least_channel(density))
         return hue, off, np.asarray(np.where(self._margin, 0.0, saturation), dtype=np.float32)

@@ -13,7 +13,7 @@ import numpy as np
 
 from vision.frame import FloatArray, Image
 from vision.readers.ink.paper import CELL_PX, MARGIN_CELLS
-from vision.sampling import linear_light
+from vision.sampling import least_channel, linear_light
 from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn
 
 
@@ -56,7 +56,7 @@ def densities(flat: Image, rows: int, columns: int, settings: PenSettings) -> Fl
     """
     smooth = np.asarray(cv2.GaussianBlur(linear_light(flat), (0, 0), settings.blur_px), dtype=np.float32)
     density = densities_on(smooth, fitted_paper(smooth), settings.dark_floor)
-    density -= density.min(axis=2, keepdims=True)
+    density -= least_channel(density)[..., None]
     margin = round(MARGIN_CELLS * CELL_PX)
     inner = density[margin : margin + rows * CELL_PX, margin : margin + columns * CELL_PX]
     at = (np.arange(CELL_PX) + 0.5) / CELL_PX - 0.5

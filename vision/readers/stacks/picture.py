@@ -55,8 +55,9 @@ class StackCamera:
             image = np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
         cut = cv2.remap(image, *self._maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         gain = USUAL_LEVEL / max(float(np.mean(cv2.mean(cut)[:3])), 1.0)
-        smooth = cv2.GaussianBlur(cut.astype(np.float32) * np.float32(gain), (0, 0), SMOOTHING_PX)
-        return np.asarray(cv2.cvtColor(smooth, cv2.COLOR_BGR2BGRA), dtype=np.float32)
+        scaled = cv2.cvtColor(cut, cv2.COLOR_BGR2BGRA).astype(np.float32)
+        scaled *= np.float32(gain)
+        return np.asarray(cv2.GaussianBlur(scaled, (0, 0), SMOOTHING_PX, dst=scaled), dtype=np.float32)
 
     def pixels(self, points_mm: FloatArray | FloatImage) -> PixelMap:
         """Project points (..., 3) into that picture, (..., 2)."""
