@@ -320,6 +320,15 @@ def with_stacks(roll, stacks):
             "Put it back on its tower on a2.",
             ("a2", "a3"),
         ),
+        (
+            "2,5",
+            {**TOWERS, "a3": "RLM", "e5": "CL+RMMM"},
+            {"a2": "red small", "a3": "black large"},
+            "too-many-points",
+            "The dice give 2 for red and 5 for yellow, but this takes at least 3 steps with red.",
+            "Take back 1 step with red.",
+            ("a4", "a3", "a2"),
+        ),
     ],
 )
 def test_what_became_of_a_cap(roll, stacks, change, rule, sentence, remedy, places):
