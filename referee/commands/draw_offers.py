@@ -68,7 +68,7 @@ def _offered(
 ) -> Event:
     check_player(game.players, command.player)
     if not may_draw(game, belief):
-        raise CorrectionError("a draw can't be offered now")
+        raise CorrectionError("a draw can be offered only while a game runs whose rules allow it")
     if open_offer is not None:
         other = capitalized(opponent(game.players, open_offer))
         raise CorrectionError(f"{capitalized(open_offer)} has offered a draw already; {other} accepts or refuses")
