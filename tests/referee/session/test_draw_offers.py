@@ -136,13 +136,17 @@ def test_an_offer_that_can_not_be_is_refused(session: tuple[Any, Journal]) -> No
         "Black has offered a draw already; White accepts or refuses"
     )
     told(table, AnswerDraw("Ben", accepts=True))
-    assert told(table, OfferDraw("Ann", "black")) == Reply("a draw can be offered only while a game runs whose rules allow it", refused=True)
+    assert told(table, OfferDraw("Ann", "black")) == Reply(
+        "a draw can be offered only while a game runs whose rules allow it", refused=True
+    )
 
 
 def test_a_game_without_draws_takes_no_offer(new_journal: Callable[[], Journal]) -> None:
     idle = IdleSession(new_journal(), lambda: 0.0)
     idle.begin(NewGame("blokus-dice"))
-    assert told(idle, OfferDraw("Ann")) == Reply("a draw can be offered only while a game runs whose rules allow it", refused=True)
+    assert told(idle, OfferDraw("Ann")) == Reply(
+        "a draw can be offered only while a game runs whose rules allow it", refused=True
+    )
 
 
 def test_every_screen_shows_an_open_offer_after_a_restart_too(tmp_path: Path) -> None:
