@@ -14,7 +14,6 @@ from types import TracebackType
 
 from gpiozero.exc import GPIOZeroError
 
-from common.backoff import Backoff
 from common.moments import earliest
 from hardware.errors import Fault, FaultRecord, HardwareError
 from hardware.lights.signals import AnimatedDriver, Driver, Signal, Sound
@@ -57,13 +56,12 @@ class Panel:
         clock: Callable[[], float],
         on_fault: Callable[[str], None],
         on_recovery: Callable[[str], None] | None = None,
-        backoff: Backoff | None = None,
     ) -> None:
         names = [source.name for source in sources]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"two drivers are called {', '.join(twice)}; each needs a name of its own")
-        self._slots = [_Slot(source, FaultRecord(source.name, backoff or Backoff())) for source in sources]
+        self._slots = [_Slot(source, FaultRecord(source.name)) for source in sources]
         self._clock = clock
         self._on_fault = on_fault
         self._on_recovery = on_recovery

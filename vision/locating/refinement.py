@@ -7,7 +7,7 @@ point-to-line distances, weighted as in Huber 1964).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,15 +74,20 @@ def refine_by_grid(
     return best if gained else pose
 
 
+def _segments(layout: TableLayout) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Points along each grid line segment (n, 2), and the direction across it."""
+    for x1, y1, x2, y2 in grid_segments(layout.board):
+        length = float(np.hypot(x2 - x1, y2 - y1))
+        across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
+        yield np.column_stack([x1 + GRID_ALONG * (x2 - x1), y1 + GRID_ALONG * (y2 - y1)]), across
+
+
 def _profiles(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> FloatArray:
     """Log brightness across each grid line segment, averaged along it; shape (segments, offsets)."""
     view = rectified_view(image, camera, pose, layout.board, ())
     shade = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
     rows = []
-    for x1, y1, x2, y2 in grid_segments(layout.board):
-        along = np.column_stack([x1 + GRID_ALONG * (x2 - x1), y1 + GRID_ALONG * (y2 - y1)])
-        length = float(np.hypot(x2 - x1, y2 - y1))
-        across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
+    for along, across in _segments(layout):
         shifted = along[None, :, :] + across * OFFSETS_MM[:, None, None]
         column, row = view.window.to_pixels(shifted[..., 0], shifted[..., 1])
         rows.append(sample(shade, np.stack([column, row], axis=-1).astype(np.float32)).mean(axis=1))
@@ -122,10 +127,7 @@ def _seen_lines(
     polarity = _polarity(profiles)
     points, targets, normals = [], [], []
     shifts = []
-    for (x1, y1, x2, y2), profile in zip(grid_segments(layout.board), polarity * profiles, strict=True):
-        along = np.column_stack([x1 + GRID_ALONG * (x2 - x1), y1 + GRID_ALONG * (y2 - y1)])
-        length = float(np.hypot(x2 - x1, y2 - y1))
-        across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
+    for (along, across), profile in zip(_segments(layout), polarity * profiles, strict=True):
         at = int(profile.argmax())
         contrast = float(profile[at] - np.median(profile))
         clear = contrast > _SETTINGS.line_contrast and 0 < at < len(OFFSETS_MM) - 1
