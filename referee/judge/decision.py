@@ -20,6 +20,7 @@ from referee.judge.explanations import (
     beyond_one_turn,
     ranked_by_stopovers,
     score_changes,
+    score_touches,
     shown_changes,
     within_one_turn,
 )
@@ -146,6 +147,14 @@ class Candidates(Generic[StateT, TurnT]):
         return {place for place, _ in self.shown ^ self.seen.coarse(self.base, self.best.changes)}
 
     @property
+    def touched_besides(self) -> set[Place]:
+        """The places whose stack looks touched although the leading explanation plays nothing there."""
+        turns = (*self.best.first, *self.best.second)
+        played_on = {*self.best.touched, *(place for turn in turns for place in turn.places)}
+        side = self.context.settings.side
+        return {place for place, touched in self.seen.touched.items() if touched > side} - played_on
+
+    @property
     def is_free_one_close(self) -> bool:
         """Whether the free explanation is too close to rule out."""
         return not self.is_borne_out and -self.free_lead < self.context.settings.margin
@@ -166,6 +175,7 @@ def _candidates(
     base = context.game.table.appearance(states[0])
     shown = shown_changes(base, seen, settings.unsure)
     free_score = score_changes(base, shown, seen) + settings.illegal_prior
+    free_score += score_touches(seen, [[place for place, _ in shown]])
     found = ranked_by_stopovers(context, within_one_turn(context, base, states, seen), base, seen)
     if seen.told(base, found[0].changes) != shown and found[0].score < free_score + settings.margin:
         beyond = ranked_by_stopovers(context, beyond_one_turn(context, base, states, seen), base, seen)
@@ -192,6 +202,7 @@ def decide(
         _undecided_by_margin,
         _arrived_unseen,
         _left_unseen,
+        _touched_and_unclear,
         _allowed,
     )
     return next(made for made in (rule(candidates) for rule in rules) if made is not None)
@@ -242,7 +253,9 @@ def _places_set_aside(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT
     # A piece in the air and a doubtful one elsewhere may well be the same piece.
     under_way = best.kind in {ExplanationKind.PART, ExplanationKind.TURN_AND_PART}
     changed = {place for place, _ in best.changes}
-    if under_way or doubtful & changed or len(doubtful) > case.context.settings.most_set_aside:
+    if under_way or doubtful & (changed | case.touched_besides):
+        return undecided
+    if len(doubtful) > case.context.settings.most_set_aside:
         return undecided
     if best.kind is not ExplanationKind.NOTHING and _is_piece_missed(case):
         return undecided
@@ -291,6 +304,13 @@ def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | N
     if not left or not alike:
         return None
     return case.undecided(left | alike, case.leading, 0.0)
+
+
+def _touched_and_unclear(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
+    """Ask where a stack looks touched that nothing was played on, and can hardly be read."""
+    margin = case.context.settings.margin
+    unclear = {place for place in case.touched_besides if case.seen.places[place].certainty < margin}
+    return case.undecided(unclear, case.leading, 0.0) if unclear else None
 
 
 def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:

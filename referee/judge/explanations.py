@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
@@ -59,6 +59,19 @@ def score_changes(base: Appearance, changes: Changes, seen: PooledReading) -> fl
     )
 
 
+def score_touches(seen: PooledReading, played_on: Iterable[Collection[Place]]) -> float:
+    """Log-likelihood of which stacks look touched, by the best of several turns, each given as the places played on.
+
+    0 where every stack that looks touched was played on, and no other; the more are otherwise, the less.
+    """
+    touched = seen.touched
+    if not touched:
+        return 0.0
+    unexplained = math.fsum(max(0.0, one) for one in touched.values())
+    explained = max((math.fsum(touched.get(place, 0.0) for place in places) for places in played_on), default=0.0)
+    return explained - unexplained
+
+
 def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Changes:
     """What the table shows regardless of the rules: places whose best look leads the believed one by ``unsure``.
 
@@ -84,16 +97,19 @@ def within_one_turn(
     for state in states:
         expansion = context.explorer.expand(state, could_be)
         own = changes_between(base, expansion.appearance)
-        found.append(Explanation(ExplanationKind.NOTHING, state, own, score_changes(base, own, seen)))
+        score = score_changes(base, own, seen) + score_touches(seen, [()])
+        found.append(Explanation(ExplanationKind.NOTHING, state, own, score))
         for part in context.explorer.unfinished(state, could_be):
             changes = changes_between(base, {**expansion.appearance, **part.change})
             score = score_changes(base, changes, seen) + context.settings.unfinished_prior
+            score += score_touches(seen, [part.places])
             found.append(
                 Explanation(ExplanationKind.PART, state, changes, score, to_do=part.to_do, touched=part.places)
             )
         for own_changes, turns in expansion.by_changes.items():
             changes = changes_between(base, {**expansion.appearance, **dict(own_changes)})
-            found.append(Explanation(ExplanationKind.TURN, state, changes, score_changes(base, changes, seen), turns))
+            score = score_changes(base, changes, seen) + score_touches(seen, (turn.places for turn in turns))
+            found.append(Explanation(ExplanationKind.TURN, state, changes, score, turns))
     return sorted(found, key=lambda one: -one.score)
 
 
@@ -192,12 +208,14 @@ def _after_first(
     for part in context.explorer.unfinished(after, could_be):
         changes = changes_between(base, {**following.appearance, **part.change})
         score = score_changes(base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
+        score += score_touches(seen, [{*first.places, *part.places}])
         yield Explanation(
             ExplanationKind.TURN_AND_PART, state, changes, score, (first,), to_do=part.to_do, touched=part.places
         )
     for own_changes, seconds in following.by_changes.items():
         changes = changes_between(base, {**following.appearance, **dict(own_changes)})
         score = score_changes(base, changes, seen) + settings.second_turn_prior
+        score += score_touches(seen, ({*first.places, *second.places} for second in seconds))
         yield Explanation(ExplanationKind.TWO_TURNS, state, changes, score, (first,), seconds)
 
 

@@ -138,6 +138,11 @@ class PooledReading:
     changes: tuple[PlaceChange, ...] = ()
     dice: SeenDice | None = None
 
+    @cached_property
+    def touched(self) -> Mapping[str, float]:
+        """The log-odds that a stack was touched, for those that were known before."""
+        return {place: one.touched for place, one in self.places.items() if one.touched is not None}
+
     def could_be(self, within: float) -> Mapping[str, tuple[str, ...]]:
         """Give for each visible place the looks within ``within`` log-odds of its best one."""
         possible = {}

@@ -184,3 +184,32 @@ def test_stacks_that_a_person_corrects_are_learnt_anew() -> None:
     stacks = game.all_believed.senses.stacks
     assert [stacks[place].pieces for place in ("c2", "c3", "d2")] == [3, 2, 2]
     assert stacks["c3"].picture.difference(picture("c3", "touched")) == pytest.approx(0.0, abs=1e-6)
+
+
+BOTH = "a2-a3 c2-d2"
+"""Of the small from a2 only the large below it tells: a3 shows a small before and after."""
+
+
+def test_a_stack_that_looks_touched_was_played_on_even_if_it_is_read_as_before() -> None:
+    table = standing(after(BOTH), {"a2", "a3", "c2", "d2"}, misread={"a2": "red small 70%"})
+    verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
+    assert (verdict.kind, verdict.turns) == (VerdictKind.ACCEPTED, (BOTH,))
+    untouched = standing(after("c2-d2"), {"c2", "d2"}, misread={"a2": "red small 70%"})
+    verdict = looked_at_before().consider(untouched, Trigger.DECLARED).verdict
+    assert (verdict.kind, verdict.turns) == (VerdictKind.ACCEPTED, ("c2-d2",))
+
+
+def test_a_stack_that_looks_touched_and_is_unclear_is_asked_about() -> None:
+    """A small was put from a2 on a3, and a2 looks empty rather than like anything that a turn can leave there."""
+    table = standing(after(BOTH), {"a2", "c2", "d2"}, misread={"a2": "empty 40%"})
+    verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
+    assert (verdict.kind, verdict.places) == (VerdictKind.AMBIGUOUS, ("a2",))
+
+
+def test_a_stack_that_looks_touched_and_is_clear_is_not_asked_about() -> None:
+    """Somebody brushed against it."""
+    verdict = looked_at_before().consider(standing(BEFORE, {"b4"}), Trigger.DECLARED).verdict
+    assert verdict.kind is VerdictKind.UNCHANGED
+    table = standing(after("c2-d2"), {"c2", "d2", "b4"})
+    verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
+    assert (verdict.kind, verdict.turns) == (VerdictKind.ACCEPTED, ("c2-d2",))
