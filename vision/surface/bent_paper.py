@@ -53,7 +53,7 @@ class BentPaperSettings:
     """Maximum displacement of lines, in cells, ..."""
     flat_share: float = 0.9
     """... for this share of all visible lines on a flat sheet, in which case no bend is fitted ..."""
-    seen_share: float = 0.2
+    seen_share: float = 0.1
     """... provided that this share of the grid is visible."""
     least_gain: float = 0.02
     """Minimum gain in the share of the grid that lies on lines, for paper to count as bent."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -13,13 +15,14 @@ from simulator.scene.pieces import InkPose
 from simulator.scene.scene import Bend, Scene, Setting
 from simulator.scene.sheets import extent_mm, place_mm
 from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at
-from vision.frame import FloatArray, Frame
+from vision.frame import FloatArray, Frame, Image
 from vision.geometry import project
 from vision.layout.table import default_layout
 from vision.locating.location import locate
 from vision.readers.registry import table_reader
 from vision.surface.bent_paper import paper_shape
 
+PENS = ("red", "blue", "yellow", "green")
 ARCH, CURL, TWIST = Bend(5.0), Bend(-5.0, along_deg=90.0, reach_mm=105.0), Bend(5.0, along_deg=30.0, twist_mm=5.0)
 
 
@@ -72,12 +75,24 @@ def test_a_bare_table_tells_of_no_bend() -> None:
     assert paper_shape(bare, seen.camera, seen.pose, seen.layout.board) is None
 
 
-def test_squares_of_a_bent_sheet_are_read() -> None:
-    seen = setting("blokus-dice", Bend(6.0), tilt_deg=45.0)
-    filled = dict(zip(seen.layout.places[::7], ["red", "blue", "yellow", "green"] * 4, strict=False))
+def filled_in(seen: Setting, filled: Mapping[str, str]) -> Image:
+    """A picture of the sheet with cells filled with pens."""
     strokes = tuple(((-5.0, float(y)), (5.0, float(y))) for y in np.linspace(-5.0, 5.0, 8))
     ink = [InkPose(*place_mm(seen.layout, place), place, pen, pen, strokes, 2.0) for place, pen in filled.items()]
-    image = Renderer(1).render(Scene(seen, tuple(ink)))
+    return Renderer(1).render(Scene(seen, tuple(ink)))
+
+
+@pytest.mark.parametrize("tilt_deg", [20.0, 45.0])
+def test_flat_paper_is_not_bent_where_ink_hides_most_lines(tilt_deg: float) -> None:
+    seen = setting("blokus-dice", None, tilt_deg)
+    image = filled_in(seen, dict(zip(seen.layout.places[::2], cycle(PENS))))
+    assert paper_shape(image, seen.camera, locate(image, seen.camera, seen.layout).pose, seen.layout.board) is None
+
+
+def test_squares_of_a_bent_sheet_are_read() -> None:
+    seen = setting("blokus-dice", Bend(6.0), tilt_deg=45.0)
+    filled = dict(zip(seen.layout.places[::7], cycle(PENS)))
+    image = filled_in(seen, filled)
     reading = table_reader(seen.camera, seen.layout, None).read(Frame(image, 0.0, 0, "bent"))
     assert not reading.hindrances
     assert {place: one.best[0] for place, one in reading.places.items() if one.best[0] != "empty"} == filled
