@@ -324,6 +324,7 @@ def test_what_each_trigger_may_accept_and_say_aloud() -> None:
 def test_settings_at_their_limits_are_taken() -> None:
     settings = JudgeSettings(stopover=0.0, illegal_prior=-2.0, unsure=2.0)
     assert (settings.stopover, settings.illegal_prior) == (0.0, -2.0)
+    assert JudgeSettings(margin=0.5, stopover=0.4).margin == 0.5
 
 
 def test_the_guide_names_every_setting_and_its_value() -> None:

@@ -7,7 +7,8 @@ import pytest
 from engine.games.blockade.board import CLEARS, COLOURS, OWNED, RED, colour_of
 from engine.games.blockade.enumeration import way
 from engine.games.blockade.enumeration.candidates import Candidates
-from engine.games.blockade.enumeration.reach import explore
+from engine.games.blockade.enumeration.guide import Guide
+from engine.games.blockade.enumeration.reach import Search, explore
 from engine.games.blockade.enumeration.terrain import terrain_of
 from tests.effort import cases, some
 from tests.engine.games.blockade import oracle
@@ -60,6 +61,19 @@ def test_an_end_is_a_candidate_and_found_by_the_same_moves(text):
             assert (found and (found.points, found.moves)) == (
                 (points[layout], reach.moves_to(layout)) if layout in points else None
             )
+
+
+def test_no_more_layouts_are_followed_to_one_end_than_need_be():
+    """The number is that of the search as it is."""
+    followed = 0
+    for text in COUNTED[:20]:
+        for colour in range(4):
+            terrain, caps, reach = searched(text, colour, 5)
+            for end in reach.ends:
+                search = Search(terrain, end.points, caps, covered=False, edges=False, guide=Guide(terrain, end.layout))
+                assert search.way_to(end.layout).points == end.points
+                followed += len(search.came_from)
+    assert followed <= 17_157
 
 
 def test_a_piece_that_goes_straight_to_its_place_is_not_searched_for(monkeypatch):
