@@ -49,6 +49,17 @@ def test_a_set_up_that_cannot_be_read_is_asked_about(deblockle: Any, make_readin
     assert (hidden.verdict.kind, hidden.verdict.places) == (VerdictKind.CANNOT_SEE, ("g7",))
 
 
+@pytest.mark.parametrize(("gone", "kind"), [("c1", VerdictKind.ILLEGAL), ("c3", VerdictKind.AMBIGUOUS)])
+def test_a_place_that_is_unclear_is_asked_about_first_only_if_the_fault_is_there(
+    deblockle: Any, make_reading: Any, start: Any, gone: str, kind: VerdictKind
+) -> None:
+    looks = {**start, gone: "empty"}
+    unclear = {"c3": {looks["c3"]: 0.5, "gold block, x up": 0.45}}
+    ruling = JudgedGame(deblockle).begin([make_reading(looks, overrides=unclear)])
+    assert ruling.verdict.kind is kind
+    assert gone in ruling.verdict.places
+
+
 def test_either_may_start_until_the_first_turn(deblockle: Any, make_reading: Any, start: Any) -> None:
     judge = JudgedGame(deblockle)
     judge.begin([make_reading(start)], {"starts": "either"})
