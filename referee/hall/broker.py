@@ -25,8 +25,8 @@ _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 15.0
 _LOOK_S = 1.0
 """How often unanswered questions are looked for."""
 
-_UNHEARD = logging.Logger("broker")
-_UNHEARD.addHandler(logging.NullHandler())
+_SILENT_LOGGER = logging.Logger("broker")
+_SILENT_LOGGER.addHandler(logging.NullHandler())
 """What the client says of each lost connection; ours says it once."""
 
 
@@ -109,7 +109,7 @@ class Line:
             clean_start=False,
             properties=kept,
             max_inflight_messages=200,
-            logger=_UNHEARD,
+            logger=_SILENT_LOGGER,
         )
 
     async def _serve(self, client: aiomqtt.Client) -> None:

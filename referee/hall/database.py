@@ -82,13 +82,13 @@ class Transaction:
 
     def run_all(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
         """Run a statement for each of the rows."""
-        self._connection.cursor().executemany(self._as_written(statement), list(rows))
+        self._connection.cursor().executemany(self._with_placeholders(statement), list(rows))
 
     def _execute(self, statement: str, parameters: Sequence[object]) -> Cursor:
-        cursor: Cursor = self._connection.execute(self._as_written(statement), tuple(parameters))
+        cursor: Cursor = self._connection.execute(self._with_placeholders(statement), tuple(parameters))
         return cursor
 
-    def _as_written(self, statement: str) -> str:
+    def _with_placeholders(self, statement: str) -> str:
         return statement.replace("?", self._placeholder)
 
 
@@ -128,7 +128,7 @@ class Database:
         with self._lock:
             try:
                 connection = self._opened()
-                with connection.transaction() if self._is_postgresql else _begun(connection):
+                with connection.transaction() if self._is_postgresql else _immediate_transaction(connection):
                     yield Transaction(connection, "%s" if self._is_postgresql else "?")
             except self._faults as error:
                 # A connection that was cut is opened anew by the next transaction.
@@ -172,7 +172,7 @@ class Database:
 
 
 @contextmanager
-def _begun(connection: sqlite3.Connection) -> Iterator[None]:
+def _immediate_transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

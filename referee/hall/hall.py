@@ -25,7 +25,7 @@ REPLAY_MOST = 1000
 MOST_BYTES = 256 * 1024
 """Longer messages are no event and no state of ours."""
 MOST_PICTURE_BYTES = 4 * 1024 * 1024
-_MOST_WISHES = 200
+_MOST_WANTED_PICTURES = 200
 _MOST_COMPLAINTS = 1000
 _NEVER_S = -1e9
 _LARGEST = 2**63 - 1
@@ -38,7 +38,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def _alone(method: Callable[Concatenate[Hall, _P], _R]) -> Callable[Concatenate[Hall, _P], _R]:
+def _exclusive(method: Callable[Concatenate[Hall, _P], _R]) -> Callable[Concatenate[Hall, _P], _R]:
     """Let a method of the hall run while no other does."""
 
     @wraps(method)
@@ -76,14 +76,14 @@ class _Replay:
 
 
 @dataclass
-class _Told:
+class _Batch:
     """What a batch of messages tells, sorted."""
 
     arrivals: list[Arrival] = field(default_factory=list)
     changes: dict[str, dict[str, object]] = field(default_factory=dict)
     answers: list[Answer] = field(default_factory=list)
 
-    def tell(self, arrival: Arrival) -> None:
+    def add_event(self, arrival: Arrival) -> None:
         self.arrivals.append(arrival)
         self.change(arrival.event.table)
 
@@ -119,7 +119,7 @@ class Hall:
         self._behind: dict[str, float] = {}
         self._sent: dict[str, float] = {}
         self._pictures = Pictures()
-        self._wishes: set[tuple[str, int]] = set()
+        self._wanted_pictures: set[tuple[str, int]] = set()
         self._complained: set[str] = set()
         self.lock = threading.RLock()
         self.copies = Copies(database, most_table_bytes)
@@ -133,26 +133,26 @@ class Hall:
         seats = [f"{self.prefix}/+/{kind}" for kind in ("availability", "state", "events", "replayed", "answers")]
         return (*seats, f"{self.prefix}/+/evidence/#", f"{self._responses}/#")
 
-    @_alone
+    @_exclusive
     def take(self, messages: Sequence[Incoming]) -> list[Outgoing]:
         """Keep what messages tell; durable on return. Give what is to be asked.
 
         Raises HallStoreError; what was told is then asked for again, once ``due`` finds it missing.
         """
-        told = _Told()
+        batch = _Batch()
         for message in messages:
             try:
-                self._sort(told, message)
+                self._sort(batch, message)
             except (ValueError, RecursionError) as error:
                 self._complain(message.topic, error)
-        gaps = self._keep_events(told.arrivals) if told.arrivals else {}
-        self._keep_states(told.changes)
-        for answer in told.answers:
+        gaps = self._keep_events(batch.arrivals) if batch.arrivals else {}
+        self._keep_states(batch.changes)
+        for answer in batch.answers:
             if self.rulings.answered(answer):
-                told.change(answer.table)
-        self._show(told)
+                batch.change(answer.table)
+        self._show(batch)
         now_s = self._clock()
-        for arrival in told.arrivals:
+        for arrival in batch.arrivals:
             # A replay that goes on is not asked for again.
             event = arrival.event
             asked = self._replays.get(event.table)
@@ -163,7 +163,7 @@ class Hall:
                     self._replays[event.table] = replace(asked, at_s=now_s)
         return [self._replay(copy, after) for copy, after in gaps.items() if self._may_ask(copy, now_s)]
 
-    @_alone
+    @_exclusive
     def due(self) -> list[Outgoing]:
         """Give what was not answered in time, to be asked again; to be called about once a second."""
         now_s = self._clock()
@@ -187,20 +187,20 @@ class Hall:
                 and now_s - self._sent.get(ruling.request_id, _NEVER_S) >= ASK_AGAIN_S
             ):
                 asked.append(self._order(ruling))
-        for seat_id, number in self._wishes:
+        for seat_id, number in self._wanted_pictures:
             wish = {"command": "evidence", "event": number}
             asked.append(Outgoing(Topics(self.prefix, seat_id).own, json.dumps(wish).encode(), self._response(seat_id)))
-        self._wishes = set()
+        self._wanted_pictures = set()
         return asked
 
-    @_alone
+    @_exclusive
     def rule(self, seat: str, order: Mapping[str, Any], by: str) -> Ruling:
         """Keep a ruling; ``due`` sends it at once, and again until the table has answered."""
         ruling = self.rulings.give(seat, order, by)
         self.floor.change({seat: {"rulings": self._waiting_at(seat)}})
         return ruling
 
-    @_alone
+    @_exclusive
     def withdraw(self, request_id: str) -> bool:
         """Send a ruling no more; whether it still waited."""
         seats = [ruling.seat for ruling in self.rulings.waiting() if ruling.request_id == request_id]
@@ -213,61 +213,65 @@ class Hall:
         """Give a picture that an event turns on, ``None`` until the table has sent it."""
         return self._pictures.get(seat, number, name)
 
-    @_alone
+    @_exclusive
     def wish_for_pictures(self, seat: str, number: int) -> None:
         """Have ``due`` ask a table for the pictures that an event turns on."""
-        if (seat, number) not in self._wishes:
-            self._wishes = {*self._wishes, (seat, number)} if len(self._wishes) < _MOST_WISHES else {(seat, number)}
+        if (seat, number) not in self._wanted_pictures:
+            self._wanted_pictures = (
+                {*self._wanted_pictures, (seat, number)}
+                if len(self._wanted_pictures) < _MOST_WANTED_PICTURES
+                else {(seat, number)}
+            )
 
-    @_alone
+    @_exclusive
     def lost_broker(self) -> None:
         """Note that nobody says any more which tables are there."""
         self.floor.change({seat.id: {"is_online": None} for seat in self.floor.seats()})
         self._replays.clear()
         self._sent.clear()
 
-    def _sort(self, told: _Told, message: Incoming) -> None:
+    def _sort(self, batch: _Batch, message: Incoming) -> None:
         if message.topic.startswith(f"{self._responses}/"):
-            self._sort_response(told, message)
+            self._sort_response(batch, message)
             return
         seat, _, kind = message.topic.removeprefix(f"{self.prefix}/").partition("/")
-        self._admit(told, seat)
+        self._admit(batch, seat)
         if kind.startswith("evidence/"):
-            self._keep_picture(told, seat, kind, message.payload)
+            self._keep_picture(batch, seat, kind, message.payload)
         elif len(message.payload) > MOST_BYTES:
             raise ValueError(f"it has {len(message.payload)} bytes, more than {MOST_BYTES}")
         elif kind == "availability":
             said = message.payload.decode("utf-8", "replace")
             if said in (ONLINE, OFFLINE):
-                told.change(seat, is_online=said == ONLINE)
+                batch.change(seat, is_online=said == ONLINE)
         elif kind == "state" and message.payload:
             state = TableState.model_validate_json(message.payload)
             _check(seat, state.table, state.event_number, state.journal)
-            told.change(seat, state=state)
+            batch.change(seat, state=state)
         elif kind == "events":
-            told.tell(Arrival(_event(seat, message.payload)))
+            batch.add_event(Arrival(_event(seat, message.payload)))
         elif kind == "replayed":
-            told.tell(Arrival(_event(seat, message.payload), asked_for=True))
+            batch.add_event(Arrival(_event(seat, message.payload), asked_for=True))
         elif kind == "answers":
-            told.answers.append(_answer(seat, message.payload))
+            batch.answers.append(_answer(seat, message.payload))
 
-    def _sort_response(self, told: _Told, message: Incoming) -> None:
+    def _sort_response(self, batch: _Batch, message: Incoming) -> None:
         seat = message.topic.rpartition("/")[2]
-        self._admit(told, seat)
+        self._admit(batch, seat)
         if len(message.payload) > MOST_BYTES:
             raise ValueError(f"it has {len(message.payload)} bytes, more than {MOST_BYTES}")
         given = json.loads(message.payload)
         if isinstance(given, dict) and "refused" in given:
-            told.answers.append(_answer(seat, message.payload))
+            batch.answers.append(_answer(seat, message.payload))
         else:
-            told.tell(Arrival(_event(seat, message.payload), asked_for=True))
+            batch.add_event(Arrival(_event(seat, message.payload), asked_for=True))
 
-    def _admit(self, told: _Told, seat: str) -> None:
+    def _admit(self, batch: _Batch, seat: str) -> None:
         """Raise ValueError for what is no table's id, and for a table beyond the most."""
         if not _ID.fullmatch(seat):
             raise ValueError("no table has such an id")
-        if self.floor.seat(seat) is None and seat not in told.changes:
-            newcomers = sum(self.floor.seat(each) is None for each in told.changes)
+        if self.floor.seat(seat) is None and seat not in batch.changes:
+            newcomers = sum(self.floor.seat(each) is None for each in batch.changes)
             if not self.floor.has_room_for(newcomers + 1):
                 raise ValueError(f"the hall has {MOST_SEATS} tables already, and takes no more")
 
@@ -281,25 +285,25 @@ class Hall:
             )
         return {copy: after for copy, after in gaps.items() if copy[0] not in self.copies.full}
 
-    def _keep_picture(self, told: _Told, seat: str, kind: str, content: bytes) -> None:
+    def _keep_picture(self, batch: _Batch, seat: str, kind: str, content: bytes) -> None:
         number, _, name = kind.removeprefix("evidence/").partition("/")
         if not number.isdecimal() or not name or len(content) > MOST_PICTURE_BYTES:
             raise ValueError("it is no picture of an event")
         self._pictures.keep(seat, int(number), name, content)
-        told.change(seat)
+        batch.change(seat)
 
-    def _show(self, told: _Told) -> None:
+    def _show(self, batch: _Batch) -> None:
         """Let the floor show what has changed, with how far each copy is."""
         waiting: dict[str, int] = {}
         for ruling in self.rulings.waiting():
             waiting[ruling.seat] = waiting.get(ruling.seat, 0) + 1
-        for seat_id, fields in told.changes.items():
+        for seat_id, fields in batch.changes.items():
             before = self.floor.seat(seat_id)
             state = fields.get("state", before.state if before else None)
             if isinstance(state, TableState):
                 fields["held"] = self.copies.held(seat_id, state.journal)
             fields["rulings"] = waiting.get(seat_id, 0)
-        self.floor.change(told.changes)
+        self.floor.change(batch.changes)
 
     def _may_ask(self, copy: Copy, now_s: float) -> bool:
         seat, journal = copy

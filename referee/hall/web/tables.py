@@ -65,10 +65,10 @@ class TablePages:
             raise HTTPException(503, f"{MOST_VIEWERS} screens are looking already. Close one of them.")
         given = request.query_params.get("after", "")
         after = int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 0
-        told = self._told(request.state.session, after, language_of(request))
+        told = self._event_stream(request.state.session, after, language_of(request))
         return StreamingResponse(told, media_type="text/event-stream")
 
-    async def _told(self, session: Session, version: int, language: str) -> AsyncIterator[bytes]:
+    async def _event_stream(self, session: Session, version: int, language: str) -> AsyncIterator[bytes]:
         """Tell what has changed since a version, again and again."""
         loop, changed, order = asyncio.get_running_loop(), asyncio.Event(), ""
         end = self._hall.floor.listen(lambda: loop.call_soon_threadsafe(changed.set))
