@@ -81,7 +81,7 @@ class JournalFeed:
             for event_number, game, event in journal.events_after(number, min(most, _AT_ONCE)):
                 if game not in pictures:
                     pictures[game] = journal.pictures(game)
-                name, sentence = self._told(journal, game, event_number, event)
+                name, sentence = self._name_and_sentence(journal, game, event_number, event)
                 shown = pictures[game].get(event_number, ())
                 told.append(table_event(self._options, identity, (game, name), (event_number, event), sentence, shown))
             return told
@@ -117,7 +117,7 @@ class JournalFeed:
             # It is only about what is sent once more.
             return None
 
-    def _told(self, journal: Journal, game: int, number: int, event: Event) -> tuple[str, str]:
+    def _name_and_sentence(self, journal: Journal, game: int, number: int, event: Event) -> tuple[str, str]:
         """Give the name of an event's game, and the event in a sentence; empty where its game can't be followed."""
         teller, self._teller = self._teller, None
         name = "" if teller is None else teller.game

@@ -96,26 +96,26 @@ class TableLink:
         """Keep the connection up until ``stop``."""
         while not self._stopping.is_set():
             try:
-                await self._connected()
+                await self._connect_and_serve()
             except (aiomqtt.MqttError, OSError, UnicodeError) as error:
-                self._away(error)
+                self._note_disconnected(error)
             now_s = self._clock()
             self._backoff = self._backoff.failed(now_s)
             with suppress(TimeoutError):
                 async with asyncio.timeout((self._backoff.retry_at_s or now_s) - now_s):
                     await self._stopping.wait()
 
-    async def _connected(self) -> None:
+    async def _connect_and_serve(self) -> None:
         """Connect, and serve the connection until it breaks, which raises MqttError, or until ``stop``."""
         will = aiomqtt.Will(self._topics.availability, OFFLINE, qos=1, retain=True)
-        options = await self._at_broker()
+        options = await self._found_broker()
         if options is None:
             return
         self._reached = options
         client = broker_client(options, self._context, will)
         await client.__aenter__()
         try:
-            await self._served(client)
+            await self._serve(client)
         finally:
             with suppress(aiomqtt.MqttError, JournalError, OSError):
                 async with asyncio.timeout(_GOODBYE_S):
@@ -123,7 +123,7 @@ class TableLink:
             with suppress(aiomqtt.MqttError):
                 await client.__aexit__(None, None, None)
 
-    async def _at_broker(self) -> MqttOptions | None:
+    async def _found_broker(self) -> MqttOptions | None:
         """Give where the broker is, which may have to be looked for; ``None`` if ``stop`` comes first."""
         looking = asyncio.create_task(at_broker(self._options))
         stopping = asyncio.create_task(self._stopping.wait())
@@ -144,7 +144,7 @@ class TableLink:
         await self._publish(client, self._topics.availability, OFFLINE, retain=True)
         await self._send_events(client)
 
-    async def _served(self, client: aiomqtt.Client) -> None:
+    async def _serve(self, client: aiomqtt.Client) -> None:
         subscribed = [self._topics.replay]
         if self._options.allows:
             subscribed += [self._topics.play, self._topics.own]
@@ -153,7 +153,7 @@ class TableLink:
         for topic in subscribed:
             await client.subscribe(topic, qos=1)
         await self._introduce(client)
-        self._back()
+        self._note_connected()
         tasks = {
             asyncio.create_task(each)
             for each in (
@@ -244,9 +244,9 @@ class TableLink:
                 if error.fault is OrderFault.UNANSWERED:
                     # It is still in the line, so nothing can be said of it; whoever asks again gets what came of it.
                     return
-                reply = self._said(str(error), refused=True)
+                reply = self._reply_document(str(error), refused=True)
             except ValueError as error:
-                reply = self._said(str(error), refused=True)
+                reply = self._reply_document(str(error), refused=True)
             await self._answer(client, message, request_id_of(fields), reply)
 
     async def _reply(self, client: aiomqtt.Client, fields: dict[str, object], message: Received) -> ReplyDocument:
@@ -255,26 +255,26 @@ class TableLink:
         if wish is None:
             return await self._desk.take(sender, fields)
         if sender.role < wish.needs:
-            return self._said("Pictures are not allowed on this topic.", refused=True)
+            return self._reply_document("Pictures are not allowed on this topic.", refused=True)
         if isinstance(wish, EvidenceOrder):
             return await self._send_evidence(client, wish.event)
         content = await asyncio.to_thread(self._pictures.jpeg, overlay=False)
         if content is None:
-            return self._said("There is no picture: no camera looks.", refused=True)
+            return self._reply_document("There is no picture: no camera looks.", refused=True)
         await client.publish(self._topics.picture, content, qos=1)
-        return self._said("The picture is sent.")
+        return self._reply_document("The picture is sent.")
 
     async def _send_evidence(self, client: aiomqtt.Client, event: int) -> ReplyDocument:
         try:
             pictures = [] if self._feed is None else await asyncio.to_thread(self._feed.pictures, event)
         except JournalError as error:
-            return self._said(f"The journal can't be read: {error}", refused=True)
+            return self._reply_document(f"The journal can't be read: {error}", refused=True)
         for name, media_type, content in pictures:
             properties = _properties(PacketTypes.PUBLISH, ContentType=media_type)
             await client.publish(self._topics.evidence(event, name), content, qos=1, properties=properties)
         if not pictures:
-            return self._said(f"Event {event} has no pictures.", refused=True)
-        return self._said(f"Pictures sent: {', '.join(name for name, _, _ in pictures)}.")
+            return self._reply_document(f"Event {event} has no pictures.", refused=True)
+        return self._reply_document(f"Pictures sent: {', '.join(name for name, _, _ in pictures)}.")
 
     async def _replay(self, client: aiomqtt.Client, message: Received) -> None:
         request_id, sent = "", 0
@@ -290,11 +290,13 @@ class TableLink:
                 if not events:
                     break
                 sent, number = sent + len(events), events[-1].number
-            reply = self._said(f"Events sent: {sent}.")
+            reply = self._reply_document(f"Events sent: {sent}.")
         except ValidationError:
-            reply = self._said("That is not a wish for events; expected after, most and request_id.", refused=True)
+            reply = self._reply_document(
+                "That is not a wish for events; expected after, most and request_id.", refused=True
+            )
         except (JournalError, ValueError) as error:
-            reply = self._said(str(error), refused=True)
+            reply = self._reply_document(str(error), refused=True)
         await self._answer(client, Received(message.topic, b""), request_id, reply)
 
     async def _answer(self, client: aiomqtt.Client, message: Received, request_id: str, reply: ReplyDocument) -> None:
@@ -311,7 +313,7 @@ class TableLink:
             topic, answer.model_dump_json(), qos=1, properties=_properties(PacketTypes.PUBLISH, **kept)
         )
 
-    def _said(self, words: str, *, refused: bool = False) -> ReplyDocument:
+    def _reply_document(self, words: str, *, refused: bool = False) -> ReplyDocument:
         newest = self._port.snapshots.newest
         number = 0 if newest is None else newest.snapshot.event_number
         return ReplyDocument(words=words, refused=refused, event_number=number)
@@ -323,19 +325,19 @@ class TableLink:
             number = self._feed.event_of_request(request_id)
         except JournalError:
             return None
-        return None if number is None else self._said(f"That was done before; it is event {number}.")
+        return None if number is None else self._reply_document(f"That was done before; it is event {number}.")
 
     async def _publish(self, client: aiomqtt.Client, topic: str, payload: str | bytes, *, retain: bool = False) -> None:
         await client.publish(topic, payload, qos=1, retain=retain)
 
-    def _away(self, error: Exception) -> None:
+    def _note_disconnected(self, error: Exception) -> None:
         """Say once that the broker can't be reached, and why."""
         if self._is_away or not self._backoff.is_news(self._clock()):
             return
         self._is_away = True
         self._say(f"{why_not(error, self._reached)} The game goes on; I keep trying.")
 
-    def _back(self) -> None:
+    def _note_connected(self) -> None:
         self._backoff = self._backoff.worked(self._clock())
         if self._is_away:
             self._is_away = False
