@@ -140,7 +140,7 @@ class SensorHealth:
         words: list[str] = []
         for place in sorted(changed | standing):
             weight = 1.0 if place in changed else standing_weight
-            words += self._weigh(place, said[place], truth[place], weight, change=place in changed)
+            words += self._update_record(place, said[place], truth[place], weight, change=place in changed)
         return tuple(words)
 
     def listen(self, changes: Iterable[PlaceChange], doubtful: Iterable[Place], now_s: float) -> tuple[str, ...]:
@@ -152,14 +152,14 @@ class SensorHealth:
             full = len(latest) == self.health.chatter_changes
             if full and latest[-1] - latest[0] <= self.health.chatter_s:
                 times = f"{self.health.chatter_changes} times within {self.health.chatter_s:.0f} seconds"
-                words += self._take_out(change.place, SensorFault.CHATTERING, f"has changed {times}")
+                words += self._disable(change.place, SensorFault.CHATTERING, f"has changed {times}")
                 latest.clear()
         unsure = set(doubtful)
         self._doubtful_since_s = {place: self._doubtful_since_s.get(place, now_s) for place in unsure}
         for place in sorted(unsure):
             if now_s - self._doubtful_since_s[place] >= self.health.doubtful_s:
                 why = f"could not be read for {self.health.doubtful_s:.0f} seconds"
-                words += self._take_out(place, SensorFault.DOUBTFUL, why)
+                words += self._disable(place, SensorFault.DOUBTFUL, why)
         return tuple(words)
 
     def put_back(self, place: Place) -> str:
@@ -191,26 +191,26 @@ class SensorHealth:
         none = Suspicion(math.log(self.health.prior_odds))
         return SensorRecord(place, none, none)
 
-    def _weigh(self, place: Place, said: bool, truth: bool, weight: float, *, change: bool) -> list[str]:
+    def _update_record(self, place: Place, said: bool, truth: bool, weight: float, *, change: bool) -> list[str]:
         record = self._records.get(place) or self._new(place)
         self._records[place] = record = replace(
             record,
-            stuck_closed=self._suspect(record.stuck_closed, said, truth, weight, stuck=True, change=change),
-            stuck_open=self._suspect(record.stuck_open, said, truth, weight, stuck=False, change=change),
+            stuck_closed=self._updated_suspicion(record.stuck_closed, said, truth, weight, stuck=True, change=change),
+            stuck_open=self._updated_suspicion(record.stuck_open, said, truth, weight, stuck=False, change=change),
             agreed=(record.agreed + change) if said == truth else 0,
         )
         if record.out is not None:
-            return self._back(record)
+            return self._reenable_if_reliable(record)
         if record.stuck_closed.log_odds >= math.log(self.health.odds):
-            return self._take_out(
-                place, SensorFault.STUCK_CLOSED, _why(record.stuck_closed, "occupied", "nothing", "emptied it")
+            return self._disable(
+                place, SensorFault.STUCK_CLOSED, _reason(record.stuck_closed, "occupied", "nothing", "emptied it")
             )
         if record.stuck_open.log_odds >= math.log(self.health.odds):
-            why = _why(record.stuck_open, "empty", "something", "put something there")
-            return self._take_out(place, SensorFault.STUCK_OPEN, why)
+            why = _reason(record.stuck_open, "empty", "something", "put something there")
+            return self._disable(place, SensorFault.STUCK_OPEN, why)
         return []
 
-    def _suspect(
+    def _updated_suspicion(
         self, known: Suspicion, said: bool, truth: bool, weight: float, *, stuck: bool, change: bool
     ) -> Suspicion:
         rate_closed = 1 - self.settings.false_open if truth else self.settings.false_closed
@@ -225,14 +225,14 @@ class SensorHealth:
             return replace(known, log_odds=odds) if odds > least else Suspicion(least)
         return Suspicion(known.log_odds + gain * weight, known.turns + change, known.tables + 1)
 
-    def _take_out(self, place: Place, fault: SensorFault, why: str) -> list[str]:
+    def _disable(self, place: Place, fault: SensorFault, why: str) -> list[str]:
         record = self._records.get(place) or self._new(place)
         if record.out is not None:
             return []
         self._records[place] = replace(record, out=fault, why=why, agreed=0)
         return [f"The sensor under {place} {why}; I go on without it. {_SHOWS}"]
 
-    def _back(self, record: SensorRecord) -> list[str]:
+    def _reenable_if_reliable(self, record: SensorRecord) -> list[str]:
         if record.agreed < self.health.agreements:
             return []
         self._records[record.place] = self._new(record.place)
@@ -240,7 +240,7 @@ class SensorHealth:
         return [f"The sensor under {record.place} was right through {times} changes; it is used again."]
 
 
-def _why(known: Suspicion, says: str, stands: str, done: str) -> str:
+def _reason(known: Suspicion, says: str, stands: str, done: str) -> str:
     if known.turns > 1:
         besides = known.tables - known.turns
         more = f", and at {_number(besides)} more table{'' if besides == 1 else 's'}" if besides else ""
