@@ -85,10 +85,10 @@ def at_work() -> Machine:
         del plan
         raise PortTakenError("the referee at work has the board")
 
-    return Machine(board=_left_alone, connect=taken, holder=_nobody)
+    return Machine(board=_no_pin_findings, connect=taken, holder=_nobody)
 
 
-def _left_alone(pins: GpioPinMap | None) -> Sequence[Finding]:
+def _no_pin_findings(pins: GpioPinMap | None) -> Sequence[Finding]:
     del pins
     return ()
 

@@ -87,7 +87,7 @@ class Clock:
         used = {player: stopped.used_s.get(player, 0.0) for player in to if player in stopped.running}
         if finished in left:
             if left[finished] > 0 and finished not in stopped.fallen:
-                left[finished] += self._given_back_s(stopped.used_s.get(finished, 0.0))
+                left[finished] += self._increment_s(stopped.used_s.get(finished, 0.0))
             used.pop(finished, None)
         running = tuple(player for player in to if player in left)
         return replace(stopped, remaining_s=left, used_s=used, running=running)
@@ -117,7 +117,7 @@ class Clock:
             now.fallen,
         )
 
-    def _given_back_s(self, used_s: float) -> float:
+    def _increment_s(self, used_s: float) -> float:
         match self.control.mode:
             case ClockMode.FISCHER:
                 return self.control.bonus_s

@@ -86,14 +86,14 @@ class ClockFold:
         if event.kind == EventKind.CLOCK:
             self._changed(event, time_s)
         elif "state" in event.data:
-            self._went_on(event, time_s, self._control)
+            self._switch_clock(event, time_s, self._control)
         elif event.kind == EventKind.TAKE_BACK and self._before and self.clock is not None:
             self.clock = replace(self._before.pop(), since_s=time_s, pauses=self.clock.pauses)
         elif event.kind == EventKind.END and self.clock is not None:
             self.clock = self.clock.switched(time_s, ())
         self._heard_s = max(self._heard_s, time_s)
 
-    def _went_on(self, event: Event, time_s: float, control: TimeControl) -> None:
+    def _switch_clock(self, event: Event, time_s: float, control: TimeControl) -> None:
         states = [self._game.notation.parse_state(text) for text in _texts(event.data["state"])]
         if self.clock is None or event.kind == EventKind.SET_UP:
             self.clock, self._before = Clock.full(control, who_plays(self._game, states[0]), time_s), []

@@ -129,14 +129,14 @@ class DemoController:
         until_s = time.monotonic() + _SETTLE_S
         told = self.board.latest(now_s)
         changes = [] if told is None else list(told.changes)
-        while self._is_on_its_way(told) and time.monotonic() < until_s:
+        while self._has_pending_changes(told) and time.monotonic() < until_s:
             self.connection.wait_for(lambda: self.connection.has_events, 0.1)
             told = self.board.latest(now_s)
             changes += [] if told is None else told.changes
         if told is None:
             return None
         self.report.changes += len(changes)
-        self.report.late += self._is_on_its_way(told)
+        self.report.late += self._has_pending_changes(told)
         return replace(told, time_s=now_s, changes=tuple(replace(change, time_s=now_s) for change in changes))
 
     def closing_sentences(self) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ class DemoController:
             f"{counted(link.counts.linked, 'handshake', 'handshakes')}, round trip {trip}; faults: {faults}.",
         )
 
-    def _is_on_its_way(self, told: SensorSnapshot | None) -> bool:
+    def _has_pending_changes(self, told: SensorSnapshot | None) -> bool:
         if told is None:
             return self.connection.welcome is not None
         return bool(told.doubtful) or any(told.occupied.get(place) != on for place, on in self._standing.items())

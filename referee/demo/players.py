@@ -76,7 +76,7 @@ class AnsweringPerson:
     truth: TruthLog
     say: Callable[[str], object]
     tells_set_up: bool = True
-    _told: int = 0
+    _turns_reported: int = 0
 
     def hear(self, verdicts: Sequence[Verdict]) -> None:
         """Answer the questions in these verdicts."""
@@ -85,9 +85,9 @@ class AnsweringPerson:
                 self._ask(Correct(by=_NAME, position=self.truth.start, why="this is how they lie"))
             elif verdict.kind is VerdictKind.ACCEPTED:
                 # a player who passes changes no place
-                self._told += len(verdict.turns) if verdict.places else 0
-            elif verdict.kind is VerdictKind.AMBIGUOUS and len(self.truth.played) > self._told:
-                played = self.truth.played[self._told]
+                self._turns_reported += len(verdict.turns) if verdict.places else 0
+            elif verdict.kind is VerdictKind.AMBIGUOUS and len(self.truth.played) > self._turns_reported:
+                played = self.truth.played[self._turns_reported]
                 self._ask(EnterTurn(played.turn, _NAME, played.player))
 
     def _ask(self, command: Command) -> None:
@@ -98,6 +98,6 @@ class AnsweringPerson:
                 self.say(f"The onlooker's answer was refused: {reply.words}")
             else:
                 # the service itself reports what a person entered
-                self._told += isinstance(command, EnterTurn)
+                self._turns_reported += isinstance(command, EnterTurn)
 
         self.submit(command, hear)

@@ -197,7 +197,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             return f"a {data['strength']} hint for {data['player']}: {sentence}"
         case EventKind.CORRECTION:
             why = f" ({data['why']})" if data.get("why") else ""
-            return f"corrected by {data['by']}{_said(game, event, after)}{why}"
+            return f"corrected by {data['by']}{_corrected_places(game, event, after)}{why}"
         case EventKind.END:
             outcome = after.outcome or Outcome(None, "")
             return f"{_victory(outcome)}: {outcome.reason}"
@@ -219,7 +219,7 @@ def _victory(outcome: Outcome) -> str:
     return "a draw" if outcome.winner is None else f"{outcome.winner} wins"
 
 
-def _said(game: Game[Any, Any], event: Event, after: Folded[Any]) -> str:
+def _corrected_places(game: Game[Any, Any], event: Event, after: Folded[Any]) -> str:
     """What a person said stands where, as far as the event names places."""
     places = event.data.get("places")
     looks = game.table.appearance(after.states[0])

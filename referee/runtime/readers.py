@@ -81,7 +81,7 @@ class AttentiveReader:
         known = self._reading
         if known is None or self._read is None or self._differs(self._read, small):
             self._reads = 0
-        elif self._reads >= self._settings.reads and frame.time_s - self._read_at_s < self._stands_s(known):
+        elif self._reads >= self._settings.reads and frame.time_s - self._read_at_s < self._reuse_s(known):
             return replace(known, sequence=frame.sequence, time_s=frame.time_s)
         self._reading = self._reader.read(frame)
         self._read, self._read_at_s = small, frame.time_s
@@ -89,7 +89,7 @@ class AttentiveReader:
         self.whole_readings += 1
         return self._reading
 
-    def _stands_s(self, known: Reading) -> float:
+    def _reuse_s(self, known: Reading) -> float:
         """How long, in seconds, the reading of a still picture is reused; shorter where something was in the way."""
         return self._settings.hindered_refresh_s if known.hindrances else self._settings.refresh_s
 

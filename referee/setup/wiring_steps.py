@@ -46,7 +46,7 @@ def _check_lights(table: NewTable, answer: str) -> Outcome:
     words, given = _split_answer(answer, "lights")
     drivers = [word for word in " ".join(words).replace(",", " ").split() if word]
     given["lights.drivers"] = drivers
-    return _wired(table, given, ", ".join(drivers), making="light map")
+    return _check_wiring(table, given, ", ".join(drivers), making="light map")
 
 
 _ABOUT_SWITCHES = (
@@ -59,7 +59,7 @@ _ABOUT_SWITCHES = (
 def _check_switches(table: NewTable, answer: str) -> Outcome:
     words, given = _split_answer(answer, "sensors")
     given |= {"sensors.source": " ".join(words), "sensors.eyes": "camera"}
-    return _wired(table, given, " ".join(words), making="sensor map")
+    return _check_wiring(table, given, " ".join(words), making="sensor map")
 
 
 def _split_answer(answer: str, section: str) -> tuple[list[str], dict[str, Any]]:
@@ -83,7 +83,7 @@ def _value(text: str) -> Any:
         return text
 
 
-def _wired(table: NewTable, given: Mapping[str, object], message: str, making: Making = "") -> Outcome:
+def _check_wiring(table: NewTable, given: Mapping[str, object], message: str, making: Making = "") -> Outcome:
     """Check the devices that the settings name."""
     _, problems = plan_and_problems(_settings(table, given), {}, table.game.places, making=making)
     if not problems:
@@ -135,7 +135,7 @@ def _mapped(table: NewTable, answer: str, name: str, make: MakeMap, given: Mappi
         return Outcome(
             (Finding.fault(Phrase("map"), Phrase("nothing was found"), Phrase("check the wiring, or skip this step")),)
         )
-    return _wired(table, given, Phrase("%(file)s is used", file=path.name))
+    return _check_wiring(table, given, Phrase("%(file)s is used", file=path.name))
 
 
 _NEEDS = Field(Phrase("What they need, such as strip_lights=49"), is_optional=True)

@@ -120,7 +120,7 @@ class Sentences:
         for templates in self._templates.values():
             templates.sort(key=lambda one: -one.weight)
         self._cached: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._translate)
-        self._known: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._matched)
+        self._known: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._translated_entry)
 
     @classmethod
     def of(cls, catalogue: Path) -> Self:
@@ -163,29 +163,29 @@ class Sentences:
             return self._word(text)
         said = self._known(text, form)
         if said is None:
-            said = self._in_two(text, form)
+            said = self._translated_parts(text, form)
         if said is None and text.endswith("."):
             said = self._translate(text[:-1], form)
             return None if said is None else f"{said}."
         return said
 
-    def _matched(self, text: str, form: str) -> str | None:
+    def _translated_entry(self, text: str, form: str) -> str | None:
         """Translate a text that matches one entry, ignoring the case of its first letter and its full stop."""
         for wanted in dict.fromkeys((form, "")):
-            said = self._as_it_stands(text, wanted)
+            said = self._exact_entry(text, wanted)
             if said is not None:
                 return said
         lower, upper = text[:1].lower() + text[1:], text[:1].upper() + text[1:]
         for other, first in ((lower, str.upper), (upper, str)):
-            said = None if other == text else self._as_it_stands(other, form) or self._as_it_stands(other, "")
+            said = None if other == text else self._exact_entry(other, form) or self._exact_entry(other, "")
             if said is not None:
                 return first(said[:1]) + said[1:]
         if not text.endswith((".", "?", "!")):
-            said = self._matched(f"{text}.", form)
+            said = self._translated_entry(f"{text}.", form)
             return None if said is None else said.removesuffix(".")
         return None
 
-    def _as_it_stands(self, text: str, form: str) -> str | None:
+    def _exact_entry(self, text: str, form: str) -> str | None:
         if (form, text) in self._plain:
             return self._plain[form, text]
         for template in self._templates.get(form, ()):
@@ -206,7 +206,7 @@ class Sentences:
             said += [text, value]
         return "".join(said)
 
-    def _in_two(self, text: str, form: str) -> str | None:
+    def _translated_parts(self, text: str, form: str) -> str | None:
         """Translate a list, or several sentences, part by part."""
         for joint in _JOINTS:
             end = text.find(joint)

@@ -178,7 +178,7 @@ class PlaySession:
             line = line.removeprefix("roll ").strip()
         if not line:
             return
-        self._carry_out(lambda: self._obey(line, awaits_roll=awaits_roll), line)
+        self._carry_out(lambda: self._execute_line(line, awaits_roll=awaits_roll), line)
 
     def _carry_out(self, action: Callable[[], None], typed: str) -> None:
         try:
@@ -195,7 +195,7 @@ class PlaySession:
         """Ask a yes-or-no question."""
         return (self._ask(f"{question} [y/N] ") or "").strip().lower() in {"y", "yes"}
 
-    def _obey(self, line: str, *, awaits_roll: bool) -> None:
+    def _execute_line(self, line: str, *, awaits_roll: bool) -> None:
         word, _, rest = line.partition(" ")
         command = self._commands.get(word.lower())
         if command is not None:
