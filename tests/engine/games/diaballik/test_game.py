@@ -300,6 +300,11 @@ def test_a_game_that_is_over_goes_on_once_it_is_said_who_plays():
     assert (again.to_move, again.announced, len(again.counts)) == ("white", None, 1)
 
 
+def test_turns_are_listed_in_the_order_of_their_results():
+    results = GAME.rules.legal_turns(GAME.rules.new()).results()
+    assert list(results) == sorted(results)
+
+
 def test_of_turns_that_look_alike_the_quiet_one_was_played():
     state = GAME.notation.parse_state(WALL)
     quiet, claim = GAME.notation.parse_turn(state, "c1*b1"), GAME.notation.parse_turn(state, "c1*b1 anti-play")
@@ -325,9 +330,11 @@ def test_what_is_in_a_hand_is_unfinished(state):
     assert list(GAME.table.unfinished(GAME.rules.announce(state, Announcement("draw")))) == []
 
 
-def test_a_piece_may_be_in_the_hand_after_the_pass():
-    passed = {"d1": "black piece", "c1": "black piece with ball"}
-    assert {**passed, "a1": EMPTY} in [position.change for position in GAME.table.unfinished(GAME.rules.new())]
+@pytest.mark.parametrize(
+    "done", [{"d1": "black piece", "c1": "black piece with ball"}, {"b1": EMPTY, "b2": "black piece"}]
+)
+def test_a_piece_may_be_in_the_hand_after_a_pass_or_a_move(done):
+    assert {**done, "a1": EMPTY} in [position.change for position in GAME.table.unfinished(GAME.rules.new())]
 
 
 def test_who_is_to_move_or_that_the_game_is_over_is_said():
