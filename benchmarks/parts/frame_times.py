@@ -63,11 +63,11 @@ class Stopwatch:
         """Wrap a function so that its time is added to a stage."""
 
         def wrapped(*arguments: Any, **named: Any) -> Any:
-            begin_s = time.perf_counter()
+            begin_s = time.process_time()
             try:
                 return call(*arguments, **named)
             finally:
-                self.spent_s[stage] += time.perf_counter() - begin_s
+                self.spent_s[stage] += time.process_time() - begin_s
 
         return wrapped
 
@@ -128,7 +128,7 @@ def table(report: FrameReport) -> str:
     """The report in Markdown."""
     kinds = list(report.medians_s)
     lines = [
-        f"| milliseconds, one thread | {' | '.join(SAID[kind] for kind in kinds)} |",
+        f"| milliseconds of processor time, one thread | {' | '.join(SAID[kind] for kind in kinds)} |",
         f"|---|{'---|' * len(kinds)}",
         f"| frames | {' | '.join(str(report.counts[kind]) for kind in kinds)} |",
     ]
