@@ -26,6 +26,8 @@ values by which changed and unchanged stacks of 15 virtual games differ most."""
 REACH_PX = 1
 """Distance, in kept pixels, by which the whole picture may have moved, since a pose is found a little differently each
 time."""
+USUAL_DIFFERENCE = 0.002
+"""Share by which two pictures of an untouched stack usually differ: the median of virtual games."""
 _FAINT = 1e-3
 """Mean squared contrast below which a window is taken to be blank, so that noise alone makes no difference."""
 
@@ -52,13 +54,15 @@ class PlacePicture:
         return cls(levels, (column, row))
 
     def difference(self, later: PlacePicture) -> float:
-        """How much a later picture of the same place differs around this one's tip: 0 if not at all, about 1 if wholly.
+        """How much a later picture of the same place differs around this one's tip, in usual differences.
 
-        It is the squared difference as a share of both pictures' squared contrast, where they match best. Infinite if
-        the tip lies outside the picture.
+        It is the squared difference as a share of both pictures' squared contrast, where they match best, divided by
+        the usual share: 0 if they are the same, about 1 if nobody touched it, and hundreds if nothing is alike.
+        Infinite if the tip lies outside the picture.
         """
+        half = HALF_WINDOW_PX
         (left, right), (top, bottom) = (
-            (max(REACH_PX, round(at - HALF_WINDOW_PX)), min(size - REACH_PX, round(at + HALF_WINDOW_PX) + 1))
+            (max(REACH_PX, round(at - half)), min(size - REACH_PX, round(at + half) + 1))
             for at, size in zip(self.tip_px, self.levels.shape[::-1], strict=True)
         )
         if left >= right or top >= bottom or self.levels.shape != later.levels.shape:
@@ -70,4 +74,4 @@ class PlacePicture:
         )
         squares = ((moved - before) ** 2).mean(axis=(1, 2))
         contrast = (moved**2).mean(axis=(1, 2)) + (before**2).mean()
-        return float((squares / (contrast + _FAINT)).min())
+        return float((squares / (contrast + _FAINT)).min()) / USUAL_DIFFERENCE

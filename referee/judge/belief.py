@@ -166,7 +166,7 @@ class Belief(Generic[StateT, TurnT]):
         return replace(self, senses=self.senses.doubting(sensed, believed))
 
     def with_stacks_of(
-        self, context: JudgeContext[StateT, TurnT], seen: PooledReading, *, settled: bool = True
+        self, context: JudgeContext[StateT, TurnT], seen: Mapping[Place, PooledPlace], *, settled: bool = True
     ) -> Belief[StateT, TurnT]:
         """A copy that knows the stacks seen as believed, besides those known before that are not seen now.
 
@@ -177,7 +177,7 @@ class Belief(Generic[StateT, TurnT]):
         kept = {
             place: one
             for place, one in still_standing(context.game, state, self.senses.stacks).items()
-            if place not in seen.places or (not settled and (seen.places[place].touched or 0.0) > 0)
+            if place not in seen or (not settled and (seen[place].touched or 0.0) > 0)
         }
         stacks = standing_stacks(context.game, state, seen) | kept
         return replace(self, senses=replace(self.senses, stacks=stacks))
@@ -220,9 +220,12 @@ def believe_person(
     said = {place: says for place, says in senses.sensed.items() if says != (before[place] != EMPTY)}
     believed = belief.believing(states).doubting(said, looks)
     misread = {**senses.misread, **misread_places(senses.looked, besides, looks)}
+    # What the person changed may not have been on the table yet at the latest look.
+    stacks = believed.with_stacks_of(context, looked).senses.stacks
+    stacks = still_standing(game, belief.states[0], stacks) if belief.states else {}
     return replace(
         believed,
-        senses=replace(believed.senses, misread=misread),
+        senses=replace(believed.senses, misread=misread, stacks=stacks),
         conversation=Conversation(refused=frozenset(refused - {frozenset()})),
         override=belief.override.without([*places, *changed]).beside(frozenset(places) - agreed, frozenset(unseen)),
         fault=faults.standing(fault),

@@ -65,7 +65,7 @@ def begin(
         belief = belief.believing(taken.states, taken.states_ignoring_sides)
         believed = context.game.table.appearance(taken.states[0])
         senses = replace(belief.senses, misread=seen.misread(taken.misread, believed))
-        belief = replace(belief, senses=senses).doubting(seen.sensed, believed).with_stacks_of(context, seen)
+        belief = replace(belief, senses=senses).doubting(seen.sensed, believed).with_stacks_of(context, seen.places)
         belief, _ = noticed(context, belief, seen.dice)
     return belief, taken.ruling
 

@@ -1,4 +1,4 @@
-"""Which stacks were touched and how many pieces each has, by how they were seen earlier."""
+"""Which stacks were touched, and how many pieces each has, by how they were seen earlier."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _EACH_PIECE_MORE = 1.0
 _PUSHED, _PUSHED_MM = 0.1, 5.0
 """... and the share of tops that were pushed aside, and the standard deviation of how far. The first two suit 606
 touched stacks of virtual games best; the others were set by hand."""
-_USUAL_DIFFERENCE, _MOST_DIFFERENCE = 0.002, 0.01
-"""By how much two pictures of an untouched stack usually differ, the median of virtual games, and by how much at most
-in noisy pictures, set by hand. Higher: a touch is overlooked more often."""
+_MOST_NOISE = 5.0
+"""How many times the usual difference untouched stacks may differ by in noisy pictures. Higher: a touch is overlooked
+more often. Set by hand."""
 _UNTOUCHED, _TOUCHED = (-0.3, 0.8), (4.2, 1.2)
 """Mean and standard deviation of the logarithm of the difference, in units of the usual one, of untouched and touched
 stacks: measured on 5,518 and 607 of virtual games."""
@@ -77,14 +77,16 @@ class StandingStack:
     top_mm: tuple[float, float] | None = None
 
 
-def standing_stacks(game: Game[StateT, TurnT], state: StateT, seen: PooledReading) -> dict[Place, StandingStack]:
+def standing_stacks(
+    game: Game[StateT, TurnT], state: StateT, seen: Mapping[Place, PooledPlace]
+) -> dict[Place, StandingStack]:
     """Give the stacks of a state that are seen as they are; none in a game without stacks."""
     if not isinstance(game.table, StacksPieces):
         return {}
     looks, heights = game.table.appearance(state), game.table.heights(state)
     return {
         place: StandingStack(looks[place], heights[place], one.picture, one.tops_mm.get(heights[place]))
-        for place, one in seen.places.items()
+        for place, one in seen.items()
         if one.best == looks[place] and one.picture is not None
     }
 
@@ -122,11 +124,10 @@ def _touched_log_odds(seen: PooledReading, stacks: Mapping[Place, StandingStack]
     }
     # Places that did not change since the earlier look were not read anew, and show none of the noise.
     anew = [value for place, value in apart.items() if pictures[place] is not stacks[place].picture]
-    noise = float(np.quantile(anew, 0.25)) if 2 * len(anew) > len(apart) else 0.0
-    if noise > _MOST_DIFFERENCE:
+    noise = max(1.0, float(np.quantile(anew, 0.25))) if 2 * len(anew) > len(apart) else 1.0
+    if noise > _MOST_NOISE:
         return {}
-    usual = max(noise, _USUAL_DIFFERENCE)
-    return {place: _touched(value / usual) for place, value in apart.items() if math.isfinite(value)}
+    return {place: _touched(value / noise) for place, value in apart.items() if math.isfinite(value)}
 
 
 def _touched(difference: float) -> float:
@@ -144,9 +145,9 @@ def _beside(one: PooledPlace, before: StandingStack, touched: float) -> PooledPl
     one = replace(one, touched=touched)
     if one.best != before.look:
         return one if touched > 0 else _likelier(one, before.look, -touched)
-    if before.top_mm is None or not one.heights or not one.heights.keys() <= one.tops_mm.keys():
-        return one
-    return replace(one, heights=_heights_beside(one, before.pieces, before.top_mm))
+    if before.top_mm is not None and one.heights and one.heights.keys() <= one.tops_mm.keys():
+        return replace(one, heights=_heights_beside(one, before.pieces, before.top_mm))
+    return one
 
 
 def _likelier(one: PooledPlace, look: LookName, log_odds: float) -> PooledPlace:

@@ -58,7 +58,7 @@ def _accept_from(
         override=belief.override.without(accepted.places),
         senses=replace(believed.senses, since_s=since_s, misread={**belief.senses.misread, **misread}),
     ).doubting(left.sensed, after)
-    believed = believed.with_stacks_of(context, left)
+    believed = believed.with_stacks_of(context, left.places)
     asked = decision.set_aside
     question = VerdictFactory(context.game, believed.states).question_about
     questions = (question(asked, decision.shown, seen),) if asked else ()

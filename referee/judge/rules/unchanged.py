@@ -24,7 +24,7 @@ def unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     # An object laid on the piece of a waiting turn does not undo it.
     if not changes or look.seen.told(look.believed, changes):
         look = look.with_belief(replace(look.belief, pending=PendingTurn()))
-    look = look.with_belief(look.belief.with_stacks_of(look.context, look.seen, settled=False))
+    look = look.with_belief(look.belief.with_stacks_of(look.context, look.seen.places, settled=False))
     rules = (
         _turned_in_place,
         _may_be_turned_in_place,
