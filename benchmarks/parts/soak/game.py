@@ -324,12 +324,13 @@ def _reader(plan: GamePlan, table: FaultyTable, switches: TableSwitches, game: G
 
 @dataclass
 class _Timed:
-    """Starts the watch when a frame is handed over, so that making the picture is not counted."""
+    """Starts the watch when a frame is handed over, or none comes, so that making the picture is not counted."""
 
     camera: _Camera
     began: list[float]
 
     def read(self, timeout_s: float) -> Frame:
-        frame = self.camera.read(timeout_s)
-        self.began[0] = time.process_time()
-        return frame
+        try:
+            return self.camera.read(timeout_s)
+        finally:
+            self.began[0] = time.process_time()
