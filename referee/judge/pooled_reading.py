@@ -324,12 +324,7 @@ def _pool_seen(
     tops = {place: _pool_tops(every) for place, every in seen.items()}
     return {
         place: PooledPlace(
-            shown[place],
-            sides.get(place, {}),
-            False,
-            heights.get(place, {}),
-            tops[place],
-            seen[place][-1].picture,
+            shown[place], sides.get(place, {}), False, heights.get(place, {}), tops[place], seen[place][-1].picture
         )
         for place in seen
     }
