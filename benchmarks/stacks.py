@@ -1,6 +1,7 @@
 """How often the judge asks which turn of Blockade was played, with and without how the stacks were seen before it.
 
-It also counts by how many stacks pictures tell rightly that they were touched or not.
+It also counts by how many stacks pictures tell rightly that they were touched or not, and gives mean and standard
+deviation of the logarithm of the difference of two pictures where the top looks the same.
 
 Run: python benchmarks/stacks.py [--games N] [--turns N] [--seed S] [--size 960x540]
 
@@ -19,10 +20,12 @@ from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from random import Random
+from statistics import mean, stdev
 from typing import Any
 
 import click
@@ -51,6 +54,8 @@ from vision.reading import Reading
 _MOST_PIPS = 8
 """Rolls with more have hundreds of thousands of ends, and drawing one takes long."""
 _TRIES = 50
+_LEAST_DIFFERENCE = 1e-3
+"""In usual ones: a smaller difference is taken to be this."""
 Step = tuple[Any, Any, list[Reading]]
 """The state with its roll, the state after the turn, and readings of that."""
 
@@ -101,16 +106,20 @@ def outcome(
 
 def touches(
     context: JudgeContext[Any, Any], belief: Belief[Any, Any], after: Any, readings: list[Reading]
-) -> Iterator[tuple[str, str]]:
-    """For each stack whether it was touched, and what its pictures say so surely that it alone decides."""
+) -> Iterator[tuple[str, str, float | None]]:
+    """For each stack whether it was touched, and what its pictures say so surely that it alone decides; and the
+    logarithm of their difference, in usual ones, if the top looks the same.
+    """
     game, side = context.game, context.settings.side
     seen = pool(readings, game.places, game.looks, context.settings.probability_floor)
-    stood = zip(game.places, belief.states[0].stacks, after.stacks, strict=True)
-    changed = {place: before != now for place, before, now in stood}
-    for place, one in beside_stacks(seen, belief.senses.stacks).places.items():
-        if one.touched is not None:
-            said = "touched" if one.touched > side else "untouched" if one.touched < -side else "unsure"
-            yield "touched" if changed[place] else "untouched", said
+    judged, known = beside_stacks(seen, belief.senses.stacks).places, belief.senses.stacks
+    for place, before, now in zip(game.places, belief.states[0].stacks, after.stacks, strict=True):
+        one = judged.get(place)
+        if one is None or one.touched is None or one.picture is None:
+            continue
+        said = "touched" if one.touched > side else "untouched" if one.touched < -side else "unsure"
+        apart = math.log(max(known[place].picture.difference(one.picture), _LEAST_DIFFERENCE))
+        yield "touched" if before != now else "untouched", said, apart if before[-1] == now[-1] else None
 
 
 def answered(
@@ -131,7 +140,7 @@ def main(games: int, turns: int, seed: int, size: str) -> None:
     cv2.setNumThreads(1)
     game: Any = load("blockade")
     console = Console()
-    told = Counter[tuple[str, str]]()
+    told: list[tuple[str, str, float | None]] = []
     counted = {"stacks seen before": Counter[str](), "this picture alone": Counter[str]()}
     for number in track(range(seed, seed + games), console=console, transient=True):
         context = JudgeContext.of(game)
@@ -141,15 +150,18 @@ def main(games: int, turns: int, seed: int, size: str) -> None:
                 believed = answered(context, judge(context, Belief.of([after]), readings, Trigger.RESTED)[0], after, ())
             else:
                 believed = replace(believed, states=(before,), states_ignoring_sides=(before,))
-                told.update(touches(context, believed, after, readings))
+                told += touches(context, believed, after, readings)
                 kind, believed = outcome(context, believed, after, readings)
                 counted["stacks seen before"][kind] += 1
                 counted["this picture alone"][outcome(context, Belief.of([before]), after, readings)[0]] += 1
             believed, _ = judge(context, believed, readings, Trigger.RESTED)
     said = ("touched", "unsure", "untouched")
-    stacks = figures("Stacks, by what their pictures say", "stacks", *said)
+    stacks = figures("Stacks, by what their pictures say", "stacks", *said, "mean", "deviation")
     for true in ("touched", "untouched"):
-        stacks.add_row(true, *(str(told[true, one]) for one in said))
+        counts = Counter(one for stack, one, _ in told if stack == true)
+        apart = [value for stack, _, value in told if stack == true and value is not None]
+        spread = [f"{mean(apart):.2f}", f"{stdev(apart):.2f}"] if len(apart) > 1 else ["", ""]
+        stacks.add_row(true, *(str(counts[one]) for one in said), *spread)
     console.print(stacks)
     kinds = sorted({kind for one in counted.values() for kind in one})
     table = figures("Turns of Blockade, by verdict", "judged by", *kinds)

@@ -60,9 +60,8 @@ class PlacePicture:
         the usual share: 0 if they are the same, about 1 if nobody touched it, and hundreds if nothing is alike.
         Infinite if the tip lies outside the picture.
         """
-        half = HALF_WINDOW_PX
         (left, right), (top, bottom) = (
-            (max(REACH_PX, round(at - half)), min(size - REACH_PX, round(at + half) + 1))
+            (max(REACH_PX, round(at - HALF_WINDOW_PX)), min(size - REACH_PX, round(at + HALF_WINDOW_PX) + 1))
             for at, size in zip(self.tip_px, self.levels.shape[::-1], strict=True)
         )
         if left >= right or top >= bottom or self.levels.shape != later.levels.shape:

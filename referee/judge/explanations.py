@@ -62,7 +62,7 @@ def score_changes(base: Appearance, changes: Changes, seen: PooledReading) -> fl
 def score_touches(seen: PooledReading, played_on: Iterable[Collection[Place]]) -> float:
     """Log-likelihood of which stacks look touched, by the best of several turns, each given as the places played on.
 
-    0 where every stack that looks touched was played on, and no other; the more are otherwise, the less.
+    It is 0 where exactly the stacks that look touched were played on; each other stack lowers it.
     """
     touched = seen.touched
     if not touched:

@@ -38,7 +38,7 @@ class PooledPlace:
     is known by a sensor alone: every look but empty has the probability that something stands there. ``heights`` maps
     numbers of stacked pieces to their log-probabilities, given the best look, and ``tops_mm`` to where on its place
     the top piece then stands. ``picture`` is the newest. ``touched`` are the log-odds that a stack was touched since it
-    was last known, ``None`` if it was not; ``heights`` then suppose that it was.
+    was last known, ``None`` if it never was known; where they are given, ``heights`` suppose a touch.
     """
 
     log_probabilities: Mapping[str, float]

@@ -18,14 +18,14 @@ _EACH_PIECE_MM = 1.0
 _EACH_PIECE_MORE = 1.0
 """... and by how much, in log-odds, each further piece put on or taken from a touched stack is less likely ..."""
 _PUSHED, _PUSHED_MM = 0.1, 5.0
-"""... and the share of tops that were pushed aside, and the standard deviation of how far. The first two suit 606
-touched stacks of virtual games best; the others were set by hand."""
+"""... and the share of tops that were pushed aside, and the standard deviation of how far. Of a few values tried, the
+first two made the true numbers of 606 touched stacks of virtual games likeliest; the others were set by hand."""
 _MOST_NOISE = 5.0
 """How many times the usual difference untouched stacks may differ by in noisy pictures. Higher: a touch is overlooked
 more often. Set by hand."""
 _UNTOUCHED, _TOUCHED = (-0.3, 0.8), (4.2, 1.2)
 """Mean and standard deviation of the logarithm of the difference, in units of the usual one, of untouched and touched
-stacks: measured on 5,518 and 607 of virtual games."""
+stacks of the same look: ``benchmarks/stacks.py`` measures them."""
 _COUNTED, _MOST_COUNTED = 0.6, 4.0
 """The share of a picture's log-odds that counts, and how much may count. Higher: a single stack decides between turns
 more often, rightly or wrongly. Set by hand so that hardly any decides wrongly; ``benchmarks/stacks.py`` counts them."""
