@@ -140,7 +140,7 @@ def _search(now: _RelaxedTurn, result: Side, length: int, laxity: _Relaxation) -
 
 def _relaxed_actions(now: _RelaxedTurn, result: Side, laxity: _Relaxation) -> Iterator[Action]:
     turn = now.turn
-    if now.moves > 1 or (now.moves and turn.pieces != result.pieces):
+    if turn.pieces != result.pieces:
         empty = EVERY & ~(turn.pieces | turn.foes)
         movers = turn.pieces if laxity.carrier else turn.pieces & ~(1 << turn.ball)
         for start in members(movers):

@@ -152,6 +152,37 @@ def results(position):
     return found
 
 
+def shortest(position):
+    """The actions by which each result is written: the fewest, then moves before passes, then the lowest squares."""
+    mover = position["to_move"]
+
+    def rank(actions):
+        return len(actions), [(kind == "pass", begin[::-1], end[::-1]) for kind, begin, end in actions]
+
+    found = {}
+    for actions, men, ball in sequences(position):
+        one = key(men, ball, mover)
+        found[one] = min(found.get(one, actions), actions, key=rank)
+    return found
+
+
+def in_hand(position):
+    """Every board with a piece or the ball in the mover's hand, before the first action or after it: men and ball."""
+    mover, options = position["to_move"], position["options"]
+    men, ball = position["men"], position["balls"][mover]
+    starts = [(men, ball, True)]
+    for action in actions(men, ball, mover, options, 2, 1):
+        starts.append((*done(men, ball, action), action[0] == "move"))
+    for standing, carrier, passes in starts:
+        if over_in_midturn(standing, carrier, mover, options):
+            continue
+        for square, owner in standing.items():
+            if owner == mover and square != carrier:
+                yield {place: player for place, player in standing.items() if place != square}, carrier
+        if passes:
+            yield standing, None
+
+
 def key(men, ball, mover):
     return frozenset(square for square, owner in men.items() if owner == mover), ball
 

@@ -23,6 +23,9 @@ OPEN = "ww.bwww/..w.W../......./......./......./......./bb.Bbbb"
 CROWDED = ".wwWwww/......./......./......./......./w....../bbbBbbb"
 APART = "wwwWwww/......./b.....b/......b/......b/.b....b/B......"
 WALL = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
+WALL_AND_GOAL = "...b.../...B.../......./wwwWwww/bbb..../......./....b.b"
+TWO_FOES = "..wWwww/......./b....../......./w....../w....../Bbbbbb."
+TWO_PASSES = "wwbWwww/......./...Bb../......./......./......./bbb.b.w"
 
 # rule: what raises it, and a near miss with what that is (None: nothing). Each: a state and what changed, or a turn.
 CASES = {
@@ -227,6 +230,7 @@ def test_turns_made_by_hand_are_judged_too(actions, rule):
         (f"white {STUCK}", "g4-g5", "moved-opponent-piece"),
         (OPEN, "d1*d7 anti-play", "goal-ends-turn"),
         (WALL, "a3-a2 anti-play", "anti-play-contacts"),
+        (WALL_AND_GOAL, "d6*d7 anti-play", "goal-ends-turn"),
     ],
 )
 def test_more_turns_that_are_refused(text, turn, rule):
@@ -330,6 +334,8 @@ TOLD = [
      "Put it back on d1; it may move once the ball is passed.", ("d1", "d3")),
     (START, "d1- d2:B a1- a2:b", "The piece with the ball went from d1 to d2.",
      "Put it back on d1; it may move once the ball is passed.", ("d1", "d2")),
+    (TWO_FOES, "a1:b a5:B", "The pass from a1 to a5 goes over the white piece on a2.", "", ("a1", "a2", "a3", "a5")),
+    (TWO_PASSES, "d5- d4:b c7:B", "Passing e5 to c7 is a second pass; a turn has one.", "", ("e5", "c7")),
     (OPEN, "d1- d2:b d7:B", "With the ball on d7 black has won, and nothing more is done.",
      "Leave the ball on d7 and everything else as it was then.", ("d7", "d1", "d2")),
     (START, "e1:B f1:B", "Black has a ball on d1 and on e1 and on f1.", "Take the ball off the pieces on e1 and f1.",

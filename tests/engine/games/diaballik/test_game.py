@@ -330,13 +330,6 @@ def test_what_is_in_a_hand_is_unfinished(state):
     assert list(GAME.table.unfinished(GAME.rules.announce(state, Announcement("draw")))) == []
 
 
-@pytest.mark.parametrize(
-    "done", [{"d1": "black piece", "c1": "black piece with ball"}, {"b1": EMPTY, "b2": "black piece"}]
-)
-def test_a_piece_may_be_in_the_hand_after_a_pass_or_a_move(done):
-    assert {**done, "a1": EMPTY} in [position.change for position in GAME.table.unfinished(GAME.rules.new())]
-
-
 def test_who_is_to_move_or_that_the_game_is_over_is_said():
     assert GAME.notation.standing(GAME.notation.parse_state(WALL)) == ("Black to move.",)
     assert GAME.notation.standing(play(GAME.notation.parse_state(OPEN), "d1*d7")) == ("The game is over.",)

@@ -8,6 +8,7 @@ from engine.games.diaballik.turns import begun, packed_results, unpacked
 from engine.perft import perft, split
 from engine.registry import load
 from engine.support.grid import members
+from engine.values import EMPTY
 from tests.effort import cases
 from tests.engine.games.diaballik import oracle
 
@@ -58,6 +59,10 @@ def compare(position):
     keys = [result_key(state, turn) for turn in plain]
     assert len(set(keys)) == len(keys), text
     assert set(keys) == set(oracle.results(position)), text
+    shortest = oracle.shortest(position)
+    for key, turn in zip(keys, plain, strict=True):
+        actions = [(action.passes, GAME.places[action.start], GAME.places[action.end]) for action in turn.actions]
+        assert actions == [(kind == "pass", oracle.name(a), oracle.name(b)) for kind, a, b in shortest[key]], text
     claims = [(GAME.rules.apply(state, turn), turn) for turn in turns if turn.claims]
     assert {result_key(state, turn) for _, turn in claims} == oracle.claims(position), text
     assert all(GAME.rules.outcome(after).winner == turn.player for after, turn in claims)
@@ -81,6 +86,22 @@ def test_same_turns_and_same_results_on_random_positions(seed):
     rng = random.Random(seed)
     for _ in range(cases(20)):
         compare_following(oracle.random_position(rng), rng, 6)
+
+
+def test_what_may_be_in_a_hand_on_random_positions():
+    rng = random.Random(3)
+    for _ in range(cases(20)):
+        position = oracle.random_position(rng)
+        state, mover = GAME.notation.parse_state(oracle.drawing(position)), position["to_move"]
+        before = GAME.table.appearance(state)
+        boards = []
+        for unfinished in GAME.table.unfinished(state):
+            shown = {square_of(place): look for place, look in {**before, **unfinished.change}.items() if look != EMPTY}
+            balls = [square for square, look in shown.items() if look == f"{mover} piece with ball"]
+            men = frozenset((square, look.split()[0]) for square, look in shown.items())
+            boards.append((men, balls[0] if balls else None))
+        assert len(set(boards)) == len(boards)
+        assert set(boards) == {(frozenset(men.items()), ball) for men, ball in oracle.in_hand(position)}
 
 
 @pytest.mark.long

@@ -22,7 +22,7 @@ def test_the_same_turns_as_by_trying_every_one():
         state = GAME.notation.parse_state(oracle.drawing(oracle.random_position(rng)))
         ends = {turn: GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state)}
         for shown in rng.sample(list(ends.values()), min(3, len(ends))):
-            hidden = set(rng.sample(list(shown), rng.choice((0, 1, 8))))
+            hidden = set(rng.sample(list(shown), rng.choice((0, 1, 8, len(shown)))))
             could_be = {place: (look,) for place, look in shown.items() if place not in hidden}
             found = list(turns_showing(GAME, state, could_be))
             fitting = [turn for turn, end in ends.items() if all(end[place] == shown[place] for place in could_be)]
@@ -38,6 +38,15 @@ def test_a_turn_that_ends_with_anti_play_looks_like_one_that_does_not():
     state = GAME.notation.parse_state(drawn)
     shown = showing(state, f1="empty", f2="black piece")
     assert [GAME.notation.format_turn(turn) for turn in shown] == ["f1-f2", "f1-f2 anti-play"]
+
+
+def test_where_nothing_is_in_sight_every_turn_is_given_and_the_nearest_come_first():
+    state = GAME.rules.new()
+    before = GAME.table.appearance(state)
+    ends = [GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in turns_showing(GAME, state, {})]
+    assert len(ends) == len(GAME.rules.legal_turns(state))
+    changed = [sum(look != before[place] for place, look in end.items()) for end in ends]
+    assert changed == sorted(changed)
 
 
 @pytest.mark.parametrize("foe", ["a7", "d7", "g7"])

@@ -259,6 +259,8 @@ def test_two_steps_of_one_piece_may_be_strung_together(text):
         ("a1 a2 a3 d1 e1", "a1-a2 a2-a3 d1*e1"),
         ("a1a2b1b2d1e1", "a1-a2 b1-b2 d1*e1"),
         ("a1-a3 d1 e1", "a1-a2 a2-a3 d1*e1"),
+        ("d1 e1 d1 d2", "d1*e1 d1-d2"),
+        ("d1 e1 d1 d3", "d1*e1 d1-d2 d2-d3"),
     ],
 )
 def test_squares_without_marks_are_pairs_or_go_on(text, strict):
