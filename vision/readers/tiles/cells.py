@@ -1,4 +1,4 @@
-"""Rectifying the cells of a grid from a photo and four corners, normalised for lamp and exposure.
+"""Rectifying the cells of a grid from a photo and four corners, and normalising them for lamp and exposure.
 
 A cell is stored as the logs of its linear light relative to the whole grid's. A lamp of another colour then adds a
 constant to each channel; subtracting a cell's mean leaves only its print.
@@ -73,8 +73,8 @@ class TileGrid:
         return min(float(one.min()) for one in lengths), max(float(one.max()) for one in lengths)
 
 
-def flat_cells(image: Image, grid: TileGrid, source: str) -> FloatImage:
-    """The cells in reading order as logs of light, (rows * columns, CELL_PX, CELL_PX, 3), blue-green-red.
+def flat_grid(image: Image, grid: TileGrid, source: str, cell_px: int, margin_cells: float = 0.0) -> tuple[Image, int]:
+    """Rectify the grid and a margin around it; returns the picture and how many of its pixels make one of ``cell_px``.
 
     Raises LayoutError where a corner is outside the picture, FrameError where the cells are too small.
     """
@@ -91,18 +91,28 @@ def flat_cells(image: Image, grid: TileGrid, source: str) -> FloatImage:
             f"a cell of {source} is {shortest:.0f} pixels wide or high; expected {LEAST_CELL_PX} or more; take the "
             "photo from closer or more from above, or check --grid and --corners"
         )
-    finer = min(_MOST_FINER, math.ceil(longest / CELL_PX))
-    step = 1 / (finer * CELL_PX)
-    to_cells = np.array([(step, 0, step / 2), (0, step, step / 2), (0, 0, 1)])
-    size = (grid.columns * CELL_PX * finer, grid.rows * CELL_PX * finer)
+    finer = min(_MOST_FINER, math.ceil(longest / cell_px))
+    step = 1 / (finer * cell_px)
+    start = step / 2 - margin_cells
+    to_cells = np.array([(step, 0, start), (0, step, start), (0, 0, 1)])
+    across, down = (round((cells + 2 * margin_cells) * cell_px) * finer for cells in (grid.columns, grid.rows))
     flat = cv2.warpPerspective(
         image,
         grid.to_pixels() @ to_cells,
-        size,
+        (across, down),
         flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
         borderMode=cv2.BORDER_REPLICATE,
     )
-    fine = linear_light(np.asarray(flat, dtype=np.uint8))
+    return np.asarray(flat, dtype=np.uint8), finer
+
+
+def flat_cells(image: Image, grid: TileGrid, source: str) -> FloatImage:
+    """The cells in reading order as logs of light, (rows * columns, CELL_PX, CELL_PX, 3), blue-green-red.
+
+    Raises what ``flat_grid`` raises.
+    """
+    flat, finer = flat_grid(image, grid, source, CELL_PX)
+    fine = linear_light(flat)
     light = fine.reshape(grid.rows * CELL_PX, finer, grid.columns * CELL_PX, finer, 3).mean(axis=(1, 3))
     soft = cv2.GaussianBlur(light, (0, 0), _BLUR_PX)
     logs = np.log(soft / max(float(soft.mean()), 1e-6) + DARKEST)
