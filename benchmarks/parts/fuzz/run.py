@@ -106,11 +106,11 @@ def fuzz(
     return done
 
 
-def tried(parser: Parser, data: bytes) -> Fuzzed:
+def tried(parser: Parser, data: bytes, longest_s: float = LONGEST_S) -> Fuzzed:
     """Give a parser one input."""
     done = Fuzzed(parser.name, inputs=1)
     with timed():
-        _tried(parser, data, done, LONGEST_S)
+        _tried(parser, data, done, longest_s)
     return done
 
 
