@@ -99,6 +99,26 @@ def table(deblockle: Any, make_reading: Any, new_journal: Callable[[], Journal])
 
 
 @pytest.fixture
+def table_set_up(table: Any, start: dict[str, str]) -> Any:
+    """Give a maker of tables at which the referee has started and seen the set-up."""
+
+    def make(journal: Any = None, **settings: Any) -> Table:
+        made: Table = table(journal, **settings)
+        made.service.start()
+        made.show(start, 2)
+        return made
+
+    return make
+
+
+@pytest.fixture
+def on(table_set_up: Any) -> Table:
+    """A table at which the referee has started and seen the set-up."""
+    made: Table = table_set_up()
+    return made
+
+
+@pytest.fixture
 def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> JudgedGame:
     judge = JudgedGame(deblockle)
     assert judge.begin([make_reading(start)]).verdict.kind is VerdictKind.SET_UP

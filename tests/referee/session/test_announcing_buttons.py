@@ -199,10 +199,8 @@ def test_before_the_set_up_there_is_nothing_to_announce(new_journal: Callable[[]
     assert "not set up yet" in on.said[-1]
 
 
-def test_buttons_announce_in_every_game_what_its_rules_know(table: Any, start: Any) -> None:
-    on = table(turn_end="button")
-    on.service.start()
-    on.show(start, 2)
+def test_buttons_announce_in_every_game_what_its_rules_know(table_set_up: Any, start: Any) -> None:
+    on = table_set_up(turn_end="button")
     refused = on.tell(Press(ButtonRole.ANTI_PLAY))
     assert refused.refused
     assert "anti-play" in refused.words

@@ -56,10 +56,7 @@ def agrees_with_journal(on: Any) -> bool:
     return dict(folded.remaining_s) == pytest.approx(dict(face(on).remaining_s), abs=1e-6)
 
 
-def test_without_a_clock_there_is_none(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_without_a_clock_there_is_none(on: Any) -> None:
     assert on.snapshots[-1].clock is None
     assert on.tell(PauseClock("Ann")).refused
     assert "clock" not in on.kinds()
@@ -245,13 +242,11 @@ def test_the_end_stops_the_clock(table: Any, start: Any) -> None:
 
 
 def test_a_restart_keeps_the_time_and_what_passed_meanwhile_counts_for_nobody(
-    table: Any, start: Any, tmp_path: Path
+    table: Any, table_set_up: Any, start: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        on = table(journal, clock=control("fischer 2+5"))
-        on.service.start()
-        on.show(start, 2)
+        on = table_set_up(journal, clock=control("fischer 2+5"))
         _, after = on.play(start="c1", top="hoops")
         on.show(after, 31)
         killed = left(on)

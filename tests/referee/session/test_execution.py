@@ -17,10 +17,7 @@ from referee.judge.verdict import VerdictKind
 from tests.referee.service_table import START, kinds_of, wall_clock
 
 
-def test_a_turn_is_taken_back_on_a_persons_word(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_a_turn_is_taken_back_on_a_persons_word(on: Any, start: Any) -> None:
     before = on.service.belief
     with pytest.raises(CorrectionError, match="no turn to take back"):
         on.service.take_back(TakeBack("gold"))
@@ -34,10 +31,7 @@ def test_a_turn_is_taken_back_on_a_persons_word(table: Any, start: Any) -> None:
     assert on.kinds() == ["new game", "set up", "turn", "take back", "turn"]
 
 
-def test_a_correction_holds_and_is_recorded_with_its_author(table: Any, start: Any, deblockle: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_a_correction_holds_and_is_recorded_with_its_author(on: Any, start: Any, deblockle: Any) -> None:
     _, after = on.play(start="c1", top="hoops")
     looks = {place: look for place, look in after.items() if look != start[place]}
     done = on.service.correct(Correct("Ann", looks, to_move="teal", why="I played that"))
@@ -68,12 +62,12 @@ def test_the_camera_never_overrules_a_person_until_the_table_changes(table: Any,
 
 
 @pytest.mark.parametrize("word", ["correction", "take back"])
-def test_a_person_s_word_survives_a_restart(table: Any, start: Any, tmp_path: Path, word: str) -> None:
+def test_a_person_s_word_survives_a_restart(
+    table: Any, table_set_up: Any, start: Any, tmp_path: Path, word: str
+) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        on = table(journal)
-        on.service.start()
-        on.show(start, 2)
+        on = table_set_up(journal)
         _, after = on.play(start="c1", top="hoops")
         on.show(after, 2)
         if word == "take back":
@@ -107,10 +101,7 @@ def test_a_correction_may_be_the_set_up_and_the_end(table: Any, start: Any) -> N
     assert fold(on.game, on.journal.events()).outcome is None
 
 
-def test_an_overruled_square_is_left_alone(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_an_overruled_square_is_left_alone(on: Any, start: Any) -> None:
     ghost = {**start, "g4": "teal block, stop up"}
     assert VerdictKind.ILLEGAL in kinds_of(on.show(ghost, 2))
     assert on.tell(Overrule(("g4",), "Ann")) == Reply("g4: as believed")
@@ -119,10 +110,8 @@ def test_an_overruled_square_is_left_alone(table: Any, start: Any) -> None:
     assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "g4": ghost["g4"]}, 2))
 
 
-def test_buttons_do_what_they_say(table: Any, start: Any) -> None:
-    on = table(turn_end="button")
-    on.service.start()
-    on.show(start, 1)
+def test_buttons_do_what_they_say(table_set_up: Any, start: Any) -> None:
+    on = table_set_up(turn_end="button")
     assert on.tell(Press(ButtonRole.HINT)) == Reply("There are no hints here.", refused=True)
     assert on.said[-1] == "There are no hints here."
     _, after = on.play(start="c1", top="hoops")
@@ -137,10 +126,7 @@ def test_buttons_do_what_they_say(table: Any, start: Any) -> None:
 
 
 @pytest.mark.parametrize("restarted", [False, True])
-def test_a_turn_that_is_typed_counts_before_the_pieces_follow(table: Any, start: Any, restarted: bool) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_a_turn_that_is_typed_counts_before_the_pieces_follow(table: Any, on: Any, start: Any, restarted: bool) -> None:
     turn, after = on.play(start="c1", top="hoops")
     text = on.game.notation.format_turn(turn)
     assert on.service.enter(EnterTurn(text, "Ann")) == on.game.notation.describe(turn)
@@ -176,10 +162,7 @@ def test_what_is_typed_against_the_rules_changes_nothing(table: Any, start: Any)
     assert len(on.lamp.signals) == shown
 
 
-def test_a_resignation_ends_the_game_and_can_be_taken_back(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_a_resignation_ends_the_game_and_can_be_taken_back(table: Any, on: Any) -> None:
     assert on.service.enter(Announce("resign", "Ann")) == "Gold resigns."
     assert on.service.finished
     assert on.lamp.signals[-1].mood is Mood.FINISHED

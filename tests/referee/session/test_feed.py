@@ -39,10 +39,7 @@ def test_every_change_is_told_once_and_after_the_journal_has_it(table: Any, star
     assert [one.verdict is None for one in on.snapshots] == [True, False, True, True], "a word takes it off the show"
 
 
-def test_a_fault_is_told_with_its_remedy_and_what_it_hides_is_not(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_a_fault_is_told_with_its_remedy_and_what_it_hides_is_not(on: Any, start: Any) -> None:
     on.show({**start, "e5": "empty", "a4": start["e5"]}, 3)
     told = on.snapshots[-1]
     assert told.verdict is not None
@@ -51,28 +48,19 @@ def test_a_fault_is_told_with_its_remedy_and_what_it_hides_is_not(table: Any, st
     assert told.appearance == start
 
 
-def test_trouble_of_the_referee_itself_is_told_and_its_end(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_trouble_of_the_referee_itself_is_told_and_its_end(on: Any) -> None:
     on.service.say_trouble("the camera is gone.")
     assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("the camera is gone.", Mood.TROUBLE)
     on.service.end_trouble("The camera is back.")
     assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("", Mood.WAITING)
 
 
-def test_a_hint_that_cannot_be_is_no_hint(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_a_hint_that_cannot_be_is_no_hint(on: Any) -> None:
     on.tell(AskHint("Ann"))
     assert (on.snapshots[-1].hint, on.snapshots[-1].signal.words) == ("", "There are no hints here.")
 
 
-def test_a_new_game_begins_with_nothing_of_the_old_one(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_a_new_game_begins_with_nothing_of_the_old_one(on: Any, start: Any) -> None:
     on.show(on.play(start="c1", top="hoops")[1], 2)
     assert on.tell(Resume()).refused
     assert on.tell(NewGame("diaballik")).refused

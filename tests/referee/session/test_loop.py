@@ -23,10 +23,7 @@ def commands() -> CommandQueue:
     return CommandQueue(lambda: 0.0)
 
 
-def test_commands_are_carried_out_even_while_the_camera_is_away(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_commands_are_carried_out_even_while_the_camera_is_away(on: Any) -> None:
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 2)
     waiting = commands()
@@ -50,12 +47,10 @@ def test_commands_are_carried_out_even_while_the_camera_is_away(table: Any, star
 
 
 def test_an_answer_says_that_its_event_is_only_in_memory_while_the_journal_cannot_be_written(
-    table: Any, start: Any, new_journal: Any
+    table_set_up: Any, new_journal: Any
 ) -> None:
     journal = BufferedJournal(new_journal(), lambda sentence: None)
-    on = table(journal)
-    on.service.start()
-    on.show(start, 2)
+    on = table_set_up(journal)
     waiting = commands()
     replies: list[Any] = []
     journal.trouble = JournalFullError("no room on the disk")
@@ -69,10 +64,7 @@ def test_an_answer_says_that_its_event_is_only_in_memory_while_the_journal_canno
     assert "memory" not in replies[1].words
 
 
-def test_a_command_that_comes_with_the_last_frame_is_carried_out(table: Any, start: Any, make_reading: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_a_command_that_comes_with_the_last_frame_is_carried_out(on: Any, make_reading: Any) -> None:
     waiting, replies = commands(), []
 
     def hear(frame: Any, verdicts: Any) -> None:
@@ -83,10 +75,8 @@ def test_a_command_that_comes_with_the_last_frame_is_carried_out(table: Any, sta
     assert replies == [Reply("Ann says: c3 is gold block, x up.")]
 
 
-def test_a_press_is_judged_by_the_frame_that_follows_it(table: Any, start: Any, make_reading: Any) -> None:
-    on = table(turn_end="button")
-    on.service.start()
-    on.show(start, 2)
+def test_a_press_is_judged_by_the_frame_that_follows_it(table_set_up: Any, make_reading: Any) -> None:
+    on = table_set_up(turn_end="button")
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 1)
     waiting, heard, replies = commands(), [], []

@@ -15,22 +15,17 @@ from tests.referee.service_table import START, kinds_of, wall_clock
 from vision.reading import Reading
 
 
-def test_events_are_in_the_journal_before_a_light_shows_them(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_events_are_in_the_journal_before_a_light_shows_them(on: Any) -> None:
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 2)
     accepted = on.lamp.moods.index(Mood.ACCEPTED)
     assert on.lamp.events_then[accepted] == 3
 
 
-def test_a_restart_goes_on_where_the_journal_ends(table: Any, start: Any, tmp_path: Path) -> None:
+def test_a_restart_goes_on_where_the_journal_ends(table: Any, table_set_up: Any, tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        on = table(journal)
-        on.service.start()
-        on.show(start, 2)
+        on = table_set_up(journal)
         _, after = on.play(start="c1", top="hoops")
         on.show(after, 2)
         wrong = {**after, "e5": "empty", "a4": START["e5"]}
@@ -48,11 +43,9 @@ def test_a_restart_goes_on_where_the_journal_ends(table: Any, start: Any, tmp_pa
         assert again.kinds().count("new game") == 1
 
 
-def test_a_new_game_can_be_asked_for(table: Any, start: Any, new_journal: Callable[[], Journal]) -> None:
+def test_a_new_game_can_be_asked_for(table: Any, table_set_up: Any, new_journal: Callable[[], Journal]) -> None:
     journal = new_journal()
-    on = table(journal)
-    on.service.start()
-    on.show(start, 2)
+    table_set_up(journal)
     again = table(journal)
     again.service.start(resume=False)
     assert again.service.belief == ()
@@ -93,10 +86,7 @@ def test_with_a_full_disk_the_game_goes_on_in_memory(
     assert on.kinds() == ["new game", "set up", "turn", "turn"]
 
 
-def test_notices_are_said_once_and_noted(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_notices_are_said_once_and_noted(on: Any, start: Any) -> None:
     frame = on.frame()
     reading = on.make_reading(start, time_s=frame.time_s)
     on.reader.following = Reading(1, frame.time_s, reading.places, (), ("the camera moved and was located again",))

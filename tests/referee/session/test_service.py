@@ -28,29 +28,23 @@ def test_a_game_by_rest(table: Any, start: Any) -> None:
     assert on.show(after, 3) == []
 
 
-def test_a_press_ends_a_turn_and_nothing_else_does(table: Any, start: Any) -> None:
-    on = table(turn_end="button")
-    on.service.start()
-    on.show(start, 1)
+def test_a_press_ends_a_turn_and_nothing_else_does(table_set_up: Any) -> None:
+    on = table_set_up(turn_end="button")
     _, after = on.play(start="c1", top="hoops")
     assert kinds_of(on.show(after, 5)) == [VerdictKind.NOT_FINISHED]
     assert kinds_of(on.service.end_turn()) == [VerdictKind.ACCEPTED]
 
 
-def test_a_press_under_a_hand_counts_when_the_table_is_clear(table: Any, start: Any) -> None:
-    on = table(turn_end="button")
-    on.service.start()
-    on.show(start, 1)
+def test_a_press_under_a_hand_counts_when_the_table_is_clear(table_set_up: Any) -> None:
+    on = table_set_up(turn_end="button")
     _, after = on.play(start="c1", top="hoops")
     on.hand(after, 0.5)
     assert on.service.end_turn() == []
     assert kinds_of(on.show(after, 1)) == [VerdictKind.ACCEPTED]
 
 
-def test_a_turn_ends_when_the_next_player_touches_a_block(table: Any, start: Any) -> None:
-    on = table(turn_end="touch")
-    on.service.start()
-    on.show(start, 2)
+def test_a_turn_ends_when_the_next_player_touches_a_block(table_set_up: Any) -> None:
+    on = table_set_up(turn_end="touch")
     _, after = on.play(start="c1", top="hoops")
     assert kinds_of(on.show(after, 3)) == [VerdictKind.NOT_FINISHED]
     lifted = {**after, "e5": "empty"}
@@ -58,10 +52,7 @@ def test_a_turn_ends_when_the_next_player_touches_a_block(table: Any, start: Any
     assert on.service.belief[0].to_move == "teal"
 
 
-def test_a_turn_tried_and_taken_back_is_no_event(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_a_turn_tried_and_taken_back_is_no_event(on: Any, start: Any) -> None:
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 0.6)
     on.hand(after, 0.4)
@@ -70,10 +61,7 @@ def test_a_turn_tried_and_taken_back_is_no_event(table: Any, start: Any) -> None
     assert all(signal.sound is Sound.SILENCE for signal in on.lamp.signals[2:])
 
 
-def test_a_fault_is_said_once_with_evidence_and_put_right_at_once(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_a_fault_is_said_once_with_evidence_and_put_right_at_once(on: Any, start: Any) -> None:
     wrong = {**start, "c1": "empty", "a5": START["c1"]}
     assert kinds_of(on.show(wrong, 4)) == [VerdictKind.NOT_FINISHED, VerdictKind.ILLEGAL]
     on.hand(wrong, 1)
@@ -85,20 +73,15 @@ def test_a_fault_is_said_once_with_evidence_and_put_right_at_once(table: Any, st
     assert {"before-c1", "after-c1", "before-a5", "after-a5"} <= names
 
 
-def test_a_flicker_is_no_change(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_a_flicker_is_no_change(on: Any, start: Any) -> None:
     for _ in range(10):
         on.show(start, 0.5)
         assert on.show({**start, "c1": "empty", "a5": START["c1"]}, 0.1) == []
     assert on.kinds() == ["new game", "set up"]
 
 
-def test_a_thing_on_a_piece_takes_no_light_away_and_is_named_to_whoever_asks(table: Any, start: Any) -> None:
-    on = table(turn_end="button")
-    on.service.start()
-    on.show(start, 2)
+def test_a_thing_on_a_piece_takes_no_light_away_and_is_named_to_whoever_asks(table_set_up: Any) -> None:
+    on = table_set_up(turn_end="button")
     _, after = on.play(start="e1", top="x")
     on.show(after, 1)
     assert kinds_of(on.service.end_turn()) == [VerdictKind.ACCEPTED]
@@ -108,10 +91,7 @@ def test_a_thing_on_a_piece_takes_no_light_away_and_is_named_to_whoever_asks(tab
     assert (verdict.kind, verdict.places) == (VerdictKind.CANNOT_SEE, ("c5",))
 
 
-def test_what_comes_into_sight_is_judged_although_nothing_moved(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_what_comes_into_sight_is_judged_although_nothing_moved(on: Any, start: Any) -> None:
     wrong = {**start, "c1": "empty", "a5": START["c1"]}
     on.hand(wrong, 1)
     on.show(wrong, 6, hidden={"c1", "a5"})
@@ -119,10 +99,7 @@ def test_what_comes_into_sight_is_judged_although_nothing_moved(table: Any, star
     assert on.show(wrong, 3) == []
 
 
-def test_what_flickers_into_sight_is_not_judged(table: Any, start: Any) -> None:
-    on = table()
-    on.service.start()
-    on.show(start, 2)
+def test_what_flickers_into_sight_is_not_judged(on: Any, start: Any) -> None:
     wrong = {**start, "c1": "empty", "a5": START["c1"]}
     on.hand(wrong, 1)
     on.show(wrong, 6, hidden={"c1", "a5"})
@@ -131,10 +108,8 @@ def test_what_flickers_into_sight_is_not_judged(table: Any, start: Any) -> None:
         assert on.show(wrong, 0.1) == []
 
 
-def test_a_long_hand_is_named_once(table: Any, start: Any) -> None:
-    on = table(patience_s=2.0)
-    on.service.start()
-    on.show(start, 2)
+def test_a_long_hand_is_named_once(table_set_up: Any, start: Any) -> None:
+    on = table_set_up(patience_s=2.0)
     verdicts = on.hand(start, 6)
     assert kinds_of(verdicts) == [VerdictKind.CANNOT_SEE]
     assert "hand" in verdicts[0].sentence
@@ -142,11 +117,9 @@ def test_a_long_hand_is_named_once(table: Any, start: Any) -> None:
 
 
 def test_a_square_that_stays_unreadable_is_named_once_and_the_game_goes_on(
-    table: Any, start: Any, make_reading: Any
+    table_set_up: Any, start: Any, make_reading: Any
 ) -> None:
-    on = table(stall_s=10.0)
-    on.service.start()
-    on.show(start, 2)
+    on = table_set_up(stall_s=10.0)
     _, after = on.play(start="c1", top="hoops")
     unreadable = {"unreadable": ("e5",)}
     assert kinds_of(on.show(start, 4, **unreadable)) == []
@@ -161,25 +134,21 @@ def test_a_square_that_stays_unreadable_is_named_once_and_the_game_goes_on(
     assert kinds_of(on.show(after, 14, **unreadable)) == [VerdictKind.AMBIGUOUS]
 
 
-def test_a_doubtful_square_that_most_likely_shows_what_is_believed_is_not_asked_about(table: Any, start: Any) -> None:
-    on = table(stall_s=10.0)
-    on.service.start()
-    on.show(start, 2)
+def test_a_doubtful_square_that_most_likely_shows_what_is_believed_is_not_asked_about(
+    table_set_up: Any, start: Any
+) -> None:
+    on = table_set_up(stall_s=10.0)
     assert kinds_of(on.show(start, 14, overrides={"e5": {start["e5"]: 0.7}})) == []
 
 
-def test_a_square_that_a_person_spoke_of_is_not_asked_about(table: Any, start: Any) -> None:
-    on = table(stall_s=10.0)
-    on.service.start()
-    on.show(start, 2)
+def test_a_square_that_a_person_spoke_of_is_not_asked_about(table_set_up: Any, start: Any) -> None:
+    on = table_set_up(stall_s=10.0)
     on.service.correct(Correct("Ann", {"e5": "empty"}))
     assert VerdictKind.AMBIGUOUS not in kinds_of(on.show(start, 14, hidden=("e5",)))
 
 
-def test_what_the_last_frames_showed_is_judged_at_the_end(table: Any, start: Any) -> None:
-    on = table(rest_s=60.0)
-    on.service.start()
-    on.show(start, 1)
+def test_what_the_last_frames_showed_is_judged_at_the_end(table_set_up: Any) -> None:
+    on = table_set_up(rest_s=60.0)
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 0.3)
     assert kinds_of(on.service.finish()) == [VerdictKind.ACCEPTED]

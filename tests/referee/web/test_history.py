@@ -20,13 +20,11 @@ from tests.referee.web.page_table import client_of, port_of
 
 
 @pytest.fixture
-def played(table: Any, start: Any, tmp_path: Path) -> Iterator[tuple[Any, TestClient]]:
+def played(table_set_up: Any, start: Any, tmp_path: Path) -> Iterator[tuple[Any, TestClient]]:
     """A game of Deblockle: set up, a turn that was seen, a fault, a turn that was typed and taken back."""
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        on = table(journal)
-        on.service.start()
-        on.show(start, 2)
+        on = table_set_up(journal)
         _, after = on.play(start="c1", top="hoops")
         on.show(after, 2)
         on.show({**after, "e5": "empty", "a4": start["e5"]}, 3)
