@@ -65,37 +65,13 @@ def test_a_sheet_of_ones_own_is_shown_checked_and_played_with(run):
     assert counted != "184\n"
 
 
-@pytest.mark.parametrize(
-    ("changes", "faults"),
-    [
-        ([('"10x10"', '"100x10"')], ["line 7, size: got '100x10'; expected columns x rows"]),
-        ([('size = "10x10"', "")], ["size: is missing; expected a line such as size"]),
-        ([('size = "10x10"', "size = 10")], ["line 7, size: got 10; expected columns x rows"]),
-        ([("strikes = 3", "strikes = true")], ["line 13, strikes: got True; expected a whole number"]),
-        ([("strikes = 3", "strikes = -1")], ["line 13, strikes: got -1; expected a whole number"]),
-        ([("strikes = 3", "strikes = [")], ["is not valid TOML"]),
-        ([("blocked = []", 'blocked = ["k1", "a1", "a1", 7]')], ["got 'k1'", "got 'a1' twice", "got 7"]),
-        ([("blocked = []", "blocked = 3")], ["line 10, blocked: got 3; expected a list of squares"]),
-        ([("blocked = []", 'blocked = ["a1", "j1", "a10", "j10"]')], ["all four corners"]),
-        ([('1 = ["1", "2", "I3", "V3"]', "")], ["rows.1: got nothing; expected a list of at least one shape"]),
-        ([('1 = ["1", "2", "I3", "V3"]', "1 = []")], ["line 18, rows.1: got []"]),
-        ([('"X5"', '"Q5"'), ('"W5"', '"I5"')], ["line 22, rows.5: got 'Q5'", "got I5 again, which is in row 3"]),
-        ([("6 = ", "7 = ")], ["line 23, rows.7: is not a number on a die", "rows.6: got nothing"]),
-        ([("[rows]", "[shapes]")], ["line 17, shapes: is not a key of a sheet", "rows.1: got nothing"]),
-        ([('title = "house"', "title = 7")], ["line 4, title: got 7; expected one line of text"]),
-    ],
-)  # fmt: skip
-def test_every_hole_in_a_sheet_is_named(run, changes, faults):
-    said = run("sheet", "check", written(*changes), code=4).stderr
-    for fault in faults:
-        assert fault in said
+def test_every_hole_in_a_sheet_is_named(run):
+    sheet = written(("[rows]", "[shapes]"))
+    said = run("sheet", "check", sheet, code=4).stderr
+    assert "line 17, shapes: is not a key of a sheet" in said
+    assert "rows.1: got nothing" in said
     assert all(line.startswith("referee: error: ") for line in said.splitlines())
-    assert run("sheet", "show", "ours.toml", code=4).stderr == said
-
-
-def test_rows_that_are_no_table(run):
-    Path("ours.toml").write_text('rows = 3\nsize = "10x10"\nblocked = []\nstrikes = 3\n', encoding="utf-8")
-    assert "line 1, rows: got 3; expected a table [rows]" in run("sheet", "check", "ours.toml", code=4).stderr
+    assert run("sheet", "show", sheet, code=4).stderr == said
 
 
 def test_a_file_of_another_game_is_recognised(run):
@@ -165,16 +141,6 @@ def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run):
     assert backs in run("rules", "number-drop", "--option", dice, "--option", backs).output
 
 
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ([('"1*3457"', '"1*345"')], "die 1"),
-        ([('"XX/XX"', '"XX/X."')], "the shape of O has not four"),
-        ([('"U5": "X.X/XXX"', '"U5": "XXX/X.X/X.."')], "shapes.U5: got"),
-        ([('"XXX/.X./.X."', '"XXX/.X./.X."\n,"Y5": "XXXX/.X.."')], "shapes.Y5: got"),
-        ([("{", "")], "not JSON"),
-    ],
-)
-def test_what_is_wrong_with_dice_and_tiles_is_named(run, changes, fault):
-    said = run("sheet", "check", parts(*changes), "--game", "number-drop", code=4).stderr
-    assert fault in said
+def test_what_is_wrong_with_dice_and_tiles_is_named(run):
+    said = run("sheet", "check", parts(('"XX/XX"', '"XX/X."')), "--game", "number-drop", code=4).stderr
+    assert "the shape of O has not four" in said

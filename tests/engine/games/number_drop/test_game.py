@@ -268,6 +268,18 @@ def test_damaged_components_are_refused(before, now, message):
         read_components(COMPONENTS.replace(before, now, 1))
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "message"),
+    [
+        ("X.X/XXX", "XXX/X.X/X..", r"shapes\.U5: got XXX/X\.X/X\.\.; expected X\.X/XXX"),
+        ('"T5": ', '"Y5": "XXXX/.X..", "T5": ', r"shapes\.Y5: got XXXX/\.X\.\.; expected no shape of that name"),
+    ],
+)
+def test_shapes_other_than_the_printed_ones_are_refused(before, now, message):
+    with pytest.raises(UnreadableError, match=message):
+        GAME.sheet_file.read(COMPONENTS.replace(before, now, 1))
+
+
 SOLO = "I4,L4,O4,T4,S4"
 
 
