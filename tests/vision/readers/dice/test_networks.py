@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -28,6 +29,13 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
         Network(tmp_path / "faces.onnx", expected)
     with pytest.raises(WeightsError, match="No such file"):
         Network(tmp_path / "none.onnx", expected)
+
+
+@pytest.mark.skipif(not hasattr(cv2.dnn, "ENGINE_CLASSIC"), reason="this OpenCV has one engine only")
+def test_opencv_runs_the_engine_that_is_faster_for_small_networks() -> None:
+    network = shipped().faces._network
+    kinds = {network.getLayer(name).type for name in network.getLayerNames()}
+    assert "Convolution" in kinds
 
 
 def squares(pictures: list[DicePicture]) -> tuple[np.ndarray, list[str]]:
