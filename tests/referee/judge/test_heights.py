@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -13,6 +14,8 @@ import pytest
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import Trigger
+from referee.judge.pooled_reading import PooledPlace, PooledReading
+from referee.judge.stack_evidence import against_heights, still_standing
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
@@ -213,3 +216,44 @@ def test_a_stack_that_looks_touched_and_is_clear_is_not_asked_about() -> None:
     table = standing(after("c2-d2"), {"c2", "d2", "b4"})
     verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
     assert (verdict.kind, verdict.turns) == (VerdictKind.ACCEPTED, ("c2-d2",))
+
+
+@pytest.mark.parametrize(
+    ("touched", "heights", "looked_touched", "untouched"),
+    [
+        (None, {}, 1.0, 1.0),
+        (None, {2: 0.2, 3: 0.8}, 4.0, 1.0),
+        (None, {4: 0.8, 5: 0.2}, 4.0, 4.0),
+        (2.5, {}, 1.0, math.exp(2.5)),
+        (2.5, {2: 0.2, 3: 0.8}, 4.0, math.exp(2.5)),
+        (-2.5, {}, math.exp(2.5), 1.0),
+        (-0.5, {2: 0.2, 3: 0.8}, 4.0, 1.0),
+        (-2.5, {2: 0.2, 3: 0.8}, math.exp(2.5), 1.0),
+    ],
+)
+def test_the_odds_against_a_stack_are_those_of_its_touch_and_of_its_pieces(
+    touched: float | None, heights: Mapping[int, float], looked_touched: float, untouched: float
+) -> None:
+    """A medium went from c2, where three pieces stood; or it did not."""
+    logs = {count: math.log(value) for count, value in heights.items()}
+    top = BLOCKADE.table.appearance(BEFORE)["c2"]
+    assert BLOCKADE.table.appearance(after("c2-d2"))["c2"] == top
+
+    def against(look: str, *turns: str) -> float:
+        seen = PooledReading({"c2": PooledPlace({look: 0.0}, heights=logs, touched=touched)}, frozenset(), 0.0, 0)
+        played = [BLOCKADE.notation.parse_turn(BEFORE, turn) for turn in turns]
+        return math.exp(against_heights(BLOCKADE, BEFORE, played, seen))
+
+    assert against(top, "c2-d2") == pytest.approx(looked_touched)
+    assert against(top) == pytest.approx(untouched)
+    assert against(top, "c3-d2") == pytest.approx(untouched)
+    assert against("empty") == 1.0, "what shows another look tells nothing by its height"
+
+
+def test_stacks_stay_known_while_they_have_the_same_top_and_as_many_pieces() -> None:
+    game = looked_at_before()
+    known = game.all_believed.senses.stacks
+    assert still_standing(BLOCKADE, BEFORE, known) == known
+    left = still_standing(BLOCKADE, after("c2-d2"), known)
+    assert known.keys() - left.keys() == {"c2", "d2"}
+    assert still_standing(load("diaballik"), load("diaballik").rules.new(), known) == {}

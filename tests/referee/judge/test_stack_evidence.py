@@ -88,6 +88,40 @@ def test_where_all_pictures_differ_none_tells_of_a_touch() -> None:
     assert judged({2: 0.5, 3: 0.5}, share=0.5, others=0.5).touched is None
 
 
+def touched(share: float, *, others: float, kept: int = 0) -> float | None:
+    """The log-odds that c3 was touched, where ``kept`` of the other places were not read anew."""
+    stood = {place: StandingStack(TOP, 1, picture(0.0)) for place in PLACES}
+    looks = {place: picture(others) for place in PLACES} | {"c3": picture(share)}
+    looks |= {place: stood[place].picture for place in [place for place in PLACES if place != "c3"][:kept]}
+    places = {place: PooledPlace({TOP: 0.0}, picture=look) for place, look in looks.items()}
+    return beside_stacks(PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"].touched
+
+
+def log_odds(difference: float) -> float:
+    """Six tenths of how much likelier a difference is for a touched stack, by what was measured; 4 at most."""
+    logarithm = max(math.log(difference), -0.3)
+    untouched, touched = (
+        -math.log(spread) - (logarithm - mean) ** 2 / (2 * spread**2) for mean, spread in ((-0.3, 0.8), (4.2, 1.2))
+    )
+    return max(-4.0, min(4.0, 0.6 * (touched - untouched)))
+
+
+@pytest.mark.parametrize("share", [0.002, 0.008, 0.012, 0.016, 0.02, 0.03, 0.05])
+@pytest.mark.parametrize(("others", "kept"), [(0.0, 0), (0.01, 0), (0.018, 12), (0.01, 13), (0.5, 13)])
+def test_a_touch_is_as_likely_as_the_difference_from_the_usual_one_says(share: float, others: float, kept: int) -> None:
+    """What most places that were read anew differ by is the usual; too few of them tell nothing of noise."""
+    usual = max(1.0, picture(0.0).difference(picture(others))) if kept < 13 else 1.0
+    difference = picture(0.0).difference(picture(share))
+    assert touched(share, others=others, kept=kept) == pytest.approx(log_odds(difference / usual), abs=1e-6)
+
+
+@pytest.mark.parametrize(("others", "tells"), [(0.0245, True), (0.0265, False)])
+def test_pictures_in_which_the_usual_difference_is_over_five_times_that_of_clear_ones_tell_nothing(
+    others: float, tells: bool
+) -> None:
+    assert (touched(0.3, others=others) is not None) is tells
+
+
 @pytest.mark.parametrize(
     ("share", "sure", "best"), [(0.0, 0.9, TOP), (0.0, 0.9999, "blue medium"), (0.3, 0.9, "blue medium")]
 )

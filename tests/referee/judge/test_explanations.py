@@ -1,0 +1,135 @@
+"""What could have happened, and how well each of it suits the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from engine.games.diaballik.state import DiaballikTurn
+from referee.judge import JudgeContext
+from referee.judge.explanations import (
+    Explanation,
+    ExplanationKind,
+    beyond_one_turn,
+    ranked_by_stopovers,
+    score_changes,
+    score_touches,
+    shown_changes,
+    within_one_turn,
+)
+from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
+from tests.referee.judge.drawn import seen_as
+from vision.reading import PlaceChange
+
+CLEAR = math.log(0.98 / 0.005)
+"""By how much a look that is drawn without a share leads any other one of five ..."""
+UNCLEAR = math.log(0.9 / 0.025)
+"""... and one that is drawn with 90 %."""
+
+
+def reading(**places: PooledPlace) -> PooledReading:
+    return PooledReading(places, frozenset(), 0.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("touched", "played_on", "score"),
+    [
+        ({}, [{"a1"}], 0.0),
+        ({"a1": 2.0, "b1": -3.0}, [{"a1"}], 0.0),
+        ({"a1": 2.0, "b1": -3.0}, [()], -2.0),
+        ({"a1": 2.0, "b1": -3.0}, [], -2.0),
+        ({"a1": 2.0, "b1": -3.0}, [{"b1"}], -5.0),
+        ({"a1": 2.0, "b1": -3.0}, [{"a1", "b1"}], -3.0),
+        ({"a1": 2.0, "b1": -3.0}, [{"b1"}, {"a1", "c1"}, ()], 0.0),
+        ({"a1": 2.0, "b1": 1.5}, [{"a1"}], -1.5),
+    ],
+)
+def test_turns_suit_the_stacks_that_look_touched(
+    touched: Mapping[str, float], played_on: list[set[str]], score: float
+) -> None:
+    seen = reading(**{place: PooledPlace({"empty": 0.0}, touched=value) for place, value in touched.items()})
+    assert score_touches(seen, played_on) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("logs", "shown"),
+    [
+        ({"empty": -3.0, "red": -0.1, "blue": -5.0}, frozenset()),
+        ({"empty": -0.5, "red": -2.5, "blue": -5.0}, {("a1", "empty")}),
+        ({"empty": -0.5, "red": -2.49, "blue": -5.0}, frozenset()),
+        ({"empty": -4.0, "red": -2.5, "blue": -0.1}, {("a1", "blue")}),
+    ],
+)
+def test_a_place_shows_what_leads_the_believed_look_by_enough(logs: Mapping[str, float], shown: Any) -> None:
+    assert shown_changes({"a1": "red", "b1": "empty"}, reading(a1=PooledPlace(logs)), 2.0) == shown
+
+
+def test_a_piece_that_only_a_sensor_reports_is_a_change_where_none_was() -> None:
+    sensed = PooledPlace({"empty": -4.0, "red": -0.02, "blue": -0.02}, sensed_only=True)
+    assert shown_changes({"a1": "red", "b1": "empty"}, reading(a1=sensed, b1=sensed), 2.0) == {("b1", PIECE)}
+
+
+def test_changes_count_by_how_much_they_lead_and_hidden_ones_not_at_all() -> None:
+    seen = reading(a1=PooledPlace({"empty": -0.5, "red": -2.5}), b1=PooledPlace({"empty": -3.0, "red": -0.1}))
+    changes = frozenset({("a1", "empty"), ("b1", "red"), ("c1", "red")})
+    assert score_changes({"a1": "red"}, changes, seen) == pytest.approx(2.0 + 2.9)
+
+
+@pytest.fixture(scope="module")
+def context(diaballik: Any) -> JudgeContext[Any, Any]:
+    return JudgeContext.of(diaballik)
+
+
+def best(found: list[Explanation[Any, Any]], kind: ExplanationKind, changes: dict[str, str]) -> float:
+    """The score of the best explanation of a kind that leaves exactly these changes."""
+    return max(one.score for one in found if one.kind is kind and one.changes == frozenset(changes.items()))
+
+
+def test_half_a_turn_and_a_second_one_are_less_likely_before_the_table_is_looked_at(
+    context: JudgeContext[Any, Any],
+) -> None:
+    game = context.game
+    state = game.rules.new()
+    base = game.table.appearance(state)
+    moved = {"a1": "empty", "a2": "black piece"}
+    seen = seen_as(game, state, {**moved, "b7": "empty 90%", "b6": "empty 90%"})
+    found = within_one_turn(context, base, (state,), seen)
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    assert best(found, ExplanationKind.NOTHING, {}) == 0.0
+    assert best(found, ExplanationKind.TURN, moved) == pytest.approx(2 * CLEAR)
+    lifted = within_one_turn(context, base, (state,), seen_as(game, state, {"a1": "empty"}))
+    assert best(lifted, ExplanationKind.PART, {"a1": "empty"}) == pytest.approx(CLEAR - 1.0)
+    beyond = beyond_one_turn(context, base, (state,), seen)
+    assert [one.score for one in beyond] == sorted((one.score for one in beyond), reverse=True)
+    half = best(beyond, ExplanationKind.TURN_AND_PART, {**moved, "b7": "empty"})
+    assert half == pytest.approx(2 * CLEAR + UNCLEAR - 2.0 - 1.0)
+    both = best(beyond, ExplanationKind.TWO_TURNS, {**moved, "b7": "empty", "b6": "white piece"})
+    assert both == pytest.approx(2 * CLEAR - 2.0)
+
+
+def test_of_turns_that_look_alike_those_that_miss_a_stopover_lose_two(context: JudgeContext[Any, Any]) -> None:
+    game = context.game
+    state = game.rules.new()
+
+    def played(score: float, *texts: str) -> Explanation[Any, Any]:
+        turns: tuple[DiaballikTurn, ...] = tuple(game.notation.parse_turn(state, text) for text in texts)
+        changes = frozenset({("a1", "empty")}) if score > -1 else frozenset({("b1", "empty")})
+        return Explanation(ExplanationKind.TURN, state, changes, score, turns)
+
+    passing, other, elsewhere = played(0.0, "a1-a2 a2-a3"), played(0.5, "b1-b2"), played(-5.0, "c1-c2")
+    stopped = (PlaceChange("a2", True, 1.0), PlaceChange("a2", False, 2.0))
+    base = game.table.appearance(state)
+    seen = PooledReading({}, frozenset(), 0.0, 0, changes=stopped)
+    ranked = ranked_by_stopovers(context, [other, passing, elsewhere], base, seen)
+    assert [(one.first, one.score) for one in ranked] == [
+        (passing.first, 0.0),
+        (other.first, -1.5),
+        (elsewhere.first, -5.0),
+    ]
+    both = played(0.5, "b1-b2", "a1-a2 a2-a3")
+    assert ranked_by_stopovers(context, [both, passing], base, seen) == [both, passing], "one of its turns passes there"
+    unstopped = PooledReading({}, frozenset(), 0.0, 0)
+    assert ranked_by_stopovers(context, [other, passing], base, unstopped) == [other, passing]

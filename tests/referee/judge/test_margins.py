@@ -1,0 +1,108 @@
+"""How sure a table must look: on each side of every margin, with the settings as they are shipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from referee.judge import JudgeSettings, Trigger
+from referee.judge.verdict import VerdictKind
+from tests.referee.judge.drawn import drawn
+from tests.referee.judge.judged_game import JudgedGame
+
+CHECK_D4 = ("I think d4 shows: empty. Please tell me if that is wrong.",)
+
+
+@pytest.mark.parametrize(
+    ("look", "kind", "notes"),
+    [
+        ("empty 84%", VerdictKind.SET_UP, ()),
+        ("empty 83%", VerdictKind.SET_UP, CHECK_D4),
+        ("empty 30%", VerdictKind.SET_UP, CHECK_D4),
+        ("black piece 97%", VerdictKind.SET_UP, CHECK_D4),
+        ("black piece 97.5%", VerdictKind.ILLEGAL, ()),
+    ],
+)
+def test_a_place_of_the_only_start_is_clear_or_to_be_checked_or_a_fault(
+    diaballik: Any, look: str, kind: VerdictKind, notes: tuple[str, ...]
+) -> None:
+    """It is named where another look comes within 20 to 1, and is a fault where another one leads by 148 to 1."""
+    ruling = JudgedGame(diaballik).begin(drawn(diaballik, diaballik.rules.new(), {"d4": look}))
+    assert (ruling.verdict.kind, ruling.notes) == (kind, notes)
+
+
+@pytest.mark.parametrize(
+    ("look", "kind", "notes"),
+    [
+        ("empty 84%", VerdictKind.SET_UP, ()),
+        ("empty 83%", VerdictKind.SET_UP, CHECK_D4),
+        ("empty 41%", VerdictKind.SET_UP, CHECK_D4),
+        ("empty 40%", VerdictKind.AMBIGUOUS, ()),
+    ],
+)
+def test_where_any_start_will_do_a_place_is_asked_about_unless_it_leads_by_e_to_1(
+    diaballik: Any, look: str, kind: VerdictKind, notes: tuple[str, ...]
+) -> None:
+    ruling = JudgedGame(diaballik).begin(drawn(diaballik, diaballik.rules.new(), {"d4": look}), anywhere=True)
+    assert (ruling.verdict.kind, ruling.notes) == (kind, notes)
+
+
+@pytest.mark.parametrize(("doubtful", "kind"), [(12, VerdictKind.SET_UP), (13, VerdictKind.ILLEGAL)])
+def test_at_most_a_quarter_of_the_squares_are_taken_for_the_start_although_they_look_otherwise(
+    diaballik: Any, doubtful: int, kind: VerdictKind
+) -> None:
+    state = diaballik.rules.new()
+    bare = [place for place, look in diaballik.table.appearance(state).items() if look == "empty"]
+    looks = dict.fromkeys(bare[:doubtful], "black piece 90%")
+    assert JudgedGame(diaballik).begin(drawn(diaballik, state, looks)).verdict.kind is kind
+
+
+@pytest.mark.parametrize(("wrong", "is_another"), [(7, False), (8, True)])
+@pytest.mark.parametrize("trigger", [Trigger.GLANCE, Trigger.RESTED])
+def test_where_more_than_half_of_the_start_is_wrong_another_game_may_stand_there(
+    diaballik: Any, wrong: int, is_another: bool, trigger: Trigger
+) -> None:
+    state = diaballik.rules.new()
+    taken = [place for place, look in diaballik.table.appearance(state).items() if look != "empty"]
+    looks = dict.fromkeys(taken[:wrong], "empty")
+    verdict = JudgedGame(diaballik).begin(drawn(diaballik, state, looks), trigger=trigger).verdict
+    named = trigger is Trigger.RESTED
+    assert verdict.kind is (VerdictKind.ILLEGAL if named else VerdictKind.NOT_FINISHED)
+    assert ("does not look like the start" in verdict.sentence) is (is_another and named)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"probability_floor": 0.0}, "probability_floor is 0.0"),
+        ({"probability_floor": 0.01}, "probability_floor is 0.01"),
+        ({"margin": 0.0}, "margin is 0.0"),
+        ({"margin": 2.0}, "stopover is 2.0"),
+        ({"stopover": -0.1}, "stopover is -0.1"),
+        ({"unsure": 2.1}, "expected at most -2.1"),
+    ],
+)
+def test_settings_with_which_the_judge_would_guess_are_refused(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        JudgeSettings(**settings)  # type: ignore[arg-type]
+
+
+def test_settings_up_to_these_limits_are_taken() -> None:
+    JudgeSettings(probability_floor=0.0099, stopover=0.0)
+    JudgeSettings(margin=2.1, probability_floor=1e-12)
+    JudgeSettings(margin=0.1, stopover=0.0, unsure=-0.5, illegal_prior=0.5)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "accepts", "names_faults", "ends_by_touch"),
+    [
+        (Trigger.GLANCE, False, False, False),
+        (Trigger.TOUCH, False, False, True),
+        (Trigger.TOUCH_RESTED, False, True, True),
+        (Trigger.RESTED, True, True, False),
+        (Trigger.DECLARED, True, True, False),
+    ],
+)
+def test_what_each_trigger_allows(trigger: Trigger, accepts: bool, names_faults: bool, ends_by_touch: bool) -> None:
+    assert (trigger.accepts, trigger.names_faults, trigger.ends_by_touch) == (accepts, names_faults, ends_by_touch)
