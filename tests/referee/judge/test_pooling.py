@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from referee.judge.decision import Conclusion, Decision
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading, pool
 from referee.judge.sensor_evidence import with_disputes
+from vision.place_picture import PlacePicture
 from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading
 
 LOOKS = ("empty", "gold", "teal")
@@ -218,3 +220,32 @@ def test_a_side_counts_when_most_readings_see_it(seen_in: int, is_told: bool) ->
 def test_a_sensor_counts_when_it_speaks_in_most_readings(sensed: tuple[float | None, ...], is_told: bool) -> None:
     seen = pooled(*(replace(HIDDEN, sensed=one) for one in sensed))
     assert seen.only_sensed("c3") is is_told
+
+
+STACK = replace(GOLD, heights={2: 0.8, 3: 0.2}, tops_mm={2: (1.0, 5.0), 3: (2.0, 6.0)})
+
+
+@pytest.mark.parametrize(("told_in", "is_told"), [(1, False), (2, True), (3, True)])
+def test_heights_and_tops_count_when_most_readings_tell_them(told_in: int, is_told: bool) -> None:
+    one = pooled(*[STACK] * told_in, *[GOLD] * (3 - told_in)).places["c3"]
+    assert one.heights == (pytest.approx({2: math.log(0.8), 3: math.log(0.2)}) if is_told else {})
+    assert one.tops_mm == (STACK.tops_mm if is_told else {})
+
+
+def test_half_of_the_readings_that_see_a_stack_are_not_most() -> None:
+    one = pooled(STACK, GOLD, HIDDEN, HIDDEN, STACK, GOLD, GOLD).places["c3"]
+    assert (one.heights, one.tops_mm) == ({}, {})
+    assert pooled(STACK, STACK, GOLD, HIDDEN, HIDDEN).places["c3"].tops_mm == STACK.tops_mm
+
+
+def test_a_top_is_where_the_middle_one_of_the_readings_has_it_each_way() -> None:
+    tops = [(1.0, 9.0), (3.0, 5.0), (2.0, 7.0)]
+    seen = pooled(*(replace(STACK, tops_mm={2: top, 4: top} if top[0] > 1 else {2: top}) for top in tops))
+    assert seen.places["c3"].tops_mm == {2: (2.0, 7.0), 4: (2.5, 6.0)}
+
+
+def test_the_newest_picture_is_kept() -> None:
+    pictures = [PlacePicture(np.full((4, 4), number, np.float32), (2.0, 2.0)) for number in range(3)]
+    last_hidden = replace(HIDDEN, picture=pictures[2])
+    seen = pooled(*(replace(GOLD, picture=one) for one in pictures[:2]), last_hidden)
+    assert seen.places["c3"].picture is pictures[1]

@@ -1,0 +1,125 @@
+"""The small decisions about what only sensors know: one table of cases each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from referee.judge.decision import Conclusion, Decision
+from referee.judge.explanations import Changes, Explanation, ExplanationKind
+from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
+from referee.judge.sensor_evidence import (
+    last_sensed,
+    lies_there,
+    may_have_left,
+    only_sensed,
+    too_many_sensed,
+    whole_turn,
+)
+from vision.reading import PlaceChange
+
+BELIEVED = {"a1": "gold", "b1": "teal", "c1": "empty", "d1": "empty"}
+LEFT, CAME, GUESSED, TURNED = ("a1", "empty"), ("c1", "gold"), ("d1", PIECE), ("b1", "red")
+
+
+@pytest.mark.parametrize(
+    ("changes", "too_many"),
+    [
+        ({LEFT, GUESSED}, False),
+        ({GUESSED}, True),
+        ({LEFT, CAME, GUESSED}, True),
+        ({LEFT, ("b1", "empty"), CAME, GUESSED}, False),
+        ({CAME}, False),
+        ({("b1", PIECE)}, False),
+        ({TURNED, GUESSED}, True),
+        (set(), False),
+    ],
+)
+def test_there_are_too_many_pieces_where_more_came_than_left_and_a_sensor_is_among_those_who_say_so(
+    changes: Changes, too_many: bool
+) -> None:
+    assert too_many_sensed(BELIEVED, frozenset(changes)) is too_many
+
+
+def test_what_only_sensors_know_of_changes() -> None:
+    sensed = PooledPlace({"empty": -0.1, "gold": -3.0}, sensed_only=True)
+    seen = PooledReading({"a1": sensed, "c1": PooledPlace({"empty": -3.0, "gold": -0.1})}, frozenset(), 0.0, 0)
+    assert only_sensed(frozenset({LEFT, CAME}), seen)
+    assert not only_sensed(frozenset({CAME, ("d1", "gold")}), seen)
+    assert not only_sensed(frozenset(), seen)
+    assert may_have_left(BELIEVED, frozenset({LEFT}), seen)
+    assert may_have_left(BELIEVED, frozenset({LEFT, TURNED}), seen), "one piece for another fills no empty place"
+    assert not may_have_left(BELIEVED, frozenset({TURNED}), seen)
+    stands = replace(seen, places={"a1": replace(sensed, log_probabilities={"empty": -3.0, "gold": -0.1})})
+    assert not may_have_left(BELIEVED, frozenset({LEFT}), stands)
+
+
+def test_what_sensors_noticed_last_of_a_turn_is_the_last_change_on_its_places() -> None:
+    changes = tuple(
+        PlaceChange(place, True, time_s) for place, time_s in (("a1", 3.0), ("c1", 5.0), ("a1", 4.0), ("d1", 9.0))
+    )
+    seen = PooledReading({}, frozenset(), 10.0, 0, changes=changes)
+    assert last_sensed(BELIEVED, {**BELIEVED, "a1": "empty", "c1": "gold"}, seen, 7.0) == 5.0
+    assert last_sensed(BELIEVED, {**BELIEVED, "b1": "red"}, seen, 7.0) == 7.0
+    assert last_sensed(BELIEVED, BELIEVED, seen, 7.0) == 7.0
+
+
+def explanation(kind: ExplanationKind, *changes: tuple[str, str]) -> Explanation[None, None]:
+    return Explanation(kind, None, frozenset(changes), 0.0)
+
+
+TURN = explanation(ExplanationKind.TURN, LEFT, CAME)
+OTHER_TURN = explanation(ExplanationKind.TURN, LEFT, ("d1", "gold"))
+PART = explanation(ExplanationKind.PART, LEFT)
+TWO_TURNS = explanation(ExplanationKind.TWO_TURNS, LEFT, CAME)
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "alike", "every", "hides", "taken"),
+    [
+        (Conclusion.UNDECIDED, True, (PART, TURN), False, (TURN,)),
+        (Conclusion.UNDECIDED, True, (TURN, TURN, PART), False, (TURN, TURN)),
+        (Conclusion.UNDECIDED, False, (PART, TURN), False, None),
+        (Conclusion.FORBIDDEN, True, (PART, TURN), False, None),
+        (Conclusion.UNDECIDED, True, (TURN, OTHER_TURN), False, None),
+        (Conclusion.UNDECIDED, True, (TURN, TWO_TURNS), False, None),
+        (Conclusion.UNDECIDED, True, (PART, PART), False, None),
+        (Conclusion.UNDECIDED, True, (PART, TURN), True, None),
+    ],
+)
+def test_a_turn_that_is_said_to_be_over_is_the_only_whole_one_that_can_be_told(
+    conclusion: Conclusion, alike: bool, every: tuple[Explanation[None, None], ...], hides: bool, taken: Any
+) -> None:
+    decision = Decision(conclusion, every[:1], frozenset(), 0.5, ("a1",), every[1:], alike=alike)
+    sensed = PooledPlace({"empty": -3.0, "gold": -0.1, "teal": -0.1}, sensed_only=True)
+    seen = PooledReading({"a1": sensed} if hides else {}, frozenset(), 0.0, 0)
+    # Only a sensor knows c1, and it was taken before.
+    believed = {**BELIEVED, "c1": "teal"} if hides else BELIEVED
+    seen = replace(seen, places={"c1": sensed}) if hides else seen
+    whole = whole_turn(believed, decision, seen)
+    if taken is None:
+        assert whole is decision
+    else:
+        assert (whole.conclusion, whole.explanations) == (Conclusion.ALLOWED, taken)
+        assert (whole.places, whole.rivals, whole.alike, whole.margin) == ((), (), False, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "alike", "changes", "undone", "lies"),
+    [
+        (Conclusion.ALLOWED, False, {LEFT, CAME}, [{LEFT, CAME}], True),
+        (Conclusion.FORBIDDEN, False, {LEFT, CAME}, [{CAME}, {LEFT, CAME}], True),
+        (Conclusion.UNDECIDED, True, {LEFT, CAME}, [{LEFT, CAME}], True),
+        (Conclusion.UNDECIDED, False, {LEFT, CAME}, [{LEFT, CAME}], False),
+        (Conclusion.ALLOWED, False, {LEFT, CAME}, [{LEFT}], False),
+        (Conclusion.ALLOWED, False, set(), [set()], False),
+    ],
+)
+def test_an_undone_turn_lies_there_while_the_table_shows_it(
+    conclusion: Conclusion, alike: bool, changes: Changes, undone: list[Changes], lies: bool
+) -> None:
+    decision = Decision(conclusion, (explanation(ExplanationKind.TURN, *changes),), frozenset(), 0.0, alike=alike)
+    seen = PooledReading({}, frozenset(), 0.0, 0)
+    assert lies_there(BELIEVED, [frozenset(each) for each in undone], decision, seen) is lies
