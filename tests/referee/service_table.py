@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -107,9 +107,10 @@ class Table:
 
     def show(self, appearance: Any, seconds: float, **extra: Any) -> list[Verdict]:
         verdicts: list[Verdict] = []
+        reading = self.make_reading(appearance, **extra)
         for _ in range(round(seconds * FPS)):
             frame = self.frame()
-            self.reader.following = self.make_reading(appearance, time_s=frame.time_s, **extra)
+            self.reader.following = replace(reading, sequence=frame.sequence, time_s=frame.time_s)
             verdicts += self.service.step(frame)
         return verdicts
 
