@@ -206,15 +206,15 @@ def test_a_board_that_stops_reading_holds_nobody_up(board: Any, connect: Connect
     board.terminal.stop_reading()
     events: list[BoardEvent] = []
 
-    def lost_or_show_more() -> bool:
+    def is_lost() -> bool:
         events.extend(connection.poll())
-        connection.show_lights(os.urandom(900))
-        board.tell(Log(20, 0, 0, "still talking"))
         return has(Lost)(events)
 
     until_s = time.monotonic() + GUARD_S
-    while not connection.wait_for(lost_or_show_more, 0.05):
+    while not connection.wait_for(is_lost, 0.02):
         assert time.monotonic() < until_s, "it is never lost"
+        connection.show_lights(os.urandom(900))
+        board.tell(Log(20, 0, 0, "still talking"))
     (lost,) = of(Lost, events)
     assert re.search(r"takes no more bytes|does not answer", lost.reason)
     assert connection.statistics.link.replaced > 0

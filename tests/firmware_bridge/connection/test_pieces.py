@@ -258,7 +258,7 @@ def test_sleep_ends_by_waking_by_bytes_and_by_time() -> None:
         thread.join()
         assert poll.returns == 6
         # However often it is woken, the pipe never blocks who wakes.
-        for _ in range(100_000):
+        for _ in range(70_000):
             poll.wake()
         poll.wait(None)
     finally:
