@@ -27,7 +27,7 @@ from hardware.pin_map import GpioPinMap
 from hardware.pins import probe
 from referee.errors import BrokerError, ConfigError, JournalBusyError, JournalError, JournalMissingError
 from referee.journal import Journal
-from referee.journal.database import holder
+from referee.journal.database import lock_holder
 from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import pins
@@ -54,7 +54,7 @@ Version = Callable[[str], str]
 
 def ask_broker(options: MqttOptions) -> None:
     """Connect to a broker and leave it again; raises BrokerError."""
-    # the client of MQTT is only loaded if there is a broker
+    # The MQTT client is only loaded if there is a broker.
     from referee.mqtt import server
 
     server.ask_broker(options)
@@ -72,20 +72,20 @@ class Machine:
     board: Callable[[GpioPinMap | None], Sequence[Finding]] = probe
     connect: Connect = connect
     ask_wled: AskWled = ask_wled
-    holder: Callable[[Path], str | None] = holder
+    holder: Callable[[Path], str | None] = lock_holder
     host_name: Callable[[], str] = socket.gethostname
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
     ask_broker: Callable[[MqttOptions], None] = ask_broker
 
 
-def at_work() -> Machine:
-    """Give this computer while a referee is at work on it: what that one uses, pins and board, is left to it."""
+def machine_in_use() -> Machine:
+    """Return this computer without access to pins, board and journal, which a running referee uses."""
 
-    def taken(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
+    def refuse(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
         del plan
         raise PortTakenError("the referee at work has the board")
 
-    return Machine(board=_no_pin_findings, connect=taken, holder=_nobody)
+    return Machine(board=_no_pin_findings, connect=refuse, holder=_no_holder)
 
 
 def _no_pin_findings(pins: GpioPinMap | None) -> Sequence[Finding]:
@@ -93,15 +93,15 @@ def _no_pin_findings(pins: GpioPinMap | None) -> Sequence[Finding]:
     return ()
 
 
-def _nobody(path: Path) -> None:
+def _no_holder(path: Path) -> None:
     del path
 
 
 def examine(load: Callable[[], Configuration], now: datetime, machine: Machine | None = None) -> Iterator[Finding]:
     """Examine everything, one Finding after the other; ``load`` reads the settings (ConfigError is a Finding too)."""
-    around = machine or Machine()
-    yield check_python(around.python)
-    yield from check_packages(around.version_of)
+    machine = machine or Machine()
+    yield check_python(machine.python)
+    yield from check_packages(machine.version_of)
     yield from check_opencv()
     try:
         configuration = load()
@@ -111,14 +111,14 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
     else:
         found = configuration.file or "no file, all defaults"
         yield Finding.ok("settings", str(found))
-    yield from check_camera(configuration, around.root)
+    yield from check_camera(configuration, machine.root)
     yield from check_table(configuration)
-    yield from check_lights(configuration, around)
-    ports = around.ports()
+    yield from check_lights(configuration, machine)
+    ports = machine.ports()
     yield from check_serial(ports)
-    yield from check_wires(configuration, ports, around.connect, around.ask_wled)
-    yield from check_broker(configuration.settings.mqtt, around.host_name(), around.environment, around.ask_broker)
-    yield from check_journal(configuration.settings.journal.path, now, around.free_bytes, around.holder)
+    yield from check_wires(configuration, ports, machine.connect, machine.ask_wled)
+    yield from check_broker(configuration.settings.mqtt, machine.host_name(), machine.environment, machine.ask_broker)
+    yield from check_journal(configuration.settings.journal.path, now, machine.free_bytes, machine.holder)
 
 
 def check_python(version: Sequence[int]) -> Finding:
@@ -316,7 +316,7 @@ def check_journal(
     path: Path,
     now: datetime,
     free_bytes: Callable[[Path], int],
-    holder: Callable[[Path], str | None] = holder,
+    holder: Callable[[Path], str | None] = lock_holder,
 ) -> Iterator[Finding]:
     """Can the journal be read and written, is it whole, who has it, and is there room?"""
     yield from _journal_content(path, now)

@@ -230,7 +230,7 @@ def _question_before(context: CommandContext, journal: Path | None, command: Ann
     from referee.session.execution import IdleSession
 
     with context.open_journal(journal) as opened:
-        told = IdleSession(opened, time.monotonic).foretold(command)
+        told = IdleSession(opened, time.monotonic).preview(command)
     return f"{told} Are you sure?"
 
 

@@ -20,21 +20,21 @@ from referee.cli.options import WRITABLE_FILE, journal_option
 
 if TYPE_CHECKING:
     from common.findings import Finding
-    from referee.session.table_port import Housekeeping, KeepHouse, ReportFile
+    from referee.session.table_port import Maintenance, MaintenanceBuilder, ReportFile
     from referee.settings.configuration import Configuration
     from referee.web.devices import Device, PairedDevices
 
 
-def housekeeping(configuration: Configuration) -> KeepHouse:
+def maintenance(configuration: Configuration) -> MaintenanceBuilder:
     """Return a factory for the page's maintenance functions, based on these settings."""
 
-    def keep(said: Callable[[], Sequence[str]], journal: Path | None) -> Housekeeping:
+    def keep(said: Callable[[], Sequence[str]], journal: Path | None) -> Maintenance:
         from referee.bug_report.bundle import zipped
-        from referee.session.table_port import Housekeeping
+        from referee.session.table_port import Maintenance
 
         settings = configuration.settings
         chosen = replace(configuration, settings=settings.changed({"journal.path": journal or settings.journal.path}))
-        return Housekeeping(
+        return Maintenance(
             partial(_examine, chosen, is_at_work=True),
             lambda: _gather(chosen, said(), is_at_work=True),
             zipped,
@@ -44,9 +44,9 @@ def housekeeping(configuration: Configuration) -> KeepHouse:
 
 
 def _examine(configuration: Configuration, *, is_at_work: bool) -> list[Finding]:
-    from referee.doctor import Machine, at_work, examine
+    from referee.doctor import Machine, examine, machine_in_use
 
-    return list(examine(lambda: configuration, utc_now(), at_work() if is_at_work else Machine()))
+    return list(examine(lambda: configuration, utc_now(), machine_in_use() if is_at_work else Machine()))
 
 
 def _gather(configuration: Configuration, said: Sequence[str], *, is_at_work: bool) -> tuple[ReportFile, ...]:

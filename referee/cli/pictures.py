@@ -128,7 +128,7 @@ def _read_table(
 ) -> int:
     """Print a reading of one picture of the table and return the exit code."""
     from engine import registry
-    from referee.runtime.readers import likeliest_turn
+    from referee.runtime.readers import likeliest_orientation
     from referee.settings.table_layout import layout_for_camera
     from vision.drawing import draw, draw_occlusions
     from vision.frame import Frame
@@ -151,7 +151,7 @@ def _read_table(
         if taught is not None and table.markers.centres_mm:
             known = taught
         else:
-            pose, known = likeliest_turn(
+            pose, known = likeliest_orientation(
                 frame,
                 camera,
                 table,

@@ -145,12 +145,12 @@ def export_command(context: CommandContext, journal: Path | None, game_number: i
       ./run games export --journal demo.sqlite | ./run games replay -
     """
     from engine.records.record import write
-    from referee.journal.exports import record_of
+    from referee.journal.exports import make_record
     from referee.session.execution import events_of_game
 
     with context.open_journal(journal) as opened:
         game, events = events_of_game(opened, game_number)
-    text = write(record_of(game, events))
+    text = write(make_record(game, events))
     if out is None:
         click.echo(text, nl=False)
     else:

@@ -29,7 +29,7 @@ from referee.cli.options import (
     seeing_options,
     setting_option,
 )
-from referee.cli.page import housekeeping
+from referee.cli.page import maintenance
 
 if TYPE_CHECKING:
     from referee.demo.table import LinkFaults
@@ -158,7 +158,7 @@ def watch_command(
             page=chosen_page(page, page_port, page_address, settings.page, opens_itself=True),
             # A recording isn't a table with players.
             mqtt=None if is_recorded else mqtt_options(settings.mqtt, socket.gethostname(), os.environ),
-            housekeeping=housekeeping(configuration),
+            maintenance=maintenance(configuration),
         ),
         output(),
     )
@@ -273,7 +273,7 @@ def demo_command(
         keys=sys.stdin if sys.stdin.isatty() else None,
         page=chosen_page(page, page_port, page_address, configured.page),
         mqtt=mqtt_options(configured.mqtt, socket.gethostname(), os.environ) if tells_broker else None,
-        housekeeping=housekeeping(configuration),
+        maintenance=maintenance(configuration),
     )
     return run_demo(options, output())
 

@@ -1,6 +1,6 @@
-"""A chess clock as a frozen value: whose time runs, what is left of it, and what a browser needs to count on. Pure.
+"""A chess clock as a frozen value: whose time runs and how much is left. Pure.
 
-Times are seconds of one clock that only rises; which one is up to the caller.
+Times are in seconds of a monotonic clock that the caller chooses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from referee.clocks.control import ClockMode, TimeControl
 
 
 class PauseReason(StrEnum):
-    """Why a clock stands still; it goes on when none of them holds any more."""
+    """Why a clock is paused; it runs again once no reason is left."""
 
     PERSON = "a person"
     QUESTION = "a question"
@@ -27,9 +27,9 @@ class PauseReason(StrEnum):
 class ClockFace:
     """What a clock shows at ``time_s``, in the time of the frames.
 
-    ``remaining_s`` is what is left to each player. The time of those who are ``running`` runs down once ``delay_s`` of
-    theirs is over, and the others gain it by an hourglass; nothing runs while it is ``paused`` (why; empty: it is not).
-    ``fallen`` are those whose flag fell. ``after`` counts on as long as nothing happens.
+    ``remaining_s`` is the time left to each player. For the ``running`` players it runs down after their ``delay_s``;
+    with an hourglass the others gain it. ``paused`` says why the clock is paused, and is empty if it isn't. ``fallen``
+    are the players whose flag has fallen.
     """
 
     mode: ClockMode
@@ -42,7 +42,7 @@ class ClockFace:
     fallen: tuple[Player, ...] = ()
 
     def after(self, seconds: float) -> ClockFace:
-        """Give the face that many seconds later."""
+        """Return the face that many seconds later, if nothing happens until then."""
         elapsed_s = 0.0 if self.paused else max(0.0, seconds)
         left, delay = run_down(self.mode, self.remaining_s, self.delay_s, self.running, elapsed_s)
         return replace(self, time_s=self.time_s + max(0.0, seconds), remaining_s=left, delay_s=delay)
@@ -50,10 +50,10 @@ class ClockFace:
 
 @dataclass(frozen=True)
 class Clock:
-    """A clock as it stood at ``since_s``.
+    """A clock's state at ``since_s``.
 
-    ``remaining_s`` is what each player had left then, ``used_s`` what they had used of the turn under way. ``fallen``
-    are those whose flag was said to have fallen: they get no more time.
+    ``remaining_s`` is the time each player had left then, ``used_s`` the time used so far in the current turn.
+    ``fallen`` are the players whose fallen flag was announced; they gain no more time.
     """
 
     control: TimeControl
@@ -66,11 +66,11 @@ class Clock:
 
     @classmethod
     def full(cls, control: TimeControl, players: Sequence[Player], since_s: float) -> Clock:
-        """Give the clock before a game; it stands."""
+        """Return the clock before a game; no time runs yet."""
         return cls(control, dict.fromkeys(players, control.base_s), since_s)
 
     def at(self, time_s: float) -> Clock:
-        """Give the clock at a time; an earlier one than it stood at leaves it as it is."""
+        """Return the clock at a time; unchanged if that time is before ``since_s``."""
         if time_s <= self.since_s:
             return self
         if self.pauses or not self.running:
@@ -80,8 +80,8 @@ class Clock:
         used = {**self.used_s, **{player: self.used_s.get(player, 0.0) + elapsed_s for player in self.running}}
         return replace(self, remaining_s=left, used_s=used, since_s=time_s)
 
-    def switched(self, time_s: float, to: Sequence[Player], finished: Player | None = None) -> Clock:
-        """Give the clock after a switch: ``finished`` has ended a turn, and the time of those in ``to`` runs."""
+    def switch(self, time_s: float, to: Sequence[Player], finished: Player | None = None) -> Clock:
+        """Return the clock after ``finished`` ended a turn, with the time of the players in ``to`` running."""
         stopped = self.at(time_s)
         left = dict(stopped.remaining_s)
         used = {player: stopped.used_s.get(player, 0.0) for player in to if player in stopped.running}
@@ -92,19 +92,19 @@ class Clock:
         running = tuple(player for player in to if player in left)
         return replace(stopped, remaining_s=left, used_s=used, running=running)
 
-    def run_out(self, time_s: float) -> tuple[Player, ...]:
-        """Name those whose time is up at ``time_s`` and whose flag was not said to have fallen."""
+    def out_of_time(self, time_s: float) -> tuple[Player, ...]:
+        """Return the players whose time is up at ``time_s`` and whose fallen flag wasn't announced yet."""
         left = self.at(time_s).remaining_s
         return tuple(player for player in left if left[player] <= 0 and player not in self.fallen)
 
-    def runs_out_s(self, player: Player) -> float:
-        """Say when a player's time is up if nothing happens; infinity while it does not run."""
+    def flag_falls_at_s(self, player: Player) -> float:
+        """Return when a player's time will be up if nothing happens; infinity while it isn't running."""
         if self.pauses or player not in self.running:
             return math.inf
         return self.since_s + self.remaining_s[player] + self._delay_s().get(player, 0.0)
 
     def face(self, time_s: float) -> ClockFace:
-        """Say what the clock shows at a time."""
+        """Return what the clock shows at a time."""
         now = self.at(time_s)
         return ClockFace(
             self.control.mode,
@@ -127,7 +127,7 @@ class Clock:
                 return 0.0
 
     def _delay_s(self) -> dict[Player, float]:
-        """How long the time of each who plays does not run down yet."""
+        """Return the seconds of delay left to each running player."""
         if self.control.mode is not ClockMode.DELAY:
             return {}
         return {player: max(0.0, self.control.bonus_s - self.used_s.get(player, 0.0)) for player in self.running}
@@ -140,7 +140,7 @@ def run_down(
     running: Sequence[Player],
     elapsed_s: float,
 ) -> tuple[dict[Player, float], dict[Player, float]]:
-    """Give what is left of each player's time and delay after ``elapsed_s``; time never falls below 0."""
+    """Return each player's remaining time and delay after ``elapsed_s``; neither falls below 0."""
     left, delay = dict(remaining_s), dict(delay_s)
     for player in running:
         free_s = delay.get(player, 0.0)
@@ -156,14 +156,14 @@ def run_down(
 
 
 def clock_text(seconds: float) -> str:
-    """Write what is left as a clock does, whole seconds begun: ``4:32``, ``1:00:00``."""
+    """Format seconds, rounded up: ``4:32``, ``1:00:00``."""
     whole = math.ceil(max(0.0, seconds) - 1e-6)
     hours, minutes = whole // 3600, whole // 60 % 60
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
 
 
 def clock_words(face: ClockFace, names: Mapping[Player, str]) -> Iterator[str]:
-    """Give a line for each player: whose time it is, what is left, and what becomes of it."""
+    """Yield a line for each player: the time left, whether it runs, and whether the flag has fallen."""
     for player, left_s in face.remaining_s.items():
         called = f"{capitalized(player)} ({names[player]})" if player in names else capitalized(player)
         runs = "stands still" if face.paused else "runs"

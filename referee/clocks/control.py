@@ -1,4 +1,4 @@
-"""How much time the players have, as they agree on it before a game and as a chess clock would be set."""
+"""Time controls: how much time the players have, agreed on before a game."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from referee.errors import ClockError
 
 
 class ClockMode(StrEnum):
-    """What becomes of the time after each turn."""
+    """How the remaining time changes with each turn."""
 
     GAME = "game"
-    """So much time for the whole game."""
+    """A fixed time for the whole game."""
     FISCHER = "fischer"
-    """After each turn its player gets the bonus."""
+    """The player gets the bonus after each turn."""
     BRONSTEIN = "bronstein"
-    """After each turn its player gets back what it took, the bonus at most."""
+    """The player gets back the time used for the turn, but at most the bonus."""
     DELAY = "delay"
-    """In each turn the time begins to run only after the bonus."""
+    """In each turn, the time begins to run after the bonus."""
     HOURGLASS = "hourglass"
-    """What one of two players uses the other one gains."""
+    """The time that one player uses is gained by the others."""
 
 
 class FlagRule(StrEnum):
@@ -43,10 +43,10 @@ _MOST_MINUTES = 24 * 60
 
 @dataclass(frozen=True)
 class TimeControl:
-    """A clock's setting: ``base_s`` for each player at the start, ``bonus_s`` a turn where the mode has a bonus.
+    """A clock's setting: ``base_s`` for each player at the start, and ``bonus_s`` a turn if the mode has a bonus.
 
-    ``flag`` says what a fallen flag means. ``waits``: the clock stands still while the referee can't see the table or
-    asks a question. Raises ClockError for a setting that makes no clock.
+    ``flag`` says what a fallen flag means. If it ``waits``, the clock is paused while the referee can't see the table
+    or asks a question. Raises ClockError for impossible times.
     """
 
     mode: ClockMode
@@ -56,7 +56,7 @@ class TimeControl:
     waits: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse a clock that nobody can play by."""
+        """Refuse impossible times."""
         if not 0 < self.base_s <= _MOST_MINUTES * 60:
             raise ClockError(f"a clock of {self.base_s / 60:g} minutes; expected more than 0 and at most a day")
         if self.mode in _WITH_BONUS and not 0 < self.bonus_s <= self.base_s:
@@ -69,12 +69,12 @@ class TimeControl:
 
     @property
     def text(self) -> str:
-        """The setting as ``read_control`` reads it: ``fischer 5+3``."""
+        """The setting in the form that ``read_control`` parses: ``fischer 5+3``."""
         bonus = f"+{self.bonus_s:g}" if self.mode in _WITH_BONUS else ""
         return f"{self.mode} {self.base_s / 60:g}{bonus}"
 
     def as_data(self) -> dict[str, str | float | bool]:
-        """Give what the journal keeps of it."""
+        """Return the setting as the journal stores it."""
         return {
             "mode": self.mode.value,
             "base_s": self.base_s,
@@ -85,7 +85,7 @@ class TimeControl:
 
 
 def read_control(text: str, *, flag: FlagRule = FlagRule.SAID, waits: bool = True) -> TimeControl | None:
-    """Read ``fischer 5+3``: mode, minutes at the start, seconds a turn; ``None`` for ``none``. Raises ClockError."""
+    """Parse ``fischer 5+3``: mode, minutes at the start, seconds a turn; ``None`` for ``none``. Raises ClockError."""
     if text.strip().lower() == NO_CLOCK:
         return None
     found = _TEXT.fullmatch(text)
@@ -96,8 +96,8 @@ def read_control(text: str, *, flag: FlagRule = FlagRule.SAID, waits: bool = Tru
     return TimeControl(ClockMode(mode), 60 * float(found[2]), float(found[3] or 0), flag, waits)
 
 
-def control_in(data: Mapping[str, Any]) -> TimeControl | None:
-    """Read the clock of a ``new game`` event; ``None`` where it has none. Raises ClockError for a damaged one."""
+def recorded_control(data: Mapping[str, Any]) -> TimeControl | None:
+    """Return the time control of a ``new game`` event, ``None`` if it has none. Raises ClockError if it is damaged."""
     kept = data.get("clock")
     if kept is None:
         return None

@@ -1,4 +1,4 @@
-"""The clock of a game as a fold over its events, live and after a restart alike."""
+"""Computes a game's clock from its events, both live and after a restart."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from engine.api import Game
 from engine.support.players import who_plays
 from engine.values import Player
 from referee.clocks.clock import Clock, ClockFace, PauseReason
-from referee.clocks.control import TimeControl, control_in
+from referee.clocks.control import TimeControl, recorded_control
 from referee.errors import ClockError
 from referee.journal.events import Event, EventKind, JsonValue
 
 COMPLETE_S = "complete_s"
-"""What a ``turn`` event calls the time at which the turn first lay complete on the table."""
+"""The key in a ``turn`` event for the time at which the turn was first complete on the table."""
 
 
 class ClockChange(StrEnum):
-    """What a ``clock`` event says."""
+    """What happened to the clock; the values are stored in the journal's file."""
 
     PAUSED = "paused"
     WENT_ON = "went on"
@@ -33,16 +33,16 @@ class ClockChange(StrEnum):
 
 
 class ClockFold:
-    """Follows one game's clock, event by event; ``clock`` is ``None`` before the set-up and where none was agreed on.
+    """Follows one game's clock, event by event; ``clock`` is ``None`` before the set-up and in a game without one.
 
-    Time passes only between events of one run of the referee: what passed after the last of them counts for nobody, and
-    ``restarted`` says where the next run begins. An event without a time takes none.
+    Time passes only while the referee runs: the time between its last event and a ``restarted`` event counts for no
+    player. An event without a time takes none.
     """
 
     def __init__(self, game: Game[Any, Any]) -> None:
         self._game = game
         self._control: TimeControl | None = None
-        self._heard_s = -math.inf
+        self._latest_s = -math.inf
         self._before: list[Clock] = []
         self.clock: Clock | None = None
 
@@ -60,19 +60,19 @@ class ClockFold:
         return self._control is not None
 
     @property
-    def heard_s(self) -> float:
-        """The newest time that the journal knows of."""
-        return self._heard_s
+    def latest_s(self) -> float:
+        """The newest time of any event so far."""
+        return self._latest_s
 
     def face(self, time_s: float) -> ClockFace | None:
-        """Say what the clock shows at a time, or at the newest one known where that is later."""
-        return None if self.clock is None else self.clock.face(max(time_s, self._heard_s))
+        """Return what the clock shows at a time, or at the newest event if that is later."""
+        return None if self.clock is None else self.clock.face(max(time_s, self._latest_s))
 
     def take(self, event: Event) -> None:
-        """Take the game's next event; raises ClockError for a clock that can't be read."""
+        """Process the game's next event; raises ClockError for a clock that can't be read."""
         if event.kind == EventKind.NEW_GAME:
-            self._control, self.clock, self._before = control_in(event.data), None, []
-            self._heard_s = -math.inf
+            self._control, self.clock, self._before = recorded_control(event.data), None, []
+            self._latest_s = -math.inf
         if self._control is None:
             return
         if event.data.get("change") == ClockChange.RESTARTED and event.frame_time_s is not None:
@@ -80,9 +80,9 @@ class ClockFold:
             return
         time_s = event.frame_time_s
         if time_s is None or (self.clock is not None and time_s < self.clock.since_s):
-            # Nobody's frames tell the time of what was entered without a referee.
-            time_s = max(self._heard_s, 0.0) if self.clock is None else self.clock.since_s
-            time_s = max(time_s, self._heard_s)
+            # What was entered while no referee ran has no frame time.
+            time_s = max(self._latest_s, 0.0) if self.clock is None else self.clock.since_s
+            time_s = max(time_s, self._latest_s)
         if event.kind == EventKind.CLOCK:
             self._changed(event, time_s)
         elif "state" in event.data:
@@ -90,8 +90,8 @@ class ClockFold:
         elif event.kind == EventKind.TAKE_BACK and self._before and self.clock is not None:
             self.clock = replace(self._before.pop(), since_s=time_s, pauses=self.clock.pauses)
         elif event.kind == EventKind.END and self.clock is not None:
-            self.clock = self.clock.switched(time_s, ())
-        self._heard_s = max(self._heard_s, time_s)
+            self.clock = self.clock.switch(time_s, ())
+        self._latest_s = max(self._latest_s, time_s)
 
     def _switch_clock(self, event: Event, time_s: float, control: TimeControl) -> None:
         states = [self._game.notation.parse_state(text) for text in _texts(event.data["state"])]
@@ -101,20 +101,20 @@ class ClockFold:
             time_s = self._completed_s(event, time_s)
             self._before.append(self.clock.at(time_s))
         finished = str(event.data.get("player")) if event.kind == EventKind.TURN else None
-        self.clock = self.clock.switched(time_s, self._whose_time(states), finished)
+        self.clock = self.clock.switch(time_s, self._whose_time(states), finished)
 
     def _completed_s(self, event: Event, time_s: float) -> float:
         complete_s = event.data.get(COMPLETE_S)
         return min(float(complete_s), time_s) if isinstance(complete_s, int | float) else time_s
 
     def _whose_time(self, states: list[Any]) -> tuple[Player, ...]:
-        """Whose time runs: nobody's while it is open who starts, and after the end."""
+        """Return the players whose time runs: none while it is open who starts, and none after the end."""
         rules = self._game.rules
         movers = {tuple(rules.players_to_move(state)) for state in states if rules.outcome(state) is None}
         return movers.pop() if len(movers) == 1 else ()
 
     def _changed(self, event: Event, time_s: float) -> None:
-        """Take a ``clock`` event."""
+        """Process a ``clock`` event."""
         clock, data = self.clock, event.data
         if clock is None:
             return
@@ -133,35 +133,35 @@ class ClockFold:
                 pass
 
     def _restarted(self, time_s: float) -> None:
-        """Let time pass until the last thing that was heard of, and from ``time_s`` on."""
+        """Let time pass until the newest event before the restart, and again from ``time_s``."""
         if self.clock is not None:
-            self.clock = replace(self.clock.at(self._heard_s), since_s=time_s)
-        self._heard_s = time_s
+            self.clock = replace(self.clock.at(self._latest_s), since_s=time_s)
+        self._latest_s = time_s
 
 
 def paused_event(why: PauseReason, by: str, time_s: float | None) -> Event:
-    """The clock stands still from here."""
+    """Make the event that pauses the clock."""
     said = f"{by} stops the clock." if why is PauseReason.PERSON else f"The clock stands still: {why}."
     return _event(ClockChange.PAUSED, said, time_s, why)
 
 
-def went_on_event(why: PauseReason, time_s: float | None) -> Event:
-    """What kept the clock is over."""
+def resumed_event(why: PauseReason, time_s: float | None) -> Event:
+    """Make the event that ends one reason for a pause."""
     return _event(ClockChange.WENT_ON, "The clock runs again.", time_s, why)
 
 
 def restarted_event(time_s: float) -> Event:
-    """A referee that was started anew sees its first frame."""
+    """Make the event for the first frame after a restart."""
     return Event(EventKind.CLOCK, {"change": ClockChange.RESTARTED.value}, time_s)
 
 
-def ran_event(time_s: float) -> Event:
-    """The clock ran until now: a restart takes no more than what comes after it for lost."""
+def running_event(time_s: float) -> Event:
+    """Make the event that records a running clock; a restart loses only the time after it."""
     return Event(EventKind.CLOCK, {"change": ClockChange.RAN.value}, time_s)
 
 
 def flag_event(player: Player, time_s: float) -> Event:
-    """A player's time is up."""
+    """Make the event for a player whose time is up."""
     data: dict[str, JsonValue] = {
         "change": ClockChange.FLAG_FELL.value,
         "player": player,
@@ -171,7 +171,7 @@ def flag_event(player: Player, time_s: float) -> Event:
 
 
 def set_event(clock: Clock) -> Event:
-    """The clock is set by hand, as it stood when a game that goes on was left."""
+    """Make the event that sets the times by hand, such as those of an earlier game that is resumed."""
     data: dict[str, JsonValue] = {
         "change": ClockChange.SET.value,
         "remaining_s": {player: round(left_s, 3) for player, left_s in clock.remaining_s.items()},

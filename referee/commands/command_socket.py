@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from common.json_files import parse_json
 from common.phrases import listed
-from referee.commands.orders import ORDERS, faults_in
+from referee.commands.orders import ORDERS, describe_errors
 from referee.commands.queue import CommandQueue
 from referee.commands.values import (
     Announce,
@@ -45,7 +45,7 @@ MOST_BYTES = 64 * 1024
 READ_TIMEOUT_S = 2.0
 ANSWER_TIMEOUT_S = 15.0
 _LONGEST_ADDRESS = 100
-_OTHERS_MAY_NOTHING = 0o177
+_OWNER_ONLY_UMASK = 0o177
 
 
 def socket_path(journal: Path) -> Path:
@@ -67,7 +67,7 @@ class CommandSocket:
         try:
             self._path.unlink(missing_ok=True)
             with _address(self._path) as address:
-                mask = os.umask(_OTHERS_MAY_NOTHING)
+                mask = os.umask(_OWNER_ONLY_UMASK)
                 try:
                     self._socket.bind(address)
                 finally:
@@ -110,7 +110,7 @@ class CommandSocket:
             connection.settimeout(READ_TIMEOUT_S)
             respond = partial(_respond, connection)
             try:
-                command = command_of(read_message(_read_line(connection)))
+                command = parse_command(read_message(_read_line(connection)))
             except CorrectionError as error:
                 respond(Reply(str(error), refused=True))
             except (OSError, ValueError):
@@ -150,7 +150,7 @@ def ask(journal: Path, command: SentCommand, timeout_s: float = ANSWER_TIMEOUT_S
             with _address(path) as address:
                 connection.connect(address)
             connection.sendall(json.dumps(command_message(command), ensure_ascii=False).encode() + b"\n")
-            return reply_of(read_message(_read_line(connection)))
+            return parse_reply(read_message(_read_line(connection)))
         except TimeoutError as error:
             raise UnreachableError(f"no answer on {path} within {timeout_s:g} s; see whether it was done") from error
         except OSError as error:
@@ -245,7 +245,7 @@ def command_message(command: SentCommand) -> dict[str, Any]:
     return message
 
 
-def command_of(message: Mapping[str, Any]) -> Command:
+def parse_command(message: Mapping[str, Any]) -> Command:
     """Convert a message to the order that it stands for, and that to a command.
 
     Raises CorrectionError that says what was expected.
@@ -265,7 +265,7 @@ def command_of(message: Mapping[str, Any]) -> Command:
     try:
         read = ORDERS.validate_python({**fields, "command": order})
     except ValidationError as error:
-        raise CorrectionError(faults_in(error)) from error
+        raise CorrectionError(describe_errors(error)) from error
     return read.value(read.by)
 
 
@@ -274,7 +274,7 @@ def reply_message(reply: Reply) -> dict[str, str]:
     return {"refused" if reply.refused else "done": reply.words}
 
 
-def reply_of(message: Mapping[str, Any]) -> Reply:
+def parse_reply(message: Mapping[str, Any]) -> Reply:
     """Parse a reply. A message with neither ``done`` nor ``refused`` becomes a refusal that quotes it."""
     if "done" in message:
         return Reply(str(message["done"]))

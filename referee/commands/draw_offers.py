@@ -22,7 +22,7 @@ _ENDING = STATE_CHANGING - {EventKind.SET_UP, EventKind.ROLLED} | {EventKind.END
 """The events that end an offer, except turns by the offering player."""
 
 
-def may_draw(game: Game[Any, Any], belief: Sequence[Any]) -> bool:
+def is_draw_possible(game: Game[Any, Any], belief: Sequence[Any]) -> bool:
     """Whether the players may agree on a draw now."""
     return bool(belief) and Announcement(DRAW) in game.rules.announcements(belief[0])
 
@@ -33,7 +33,7 @@ def offer_of(command: Announce) -> OfferDraw | None:
     return OfferDraw(command.by, command.player) if is_draw and not command.is_agreed else None
 
 
-def settled(
+def resolve_draw(
     game: Game[Any, Any],
     belief: Sequence[Any],
     open_offer: Player | None,
@@ -47,9 +47,9 @@ def settled(
     CorrectionError if a draw can't be offered or answered now, and UnreadableError for an unknown player.
     """
     if isinstance(command, OfferDraw):
-        if open_offer is not None and _offering(game, belief, command) == opponent(game.players, open_offer):
+        if open_offer is not None and _offering_player(game, belief, command) == opponent(game.players, open_offer):
             return Announce(f"{EVERYONE}:{DRAW}", command.by, is_agreed=True)
-        return _offered(game, belief, open_offer, command, time_s, programs)
+        return _offer_event(game, belief, open_offer, command, time_s, programs)
     if open_offer is None:
         raise CorrectionError("no draw is on offer")
     if command.accepts:
@@ -58,7 +58,7 @@ def settled(
     return _event(open_offer, REFUSED, command.by, sentence, time_s)
 
 
-def _offered(
+def _offer_event(
     game: Game[Any, Any],
     belief: Sequence[Any],
     open_offer: Player | None,
@@ -67,12 +67,12 @@ def _offered(
     programs: Collection[Player],
 ) -> Event:
     check_player(game.players, command.player)
-    if not may_draw(game, belief):
+    if not is_draw_possible(game, belief):
         raise CorrectionError("a draw can be offered only while a game runs whose rules allow it")
     if open_offer is not None:
         other = capitalized(opponent(game.players, open_offer))
         raise CorrectionError(f"{capitalized(open_offer)} has offered a draw already; {other} accepts or refuses")
-    player = _offering(game, belief, command)
+    player = _offering_player(game, belief, command)
     if player is None:
         raise CorrectionError(f"say who offers the draw: {' or '.join(game.players[:2])}")
     if opponent(game.players, player) in programs:
@@ -80,7 +80,7 @@ def _offered(
     return _event(player, MADE, command.by, f"{capitalized(player)} offers a draw.", time_s)
 
 
-def _offering(game: Game[Any, Any], belief: Sequence[Any], command: OfferDraw) -> Player | None:
+def _offering_player(game: Game[Any, Any], belief: Sequence[Any], command: OfferDraw) -> Player | None:
     """Return the player who offers a draw: the one named, or else the only one to move."""
     movers = {player for state in belief for player in game.rules.players_to_move(state)}
     return command.player or (movers.pop() if len(movers) == 1 else None)
@@ -95,7 +95,7 @@ def offer_after(before: Player | None, event: Event) -> Player | None:
     return None if event.kind in _ENDING else before
 
 
-def offer_in(events: Sequence[tuple[int, Event]]) -> Player | None:
+def open_offer_in(events: Sequence[tuple[int, Event]]) -> Player | None:
     """Return the player with an open offer after a game's (number, event) pairs."""
     offer = None
     for _, event in events:

@@ -22,7 +22,7 @@ from referee.judge.explorer import EITHER, STARTS_OPTION
 
 
 @dataclass(frozen=True)
-class Entered:
+class AppliedEntry:
     """The result of an entry: the new states, the event to record, the places it concerns, and the reply."""
 
     states: tuple[Any, ...]
@@ -32,7 +32,7 @@ class Entered:
     outcome: Outcome | None
 
 
-def done_without(game: Game[Any, Any], belief: Sequence[Any], entry: Entry) -> tuple[EnterTurn, ...]:
+def implied_passes(game: Game[Any, Any], belief: Sequence[Any], entry: Entry) -> tuple[EnterTurn, ...]:
     """Return the passes implied by an early roll: players who could still write something choose not to."""
     if not isinstance(entry, EnterRoll) or len(belief) != 1 or game.awaits_roll(belief[0]):
         return ()
@@ -46,7 +46,7 @@ def done_without(game: Game[Any, Any], belief: Sequence[Any], entry: Entry) -> t
     return tuple(EnterTurn(game.notation.format_turn(turn), entry.by, turn.player) for turn in turns)
 
 
-def entered(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: float | None = None) -> Entered:
+def apply_entry(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: float | None = None) -> AppliedEntry:
     """Apply an entry to every state of ``belief`` in which it is legal.
 
     Raises CorrectionError before the set-up, and EngineError for an entry that is unreadable or illegal.
@@ -72,10 +72,12 @@ def entered(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: f
     data = {**_data(game, step), "state": texts[0] if len(texts) == 1 else texts, "by": entry.by}
     if places:
         data["places"] = list(places)
-    return Entered(states, Event(entry.kind, data, time_s), places, _sentence(game, step), game.rules.outcome(after))
+    return AppliedEntry(
+        states, Event(entry.kind, data, time_s), places, _sentence(game, step), game.rules.outcome(after)
+    )
 
 
-def usual_states(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Any, ...]:
+def start_states(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Any, ...]:
     """Return the start states of a game without a camera: one, or one per player if it is open who starts."""
     if options.get(STARTS_OPTION) != EITHER:
         return (game.rules.new(options),)
@@ -146,7 +148,7 @@ def _sentence(game: Game[Any, Any], step: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Corrected:
+class AppliedCorrection:
     """The result of a correction: the new states, the corrected places, and the reply.
 
     ``besides`` are the places that a whole position leaves unchanged.
@@ -158,9 +160,9 @@ class Corrected:
     besides: tuple[Place, ...] = ()
 
 
-def corrected(
+def apply_correction(
     game: Game[Any, Any], belief: Sequence[Any], correction: Correct, options: Mapping[str, OptionValue]
-) -> Corrected:
+) -> AppliedCorrection:
     """Apply a correction to ``belief``, or to an empty table before the set-up.
 
     Raises CorrectionError if the correction is impossible; the message quotes the engine.
@@ -177,7 +179,7 @@ def corrected(
         parts = ["the position stands" if correction.position else f"{states[0].to_move} plays next"]
     why = f" ({correction.why})" if correction.why else ""
     besides = tuple(place for place in game.places if place not in places) if correction.position else ()
-    return Corrected(states, places, f"{correction.by} says: {', '.join(parts)}{why}.", besides)
+    return AppliedCorrection(states, places, f"{correction.by} says: {', '.join(parts)}{why}.", besides)
 
 
 def _states(

@@ -20,7 +20,7 @@ _DOWN = ("\x1b[B", "\x1bOB")
 
 
 @contextmanager
-def typed_unseen(terminal: TextIO, show: Callable[[str], object]) -> Iterator[Iterator[str]]:
+def unechoed_lines(terminal: TextIO, show: Callable[[str], object]) -> Iterator[Iterator[str]]:
     """Yield the lines typed at a terminal with echo turned off; ``show`` gets the line as it is being typed.
 
     The terminal's settings are restored afterwards. Ctrl-C still interrupts.

@@ -233,7 +233,7 @@ ORDERS: TypeAdapter[AnyOrder] = TypeAdapter(AnyOrder)
 _MOST_FAULTS = 3
 
 
-def faults_in(error: ValidationError, whole: str = "the command") -> str:
+def describe_errors(error: ValidationError, whole: str = "the command") -> str:
     """Say what is wrong with an order, field by field: what was got and what was expected. It is called ``whole``."""
     faults = []
     for fault in error.errors(include_url=False)[:_MOST_FAULTS]:

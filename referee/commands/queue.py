@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-from referee.commands.values import Command, Press, Respond, unheard
+from referee.commands.values import Command, Press, Respond, ignore_reply
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class CommandQueue:
         self._woken = False
         self._is_closed = False
 
-    def submit(self, command: Command, respond: Respond = unheard, request_id: str = "") -> None:
+    def submit(self, command: Command, respond: Respond = ignore_reply, request_id: str = "") -> None:
         """Queue a command; ``respond`` is called by the thread that carries it out."""
         with self._changed:
             if not self._is_closed:

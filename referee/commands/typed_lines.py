@@ -26,7 +26,7 @@ from referee.commands.values import (
     Press,
     Reply,
     TakeBack,
-    unheard,
+    ignore_reply,
 )
 from referee.errors import CorrectionError
 
@@ -58,7 +58,7 @@ def is_hint(line: str) -> bool:
     return line.strip().lower() in _HINT
 
 
-def command_of_line(game: Game[Any, Any], line: str, by: str) -> Command:
+def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
     """Parse a line typed by ``by`` into a command; raises CorrectionError if it isn't one."""
     word, _, rest = line.strip().partition(" ")
     rest = rest.strip()
@@ -117,14 +117,14 @@ class TypedLines:
         self._say = say
         self._asked: Command | None = None
 
-    def obey(self, line: str) -> None:
-        """Carry out one line."""
+    def submit(self, line: str) -> None:
+        """Submit the command of one line, or say why there is none."""
         asked, self._asked = self._asked, None
         if line.strip().lower() in _HELP:
             self._say(typed_help(self._game))
             return
         try:
-            command = command_of_line(self._game, line, user_name())
+            command = parse_line(self._game, line, user_name())
         except CorrectionError as error:
             self._say(str(error))
             return
@@ -135,7 +135,7 @@ class TypedLines:
             return
         # The session itself shows the result of these commands.
         is_said = isinstance(command, Press | TakeBack | AskHint | Announce)
-        self._commands.submit(command, unheard if is_said else partial(_tell_refusal, self._say))
+        self._commands.submit(command, ignore_reply if is_said else partial(_tell_refusal, self._say))
 
 
 def _tell_refusal(say: Callable[[str], object], reply: Reply | None) -> None:

@@ -185,6 +185,6 @@ Respond = Callable[[Reply | None], object]
 """Receives the reply to a command, once; ``None`` if the command will never be carried out."""
 
 
-def unheard(reply: Reply | None) -> None:
+def ignore_reply(reply: Reply | None) -> None:
     """Ignore the reply to a command."""
     del reply

@@ -28,7 +28,7 @@ from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
-from referee.commands.keyboard import typed_unseen
+from referee.commands.keyboard import unechoed_lines
 from referee.commands.queue import CommandQueue
 from referee.commands.typed_lines import is_hint, listen_to_lines
 from referee.commands.values import EnterRoll, Press
@@ -46,20 +46,19 @@ from referee.demo.table import (
 )
 from referee.hints.process import HintProcess
 from referee.journal import BufferedJournal, Journal
-from referee.journal.exports import record_of
+from referee.journal.exports import make_record
 from referee.judge.verdict import Verdict
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.film import Pictures
 from referee.rendering.live_screen import LiveScreen, fits_live
 from referee.rendering.overlay import Overlay
 from referee.rendering.report import Pace, PrintedLines, Report
-from referee.runtime.broker import told_broker
 from referee.runtime.builder import compose_reader, open_session
-from referee.runtime.page import shown_page
+from referee.runtime.publishing import publish
 from referee.runtime.sources import InterruptibleSource, Interrupts
 from referee.session.execution import execute
-from referee.session.feed import shown_on
-from referee.session.loop import LoopPorts, run, serve
+from referee.session.feed import signal_subscriber
+from referee.session.loop import LoopPorts, carry_out_commands, run
 from referee.session.ports import Reader
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings, TurnEnd
@@ -126,7 +125,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
                 ServiceSettings(
                     options=rules, turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints, clock=options.clock
                 ),
-                subscribers=(shown_on(panel), report.hear, snapshots),
+                subscribers=(signal_subscriber(panel), report.hear, snapshots),
                 say=remarks.say,
                 hints=HintProcess(on_answer=commands.wake),
                 opponent=None if options.opponent is None else counted_opponent(game, options.opponent),
@@ -136,10 +135,9 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         )
         overlay = Overlay(table.calibration(), table.setting.layout, reading=lambda: service.reading)
         may_hint = options.hints.strength != "none"
-        house = options.housekeeping and options.housekeeping(lambda: list(report.lines), path)
-        port = TablePort(game, snapshots, commands, path, newest, overlay, hints_allowed=may_hint, housekeeping=house)
-        page = stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
-        stack.enter_context(told_broker(port, options.mqtt, page, report.remark))
+        house = options.maintenance and options.maintenance(lambda: list(report.lines), path)
+        port = TablePort(game, snapshots, commands, path, newest, overlay, hints_allowed=may_hint, maintenance=house)
+        stack.enter_context(publish(port, options.page, options.mqtt, console, screen, report.remark))
         with closing(_FrameSubscribers(options, on, stage, service, report, commands)) as looking_on:
 
             def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
@@ -153,7 +151,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
             report.close()
         events = journal.events(service.game_number)
         if service.belief:
-            console.print(Text(f"\n{record.write(record_of(game, events))}"), soft_wrap=True)
+            console.print(Text(f"\n{record.write(make_record(game, events))}"), soft_wrap=True)
         _say_where(options, path, console)
         if not is_whole:
             console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
@@ -171,7 +169,7 @@ def _stay(service: Service[Any, Any], commands: CommandQueue) -> None:
     with Interrupts() as interrupts:
         try:
             while True:
-                serve(service, commands)
+                carry_out_commands(service, commands)
                 for pressed in commands.take_presses():
                     execute(service, pressed.command, pressed.respond)
                 interrupts.waiting(commands.wait)
@@ -253,7 +251,7 @@ class _FrameSubscribers:
 def _typed(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractContextManager[Iterable[str]]:
     """Lines typed by a person; with a screen it shows them, because the terminal would echo them onto the board."""
     if screen is not None and isinstance(keys, TextIOWrapper):
-        return typed_unseen(keys, screen.show_typed)
+        return unechoed_lines(keys, screen.show_typed)
     return nullcontext(keys or ())
 
 

@@ -16,7 +16,7 @@ from referee.demo.players import following_intentions, thinking_players
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Intention, OpponentSettings
 from referee.mqtt.options import MqttOptions
-from referee.session.table_port import KeepHouse, SnapshotHub
+from referee.session.table_port import MaintenanceBuilder, SnapshotHub
 from referee.settings.table_layout import with_rules
 from referee.web.ports import PageOptions
 from referee.wiring.plan import Inputs
@@ -76,7 +76,7 @@ class DemoOptions:
     keys: Iterable[str] | None = None
     page: PageOptions | None = None
     mqtt: MqttOptions | None = None
-    housekeeping: KeepHouse | None = None
+    maintenance: MaintenanceBuilder | None = None
 
     @property
     def needs_board(self) -> bool:

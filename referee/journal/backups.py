@@ -20,7 +20,7 @@ FOLDER = "backups"
 """The folder for daily copies, beside the journal."""
 
 _LOG_FILES = ("-wal", "-shm")
-_LOOK_S = 3600.0
+_CHECK_EVERY_S = 3600.0
 """How often, in seconds, to check whether a new day has begun."""
 
 
@@ -43,7 +43,7 @@ def back_up(journal: Path, target: Path) -> None:
 
 
 def drop_log(journal: Path) -> None:
-    """Remove the log beside a journal that ``back_up`` has put a copy in the place of; raises JournalReadOnlyError."""
+    """Remove the log of a journal that ``back_up`` has just replaced; raises JournalReadOnlyError."""
     try:
         for ending in _LOG_FILES:
             journal.with_name(journal.name + ending).unlink(missing_ok=True)
@@ -154,11 +154,11 @@ class DailyBackups:
             self._thread.join()
 
     def _run(self) -> None:
-        self.look()
-        while not self._stop.wait(_LOOK_S):
-            self.look()
+        self.back_up_today()
+        while not self._stop.wait(_CHECK_EVERY_S):
+            self.back_up_today()
 
-    def look(self) -> None:
+    def back_up_today(self) -> None:
         """Make today's copy unless it exists, and remove surplus copies."""
         folder = self._journal.with_name(FOLDER)
         target = folder / f"{self._journal.stem}-{self._today().isoformat()}{self._journal.suffix}"

@@ -54,13 +54,13 @@ class BufferedJournal:
 
     def retry(self) -> bool:
         """Try to write the events that are only in memory; returns whether everything is on the disk now."""
-        caught_up = 0
+        written = 0
         try:
             while self._pending:
                 event, evidence = self._pending[0]
                 self._written = self.journal.append(event, evidence)
                 self._pending.popleft()
-                caught_up += 1
+                written += 1
         except JournalError as error:
             if self.trouble is None:
                 self._say(f"The game goes on, but only in memory: {error}")
@@ -68,8 +68,8 @@ class BufferedJournal:
             return False
         if self.trouble is not None:
             self.trouble = None
-            kept = counted(caught_up, "event")
-            self._say(f"The journal can be written again. What was only in memory is now in it: {kept}.")
+            events = counted(written, "event")
+            self._say(f"The journal can be written again. What was only in memory is now in it: {events}.")
         return True
 
     def events(self, game: int | None = None) -> list[tuple[int, Event]]:
@@ -83,7 +83,7 @@ class BufferedJournal:
         return events
 
     def latest_game(self) -> int | None:
-        """Number of the newest game, or ``None`` without any."""
+        """Return the number of the latest game, ``None`` if there is none."""
         return self._game or None
 
     def close(self) -> None:

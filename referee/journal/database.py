@@ -54,14 +54,14 @@ CREATE INDEX evidence_kept ON evidence (number) WHERE content IS NOT NULL;
 """
 
 _MORE_KINDS = ""
-"""The tables are unchanged: a program of the version before could not read the new kinds of event."""
+"""The tables are unchanged, but programs of the previous version can't read the new kinds of event."""
 
 MIGRATIONS: tuple[str, ...] = (_FIRST_TABLES, _MORE_KINDS, _MORE_KINDS)
 """``MIGRATIONS[n]`` upgrades version ``n`` to ``n + 1``; version 0 is an empty file."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """Schema version of an open file, 0 for an empty one.
+    """Return the schema version of an open file, 0 for an empty one.
 
     Raises JournalUnreadableError when the database belongs to another application.
     """
@@ -152,7 +152,7 @@ def journal_faults(path: Path) -> Iterator[None]:
 
 
 def lock_path(journal: Path) -> Path:
-    """Path of a journal's lock file."""
+    """Return the path of a journal's lock file."""
     return journal.with_name(journal.name + ".lock")
 
 
@@ -175,7 +175,7 @@ class WriterLock:
         except OSError as error:
             os.close(self._descriptor)
             raise JournalBusyError(
-                f"the journal {journal} is in use by {_named_in(path)}; stop that one, or give another --journal"
+                f"the journal {journal} is in use by {_holder_in(path)}; stop that one, or give another --journal"
             ) from error
         text = f"process {os.getpid()} on {socket.gethostname()} since {now.isoformat(timespec='seconds')}\n"
         try:
@@ -196,7 +196,7 @@ class WriterLock:
         os.close(self._descriptor)
 
 
-def holder(journal: Path) -> str | None:
+def lock_holder(journal: Path) -> str | None:
     """Name the process that writes the journal now, or ``None``."""
     try:
         descriptor = os.open(lock_path(journal), os.O_RDONLY | os.O_CLOEXEC)
@@ -205,12 +205,12 @@ def holder(journal: Path) -> str | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
-        return _named_in(lock_path(journal))
+        return _holder_in(lock_path(journal))
     else:
         return None
     finally:
         os.close(descriptor)
 
 
-def _named_in(lock: Path) -> str:
+def _holder_in(lock: Path) -> str:
     return lock.read_text(encoding="utf-8", errors="replace").strip() or "an unnamed process"

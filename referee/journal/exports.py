@@ -21,8 +21,8 @@ _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
 _MORE_WAS_SEEN = "side faces were seen"
 
 
-def record_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> record.Record:
-    """The record of one game's (number, event) pairs: its valid steps, and a person's corrections.
+def make_record(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> record.Record:
+    """Return the record of one game's (number, event) pairs: its valid steps, and a person's corrections.
 
     Raises FoldError when the game was never set up or its events are inconsistent.
     """
@@ -44,7 +44,7 @@ def record_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> reco
 
 
 def _start(game: Game[Any, Any], folded: Folded[Any]) -> Any:
-    """The starting state that fits the first step; the first of them if nothing was played."""
+    """Return the starting state that fits the first step; the first one if nothing was played."""
     first: FoldedStep[Any] | None = folded.steps[0] if folded.steps else None
     if first is None or first.kind == EventKind.CORRECTION:
         return folded.start[0]
@@ -58,7 +58,7 @@ def _start(game: Game[Any, Any], folded: Folded[Any]) -> Any:
 
 
 def _played(game: Game[Any, Any], state: Any, step: FoldedStep[Any]) -> Any:
-    """The turn, roll or announcement of a step, ``None`` for a correction."""
+    """Return the turn, roll or announcement of a step, ``None`` for a correction."""
     return None if step.kind == EventKind.CORRECTION else read_step(game, state, step.kind, step.text, step.player)
 
 
@@ -76,7 +76,7 @@ def _tags(
 
 
 def _one_line(text: str) -> str:
-    """A person's text without characters that a record's line cannot hold."""
+    """Replace the characters that a record's line cannot hold."""
     line = " ".join(text.translate(_NOT_IN_A_RECORD).split())
     return "".join(character for character in line if character.isprintable())
 
@@ -117,7 +117,7 @@ def write_evidence(journal: Journal, events: Iterable[tuple[int, Event]], folder
 
 
 def _file_part(text: str) -> str:
-    """A name from a journal as part of a file's name, without anything that could lead to another folder."""
+    """Convert a name from a journal to part of a file's name, without anything that could lead to another folder."""
     return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "picture"
 
 
@@ -131,8 +131,8 @@ class EventLine:
     sentence: str
 
 
-class EventTeller:
-    """Describes one game's events as they come, in order from the first."""
+class EventDescriber:
+    """Describes one game's events, in order from the first."""
 
     def __init__(self, game: Game[Any, Any]) -> None:
         self._game = game
@@ -157,7 +157,7 @@ class EventTeller:
 
 def event_lines(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> list[EventLine]:
     """Describe one game's events line by line; raises FoldError if they are inconsistent."""
-    teller = EventTeller(game)
+    teller = EventDescriber(game)
     told = [teller.tell(number, event) for number, event in events]
     # events that only keep the clock running are for the fold alone
     return [
@@ -220,7 +220,7 @@ def _victory(outcome: Outcome) -> str:
 
 
 def _corrected_places(game: Game[Any, Any], event: Event, after: Folded[Any]) -> str:
-    """What a person said stands where, as far as the event names places."""
+    """Describe the corrected places, if the event names any."""
     places = event.data.get("places")
     looks = game.table.appearance(after.states[0])
     named = [str(place) for place in places if place in looks] if isinstance(places, list) else []

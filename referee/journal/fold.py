@@ -136,7 +136,7 @@ def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Fo
         case EventKind.PUT_RIGHT:
             return replace(folded, fault=None)
         case EventKind.END:
-            return replace(folded, outcome=ended_by(event))
+            return replace(folded, outcome=recorded_outcome(event))
         case (
             EventKind.QUESTION
             | EventKind.NOTE
@@ -238,7 +238,7 @@ def _states_of(game: Game[StateT, TurnT], event: Event) -> tuple[StateT, ...]:
     return tuple(game.notation.parse_state(str(text)) for text in texts)
 
 
-def ended_by(event: Event) -> Outcome:
+def recorded_outcome(event: Event) -> Outcome:
     """Return the outcome that an ``end`` event records."""
     winner, shared_by = event.data["winner"], event.data.get("shared_by")
     sharers = tuple(str(player) for player in shared_by) if isinstance(shared_by, list) else ()

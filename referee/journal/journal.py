@@ -139,9 +139,9 @@ class Journal:
             cls._check_present(path)
         if not path.parent.is_dir():
             raise JournalReadOnlyError(f"there is no folder {path.parent} for the journal; make it first")
-        with ExitStack() as undone_unless_open:
+        with ExitStack() as on_failure:
             lock = WriterLock(path, wall_clock())
-            undone_unless_open.callback(lock.release)
+            on_failure.callback(lock.release)
 
             def reopen() -> sqlite3.Connection:
                 # In a power cut, a card may corrupt data next to the bytes it was writing. With psow=0, SQLite starts
@@ -150,16 +150,16 @@ class Journal:
 
             with journal_faults(path):
                 connection = reopen()
-                undone_unless_open.callback(connection.close)
+                on_failure.callback(connection.close)
                 version = database.version_of(connection)
                 if 0 < version < len(database.MIGRATIONS):
                     # Keep the file as it was, for owners who go back to the previous version.
                     back_up(path, path.with_name(f"{path.stem}-version-{version}{path.suffix}"))
                 cls._prepare(connection)
                 # Always sync: the process that created the file may have been killed before it could.
-                cls._sync_names(path, sync_folder)
+                cls._sync_folder_of(path, sync_folder)
                 journal = cls(path, connection, wall_clock, limits or EvidenceLimits(), lock, reopen)
-            undone_unless_open.pop_all()
+            on_failure.pop_all()
         return journal
 
     @classmethod
@@ -182,7 +182,7 @@ class Journal:
         database.upgrade(connection)
 
     @staticmethod
-    def _sync_names(path: Path, sync_folder: SyncFolder) -> None:
+    def _sync_folder_of(path: Path, sync_folder: SyncFolder) -> None:
         try:
             sync_folder(path.parent)
         except OSError as error:
@@ -226,7 +226,7 @@ class Journal:
             raise EventError(f"a '{event.kind}' event came before any 'new game'; start a game first")
         kept_bytes = self._kept_bytes
         if self._has_failed:
-            self._write_anew()
+            self._rewrite_file()
         with self._noting_failure():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -259,18 +259,18 @@ class Journal:
             self._has_failed = True
             raise
 
-    def _write_anew(self) -> None:
-        """Copy all into a new file, in the place of one that a disk failed to write; raises JournalError.
+    def _rewrite_file(self) -> None:
+        """Replace the file, after the disk failed to write it, with a complete copy; raises JournalError.
 
-        Blocks that could not be written may never be: ext4 takes them for written when it is asked again, and reads
-        zeros from them after the next start.
+        Blocks that could not be written may stay unwritten: ext4 reports success when asked again, and after the next
+        start reads zeros from them.
         """
         if self._reopen is None:
             return
         back_up(self.path, self.path)
         with self._noting_failure():
             self._connection.close()
-            # The copy has what is in the log: found beside it after a power cut, the log changes nothing.
+            # The copy contains what is in the log, so a log that a power cut leaves behind changes nothing.
             drop_log(self.path)
             self._connection = self._reopen()
             self._prepare(self._connection)

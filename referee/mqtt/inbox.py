@@ -9,7 +9,7 @@ from aiomqtt import Message
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from referee.commands.orders import Role, faults_in
+from referee.commands.orders import Role, describe_errors
 from referee.mqtt.topics import RequestId, Topics
 
 MOST_BYTES = 64 * 1024
@@ -106,7 +106,7 @@ def look_order(fields: dict[str, Any]) -> LookOrder | None:
     try:
         return _LOOK_ORDERS.validate_python(fields)
     except ValidationError as error:
-        raise ValueError(f"That is not a command: {faults_in(error)}.") from error
+        raise ValueError(f"That is not a command: {describe_errors(error)}.") from error
 
 
 def role_of(topic: str, topics: Topics, allowed: Role) -> Role:

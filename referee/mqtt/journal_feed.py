@@ -15,7 +15,7 @@ from engine.errors import EngineError
 from referee.errors import FoldError
 from referee.journal import Journal
 from referee.journal.events import Event, EventKind
-from referee.journal.exports import EventTeller
+from referee.journal.exports import EventDescriber
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import table_event
 from referee.mqtt.topics import TableEvent
@@ -48,7 +48,7 @@ class JournalFeed:
         self._options = options
         self._cursor_path = cursor_path(path)
         self._journal = ""
-        self._teller: EventTeller | None = None
+        self._teller: EventDescriber | None = None
 
     def identity(self) -> str:
         """Give what tells this journal from others, the wall time of its first event; empty before there is one."""
@@ -125,7 +125,7 @@ class JournalFeed:
             if teller is None or teller.last_event != number - 1 or event.kind == EventKind.NEW_GAME:
                 earlier = [each for each in journal.events(game) if each[0] < number]
                 name = str((earlier[0][1] if earlier else event).data["game"])
-                teller = EventTeller(registry.load(name))
+                teller = EventDescriber(registry.load(name))
                 for each in earlier:
                     teller.tell(*each)
             sentence = teller.tell(number, event).sentence

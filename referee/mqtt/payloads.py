@@ -17,7 +17,7 @@ from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.topics import ShownClock, ShownOutcome, ShownVerdict, Side, TableEvent, TableState
 from referee.session.feed import Snapshot
-from referee.session.signals import ending, waiting_signal
+from referee.session.signals import outcome_sentence, waiting_signal
 
 _FOR_A_PERSON = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.CANNOT_SEE})
 
@@ -105,7 +105,7 @@ def _sides(game: Game[Any, Any], snapshot: Snapshot) -> tuple[Side, ...]:
 
 def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
     if snapshot.outcome is not None:
-        return ending(snapshot.outcome)
+        return outcome_sentence(snapshot.outcome)
     if snapshot.intention is not None:
         return snapshot.intention.words
     return waiting_signal(game, snapshot.states[0]).words if snapshot.states else snapshot.signal.words
@@ -124,7 +124,10 @@ def _verdict(verdict: Verdict, snapshot: Snapshot) -> ShownVerdict:
 
 def _outcome(outcome: Outcome) -> ShownOutcome:
     return ShownOutcome(
-        winner=outcome.winner, shared_by=tuple(outcome.shared_by), reason=outcome.reason, sentence=ending(outcome)
+        winner=outcome.winner,
+        shared_by=tuple(outcome.shared_by),
+        reason=outcome.reason,
+        sentence=outcome_sentence(outcome),
     )
 
 

@@ -39,7 +39,7 @@ from referee.mqtt.payloads import table_state
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder
 from referee.session.order_desk import OrderDesk, OrderError, OrderFault
 from referee.session.pictures import CameraPictures
-from referee.session.table_port import TablePort, Versioned
+from referee.session.table_port import TablePort, VersionedSnapshot
 
 KEEP_ALIVE_S = 30
 """After one and a half times this without a word the broker sends the last will."""
@@ -186,7 +186,7 @@ class TableLink:
                 self.stop()
                 return
 
-    async def _state(self, versioned: Versioned) -> str:
+    async def _state(self, versioned: VersionedSnapshot) -> str:
         journal = "" if self._feed is None else await asyncio.to_thread(_identity, self._feed)
         age_s = self._port.snapshots.clock() - versioned.taken_s
         return table_state(

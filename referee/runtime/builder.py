@@ -1,6 +1,6 @@
 """Builds a session for the real table, the virtual one, benchmarks and tests.
 
-In this example the reader returns the true looks; one frame is judged, and the set-up is in the journal:
+In this example, the reader returns the true looks. One frame is judged, and the set-up is in the journal:
 
 >>> from datetime import UTC, datetime
 >>> import numpy as np
@@ -9,7 +9,7 @@ In this example the reader returns the true looks; one frame is judged, and the 
 >>> from vision.frame import Frame
 >>> from vision.reading import PlaceReading, Reading
 >>> game = load("diaballik")
->>> class Told:
+>>> class PerfectReader:
 ...     state = game.rules.new()
 ...     def read(self, frame):
 ...         looks = game.table.appearance(self.state)
@@ -18,7 +18,7 @@ In this example the reader returns the true looks; one frame is judged, and the 
 ...         return frame.image
 >>> picture, settings = np.zeros((8, 8, 3), np.uint8), ServiceSettings(stills=True)
 >>> with Journal.in_memory(wall_clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as journal:
-...     with open_session(game, Told(), journal, settings) as service:
+...     with open_session(game, PerfectReader(), journal, settings) as service:
 ...         verdicts = service.step(Frame(picture, time_s=0.0, sequence=0))
 ...     [event.kind.value for _, event in journal.events()]
 ['new game', 'set up']

@@ -1,4 +1,4 @@
-"""Holding a camera's exposure, white balance and focus while a game is watched."""
+"""Locks a camera's exposure, white balance and focus while a game is watched."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ class AdaptingCamera(Protocol):
 
 @dataclass(frozen=True)
 class HoldSettings:
-    """When a camera is held. Brightness is the mean of all pixels, 0 to 255. Set by hand; not tried on a real camera.
+    """When a camera is locked. Brightness is the mean of all pixels, 0 to 255. Set by hand; not tried on a real camera.
 
-    The factors leave room for an arm across the board, which changes the mean by a third at most; a lamp that is
-    switched changes it by more than a half.
+    An arm across the board changes the mean by a third at most, switching a lamp changes it by more than a half. The
+    factors lie in between.
     """
 
     settle_s: float = 3.0
     """How long, in seconds, the table must have been in sight before locking; cameras adapt within two seconds. Longer:
-    slower cameras are locked right, colours drift for longer.
+    also suits slower cameras, but colours drift for longer.
     """
     darker: float = 0.55
-    """Factor of the brightness at locking below which the light has changed. Higher: adapts to smaller changes, and to
-    arms.
+    """The light has changed if the brightness is below this factor of that at locking. Higher: adapts to smaller
+    changes, but also to arms.
     """
     brighter: float = 1.7
-    """Factor above which it has changed. Lower: the same."""
+    """The same for brighter light. Lower: the same effect."""
     changed_s: float = 4.0
     """How long, in seconds, the light must have changed: longer than a hand or a shadow stays. Longer: adapts later."""
     check_s: float = 1.0
-    """The time, in seconds, within which a locked camera shows whether it jumps to other settings. Longer: notices
+    """For how many seconds after locking a change of brightness counts as the camera's own jump. Longer: notices
     slower jumps.
     """
 
@@ -66,8 +66,8 @@ class ExposureHold:
         self._changed_s: float | None = None
         self._can_hold = True
 
-    def see(self, frame: Frame, *, is_located: bool) -> None:
-        """Look at a frame; ``is_located`` tells whether the table was found in it."""
+    def update(self, frame: Frame, *, is_located: bool) -> None:
+        """Process a frame; ``is_located`` tells whether the table was found in it."""
         if not self._can_hold:
             return
         if self._held is not None and not self._camera.is_locked:

@@ -27,7 +27,7 @@ from referee.sensing.readers import TickSource
 from referee.sensing.values import occupancy_coverage
 from referee.session.loop import FrameSource
 from referee.session.ports import Reader
-from referee.session.table_port import KeepHouse
+from referee.session.table_port import MaintenanceBuilder
 from referee.settings.settings import Settings
 from referee.settings.table_layout import kept_by_text
 from referee.web.ports import PageOptions
@@ -47,14 +47,14 @@ from vision.reading import Reading
 
 @dataclass(frozen=True)
 class WatchOptions:
-    """The settings of a table, and what holds for this time only.
+    """The settings of a table, and the options of this run.
 
-    ``frames`` (a folder of pictures in name order) or ``video`` is watched in place of the settings' camera.
+    ``frames`` (a folder of pictures in name order) or ``video`` is watched instead of the settings' camera.
     ``stills``: every frame is a table at rest at the end of a turn; otherwise pictures count as taken 15 a second.
-    ``wire`` is the wiring plan. ``resume`` goes on with the journal's last game. ``debug_images`` is a folder for
-    pictures of what was located. ``list_ports`` lists the serial ports. On a terminal a live table takes the whole
-    screen, unless not ``full_screen``; ``notices`` are reported first. ``page`` and ``mqtt`` say where the table is
-    told of; ``housekeeping`` is what the owner may ask for on the page.
+    ``wire`` is the wiring plan. ``resume`` continues the journal's latest game. ``debug_images`` is a folder for
+    pictures of what was located. ``list_ports`` lists the serial ports. With ``full_screen``, a live table takes the
+    whole terminal; ``notices`` are reported first. ``page`` and ``mqtt`` are the options of the page and the broker;
+    ``maintenance`` builds the functions that the page offers to the owner.
     """
 
     settings: Settings
@@ -68,7 +68,7 @@ class WatchOptions:
     notices: tuple[str, ...] = ()
     page: PageOptions | None = None
     mqtt: MqttOptions | None = None
-    housekeeping: KeepHouse | None = None
+    maintenance: MaintenanceBuilder | None = None
     list_ports: ListPorts = list_ports.comports
 
     @property
@@ -90,20 +90,20 @@ _GROWING = "folder:"
 class OpenedInputs:
     """The source of frames, their reader, and the learning reader if colours are learned from the set-up.
 
-    ``stand_in`` is the (width, height) of black frames used while the camera is away, if sensors continue without it.
-    ``exposure`` holds a live camera's exposure.
+    ``blank_frame_size`` is the (width, height) of the black frames that are used while the camera is away, if sensors
+    continue without it. ``exposure`` locks a live camera's exposure.
     """
 
     camera: FrameSource
     reader: Reader
     learning: LearningReader | None = None
-    stand_in: tuple[int, int] | None = None
+    blank_frame_size: tuple[int, int] | None = None
     exposure: ExposureHold | None = None
 
-    def hear(self, frame: Frame | None, reading: Reading | None, *, is_set_up: bool, has_verdicts: bool) -> None:
+    def adapt(self, frame: Frame | None, reading: Reading | None, *, is_set_up: bool, has_verdicts: bool) -> None:
         """Let the camera and the reader adapt to what a frame showed."""
         if self.exposure is not None and frame is not None:
-            self.exposure.see(frame, is_located=reading is not None and bool(reading.places))
+            self.exposure.update(frame, is_located=reading is not None and bool(reading.places))
         if self.learning is not None and has_verdicts and not is_set_up:
             self.learning.forget()
 
@@ -149,7 +149,7 @@ def open_inputs(
         camera,
         reader,
         learning if isinstance(learning, LearningReader) else None,
-        None if sensors is None else calibrated(options).size,
+        None if sensors is None else load_camera_model(options).size,
         ExposureHold(camera, say) if options.settings.camera.hold and isinstance(camera, LiveCamera) else None,
     )
 
@@ -170,7 +170,7 @@ def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> 
         say(f"Of {told.turns} turns at the start the switches tell {told.alone} by themselves; I ask about the others.")
 
 
-def calibrated(options: WatchOptions) -> CameraModel:
+def load_camera_model(options: WatchOptions) -> CameraModel:
     """Load the camera's calibration; raises CalibrationError, also when none was given."""
     if options.settings.camera.calibration is None:
         raise CalibrationError(
@@ -195,7 +195,7 @@ def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
 
 
 def processed_pictures(folder: Path, journal: BufferedJournal) -> frozenset[str]:
-    """Names of the pictures in a growing folder that a resumed game has already processed.
+    """Return the names of the pictures in a growing folder that a resumed game has already processed.
 
     Pictures older than the journal's last event were judged before it; the newest is read in any case. Raises
     CameraError when the folder cannot be listed.
@@ -208,7 +208,7 @@ def processed_pictures(folder: Path, journal: BufferedJournal) -> frozenset[str]
 
 
 def _picture_clock() -> Callable[[], float]:
-    """A clock for picture files, which have no times of their own: it ticks once per picture."""
+    """Return a clock for picture files, which have no times of their own: it ticks once per picture."""
     ticks = iter(range(sys.maxsize))
     return lambda: next(ticks) / _PICTURES_PER_SECOND
 
@@ -216,7 +216,7 @@ def _picture_clock() -> Callable[[], float]:
 def _enrolled_reader(options: WatchOptions, layout: TableLayout, game: Game[Any, Any]) -> TableReader:
     if options.settings.table.looks is None:
         raise ConfigError("no looks were given; make some with `./run pieces enrol`")
-    return table_reader(calibrated(options), layout, _loaded_looks(options.settings.table.looks, layout, game))
+    return table_reader(load_camera_model(options), layout, _loaded_looks(options.settings.table.looks, layout, game))
 
 
 def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appearance:
@@ -243,13 +243,13 @@ def _learning_reader(
     journal: BufferedJournal,
     say: Callable[[str], None],
 ) -> Reader:
-    """A reader that learns the colours from the set-up, and for a board without markers also its orientation.
+    """Return a reader that learns the colours from the set-up, and for a board without markers also its orientation.
 
     A game in progress has no set-up to learn colours from, so they were saved.
     """
-    camera = calibrated(options)
+    camera = load_camera_model(options)
     if game.printed_sheet is not None:
-        # handwriting is read without being learned
+        # Handwriting is read without being taught.
         return table_reader(camera, layout, None)
     number = journal.latest_game()
     events = journal.events(number) if number is not None and options.resume else []
@@ -264,23 +264,23 @@ def _learning_reader(
     known = None if path is None else _loaded_looks(path, layout, game)
     if known is not None and layout.markers.centres_mm:
         return table_reader(camera, layout, known)
-    keep = _keeper(options, reader_kind(layout).save, say) if known is None else None
-    expected = _expected(options, game, fold(game, events).states if under_way else ())
+    keep = _looks_saver(options, reader_kind(layout).save, say) if known is None else None
+    expected = _expected_looks(options, game, fold(game, events).states if under_way else ())
     return LearningReader(camera, layout, game.players, keep, known=known, expected=expected)
 
 
-def _expected(options: WatchOptions, game: Game[Any, Any], states: Sequence[Any]) -> Mapping[str, str]:
-    """The expected appearance: of the game under way, or of the start unless players may choose it."""
+def _expected_looks(options: WatchOptions, game: Game[Any, Any], states: Sequence[Any]) -> Mapping[str, str]:
+    """Return the expected appearance: of the game in progress, or of the start unless players may choose it."""
     if states:
         return dict(game.table.appearance(states[0]))
     given = {name: value for name, value in options.settings.game.options.items() if name != STARTS_OPTION}
     return {} if options.settings.table.anywhere else dict(usual_appearance(game, read_options(game.options, given)))
 
 
-def _keeper(
+def _looks_saver(
     options: WatchOptions, save: Callable[[Appearance, Path], None], say: Callable[[str], None]
 ) -> Callable[[Appearance], None]:
-    """The function that saves learned colours beside the journal, so that the game can be resumed."""
+    """Return the function that saves learned colours beside the journal, so that the game can be resumed."""
     path = _learned_path(options)
 
     def keep(looks: Appearance) -> None:

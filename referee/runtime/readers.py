@@ -170,7 +170,7 @@ class LearningReader:
         ):
             return reading
         try:
-            pose, looks = likeliest_turn(frame, self._camera, self._layout, self._looks_at, self._expected)
+            pose, looks = likeliest_orientation(frame, self._camera, self._layout, self._looks_at, self._expected)
         except (EnrolmentError, NotLocatedError) as error:
             why = Hindrance(HindranceKind.BAD_FRAME, f"The pieces' colours are not known yet: {error}")
             return Reading(frame.sequence, frame.time_s, {}, (*reading.hindrances, why), reading.notices)
@@ -197,7 +197,7 @@ CLEARLY_BETTER = 0.25
 """The share of expected pieces by which a side must beat the one nearest to the picture's lower edge."""
 
 
-def likeliest_turn(
+def likeliest_orientation(
     frame: Frame,
     camera: CameraModel,
     layout: TableLayout,

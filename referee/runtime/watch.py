@@ -24,7 +24,7 @@ from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import Sound
 from hardware.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
-from referee.commands.keyboard import typed_unseen
+from referee.commands.keyboard import unechoed_lines
 from referee.commands.queue import CommandQueue
 from referee.commands.typed_lines import KEYS, TypedLines, listen_to_lines, typed_help
 from referee.errors import ConfigError
@@ -37,15 +37,14 @@ from referee.judge.verdict import Verdict
 from referee.rendering.live_screen import LiveScreen, fits_live
 from referee.rendering.overlay import Overlay
 from referee.rendering.report import DebugPictures, PrintedLines, Report
-from referee.runtime.broker import told_broker
 from referee.runtime.builder import open_session
-from referee.runtime.inputs import OpenedInputs, WatchOptions, calibrated, open_inputs
-from referee.runtime.page import shown_page
+from referee.runtime.inputs import OpenedInputs, WatchOptions, load_camera_model, open_inputs
+from referee.runtime.publishing import publish
 from referee.runtime.readers import LearningReader
 from referee.runtime.sources import CameraThread, InterruptibleSource, Interrupts, ReconnectingSource
 from referee.sensing.health import health_file
-from referee.session.feed import shown_on
-from referee.session.loop import FrameSource, LoopPorts, run, serve
+from referee.session.feed import signal_subscriber
+from referee.session.loop import FrameSource, LoopPorts, carry_out_commands, run
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import waiting_signal
 from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
@@ -60,7 +59,7 @@ from referee.settings.conversions import (
 from referee.settings.sections import LightSection, OpponentSection, TableSection
 from referee.settings.table_layout import grid_of, grid_of_table, layout_for_camera, with_rules
 from referee.systemd.notify import Supervisor
-from referee.wiring.devices import OpenedDevices, opened_devices
+from referee.wiring.devices import OpenedDevices, open_devices
 from vision.frame import Frame, Image
 from vision.layout.table import TableLayout
 from vision.reading import Reading
@@ -90,10 +89,10 @@ def watch(options: WatchOptions, console: Console) -> int:
             report.remark(notice)
         journal = stack.enter_context(_journal(options, report.remark))
         devices = stack.enter_context(
-            opened_devices(options.wire, health_file(chosen.journal.path), report.remark, options.list_ports)
+            open_devices(options.wire, health_file(chosen.journal.path), report.remark, options.list_ports)
         )
         inputs = open_inputs(options, game, layout, journal, devices, stack, report.remark)
-        shown_by = lights if screen is None else replace(lights, drivers=_other_drivers(lights))
+        shown_by = lights if screen is None else replace(lights, drivers=_without_terminal(lights))
         panel = stack.enter_context(_panel(shown_by, game, layout, devices, console, report.remark))
         commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
         snapshots, newest = SnapshotHub(), NewestFrame()
@@ -103,7 +102,7 @@ def watch(options: WatchOptions, console: Console) -> int:
                 inputs.reader,
                 journal,
                 settings,
-                subscribers=(shown_on(panel), report.hear, snapshots),
+                subscribers=(signal_subscriber(panel), report.hear, snapshots),
                 say=report.remark,
                 hints=HintProcess(on_answer=commands.wake),
                 restore=devices.put_back,
@@ -120,10 +119,9 @@ def watch(options: WatchOptions, console: Console) -> int:
             newest,
             overlay,
             hints_allowed=chosen.hints.strength != "none",
-            housekeeping=options.housekeeping and options.housekeeping(lambda: list(report.lines), chosen.journal.path),
+            maintenance=options.maintenance and options.maintenance(lambda: list(report.lines), chosen.journal.path),
         )
-        page = stack.enter_context(shown_page(port, options.page, console, screen, report.remark))
-        stack.enter_context(told_broker(port, options.mqtt, page, report.remark))
+        stack.enter_context(publish(port, options.page, options.mqtt, console, screen, report.remark))
         if service.belief:
             report.remark(_resume_message(game, service.belief[0], journal))
         elif options.is_live:
@@ -134,12 +132,12 @@ def watch(options: WatchOptions, console: Console) -> int:
             _listen(game, screen, commands, report, stack)
         stack.enter_context(open_command_socket(chosen.journal.path, commands, report.remark))
 
-        def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
+        def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
             report.tell(frame)
             newest.frame = frame or newest.frame
             if pictures is not None and frame is not None and (verdicts or options.stills):
                 pictures.add(frame)
-            inputs.hear(frame, service.reading, is_set_up=bool(service.belief), has_verdicts=bool(verdicts))
+            inputs.adapt(frame, service.reading, is_set_up=bool(service.belief), has_verdicts=bool(verdicts))
             if verdicts:
                 devices.keep()
 
@@ -149,13 +147,20 @@ def watch(options: WatchOptions, console: Console) -> int:
             interrupts.waiting(lambda: commands.wait(seconds))
 
         camera = _camera(
-            options, inputs, stack, commands, interrupts, partial(serve, service, commands), wait, report.remark
+            options,
+            inputs,
+            stack,
+            commands,
+            interrupts,
+            partial(carry_out_commands, service, commands),
+            wait,
+            report.remark,
         )
         supervisor = stack.enter_context(
             Supervisor.from_environment(os.environ, time.monotonic, f"Refereeing {game.title}.")
         )
         try:
-            ended = run(service, camera, LoopPorts(wait, commands, buttons, hear, alive=supervisor.alive))
+            ended = run(service, camera, LoopPorts(wait, commands, buttons, on_verdicts, alive=supervisor.alive))
             report.remark(f"The pictures are over: {ended}.")
         except KeyboardInterrupt:
             report.remark("Stopped. " + ("The same command goes on with the game." if options.is_live else _STOPPED))
@@ -177,8 +182,8 @@ def _camera(
     camera: FrameSource = InterruptibleSource(inputs.camera, interrupts)
     if options.is_live:
         camera = stack.enter_context(CameraThread(inputs.camera, commands, serve_now, interrupts.waiting))
-    if inputs.stand_in is not None:
-        camera = ReconnectingSource(camera, inputs.stand_in, time.monotonic, wait, say)
+    if inputs.blank_frame_size is not None:
+        camera = ReconnectingSource(camera, inputs.blank_frame_size, time.monotonic, wait, say)
     return camera
 
 
@@ -241,18 +246,18 @@ def _listen(
     """Carry out typed commands."""
     if screen is None:
         report.remark(typed_help(game))
-    lines = sys.stdin if screen is None else stack.enter_context(typed_unseen(sys.stdin, screen.show_typed))
+    lines = sys.stdin if screen is None else stack.enter_context(unechoed_lines(sys.stdin, screen.show_typed))
     typed = TypedLines(game, commands, report.remark)
 
     def take(line: str) -> None:
         if screen is None or not screen.is_answered(line):
-            typed.obey(line)
+            typed.submit(line)
 
     listen_to_lines(lines, take)
 
 
-def _other_drivers(lights: DriverSettings) -> tuple[str, ...]:
-    """The drivers of lights except the terminal, whose lights are on the screen already."""
+def _without_terminal(lights: DriverSettings) -> tuple[str, ...]:
+    """Return the drivers of lights except the terminal, because the live screen shows the lights already."""
     return tuple(driver for driver in lights.drivers if driver != "terminal")
 
 
@@ -293,7 +298,7 @@ def _overlay(
     if layout is None:
         return lambda _: None
     return Overlay(
-        calibrated(options), layout, (lambda: None) if learning is None else (lambda: learning.pose), reading
+        load_camera_model(options), layout, (lambda: None) if learning is None else (lambda: learning.pose), reading
     )
 
 

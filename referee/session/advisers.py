@@ -64,13 +64,13 @@ class Advisers(Generic[StateT, TurnT]):
             if wish is not None and wish.event is not None:
                 self._log.append(replace(wish.event, frame_time_s=self._announcer.time_s))
             elif wish is not None:
-                self._announcer.show_wish(belief, wish.words)
+                self._announcer.show_request(belief, wish.words)
         intention = self._log.intention
         if intention is not None and intention != self._shown:
-            self._announcer.show_wish(belief, intention.words, intention.places)
+            self._announcer.show_request(belief, intention.words, intention.places)
         self._shown = intention
 
-    def objected(
+    def reject_other_turn(
         self, before: Belief[StateT, TurnT], after: Belief[StateT, TurnT], ruling: Ruling
     ) -> tuple[Belief[StateT, TurnT], Ruling]:
         """Return the belief and ruling to act on. A turn other than the program's leaves the belief as before."""
@@ -82,7 +82,7 @@ class Advisers(Generic[StateT, TurnT]):
                     return before, Ruling((objection(self._game, intention, state, step, ruling.verdict),))
         return after, ruling
 
-    def settled(self, ruling: Ruling) -> EnterTurn | None:
+    def resolve_ambiguity(self, ruling: Ruling) -> EnterTurn | None:
         """Choose the program's turn if the ruling is ambiguous and the table may show that turn."""
         intention = self._log.intention
         if self._opponent is None or intention is None or intention.turn not in ruling.verdict.candidates:

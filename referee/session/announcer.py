@@ -11,7 +11,7 @@ from engine.errors import EngineError
 from engine.values import Place
 from hardware.lights.signals import Mood, Signal, Sound
 from hardware.pin_map import ButtonRole
-from referee.commands.entries import entered
+from referee.commands.entries import apply_entry
 from referee.commands.values import Announce, Press
 from referee.errors import CorrectionError
 from referee.hints.requests import HintMessage
@@ -23,14 +23,14 @@ from referee.session import event_records
 from referee.session.feed import Snapshot, Subscriber
 from referee.session.log import GameLog
 from referee.session.signals import (
+    add_trouble,
     finished_signal,
     hint_signal,
-    lasts,
+    is_lasting,
     looking_signal,
+    opponent_signal,
     signal_for,
     waiting_signal,
-    wish_signal,
-    with_trouble,
 )
 
 _AS_BEFORE = frozenset({VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT})
@@ -136,10 +136,10 @@ class Announcer(Generic[StateT, TurnT]):
         self._on_show = replace(self._on_show, signal=replace(signal, sound=Sound.SILENCE))
         self._publish_current(belief, hint=message.words if is_hint else "")
 
-    def show_wish(self, belief: Belief[StateT, TurnT], words: str, places: Sequence[Place] = ()) -> None:
-        """Ask players to play the program's turn, or to roll for it."""
+    def show_request(self, belief: Belief[StateT, TurnT], words: str, places: Sequence[Place] = ()) -> None:
+        """Ask the players to play the program's turn, or to roll for it."""
         self.say(words)
-        self._on_show = replace(self._on_show, signal=wish_signal(places, words))
+        self._on_show = replace(self._on_show, signal=opponent_signal(places, words))
         self._publish_current(belief)
 
     def show_offer(self, belief: Belief[StateT, TurnT], event: Event) -> str:
@@ -165,7 +165,7 @@ class Announcer(Generic[StateT, TurnT]):
         if asked is not None and asked[:2] == (press.role, belief.states) and 0 < self.time_s - asked[2] <= CONFIRM_S:
             return ""
         try:
-            done = entered(self._game, belief.states, Announce(press.role.value, press.by), self.time_s)
+            done = apply_entry(self._game, belief.states, Announce(press.role.value, press.by), self.time_s)
         except (CorrectionError, EngineError):
             return ""
         self._asked = (press.role, belief.states, self.time_s)
@@ -188,7 +188,7 @@ class Announcer(Generic[StateT, TurnT]):
     def show_trouble(self, belief: Belief[StateT, TurnT], sentence: str) -> None:
         """Show a technical problem, such as a lost camera; open questions stay lit."""
         self.say(sentence)
-        signal = with_trouble(replace(self._lasting(belief), sound=Sound.SILENCE, words=""), sentence)
+        signal = add_trouble(replace(self._lasting(belief), sound=Sound.SILENCE, words=""), sentence)
         self._publish(replace(self._snapshot(belief, signal, self.time_s), trouble=sentence))
 
     def end_trouble(self, belief: Belief[StateT, TurnT], sentence: str) -> None:
@@ -201,7 +201,7 @@ class Announcer(Generic[StateT, TurnT]):
 
     def _lasting(self, belief: Belief[StateT, TurnT]) -> Signal:
         """Return what stays lit while the table can't be judged: an open question, a fault, the end, or who plays."""
-        if lasts(self._on_show.signal):
+        if is_lasting(self._on_show.signal):
             return self._on_show.signal
         states = belief.states
         return self.waiting(states[0]) if states else looking_signal(_WAITING_FOR_SET_UP)
@@ -213,12 +213,12 @@ class Announcer(Generic[StateT, TurnT]):
         intention = self._log.intention
         if intention is None:
             return waiting_signal(self._game, state)
-        return replace(wish_signal(intention.places, intention.words), sound=Sound.SILENCE)
+        return replace(opponent_signal(intention.places, intention.words), sound=Sound.SILENCE)
 
     def _publish_current(self, belief: Belief[StateT, TurnT], *, time_s: float | None = None, hint: str = "") -> None:
         """Publish the current state, including any problem with the journal."""
         trouble = "" if self._log.trouble is None else str(self._log.trouble)
-        signal = with_trouble(self._on_show.signal, trouble) if trouble else self._on_show.signal
+        signal = add_trouble(self._on_show.signal, trouble) if trouble else self._on_show.signal
         snapshot = self._snapshot(belief, signal, self.time_s if time_s is None else time_s)
         self._publish(replace(snapshot, hint=hint, trouble=trouble))
 

@@ -9,7 +9,7 @@ from engine.api import Game, StateT
 from engine.support.players import EVERYONE, told_announcement
 from engine.values import Announcement, Breach, Outcome
 from referee.clocks.fold import COMPLETE_S
-from referee.commands.entries import Corrected
+from referee.commands.entries import AppliedCorrection
 from referee.commands.values import Correct, NewGame
 from referee.journal import Folded, fold
 from referee.journal.events import Event, EventKind, JsonValue
@@ -23,7 +23,7 @@ _CHANGING = frozenset(
 )
 
 
-def first_to_do(game: Game[Any, Any]) -> str:
+def set_up_request(game: Game[Any, Any]) -> str:
     """Say what the players must do first."""
     return "Set up the pieces." if game.printed_sheet is None else "Lay out empty sheets."
 
@@ -75,7 +75,7 @@ def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict, complete_s: 
     return Event(EventKind.TURN, data, verdict.time_s)
 
 
-def before_seen_roll(game: Game[StateT, Any], recorded: Sequence[tuple[int, Event]]) -> tuple[StateT, ...]:
+def states_before_seen_roll(game: Game[StateT, Any], recorded: Sequence[tuple[int, Event]]) -> tuple[StateT, ...]:
     """Return the belief before the current roll if the camera read that roll, else nothing.
 
     A roll typed by a person outranks the camera's and replaces it.
@@ -96,7 +96,7 @@ def take_back_event(by: str, time_s: float | None) -> Event:
     return Event(EventKind.TAKE_BACK, {"by": by}, time_s)
 
 
-def said_event(verdict: Verdict) -> Event | None:
+def verdict_event(verdict: Verdict) -> Event | None:
     """Make the event for a verdict that changes no state, ``None`` for one that is only shown."""
     match verdict.kind:
         case VerdictKind.ILLEGAL:
@@ -128,7 +128,7 @@ def restored_sentence(said: str, by: str) -> str:
     return f"{said} {by} says so."
 
 
-def overruled_event(places: Sequence[str], by: str, time_s: float | None) -> Event:
+def overrule_event(places: Sequence[str], by: str, time_s: float | None) -> Event:
     """Make the event for a person's word that places are as believed, whatever the camera sees there."""
     data: dict[str, JsonValue] = {"sentence": f"{', '.join(places)}: as believed", "by": by, "places": list(places)}
     return Event(EventKind.NOTE, data, time_s)
@@ -152,7 +152,7 @@ def end_event(outcome: Outcome, time_s: float | None) -> Event:
     return Event(EventKind.END, data, time_s)
 
 
-def missing_end(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -> Event | None:
+def missing_end_event(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -> Event | None:
     """Return the missing ``end`` event of a game interrupted right after its last turn, else ``None``."""
     kinds = [event.kind for _, event in recorded if event.kind in _CHANGING]
     if folded.outcome is None or kinds[-1:] == [EventKind.END]:
@@ -160,13 +160,13 @@ def missing_end(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -
     return end_event(folded.outcome, None)
 
 
-def corrected_event(game: Game[Any, Any], done: Corrected, correction: Correct, time_s: float | None) -> Event:
+def corrected_event(game: Game[Any, Any], done: AppliedCorrection, correction: Correct, time_s: float | None) -> Event:
     """Make the event for an applied correction."""
     texts = [game.notation.format_state(state) for state in done.states]
     return correction_event(texts, correction.by, correction.why, time_s, done.places)
 
 
-def last_word(events: Sequence[Event]) -> int | None:
+def last_override_index(events: Sequence[Event]) -> int | None:
     """Return the index of the last correction, take-back or typed turn, ``None`` if a turn was seen since."""
     for index in range(len(events) - 1, -1, -1):
         typed = events[index].kind == EventKind.TURN and "by" in events[index].data
@@ -177,12 +177,12 @@ def last_word(events: Sequence[Event]) -> int | None:
     return None
 
 
-def undone(folded: Folded[StateT]) -> tuple[StateT, ...]:
+def undone_states(folded: Folded[StateT]) -> tuple[StateT, ...]:
     """Return the states that a take-back undoes: from the last turn, roll or announcement and corrections since."""
     return tuple(state for step in folded.steps[folded.last_played or 0 :] for state in step.states)
 
 
-def taken_back_words(folded: Folded[StateT]) -> str:
+def take_back_sentence(folded: Folded[StateT]) -> str:
     """Say what a take-back undoes; ``folded`` must have a turn, roll or announcement."""
     step = folded.steps[folded.last_played or 0]
     if step.kind != EventKind.ANNOUNCED:
@@ -197,7 +197,7 @@ def places_of(event: Event) -> tuple[str, ...]:
     return _texts(event.data.get("places"))
 
 
-def fault_of(event: Event | None) -> Verdict | None:
+def fault_verdict(event: Event | None) -> Verdict | None:
     """Restore the verdict of an ``illegal`` event, so that a restarted referee knows what must still be put right."""
     if event is None:
         return None

@@ -11,7 +11,14 @@ from engine.api import Clock, Game
 from engine.errors import EngineError
 from hardware.pin_map import ButtonRole
 from referee.commands import draw_offers
-from referee.commands.entries import Corrected, corrected, done_without, entered, refusal, usual_states
+from referee.commands.entries import (
+    AppliedCorrection,
+    apply_correction,
+    apply_entry,
+    implied_passes,
+    refusal,
+    start_states,
+)
 from referee.commands.values import (
     Announce,
     AnswerDraw,
@@ -31,7 +38,7 @@ from referee.commands.values import (
     RestoreSensor,
     Resume,
     TakeBack,
-    unheard,
+    ignore_reply,
 )
 from referee.errors import CorrectionError, JournalMissingError
 from referee.hints.advice import Answer, HintSettings, Question, answer_question
@@ -41,7 +48,7 @@ from referee.journal.events import Event
 from referee.judge.verdict import Verdict
 from referee.session import event_records
 from referee.session.ports import RestoreSensorAt, no_sensors
-from referee.session.signals import ending
+from referee.session.signals import outcome_sentence
 
 
 class Session(Protocol):
@@ -54,7 +61,7 @@ class Session(Protocol):
     def end_turn(self) -> list[Verdict]:
         """Treat the turn as ended; returns the new verdicts."""
 
-    def correct(self, command: Correct) -> Corrected:
+    def correct(self, command: Correct) -> AppliedCorrection:
         """Apply a person's correction, which outranks the camera."""
 
     def question_before(self, press: Press) -> str:
@@ -85,7 +92,7 @@ class Session(Protocol):
         """Begin a game, or resume one."""
 
 
-def execute(session: Session, command: Command, respond: Respond = unheard) -> list[Verdict]:
+def execute(session: Session, command: Command, respond: Respond = ignore_reply) -> list[Verdict]:
     """Carry out a command and return the verdicts it caused.
 
     ``respond`` gets the reply at once; a hint's reply comes when the hint is found, which may be some frames later.
@@ -209,7 +216,7 @@ class IdleSession:
         return events_of_game(self._journal, None)[1]
 
     def _states(self, folded: Folded[Any]) -> Sequence[Any]:
-        return folded.states or usual_states(self._game, folded.options)
+        return folded.states or start_states(self._game, folded.options)
 
     def begin(self, command: NewGame | Resume) -> str:
         """Begin a game. Resuming does nothing, since the journal's game continues anyway."""
@@ -217,7 +224,7 @@ class IdleSession:
             raise CorrectionError("no referee is running; `./run watch` goes on with the game")
         self._journal.append(event_records.new_game_event(command))
         game, number = registry.load(command.game), self._journal.latest_game()
-        to_do = event_records.first_to_do(game)
+        to_do = event_records.set_up_request(game)
         return f"Game {number} of {game.title} begins in {self._journal.path}. {to_do}"
 
     def end_turn(self) -> list[Verdict]:
@@ -229,10 +236,10 @@ class IdleSession:
         del press
         return ""
 
-    def correct(self, command: Correct) -> Corrected:
+    def correct(self, command: Correct) -> AppliedCorrection:
         """Record a person's correction."""
         folded = fold(self._game, self._events)
-        done = corrected(self._game, folded.states, command, folded.options)
+        done = apply_correction(self._game, folded.states, command, folded.options)
         self._journal.append(event_records.corrected_event(self._game, done, command, None))
         outcome = self._game.rules.outcome(done.states[0])
         if outcome is not None:
@@ -245,16 +252,18 @@ class IdleSession:
         if folded.last_played is None:
             raise CorrectionError("there is no turn to take back")
         self._journal.append(event_records.take_back_event(command.by, None))
-        return event_records.taken_back_words(folded)
+        return event_records.take_back_sentence(folded)
 
     def enter(self, command: Entry) -> str:
         """Record a turn, roll or announcement."""
-        for turn in done_without(self._game, self._states(fold(self._game, self._events)), command):
+        for turn in implied_passes(self._game, self._states(fold(self._game, self._events)), command):
             self.enter(turn)
         folded = fold(self._game, self._events)
         states = self._states(folded)
-        before = event_records.before_seen_roll(self._game, self._events) if isinstance(command, EnterRoll) else ()
-        done = entered(self._game, before or states, command)
+        before = (
+            event_records.states_before_seen_roll(self._game, self._events) if isinstance(command, EnterRoll) else ()
+        )
+        done = apply_entry(self._game, before or states, command)
         if before:
             self._journal.append(event_records.take_back_event(command.by, None))
         if not folded.states:
@@ -263,22 +272,22 @@ class IdleSession:
         if done.outcome is None:
             return done.sentence
         self._journal.append(event_records.end_event(done.outcome, None))
-        return f"{done.sentence} {ending(done.outcome)}"
+        return f"{done.sentence} {outcome_sentence(done.outcome)}"
 
     def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
         """Record that a draw is offered, accepted or refused."""
         recorded = self._events
-        states, offer = self._states(fold(self._game, recorded)), draw_offers.offer_in(recorded)
-        settled = draw_offers.settled(self._game, states, offer, command, None)
+        states, offer = self._states(fold(self._game, recorded)), draw_offers.open_offer_in(recorded)
+        settled = draw_offers.resolve_draw(self._game, states, offer, command, None)
         if isinstance(settled, Announce):
             return self.enter(settled)
         self._journal.append(settled)
         return str(settled.data["sentence"])
 
-    def foretold(self, command: Entry) -> str:
+    def preview(self, command: Entry) -> str:
         """Say what a turn, roll or announcement would lead to, without recording it."""
-        done = entered(self._game, self._states(fold(self._game, self._events)), command)
-        return done.sentence if done.outcome is None else f"{done.sentence} {ending(done.outcome)}"
+        done = apply_entry(self._game, self._states(fold(self._game, self._events)), command)
+        return done.sentence if done.outcome is None else f"{done.sentence} {outcome_sentence(done.outcome)}"
 
     def hint(self, command: AskHint, respond: Respond) -> None:
         """Give a hint in words, and record that it was given."""
@@ -286,7 +295,7 @@ class IdleSession:
         folded = fold(self._game, events)
         states, fault = self._states(folded), folded.fault is not None
         requests = HintRequests(self._game, self._hints, ImmediateHints(self._clock))
-        messages = [requests.ask(states, events, command.by, unheard, None, fault=fault)]
+        messages = [requests.ask(states, events, command.by, ignore_reply, None, fault=fault)]
         messages += requests.poll(states, lambda: events, None, fault=fault)
         last = messages[-1]
         if last.event is not None and not last.repeated:

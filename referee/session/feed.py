@@ -57,6 +57,6 @@ Subscriber = Callable[[Snapshot], object]
 """Receives each snapshot, in order. It is called in the session's thread, so it must not block."""
 
 
-def shown_on(display: Display) -> Subscriber:
+def signal_subscriber(display: Display) -> Subscriber:
     """Make a subscriber that shows each snapshot's signal on a display."""
     return lambda snapshot: display.show(snapshot.signal, snapshot.time_s)

@@ -11,21 +11,21 @@ import cv2
 from engine.api import Game, StateT, TurnT
 from engine.values import Outcome, Place, Player
 from referee.clocks.fold import ClockFold
-from referee.commands.draw_offers import offer_after, offer_in
+from referee.commands.draw_offers import offer_after, open_offer_in
 from referee.errors import JournalError
 from referee.hints.opponent import Intention, intention_after
 from referee.journal import BufferedJournal, Folded, fold
 from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, Evidence
-from referee.journal.fold import ended_by
+from referee.journal.fold import recorded_outcome
 from referee.judge import Belief, JudgeContext, believe_person
 from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
 from referee.session import event_records
 from referee.session.ports import Cropper, Recorder
-from referee.session.view import key_of
+from referee.session.view import verdict_key
 from vision.errors import VisionError
 from vision.frame import Frame, Image
 
-EVERY_S = 5.0
+RETRY_EVERY_S = 5.0
 """How often, in seconds of frame time, events that are only in memory are written again."""
 
 
@@ -65,7 +65,7 @@ class GameLog(Generic[StateT, TurnT]):
         """Why the journal can't be written, ``None`` if it can."""
         return self._journal.trouble if isinstance(self._journal, BufferedJournal) else None
 
-    def caught_up(self, time_s: float) -> bool:
+    def retry_writes(self, time_s: float) -> bool:
         """Retry failed writes every few seconds of frame time; returns whether they have just succeeded."""
         if not isinstance(self._journal, BufferedJournal) or self._journal.trouble is None:
             self._behind_since_s = None
@@ -73,7 +73,7 @@ class GameLog(Generic[StateT, TurnT]):
         # Frame time restarts when the machine does, so a time in the past must not delay the retry.
         if self._behind_since_s is None or time_s < self._behind_since_s:
             self._behind_since_s = time_s
-        if time_s - self._behind_since_s < EVERY_S:
+        if time_s - self._behind_since_s < RETRY_EVERY_S:
             return False
         self._behind_since_s = time_s
         return self._journal.retry()
@@ -89,8 +89,8 @@ class GameLog(Generic[StateT, TurnT]):
         self.clock = ClockFold.of(self._game, recorded)
         for _, event in recorded:
             self.intention = intention_after(self.intention, event)
-        self.offer = offer_in(recorded)
-        folded = self._take_stock()
+        self.offer = open_offer_in(recorded)
+        folded = self._refold()
         self.last_event = folded.last_event
         return folded
 
@@ -105,9 +105,9 @@ class GameLog(Generic[StateT, TurnT]):
         elif event.kind == EventKind.TURN:
             self.turns = (*self.turns, _turn_text(event.data.get("player"), str(event.data["turn"])))
         elif event.kind == EventKind.TAKE_BACK:
-            self._take_stock()
+            self._refold()
         elif event.kind == EventKind.END:
-            self.ended = ended_by(event)
+            self.ended = recorded_outcome(event)
         if event.kind in STATE_CHANGING:
             self.ended = None
         self.clock.take(event)
@@ -115,9 +115,9 @@ class GameLog(Generic[StateT, TurnT]):
         self.offer = offer_after(self.offer, event)
         return self.last_event
 
-    def end_cut_off(self, folded: Folded[StateT]) -> Outcome | None:
+    def record_missing_end(self, folded: Folded[StateT]) -> Outcome | None:
         """Record the missing end of a game that was interrupted after its last turn; returns it if it was missing."""
-        end = event_records.missing_end(folded, self.events())
+        end = event_records.missing_end_event(folded, self.events())
         if end is None:
             return None
         self.append(end)
@@ -133,7 +133,7 @@ class GameLog(Generic[StateT, TurnT]):
         self.without_hints = event.data.get("hints") == "none"
         self.turns = ()
 
-    def _take_stock(self) -> Folded[StateT]:
+    def _refold(self) -> Folded[StateT]:
         folded = self.folded()
         self.turns = tuple(_turn_text(step.player, step.text) for step in folded.steps if step.kind == EventKind.TURN)
         return folded
@@ -142,11 +142,11 @@ class GameLog(Generic[StateT, TurnT]):
         """Return the fold of the game's events; raises FoldError when they don't fit together."""
         return fold(self._game, self.events())
 
-    def before_seen_roll(self) -> tuple[StateT, ...]:
+    def states_before_seen_roll(self) -> tuple[StateT, ...]:
         """Return the belief before the current roll if the camera read that roll, else nothing."""
-        return event_records.before_seen_roll(self._game, self.events())
+        return event_records.states_before_seen_roll(self._game, self.events())
 
-    def hold(self, event: Event, state: Any, time_s: float, reason: str = "") -> None:
+    def record_entry(self, event: Event, state: Any, time_s: float, reason: str = "") -> None:
         """Record a person's entry and, if it leads to a final ``state``, the end of the game with its ``reason``."""
         self.append(event)
         outcome = self._game.rules.outcome(state)
@@ -174,11 +174,11 @@ class GameLog(Generic[StateT, TurnT]):
             )
         for step in steps:
             number = self.append(event_records.step_event(step, verdict, complete_s), evidence)
-        event = event_records.said_event(verdict)
-        if event is not None and self._recorded != key_of(verdict):
+        event = event_records.verdict_event(verdict)
+        if event is not None and self._recorded != verdict_key(verdict):
             number = self.append(event, evidence)
         if event is not None or steps:
-            self._recorded = key_of(verdict)
+            self._recorded = verdict_key(verdict)
         if steps or verdict.kind in {VerdictKind.SET_UP, VerdictKind.PUT_RIGHT}:
             self._crops.keep(self._cropper, frame)
         outcome = self._game.rules.outcome(states[0]) if steps else None
@@ -240,8 +240,8 @@ def belief_from(
     context: JudgeContext[StateT, TurnT], recorded: Sequence[tuple[int, Event]], folded: Folded[StateT]
 ) -> Belief[StateT, TurnT]:
     """Return the belief that a game's (number, event) pairs lead to, including a person's last override."""
-    fault = event_records.fault_of(folded.fault)
-    last = event_records.last_word([event for _, event in recorded])
+    fault = event_records.fault_verdict(folded.fault)
+    last = event_records.last_override_index([event for _, event in recorded])
     if last is None:
         return Belief.of(folded.states, fault)
     before = fold(context.game, recorded[:last])
@@ -251,6 +251,6 @@ def belief_from(
         Belief.of(before.states),
         folded.states,
         event_records.places_of(word),
-        undone=event_records.undone(before) if word.kind == EventKind.TAKE_BACK else (),
+        undone=event_records.undone_states(before) if word.kind == EventKind.TAKE_BACK else (),
         fault=fault,
     )

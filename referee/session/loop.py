@@ -54,12 +54,12 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
     trouble: str | None = None
     while not ports.stop():
         ports.alive()
-        serve(service, ports.commands)
+        carry_out_commands(service, ports.commands)
         try:
             frame = camera.read(ports.read_timeout_s)
         except EndOfFramesError as error:
             ports.on_verdicts(None, service.finish())
-            serve(service, ports.commands)
+            carry_out_commands(service, ports.commands)
             return str(error)
         except FrameError as error:
             ports.on_verdicts(None, service.bad_frame(str(error)))
@@ -82,7 +82,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
         presses = ports.commands.take_presses()
         verdicts = service.step(frame, ends_turn=any(_ends_turn(pressed.command) for pressed in presses))
         for pressed in presses:
-            verdicts += _executed(service, pressed)
+            verdicts += _execute(service, pressed)
         ports.on_verdicts(frame, verdicts)
     return ""
 
@@ -91,16 +91,16 @@ def _ends_turn(command: Command) -> bool:
     return isinstance(command, Press) and command.role is ButtonRole.END_TURN
 
 
-def _executed(service: Service[Any, Any], submitted: Submitted) -> list[Verdict]:
+def _execute(service: Service[Any, Any], submitted: Submitted) -> list[Verdict]:
     def respond(reply: Reply | None) -> None:
-        submitted.respond(reply and service.as_recorded(reply))
+        submitted.respond(reply and service.with_write_warning(reply))
 
-    with service.on_request(submitted.request_id):
+    with service.recording_request(submitted.request_id):
         return execute(service, submitted.command, respond)
 
 
-def serve(service: Service[Any, Any], commands: CommandQueue) -> None:
+def carry_out_commands(service: Service[Any, Any], commands: CommandQueue) -> None:
     """Carry out the commands that need no frame, and show a finished hint."""
     for submitted in commands.take():
-        _executed(service, submitted)
-    service.look_for_hint()
+        _execute(service, submitted)
+    service.poll_hints()

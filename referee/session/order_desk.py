@@ -10,7 +10,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from referee.commands.orders import ORDERS, AnyOrder, ReplyDocument, Role, faults_in
+from referee.commands.orders import ORDERS, AnyOrder, ReplyDocument, Role, describe_errors
 from referee.errors import CorrectionError, PlayError
 from referee.session.table_port import TablePort
 
@@ -38,16 +38,16 @@ class OrderError(PlayError):
         self.fault = fault
 
 
-class Giver(Protocol):
+class Sender(Protocol):
     """A device or person that gives orders."""
 
     @property
     def id(self) -> str:
-        """The giver's unique id. Request ids are separate for each giver."""
+        """The sender's unique id. Request ids are separate for each sender."""
 
     @property
     def role(self) -> Role:
-        """The giver's role, which decides what it may do."""
+        """The sender's role, which decides what it may do."""
 
     @property
     def name(self) -> str:
@@ -55,7 +55,7 @@ class Giver(Protocol):
 
 
 class OrderDesk:
-    """Takes orders from any giver. Call its methods only from one event loop.
+    """Takes orders from any sender. Call its methods only from one event loop.
 
     ``usual_name`` is the journal's name for givers without one. ``forbidden`` is the message for an order that
     ``{needs}`` another role. With ``keeps_requests``, events record the request id of their order; ``done_before``
@@ -80,7 +80,7 @@ class OrderDesk:
         self._waiting: set[asyncio.Task[ReplyDocument]] = set()
         self._one_by_one = asyncio.Lock()
 
-    async def take(self, giver: Giver, fields: object, admit: Callable[[], object] = lambda: None) -> ReplyDocument:
+    async def take(self, sender: Sender, fields: object, admit: Callable[[], object] = lambda: None) -> ReplyDocument:
         """Have an order carried out and return its reply.
 
         ``admit`` is called unless the order is a repetition, and may raise to refuse it. Raises OrderError if the order
@@ -89,14 +89,14 @@ class OrderDesk:
         try:
             order = ORDERS.validate_python(fields)
         except ValidationError as error:
-            raise OrderError(OrderFault.UNREADABLE, f"That is not a command: {faults_in(error)}.") from error
-        if giver.role < order.needs:
+            raise OrderError(OrderFault.UNREADABLE, f"That is not a command: {describe_errors(error)}.") from error
+        if sender.role < order.needs:
             raise OrderError(OrderFault.FORBIDDEN, self._forbidden.format(needs=order.needs.name.lower()))
-        key = (giver.id, order.request_id)
+        key = (sender.id, order.request_id)
         task = self._given.get(key) if order.request_id else None
         if task is None:
             admit()
-            task = self._begin(giver, order)
+            task = self._begin(sender, order)
             if order.request_id:
                 self._given[key] = task
                 if len(self._given) > _MOST_REMEMBERED:
@@ -109,38 +109,38 @@ class OrderDesk:
             words = f"There was no answer within {ANSWER_TIMEOUT_S:g} s. The history shows whether it was done."
             raise OrderError(OrderFault.UNANSWERED, words) from error
 
-    def _begin(self, giver: Giver, order: AnyOrder) -> asyncio.Task[ReplyDocument]:
+    def _begin(self, sender: Sender, order: AnyOrder) -> asyncio.Task[ReplyDocument]:
         if len(self._waiting) >= MOST_WAITING:
             words = "The referee is busy with other commands. Wait a moment, then try again."
             raise OrderError(OrderFault.BUSY, words)
-        task = asyncio.create_task(self._carried_out(order, order.by or giver.name or self._usual_name))
+        task = asyncio.create_task(self._carry_out(order, order.by or sender.name or self._usual_name))
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
         return task
 
-    async def _carried_out(self, order: AnyOrder, by: str) -> ReplyDocument:
+    async def _carry_out(self, order: AnyOrder, by: str) -> ReplyDocument:
         if self._keeps_requests and order.request_id:
             done = await asyncio.to_thread(self._done_before, order.request_id)
             if done is not None:
                 return done
         if order.seen is None:
-            return await self._submitted(order, by)
+            return await self._submit(order, by)
         async with self._one_by_one:
             if order.seen != self._event_number:
-                return self._replied("The table has changed meanwhile. Look at it, then say it again.", refused=True)
-            return await self._submitted(order, by)
+                return self._reply("The table has changed meanwhile. Look at it, then say it again.", refused=True)
+            return await self._submit(order, by)
 
-    async def _submitted(self, order: AnyOrder, by: str) -> ReplyDocument:
+    async def _submit(self, order: AnyOrder, by: str) -> ReplyDocument:
         try:
             kept = order.request_id if self._keeps_requests else ""
             reply = await self._port.submit(order.value(by), kept)
         except CorrectionError as error:
-            return self._replied(str(error), refused=True)
+            return self._reply(str(error), refused=True)
         if reply is None:
-            return self._replied("The referee has stopped; nothing was done.", refused=True)
-        return self._replied(reply.words, refused=reply.refused)
+            return self._reply("The referee has stopped; nothing was done.", refused=True)
+        return self._reply(reply.words, refused=reply.refused)
 
-    def _replied(self, words: str, *, refused: bool) -> ReplyDocument:
+    def _reply(self, words: str, *, refused: bool) -> ReplyDocument:
         return ReplyDocument(words=words, refused=refused, event_number=self._event_number)
 
     @property

@@ -17,7 +17,7 @@ from engine.support.players import RESIGN
 from engine.values import OptionValue, Player
 from hardware.lights.signals import Signal
 from referee.commands import draw_offers
-from referee.commands.entries import Corrected, corrected, done_without, entered, refusal
+from referee.commands.entries import AppliedCorrection, apply_correction, apply_entry, implied_passes, refusal
 from referee.commands.values import (
     Announce,
     AnswerDraw,
@@ -36,7 +36,7 @@ from referee.commands.values import (
     RestoreSensor,
     Resume,
     TakeBack,
-    unheard,
+    ignore_reply,
 )
 from referee.errors import CorrectionError
 from referee.hints.opponent import Opponent
@@ -118,7 +118,7 @@ class Service(Generic[StateT, TurnT]):
         return self._log.number
 
     @contextmanager
-    def on_request(self, request_id: str) -> Iterator[None]:
+    def recording_request(self, request_id: str) -> Iterator[None]:
         """Record the order's id with every event inside the context."""
         self._log.request_id = request_id
         try:
@@ -126,7 +126,7 @@ class Service(Generic[StateT, TurnT]):
         finally:
             self._log.request_id = ""
 
-    def as_recorded(self, reply: Reply) -> Reply:
+    def with_write_warning(self, reply: Reply) -> Reply:
         """Give a reply that says so while the journal can't be written."""
         trouble = self._log.trouble
         if trouble is None or reply.refused:
@@ -149,7 +149,7 @@ class Service(Generic[StateT, TurnT]):
                 self._announcer.show(self._belief, resumed)
                 return
         else:
-            ended = None if folded is None else self._log.end_cut_off(folded)
+            ended = None if folded is None else self._log.record_missing_end(folded)
             if ended is not None:
                 self._announcer.say(finished_signal(ended).words)
             self.begin(NewGame(self._game.name, self._options, seed=seed))
@@ -172,7 +172,7 @@ class Service(Generic[StateT, TurnT]):
         self._announced = None
         self._view = TableView(self._settings)
         self._announcer.begin(self._belief)
-        return f"Game {self._log.number} of {self._game.title} begins. {events.first_to_do(self._game)}"
+        return f"Game {self._log.number} of {self._game.title} begins. {events.set_up_request(self._game)}"
 
     def step(self, frame: Frame, *, ends_turn: bool = False) -> list[Verdict]:
         """Process one frame and return the new verdicts.
@@ -183,10 +183,10 @@ class Service(Generic[StateT, TurnT]):
         self._view.frame = frame
         self._announcer.end_question(self._belief)
         self._time.begin_frame(frame.time_s, self._belief)
-        if self._log.caught_up(frame.time_s):
+        if self._log.retry_writes(frame.time_s):
             self._announcer.show_again(self._belief)
         verdicts = self._take(read_or_hindered(self._reader, frame), ends_turn=ends_turn)
-        for player in self._time.mind(self._belief, self._view):
+        for player in self._time.update(self._belief, self._view):
             self._lose_on_time(player)
         return verdicts
 
@@ -216,16 +216,16 @@ class Service(Generic[StateT, TurnT]):
             raise CorrectionError("there is no turn to take back")
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded().states
-        self._belief = believe_person(self._context, self._belief, states, undone=events.undone(folded))
-        self._announcer.say(events.taken_back_words(folded))
+        self._belief = believe_person(self._context, self._belief, states, undone=events.undone_states(folded))
+        self._announcer.say(events.take_back_sentence(folded))
         self._show_override(waiting_signal(self._game, states[0]))
         return "The last turn is taken back."
 
-    def correct(self, command: Correct) -> Corrected:
+    def correct(self, command: Correct) -> AppliedCorrection:
         """Apply a person's correction, which outranks the camera; raises CorrectionError if it is impossible."""
-        done = corrected(self._game, self.belief, command, self._options)
+        done = apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
-        self._log.hold(event, done.states[0], self._announcer.time_s)
+        self._log.record_entry(event, done.states[0], self._announcer.time_s)
         self._belief = believe_person(self._context, self._belief, done.states, done.places, besides=done.besides)
         self._announcer.say(done.sentence)
         self._show_override(corrected_signal(self._game, done.states[0], done.places, done.sentence))
@@ -242,7 +242,7 @@ class Service(Generic[StateT, TurnT]):
             return self._enter(command)
         self._announced = None
         try:
-            return self._enter(self._turn_announced(command) or command)
+            return self._enter(self._turn_with_announcement(command) or command)
         except (CorrectionError, EngineError) as error:
             is_early = self._view.reading is not None and self._view.stable is None
             if is_early and isinstance(error, IllegalTurnError) and not self.finished:
@@ -257,7 +257,7 @@ class Service(Generic[StateT, TurnT]):
 
     def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
-        settled = draw_offers.settled(
+        settled = draw_offers.resolve_draw(
             self._game, self.belief, self._log.offer, command, self._announcer.time_s, self._advisers.names
         )
         if isinstance(settled, Announce):
@@ -265,7 +265,7 @@ class Service(Generic[StateT, TurnT]):
         self._log.append(settled)
         return self._announcer.show_offer(self._belief, settled)
 
-    def _turn_announced(self, command: Announce) -> EnterTurn | None:
+    def _turn_with_announcement(self, command: Announce) -> EnterTurn | None:
         """Return the turn on the table combined with the announcement, if a turn may end with it."""
         stable = self._view.stable
         if stable is None or not self.belief:
@@ -299,13 +299,13 @@ class Service(Generic[StateT, TurnT]):
     def _enter(self, command: Entry) -> str:
         if isinstance(command, EnterRoll):
             self._end_turn_before()
-        for turn in done_without(self._game, self.belief, command):
+        for turn in implied_passes(self._game, self.belief, command):
             self._enter(turn)
-        before = self._log.before_seen_roll() if isinstance(command, EnterRoll) else ()
-        done = entered(self._game, before or self.belief, command, self._announcer.time_s)
+        before = self._log.states_before_seen_roll() if isinstance(command, EnterRoll) else ()
+        done = apply_entry(self._game, before or self.belief, command, self._announcer.time_s)
         if before:
             self._log.append(events.take_back_event(command.by, self._announcer.time_s))
-        self._log.hold(done.event, done.states[0], self._announcer.time_s)
+        self._log.record_entry(done.event, done.states[0], self._announcer.time_s)
         self._belief = believe_person(self._context, self._belief, done.states, done.places)
         self._announcer.say(done.sentence)
         self._show_override(entered_signal(self._game, done.states[0], done.places, done.sentence))
@@ -314,9 +314,9 @@ class Service(Generic[StateT, TurnT]):
     def overrule(self, command: Overrule) -> str:
         """Accept a person's word that places are as believed, and ignore them until they look that way again."""
         self._belief = self._belief.overruled(command.places)
-        event = events.overruled_event(command.places, command.by, self._announcer.time_s)
+        event = events.overrule_event(command.places, command.by, self._announcer.time_s)
         self._log.append(event)
-        self._view.look_anew()
+        self._view.judge_again()
         return str(event.data["sentence"])
 
     def pause_clock(self, command: PauseClock) -> str:
@@ -326,8 +326,10 @@ class Service(Generic[StateT, TurnT]):
     def _lose_on_time(self, player: Player) -> None:
         """Record a loss on time as a resignation, if the game allows resigning."""
         with suppress(EngineError):
-            done = entered(self._game, self.belief, Announce(f"{player}:{RESIGN}", BY_CLOCK), self._announcer.time_s)
-            self._log.hold(done.event, done.states[0], self._announcer.time_s, f"{player}'s time is up")
+            done = apply_entry(
+                self._game, self.belief, Announce(f"{player}:{RESIGN}", BY_CLOCK), self._announcer.time_s
+            )
+            self._log.record_entry(done.event, done.states[0], self._announcer.time_s, f"{player}'s time is up")
             self._belief = believe_person(self._context, self._belief, done.states, done.places)
             self._show_override(self._announcer.waiting(done.states[0]))
 
@@ -337,11 +339,11 @@ class Service(Generic[StateT, TurnT]):
         self._announcer.remark(events.restored_sentence(sentence, command.by))
         return sentence
 
-    def hint(self, command: AskHint, respond: Respond = unheard) -> None:
+    def hint(self, command: AskHint, respond: Respond = ignore_reply) -> None:
         """Start working out a hint and show it when it is found. ``respond`` gets the hint, or why there is none."""
         self._advisers.ask(command, self._belief, respond)
 
-    def look_for_hint(self) -> None:
+    def poll_hints(self) -> None:
         """Show a finished hint."""
         self._advisers.poll(self._belief)
 
@@ -356,7 +358,7 @@ class Service(Generic[StateT, TurnT]):
 
     def end_trouble(self, sentence: str) -> None:
         """Say that the problem is solved, and show the current state again."""
-        self._view.look_anew()
+        self._view.judge_again()
         self._announcer.end_trouble(self._belief, sentence)
 
     def _take(self, reading: Reading, *, ends_turn: bool = False) -> list[Verdict]:
@@ -372,7 +374,7 @@ class Service(Generic[StateT, TurnT]):
         if ends_turn:
             return []
         trigger = self._view.trigger(set_up=bool(self.belief))
-        return self._name_stall(reading) if trigger is None else self._decide(stable, trigger)
+        return self._ask_about_stall(reading) if trigger is None else self._decide(stable, trigger)
 
     def _decide(self, stable: StableView, trigger: Trigger) -> list[Verdict]:
         self._view.judged(stable, trigger)
@@ -380,10 +382,10 @@ class Service(Generic[StateT, TurnT]):
         asked = trigger is Trigger.DECLARED
         if self.belief:
             belief, ruling = judge(self._context, self._belief, stable.readings, trigger)
-            if trigger.accepts and (meant := self._advisers.settled(ruling)) is not None:
+            if trigger.accepts and (meant := self._advisers.resolve_ambiguity(ruling)) is not None:
                 self._enter(meant)
                 return []
-            self._belief, ruling = self._advisers.objected(self._belief, belief, ruling)
+            self._belief, ruling = self._advisers.reject_other_turn(self._belief, belief, ruling)
         elif not asked and is_before_set_up(self._game, self._options, stable):
             return []
         else:
@@ -391,10 +393,10 @@ class Service(Generic[StateT, TurnT]):
             self._belief, ruling = begin(
                 self._context, self._belief, stable.readings, self._options, anywhere=anywhere, trigger=trigger
             )
-        self._time.look(self._belief.pending.turns, stable.since_s)
+        self._time.note_pending(self._belief.pending.turns, stable.since_s)
         return self._carry_out(ruling, asked=asked, complete_s=complete_s)
 
-    def _name_stall(self, reading: Reading) -> list[Verdict]:
+    def _ask_about_stall(self, reading: Reading) -> list[Verdict]:
         """Ask about squares that have been unreadable for long, if there is nothing else to say."""
         if not self.belief or self.finished or self._belief.fault is not None:
             return []
@@ -435,6 +437,6 @@ class Service(Generic[StateT, TurnT]):
     def _show_override(self, signal: Signal) -> None:
         """Show the result of a person's entry, and judge the table again."""
         self._announced = None
-        self._view.look_anew()
+        self._view.judge_again()
         self._view.question.close()
         self._announcer.show(self._belief, signal)

@@ -46,7 +46,7 @@ def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
         outcome = None if state is None else game.rules.outcome(state)
         if outcome is not None:
             mood, sound = Mood.FINISHED, Sound.FINISHED
-            words = _joined(words, ending(outcome))
+            words = _joined(words, outcome_sentence(outcome))
     elif verdict.kind is VerdictKind.NOT_FINISHED:
         lights = _marked(verdict.places, LightRole.UNFINISHED)
     elif verdict.kind is VerdictKind.ILLEGAL:
@@ -92,7 +92,7 @@ def looking_signal(words: str = "Looking at the table.") -> Signal:
 
 def finished_signal(outcome: Outcome, places: Sequence[Place] = ()) -> Signal:
     """Return the signal for the end of the game, with the squares of the last turn."""
-    return Signal(Mood.FINISHED, _marked(places, LightRole.TURN), Sound.FINISHED, ending(outcome))
+    return Signal(Mood.FINISHED, _marked(places, LightRole.TURN), Sound.FINISHED, outcome_sentence(outcome))
 
 
 def resumed_signal(game: Game[StateT, TurnT], state: StateT, turns_played: int) -> Signal:
@@ -107,7 +107,7 @@ def hint_signal(places: Iterable[Place], words: str) -> Signal:
     return Signal(Mood.WAITING, _marked(places, LightRole.HINT), words=words)
 
 
-def wish_signal(places: Iterable[Place], words: str) -> Signal:
+def opponent_signal(places: Iterable[Place], words: str) -> Signal:
     """Return the signal that asks players to play the program's turn or roll for it, in a pattern of its own."""
     return Signal(Mood.WAITING, _marked(places, LightRole.OPPONENT), Sound.READY, words)
 
@@ -116,7 +116,7 @@ def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[
     """Return the silent signal for a person's correction; if it ends the game, the signal shows the end."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
-        return replace(finished_signal(outcome), words=_joined(words, ending(outcome)))
+        return replace(finished_signal(outcome), words=_joined(words, outcome_sentence(outcome)))
     return Signal(Mood.WAITING, _marked(places, LightRole.HINT), Sound.READY, _joined(words, _to_move(state.to_move)))
 
 
@@ -124,18 +124,18 @@ def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Pl
     """Return the signal that accepts a typed turn, roll or announcement and says whose turn it is."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
-        return replace(finished_signal(outcome, tuple(places)), words=_joined(words, ending(outcome)))
+        return replace(finished_signal(outcome, tuple(places)), words=_joined(words, outcome_sentence(outcome)))
     return Signal(
         Mood.ACCEPTED, _marked(places, LightRole.TURN), Sound.ACCEPTED, _joined(words, _to_move(state.to_move))
     )
 
 
-def lasts(signal: Signal) -> bool:
+def is_lasting(signal: Signal) -> bool:
     """Whether a signal stays lit while the table can't be judged: a question, a fault, or the end."""
     return signal.mood in {Mood.QUESTION, Mood.FAULT, Mood.FINISHED}
 
 
-def with_trouble(signal: Signal, message: str) -> Signal:
+def add_trouble(signal: Signal, message: str) -> Signal:
     """Add a technical problem, such as a full disk, to a signal.
 
     The squares stay lit, since the game goes on. If the signal has no sound, it gets the sound of a question, because a
@@ -177,7 +177,7 @@ def _to_move(player: str | None) -> str:
     return "" if player is None else f"{capitalized(player)} to play."
 
 
-def ending(outcome: Outcome) -> str:
+def outcome_sentence(outcome: Outcome) -> str:
     """Say how a game ended: ``Teal wins: gold resigned.``"""
     if outcome.shared_by:
         return f"{listed(outcome.shared_by)} win together: {outcome.reason.rstrip('.')}."

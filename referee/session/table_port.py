@@ -20,7 +20,7 @@ from vision.frame import Frame, Image
 
 
 @dataclass(frozen=True)
-class Versioned:
+class VersionedSnapshot:
     """A snapshot with its version and arrival time. ``version`` counts up from 1 while the referee runs."""
 
     version: int
@@ -38,7 +38,7 @@ class SnapshotHub:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self._lock = threading.Lock()
-        self._newest: Versioned | None = None
+        self._newest: VersionedSnapshot | None = None
         self._is_closed = False
         self._waiting: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
 
@@ -46,16 +46,16 @@ class SnapshotHub:
         """Replace the newest snapshot, and wake all waiting viewers."""
         with self._lock:
             version = 1 if self._newest is None else self._newest.version + 1
-            self._newest = Versioned(version, snapshot, self.clock())
+            self._newest = VersionedSnapshot(version, snapshot, self.clock())
         self._wake()
 
     @property
-    def newest(self) -> Versioned | None:
+    def newest(self) -> VersionedSnapshot | None:
         """The newest snapshot, ``None`` before the first."""
         with self._lock:
             return self._newest
 
-    async def after(self, version: int) -> Versioned | None:
+    async def after(self, version: int) -> VersionedSnapshot | None:
         """Wait for a version other than ``version`` and return the newest; ``None`` once the hub is closed."""
         while True:
             with self._lock:
@@ -115,7 +115,7 @@ class ReportFile:
 
 
 @dataclass(frozen=True)
-class Housekeeping:
+class Maintenance:
     """Maintenance functions for the owner. They block, and any thread may call them.
 
     ``examine`` runs ``doctor``, ``gather`` collects the files of a bug report, and ``zipped`` packs them into one file.
@@ -126,8 +126,8 @@ class Housekeeping:
     zipped: Callable[[Sequence[ReportFile]], bytes]
 
 
-KeepHouse = Callable[[Callable[[], Sequence[str]], Path | None], Housekeeping]
-"""Builds a Housekeeping from a function that returns the recent log lines, and from the journal's path, if any."""
+MaintenanceBuilder = Callable[[Callable[[], Sequence[str]], Path | None], Maintenance]
+"""Builds a Maintenance from a function that returns the recent log lines, and from the journal's path, if any."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class TablePort:
 
     ``journal`` is opened read-only for each request for history; ``None`` if no journal is kept. ``frame`` returns the
     camera's newest frame. ``overlay`` draws what was located over a frame; it may block, and returns ``None`` if
-    nothing was located. ``hints_allowed`` is the owner's setting. ``housekeeping`` is ``None`` if nothing provides it.
+    nothing was located. ``hints_allowed`` is the owner's setting. ``maintenance`` is ``None`` if nothing provides it.
     """
 
     game: Game[Any, Any]
@@ -146,7 +146,7 @@ class TablePort:
     frame: Callable[[], Frame | None] = lambda: None
     overlay: Callable[[Frame], Image | None] = lambda _: None
     hints_allowed: bool = True
-    housekeeping: Housekeeping | None = None
+    maintenance: Maintenance | None = None
 
     async def submit(self, command: Command, request_id: str = "") -> Reply | None:
         """Queue a command and wait for its reply; ``None`` if the queue was closed first.

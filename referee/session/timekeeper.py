@@ -9,7 +9,7 @@ from engine.api import Game, StateT, TurnT
 from engine.values import Player
 from referee.clocks.clock import PauseReason
 from referee.clocks.control import FlagRule
-from referee.clocks.fold import flag_event, paused_event, ran_event, restarted_event, went_on_event
+from referee.clocks.fold import flag_event, paused_event, restarted_event, resumed_event, running_event
 from referee.commands.values import PauseClock
 from referee.errors import CorrectionError
 from referee.judge import Belief, JudgeContext, Trigger, judge
@@ -20,7 +20,7 @@ from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.view import TableView
 from vision.reading import HindranceKind
 
-KEPT_EVERY_S = 10.0
+RECORD_EVERY_S = 10.0
 """How often, in seconds, the journal records a running clock. A restart loses at most this much thinking time."""
 
 BY_CLOCK = "the clock"
@@ -72,7 +72,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         """Note that somebody has just declared the turn ended."""
         self._pressed_s = self._announcer.time_s
 
-    def look(self, pending: Sequence[TurnT], since_s: float) -> None:
+    def note_pending(self, pending: Sequence[TurnT], since_s: float) -> None:
         """Note since when these complete but unaccepted turns have been on the table."""
         if not pending or pending != self._waiting[0]:
             self._waiting = (pending, since_s)
@@ -96,7 +96,7 @@ class Timekeeper(Generic[StateT, TurnT]):
             raise CorrectionError("the clock stands still already" if stands else "nobody has stopped the clock")
         time_s = self._announcer.time_s
         event = (
-            went_on_event(PauseReason.PERSON, time_s)
+            resumed_event(PauseReason.PERSON, time_s)
             if command.goes_on
             else paused_event(PauseReason.PERSON, command.by, time_s)
         )
@@ -112,7 +112,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         if clock is not None and clock.control.waits and PauseReason.UNSEEN not in clock.pauses:
             self._log.append(paused_event(PauseReason.UNSEEN, "", self._announcer.time_s))
 
-    def mind(self, belief: Belief[StateT, TurnT], view: TableView) -> tuple[Player, ...]:
+    def update(self, belief: Belief[StateT, TurnT], view: TableView) -> tuple[Player, ...]:
         """Pause, resume, or announce a fallen flag after a frame; returns the players who lose on time."""
         clock, time_s = self._log.clock.clock, self._announcer.time_s
         if clock is None or not (clock.running or clock.pauses):
@@ -122,16 +122,16 @@ class Timekeeper(Generic[StateT, TurnT]):
         for why in wanted - held:
             self._log.append(paused_event(why, "", time_s))
         for why in held - wanted:
-            self._log.append(went_on_event(why, time_s))
-        losing = tuple(player for player in clock.run_out(time_s) if self._has_fallen(player, belief, view))
+            self._log.append(resumed_event(why, time_s))
+        losing = tuple(player for player in clock.out_of_time(time_s) if self._has_fallen(player, belief, view))
         for player in losing:
             event = flag_event(player, time_s)
             self._log.append(event)
             self._announcer.alarm(belief, str(event.data["sentence"]))
         if wanted != held:
             self._announcer.show_again(belief)
-        if clock.running and not clock.pauses and time_s - self._log.clock.heard_s >= KEPT_EVERY_S:
-            self._log.append(ran_event(time_s))
+        if clock.running and not clock.pauses and time_s - self._log.clock.latest_s >= RECORD_EVERY_S:
+            self._log.append(running_event(time_s))
         return losing if clock.control.flag is FlagRule.LOSES else ()
 
     def _reasons(self, view: TableView) -> frozenset[PauseReason]:
@@ -149,7 +149,7 @@ class Timekeeper(Generic[StateT, TurnT]):
         assert clock is not None
         if self._settings.turn_end is TurnEnd.BUTTON or player not in clock.running:
             return True
-        fell_s, stable = clock.runs_out_s(player), view.stable
+        fell_s, stable = clock.flag_falls_at_s(player), view.stable
         if stable is None:
             return self._announcer.time_s - fell_s > _AT_REST_S
         if min(stable.since_s, self._waiting[1] if self._waiting[0] else stable.since_s) > fell_s:

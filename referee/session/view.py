@@ -79,7 +79,7 @@ class TableView:
         # This runs at every frame, so compare the newest reading first, which is cheap.
         return not view.newest_in_sight <= self._judged_in_sight and not view.in_sight <= self._judged_in_sight
 
-    def look_anew(self) -> None:
+    def judge_again(self) -> None:
         """Have the table judged again even if nothing has changed."""
         self._judged = None
 
@@ -241,9 +241,9 @@ def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool
         # an object on the table that changes nothing visible puts out no light
         same_as_ever = bool(verdict.seen) and verdict.seen == verdict.expected and shown.kind in _LASTING
         return not same_as_ever and shown.kind is not VerdictKind.CANNOT_SEE
-    return key_of(verdict) != key_of(shown)
+    return verdict_key(verdict) != verdict_key(shown)
 
 
-def key_of(verdict: Verdict) -> tuple[object, ...]:
+def verdict_key(verdict: Verdict) -> tuple[object, ...]:
     """Return a key that is equal for verdicts that look the same to a person."""
     return (verdict.kind, verdict.turns, verdict.places, tuple(sorted(verdict.seen.items())), verdict.sentence)

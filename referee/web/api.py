@@ -18,7 +18,7 @@ from engine.errors import IllegalTurnError
 from referee.commands.orders import ORDERS, ReplyDocument
 from referee.session.feed import Snapshot
 from referee.session.pictures import CameraPictures
-from referee.session.table_port import TablePort, Versioned
+from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.access import SESSION_S, Access, Role, Session
 from referee.web.counter import OrderCounter
 from referee.web.documents import (
@@ -170,7 +170,7 @@ class Api:
             rendered, looks = self._documents.newest(language), 0
             yield rendered.event
             while True:
-                newer: Versioned | None = None
+                newer: VersionedSnapshot | None = None
                 try:
                     async with asyncio.timeout(LOOK_AGAIN_S):
                         newer = await self._port.snapshots.after(rendered.document.version)
@@ -234,7 +234,9 @@ class Api:
 
     async def _dice(self, request: Request) -> Response:
         snapshot, say = self._newest(), sentences(language_of(request))
-        before = await run_in_threadpool(self._history.before_seen_roll) if self._port.journal is not None else ()
+        before = (
+            await run_in_threadpool(self._history.states_before_seen_roll) if self._port.journal is not None else ()
+        )
         return _json(await run_in_threadpool(dice_document, self._port.game, snapshot, before, say))
 
     def _newest(self) -> Snapshot:

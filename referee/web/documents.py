@@ -15,8 +15,8 @@ from hardware.lights.signals import Signal, most_urgent_lights
 from referee.clocks.clock import ClockFace
 from referee.judge.verdict import Verdict
 from referee.session.feed import Snapshot
-from referee.session.signals import ending, looking_signal, waiting_signal
-from referee.session.table_port import TablePort, Versioned
+from referee.session.signals import looking_signal, outcome_sentence, waiting_signal
+from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.drawing.table import draw_table
 from referee.web.languages import sentences
 
@@ -272,14 +272,14 @@ class TableDocuments:
     def newest(self, language: str = "en") -> Rendered:
         """Return the newest snapshot's document, with its clock brought up to date."""
         nothing_yet = Snapshot(self._port.game.name, 0, 0, looking_signal("The referee is starting."), 0.0)
-        newest = self._port.snapshots.newest or Versioned(0, nothing_yet)
+        newest = self._port.snapshots.newest or VersionedSnapshot(0, nothing_yet)
         rendered, face = self.of(newest, language), newest.snapshot.clock
         if face is None or not face.running:
             return rendered
         now = _clock(face.after(self._port.snapshots.clock() - newest.taken_s))
         return Rendered.of(rendered.document.model_copy(update={"clock": now}))
 
-    def of(self, versioned: Versioned, language: str = "en") -> Rendered:
+    def of(self, versioned: VersionedSnapshot, language: str = "en") -> Rendered:
         """Return a snapshot's document."""
         with self._lock:
             newest = self._newest.get(language)
@@ -290,7 +290,9 @@ class TableDocuments:
             return newest
 
 
-def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed: bool, say: Say) -> TableDocument:
+def table_document(
+    game: Game[Any, Any], versioned: VersionedSnapshot, *, hints_allowed: bool, say: Say
+) -> TableDocument:
     """Convert a snapshot to a document."""
     snapshot = versioned.snapshot
     state = snapshot.states[0] if snapshot.states else None
@@ -309,7 +311,7 @@ def table_document(game: Game[Any, Any], versioned: Versioned, *, hints_allowed:
         next=say(_next(game, snapshot)),
         awaits_turn=snapshot.intention is None and _is_to_play(game, state),
         verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, say),
-        outcome=None if snapshot.outcome is None else say(ending(snapshot.outcome)),
+        outcome=None if snapshot.outcome is None else say(outcome_sentence(snapshot.outcome)),
         hint=say(snapshot.hint),
         trouble=say(snapshot.trouble),
         mood=snapshot.signal.mood.value,

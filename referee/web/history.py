@@ -20,13 +20,13 @@ from engine.records import record
 from referee.errors import FoldError, JournalError, JournalMissingError
 from referee.journal import Folded, Journal, fold
 from referee.journal.events import Event
-from referee.journal.exports import event_lines, record_of
+from referee.journal.exports import event_lines, make_record
 from referee.journal.results import results_in
-from referee.session.event_records import before_seen_roll
+from referee.session.event_records import states_before_seen_roll
 from referee.session.execution import events_of_game
 from referee.session.feed import Snapshot
 from referee.session.signals import looking_signal, waiting_signal
-from referee.session.table_port import TablePort, Versioned
+from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.documents import (
     EventDocument,
     GamesDocument,
@@ -103,7 +103,7 @@ class History:
         if event_number not in numbers:
             raise HTTPException(404, f"Event {event_number} only keeps the clock running.")
         index = numbers.index(event_number)
-        versioned = Versioned(event_number, _snapshot(game, number, events[0][1], folded))
+        versioned = VersionedSnapshot(event_number, _snapshot(game, number, events[0][1], folded))
         return PositionDocument(
             event=history.events[index],
             before=numbers[index - 1] if index else None,
@@ -111,12 +111,12 @@ class History:
             table=table_document(game, versioned, hints_allowed=False, say=sentences(language)),
         )
 
-    def before_seen_roll(self) -> tuple[Any, ...]:
+    def states_before_seen_roll(self) -> tuple[Any, ...]:
         """Return the belief before the current roll if the camera read it, so that a person can still correct it."""
         with self._opened() as journal:
             if journal.latest_game() is None:
                 return ()
-            return before_seen_roll(*events_of_game(journal, None))
+            return states_before_seen_roll(*events_of_game(journal, None))
 
     def picture(self, event_number: int, name: str) -> tuple[bytes, str]:
         """Return a picture and its media type."""
@@ -156,7 +156,7 @@ class History:
         with self._opened() as journal:
             game, events = events_of_game(journal, number)
             try:
-                return record.write(record_of(game, events))
+                return record.write(make_record(game, events))
             except FoldError as error:
                 raise HTTPException(404, f"There is no record of it: {error}.") from error
 

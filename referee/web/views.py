@@ -17,7 +17,7 @@ from engine.support.players import DRAW, RESIGN, format_announcement, told_annou
 from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
-from referee.commands.draw_offers import may_draw
+from referee.commands.draw_offers import is_draw_possible
 from referee.judge.verdict import VerdictKind
 from referee.web.access import NOBODY, Role, Session
 from referee.web.api import Desk
@@ -122,7 +122,9 @@ class Pages:
             outcome = self._game.rules.outcome(self._game.rules.announce(states[0], Announcement(RESIGN, asked)))
             after = names.get(outcome.winner or "", "") if outcome is not None else ""
         words = {"asked": asked if asked in may_resign else "", "winner": after, "may_resign": may_resign}
-        offering = () if document.draw_offer else [player for player in names.items() if may_draw(self._game, states)]
+        offering = (
+            () if document.draw_offer else [player for player in names.items() if is_draw_possible(self._game, states)]
+        )
         return self._shown(request, "ending", {"document": document, "offering": offering, **words})
 
     async def _games(self, request: Request) -> Response:

@@ -224,7 +224,7 @@ class OpenedDevices:
 
 
 @contextmanager
-def opened_devices(
+def open_devices(
     plan: WiringPlan,
     health_path: Path | None,
     say: Callable[[str], None],

@@ -12,7 +12,7 @@ from referee.judge.verdict import Verdict
 from referee.sensing.health import SensorHealth
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.sensing.values import PlaceChange, SensorSnapshot
-from referee.session.feed import shown_on
+from referee.session.feed import signal_subscriber
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from tests.referee.service_table import Lamp
@@ -99,7 +99,7 @@ class SensedTable:
             self.game,
             both if self.with_camera else alone,
             self.journal,
-            shown_on(self.lamp),
+            signal_subscriber(self.lamp),
             self.settings,
             self.said.append,
         )

@@ -13,7 +13,7 @@ from hardware.lights.signals import Mood, Signal
 from referee.commands.values import Command, Reply
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.execution import execute
-from referee.session.feed import Snapshot, shown_on
+from referee.session.feed import Snapshot, signal_subscriber
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from vision.errors import NotLocatedError
@@ -91,7 +91,7 @@ class Table:
 
     def _take(self, snapshot: Snapshot) -> None:
         self.snapshots.append(snapshot)
-        shown_on(self.lamp)(snapshot)
+        signal_subscriber(self.lamp)(snapshot)
 
     def tell(self, command: Command) -> Reply:
         """Have a command carried out that is answered at once."""

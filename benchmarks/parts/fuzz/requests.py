@@ -19,7 +19,7 @@ from starlette.types import Message
 from benchmarks.parts.fuzz.files import of_file
 from benchmarks.parts.fuzz.run import Parser
 from common.json_files import parse_json
-from referee.commands.command_socket import command_message, command_of, read_message
+from referee.commands.command_socket import command_message, parse_command, read_message
 from referee.commands.orders import ORDERS, Role
 from referee.commands.values import AskHint, Correct, EnterTurn, PauseClock, RestoreSensor, TakeBack
 from referee.errors import CorrectionError, PageError
@@ -51,7 +51,7 @@ _LOOKS = ({"command": "picture", "request_id": "8"}, {"command": "evidence", "ev
 
 
 def _command(data: bytes) -> None:
-    command_of(read_message(data))
+    parse_command(read_message(data))
 
 
 def _order(data: bytes) -> None:

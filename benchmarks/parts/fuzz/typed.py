@@ -14,9 +14,9 @@ from engine.records import record
 from engine.records.record_text import read, write
 from engine.registry import games, load
 from engine.support.chance import drawn
-from referee.commands.entries import entered
+from referee.commands.entries import apply_entry
 from referee.commands.keyboard import edited_lines
-from referee.commands.typed_lines import command_of_line
+from referee.commands.typed_lines import parse_line
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn
 from referee.errors import RefereeError
 
@@ -80,7 +80,7 @@ def _lines(game: Game[Any, Any]) -> Iterator[bytes]:
 
 
 def _line(game: Game[Any, Any], data: bytes) -> None:
-    command = command_of_line(game, _text(data), "Ann")
+    command = parse_line(game, _text(data), "Ann")
     if isinstance(command, EnterTurn | EnterRoll | Announce):
         for _, state in played(game.name)[-2:]:
             _entered(game, state, command)
@@ -91,7 +91,7 @@ def _line(game: Game[Any, Any], data: bytes) -> None:
 def _entered(game: Game[Any, Any], state: Any, command: EnterTurn | EnterRoll | Announce) -> None:
     """Enter it in a state; that it is refused there says nothing of the other state."""
     try:
-        entered(game, (state,), command)
+        apply_entry(game, (state,), command)
     except (EngineError, RefereeError):
         return
 

@@ -34,7 +34,7 @@ from referee.commands.values import Command, EnterTurn, NewGame, Reply, TakeBack
 from referee.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.execution import execute
-from referee.session.loop import serve
+from referee.session.loop import carry_out_commands
 from referee.session.settings import ServiceSettings
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.history import History
@@ -90,7 +90,7 @@ def play(link: Connection, folder: str, port: int, seed: int) -> None:
         link.send("playing")
         while True:
             time.sleep(rng.uniform(0, 2 * _BETWEEN_TURNS_S))
-            serve(service, commands)
+            carry_out_commands(service, commands)
             order: Command
             if hub.newest is not None and hub.newest.snapshot.outcome is not None:
                 order = NewGame(GAME)

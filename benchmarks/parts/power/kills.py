@@ -29,7 +29,7 @@ from referee.journal import BufferedJournal, Folded, Journal
 from referee.journal.events import Event, Evidence
 from referee.journal.fold import fold_each
 from referee.runtime.builder import open_session
-from referee.session.feed import shown_on
+from referee.session.feed import signal_subscriber
 
 ANSWER_TIMEOUT_S = 60.0
 _TURN_IS_LIT = frozenset({Mood.ACCEPTED.value, Mood.FINISHED.value})
@@ -108,7 +108,7 @@ def referee(path: Path, parent: Connection) -> None:
     with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as opened:
         journal = _TellingJournal(opened, parent)
         panel = Panel([DriverSource("lamp", lambda: _Lamp(parent))], time.monotonic, _ignore)
-        with open_session(load(GAME), reader, journal, SETTINGS, subscribers=(shown_on(panel),)) as service:
+        with open_session(load(GAME), reader, journal, SETTINGS, subscribers=(signal_subscriber(panel),)) as service:
             parent.send(Step.DONE)
             while isinstance(glimpse := parent.recv(), Glimpse):
                 show(service, reader, glimpse)

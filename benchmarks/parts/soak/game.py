@@ -28,7 +28,7 @@ from referee.journal import BufferedJournal, Journal
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict
 from referee.runtime.builder import compose_reader, open_session
-from referee.session.feed import Subscriber, shown_on
+from referee.session.feed import Subscriber, signal_subscriber
 from referee.session.loop import FrameSource, LoopPorts, run
 from referee.session.ports import Reader
 from referee.session.settings import ServiceSettings, TurnEnd
@@ -297,7 +297,7 @@ def play(
                 reader,
                 journal,
                 settings,
-                subscribers=(shown_on(panel), *others),
+                subscribers=(signal_subscriber(panel), *others),
                 say=remark,
                 resume=False,
                 seed=plan.seed,

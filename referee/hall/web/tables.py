@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from engine import registry
 from engine.support.players import DRAW, RESIGN
-from referee.commands.orders import ORDERS, faults_in
+from referee.commands.orders import ORDERS, describe_errors
 from referee.hall.floor import Seat, Urgency
 from referee.hall.rulings import Status
 from referee.hall.web.app import HallDesk, clock_of, hall_templates, shown
@@ -146,7 +146,7 @@ class TablePages:
         try:
             ORDERS.validate_python({**order, "by": by})
         except ValidationError as error:
-            raise HTTPException(422, f"That is no ruling: {faults_in(error, 'the order')}.") from error
+            raise HTTPException(422, f"That is no ruling: {describe_errors(error, 'the order')}.") from error
         if isinstance(order.get("seen"), str) and order["seen"].isdecimal():
             order["seen"] = int(order["seen"])
         await run_in_threadpool(self._hall.rule, seat.id, order, by)

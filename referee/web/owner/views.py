@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from common.findings import Finding
-from referee.session.table_port import Housekeeping, ReportFile
+from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import Role
 from referee.web.api import Desk
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields
@@ -49,7 +49,7 @@ class OwnerPages:
             (each, datetime.fromisoformat(each.seen).astimezone().strftime("%Y-%m-%d %H:%M"))
             for each in devices_document(access.devices).devices
         ]
-        words = {"devices": listed, "is_open": access.door.is_open, "keeps_house": self._desk.port.housekeeping}
+        words = {"devices": listed, "is_open": access.door.is_open, "has_maintenance": self._desk.port.maintenance}
         return page(request, "owner", {"game": self._game, **words})
 
     async def _change(self, request: Request) -> Response:
@@ -70,12 +70,12 @@ class OwnerPages:
     async def _look(self) -> None:
         """Run the doctor in a worker thread, once at a time, so that players' requests don't wait for it."""
         async with self._one_at_a_time:
-            self._findings = await run_in_threadpool(self._house.examine)
+            self._findings = await run_in_threadpool(self._maintenance.examine)
 
     async def _report(self, request: Request) -> Response:
         """Show the files before they are saved. Exactly the files shown can be saved."""
         async with self._one_at_a_time:
-            files = await run_in_threadpool(self._house.gather)
+            files = await run_in_threadpool(self._maintenance.gather)
             self._bundle = (secrets.token_urlsafe(9), files)
         return page(request, "bug_report", {"game": self._game, "bundle": self._bundle[0], "files": files})
 
@@ -83,7 +83,7 @@ class OwnerPages:
         fields = await form_fields(request)
         files = self._files(fields.get("bundle", [""])[-1])
         kept = [file for number, file in enumerate(files) if str(number) in fields.get("keep", ())]
-        content = await run_in_threadpool(self._house.zipped, kept)
+        content = await run_in_threadpool(self._maintenance.zipped, kept)
         saved = {"Content-Disposition": 'attachment; filename="bug-report.zip"'}
         return Response(content, media_type="application/zip", headers=saved)
 
@@ -100,7 +100,7 @@ class OwnerPages:
         return self._bundle[1]
 
     @property
-    def _house(self) -> Housekeeping:
-        if self._desk.port.housekeeping is None:
+    def _maintenance(self) -> Maintenance:
+        if self._desk.port.maintenance is None:
             raise HTTPException(404, "This page has no doctor and no bug report.")
-        return self._desk.port.housekeeping
+        return self._desk.port.maintenance

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.clocks.clock import Clock, PauseReason, clock_text, clock_words
-from referee.clocks.control import ClockMode, FlagRule, TimeControl, control_in, read_control
+from referee.clocks.control import ClockMode, FlagRule, TimeControl, read_control, recorded_control
 from referee.errors import ClockError
 
 SIDES = ("gold", "teal")
@@ -19,12 +19,12 @@ SIDES = ("gold", "teal")
 def started(text: str) -> Clock:
     control = read_control(text)
     assert control is not None
-    return Clock.full(control, SIDES, 0.0).switched(0.0, ("gold",))
+    return Clock.full(control, SIDES, 0.0).switch(0.0, ("gold",))
 
 
 def left_after_turn(text: str, seconds: float) -> tuple[float, float]:
     """What gold and teal have left after a turn of gold's that took so long."""
-    clock = started(text).switched(seconds, ("teal",), "gold")
+    clock = started(text).switch(seconds, ("teal",), "gold")
     return clock.remaining_s["gold"], clock.remaining_s["teal"]
 
 
@@ -57,9 +57,9 @@ def test_a_clock_that_waits_takes_no_time_and_keeps_the_delay() -> None:
     going = Clock(**{**vars(waiting), "pauses": frozenset()})
     assert going.face(103.0).remaining_s["gold"] == 60
     assert going.face(104.0).remaining_s["gold"] == 59
-    assert going.runs_out_s("gold") == 163.0
-    assert math.isinf(waiting.runs_out_s("gold"))
-    assert math.isinf(going.runs_out_s("teal"))
+    assert going.flag_falls_at_s("gold") == 163.0
+    assert math.isinf(waiting.flag_falls_at_s("gold"))
+    assert math.isinf(going.flag_falls_at_s("teal"))
 
 
 def test_an_earlier_time_changes_nothing() -> None:
@@ -69,15 +69,15 @@ def test_an_earlier_time_changes_nothing() -> None:
 
 def test_whose_time_is_up_is_named_until_the_flag_was_said_to_have_fallen() -> None:
     clock = started("game 1")
-    assert clock.run_out(59.0) == ()
-    assert clock.run_out(60.0) == ("gold",)
-    assert Clock(**{**vars(clock), "fallen": ("gold",)}).run_out(90.0) == ()
+    assert clock.out_of_time(59.0) == ()
+    assert clock.out_of_time(60.0) == ("gold",)
+    assert Clock(**{**vars(clock), "fallen": ("gold",)}).out_of_time(90.0) == ()
 
 
 def test_of_several_who_play_at_once_each_has_their_own_time() -> None:
     control = TimeControl(ClockMode.FISCHER, 60.0, 2.0)
-    clock = Clock.full(control, ("p1", "p2", "p3"), 0.0).switched(0.0, ("p1", "p2", "p3"))
-    clock = clock.switched(4.0, ("p2", "p3"), "p1").switched(9.0, ("p3",), "p2")
+    clock = Clock.full(control, ("p1", "p2", "p3"), 0.0).switch(0.0, ("p1", "p2", "p3"))
+    clock = clock.switch(4.0, ("p2", "p3"), "p1").switch(9.0, ("p3",), "p2")
     assert clock.at(20.0).remaining_s == {"p1": 58, "p2": 53, "p3": 40}
 
 
@@ -117,10 +117,10 @@ def test_a_setting_that_makes_no_clock_is_refused(text: str, said: str) -> None:
 
 def test_a_setting_survives_the_journal() -> None:
     control = TimeControl(ClockMode.DELAY, 300, 3, FlagRule.LOSES, waits=False)
-    assert control_in({"clock": control.as_data()}) == control
-    assert control_in({}) is None
+    assert recorded_control({"clock": control.as_data()}) == control
+    assert recorded_control({}) is None
     with pytest.raises(ClockError, match="the journal's clock is"):
-        control_in({"clock": {"mode": "sand"}})
+        recorded_control({"clock": {"mode": "sand"}})
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ steps = st.lists(
 def test_the_clock_is_the_plain_one(mode: ClockMode, base: int, bonus: int, script: list[tuple[str, int]]) -> None:
     has_bonus = mode in {ClockMode.FISCHER, ClockMode.BRONSTEIN, ClockMode.DELAY}
     clock = Clock.full(TimeControl(mode, base / 10, bonus / 10 if has_bonus else 0.0), SIDES, 0.0)
-    clock = clock.switched(0.0, ("gold",))
+    clock = clock.switch(0.0, ("gold",))
     plain = PlainClock(mode.value, bonus, dict.fromkeys(SIDES, base), "gold")
     now = 0
     for what, number in script:
@@ -202,7 +202,7 @@ def test_the_clock_is_the_plain_one(mode: ClockMode, base: int, bonus: int, scri
             player = plain.runs
             assert player is not None
             plain.turn()
-            clock = clock.switched(now / 10, (other(player),), player)
+            clock = clock.switch(now / 10, (other(player),), player)
         else:
             reason = (PauseReason.PERSON, PauseReason.QUESTION)[number]
             (plain.stands.add if what == "stop" else plain.stands.discard)(reason)

@@ -19,10 +19,10 @@ from referee.clocks.fold import (
     ClockChange,
     ClockFold,
     paused_event,
-    ran_event,
     restarted_event,
+    resumed_event,
+    running_event,
     set_event,
-    went_on_event,
 )
 from referee.errors import ClockError
 from referee.journal.events import Event, EventKind
@@ -118,10 +118,10 @@ class Script:
     def go(self, _: int) -> None:
         if self.stands:
             self.stands = False
-            self.add(went_on_event(PauseReason.PERSON, self.now))
+            self.add(resumed_event(PauseReason.PERSON, self.now))
 
     def tick(self, _: int) -> None:
-        self.add(ran_event(self.now))
+        self.add(running_event(self.now))
 
     def kill(self, halves: int) -> None:
         """Kill the referee: what passed since the last event is not known, and its clock may begin anew."""

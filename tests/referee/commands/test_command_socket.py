@@ -17,9 +17,9 @@ from referee.commands.command_socket import (
     SentCommand,
     ask,
     command_message,
-    command_of,
+    parse_command,
+    parse_reply,
     reply_message,
-    reply_of,
     socket_path,
 )
 from referee.commands.queue import CommandQueue
@@ -178,7 +178,7 @@ MESSAGES: list[tuple[SentCommand, dict[str, Any]]] = [
 @pytest.mark.parametrize(("command", "message"), MESSAGES)
 def test_a_command_is_read_as_it_was_written(command: SentCommand, message: dict[str, Any]) -> None:
     assert command_message(command) == message
-    assert command_of(json.loads(json.dumps(message))) == command
+    assert parse_command(json.loads(json.dumps(message))) == command
 
 
 @pytest.mark.parametrize(
@@ -206,14 +206,14 @@ def test_a_command_is_read_as_it_was_written(command: SentCommand, message: dict
 )
 def test_what_is_no_command_is_named(message: dict[str, Any], words: str) -> None:
     with pytest.raises(CorrectionError) as caught:
-        command_of(message)
+        parse_command(message)
     assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("reply", [Reply("c3 is empty."), Reply("there is no turn to take back", refused=True)])
 def test_a_reply_is_read_as_it_was_written(reply: Reply) -> None:
-    assert reply_of(reply_message(reply)) == reply
+    assert parse_reply(reply_message(reply)) == reply
 
 
 def test_a_reply_that_says_nothing_known_is_a_refusal() -> None:
-    assert reply_of({"maybe": 1}) == Reply("the referee answered {'maybe': 1}", refused=True)
+    assert parse_reply({"maybe": 1}) == Reply("the referee answered {'maybe': 1}", refused=True)

@@ -22,13 +22,13 @@ from engine.support.chance import drawn, format_roll
 from engine.support.players import format_announcement
 from engine.values import Announcement, Roll
 from referee.cli.play.players import RandomPlayer
-from referee.commands.entries import corrected, entered, read_looks, refusal, usual_states
+from referee.commands.entries import apply_correction, apply_entry, read_looks, refusal, start_states
 from referee.commands.values import Announce, AskHint, Correct, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.errors import CorrectionError, EventError, FoldError
 from referee.hints.advice import HintSettings
 from referee.journal import Journal, database, fold
 from referee.journal.events import Event
-from referee.journal.exports import event_lines, record_of
+from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import read_step
 from referee.session.execution import IdleSession
 from tests.engine.toy_harvest import GAME as HARVEST
@@ -100,7 +100,7 @@ def test_a_game_with_dice_and_turns_at_the_same_time(harvest: Kept) -> None:
     assert folded.outcome.winner == "p2"
     told = [line.sentence for line in event_lines(HARVEST, harvest.events)]
     assert told[2:5] == ["5 is rolled", "leave  p3 leaves the die.", "keep  p2 keeps the die."]
-    written = record_of(HARVEST, harvest.events)
+    written = make_record(HARVEST, harvest.events)
     assert record.read(record.write(written)) == record.read(record.write(written))
     assert record.replay(record.read(record.write(written))).states[-1] == folded.states[0]
 
@@ -151,7 +151,7 @@ def test_any_game_kept_by_text_folds_to_its_state_and_replays_as_a_record(seed: 
     if folded.started:
         assert folded.states == (state,)
         assert folded.outcome == HARVEST.rules.outcome(state)
-        text = record.write(record_of(HARVEST, kept.events))
+        text = record.write(make_record(HARVEST, kept.events))
         assert record.replay(record.read(text)).states[-1] == state
     kept.journal.close()
 
@@ -195,7 +195,7 @@ def test_a_refusal_says_the_rule_and_the_remedy(harvest: Kept) -> None:
 def test_whoever_announces_is_named_or_the_one_to_move() -> None:
     state = DEBLOCKLE.rules.new()
     said = {
-        text: entered(DEBLOCKLE, (state,), Announce(text, "Ann", player)).event.data["announcement"]
+        text: apply_entry(DEBLOCKLE, (state,), Announce(text, "Ann", player)).event.data["announcement"]
         for text, player in (("resign", None), ("Resign ", "teal"), ("draw", None), ("teal:resign", None))
     }
     assert said == {
@@ -205,14 +205,14 @@ def test_whoever_announces_is_named_or_the_one_to_move() -> None:
         "teal:resign": "teal:resign",
     }
     with pytest.raises(IllegalTurnError, match="there are gold:resign, teal:resign and all:draw"):
-        entered(DEBLOCKLE, (state,), Announce("draw", "Ann", "gold"))
+        apply_entry(DEBLOCKLE, (state,), Announce("draw", "Ann", "gold"))
     with pytest.raises(EngineError, match="repetition"):
-        entered(DEBLOCKLE, (state,), Announce("repetition", "Ann"))
+        apply_entry(DEBLOCKLE, (state,), Announce("repetition", "Ann"))
 
 
 def test_while_it_is_open_who_starts_the_first_turn_tells() -> None:
     kept = Kept(DEBLOCKLE, starts="either")
-    assert [state.to_move for state in usual_states(DEBLOCKLE, {"starts": "either"})] == ["gold", "teal"]
+    assert [state.to_move for state in start_states(DEBLOCKLE, {"starts": "either"})] == ["gold", "teal"]
     turn = DEBLOCKLE.rules.legal_turns(DEBLOCKLE.rules.new({"starts": "teal"}))[0]
     kept.enter("turn", DEBLOCKLE.notation.format_turn(turn))
     data = kept.events[-1][1].data
@@ -224,7 +224,7 @@ def test_while_it_is_open_who_starts_the_first_turn_tells() -> None:
 
 def test_before_the_set_up_nothing_can_be_entered_at_a_table() -> None:
     with pytest.raises(CorrectionError, match="not set up yet"):
-        entered(DEBLOCKLE, (), EnterTurn("c1-c2=stop", "Ann"))
+        apply_entry(DEBLOCKLE, (), EnterTurn("c1-c2=stop", "Ann"))
 
 
 def hinted(kept: Kept, settings: HintSettings | None = None) -> str:
@@ -353,7 +353,7 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
     assert kept.state == before
     folded = fold(game, kept.events)
     assert len(event_lines(game, kept.events)) == len(kept.events)
-    replayed = record.replay(record.read(record.write(record_of(game, kept.events))))
+    replayed = record.replay(record.read(record.write(make_record(game, kept.events))))
     assert replayed.states[-1] == folded.states[0]
     kept.journal.close()
 
@@ -397,10 +397,10 @@ def test_a_correction_says_one_thing() -> None:
 
 def test_every_state_that_may_be_the_case_is_corrected(deblockle: Any) -> None:
     belief = tuple(deblockle.rules.new({"starts": player}) for player in deblockle.players)
-    done = corrected(deblockle, belief, Correct("Ann", {"c1": "gold block, x up"}, why="it was turned"), {})
+    done = apply_correction(deblockle, belief, Correct("Ann", {"c1": "gold block, x up"}, why="it was turned"), {})
     assert [state.to_move for state in done.states] == ["gold", "teal"]
     assert done.sentence == "Ann says: c1 is gold block, x up (it was turned)."
-    settled = corrected(deblockle, belief, Correct("Ann", to_move="teal"), {})
+    settled = apply_correction(deblockle, belief, Correct("Ann", to_move="teal"), {})
     assert [state.to_move for state in settled.states] == ["teal"]
     assert settled.sentence == "Ann says: teal plays next."
 
@@ -408,10 +408,10 @@ def test_every_state_that_may_be_the_case_is_corrected(deblockle: Any) -> None:
 def test_a_whole_position_names_what_it_changes(deblockle: Any) -> None:
     state = deblockle.rules.new({})
     text = deblockle.notation.format_state(deblockle.table.amend(state, {"c1": "empty", "d1": "gold block, x up"}))
-    done = corrected(deblockle, (state,), Correct("Ann", position=text, to_move="teal"), {})
+    done = apply_correction(deblockle, (state,), Correct("Ann", position=text, to_move="teal"), {})
     assert done.places == ("c1", "d1")
     assert done.states[0].to_move == "teal"
-    same = corrected(deblockle, (state,), Correct("Ann", position=deblockle.notation.format_state(state)), {})
+    same = apply_correction(deblockle, (state,), Correct("Ann", position=deblockle.notation.format_state(state)), {})
     assert same.sentence == "Ann says: the position stands."
 
 
@@ -425,22 +425,22 @@ def test_a_whole_position_names_what_it_changes(deblockle: Any) -> None:
 )
 def test_what_cannot_be_is_refused(deblockle: Any, correction: Correct) -> None:
     with pytest.raises(CorrectionError):
-        corrected(deblockle, (deblockle.rules.new({}),), correction, {})
+        apply_correction(deblockle, (deblockle.rules.new({}),), correction, {})
 
 
 def test_before_the_set_up_a_correction_is_one(deblockle: Any) -> None:
     looks = {"c1": "gold block, x up", "e7": "teal block, star up"}
-    done = corrected(deblockle, (), Correct("Ann", looks, to_move="teal"), {"side_by_side": False})
+    done = apply_correction(deblockle, (), Correct("Ann", looks, to_move="teal"), {"side_by_side": False})
     assert done.states[0].to_move == "teal"
     assert "side_by_side=false" in deblockle.notation.format_state(done.states[0])
     with pytest.raises(CorrectionError, match=r"has to name every piece on it.*There is no teal block on the board"):
-        corrected(deblockle, (), Correct("Ann", {"c1": "gold block, x up"}), {})
+        apply_correction(deblockle, (), Correct("Ann", {"c1": "gold block, x up"}), {})
 
 
 def test_a_correction_of_sheets_knows_the_sheets_in_play_only() -> None:
     game = load("number-drop")
     believed = game.rules.new({"players": 2})
-    said = corrected(game, [believed], Correct("Ann", {"p2.c1": "digit 2"}), {"players": 2})
+    said = apply_correction(game, [believed], Correct("Ann", {"p2.c1": "digit 2"}), {"players": 2})
     assert said.places == ("p2.c1",)
     assert "p2.c1 is digit 2" in said.sentence
 

@@ -6,7 +6,7 @@ import os
 import pty
 import termios
 
-from referee.commands.keyboard import edited_lines, typed_unseen
+from referee.commands.keyboard import edited_lines, unechoed_lines
 
 
 def test_a_line_is_made_of_keys_and_seen_meanwhile() -> None:
@@ -22,7 +22,7 @@ def test_a_terminal_echoes_nothing_meanwhile_and_is_put_back() -> None:
     with os.fdopen(own, "r") as keyboard:
         before = termios.tcgetattr(own)
         seen: list[str] = []
-        with typed_unseen(keyboard, seen.append) as lines:
+        with unechoed_lines(keyboard, seen.append) as lines:
             assert not termios.tcgetattr(own)[3] & termios.ECHO
             assert termios.tcgetattr(own)[3] & termios.ISIG, "Ctrl-C interrupts"
             os.write(person, b"h\n")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from engine.registry import games, load
 from hardware.pin_map import ButtonRole
 from referee.commands.queue import CommandQueue
-from referee.commands.typed_lines import TypedLines, command_of_line, listen_to_lines, typed_help
+from referee.commands.typed_lines import TypedLines, listen_to_lines, parse_line, typed_help
 from referee.commands.values import (
     Announce,
     AnswerDraw,
@@ -53,7 +53,7 @@ DEBLOCKLE: Any = load("deblockle")
     ],
 )
 def test_a_word_is_a_whole_command(line: str, command: object) -> None:
-    assert command_of_line(DEBLOCKLE, line, "Ann") == command
+    assert parse_line(DEBLOCKLE, line, "Ann") == command
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_word_is_a_whole_command(line: str, command: object) -> None:
     ],
 )
 def test_a_line_is_a_turn_a_roll_or_a_correction(game: str, line: str, command: object) -> None:
-    assert command_of_line(load(game), line, "Ann") == command
+    assert parse_line(load(game), line, "Ann") == command
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_a_line_is_a_turn_a_roll_or_a_correction(game: str, line: str, command: 
 )
 def test_a_line_that_is_none_of_these_is_refused_with_what_may_be_typed(line: str, words: str) -> None:
     with pytest.raises(CorrectionError, match=words):
-        command_of_line(DEBLOCKLE, line, "Ann")
+        parse_line(DEBLOCKLE, line, "Ann")
 
 
 @given(line=st.text(max_size=30))
 def test_only_our_error_comes_of_any_line(line: str) -> None:
     with contextlib.suppress(CorrectionError):
-        command_of_line(DEBLOCKLE, line, "Ann")
+        parse_line(DEBLOCKLE, line, "Ann")
 
 
 @pytest.mark.parametrize("name", games())
@@ -103,7 +103,7 @@ def test_help_names_what_this_game_takes(name: str) -> None:
     told = typed_help(game)
     assert ("roll " in told) == (game.dice is not None)
     example = told.partition("`")[2].partition("`")[0]
-    assert isinstance(command_of_line(game, example, "Ann"), Correct)
+    assert isinstance(parse_line(game, example, "Ann"), Correct)
     assert len(told) <= 3 * 69
 
 
@@ -116,7 +116,7 @@ def test_what_is_typed_is_carried_out_and_only_refusals_are_said() -> None:
         session.begin(NewGame("blockade", {"starts": "warm"}))
         typed = TypedLines(game, commands, said.append)
         for line in ("turn a2-a3", "?", "roll 4,1", "turn a2-a3 c4-c3", "what"):
-            typed.obey(line)
+            typed.submit(line)
             for submitted in commands.take():
                 execute(session, submitted.command, submitted.respond)
         folded = fold(*events_of_game(journal, None))
@@ -134,7 +134,7 @@ def test_a_resignation_counts_when_it_is_typed_twice() -> None:
     typed = TypedLines(DEBLOCKLE, commands, said.append)
     taken = []
     for line in ("resign", "h", "resign", "Resign", "draw"):
-        typed.obey(line)
+        typed.submit(line)
         taken.append([type(submitted.command) for submitted in commands.take()])
     assert taken == [[], [AskHint], [], [Announce], [OfferDraw]]
     assert [words.endswith("again to confirm.") for words in said] == [True, True]

@@ -73,7 +73,7 @@ def teal_to_play(table: Table) -> Any:
     """Have gold play; give how the table looks then."""
     _, after = table.play(start="c1", top="hoops")
     table.show(after, 2)
-    table.service.look_for_hint()
+    table.service.poll_hints()
     return after
 
 
@@ -86,7 +86,7 @@ def another_turn(table: Table) -> tuple[Any, Any]:
 
 def test_it_says_lights_and_records_what_it_means_to_play_and_waits(at_table: Make) -> None:
     table = at_table()
-    table.service.look_for_hint()
+    table.service.poll_hints()
     assert table.snapshots[-1].intention is None, "gold plays first"
     after = teal_to_play(table)
     intention, shown = meant(table)
@@ -98,7 +98,7 @@ def test_it_says_lights_and_records_what_it_means_to_play_and_waits(at_table: Ma
     assert lit(table, LightRole.OPPONENT) == intention.places
     said = len(table.said)
     table.show(after, 5)
-    table.service.look_for_hint()
+    table.service.poll_hints()
     assert len(table.said) == said, "it waits and says nothing twice"
     verdicts = table.show(shown, 2)
     assert [verdict.kind for verdict in verdicts][-1] is VerdictKind.ACCEPTED
@@ -122,7 +122,7 @@ def test_another_turn_is_told_apart_kindly_and_does_not_count(at_table: Make) ->
     assert intention.words in verdict.sentence
     assert table.service.belief[0].to_move == "teal"
     table.show(before, 2)
-    table.service.look_for_hint()
+    table.service.poll_hints()
     assert table.service.belief[0].to_move == "teal"
     table.show(shown, 2)
     assert table.service.belief[0].to_move == "gold"
@@ -135,7 +135,7 @@ def test_a_person_may_overrule_it(at_table: Make) -> None:
     table.show(other, 2)
     assert not table.tell(EnterTurn(table.game.notation.format_turn(turn), "Ann")).refused
     table.show(other, 2)
-    table.service.look_for_hint()
+    table.service.poll_hints()
     assert table.service.belief[0].to_move == "gold"
     assert table.snapshots[-1].intention is None
 
@@ -158,14 +158,14 @@ def test_taking_back_or_correcting_has_it_think_again(at_table: Make) -> None:
     table.show(shown, 2)
     table.tell(TakeBack("Ann"))
     assert table.snapshots[-1].intention is None
-    table.service.look_for_hint()
+    table.service.poll_hints()
     again, _ = meant(table)
     assert again.player == first.player
     table.tell(Correct("Ann", to_move="gold"))
-    table.service.look_for_hint()
+    table.service.poll_hints()
     assert table.snapshots[-1].intention is None
     table.tell(Correct("Ann", to_move="teal"))
-    table.service.look_for_hint()
+    table.service.poll_hints()
     assert table.snapshots[-1].intention is not None
 
 
@@ -177,7 +177,7 @@ def test_a_restart_keeps_the_turn_that_was_announced(at_table: Make, tmp_path: P
         intention, shown = meant(table)
     with Journal.open(path, wall_clock=wall_clock) as journal:
         again = at_table(journal)
-        again.service.look_for_hint()
+        again.service.poll_hints()
         assert again.snapshots[-1].intention == intention
         assert lit(again, LightRole.OPPONENT) == intention.places
         assert again.kinds().count(EventKind.INTENTION) == 1

@@ -83,7 +83,7 @@ def lit(table: Table) -> list[tuple[str, str]]:
 
 def found(table: Table) -> None:
     table.hints.hand_over()
-    table.service.look_for_hint()
+    table.service.poll_hints()
 
 
 def test_a_press_shows_from_passed_and_to_and_the_journal_has_it_first(at_table: Make) -> None:
@@ -173,7 +173,7 @@ def test_a_turn_accepted_meanwhile_drops_the_hint(at_table: Make) -> None:
     answers: list[Reply | None] = []
     table.service.hint(AskHint("Ann"), answers.append)
     table.show(table.play(start="c1", top="hoops")[1], 3)
-    table.service.look_for_hint()
+    table.service.poll_hints()
     assert answers == [Reply("No hint: the table went on meanwhile; ask again.", refused=True)]
     shown = len(table.lamp.signals)
     found(table)
@@ -260,11 +260,11 @@ def test_what_cannot_be_worked_out_is_said(at_table: Make) -> None:
     table = at_table()
     table.service.hint(AskHint("button"))
     table.hints.ready.append(Answer(1, refused="the process ended"))
-    table.service.look_for_hint()
+    table.service.poll_hints()
     assert table.said[-1] == "No hint: the process ended."
     table.service.hint(AskHint("button"))
     table.hints.ready.append(Answer(1, refused="late"))
-    table.service.look_for_hint()
+    table.service.poll_hints()
     assert table.said[-1] == "Thinking about a hint for gold.", "an answer to an older question is no answer"
 
 

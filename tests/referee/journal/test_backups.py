@@ -136,8 +136,8 @@ def test_the_newest_days_are_kept(path: Path) -> None:
     said: list[str] = []
     copies = DailyBackups(path, 2, lambda: day, said.append)
     for _ in range(4):
-        copies.look()
-        copies.look()
+        copies.back_up_today()
+        copies.back_up_today()
         day += timedelta(days=1)
     left = sorted(each.name for each in path.with_name(FOLDER).iterdir())
     assert left == ["journal-2026-03-01.sqlite", "journal-2026-03-02.sqlite"]
@@ -157,7 +157,7 @@ def test_a_copy_that_can_t_be_made_is_said_and_costs_no_game(path: Path) -> None
     opened(path).close()
     path.with_name(FOLDER).write_text("a file where the folder should be")
     said: list[str] = []
-    DailyBackups(path, 3, NOW.date, said.append).look()
+    DailyBackups(path, 3, NOW.date, said.append).back_up_today()
     assert len(said) == 1
     assert said[0].startswith("Today's copy of the journal could not be made")
 

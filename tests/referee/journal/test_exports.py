@@ -14,7 +14,7 @@ from engine.registry import load
 from referee.errors import FoldError
 from referee.journal import EvidenceLimits, Journal
 from referee.journal.events import STOPPED, Event, Evidence
-from referee.journal.exports import event_lines, record_of, write_evidence
+from referee.journal.exports import event_lines, make_record, write_evidence
 from tests.effort import cases
 
 GAME = load("deblockle")
@@ -51,7 +51,7 @@ def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool,
         event, state = played(state, chance)
         events.append(event)
         count += 1
-    record = record_of(GAME, list(enumerate(events, 1)))
+    record = make_record(GAME, list(enumerate(events, 1)))
     text = write(record)
     assert write(read(text)) == text
     again = replay(read(text))
@@ -64,7 +64,7 @@ def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool,
 def test_a_game_that_was_given_up_has_its_result() -> None:
     end = Event("end", {"winner": "teal", "reason": "gold gave up"})
     events = list(enumerate([NEW_GAME, Event("set up", {"state": GAME.notation.format_state(GOLD)}), end], 1))
-    record = record_of(GAME, events)
+    record = make_record(GAME, events)
     assert record.result == "teal"
     assert ("Termination", "gold gave up") in record.tags
     assert ("Date", "2026-05-01") in record.tags
@@ -73,12 +73,12 @@ def test_a_game_that_was_given_up_has_its_result() -> None:
 def test_a_game_that_was_stopped_has_no_result() -> None:
     end = Event("end", {"winner": None, "reason": STOPPED})
     events = list(enumerate([NEW_GAME, Event("set up", {"state": GAME.notation.format_state(GOLD)}), end], 1))
-    assert record_of(GAME, events).result == UNFINISHED
+    assert make_record(GAME, events).result == UNFINISHED
 
 
 def test_while_it_is_open_who_starts_the_record_begins_with_the_first_that_may() -> None:
     both = [GAME.notation.format_state(state) for state in (GOLD, TEAL)]
-    record = record_of(GAME, list(enumerate([NEW_GAME, Event("set up", {"state": both})], 1)))
+    record = make_record(GAME, list(enumerate([NEW_GAME, Event("set up", {"state": both})], 1)))
     assert replay(record).states == (GOLD,)
 
 
@@ -90,12 +90,12 @@ def test_turns_taken_back_are_not_in_the_record() -> None:
         event,
         Event("take back", {"by": "Ann"}),
     ]
-    assert record_of(GAME, list(enumerate(events, 1))).entries == ()
+    assert make_record(GAME, list(enumerate(events, 1))).entries == ()
 
 
 def test_a_game_without_a_set_up_has_no_record() -> None:
     with pytest.raises(FoldError, match="never set up"):
-        record_of(GAME, [(1, NEW_GAME)])
+        make_record(GAME, [(1, NEW_GAME)])
 
 
 def test_every_kind_of_event_is_told() -> None:

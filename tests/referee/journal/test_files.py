@@ -20,7 +20,7 @@ from referee.errors import (
     JournalUnreadableError,
 )
 from referee.journal import Journal, events
-from referee.journal.database import holder, lock_path
+from referee.journal.database import lock_holder, lock_path
 from referee.journal.journal import connect
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
@@ -40,7 +40,7 @@ def test_refuses_a_newer_version(path: Path) -> None:
         with pytest.raises(JournalNewerError, match=r"a journal\.sqlite.*version 99.*up to 3"):
             Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
     assert path.read_bytes() == before
-    assert holder(path) is None
+    assert lock_holder(path) is None
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -143,12 +143,12 @@ def test_a_second_writer_hears_who_has_it(path: Path) -> None:
         journal.append(NEW_GAME)
         with pytest.raises(JournalBusyError, match=rf"process {os.getpid()} on .* since 2026-05-01T18:30:00"):
             Journal.open(path, wall_clock=ticking_clock())
-        assert f"process {os.getpid()}" in str(holder(path))
+        assert f"process {os.getpid()}" in str(lock_holder(path))
         with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader:
             assert len(reader.events()) == 1
             journal.append(TURN)
             assert len(reader.events()) == 2
-    assert holder(path) is None
+    assert lock_holder(path) is None
     Journal.open(path, wall_clock=ticking_clock()).close()
 
 
@@ -184,7 +184,7 @@ def test_a_full_disk_is_named_and_nothing_is_half_written(path: Path) -> None:
 def test_a_disk_too_full_to_begin_with(path: Path) -> None:
     with pytest.raises(JournalFullError):
         Journal.open(path, wall_clock=ticking_clock(), connect=small_disk(1))
-    assert holder(path) is None
+    assert lock_holder(path) is None
     Journal.open(path, wall_clock=ticking_clock()).close()
 
 
@@ -258,7 +258,7 @@ def test_after_a_failed_write_everything_is_written_anew(path: Path) -> None:
         assert disk.opened == opened
         with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader:
             assert reader.events() == journal.events()
-        assert holder(path) is not None
+        assert lock_holder(path) is not None
     assert sorted(each.name for each in path.parent.iterdir()) == sorted([path.name, lock_path(path).name])
     with Journal.open(path, wall_clock=ticking_clock()) as kept:
         kept.check()
@@ -291,7 +291,7 @@ def _fail(*_: object) -> None:
 def test_a_disk_that_fails_at_the_start_is_told_in_words(path: Path) -> None:
     with pytest.raises(JournalFailedError, match=r"a journal\.sqlite failed: Input/output error"):
         Journal.open(path, wall_clock=ticking_clock(), sync_folder=_fail)
-    assert holder(path) is None
+    assert lock_holder(path) is None
 
 
 def test_a_journal_is_closed_on_a_disk_that_has_become_read_only(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,4 +299,4 @@ def test_a_journal_is_closed_on_a_disk_that_has_become_read_only(path: Path, mon
     journal.append(NEW_GAME)
     monkeypatch.setattr(os, "ftruncate", _fail)
     journal.close()
-    assert holder(path) is None
+    assert lock_holder(path) is None

@@ -68,7 +68,7 @@ def test_a_fault_or_a_question_needs_somebody(kind: VerdictKind, needs: bool) ->
 def test_a_clock_shows_what_it_shows_now() -> None:
     control = read_control("fischer 5+3")
     assert control is not None
-    clock = Clock.full(control, ("black", "white"), 0.0).switched(0.0, ("black",))
+    clock = Clock.full(control, ("black", "white"), 0.0).switch(0.0, ("black",))
     running = snapshot_of(load("diaballik"), clock=clock.face(0.0), names={"black": "Ann"})
     shown = told(running, age_s=59.5).clock
     assert shown is not None
@@ -104,7 +104,7 @@ def rendered(template: str, **values: Any) -> str:
 def test_the_sensors_show_what_the_state_says() -> None:
     control = read_control("game 5")
     assert control is not None
-    clock = Clock.full(control, ("black", "white"), 0.0).switched(0.0, ("black",)).face(0.0)
+    clock = Clock.full(control, ("black", "white"), 0.0).switch(0.0, ("black",)).face(0.0)
     verdict = Verdict(VerdictKind.ILLEGAL, "No.", 0.0, 0)
     snapshot = snapshot_of(load("diaballik"), clock=clock, verdict=verdict, words="No. " * 100)
     values = json.loads(told(snapshot).model_dump_json())

@@ -36,7 +36,7 @@ class Watched:
     def show(self, brightness: int, seconds: float, *, is_located: bool = True) -> None:
         for _ in range(round(seconds / STEP_S)):
             image = np.full((48, 64, 3), brightness, dtype=np.uint8)
-            self._hold.see(Frame(image, next(self._times) * STEP_S, 0), is_located=is_located)
+            self._hold.update(Frame(image, next(self._times) * STEP_S, 0), is_located=is_located)
 
 
 @pytest.fixture

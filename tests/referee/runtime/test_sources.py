@@ -19,7 +19,7 @@ from referee.runtime.readers import AttentiveReader
 from referee.runtime.sources import TICK_S, CameraThread, Interrupts, ReconnectingSource
 from referee.sensing.readers import NO_CAMERA, FusedReader
 from referee.sensing.values import SensorSnapshot
-from referee.session.loop import LoopPorts, run, serve
+from referee.session.loop import LoopPorts, carry_out_commands, run
 from simulator.play.game import GameOptions
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
@@ -57,7 +57,9 @@ def test_a_command_does_not_wait_for_the_frame(table: Any, commands: CommandQueu
         replies.append(reply)
         camera.go_on.set()
 
-    with CameraThread(camera, commands, lambda: serve(on.service, commands), lambda wait: wait()) as awaited:
+    with CameraThread(
+        camera, commands, lambda: carry_out_commands(on.service, commands), lambda wait: wait()
+    ) as awaited:
         submitting = threading.Thread(target=lambda: commands.submit(TakeBack("Ann"), respond))
         submitting.start()
         # The camera goes on only once the command was answered.

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.registry import load
-from referee.commands.draw_offers import offer_in
+from referee.commands.draw_offers import open_offer_in
 from referee.commands.values import (
     Announce,
     AnswerDraw,
@@ -101,7 +101,7 @@ def test_a_refused_offer_leaves_the_game_as_it_was(session: tuple[Any, Journal])
     assert told(table, AnswerDraw("Ben", accepts=False)).words == "White refuses the draw."
     game, events = events_of_game(journal, None)
     assert fold(game, events).outcome is None
-    assert offer_in(events) is None
+    assert open_offer_in(events) is None
     assert [line.sentence for line in event_lines(game, events)][-2:] == [
         "Black offers a draw.",
         "White refuses the draw.",
@@ -113,9 +113,9 @@ def test_an_offer_stands_until_the_other_player_plays_on(session: tuple[Any, Jou
     table, journal = session
     told(table, OfferDraw("Ann", "black"))
     assert not told(table, EnterTurn("a1-a2", "Ann", "black")).refused
-    assert offer_in(events_of_game(journal, None)[1]) == "black"
+    assert open_offer_in(events_of_game(journal, None)[1]) == "black"
     assert not told(table, EnterTurn("a7-a6", "Ben", "white")).refused
-    assert offer_in(events_of_game(journal, None)[1]) is None
+    assert open_offer_in(events_of_game(journal, None)[1]) is None
     assert told(table, AnswerDraw("Ben", accepts=True)).refused
 
 
@@ -125,7 +125,7 @@ def test_an_offer_is_for_the_position_it_was_made_in(session: tuple[Any, Journal
     assert not told(table, EnterTurn("a1-a2", "Ann", "black")).refused
     told(table, OfferDraw("Ann", "white"))
     assert not told(table, change).refused
-    assert offer_in(events_of_game(journal, None)[1]) is None
+    assert open_offer_in(events_of_game(journal, None)[1]) is None
 
 
 def test_an_offer_that_can_not_be_is_refused(session: tuple[Any, Journal]) -> None:
@@ -181,5 +181,5 @@ def test_the_screen_and_the_journal_never_disagree_about_an_offer(commands: list
         for command in commands:
             told(service, command)
             game, events = events_of_game(journal, None)
-            assert snapshots[-1].offer == offer_in(events)
+            assert snapshots[-1].offer == open_offer_in(events)
             assert snapshots[-1].offer is None or fold(game, events).outcome is None

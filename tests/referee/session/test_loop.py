@@ -14,7 +14,7 @@ from referee.errors import JournalFullError
 from referee.journal import BufferedJournal
 from referee.judge import StabilitySettings
 from referee.judge.verdict import VerdictKind
-from referee.session.loop import LoopPorts, run, serve
+from referee.session.loop import LoopPorts, carry_out_commands, run
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
 
@@ -58,7 +58,7 @@ def test_an_answer_says_that_its_event_is_only_in_memory_while_the_journal_canno
         with pytest.MonkeyPatch.context() as full:
             full.setattr(journal, "retry", lambda: False)
             waiting.submit(command, replies.append)
-            serve(on.service, waiting)
+            carry_out_commands(on.service, waiting)
     assert replies[0] == Reply("Ann says: c3 is gold block, x up. This is only in memory so far: no room on the disk.")
     assert replies[1].refused
     assert "memory" not in replies[1].words

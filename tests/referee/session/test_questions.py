@@ -32,9 +32,9 @@ def cable_pulled(table: SensedTable) -> None:
 
 
 def nothing_came_for_a_moment(table: SensedTable) -> None:
-    table.sensors.heard_s = table.time_s - 2.0
+    table.sensors.latest_s = table.time_s - 2.0
     table.wait(0.2)
-    table.sensors.heard_s = None
+    table.sensors.latest_s = None
 
 
 def camera_gone(table: SensedTable) -> None:

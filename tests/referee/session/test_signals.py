@@ -12,6 +12,7 @@ from engine.values import EMPTY, Breach, Outcome
 from hardware.lights.signals import Mood, Signal, Sound
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.signals import (
+    add_trouble,
     fault_lights,
     finished_signal,
     hint_signal,
@@ -19,7 +20,6 @@ from referee.session.signals import (
     resumed_signal,
     signal_for,
     waiting_signal,
-    with_trouble,
 )
 
 QUIET = {VerdictKind.UNCHANGED, VerdictKind.NOT_FINISHED, VerdictKind.CANNOT_SEE}
@@ -242,11 +242,11 @@ def test_hints_are_quiet_and_looking_says_so() -> None:
 
 def test_trouble_keeps_the_squares_and_the_sound_and_adds_the_words() -> None:
     shown = signal_for(verdict(VerdictKind.ACCEPTED, turns=("a2-a3",)), GAME, LineState(2))
-    troubled = with_trouble(shown, "The disk is full; the turn is kept in memory.")
+    troubled = add_trouble(shown, "The disk is full; the turn is kept in memory.")
     assert troubled.lights == shown.lights
     assert (troubled.mood, troubled.sound) == (Mood.TROUBLE, Sound.ACCEPTED)
     assert troubled.words == "So it is. The disk is full; the turn is kept in memory."
-    assert with_trouble(Signal(Mood.WAITING), "The disk is full.").sound is Sound.QUESTION
+    assert add_trouble(Signal(Mood.WAITING), "The disk is full.").sound is Sound.QUESTION
 
 
 def test_a_shared_victory_names_all_who_share_it() -> None:

@@ -16,7 +16,7 @@ from engine.registry import games, load
 from engine.support.players import told_announcement
 from engine.values import Breach
 from referee.judge import sentences as judge
-from referee.session.signals import ending, resumed_signal, waiting_signal
+from referee.session.signals import outcome_sentence, resumed_signal, waiting_signal
 from referee.web.languages import sentences, sentences_path
 from referee.web.sentences import FILE, NAME, PLACEHOLDER, UNCHANGED, WHERE_KNOWN, Entry, Sentences
 from tests.effort import cases
@@ -97,7 +97,7 @@ def said_in(game: Any, options: Any, rng: Random, changes: int) -> Iterator[str]
             yield told_announcement(announcement)
             outcome = game.rules.outcome(game.rules.announce(state, announcement))
             if outcome is not None:
-                yield ending(outcome)
+                yield outcome_sentence(outcome)
         if state.to_move is not None and not game.awaits_roll(state) and not is_light(game, roll_of(game, state)):
             continue
         turns = game.rules.legal_turns(state)

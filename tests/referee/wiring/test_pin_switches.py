@@ -15,7 +15,7 @@ from rich.console import Console
 from referee.mapping.sensors import show_sensors
 from referee.sensing.values import SensorSnapshot
 from referee.settings.configuration import Configuration, load
-from referee.wiring.devices import OpenedDevices, opened_devices
+from referee.wiring.devices import OpenedDevices, open_devices
 from referee.wiring.plan import WiringPlan, wiring_plan
 from referee.wiring.sensor_map import SensorMap, save_sensor_map
 from tests.guard import GUARD_S
@@ -62,7 +62,7 @@ def told(wires: OpenedDevices) -> SensorSnapshot:
 
 def test_switches_on_pins_are_told_by_square(pins: mock.MockFactory, plan: WiringPlan) -> None:
     said: list[str] = []
-    with opened_devices(plan, None, said.append) as wires:
+    with open_devices(plan, None, said.append) as wires:
         assert wires.presses() == []
         assert wires.controller is None
         assert told(wires).occupied == {"a1": False, "b1": False}

@@ -25,7 +25,7 @@ from referee.journal.events import Event
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.board_text import DrawnBoard, board_text
 from referee.runtime.builder import open_session
-from referee.session.feed import shown_on
+from referee.session.feed import signal_subscriber
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from tests.playthroughs.playthrough import playthrough, replayed
@@ -80,7 +80,7 @@ def main(journal_path: Path) -> dict[str, Any]:
     settings = ServiceSettings(rest_s=1.0, options={"starts": "either"})
 
     def opened(journal: Journal) -> AbstractContextManager[Service[Any, Any]]:
-        return open_session(game, reader, journal, settings, subscribers=(shown_on(panel),), say=said.append)
+        return open_session(game, reader, journal, settings, subscribers=(signal_subscriber(panel),), say=said.append)
 
     with Journal.open(journal_path, wall_clock=utc_now) as journal, opened(journal) as service:
         show(service)

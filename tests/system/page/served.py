@@ -21,14 +21,14 @@ from engine.api import Game
 from engine.registry import load
 from engine.values import OptionValue
 from hardware.pin_map import ButtonRole
-from referee.cli.page import housekeeping
+from referee.cli.page import maintenance
 from referee.commands.queue import CommandQueue
 from referee.commands.values import Command, Press, Reply
 from referee.journal import Journal
 from referee.runtime.builder import open_session
 from referee.session.execution import execute
 from referee.session.feed import Snapshot
-from referee.session.loop import serve
+from referee.session.loop import carry_out_commands
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from referee.session.table_port import SnapshotHub, TablePort
@@ -105,7 +105,7 @@ class Session:
             self.journal,
             lambda: frame,
             lambda seen: seen.image,
-            housekeeping=housekeeping(load_settings(None, environment={}, folder=self.journal.parent))(
+            maintenance=maintenance(load_settings(None, environment={}, folder=self.journal.parent))(
                 lambda: ["The camera is back."], self.journal
             ),
         )
@@ -116,7 +116,7 @@ class Session:
         blank = np.zeros((8, 8, 3), np.uint8)
         while not self._stopped.is_set():
             self.commands.wait()
-            serve(service, self.commands)
+            carry_out_commands(service, self.commands)
             for pressed in self.commands.take_presses():
                 service.step(Frame(blank, float(sequence), sequence), ends_turn=True)
                 sequence += 1

@@ -17,7 +17,7 @@ from engine.values import EMPTY, OptionValue
 from referee.journal import Journal, fold
 from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, read_step
-from referee.session.signals import ending
+from referee.session.signals import outcome_sentence
 from tests.system.page.served import Killable
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
@@ -278,8 +278,8 @@ def test_a_whole_game_is_played_on_two_phones(evening: Evening) -> None:
     evening.gather()
     told = evening.compare()
     assert told.outcome is not None
-    expect(english.locator("#next")).to_have_text(ending(told.outcome))
-    expect(german.locator("#next")).not_to_have_text(ending(told.outcome))
+    expect(english.locator("#next")).to_have_text(outcome_sentence(told.outcome))
+    expect(german.locator("#next")).not_to_have_text(outcome_sentence(told.outcome))
     for phone in evening.phones:
         assert phone.locator("#players .to-move").count() == 0
         assert phone.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -26,8 +26,8 @@ from referee.errors import JournalBusyError, JournalError, JournalFullError
 from referee.journal import BufferedJournal, Journal, fold
 from referee.journal.events import Event
 from referee.journal.journal import connect
-from referee.session.feed import shown_on
-from referee.session.log import EVERY_S
+from referee.session.feed import signal_subscriber
+from referee.session.log import RETRY_EVERY_S
 from referee.session.service import Service
 
 DAY = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -48,7 +48,7 @@ class Table:
         self.game: Any = load(GAME)
         self.reader = ToldReader()
         self.service: Service[Any, Any] = Service(
-            self.game, self.reader, self.journal, shown_on(self), SETTINGS, self.said.append
+            self.game, self.reader, self.journal, signal_subscriber(self), SETTINGS, self.said.append
         )
         self.last: Glimpse | None = None
 
@@ -138,7 +138,7 @@ def test_a_disk_that_fills_up_in_mid_game_costs_nothing_once_there_is_room(path:
             assert len(on_disk.events()) < len(journal.events())
 
         disk.leave_pages(1000)
-        table.wait(2 * EVERY_S)
+        table.wait(2 * RETRY_EVERY_S)
         assert journal.trouble is None
         assert journal.pending == ()
         assert len(said) == 2
@@ -164,7 +164,7 @@ def test_a_disk_whose_syncs_fail_costs_nothing_once_they_succeed(path: Path) -> 
         assert table.turns == table.world.truth.turns
 
         disk.fails = False
-        table.wait(2 * EVERY_S)
+        table.wait(2 * RETRY_EVERY_S)
         assert (journal.trouble, journal.pending) == (None, ())
         events = journal.events()
     with Journal.open(path, wall_clock=lambda: DAY) as kept:
@@ -181,7 +181,7 @@ def test_while_the_disk_stays_full_that_is_tried_quietly(path: Path) -> None:
     disk.leave_pages(0)
     table.referee()
     shown = len(table.signals)
-    table.wait(4 * EVERY_S)
+    table.wait(4 * RETRY_EVERY_S)
     assert len(said) == 1
     assert len(table.signals) == shown
     pending = len(journal.pending)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from referee.journal import Journal
-from referee.journal.database import holder
+from referee.journal.database import lock_holder
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -50,7 +50,7 @@ def kill_while_appending(path: Path, appends: int) -> int:
 
 
 def check_after_kill(path: Path, last_said: int) -> None:
-    assert holder(path) is None
+    assert lock_holder(path) is None
     with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as journal:
         journal.check()
         events = journal.events()

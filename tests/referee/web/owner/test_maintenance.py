@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from common.findings import Finding, Severity
-from referee.cli.page import housekeeping
-from referee.doctor import at_work, examine
-from referee.session.table_port import Housekeeping, ReportFile, TablePort
+from referee.cli.page import maintenance
+from referee.doctor import examine, machine_in_use
+from referee.session.table_port import Maintenance, ReportFile, TablePort
 from referee.settings.configuration import Configuration, load
 from tests.commands import runner_in
 from tests.guard import GUARD_S
@@ -43,7 +43,7 @@ def kept_house(looked: list[int] | None = None) -> TablePort:
             looked.append(1)
         return [Finding.ok("Python", "3.11"), Finding.fault("camera", "it is <gone>", "plug it in")]
 
-    return port_of(housekeeping=Housekeeping(found, lambda: FILES, zipped))
+    return port_of(maintenance=Maintenance(found, lambda: FILES, zipped))
 
 
 def fields_in(page: str) -> dict[str, str]:
@@ -70,7 +70,7 @@ def test_the_page_answers_others_while_the_doctor_looks() -> None:
         assert may_end.wait(GUARD_S)
         return []
 
-    port = port_of(housekeeping=Housekeeping(slow, lambda: (), zipped))
+    port = port_of(maintenance=Maintenance(slow, lambda: (), zipped))
     with client_of(port) as client:
         asking = threading.Thread(target=lambda: client.get("/doctor"))
         asking.start()
@@ -113,14 +113,14 @@ def configuration(tmp_path: Path) -> Configuration:
 
 
 def test_beside_a_referee_at_work_neither_its_board_nor_its_pins_are_touched(configuration: Configuration) -> None:
-    found = {each.subject: each for each in examine(lambda: configuration, wall_clock(), at_work())}
+    found = {each.subject: each for each in examine(lambda: configuration, wall_clock(), machine_in_use())}
     assert found["board"].severity is Severity.NOTE
     assert "at work has the board" in found["board"].message
     assert not {"computer", "lgpio", "pins"} & set(found)
 
 
 def test_a_running_referee_gives_its_lines_and_its_journal(configuration: Configuration, tmp_path: Path) -> None:
-    house = housekeeping(configuration)(lambda: ["the camera is back"], tmp_path / "other.sqlite")
+    house = maintenance(configuration)(lambda: ["the camera is back"], tmp_path / "other.sqlite")
     assert any(each.subject == "journal" and "other.sqlite" in each.message for each in house.examine())
     files = {file.name: file.text for file in house.gather()}
     assert files["said.txt"] == "the camera is back"
