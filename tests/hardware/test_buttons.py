@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hardware.buttons import ButtonEvent, Buttons, Debouncer, Press, PressKind
 from hardware.pin_map import ButtonRole
+from tests.effort import cases
 
 ROLES = {ButtonRole.END_TURN: 5, ButtonRole.HINT: 6}
 
@@ -257,7 +258,7 @@ def test_interference_shorter_than_the_settle_time_is_no_press(spikes: list[tupl
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.booleans()), max_size=60))
-@settings(max_examples=200)
+@settings(max_examples=cases(200))
 def test_any_trace_alternates_and_keeps_order(edges: list[tuple[float, bool]]) -> None:
     """Edges may repeat a level and may be stamped out of order; what comes out still makes sense."""
     told = run(Debouncer(), edges, 30.0)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
 from firmware_bridge.protocol.messages import Configure, Leave, LightFrame, Ping, Sound, Tone
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
+from tests.effort import cases
 from tests.firmware_bridge.firmware.device_host import DEFAULTS, LIGHTS, VERDICT, Host
 
 
@@ -33,7 +34,7 @@ gaps = st.lists(st.tuples(st.integers(1, 900), st.sampled_from(["lights", "ping"
 
 
 @given(st.sampled_from([300, 450]), gaps)
-@settings(max_examples=25)
+@settings(max_examples=cases(50, 10))
 def test_no_verdict_outlives_its_host(silence_ms, acts):
     # hypothesis keeps a function's fixtures for all examples, so the device is made by hand.
     with pytest.MonkeyPatch.context() as patch:

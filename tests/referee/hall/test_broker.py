@@ -119,18 +119,20 @@ def test_tables_broker_and_hall_may_stop_in_any_order(broker: Mosquitto, tmp_pat
     asyncio.run(evening())
 
 
-def test_a_broker_that_is_not_there_is_said_once(tmp_path: Path) -> None:
+def test_a_broker_that_is_not_there_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.hall.broker._FIRST_WAIT_S", 0.001)
     said: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
 
     async def wait() -> None:
-        line = Line(hall_on(str(tmp_path / "hall.db")), Address("127.0.0.1", port), "hall", said.append)
+        hall, failures = hall_on(str(tmp_path / "hall.db")), asyncio.Queue[None]()
+        monkeypatch.setattr(hall, "lost_broker", lambda: failures.put_nowait(None))
+        line = Line(hall, Address("127.0.0.1", port), "hall", said.append)
         running = asyncio.create_task(line.run())
         async with asyncio.timeout(_PATIENCE_S):
-            while not said:
-                await asyncio.sleep(0.05)
-        await asyncio.sleep(1.2)
+            for _ in range(3):
+                await failures.get()
         await stopped(running)
 
     asyncio.run(wait())

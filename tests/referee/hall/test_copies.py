@@ -6,12 +6,13 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.hall.copies import MOST_JOURNALS
 from referee.hall.hall import Incoming
 from referee.journal.events import STOPPED, EventKind
+from tests.effort import cases
 from tests.referee.hall.halls import Clock, event, hall_on, kept, online, replay, settle, state, table
 
 
@@ -104,7 +105,7 @@ def test_a_table_that_is_away_is_not_asked(tmp_path: Path) -> None:
     assert [each.topic for each in hall.due()] == ["club/table-1/replay"]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=cases(40, 10))
 @given(st.data())
 def test_whatever_is_lost_doubled_and_mixed_up_the_copy_is_whole_in_the_end(data: st.DataObject) -> None:
     clock, feeds = Clock(), [table(f"table-{number}", events=25) for number in (1, 2)]

@@ -14,6 +14,7 @@ from referee.hall.floor import MOST_SEATS
 from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming
 from referee.hall.rulings import Status
 from referee.mqtt.topics import Answer, ShownClock, TableEvent, Topics
+from tests.effort import cases
 from tests.referee.hall.halls import OPENED, PREFIX, Clock, event, hall_on, kept, online, settle, state, table
 
 TAKE_BACK = {"command": "take back"}
@@ -50,7 +51,7 @@ def spoilt() -> st.SearchStrategy[bytes]:
     return changed.map(lambda value: json.dumps(value).encode("utf-8", "surrogatepass"))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=cases(400))
 @given(TOPICS, st.binary(max_size=60) | spoilt() | JSON.map(lambda value: json.dumps(value).encode()))
 def test_no_bytes_from_outside_end_the_hall(fuzzed: Hall, topic: str, payload: bytes) -> None:
     fuzzed.take([Incoming(topic, payload)])

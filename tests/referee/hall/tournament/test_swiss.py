@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from referee.errors import TournamentError
 from referee.hall.tournament.swiss import Cost, Standing, bye_cost, cost, matched, pair, standings
 from referee.hall.tournament.values import Pairing, Score, System, Tournament, numbered
+from tests.effort import cases
 
 RESULTS = (Score.FIRST_WINS, Score.SECOND_WINS, Score.DRAW)
 
@@ -35,7 +36,7 @@ def sides_of(tournament: Tournament, number: int) -> str:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60, 15))
 @given(st.integers(2, 40), st.integers(1, 7), st.integers(0, 10**6))
 def test_whole_tournaments(count: int, rounds: int, seed: int) -> None:
     # With so few rounds there is always a way; a larger share may end in none.
@@ -120,7 +121,7 @@ def total(pairs: list[tuple[Standing, Standing | None]], field: list[Standing]) 
     return parts[0], parts[1], parts[2], parts[3]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60, 15))
 @given(st.integers(3, 8), st.integers(0, 4), st.integers(0, 10**6))
 def test_no_way_to_pair_a_small_field_costs_less(count: int, rounds: int, seed: int) -> None:
     tournament, rng = begun(count, 9), Random(seed)
