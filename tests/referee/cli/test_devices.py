@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
@@ -31,16 +30,13 @@ from referee.sensing.values import SensorSnapshot
 from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map
 from simulator.microcontroller.board import MOST_BOUNCE_S
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
-from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene, Setting
-from simulator.scene.viewpoint import lens
-from simulator.table import standard_setting
+from simulator.scene.scene import Setting
 from tests.guard import GUARD_S
+from tests.referee.mapping.glowing import empty_boards, glow, small_setting
 from tests.referee.virtual_board import SETTINGS, SMALL, Heard, Plugged, plugged
 from vision.calibration import Calibration, save_calibration
 from vision.errors import CalibrationError
 from vision.frame import Frame
-from vision.geometry import project
 
 
 @pytest.fixture
@@ -89,12 +85,11 @@ class CameraOverTheStrip:
     frames: int = 0
 
     def __post_init__(self) -> None:
-        self.renderer = Renderer(5)
-        self.pictures = [self.renderer.render(Scene(self.setting, (), (), ()), number) for number in range(4)]
+        self.pictures = empty_boards(self.setting, 4)
 
     def read(self, timeout_s: float) -> Frame:
         self.frames += 1
-        image = self.pictures[self.frames % 4].astype(float)
+        image = self.pictures[self.frames % 4]
         if self.asked:
             # The light that was asked for last, alone, is on its way to the strip, however long that takes.
             alone = b"" if self.asked[-1] is None else bytes(3 * self.asked[-1]) + b"\xff\xff\xff"
@@ -102,11 +97,8 @@ class CameraOverTheStrip:
         colours = self.device.lights().colours
         for light, point_mm in enumerate(self.points_mm):
             if any(colours[3 * light : 3 * light + 3]):
-                top_mm = self.setting.layout.board.height_mm
-                ((x, y),) = project(self.setting.camera, self.setting.pose, [[*point_mm, top_mm]])
-                rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
-                image += 60.0 * np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / 60.0)[..., None]
-        return Frame(image.clip(0, 255).astype(np.uint8), time.monotonic(), self.frames)
+                image = glow(image, self.setting, *point_mm, levels=60.0)
+        return Frame(image, time.monotonic(), self.frames)
 
     def __enter__(self) -> CameraOverTheStrip:
         return self
@@ -119,7 +111,7 @@ def test_the_camera_finds_the_lights_of_the_board(
     table: Plugged, console: Console, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dialogue, "CAMERA_DELAY_S", 0.0)
-    setting = standard_setting(lens((640, 360)))
+    setting = small_setting()
     squares = ["g7", "a1", "d4", "c2"]
     camera = CameraOverTheStrip(table.device, setting, [setting.layout.centre_mm(square) for square in squares])
     calibration = Calibration(setting.camera, (), 1.0, ())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from firmware_bridge.connection.events import SensorsReported, SwitchChanged
@@ -14,12 +14,9 @@ from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver
 from referee.mapping.dialogue import LightFinder, ShowLight, one_light_map, one_light_signal, walk_lights, walk_switches
 from referee.mapping.walks import LightWalk, SquareWalk, SwitchWalk
-from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene, Setting
-from simulator.scene.viewpoint import lens
-from simulator.table import standard_setting
-from vision.frame import Frame
-from vision.geometry import project
+from simulator.scene.scene import Setting
+from tests.referee.mapping.glowing import empty_boards, glow, small_setting
+from vision.frame import Frame, Image
 
 PLACES = ("a1", "b1", "c1")
 
@@ -73,6 +70,11 @@ def test_what_was_answered_is_kept_when_the_input_ends() -> None:
     assert walk.places_of_lights() == ({"a1": (0,)}, ())
 
 
+@functools.cache
+def pictures(setting: Setting) -> list[Image]:
+    return empty_boards(setting, 7)
+
+
 @dataclass
 class GlowingTable:
     """A camera over a rendered board on which the shown light glows, where each light of a strip lies."""
@@ -84,7 +86,7 @@ class GlowingTable:
     frames: int = 0
 
     def __post_init__(self) -> None:
-        self.renderer = Renderer(5)
+        self.pictures = pictures(self.setting)
 
     def show(self, light: int | None) -> None:
         self.lit = light
@@ -95,18 +97,15 @@ class GlowingTable:
     def read(self, timeout_s: float) -> Frame:
         self.time_s += 0.2
         self.frames += 1
-        image = self.renderer.render(Scene(self.setting, (), (), ()), self.frames).astype(float)
+        image = self.pictures[self.frames % len(self.pictures)]
         point = None if self.lit is None else self.points_mm[self.lit]
-        if point is not None:
-            ((x, y),) = project(self.setting.camera, self.setting.pose, [[*point, self.setting.layout.board.height_mm]])
-            rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
-            image += 60.0 * np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / 60.0)[..., None]
-        return Frame(image.clip(0, 255).astype(np.uint8), self.time_s, self.frames)
+        shown = image if point is None else glow(image, self.setting, *point, levels=60.0)
+        return Frame(shown, self.time_s, self.frames)
 
 
 @pytest.fixture(scope="module")
 def setting() -> Setting:
-    return standard_setting(lens((640, 360)))
+    return small_setting()
 
 
 def test_the_camera_answers_what_it_is_sure_of_and_a_person_the_rest(setting: Setting) -> None:

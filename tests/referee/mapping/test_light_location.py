@@ -8,36 +8,23 @@ import numpy as np
 import pytest
 
 from referee.mapping.light_location import locate_light
-from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene, Setting
-from simulator.scene.viewpoint import lens
-from simulator.table import standard_setting
+from simulator.scene.scene import Setting
 from tests.effort import some
+from tests.referee.mapping.glowing import empty_boards, glow, small_setting
 from vision.frame import Image
-from vision.geometry import project
 
 PAIRS = 3
 
 
 @pytest.fixture(scope="module")
 def setting() -> Setting:
-    return standard_setting(lens((640, 360)))
+    return small_setting()
 
 
 @pytest.fixture(scope="module")
 def empty_table(setting: Setting) -> list[Image]:
     """The empty board seven times over, each with its own noise."""
-    renderer = Renderer(3)
-    return [renderer.render(Scene(setting, (), (), ()), frame) for frame in range(2 * PAIRS + 1)]
-
-
-def glow(image: Image, setting: Setting, x_mm: float, y_mm: float, levels: float, wide_mm: float = 8.0) -> Image:
-    """The picture with a soft light at a point of the board."""
-    top = setting.layout.board.height_mm
-    (x, y), (edge, _) = project(setting.camera, setting.pose, [[x_mm, y_mm, top], [x_mm + wide_mm, y_mm, top]])
-    rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
-    light = levels * np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / (2 * (edge - x) ** 2))
-    return np.clip(image.astype(float) + light[..., None], 0, 255).astype(np.uint8)
+    return empty_boards(setting, 2 * PAIRS + 1)
 
 
 def flickering(image: Image, gain: float) -> Image:

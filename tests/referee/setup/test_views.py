@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import cv2
 import numpy as np
 import pytest
@@ -24,9 +26,16 @@ from vision.layout.table import default_layout
 from vision.opencv import as_grey
 
 
-def bare(size: tuple[int, int]) -> tuple[Setting, Image]:
+@functools.cache
+def rendered(size: tuple[int, int]) -> tuple[Setting, Image]:
     setting = standard_setting(lens(size))
     return setting, Renderer(1).render(Scene(setting, ()), 0)
+
+
+def bare(size: tuple[int, int]) -> tuple[Setting, Image]:
+    """A table with nothing on it, and a picture of it that may be drawn on."""
+    setting, image = rendered(size)
+    return setting, image.copy()
 
 
 def missing(setting: Setting, image: Image) -> list[str]:

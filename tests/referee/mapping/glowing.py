@@ -1,0 +1,30 @@
+"""Pictures of an empty board, each with its own noise, and lights that glow on it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene, Setting
+from simulator.scene.viewpoint import lens
+from simulator.table import standard_setting
+from vision.frame import Image
+from vision.geometry import project
+
+
+def small_setting() -> Setting:
+    return standard_setting(lens((640, 360)))
+
+
+def empty_boards(setting: Setting, count: int) -> list[Image]:
+    renderer = Renderer(3)
+    return [renderer.render(Scene(setting, (), (), ()), frame) for frame in range(count)]
+
+
+def glow(image: Image, setting: Setting, x_mm: float, y_mm: float, levels: float, wide_mm: float = 8.0) -> Image:
+    """The picture with a soft light at a point of the board."""
+    top = setting.layout.board.height_mm
+    (x, y), (edge, _) = project(setting.camera, setting.pose, [[x_mm, y_mm, top], [x_mm + wide_mm, y_mm, top]])
+    rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
+    light = levels * np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / (2 * (edge - x) ** 2))
+    return np.clip(image.astype(float) + light[..., None], 0, 255).astype(np.uint8)
