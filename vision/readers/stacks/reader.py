@@ -20,7 +20,7 @@ from vision.readers.stacks.drawing import draw_stacks
 from vision.readers.stacks.faces import laid_flat
 from vision.readers.stacks.network import MOST_PIECES, NO_TIP, SIZES, kind_of, shipped, tip_log_odds
 from vision.readers.stacks.picture import StackCamera
-from vision.readers.stacks.proposals import Supposed, by_spot, tips_and_turns
+from vision.readers.stacks.proposals import MOST_SPOTS, MOST_SPOTS_THOROUGH, Supposed, by_spot, tips_and_turns
 from vision.readers.stacks.search import Top, TopSearch, possible_tops
 
 CAPPED_FROM = 3
@@ -69,6 +69,10 @@ class StackSettings:
     """
     most_log_odds: float = 8.0
     """Maximum log-odds either way. Higher: a single picture can be surer."""
+    found_from: float = 0.0
+    """Log-odds of the most likely tip below which tips are searched for again, thoroughly. Higher: slower, and fewer
+    stacks are missed.
+    """
     foot_spread_mm: float = 1.3
     """Standard deviation, in mm, of a tip's position relative to the base, due to the base. Larger: the position tells
     heights less reliably.
@@ -168,6 +172,14 @@ class StackReader:
         assert self._crops is not None
         pictures = self._crops.of(view.image, order)
         by_sides = self._weighed_by_sides(pictures, order, found)
+        missed = [number for number, (_, is_tip, _) in enumerate(by_sides) if is_tip < self._settings.found_from]
+        if missed:
+            names, possible = [order[number] for number in missed], [possible_tops(set_up[number]) for number in missed]
+            again = self._search.tops(camera, picture, feet[missed], possible, thorough=True)
+            weighed_again = self._weighed_by_sides(pictures[missed], names, again, MOST_SPOTS_THOROUGH)
+            for number, tops, weighed in zip(missed, again, weighed_again, strict=True):
+                if weighed[1] > by_sides[number][1]:
+                    found[number], by_sides[number] = tops, weighed
         seen = {
             place: self._sighting(place, picture, foot, stack, tops, *weighed)
             for place, picture, foot, stack, tops, weighed in zip(
@@ -184,7 +196,7 @@ class StackReader:
         return self._camera[2]
 
     def _weighed_by_sides(
-        self, pictures: Image, places: Sequence[str], found: list[list[Top]]
+        self, pictures: Image, places: Sequence[str], found: list[list[Top]], most_spots: int = MOST_SPOTS
     ) -> list[tuple[FloatArray, float, FloatArray]]:
         """For each place the log-likelihoods of its tops, weighted by the sides below the likely tips; the log-odds of
         the most likely tip; and the log-probabilities of the kinds of tops according to the sides.
@@ -194,7 +206,7 @@ class StackReader:
         crops = self._crops
         assert crops is not None
         supposed = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
-        spots, first = by_spot(crops, supposed)
+        spots, first = by_spot(crops, supposed, most_spots)
         logs = self._shown(pictures, places, [supposed[number] for number in first])[spots]
         looked_at = (spots >= 0) & ~np.isnan(logs[:, 0])
         own, other = self._settings.own_weight, self._settings.sides_weight

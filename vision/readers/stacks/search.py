@@ -88,6 +88,8 @@ class SearchSettings:
     """... and of the best ones further off, each ..."""
     twists: int = 3
     """... at this many rotations."""
+    thorough: int = 3
+    """How many times as many positions a thorough search follows up. Higher: slower, and fewer tips are missed."""
     worth_looking: float = 60.0
     """Contrast of a tip below the best one's, in grey levels, up to which the rest of that top is evaluated."""
     unevenness_cost: float = 0.5
@@ -234,16 +236,19 @@ class TopSearch:
         picture: FloatImage,
         feet: FloatArray,
         possible: Sequence[Mapping[str, Sequence[int]]],
+        *,
+        thorough: bool = False,
     ) -> list[list[Top]]:
         """The possible tops of each stack, best first, given the positions of the large ones (n, 3).
 
         ``possible`` gives, for each stack and size of the top, the possible numbers of pieces on the large one. Each
         top is listed twice: at the best position of its tip, and at the best near the large one's centre, since a
         stack's edge against a bright board has more contrast than a tip. A bare large one is also listed exactly above
-        its base. Tops whose tips have far less contrast than another's on the same stack are left out.
+        its base. Tops whose tips have far less contrast than another's on the same stack are left out. A thorough
+        search follows up more positions.
         """
         searched = [
-            self._by_tips(camera, picture, size, feet, stacks)
+            self._by_tips(camera, picture, size, feet, stacks, self._settings.thorough if thorough else 1)
             for size in self._probes
             if (stacks := [(stack, count) for stack, counts in enumerate(possible) for count in counts.get(size, ())])
         ]
@@ -267,8 +272,12 @@ class TopSearch:
         size: str,
         feet: FloatArray,
         stacks: Sequence[tuple[int, int]],
+        times: int,
     ) -> _Searched:
-        """The best positions of the tips of one size, for each stack and number of pieces on its large one."""
+        """The best positions of the tips of one size, for each stack and number of pieces on its large one.
+
+        So many ``times`` as usual are kept.
+        """
         settings = self._settings
         numbers, counts = (np.array(column) for column in zip(*stacks, strict=True))
         middle = feet[numbers]
@@ -283,7 +292,7 @@ class TopSearch:
             standing -= settings.off_centre_cost * self._unlikely(tried, middle, counts)
             beside = self._is_near(tried, middle)
             ranks = [
-                np.argsort(np.where(chosen, -standing, np.inf), axis=1)[:, :most]
+                np.argsort(np.where(chosen, -standing, np.inf), axis=1)[:, : times * most]
                 for chosen, most in ((beside, near), (~beside, far))
             ]
             chosen = np.concatenate(ranks, axis=1)

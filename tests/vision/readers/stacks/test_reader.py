@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,6 +15,7 @@ from vision.geometry import PyramidSolid
 from vision.readers.probabilities import occupied_place
 from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
 from vision.readers.stacks.reader import FIRST_SPOTS, StackReader, StackSighting
+from vision.readers.stacks.search import Top, TopSearch
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +53,27 @@ def test_spots_beside_a_sure_tip_are_left_out(reader: StackReader, monkeypatch: 
     monkeypatch.setattr("vision.readers.stacks.reader.SURE_TIP", np.inf)
     reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
     assert few < 0.8 * sum(looked_at)
+
+
+def test_a_tip_that_the_quick_search_misses_is_found_by_a_thorough_one(
+    reader: StackReader, seen: dict[str, StackSighting], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tops = TopSearch.tops
+    thorough = []
+
+    def missing_one(search: TopSearch, *args: Any, **how: Any) -> list[list[Top]]:
+        found = tops(search, *args, **how)
+        if how.get("thorough"):
+            thorough.append(len(found))
+            return found
+        return [[replace(top, x_mm=top.x_mm + 12.0) for top in found[0]], *found[1:]]
+
+    monkeypatch.setattr(TopSearch, "tops", missing_one)
+    again = reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
+    first = pictures.LAYOUT.places[0]
+    assert sum(thorough) <= 3
+    assert again[first].log_odds > 0
+    assert again[first].looks == pytest.approx(seen[first].looks, abs=0.1)
 
 
 def test_tops_at_spots_that_are_left_out_may_still_be_what_is_there(

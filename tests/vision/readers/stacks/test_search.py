@@ -213,6 +213,15 @@ def test_tops_come_best_first_and_each_is_given_twice(tops: list[list[Top]]) -> 
         assert len(found) == 2 * len(kinds) + (("L", 0) in kinds)
 
 
+def test_a_thorough_search_finds_nothing_less_likely(front: Seen) -> None:
+    every = [possible_tops(())] * len(STACKS)
+    quick = front.search.tops(front.camera, front.picture, front.feet, every)
+    thorough = front.search.tops(front.camera, front.picture, front.feet, every, thorough=True)
+    for few, many in zip(quick, thorough, strict=True):
+        assert many[0].contrast > few[0].contrast - 1.0
+        assert many[0].log_likelihood > few[0].log_likelihood - 0.5
+
+
 def test_a_size_is_told_by_the_best_top(tops: list[list[Top]]) -> None:
     right = [found[0].size == one.stack[-1][0] for one, found in zip(STACKS, tops, strict=True)]
     assert sum(right) >= len(right) - 1
