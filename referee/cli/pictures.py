@@ -64,7 +64,7 @@ def read_command(
     as_json: bool,
     debug_image: Path | None,
 ) -> int:
-    """Read a picture of the table, of dice, of sheets, of printed tiles or of handwritten digits.
+    """Read a picture of a table, dice, sheets, tiles or handwritten digits.
 
     Without looks, the colours are learned from the picture itself, which must then show a set-up.
     Prints the board, what is doubtful and what hinders the view. Exits with 1 when the table could not be read.

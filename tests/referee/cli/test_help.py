@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 
 from engine.registry import games
-from tests.commands import COMMANDS, runner_in
+from tests.commands import COMMANDS, Run
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_help_fits_80_columns_and_cuts_no_sentence(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said = runner_in(tmp_path, monkeypatch)(*command.split(), "--help", terminal_width=80).output
+def test_help_fits_80_columns_has_examples_and_cuts_no_sentence(command: str, run: Run) -> None:
+    result = run(*command.split(), "--help", terminal_width=80)
+    said = result.output
+    assert (result.exit_code, "\b" in said) == (0, False)
+    assert not command or re.search(rf"\n    referee (--config club\.toml )?{command}", said)
     prose = said.partition("Examples:")[0] + said.partition("Options:")[2]
     assert "..." not in prose.replace("COMMAND ...", "").replace("[ARGS]...", "").partition("\n")[2], (
         "a sentence is cut"
@@ -34,10 +35,7 @@ def test_help_fits_80_columns_and_cuts_no_sentence(
 
 
 @pytest.mark.parametrize("words", [("play",), ("tools", "rules"), ("tools", "perft", "--depth", "1")], ids=" ".join)
-def test_who_leaves_the_game_out_is_told_which_there_are(
-    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = runner_in(tmp_path, monkeypatch)
+def test_who_leaves_the_game_out_is_told_which_there_are(words: tuple[str, ...], run: Run) -> None:
     told = re.sub(r"\s+", " ", run(*words).stderr) + re.sub(r"\s+", " ", run(*words, "--help").output)
     for name in games():
         assert told.count(name) >= 2
@@ -46,15 +44,12 @@ def test_who_leaves_the_game_out_is_told_which_there_are(
 @pytest.mark.parametrize(
     ("typed", "meant"), [("wach", "watch"), ("table trun", "turn"), ("trun", "turn"), ("games lst", "list")]
 )
-def test_a_mistyped_command_is_guessed(typed: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert f"(did you mean '{meant}'?)" in runner_in(tmp_path, monkeypatch)(*typed.split()).stderr
+def test_a_mistyped_command_is_guessed(typed: str, meant: str, run: Run) -> None:
+    assert f"(did you mean '{meant}'?)" in run(*typed.split()).stderr
 
 
 @pytest.mark.parametrize(("option", "said"), [("--turns", "whole number"), ("--time", "number")])
-def test_what_is_no_number_is_said_plainly(
-    option: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = runner_in(tmp_path, monkeypatch)
+def test_what_is_no_number_is_said_plainly(option: str, said: str, run: Run) -> None:
     assert f"'abc' is not a valid {said}." in run("play", "deblockle", option, "abc").stderr
 
 
