@@ -14,8 +14,8 @@ from tests.vision.readers.ink.sheets import EXPECTED, camera, layout, picture, p
 from vision.errors import EnrolmentError
 from vision.readers.ink.appearance import COPIED, InkAppearance, learn_handwriting, load_appearance, save_appearance
 from vision.readers.ink.appearance import read_copied as read
-from vision.readers.ink.crops import SIGNS
-from vision.readers.ink.handwriting import TAUGHT_PX, Handwriting, taught_cells
+from vision.readers.ink.crops import CROP_PX, SHIFTS_PX, SIGNS, cell_of, crops_of
+from vision.readers.ink.handwriting import TAUGHT_PX, Handwriting, HandwritingSettings, taught_cells
 from vision.readers.ink.network import InkNetwork, shipped
 from vision.readers.ink.paper import CELL_PX, ink_on
 from vision.readers.ink.reader import InkReader
@@ -130,3 +130,53 @@ def test_cells_are_taught_with_what_is_beside_them() -> None:
     cells = taught_cells(ink, np.array([[0, 0], [0, 1]]))
     assert cells.shape == (2, TAUGHT_PX, TAUGHT_PX)
     assert [tuple(np.argwhere(cell == 255)[0]) for cell in cells] == [(CELL_PX + 1, CELL_PX + 1), (CELL_PX + 1, 1)]
+
+
+class TwoFeatures:
+    """A network that tells of a cell how dark it is and how much darker it is on the left, and knows no sign."""
+
+    def features(self, crops):
+        dark = crops.mean(axis=(1, 2, 3))
+        left = crops[..., :CELL_PX].mean(axis=(1, 2, 3)) - crops[..., CELL_PX:].mean(axis=(1, 2, 3))
+        given = np.column_stack([dark, left]).astype(np.float64)
+        return np.tile(np.linspace(-1, 1, len(SIGNS)), (len(crops), 1)), given
+
+
+@pytest.mark.parametrize("held", [3.0, 30.0])
+def test_the_weights_that_are_learned_are_the_likeliest_ones(held: float) -> None:
+    """At the maximum, what the cells still ask for and what the prior holds against it are the same."""
+    random = np.random.default_rng(2)
+    cells = random.integers(0, 256, (24, TAUGHT_PX, TAUGHT_PX), dtype=np.uint8)
+    cells[::2, :, : TAUGHT_PX // 2] //= 8
+    signs = ("1", "7") * 12
+    network = TwoFeatures()
+    by_feature, constants = Handwriting(signs, cells).moved_weights(network, HandwritingSettings(held))
+    assert by_feature.shape == (2, len(SIGNS))
+    asked = np.zeros((3, len(SIGNS)))
+    for down, right in SHIFTS_PX:
+        looks = cells[:, 1 + down : 1 + down + CROP_PX, 1 + right : 1 + right + CROP_PX]
+        scores, features = network.features(looks[:, None] / 255)
+        told = np.exp(scores + features @ by_feature + constants)
+        told /= told.sum(axis=1, keepdims=True)
+        wanted = np.array([[float(sign == name) for name in SIGNS] for sign in signs])
+        asked += np.column_stack([features, np.ones(len(cells))]).T @ (wanted - told) / len(SHIFTS_PX)
+    assert np.abs(asked).max() > 1e-2
+    assert asked == pytest.approx(held * np.vstack([by_feature, constants]), abs=1e-5)
+
+
+def test_crops_are_a_cell_and_half_of_its_neighbours_moved_and_enlarged() -> None:
+    ink = np.random.default_rng(3).random((4 * CELL_PX, 5 * CELL_PX), dtype=np.float32)
+    cells = np.array([[0, 0], [1, 2], [2, 3]])
+    for (row, column), crop in zip(cells, crops_of(ink, cells), strict=True):
+        assert (crop[0] == ink[row * CELL_PX :, column * CELL_PX :][:CROP_PX, :CROP_PX]).all()
+    (middle,) = crops_of(ink, cells[1:2], (1, -1))[0]
+    assert (middle == ink[CELL_PX + 1 :, 2 * CELL_PX - 1 :][:CROP_PX, :CROP_PX]).all()
+    (larger,) = crops_of(ink, cells[1:2], around_px=1)[0]
+    assert (larger == ink[CELL_PX - 1 :, 2 * CELL_PX - 1 :][: CROP_PX + 2, : CROP_PX + 2]).all()
+    (first,) = crops_of(ink, cells[:1], around_px=1)[0]
+    assert (first[0, 1:] == ink[0, : CROP_PX + 1]).all(), "beyond the picture its edge goes on"
+    assert (first[1:, 0] == ink[: CROP_PX + 1, 0]).all()
+
+
+def test_cells_are_counted_from_the_top_left() -> None:
+    assert [cell_of(f"p1.{place}", BOARD) for place in ("a14", "g14", "c5", "a1")] == [(0, 0), (0, 6), (9, 2), (13, 0)]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import pytest
 
 from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, lines_between, looped_cells, loops_seen
 
@@ -63,3 +66,65 @@ def test_a_cell_in_doubt_goes_with_those_that_no_line_parts_it_from() -> None:
     looped[1, 2] = -1.0
     looped[3, 4] = 1.0
     assert loops(looped, lines) == [sorted(ROW)]
+
+
+BESIDE = ((-1, 0), (0, 1), (1, 0), (0, -1))
+
+
+def test_a_line_is_as_likely_as_the_cells_on_both_sides_say_on_average() -> None:
+    lines = np.random.default_rng(1).normal(0.0, 3.0, (3, 4, 4))
+    both = lines_between(lines)
+    for (row, column, side), value in np.ndenumerate(both):
+        down, right = BESIDE[side]
+        there = row + down, column + right
+        is_cell = 0 <= there[0] < 3 and 0 <= there[1] < 4
+        other = lines[(*there, (side + 2) % 4)] if is_cell else lines[row, column, side]
+        assert value == pytest.approx((lines[row, column, side] + other) / 2)
+
+
+def by_asking_neighbours(looped, lines):
+    """The same odds cell by cell: what a cell says of itself, and what its neighbours say, if no line is between."""
+    own = {cell: min(10.0, max(-10.0, value)) for cell, value in np.ndenumerate(looped)}
+    odds = dict(own)
+    for _ in range(25):
+        mean = {cell: math.tanh(value / 2) for cell, value in odds.items()}
+        told = {
+            (row, column): sum(
+                2.5 / (1 + math.exp(lines[row, column, side])) * mean.get((row + down, column + right), -1.0)
+                for side, (down, right) in enumerate(BESIDE)
+            )
+            for row, column in odds
+        }
+        odds = {cell: (odds[cell] + own[cell] + told[cell]) / 2 for cell in odds}
+    return odds
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_odds_of_a_loop_are_what_cells_and_neighbours_agree_on(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    looped, lines = random.normal(1.0, 4.0, (4, 5)), lines_between(random.normal(0.0, 2.0, (4, 5, 4)))
+    looped[0, 0], looped[3, 4] = 50.0, -50.0
+    odds, expected = looped_cells(looped, lines), by_asking_neighbours(looped, lines)
+    for cell, value in np.ndenumerate(odds):
+        joined = any(
+            expected.get((cell[0] + down, cell[1] + right), -1.0) > 0 and lines[(*cell, side)] <= 0
+            for side, (down, right) in enumerate(BESIDE)
+        )
+        assert value == pytest.approx(-1.0 if expected[cell] > 0 and not joined else expected[cell])
+
+
+def test_two_cells_are_a_loop_and_one_is_none() -> None:
+    assert loops(*scores({(1, 1): 1, (1, 2): 1})) == [[(1, 1), (1, 2)]]
+    assert loops(*scores({(1, 1): 1, (2, 2): 1})) == []
+    looped, lines = scores({(1, 1): 1})
+    assert looped_cells(looped, lines_between(lines))[1, 1] == -1.0
+
+
+def test_sides_that_nobody_has_read_are_open() -> None:
+    circled = {(0, 0): True, (0, 1): True, (0, 2): True, (1, 1): False}
+    line = {LOOP: 0.6, NO_LOOP: 0.4}
+    assert loops_seen(circled, {}) == [frozenset({(0, 0), (0, 1), (0, 2)})]
+    assert loops_seen(circled, {(0, 1): {"east": line}, (0, 2): {"west": line}}) == [
+        frozenset({(0, 0), (0, 1)}),
+        frozenset({(0, 2)}),
+    ]

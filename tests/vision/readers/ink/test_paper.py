@@ -10,7 +10,7 @@ import pytest
 
 from tests.vision.readers.ink.sheets import camera, layout, picture, pose
 from vision.geometry import CameraModel
-from vision.readers.ink.paper import flat_map, flat_picture, flat_window
+from vision.readers.ink.paper import CELL_PX, CellRange, flat_map, flat_picture, flat_window, ink_on, range_around
 
 
 def magnified(times: int) -> CameraModel:
@@ -42,3 +42,59 @@ def test_lines_finer_than_a_pixel_of_the_flat_picture_are_averaged() -> None:
     flat = flat_picture(striped, flat_map(near, pose("number-drop"), board), board)
     assert flat.mean() == pytest.approx(100, abs=5)
     assert flat.std() < 25
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([(5, 3)], CellRange(3, 1, 5, 5)),
+        ([(0, 0)], CellRange(0, 0, 3, 3)),
+        ([(13, 6)], CellRange(11, 4, 3, 3)),
+        ([(2, 1), (9, 5)], CellRange(0, 0, 12, 7)),
+        ([(3, 2), (4, 3)], CellRange(1, 0, 6, 6)),
+    ],
+)
+def test_around_cells_two_more_on_each_side_tell_their_paper(cells: list[tuple[int, int]], expected: CellRange) -> None:
+    board = layout("number-drop").board
+    assert (board.rows, board.columns) == (14, 7)
+    assert range_around(np.array(cells), board) == expected
+
+
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("part", [CellRange(0, 0, 2, 3), CellRange(4, 2, 3, 5), CellRange(13, 6, 1, 1)])
+def test_a_part_of_the_flat_picture_is_that_part_of_the_whole(times: int, part: CellRange) -> None:
+    board = layout("number-drop").board
+    one = cv2.resize(picture("number-drop"), None, fx=times, fy=times, interpolation=cv2.INTER_LINEAR)
+    pixel_map = flat_map(magnified(times), pose("number-drop"), board)
+    whole, some = flat_picture(one, pixel_map, board), flat_picture(one, pixel_map, board, part)
+    assert some.shape == ((part.rows + 1) * CELL_PX, (part.columns + 1) * CELL_PX, 3)
+    top, left = part.row * CELL_PX, part.column * CELL_PX
+    assert (some == whole[top : top + some.shape[0], left : left + some.shape[1]]).all()
+
+
+def linear(levels: tuple[float, float, float]) -> tuple[int, ...]:
+    """The levels of a picture that stand for so much light."""
+    return tuple(round(255 * (12.92 * one if one < 0.0031 else 1.055 * one ** (1 / 2.4) - 0.055)) for one in levels)
+
+
+def drawn(wide_px: int, ink: tuple[float, float, float], paper: tuple[float, float, float] = (0.8, 0.8, 0.8)):
+    """An upright stroke in the middle of a sheet: the light that is left of the paper's, in each channel."""
+    flat = np.full((6 * CELL_PX, 6 * CELL_PX, 3), linear(paper), dtype=np.uint8)
+    left = 3 * CELL_PX - wide_px // 2
+    flat[:, left : left + wide_px] = linear(tuple(one * own for one, own in zip(ink, paper, strict=True)))
+    return ink_on(flat)[3 * CELL_PX]
+
+
+@pytest.mark.parametrize("paper", [(0.8, 0.8, 0.8), (0.2, 0.15, 0.1), (0.3, 0.5, 0.9)])
+@pytest.mark.parametrize("ink", [(0.5, 0.5, 0.5), (0.9, 0.3, 0.6), (0.1, 0.8, 1.0)])
+def test_ink_is_what_it_takes_of_the_papers_light_in_the_channel_that_loses_most(
+    paper: tuple[float, float, float], ink: tuple[float, float, float]
+) -> None:
+    seen = drawn(10, ink, paper)
+    assert seen[3 * CELL_PX] == pytest.approx(1 - min(ink), abs=0.04)
+    assert seen[: 2 * CELL_PX].max() < 0.02
+
+
+@pytest.mark.parametrize(("wide_px", "is_ink"), [(4, True), (CELL_PX - 4, True), (CELL_PX + 8, False)])
+def test_what_is_wider_than_a_cell_is_shadow(wide_px: int, is_ink: bool) -> None:
+    assert bool(drawn(wide_px, (0.4, 0.4, 0.4))[3 * CELL_PX] > 0.3) is is_ink

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -9,8 +11,8 @@ import pytest
 
 from vision.errors import LayoutError
 from vision.readers.ink.paper import CELL_PX
-from vision.readers.ink.pens import PenSettings, read_pens
-from vision.surface.paper import usual_hues
+from vision.readers.ink.pens import PenSettings, densities, read_pens
+from vision.surface.paper import hues, usual_hues
 
 PENS = ("red", "blue", "yellow", "green")
 INKS = {"red": (40, 35, 200), "blue": (170, 90, 40), "yellow": (40, 200, 240), "green": (70, 130, 40)}
@@ -110,3 +112,60 @@ def test_most_of_a_sheet_may_be_filled() -> None:
 def test_a_pen_of_unknown_colour_is_named() -> None:
     with pytest.raises(LayoutError, match="no pen is known as 'mauve'"):
         usual_hues(["red", "mauve"])
+
+
+def of_many_strengths() -> Picture:
+    """A sheet whose cells are tinted with more and more ink of each pen, each somewhat off its usual hue."""
+    sheet = bare()
+    for column, strength in enumerate((0.01, 0.04, 0.1, 0.3, 0.7, 1.0)):
+        for row, ink in enumerate(INKS.values()):
+            other = np.roll(ink, 1)
+            paint = 245 * (1 - strength) + strength * (0.85 * np.array(ink) + 0.15 * other)
+            fill(sheet, row, column, tuple(int(level) for level in paint))
+    return sheet
+
+
+def by_turns(hue_deg: float, pen_deg: float) -> float:
+    """How far a hue is from a pen's, in degrees from -180 to 180."""
+    return (hue_deg - pen_deg + 180) % 360 - 180
+
+
+def test_cells_and_pens_are_fitted_to_each_other() -> None:
+    """Cell by cell: the odds grow with the logarithm of the ink, and a pen's hue is that of its cells, more or less."""
+    sheet, usual = of_many_strengths(), usual_hues(PENS)
+    seen = read_pens(sheet, SIDE, SIDE, usual)
+    hue, strength = hues(densities(sheet, SIDE, SIDE, PenSettings()))
+    filled = {
+        cell: min(12.0, max(-9.0, 5.0 * math.log(max(value, 1e-3) / 0.1))) for cell, value in np.ndenumerate(strength)
+    }
+    assert dict(np.ndenumerate(seen.filled)) == pytest.approx(filled)
+    assert len({round(value) for value in filled.values()}) > 6
+    pens = usual.tolist()
+    for _ in range(8):
+        off, counted = [0.0] * len(PENS), [(11 / 16) ** 2] * len(PENS)
+        for cell, odds in filled.items():
+            own = min(range(len(PENS)), key=lambda pen: abs(by_turns(hue[cell], pens[pen])))
+            there = 1 / (1 + math.exp(-odds))
+            off[own] += there * by_turns(hue[cell], usual[own])
+            counted[own] += there
+        pens = [usual[pen] + off[pen] / counted[pen] for pen in range(len(PENS))]
+    assert max(abs(pen - was) for pen, was in zip(pens, usual, strict=True)) > 3
+    for cell in filled:
+        weights = [(1 + (by_turns(hue[cell], pen) / 11) ** 2 / 4) ** -2.5 for pen in pens]
+        shares = [0.998 * weight / sum(weights) + 0.002 / len(PENS) for weight in weights]
+        assert seen.pens[cell].tolist() == pytest.approx(shares)
+
+
+def test_ink_in_the_middle_of_a_cell_counts_more_than_at_its_border() -> None:
+    """As a normal distribution around the middle has it, with a standard deviation of a fifth of a cell."""
+    found = []
+    for off_px in (0, 4, 8):
+        sheet = np.full_like(bare(), 245)
+        x, y = corner(2, 2)
+        middle = CELL_PX // 2
+        sheet[y + middle - 1 : y + middle + 1, x + middle + off_px - 1 : x + middle + off_px + 1] = INKS["green"]
+        found.append(densities(sheet, SIDE, SIDE, PenSettings())[2, 2].max())
+    shares = [value / found[0] for value in found[1:]]
+    # Smoothing makes the dot, and so the distribution, a little wider.
+    wide = math.sqrt(0.2**2 + (1.2 / CELL_PX) ** 2)
+    assert shares == pytest.approx([math.exp(-0.5 * (off / CELL_PX / wide) ** 2) for off in (4, 8)], rel=0.1)
