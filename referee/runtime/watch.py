@@ -139,7 +139,7 @@ def watch(options: WatchOptions, console: Console) -> int:
                 pictures.add(frame)
             inputs.adapt(frame, service.reading, is_set_up=bool(service.belief), has_verdicts=bool(verdicts))
             if verdicts:
-                devices.keep()
+                devices.save_health()
 
         interrupts = stack.enter_context(Interrupts())
 

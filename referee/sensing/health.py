@@ -163,9 +163,11 @@ class SensorHealth:
         return tuple(words)
 
     def put_back(self, place: Place) -> str:
-        """Use a sensor again at a person's request; returns the reply. Raises KeyError if it is in use."""
+        """Use a sensor again at a person's request; returns the reply. Raises CorrectionError if it wasn't off."""
+        if not self.out:
+            raise CorrectionError(f"no sensor is taken out, so there is none to put back under {place}")
         if place not in self.out:
-            raise KeyError(f"the sensor under {place} is in use; taken out: {listed(sorted(self.out)) or 'none'}")
+            raise CorrectionError(f"no sensor under {place} is taken out; taken out: {listed(sorted(self.out))}")
         self._records[place] = self._new(place)
         return f"The sensor under {place} is used again."
 
@@ -287,12 +289,12 @@ def sensors_out(health: SensorHealth) -> Mapping[Place, str]:
 def put_back(journal: Path, place: Place) -> str:
     """Use a sensor again at a person's request while no referee is running; returns the reply.
 
-    Raises CorrectionError if the sensor is in use, ConfigError if the record can't be read, and OSError if it can't be
+    Raises CorrectionError if the sensor wasn't off, ConfigError if the record can't be read, and OSError if it can't be
     written.
     """
     path = health_file(journal)
     health = load_health(path)
-    said = _put_back(health, place)
+    said = health.put_back(place)
     HealthFile.write(health, path)
     return said
 
@@ -309,11 +311,11 @@ class HealthFile:
 
     def put_back(self, place: Place) -> str:
         """Use a sensor again at a person's request, save that, and return the reply; raises CorrectionError."""
-        said = _put_back(self.health, place)
-        self.keep()
+        said = self.health.put_back(place)
+        self.save()
         return said
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Save the records if they have changed."""
         data = self.health.as_data()
         if self._path is None or data == self._kept:
@@ -331,10 +333,3 @@ class HealthFile:
     def write(health: SensorHealth, path: Path) -> None:
         """Save the records atomically; raises OSError."""
         write_durably(path, json.dumps(health.as_data(), indent=1) + "\n")
-
-
-def _put_back(health: SensorHealth, place: Place) -> str:
-    try:
-        return health.put_back(place)
-    except KeyError as error:
-        raise CorrectionError(str(error.args[0])) from error

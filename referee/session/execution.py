@@ -48,7 +48,7 @@ from referee.journal.events import Event
 from referee.judge.verdict import Verdict
 from referee.session import event_records
 from referee.session.ports import RestoreSensorAt, no_sensors
-from referee.session.signals import outcome_sentence
+from referee.session.signals import with_outcome
 
 
 class Session(Protocol):
@@ -272,7 +272,7 @@ class IdleSession:
         if done.outcome is None:
             return done.sentence
         self._journal.append(event_records.end_event(done.outcome, None))
-        return f"{done.sentence} {outcome_sentence(done.outcome)}"
+        return with_outcome(done.sentence, done.outcome)
 
     def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
         """Record that a draw is offered, accepted or refused."""
@@ -287,7 +287,7 @@ class IdleSession:
     def preview(self, command: Entry) -> str:
         """Say what a turn, roll or announcement would lead to, without recording it."""
         done = apply_entry(self._game, self._states(fold(self._game, self._events)), command)
-        return done.sentence if done.outcome is None else f"{done.sentence} {outcome_sentence(done.outcome)}"
+        return done.sentence if done.outcome is None else with_outcome(done.sentence, done.outcome)
 
     def hint(self, command: AskHint, respond: Respond) -> None:
         """Give a hint in words, and record that it was given."""

@@ -13,7 +13,8 @@ from types import MappingProxyType
 from common.phrases import capitalized, listed
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
-from engine.values import EMPTY, Appearance, Outcome, Place
+from engine.support.players import DRAW, told_announcement
+from engine.values import EMPTY, Announcement, Appearance, Outcome, Place
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.judge.verdict import Verdict, VerdictKind
 
@@ -31,6 +32,9 @@ _MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(
 )
 
 
+_AGREED_DRAW = told_announcement(Announcement(DRAW))
+
+
 def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None) -> Signal:
     """Return the signal that shows a verdict.
 
@@ -46,7 +50,7 @@ def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
         outcome = None if state is None else game.rules.outcome(state)
         if outcome is not None:
             mood, sound = Mood.FINISHED, Sound.FINISHED
-            words = _joined(words, outcome_sentence(outcome))
+            words = with_outcome(words, outcome)
     elif verdict.kind is VerdictKind.NOT_FINISHED:
         lights = _marked(verdict.places, LightRole.UNFINISHED)
     elif verdict.kind is VerdictKind.ILLEGAL:
@@ -116,7 +120,7 @@ def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[
     """Return the silent signal for a person's correction; if it ends the game, the signal shows the end."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
-        return replace(finished_signal(outcome), words=_joined(words, outcome_sentence(outcome)))
+        return replace(finished_signal(outcome), words=with_outcome(words, outcome))
     return Signal(Mood.WAITING, _marked(places, LightRole.HINT), Sound.READY, _joined(words, _to_move(state.to_move)))
 
 
@@ -124,7 +128,7 @@ def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Pl
     """Return the signal that accepts a typed turn, roll or announcement and says whose turn it is."""
     outcome = game.rules.outcome(state)
     if outcome is not None:
-        return replace(finished_signal(outcome, tuple(places)), words=_joined(words, outcome_sentence(outcome)))
+        return replace(finished_signal(outcome, tuple(places)), words=with_outcome(words, outcome))
     return Signal(
         Mood.ACCEPTED, _marked(places, LightRole.TURN), Sound.ACCEPTED, _joined(words, _to_move(state.to_move))
     )
@@ -175,6 +179,11 @@ def _with_remedy(verdict: Verdict) -> str:
 
 def _to_move(player: str | None) -> str:
     return "" if player is None else f"{capitalized(player)} to play."
+
+
+def with_outcome(sentence: str, outcome: Outcome) -> str:
+    """Add how the game ended to a sentence about its last event, unless that says it already."""
+    return sentence if sentence == _AGREED_DRAW else _joined(sentence, outcome_sentence(outcome))
 
 
 def outcome_sentence(outcome: Outcome) -> str:

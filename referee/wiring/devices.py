@@ -217,10 +217,10 @@ class OpenedDevices:
             raise CorrectionError("this referee has no sensors; set source, map and eyes below [sensors]")
         return self.health.put_back(place)
 
-    def keep(self) -> None:
+    def save_health(self) -> None:
         """Save the sensors' records."""
         if self.health is not None:
-            self.health.keep()
+            self.health.save()
 
 
 @contextmanager
@@ -242,7 +242,7 @@ def open_devices(
         health = None
         if plan.has_sensors and plan.sensor_map is not None:
             health = HealthFile(load_health(health_path, plan.sensor_settings), health_path, say)
-            stack.callback(health.keep)
+            stack.callback(health.save)
             if plan.switch_source is SwitchSource.CONTROLLER:
                 sensors = controller
             elif plan.switch_pins is not None:

@@ -127,7 +127,7 @@ def test_a_sensor_that_is_right_through_three_changes_comes_back() -> None:
 
 def test_a_person_puts_a_sensor_back() -> None:
     health = SensorHealth()
-    with pytest.raises(KeyError, match="is in use"):
+    with pytest.raises(CorrectionError, match="no sensor is taken out"):
         health.put_back("a1")
     for place in ("a1",):
         health.listen([PlaceChange(place, number % 2 == 0, number / 10) for number in range(12)], (), 2.0)
@@ -217,10 +217,10 @@ def test_it_is_kept_from_one_evening_to_the_next(tmp_path: Path) -> None:
     said: list[str] = []
     health = broken()
     keeper = HealthFile(SensorHealth(), path, said.append)
-    keeper.keep()
+    keeper.save()
     assert not path.exists()
     keeper.health.take_data(health.as_data())
-    keeper.keep()
+    keeper.save()
     again = load_health(path)
     assert again.as_data() == health.as_data()
     assert "occupied" in sensors_out(again)["a1"]
@@ -231,8 +231,8 @@ def test_a_disk_that_fails_is_said_once(tmp_path: Path) -> None:
     said: list[str] = []
     keeper = HealthFile(SensorHealth(), tmp_path / "nowhere" / "sensors.json", said.append)
     keeper.health.take_data(broken().as_data())
-    keeper.keep()
-    keeper.keep()
+    keeper.save()
+    keeper.save()
     assert len(said) == 1
     assert "could not be kept" in said[0]
 
@@ -255,14 +255,14 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str, message:
 def test_without_a_journal_nothing_is_kept() -> None:
     keeper = HealthFile(SensorHealth(), None, print)
     keeper.health.take_data(broken().as_data())
-    keeper.keep()
+    keeper.save()
     assert load_health(None).report() == ()
 
 
 def test_a_sensor_put_back_is_kept(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
     HealthFile.write(broken(), health_file(journal))
-    with pytest.raises(CorrectionError, match="the sensor under b1 is in use; taken out: a1"):
+    with pytest.raises(CorrectionError, match="no sensor under b1 is taken out; taken out: a1"):
         put_back(journal, "b1")
     assert put_back(journal, "a1") == "The sensor under a1 is used again."
     assert load_health(health_file(journal)).out == frozenset()
@@ -274,7 +274,7 @@ def test_a_running_referee_puts_a_sensor_back_and_keeps_that_at_once(tmp_path: P
     wires = OpenedDevices(health=keeper)
     assert wires.put_back("a1") == "The sensor under a1 is used again."
     assert load_health(path).out == frozenset()
-    with pytest.raises(CorrectionError, match="the sensor under a1 is in use; taken out: none"):
+    with pytest.raises(CorrectionError, match="no sensor is taken out, so there is none to put back under a1"):
         wires.put_back("a1")
     with pytest.raises(CorrectionError, match=r"no sensors; set source, map and eyes below \[sensors\]"):
         OpenedDevices().put_back("a1")

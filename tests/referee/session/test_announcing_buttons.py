@@ -143,7 +143,7 @@ def test_an_announcement_that_waits_is_forgotten_when_a_person_says_something_el
             ButtonRole.DRAW,
             "Draw agreed? Press again within 5 seconds.",
             "Draw agreed.",
-            "Draw agreed. A draw: both agreed on a draw.",
+            "Draw agreed.",
         ),
     ],
 )

@@ -72,7 +72,7 @@ def test_switches_on_pins_are_told_by_square(pins: mock.MockFactory, plan: Wirin
         while not told(wires).occupied["a1"]:
             assert time.monotonic() < until_s
         assert told(wires).occupied == {"a1": True, "b1": False}
-        wires.keep()
+        wires.save_health()
     assert said == []
 
 

@@ -18,10 +18,10 @@ from simulator.faults.deblockle import (
     WHOLE_TURN_VIOLATIONS,
     WRONG_SET_UPS,
     FaultyBlockPlayers,
+    Onlooker,
     turns_of_kind,
 )
 from simulator.faults.disturbances import DISTURBANCE_KINDS, Disturbance, DisturbanceMaker, Disturbances
-from simulator.faults.onlooker import Onlooker
 from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.players import Habits
 from simulator.play.violations import VIOLATIONS

@@ -250,7 +250,7 @@ def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sittin
         sitting.heard.wait_for("The sensor under a1 is used again. Ann says so.")
         again = put_back()
         assert again.exit_code == 4
-        assert "the sensor under a1 is in use; taken out: none" in again.output
+        assert "no sensor is taken out, so there is none to put back under a1" in again.output
 
     assert referee(options(sitting, "sensors"), sitting, person) == 0
     assert load_health(health_file(sitting.journal)).out == frozenset()
