@@ -236,7 +236,7 @@ class Buttons:
         return tuple(event.role for event in self.poll(time_s) if event.kind is PressKind.PRESSED)
 
     def next_change_s(self) -> float | None:
-        """When ``poll`` is due if no edge arrives before (for an event to be confirmed, or a retry)."""
+        """Return when ``poll`` is due if no edge arrives before (for an event to be confirmed, or a retry)."""
         return earliest(
             slot.record.backoff.retry_at_s if slot.debouncer is None else slot.debouncer.next_change_s
             for slot in self._slots

@@ -49,7 +49,7 @@ class ButtonSettings:
 def driver_sources(
     settings: DriverSettings, grid: PlaceGrid, console: Console, pin_factory: Factory | None = None
 ) -> tuple[DriverSource, ...]:
-    """The sources of a ``Panel``'s drivers: one per light, so that each fails and recovers separately.
+    """Return the sources of a ``Panel``'s drivers: one per light, so that each fails and recovers separately.
 
     Nothing is opened here. ``pin_factory`` is gpiozero's; its default one when ``None``. Raises SettingError for an
     unknown driver, a driver named twice, and ``gpio`` without any pin.

@@ -25,7 +25,7 @@ NO_PINS_REMEDY = (
 
 
 def pin_errors() -> tuple[type[Exception], ...]:
-    """All exceptions that a pin may raise: gpiozero's, the system's, and lgpio's own if it is loaded.
+    """Return all exceptions that a pin may raise: gpiozero's, the system's, and lgpio's own if it is loaded.
 
     RuntimeError is among them because RPi.GPIO raises it directly, for instance on a Pi 5, which it doesn't support.
     """

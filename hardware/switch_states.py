@@ -147,7 +147,7 @@ class SwitchDebouncer:
                 self._believe(number, switch)
 
     def snapshot(self, time_s: float) -> SwitchSnapshot | None:
-        """The accepted state at ``time_s``, with the changes since the snapshot before.
+        """Return the accepted state at ``time_s``, with the changes since the snapshot before.
 
         ``None`` until there were enough scans to accept the state of a stable switch.
         """

@@ -185,7 +185,7 @@ class GpioSwitches:
         return self._debouncer.snapshot(self._scanned_s)
 
     def next_scan_s(self, now_s: float) -> float:
-        """When ``latest`` makes the next scan, or tries the pins again."""
+        """Return when ``latest`` makes the next scan, or tries the pins again."""
         if self._scanner is None:
             return max(now_s, self._record.backoff.retry_at_s or now_s)
         return now_s if self._scanned_s is None else max(now_s, self._scanned_s + self._scan_s)

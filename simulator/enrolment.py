@@ -65,7 +65,7 @@ class EnrolmentImage:
         return {block.cell: (block.colour, block.top) for block in self.blocks}
 
     def as_json(self) -> dict[str, object]:
-        """The position in the format of an enrolment file."""
+        """Return the position in the format of an enrolment file."""
         return {
             "blocks": [
                 {"cell": block.cell, "colour": block.colour, "top": block.top, "north": block.north}
@@ -170,7 +170,7 @@ def charuco_views(
 
 
 def _sheet_pose(camera: CameraModel, sheet: CharucoSheet, rng: np.random.Generator) -> Pose:
-    """A pose at which most of the sheet is in the picture."""
+    """Return a pose at which most of the sheet is in the picture."""
     width, height = camera.size
     corners = np.array([[x * sheet.size_mm[0] / 2, y * sheet.size_mm[1] / 2, 0.0] for x in (-1, 1) for y in (-1, 1)])
 

@@ -72,7 +72,7 @@ class VirtualSwitches:
         self._flickers = {place: (self._gap_s(place), 0.0) for place in layout.places}
 
     def closed(self, pieces: Sequence[PiecePose], time_s: float) -> dict[str, bool] | None:
-        """The switches that read closed at ``time_s`` under these pieces; ``None`` while the cable is disconnected."""
+        """Return the switches that read closed at ``time_s`` under these pieces; ``None`` while the cable is out."""
         sensed = sensed_places(self._layout, pieces)
         read = {place: self._read(place, place in sensed, time_s) for place in self._rngs}
         if any(from_s <= time_s < to_s for from_s, to_s in self._faults.unplugged):
@@ -105,7 +105,7 @@ class VirtualSwitches:
 
 
 def sensed_places(layout: TableLayout, pieces: Sequence[PiecePose]) -> frozenset[str]:
-    """The places whose switch a piece's magnet reaches: it stands on the board, near enough to the middle."""
+    """Return the places whose switch a piece's magnet reaches: it stands on the board, near enough to the middle."""
     reach_mm = REACH_SHARE * layout.board.cell_mm
     found = set()
     for piece in pieces:

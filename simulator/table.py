@@ -37,7 +37,7 @@ def standard_setting(
     game: str = "deblockle",
     layout: TableLayout | None = None,
 ) -> Setting:
-    """A wooden table under one lamp, seen from the first player's side, tilted a little."""
+    """Return a wooden table under one lamp, seen from the first player's side, tilted a little."""
     camera, layout = camera or lens(), layout or default_layout(game)
     return Setting(camera, _usual_pose(camera, layout), layout, sensor=Sensor(jpeg_quality=92))
 
@@ -86,7 +86,7 @@ class PlayedTable:
         return self._setting
 
     def calibration(self) -> CameraModel:
-        """The camera's exact model."""
+        """Return the camera's exact model."""
         return self._setting.camera
 
     @property
@@ -95,14 +95,14 @@ class PlayedTable:
         return tuple(press for press in self._played.presses if press.time_s <= self.time_s)
 
     def take_presses(self) -> tuple[Press, ...]:
-        """The presses so far that were not taken yet."""
+        """Return the presses so far that were not taken yet."""
         everything = self.presses
         new = everything[self._presses_taken :]
         self._presses_taken = len(everything)
         return new
 
     def take_rolls(self) -> tuple[AnnouncedRoll, ...]:
-        """The rolls that players entered so far and that were not taken yet."""
+        """Return the rolls that players entered so far and that were not taken yet."""
         due = [roll for roll in self._played.rolls if roll.time_s <= self.time_s]
         new = due[self._rolls_taken :]
         self._rolls_taken = len(due)
@@ -150,7 +150,7 @@ class VirtualTable(PlayedTable):
         return frame
 
     def enrolment_images(self) -> tuple[EnrolmentImage, ...]:
-        """A picture of each block colour's six tops on known squares, by this camera on this table."""
+        """Return a picture of each block colour's six tops on known squares, by this camera on this table."""
         return enrolment_images(self._setting, self.seed, self._slack)
 
     def enrolment_pictures(self) -> tuple[EnrolmentImage | SetUpImage, ...]:
@@ -165,7 +165,7 @@ class VirtualTable(PlayedTable):
         return charuco_views(self._setting.camera, count, self.seed)
 
     def frames(self) -> Iterator[Frame]:
-        """Every frame until the end."""
+        """Yield every frame until the end."""
         while True:
             try:
                 yield self.read()

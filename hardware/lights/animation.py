@@ -63,7 +63,7 @@ def brightness(pattern: Pattern, time_s: float, *, smooth: bool = True) -> float
 
 
 def next_change_s(pattern: Pattern, time_s: float, *, smooth: bool = True) -> float | None:
-    """The first moment after ``time_s`` at which the brightness should be set again.
+    """Return the first moment after ``time_s`` at which the brightness should be set again.
 
     ``None`` for a pattern that never changes. A smooth pattern changes every 50 ms. Both times are seconds since the
     pattern began; raises ValueError for a time before that.
@@ -83,7 +83,7 @@ def next_change_s(pattern: Pattern, time_s: float, *, smooth: bool = True) -> fl
 
 
 def _edges_ms(rhythm: Rhythm) -> set[int]:
-    """When the light goes on or off: every end of a span that no other span touches, including the period's end."""
+    """Return when the light goes on or off: at each free end of a span, and at the end of the period."""
     starts = {start for start, _ in rhythm.lit_ms}
     ends = {end % rhythm.period_ms for _, end in rhythm.lit_ms}
     return starts ^ ends
@@ -111,7 +111,7 @@ class Animation:
     sound_since_s: float = 0.0
 
     def followed_by(self, signal: Signal, time_s: float) -> Animation:
-        """The animation of ``signal`` when it replaces this one at ``time_s``."""
+        """Return the animation of ``signal`` when it replaces this one at ``time_s``."""
         lights = most_urgent_lights(signal.lights)
         # a quiet signal that follows immediately does not cut off the sound of the one before
         heard_anew = signal.sound is not Sound.SILENCE
@@ -136,7 +136,7 @@ class Animation:
         return brightness(light.pattern, max(0.0, time_s - self.lit_since_s[place]), smooth=smooth)
 
     def status(self, time_s: float, *, smooth: bool) -> tuple[float, float, float]:
-        """The status light's (red, green, blue), each 0 to 1, sRGB encoded, dimmed by its pattern."""
+        """Return the status light's (red, green, blue), each 0 to 1, sRGB encoded, dimmed by its pattern."""
         if self.mood is None:
             return (0.0, 0.0, 0.0)
         style = MOOD_STYLES[self.mood]
@@ -145,11 +145,11 @@ class Animation:
         return (red / 255 * level, green / 255 * level, blue / 255 * level)
 
     def frequency_hz(self, time_s: float) -> float:
-        """The tone that sounds now, in hertz; 0 for none."""
+        """Return the tone that sounds now, in hertz; 0 for none."""
         return sounds.frequency_hz(self.sound, time_s - self.sound_since_s)
 
     def pointed_at(self, time_s: float) -> tuple[str | None, float]:
-        """The place shown now on shared LEDs, and its brightness, 0 or 1.
+        """Return the place shown now on shared LEDs, and its brightness, 0 or 1.
 
         The places alternate in the signal's order, so that a turn is shown from its start to its end; each gets whole
         periods of its pattern, at least a second.
@@ -161,7 +161,7 @@ class Animation:
         return place, brightness(self.lights[place].pattern, elapsed_s, smooth=False)
 
     def next_pointing_change_s(self, time_s: float) -> float | None:
-        """When ``pointed_at`` changes next, after ``time_s``; ``None`` if it won't."""
+        """Return when ``pointed_at`` changes next, after ``time_s``; ``None`` if it won't."""
         if not self.lights:
             return None
         place, since_s = self._pointing(time_s)
@@ -171,11 +171,11 @@ class Animation:
         return earliest((blinks, moves))
 
     def next_tone_s(self, time_s: float) -> float | None:
-        """When ``frequency_hz`` changes next, after ``time_s``; ``None`` if it won't."""
+        """Return when ``frequency_hz`` changes next, after ``time_s``; ``None`` if it won't."""
         return _shifted(sounds.next_change_s(self.sound, time_s - self.sound_since_s), self.sound_since_s)
 
     def next_light_s(self, place: str, time_s: float, *, smooth: bool) -> float | None:
-        """When the place's ``brightness_of`` changes next, after ``time_s``; ``None`` if it won't."""
+        """Return when the place's ``brightness_of`` changes next, after ``time_s``; ``None`` if it won't."""
         light = self.lights.get(place)
         if light is None:
             return None
@@ -183,14 +183,14 @@ class Animation:
         return _shifted(next_change_s(light.pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
 
     def next_status_s(self, time_s: float, *, smooth: bool) -> float | None:
-        """When ``status`` changes next, after ``time_s``; ``None`` if it won't."""
+        """Return when ``status`` changes next, after ``time_s``; ``None`` if it won't."""
         if self.mood is None:
             return None
         pattern, since_s = MOOD_STYLES[self.mood].pattern, self.mood_since_s
         return _shifted(next_change_s(pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
 
     def _pointing(self, time_s: float) -> tuple[str, float]:
-        """The place shown now, and since when."""
+        """Return the place shown now, and since when."""
         round_us = sum(_turn_ms(light) for light in self.lights.values()) * 1000
         elapsed_us = max(0, to_microseconds(time_s - self.pointing_since_s))
         start_us = elapsed_us - elapsed_us % round_us

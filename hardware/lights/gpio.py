@@ -48,7 +48,7 @@ class _PinDriver(ABC):
 
     @abstractmethod
     def next_change_s(self, time_s: float) -> float | None:
-        """When the pin changes next, after ``time_s``; ``None`` if it won't."""
+        """Return when the pin changes next, after ``time_s``; ``None`` if it won't."""
 
     def close(self) -> None:
         """Turn the light or the tone off, and release the pin."""
@@ -101,7 +101,7 @@ class PlaceLed(_SingleLed):
         return self._animation.brightness_of(self._place, time_s, smooth=False) >= _HALF
 
     def next_change_s(self, time_s: float) -> float | None:
-        """When the light goes on or off next."""
+        """Return when the light goes on or off next."""
         return self._animation.next_light_s(self._place, time_s, smooth=False)
 
 
@@ -117,7 +117,7 @@ class EdgeLed(_SingleLed):
         return place is not None and self._line in column_and_row(place) and level >= _HALF
 
     def next_change_s(self, time_s: float) -> float | None:
-        """When the place shown, or its brightness, changes next."""
+        """Return when the place shown, or its brightness, changes next."""
         return self._animation.next_pointing_change_s(time_s)
 
 
@@ -169,7 +169,7 @@ class StatusLed(_PinDriver):
         self._levels = levels
 
     def next_change_s(self, time_s: float) -> float | None:
-        """When the mood's pattern changes the light next."""
+        """Return when the mood's pattern changes the light next."""
         return self._animation.next_status_s(time_s, smooth=self._smooth)
 
 
@@ -213,5 +213,5 @@ class BuzzerDriver(_PinDriver):
         self._frequency_hz = frequency_hz
 
     def next_change_s(self, time_s: float) -> float | None:
-        """When the next tone or rest begins, or the sound ends."""
+        """Return when the next tone or rest begins, or the sound ends."""
         return self._animation.next_tone_s(time_s)

@@ -77,7 +77,7 @@ class LightMap:
 
 
 def _uses(light_map: LightMap) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The purpose of lights in words, and their numbers."""
+    """Yield the purpose of lights in words, and their numbers."""
     yield from ((f"place {place}", numbers) for place, numbers in light_map.places.items())
     yield "the status light", light_map.status
 

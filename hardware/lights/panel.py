@@ -97,7 +97,7 @@ class Panel:
             self._use(slot, now_s, None)
 
     def next_change_s(self, time_s: float | None = None) -> float | None:
-        """When ``tick`` is due next (a pattern, a tone, a retry); ``None`` if never."""
+        """Return when ``tick`` is due next (a pattern, a tone, a retry); ``None`` if never."""
         now_s = self._clock() if time_s is None else time_s
         return earliest(self._next_of(slot, now_s) for slot in self._slots)
 
@@ -176,7 +176,7 @@ class Panel:
 
 
 def _steady_at_s(slot: _Slot) -> float:
-    """When a driver that works now counts as recovered."""
+    """Return when a driver that works now counts as recovered."""
     since_s = slot.record.backoff.working_since_s
     return 0.0 if since_s is None else since_s + slot.source.steady_s
 

@@ -78,7 +78,7 @@ class PixelDriver:
         self._sent, self._sent_s = frame, time_s
 
     def next_change_s(self, time_s: float) -> float | None:
-        """When a light changes next, or the frame must be refreshed; ``None`` if never."""
+        """Return when a light changes next, or the frame must be refreshed; ``None`` if never."""
         moments = [self._animation.next_light_s(place, time_s, smooth=True) for place in self._lit_places()]
         if self._map.status:
             moments.append(self._animation.next_status_s(time_s, smooth=True))
@@ -87,7 +87,7 @@ class PixelDriver:
         return earliest(moments)
 
     def frame(self, time_s: float) -> bytes:
-        """The complete frame of a moment: 3 bytes a light of the output, sRGB encoded."""
+        """Return the complete frame of a moment: 3 bytes a light of the output, sRGB encoded."""
         colours = bytearray(CHANNELS * self._output.lights)
         for place in self._lit_places():
             level = self._animation.brightness_of(place, time_s, smooth=True) * self._brightness

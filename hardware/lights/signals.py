@@ -129,7 +129,7 @@ class AnimatedDriver(Driver, Protocol):
         """Set every output to its state at ``time_s``; may raise HardwareError."""
 
     def next_change_s(self, time_s: float) -> float | None:
-        """When (monotonic, after ``time_s``) an output changes next, or ``None`` if none will."""
+        """Return when (monotonic, after ``time_s``) an output changes next, or ``None`` if none will."""
 
 
 @dataclass(frozen=True)

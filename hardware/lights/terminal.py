@@ -53,7 +53,7 @@ def render(signal: Signal, grid: PlaceGrid, *, caption: bool = True) -> Text:
 
 
 def status_line(signal: Signal) -> Text:
-    """The mood, coloured and in words, and the signal's sentence, on one line."""
+    """Return the mood, coloured and in words, and the signal's sentence, on one line."""
     style = MOOD_STYLES[signal.mood]
     text = Text.assemble((f"[{signal.mood.value}]", TextStyle.combine([_painted(style.colour), TextStyle(bold=True)])))
     words = " ".join(signal.words.split())

@@ -82,7 +82,7 @@ def _versions() -> str:
 
 
 def _game(path: Path, now: datetime) -> tuple[str, list[tuple[int, Event]], list[ReportFile], str]:
-    """The journal's latest game: its name, events and newest pictures; or why there is none."""
+    """Return the journal's latest game: its name, events and newest pictures; or why there is none."""
     try:
         with Journal.open(path, wall_clock=lambda: now, read_only=True) as journal:
             number = journal.latest_game()

@@ -58,7 +58,7 @@ def settings_text(configuration: Configuration) -> str:
 
 
 def secrets_of(configuration: Configuration) -> set[str]:
-    """Give the settings' own texts that are left out, so that they can be taken out of sentences as well."""
+    """Return the settings' own texts that are left out, so that they can be taken out of sentences as well."""
     names, found = _names(configuration), set()
     for section in type(configuration.settings).model_fields:
         values = getattr(configuration.settings, section)
@@ -76,13 +76,13 @@ class Anonymizer:
         self._people: dict[str, str] = {}
 
     def person(self, name: str) -> str:
-        """Give what a person is called in the report."""
+        """Return what a person is called in the report."""
         if name.lower() in self._sides:
             return name
         return self._people.setdefault(name, f"person {len(self._people) + 1}")
 
     def text(self, text: str) -> str:
-        """Give a sentence, or many lines, without people and secrets."""
+        """Return a sentence, or many lines, without people and secrets."""
         for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, LEFT_OUT)
         for name in sorted(self._people, key=len, reverse=True):
@@ -99,7 +99,7 @@ class Anonymizer:
                     self.person(name)
 
     def event(self, event: Event) -> dict[str, JsonValue]:
-        """Give an event's data; what a person wrote freely is left out."""
+        """Return an event's data; what a person wrote freely is left out."""
         return {key: self._value(event.kind, key, value) for key, value in event.data.items()}
 
     def _value(self, kind: EventKind, key: str, value: JsonValue) -> JsonValue:
@@ -117,7 +117,7 @@ class Anonymizer:
 
 
 def _names(configuration: Configuration) -> frozenset[str]:
-    """The names that the game itself gives: its own, its places, its players, its options and their choices."""
+    """Return the names that the game itself gives: its own, its places, its players, its options and their choices."""
     try:
         game = registry.load(configuration.settings.game.name)
     except EngineError:
@@ -128,7 +128,7 @@ def _names(configuration: Configuration) -> frozenset[str]:
 
 
 def _choices(annotation: Any) -> frozenset[str]:
-    """The texts that an annotation itself lists."""
+    """Return the texts that an annotation itself lists."""
     if isinstance(annotation, str):
         return frozenset((annotation,))
     parts: Sequence[Any] = get_args(annotation) if get_origin(annotation) is not None or get_args(annotation) else ()

@@ -97,7 +97,7 @@ class DemoController:
     _standing: Mapping[str, bool] = field(default_factory=dict)
 
     def driver_sources(self, hear: Callable[[str], None]) -> tuple[DriverSource, ...]:
-        """The drivers of the board and of the strip watcher; ``hear`` is called with each mood of the status light."""
+        """Return the drivers of the board and of the strip watcher; ``hear`` gets each mood of the status light."""
         watched = _StripWatcher(self, hear)
         return (*self.board.driver_sources(), DriverSource("players", lambda: watched))
 
@@ -125,7 +125,7 @@ class DemoController:
         self._standing = dict(occupied)
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
-        """The board's switches in the table's time, once all changes have arrived."""
+        """Return the board's switches in the table's time, once all changes have arrived."""
         until_s = time.monotonic() + _SETTLE_S
         told = self.board.latest(now_s)
         changes = [] if told is None else list(told.changes)
@@ -175,12 +175,12 @@ class DemoController:
         self.device.wait_for(lambda: self.is_up_to_date or self.connection.welcome is None, _SETTLE_S)
 
     def mood(self) -> Mood | None:
-        """The mood of the strip's status light; ``None`` while it is dark."""
+        """Return the mood of the strip's status light; ``None`` while it is dark."""
         status = self._light_map.status[0]
         return _nearest_mood(self._colour(status))
 
     def seen(self) -> Signal | None:
-        """The signal that the strip shows at this moment: its lit lights."""
+        """Return the signal that the strip shows at this moment: its lit lights."""
         if self.signal is None:
             return None
         lit = tuple(light for light in self.signal.lights if any(self._colour(self._light_map.places[light.place][0])))
@@ -285,7 +285,7 @@ def demo_controller(
 
 
 def _nearest_mood(colour: bytes) -> Mood | None:
-    """The mood of a status light's colour, at any brightness; ``None`` while it is dark."""
+    """Return the mood of a status light's colour, at any brightness; ``None`` while it is dark."""
     if not any(colour):
         return None
     return _MOODS[min(_MOODS, key=lambda known: _distance(known, colour))]

@@ -43,7 +43,7 @@ def thinking_players(game: Game[Any, Any], seed: int) -> Choose:
 
 
 def counted_opponent(game: Game[Any, Any], settings: OpponentSettings) -> Opponent:
-    """The program as an opponent that searches as deep as the demo's players; raises ConfigError."""
+    """Return the program as an opponent that searches as deep as the demo's players; raises ConfigError."""
     return Opponent(
         game, OpponentSettings(settings.player, settings.strength, _WORK_S), ImmediateHints(CountingClock(_STEP_S))
     )

@@ -200,7 +200,7 @@ def _play(
 
 
 def _live_screen(options: DemoOptions, on: _Table, stage: _Stage, console: Console) -> LiveScreen | None:
-    """The live screen, if the terminal is large enough."""
+    """Return the live screen, if the terminal is large enough."""
     if options.lights == "none" or not fits_live(console):
         return None
     return LiveScreen(on.game, console, keys="h gives a hint" if options.keys else "", seen=stage.seen, rings=_RINGS)

@@ -85,14 +85,14 @@ class DemoOptions:
 
 
 def demo_rules(options: DemoOptions, game: Game[Any, Any]) -> dict[str, OptionValue]:
-    """The game's options in the demo: the defaults for random turns, a short game if it should reach its end."""
+    """Return the game's options in the demo: the defaults for random turns, a short game if it should reach its end."""
     if game.printed_sheet is not None:
         return {"players": _WRITERS}
     return {} if options.random else dict(_SHORT.get(game.name, {}))
 
 
 def demo_table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog, snapshots: SnapshotHub) -> VirtualTable:
-    """The virtual table with its players; they play the program's intended turn when ``snapshots`` announce one."""
+    """Return the virtual table with its players; they play the program's turn when ``snapshots`` announce one."""
 
     def meant() -> Intention | None:
         return None if snapshots.newest is None else snapshots.newest.snapshot.intention

@@ -68,7 +68,7 @@ class Copies:
         self.full: frozenset[str] = frozenset()
 
     def held(self, seat: str, journal: str) -> int:
-        """Give the number of the newest event that is kept, 0 for none."""
+        """Return the number of the newest event that is kept, 0 for none."""
         return self._held.get((seat, journal), 0)
 
     def take(self, arrivals: Iterable[Arrival]) -> dict[Copy, int]:
@@ -126,11 +126,11 @@ class Copies:
         return self._journals[copy[0]] + begun < MOST_JOURNALS
 
     def _taken(self, batch: _Batch, seat: str) -> int:
-        """Give the bytes that a table's events take."""
+        """Return the bytes that a table's events take."""
         return batch.bytes.get(seat, self._bytes.get(seat, 0))
 
     def _known_as(self, work: Transaction, batch: _Batch, event: TableEvent) -> str | None:
-        """Give the wall time of the event that is kept under this number."""
+        """Return the wall time of the event that is kept under this number."""
         key = (event.table, event.journal, event.number)
         pending = batch.rows.get(key)
         if pending is not None:
@@ -169,14 +169,14 @@ class Copies:
         batch.rows.clear()
 
     def newest(self, seat: str, journal: str, most: int) -> list[TableEvent]:
-        """Give a table's newest events, the newest first."""
+        """Return a table's newest events, the newest first."""
         newest = "SELECT content FROM event WHERE seat = ? AND journal = ? ORDER BY number DESC LIMIT ?"
         with self._database.transaction() as work:
             found = work.rows(newest, seat, journal, most)
         return [TableEvent.model_validate_json(content) for (content,) in found]
 
     def results(self, most: int) -> list[GameResult]:
-        """Give how the last games ended, the newest first."""
+        """Return how the last games ended, the newest first."""
         columns = "seat, game, players, winners, reason, wall_time"
         with self._database.transaction() as work:
             found = work.rows(f"SELECT {columns} FROM result ORDER BY wall_time DESC, seat LIMIT ?", most)

@@ -61,7 +61,7 @@ class Cursor(Protocol):
     rowcount: int
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        """Give the rows."""
+        """Return the rows."""
         ...
 
 
@@ -77,7 +77,7 @@ class Transaction:
         return int(self._execute(statement, parameters).rowcount)
 
     def rows(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Give the rows that a query finds."""
+        """Return the rows that a query finds."""
         return [tuple(row) for row in self._execute(statement, parameters).fetchall()]
 
     def run_all(self, statement: str, rows: Iterable[Sequence[object]]) -> None:

@@ -73,7 +73,7 @@ def in_order(seats: Iterable[Seat]) -> list[Seat]:
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """Give what sorts names as people do, by the numbers in them."""
+    """Return what sorts names as people do, by the numbers in them."""
     return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in _PARTS.split(name)]
 
 
@@ -94,13 +94,13 @@ class Floor:
             return self._version
 
     def seats(self) -> list[Seat]:
-        """Give all tables, those that need somebody first."""
+        """Return all tables, those that need somebody first."""
         with self._lock:
             seats = list(self._seats.values())
         return in_order(seats)
 
     def seat(self, seat_id: str) -> Seat | None:
-        """Give one, ``None`` where there is none of that id."""
+        """Return the table with that id, ``None`` if there is none."""
         with self._lock:
             return self._seats.get(seat_id)
 

@@ -165,7 +165,7 @@ class Hall:
 
     @_exclusive
     def due(self) -> list[Outgoing]:
-        """Give what was not answered in time, to be asked again; to be called about once a second."""
+        """Return what was not answered in time, to be asked again; to be called about once a second."""
         now_s = self._clock()
         asked = []
         for seat in self.floor.seats():
@@ -210,7 +210,7 @@ class Hall:
         return done
 
     def picture(self, seat: str, number: int, name: str) -> bytes | None:
-        """Give a picture that an event turns on, ``None`` until the table has sent it."""
+        """Return a picture that an event turns on, ``None`` until the table has sent it."""
         return self._pictures.get(seat, number, name)
 
     @_exclusive

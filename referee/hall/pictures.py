@@ -27,7 +27,7 @@ class Pictures:
         return sum(self._table_bytes.values())
 
     def get(self, seat: str, number: int, name: str) -> bytes | None:
-        """Give a picture of a table's event, ``None`` where it is not kept."""
+        """Return a picture of a table's event, ``None`` where it is not kept."""
         return self._kept.get((seat, number, name))
 
     def keep(self, seat: str, number: int, name: str, content: bytes) -> None:

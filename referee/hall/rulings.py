@@ -78,11 +78,11 @@ class Rulings:
         return True
 
     def waiting(self) -> list[Ruling]:
-        """Give those without an answer, in the order they were given."""
+        """Return those without an answer, in the order they were given."""
         return sorted(self._waiting.values(), key=lambda ruling: ruling.given_at)
 
     def newest(self, seat: str, most: int) -> list[Ruling]:
-        """Give a table's last rulings, the newest first."""
+        """Return a table's last rulings, the newest first."""
         return self._read("WHERE seat = ? ORDER BY given_at DESC LIMIT ?", seat, most)
 
     def _settle(self, request_id: str, status: Status, words: str, event_number: int | None) -> None:

@@ -107,7 +107,7 @@ def results_of(games: Iterable[PlayedGame], left_out: tuple[int, ...] = ()) -> R
 
 
 def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> PlayedGame | None:
-    """The result of a game's (number, event) pairs, ``None`` if it was not finished.
+    """Return the result of a game's (number, event) pairs, ``None`` if it was not finished.
 
     Players without a name are named by their side. Raises FoldError if the events are inconsistent.
     """
@@ -122,7 +122,7 @@ def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> Played
 
 
 def results_in(journal: Journal, first: int = 1) -> Results:
-    """The results of a journal's games from number ``first`` on."""
+    """Return the results of a journal's games from number ``first`` on."""
     games, left_out = [], []
     for summary in journal.games():
         if summary.number < first:

@@ -35,12 +35,12 @@ _READ_TIMEOUT_S = 5.0
 
 
 def one_light_map(lights: int) -> LightMap:
-    """A map in which every light is a place of its own, named by its number."""
+    """Return a map in which every light is a place of its own, named by its number."""
     return LightMap({str(number): (number,) for number in range(lights)}, lights=lights)
 
 
 def one_light_signal(light: int | None) -> Signal:
-    """The signal that shows one light of ``one_light_map`` alone, or none."""
+    """Return the signal that shows one light of ``one_light_map`` alone, or none."""
     lights = () if light is None else (Light(str(light), Colour.WHITE, Pattern.STEADY, LightRole.TURN),)
     return Signal(Mood.WAITING, lights)
 
@@ -171,7 +171,7 @@ def _closed_already(report: SwitchReport | None) -> str:
 
 
 def _closings(report: SwitchReport | None) -> list[list[int]]:
-    """The switches that closed and stayed closed, grouped by moment."""
+    """Return the switches that closed and stayed closed, grouped by moment."""
     together_s = 0.05
     moments: list[tuple[float, list[int]]] = []
     for change in () if report is None else report.changes:
@@ -187,7 +187,7 @@ def _closings(report: SwitchReport | None) -> list[list[int]]:
 
 
 def sayer(console: Console) -> Callable[[str], None]:
-    """Give a function that prints a sentence."""
+    """Return a function that prints a sentence."""
     return lambda sentence: console.print(Text(sentence), soft_wrap=True)
 
 

@@ -81,7 +81,7 @@ def _change(before: Image, lit: Image, after: Image) -> FloatArray:
 
 
 def _noise_of_off(off: Sequence[Image], square_px: float) -> float:
-    """The strongest change between pictures without the light: people, shadows, a flickering screen."""
+    """Return the strongest change between pictures without the light: people, shadows, a flickering screen."""
     if len(off) < 3:
         return 0.0
     changes = [_change(off[k], off[k + 1], off[k + 2]) for k in range(len(off) - 2)]
@@ -98,21 +98,21 @@ def _blurred(change: FloatArray, sigma_px: float) -> FloatArray:
 
 
 def _rival(smooth: FloatArray, peak: tuple[int, int], square_px: float) -> float:
-    """The strongest change more than a square away from the peak."""
+    """Return the strongest change more than a square away from the peak."""
     rows, columns = np.ogrid[: smooth.shape[0], : smooth.shape[1]]
     away = (rows - peak[0]) ** 2 + (columns - peak[1]) ** 2 > square_px**2
     return float(smooth[away].max()) if away.any() else 0.0
 
 
 def _square_px(camera: CameraModel, pose: Pose, layout: TableLayout) -> float:
-    """Approximate width of a square in the middle of the board, in pixels."""
+    """Return the approximate width of a square in the middle of the board, in pixels."""
     half = layout.board.cell_mm / 2
     ends = project(camera, pose, [[-half, 0.0, layout.board.height_mm], [half, 0.0, layout.board.height_mm]])
     return float(np.linalg.norm(ends[1] - ends[0]))
 
 
 def _place(pixel: tuple[float, float], camera: CameraModel, pose: Pose, layout: TableLayout) -> tuple[str | None, str]:
-    """The square of a pixel, and why it may be wrong."""
+    """Return the square of a pixel, and why it may be wrong."""
     x_mm, y_mm, _ = back_project(camera, pose, [pixel], layout.board.height_mm)[0]
     column = x_mm / layout.board.cell_mm + (layout.board.columns - 1) / 2
     row = y_mm / layout.board.cell_mm + (layout.board.rows - 1) / 2

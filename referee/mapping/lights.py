@@ -126,7 +126,7 @@ def show_every_light(
 
 
 def every_signal(places: tuple[str, ...]) -> Iterator[Signal]:
-    """A signal for each role, on all places at once, for each mood and for each sound, with its meaning."""
+    """Yield a signal for each role, on all places at once, for each mood and for each sound, with its meaning."""
     for role, style in ROLE_STYLES.items():
         words = f"squares, {role}: {style.colour.name.lower()}, {style.pattern.value} ({style.meaning})"
         yield Signal(Mood.WAITING, tuple(Light.for_role(place, role) for place in places), words=words)

@@ -22,7 +22,7 @@ class _SensorWalk:
     finished: bool = False
 
     def place_of(self, switch: int) -> str | None:
-        """The square that has a switch already."""
+        """Return the square that has a switch already."""
         return next((place for place, number in self.found.items() if number == switch), None)
 
     def summary(self) -> str:
@@ -227,7 +227,7 @@ class LightWalk:
         return unknown_place(word, self.places)
 
     def places_of_lights(self) -> tuple[dict[str, tuple[int, ...]], tuple[int, ...]]:
-        """The lights of each square, in the order of the board, and those of the status light."""
+        """Return the lights of each square, in the order of the board, and those of the status light."""
         found = {
             place: tuple(number for number, given in enumerate(self.answers) if given == place)
             for place in (*self.places, STATUS)
@@ -236,7 +236,7 @@ class LightWalk:
         return {place: numbers for place, numbers in found.items() if numbers}, status
 
     def summary(self) -> str:
-        """The result, and which squares have no light."""
+        """Return the result, and which squares have no light."""
         places, status = self.places_of_lights()
         dark = [place for place in self.places if place not in places]
         lit = sum(len(numbers) for numbers in places.values())

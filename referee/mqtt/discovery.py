@@ -19,17 +19,17 @@ _LONGEST_STATE = 255
 
 
 def discovery_topic(options: MqttOptions) -> str:
-    """Give the topic of the message."""
+    """Return the topic of the message."""
     return f"{options.discovery_prefix}/device/{_device_id(options)}/config"
 
 
 def status_topic(options: MqttOptions) -> str:
-    """Give the topic on which Home Assistant says that it is there, and wants to be told again."""
+    """Return the topic on which Home Assistant says that it is there, and wants to be told again."""
     return f"{options.discovery_prefix}/status"
 
 
 def discovery_message(options: MqttOptions) -> bytes:
-    """Give the message as JSON.
+    """Return the message as JSON.
 
     What orders are not allowed for is named without more, by which Home Assistant takes it away again.
     """

@@ -48,7 +48,7 @@ class HallBroker:
     is_encrypted: bool
 
     def service(self, address: str) -> AsyncServiceInfo:
-        """Give what a hall at this IPv4 address announces."""
+        """Return what a hall at this IPv4 address announces."""
         fields = {"prefix": self.prefix, "tls": _YES if self.is_encrypted else _NO}
         return AsyncServiceInfo(
             SERVICE_TYPE,
@@ -80,7 +80,7 @@ def parsed_broker(service: AsyncServiceInfo) -> HallBroker | None:
 
 
 async def at_found_broker(options: MqttOptions, *, look_s: float = _LOOK_S, settle_s: float = _SETTLE_S) -> MqttOptions:
-    """Give the options with the broker of the hall that they name.
+    """Return the options with the broker of the hall that they name.
 
     Looks for it for ``look_s``, and ``settle_s`` longer for a second one where any hall will do. Raises BrokerError
     where there is none or more than one, and where the network can't be asked.
@@ -98,7 +98,7 @@ async def at_found_broker(options: MqttOptions, *, look_s: float = _LOOK_S, sett
 
 
 def chosen_broker(brokers: Collection[HallBroker], options: MqttOptions) -> HallBroker:
-    """Give the one that a table means; raises BrokerError where there is none, or more than one."""
+    """Return the one that a table means; raises BrokerError where there is none, or more than one."""
     fitting = [broker for broker in brokers if broker.fits(options)]
     labels = sorted(broker.label(options.prefix) for broker in fitting or brokers)
     named = ", ".join(labels[:_MOST_NAMED])
@@ -178,7 +178,7 @@ class _Search:
 
 
 def own_address(chosen: str | None) -> str:
-    """Give this machine's IPv4 address in the network that is asked; raises BrokerError where it has none.
+    """Return this machine's IPv4 address in the network that is asked; raises BrokerError where it has none.
 
     Without a ``chosen`` one, it is the address by which this machine sends to many.
     """

@@ -94,7 +94,7 @@ def parsed(payload: bytes) -> dict[str, Any]:
 
 
 def request_id_of(fields: object) -> str:
-    """Give the request id of something that may be an order, for the answer; empty where there is none that fits."""
+    """Return the request id of something that may be an order, for the answer; empty where there is none that fits."""
     value = fields.get("request_id") if isinstance(fields, dict) else None
     return value if isinstance(value, str) and len(value) <= 64 else ""
 
@@ -110,6 +110,6 @@ def look_order(fields: dict[str, Any]) -> LookOrder | None:
 
 
 def role_of(topic: str, topics: Topics, allowed: Role) -> Role:
-    """Give what orders on a topic may do: never more than the owner's setting allows."""
+    """Return what orders on a topic may do: never more than the owner's setting allows."""
     by_topic = {topics.play: Role.PLAY, topics.own: Role.OWN}.get(topic, Role.NOBODY)
     return min(by_topic, allowed)

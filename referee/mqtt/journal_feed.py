@@ -33,7 +33,7 @@ class Cursor:
 
 
 def cursor_path(journal: Path) -> Path:
-    """Where the cursor of a journal is kept."""
+    """Return where the cursor of a journal is kept."""
     return journal.with_name(f"{journal.name}.mqtt")
 
 
@@ -51,7 +51,7 @@ class JournalFeed:
         self._teller: EventDescriber | None = None
 
     def identity(self) -> str:
-        """Give what tells this journal from others, the wall time of its first event; empty before there is one."""
+        """Return what tells this journal from others, the wall time of its first event; empty before there is one."""
         if not self._journal:
             with self._opened() as journal:
                 first = journal.events_after(0, 1)
@@ -59,7 +59,7 @@ class JournalFeed:
         return self._journal
 
     def start(self) -> int:
-        """Give the number of the newest event that the broker has.
+        """Return the number of the newest event that the broker has.
 
         Without a cursor that fits, it has all before the newest game. A journal that went back to an earlier copy has
         fewer events than the cursor says.
@@ -87,12 +87,12 @@ class JournalFeed:
             return told
 
     def event_of_request(self, request_id: str) -> int | None:
-        """Give the number of the event that an order with this id brought, ``None`` where there is none."""
+        """Return the number of the event that an order with this id brought, ``None`` where there is none."""
         with self._opened() as journal:
             return journal.event_of_request(request_id)
 
     def pictures(self, number: int) -> list[tuple[str, str, bytes]]:
-        """Give the name, media type and bytes of each picture that an event turns on and the journal still has."""
+        """Return the name, media type and bytes of each picture that an event turns on and the journal still has."""
         with self._opened() as journal:
             return [
                 (kept.evidence.name, kept.evidence.media_type, kept.evidence.content)
@@ -118,7 +118,7 @@ class JournalFeed:
             return None
 
     def _name_and_sentence(self, journal: Journal, game: int, number: int, event: Event) -> tuple[str, str]:
-        """Give the name of an event's game, and the event in a sentence; empty where its game can't be followed."""
+        """Return the name of an event's game, and the event in a sentence; empty where its game can't be followed."""
         teller, self._teller = self._teller, None
         name = "" if teller is None else teller.game
         try:

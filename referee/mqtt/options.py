@@ -88,7 +88,7 @@ class MqttOptions:
 
 
 def mqtt_options(section: MqttSection, machine: str, environment: Mapping[str, str]) -> MqttOptions | None:
-    """Give the options by the settings, ``None`` where no broker is set; ``machine`` is this machine's name.
+    """Return the options by the settings, ``None`` where no broker is set; ``machine`` is this machine's name.
 
     Raises BrokerError where the password can't be read.
     """
@@ -112,7 +112,7 @@ def mqtt_options(section: MqttSection, machine: str, environment: Mapping[str, s
 
 
 def read_password(file: Path | None, environment: Mapping[str, str]) -> str | None:
-    """Give the password: the first line of a file, else that of the environment; raises BrokerError."""
+    """Return the password: the first line of a file, else that of the environment; raises BrokerError."""
     if file is None:
         return environment.get(PASSWORD_VARIABLE)
     try:

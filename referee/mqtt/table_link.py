@@ -124,7 +124,7 @@ class TableLink:
                 await client.__aexit__(None, None, None)
 
     async def _found_broker(self) -> MqttOptions | None:
-        """Give where the broker is, which may have to be looked for; ``None`` if ``stop`` comes first."""
+        """Return where the broker is, which may have to be looked for; ``None`` if ``stop`` comes first."""
         looking = asyncio.create_task(at_broker(self._options))
         stopping = asyncio.create_task(self._stopping.wait())
         try:
@@ -375,7 +375,7 @@ def why_not(error: Exception, options: MqttOptions) -> str:
 
 
 async def at_broker(options: MqttOptions) -> MqttOptions:
-    """Give the options with the broker's address, which a hall may have to be asked for; raises BrokerError."""
+    """Return the options with the broker's address, which a hall may have to be asked for; raises BrokerError."""
     if options.hall is None:
         return options
     # multicast DNS is only loaded if a hall is looked for
@@ -387,7 +387,7 @@ async def at_broker(options: MqttOptions) -> MqttOptions:
 def broker_client(
     options: MqttOptions, context: ssl.SSLContext | None, will: aiomqtt.Will | None = None, suffix: str = ""
 ) -> aiomqtt.Client:
-    """Give a client for one connection, whose id ends in ``suffix``; a broker knows a client by its id."""
+    """Return a client for one connection, whose id ends in ``suffix``; a broker knows a client by its id."""
     # What the library logs is said by whoever uses it, once and in plain words.
     silent = logging.Logger("mqtt")
     silent.addHandler(logging.NullHandler())
@@ -411,7 +411,7 @@ def broker_client(
 
 
 def _properties(packet_type: int, **values: object) -> Properties:
-    """Give properties of MQTT 5, by the names that the library has for them."""
+    """Return properties of MQTT 5, by the names that the library has for them."""
     properties = Properties(packet_type)  # type: ignore[no-untyped-call]
     for name, value in values.items():
         setattr(properties, name, value)
@@ -419,7 +419,7 @@ def _properties(packet_type: int, **values: object) -> Properties:
 
 
 def _identity(feed: JournalFeed) -> str:
-    """Give the journal's identity, empty while it can't be read."""
+    """Return the journal's identity, empty while it can't be read."""
     try:
         return feed.identity()
     except JournalError:

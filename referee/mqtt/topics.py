@@ -67,7 +67,7 @@ class Topics:
         self.responses = f"{prefix}/answers/"
 
     def evidence(self, number: int, name: str) -> str:
-        """Give the topic of a picture that an event turns on."""
+        """Return the topic of a picture that an event turns on."""
         return f"{self.base}/evidence/{number}/{name}"
 
 

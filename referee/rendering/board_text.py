@@ -140,19 +140,19 @@ def legend(board: DrawnBoard, *, width: int, ascii_only: bool) -> Text:
 
 
 def light_style(role: LightRole) -> Style:
-    """The style of a light's role: black or white on its colour, whichever is more readable."""
+    """Return the style of a light's role: black or white on its colour, whichever is more readable."""
     return _on(ROLE_STYLES[role].colour.value)
 
 
 def written(piece: Look, *, ascii_only: bool = True) -> str:
-    """The text of a written digit or cross: ``4``, ``4°`` (``4o``) in a loop, ``X``; empty for a piece."""
+    """Return the text of a written digit or cross: ``4``, ``4°`` (``4o``) in a loop, ``X``; empty for a piece."""
     if piece.colour == "digit":
         return piece.shape.replace(" circled", "o" if ascii_only else "°")
     return "X" if piece.name == "cross" else ""
 
 
 def letter_of(piece: Look) -> str:
-    """The letter for a piece's colour."""
+    """Return the letter for a piece's colour."""
     # as in the notation of Blockade, where black and blue are on one board
     is_blue_s_neighbour = piece.colour == "black" and piece.shape in _SIZES
     return "K" if is_blue_s_neighbour else piece.colour[:1].upper() or "?"
@@ -245,7 +245,7 @@ class _Drawing:
 
 
 def sheets_of(places: Iterable[Place]) -> dict[str, PlaceGrid]:
-    """The squares of each sheet by its name, or of the one board; the highest row first."""
+    """Return the squares of each sheet by its name, or of the one board; the highest row first."""
     rows: dict[str, dict[str, list[Place]]] = {}
     for place in places:
         sheet, _, square = place.rpartition(".")
@@ -268,7 +268,7 @@ def _rank(row: str) -> int:
 
 
 def square_of(place: Place) -> str:
-    """A place's name without the sheet's prefix."""
+    """Return a place's name without the sheet's prefix."""
     return place.rpartition(".")[2]
 
 
@@ -300,7 +300,7 @@ def _joined(lines: Iterable[Text]) -> Text:
 
 
 def _on(colour: RGB) -> Style:
-    """A text colour that is readable on a colour."""
+    """Return a text colour that is readable on a colour."""
     red, green, blue = colour
     ink = "rgb(0,0,0)" if 0.299 * red + 0.587 * green + 0.114 * blue > 110 else "rgb(255,255,255)"
     return Style(color=ink, bgcolor=_rich(colour))

@@ -106,7 +106,7 @@ class Screen:
                 yield Segment.line()
 
     def _table(self, console: Console, width: int, height: int) -> list[list[Segment]]:
-        """The board with words beside it, or below where there is no room."""
+        """Return the board with words beside it, or below where there is no room."""
         board = self._board()
         to_move = "" if self.shown.snapshot is None else self.shown.snapshot.to_move or ""
         for roomy in (height >= _ROOMY_LINES, False):
@@ -153,7 +153,7 @@ class Screen:
         return Text(f"{left}{' ' * room}{right}", style="reverse", no_wrap=True, overflow="crop")
 
     def _words(self) -> Iterator[Text]:
-        """The state, the last turn, and facts that the board doesn't show."""
+        """Yield the state, the last turn, and facts that the board doesn't show."""
         yield status_line(self.shown.signal or looking_signal())
         snapshot = self.shown.snapshot
         if snapshot is None:
@@ -287,7 +287,7 @@ class LiveScreen:
 
 
 def _clock_lines(snapshot: Snapshot, time_s: float) -> Sequence[str]:
-    """The lines of the clock at a time of the frames."""
+    """Return the lines of the clock at a time of the frames."""
     clock = snapshot.clock
     return () if clock is None else tuple(clock_words(clock.after(time_s - clock.time_s), snapshot.names))
 

@@ -138,7 +138,7 @@ def _page(drawing: _Drawing, window: Rectangle, size: tuple[float, float], words
 
 
 def _within(rectangle: Rectangle, window: Rectangle) -> Rectangle | None:
-    """The part of a rectangle, or of a line, inside the window; ``None`` without any."""
+    """Return the part of a rectangle, or of a line, inside the window; ``None`` without any."""
     left, low = max(rectangle.x_mm, window.x_mm), max(rectangle.y_mm, window.y_mm)
     right = min(rectangle.x_mm + rectangle.width_mm, window.x_mm + window.width_mm)
     high = min(rectangle.y_mm + rectangle.height_mm, window.y_mm + window.height_mm)

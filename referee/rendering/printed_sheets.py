@@ -88,7 +88,7 @@ class Page:
 
 
 def marker_shape(dictionary: str, marker_id: int, x_mm: float, y_mm: float, side_mm: float) -> tuple[Rectangle, ...]:
-    """A marker's black modules, joined along rows; (x, y) is the lower left corner of its black square.
+    """Return a marker's black modules, joined along rows; (x, y) is the lower left corner of its black square.
 
     Raises PrintError for an unknown dictionary or id.
     """
@@ -111,7 +111,7 @@ def marker_shape(dictionary: str, marker_id: int, x_mm: float, y_mm: float, side
 
 
 def _marker_modules(dictionary: str, marker_id: int) -> np.ndarray[tuple[int, int], np.dtype[np.int8]]:
-    """A marker's modules with its black border, 1 for black, top row first."""
+    """Return a marker's modules with its black border, 1 for black, top row first."""
     try:
         family = aruco_dictionary(dictionary)
     except ValueError as error:
@@ -222,7 +222,7 @@ def _heading(lines: Sequence[str], height_mm: float) -> tuple[Label, ...]:
 
 
 def ruler() -> tuple[Line, ...]:
-    """The ruler at the lower left of a page: ``RULER_MM`` long, with a stroke at each millimetre."""
+    """Return the ruler at the lower left of a page: ``RULER_MM`` long, with a stroke at each millimetre."""
     base = MARGIN_MM + 6
     lines = [Line((MARGIN_MM, base), (MARGIN_MM + RULER_MM, base))]
     for millimetre in range(RULER_MM + 1):

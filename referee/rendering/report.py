@@ -73,7 +73,7 @@ class PrintedLines:
 
 
 def hanging(lead: Text, words: Text) -> Table | Text:
-    """A line with a hanging indent."""
+    """Return a line with a hanging indent."""
     if not lead.plain:
         return words
     table = Table.grid(padding=0)

@@ -90,7 +90,7 @@ class AttentiveReader:
         return self._reading
 
     def _reuse_s(self, known: Reading) -> float:
-        """How long, in seconds, the reading of a still picture is reused; shorter where something was in the way."""
+        """Return for how many seconds the reading of a still picture is reused; fewer if something is in the way."""
         return self._settings.hindered_refresh_s if known.hindrances else self._settings.refresh_s
 
     def crop(self, frame: Frame, place: str) -> Image:
@@ -233,7 +233,7 @@ def likeliest_orientation(
 
 
 def _share_shown(reading: Reading, expected: Mapping[str, str]) -> float:
-    """The mean probability of the expected pieces on visible places, 0 where there are none."""
+    """Return the mean probability of the expected pieces on visible places, 0 where there are none."""
     seen = [
         reading.places[place].probabilities.get(look, 0.0)
         for place, look in expected.items()

@@ -178,7 +178,7 @@ def _camera(
     wait: Callable[[float], object],
     say: Callable[[str], None],
 ) -> FrameSource:
-    """The source of frames; commands are carried out and Ctrl-C is handled while waiting for one."""
+    """Return the source of frames; commands are carried out and Ctrl-C is handled while waiting for one."""
     camera: FrameSource = InterruptibleSource(inputs.camera, interrupts)
     if options.is_live:
         camera = stack.enter_context(CameraThread(inputs.camera, commands, serve_now, interrupts.waiting))
@@ -188,7 +188,7 @@ def _camera(
 
 
 def _opponent(section: OpponentSection, game: Game[Any, Any], commands: CommandQueue) -> Opponent | None:
-    """The program as an opponent, searching in its own process."""
+    """Return the program as an opponent, searching in its own process."""
     settings = opponent_settings(section)
     return None if settings is None else Opponent(game, settings, HintProcess(on_answer=commands.wake))
 
@@ -202,7 +202,7 @@ def _resume_message(game: Game[Any, Any], state: Any, journal: BufferedJournal) 
 
 
 def _layout(table: TableSection, game: Game[Any, Any], settings: ServiceSettings) -> TableLayout:
-    """The measured table; for a game that is written, with a sheet for each player."""
+    """Return the measured table; for a game that is written, with a sheet for each player."""
     return with_rules(layout_for_camera(game.name, table.layout, table.markers), game, settings.options)
 
 
@@ -294,7 +294,7 @@ def _overlay(
     learning: LearningReader | None,
     reading: Callable[[], Reading | None],
 ) -> Callable[[Frame], Image | None]:
-    """The function that draws over the camera's pictures."""
+    """Return the function that draws over the camera's pictures."""
     if layout is None:
         return lambda _: None
     return Overlay(

@@ -127,7 +127,7 @@ class Service(Generic[StateT, TurnT]):
             self._log.request_id = ""
 
     def with_write_warning(self, reply: Reply) -> Reply:
-        """Give a reply that says so while the journal can't be written."""
+        """Return a reply that says so while the journal can't be written."""
         trouble = self._log.trouble
         if trouble is None or reply.refused:
             return reply

@@ -137,7 +137,7 @@ _KINDS = {
 
 
 def _by_setting(error: ValidationError) -> Iterator[tuple[list[str], list[ErrorDetails]]]:
-    """The location of each wrong setting, and its faults: one for each possible type."""
+    """Yield the location of each wrong setting, and its faults: one for each possible type."""
 
     def location_of(fault: ErrorDetails) -> list[str]:
         parts = [str(part) for part in fault["loc"]]
@@ -165,7 +165,7 @@ def _explain(found: tuple[list[str], list[ErrorDetails]], sources: Mapping[str, 
 
 
 def _wanted(location: list[str], fault: ErrorDetails) -> str:
-    """A setting's allowed values, such as ``a whole number, 160 to 8192``."""
+    """Return a setting's allowed values, such as ``a whole number, 160 to 8192``."""
     kind = fault["type"].partition("_")[0]
     if kind == "model":
         return f"settings below [{location[0]}]"
@@ -277,7 +277,7 @@ def _pin_problems(settings: Settings, places: tuple[str, ...], sources: Mapping[
 
 
 def _button_problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]:
-    """A long press must be longer than the debounce time."""
+    """Yield the problem of a long press that isn't longer than the debounce time."""
     buttons = button_settings(settings.lights)
     if buttons.long_press_s <= buttons.settle_s:
         source = sources.get("lights.long_press_s") or nearest_source(["lights", "debounce_ms"], sources)

@@ -38,24 +38,24 @@ _MILLISECONDS_PER_SECOND = 1000
 
 
 def hint_settings(hints: HintSection) -> HintSettings:
-    """How strong hints are, and how long they may take."""
+    """Return how strong hints are, and how long they may take."""
     return HintSettings(hints.strength, hints.seconds)
 
 
 def opponent_settings(opponent: OpponentSection) -> OpponentSettings | None:
-    """The side and strength of the program as an opponent, ``None`` without one."""
+    """Return the side and strength of the program as an opponent, ``None`` without one."""
     if opponent.player is None:
         return None
     return OpponentSettings(opponent.player, opponent.strength, opponent.seconds)
 
 
 def time_control(clock: ClockSection) -> TimeControl | None:
-    """The time control of a new game; raises ClockError."""
+    """Return the time control of a new game; raises ClockError."""
     return read_control(clock.time, flag=FlagRule(clock.flag), waits=clock.waits)
 
 
 def pins(lights: LightSection, known_places: Sequence[str] = ()) -> GpioPinMap:
-    """The validated pin map; ``known_places`` are the game's. Raises PinError that lists every problem."""
+    """Return the validated pin map; ``known_places`` are the game's. Raises PinError that lists every problem."""
     return GpioPinMap.from_names(
         places=lights.place_pins,
         columns=lights.column_pins,
@@ -70,7 +70,7 @@ def pins(lights: LightSection, known_places: Sequence[str] = ()) -> GpioPinMap:
 
 
 def sensor_pins(settings: Settings) -> SwitchPins:
-    """The validated pins of switches on the Pi itself; raises PinError that lists every problem."""
+    """Return the validated pins of switches on the Pi itself; raises PinError that lists every problem."""
     from hardware.switches import switch_pins
 
     sensors = settings.sensors
@@ -84,7 +84,7 @@ def sensor_pins(settings: Settings) -> SwitchPins:
 
 
 def light_settings(lights: LightSection, known_places: Sequence[str] = ()) -> factory.DriverSettings:
-    """The settings of the terminal's and the Pi's own light drivers; raises PinError."""
+    """Return the settings of the terminal's and the Pi's own light drivers; raises PinError."""
     from hardware.factory import DRIVER_NAMES, DriverSettings
     from hardware.lights.gpio import BuzzerKind
 
@@ -98,7 +98,7 @@ def light_settings(lights: LightSection, known_places: Sequence[str] = ()) -> fa
 
 
 def button_settings(lights: LightSection) -> factory.ButtonSettings:
-    """The wiring and debounce settings of the buttons."""
+    """Return the wiring and debounce settings of the buttons."""
     from hardware.factory import ButtonSettings
 
     return ButtonSettings(
@@ -109,7 +109,7 @@ def button_settings(lights: LightSection) -> factory.ButtonSettings:
 
 
 def wanted_board(board: BoardSection) -> WantedBoard:
-    """The board and port that the settings name."""
+    """Return the board and port that the settings name."""
     from firmware_bridge.ports.selection import WantedBoard
 
     return WantedBoard(
@@ -135,7 +135,7 @@ _MIB = 1024 * 1024
 
 
 def evidence_limits(journal: JournalSection) -> EvidenceLimits:
-    """The maximum size of a journal's pictures."""
+    """Return the maximum size of a journal's pictures."""
     return EvidenceLimits(
         picture_bytes=journal.evidence_picture_kib * _KIB, total_bytes=journal.evidence_total_mib * _MIB
     )
@@ -145,7 +145,7 @@ SUFFIX = ".toml"
 
 
 def with_sheet_file(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
-    """The options with a sheet's content in place of the file name that stands for it.
+    """Return the options with a sheet's content in place of the file name that stands for it.
 
     A value is a file name when it ends with ``.toml`` or such a file exists. Raises OptionError for an invalid file,
     OSError for one that cannot be read.

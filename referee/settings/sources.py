@@ -43,7 +43,7 @@ class Source:
 
 
 def nearest_source(location: Sequence[str], sources: Mapping[str, Source]) -> Source | None:
-    """The source of a setting, or of the nearest enclosing section or table; ``None`` if all is default."""
+    """Return the source of a setting, or of the nearest enclosing section or table; ``None`` if all is default."""
     for length in range(len(location), 0, -1):
         source = sources.get(SECTION_SEPARATOR.join(location[:length]))
         if source is not None:
@@ -52,7 +52,7 @@ def nearest_source(location: Sequence[str], sources: Mapping[str, Source]) -> So
 
 
 def user_folder(environment: Mapping[str, str], variable: str, fallback: str) -> Path:
-    """The program's folder inside an XDG base folder, such as ``~/.config/tabletop-referee``."""
+    """Return the program's folder inside an XDG base folder, such as ``~/.config/tabletop-referee``."""
     base = environment.get(variable, "")
     home = Path(environment.get("HOME") or "~").expanduser()
     # the XDG specification says that a relative path in these variables is ignored

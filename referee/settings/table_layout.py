@@ -46,7 +46,7 @@ def layout_for_camera(game: str, path: Path | None, markers: str = "layout") -> 
 
 
 def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, OptionValue]) -> TableLayout:
-    """The layout for a game with these options: for a game that is written, one sheet per player, divided as printed.
+    """Return the layout for a game with these options; a written game has one sheet per player, divided as printed.
 
     Raises OptionError, and LayoutError for the layout of another game.
     """
@@ -61,12 +61,12 @@ def with_rules(layout: TableLayout, game: Game[Any, Any], options: Mapping[str, 
 
 
 def kept_by_text() -> str:
-    """How to continue a game without a camera once it has begun."""
+    """Return how to continue a game without a camera once it has begun."""
     return "keep it by text with `./run table turn`, `./run table roll` and `./run table announce`"
 
 
 def grid_of_table(layout: TableLayout) -> PlaceGrid:
-    """The squares of a table as a grid: those of its board, or of its sheets side by side."""
+    """Return the squares of a table as a grid: those of its board, or of its sheets side by side."""
     boards = [one for one in layout.surfaces if isinstance(one, GridSurface)]
     rows = max(board.rows for board in boards)
     lines = [

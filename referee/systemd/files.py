@@ -98,7 +98,7 @@ class Installation:
     groups: tuple[str, ...] = ()
 
     def files(self) -> Mapping[Path, str]:
-        """Give each file's text, by its path below the root folder of the system, or below the user's own."""
+        """Return each file's text, by its path below the root folder of the system, or below the user's own."""
         if self.user is None:
             return {Path(".config/systemd/user") / UNIT: self.unit()}
         return {
@@ -108,7 +108,7 @@ class Installation:
         }
 
     def unit(self) -> str:
-        """Give the unit's text."""
+        """Return the unit's text."""
         settings = [] if self.config is None else ["--config", str(self.config)]
         command = " ".join(map(quoted, [str(self.program), *settings, "watch", *self.arguments]))
         lines = [

@@ -115,14 +115,14 @@ class Controller:
         return roles
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
-        """The state of the switches, ``None`` while the board is away; times are those of the connection's clock."""
+        """Return the state of the switches, ``None`` while the board is away; times are on the connection's clock."""
         del now_s
         self._take()
         report, sensor_map = self._with_changes(), self._plan.sensor_map
         return None if report is None or sensor_map is None else by_place(report, sensor_map)
 
     def switches(self) -> SensorsReported | None:
-        """The newest report by switch number, for commands without a sensor map; ``None`` while the board is away.
+        """Return the newest report by switch number, without a sensor map; ``None`` while the board is away.
 
         Its ``changes`` are those since the last call.
         """

@@ -48,7 +48,7 @@ class Switches(Protocol):
         ...
 
     def read(self) -> SwitchReport | None:
-        """The newest report, with the changes since the last call; ``None`` if there is none."""
+        """Return the newest report, with the changes since the last call; ``None`` if there is none."""
         ...
 
     def wait(self, timeout_s: float) -> None:
@@ -255,7 +255,7 @@ def open_devices(
 
 
 def strip_sources(plan: WiringPlan, clock: Callable[[], float] = time.monotonic) -> tuple[DriverSource, ...]:
-    """A source for each WLED of the plan; nothing is opened here.
+    """Return a source for each WLED of the plan; nothing is opened here.
 
     The board's own strip comes from its ``Controller``. ``clock`` is the panel's.
     """

@@ -107,7 +107,7 @@ def wiring_plan(
 def playable_plan(
     settings: Settings, sources: Mapping[str, Source], places: Collection[str]
 ) -> tuple[WiringPlan, tuple[str, ...]]:
-    """The plan for resuming a game, and its problems, one per line.
+    """Return the plan for resuming a game, and its problems, one per line.
 
     With maps that don't fit, the wrong squares would be lit and sensed, so nothing wired is used then. Raises
     ConfigError if sensors are the only input.
@@ -123,7 +123,7 @@ def playable_plan(
 def plan_and_problems(
     settings: Settings, sources: Mapping[str, Source], places: Collection[str], *, making: Making = ""
 ) -> tuple[WiringPlan, list[str]]:
-    """The plan as far as it can be made, and its problems, one per line: where it is set, and what to do."""
+    """Return the plan as far as it can be made, and its problems, one per line: where it is set, and what to do."""
     lights, sensors = settings.lights, settings.sensors
     drivers = tuple(name for name in lights.drivers if name in STRIP_DRIVERS and making != "sensor map")
     inputs = Inputs.CAMERA if making else Inputs(sensors.eyes)

@@ -184,7 +184,7 @@ class PinSensors:
         self._clock = clock
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
-        """The state of the switches, ``None`` while they can't be read."""
+        """Return the state of the switches, ``None`` while they can't be read."""
         del now_s
         # pins live in real time, whatever time a recording's frames have
         snapshot = self._switches.latest(self._clock())

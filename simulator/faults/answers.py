@@ -183,7 +183,7 @@ class AnsweringGame(VirtualGame):
         return bool(self._heard) and self._heard[-1][1] is Mood.QUESTION
 
     def _tell(self, why: str, looks: Mapping[str, str] | None = None) -> Iterator[MotionSegment]:
-        """A person's correction, which overrides the camera."""
+        """Yield a person's correction, which overrides the camera."""
         if looks:
             self.overrides.append(Override(self._planned_s, "", why, looks, self._people.to_move))
         else:

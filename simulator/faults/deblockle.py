@@ -158,7 +158,7 @@ class FaultyBlockPlayers(FaultyPlayers):
         self.standing = Arrangement({**self.standing, laid.end: laid.pose})
 
     def turn(self) -> Action:
-        """A random legal turn, which the onlooker follows."""
+        """Return a random legal turn, which the onlooker follows."""
         action = super().turn()
         self._onlooker.follow(self.standing.after_all(action.carries).appearance(self._game.places))
         return action
@@ -231,7 +231,7 @@ class FaultyBlockPlayers(FaultyPlayers):
         return None
 
     def turn_besides_turning(self) -> Action | None:
-        """A legal turn, and on the way another own block is put back with another side to the north."""
+        """Return a legal turn, and on the way another own block is put back with another side to the north."""
         if self._by_occupancy:
             return None
         turns = self._game.rules.legal_turns(self.state)
@@ -265,14 +265,14 @@ def turns_of_kind(game: Game[Any, Any], state: Any, kind: str) -> Sequence[Any]:
 
 
 def _out_of_turn(game: Game[Any, Any], state: Any) -> Sequence[Any]:
-    """What the other player could play if it were their turn."""
+    """Return what the other player could play if it were their turn."""
     other = next(player for player in game.players if player != state.to_move)
     others = game.table.amend(state, {}, other)
     return [] if others.to_move != other else game.rules.legal_turns(others)
 
 
 def _forbidden_by_variant(game: Game[Any, Any], state: Any) -> Sequence[Any]:
-    """What only the variant without side-by-side blocks forbids."""
+    """Return what only the variant without side-by-side blocks forbids."""
     text = game.notation.format_state(state)
     if _VARIANT not in text:
         return []
@@ -282,7 +282,7 @@ def _forbidden_by_variant(game: Game[Any, Any], state: Any) -> Sequence[Any]:
 
 
 def rolls_without_hop(game: Game[Any, Any], state: Any, rolls: Sequence[Carry]) -> Sequence[Carry]:
-    """The rolls to open squares with which no legal turn begins, although a symbol other than the star is up."""
+    """Return the rolls to open squares with which no legal turn begins, although a symbol other than the star is up."""
     begun = {(turn.start, place) for turn in game.rules.legal_turns(state) for place in turn.rolled_to}
     return [roll for roll in rolls if block(roll.pose).up != "star" and (roll.start, roll.end) not in begun]
 

@@ -115,7 +115,7 @@ class Disturbances:
         return bool(found)
 
     def at(self, time_s: float) -> list[Disturbance]:
-        """The active ones."""
+        """Return the active ones."""
         return [one for one in self._all if one.holds_at(time_s)]
 
 
@@ -171,7 +171,7 @@ class DisturbanceMaker:
         return ForeignObject(kind, x_mm, y_mm, self._colour(), layout.board.height_mm, float(rng.uniform(9.0, 14.0)))
 
     def _on_piece(self, pieces: tuple[PiecePose, ...]) -> Iterator[ForeignObject]:
-        """A coin on each piece with a level top.
+        """Yield a coin on each piece with a level top.
 
         On a block it is large enough to hide the symbol completely; on a disc small enough to leave a rim, because from
         above a disc under a coin of its own size looks like a disc of the coin's colour.
@@ -184,7 +184,7 @@ class DisturbanceMaker:
                 yield ForeignObject("coin", piece.x_mm, piece.y_mm, self._colour(), level_mm, radius_mm)
 
     def _over_pieces(self, pieces: tuple[PiecePose, ...]) -> Iterator[ForeignObject]:
-        """A sheet of paper on each piece with a level top, large enough to hide some of what stands around it."""
+        """Yield a sheet of paper on each piece with a level top, large enough to hide some of what stands around it."""
         for piece in pieces:
             level_mm = level_top_mm(self._setting.layout, piece)
             if level_mm is not None:
@@ -234,7 +234,7 @@ def level_top_mm(layout: TableLayout, piece: PiecePose) -> float | None:
 
 
 def drawn_pose(camera: CameraModel, layout: TableLayout, rng: np.random.Generator) -> Pose:
-    """A pose from the first player's side, tilted by 4 to 26 degrees, with every marker well inside the picture."""
+    """Return a pose from the first player's side, tilted by 4 to 26°, with all markers well inside the picture."""
     tilt, azimuth = float(rng.uniform(4.0, 26.0)), -90.0 + float(rng.uniform(-12.0, 12.0))
     roll = float(rng.uniform(-3.0, 3.0))
     shift = rng.uniform(-8.0, 8.0, 2)

@@ -263,7 +263,7 @@ class FaultyGame(AnsweringGame):
                 self.disturbances.end(number, self._planned_s)
 
     def _drawn_violation(self) -> Action | None:
-        """The next possible kind of violation; kinds that were impossible before come first."""
+        """Return the next possible kind of violation; kinds that were impossible before come first."""
         people = self._people
         for kind in sorted(people.aims):
             action = people.violation_of(kind)

@@ -79,7 +79,7 @@ class FaultyPlayers(Players):
         return turn
 
     def violation_of(self, kind: str) -> Action | None:
-        """An illegal turn of that kind, visible from above (or ``only_sides_tell``); ``None`` if impossible."""
+        """Return an illegal turn of that kind, visible from above (or ``only_sides_tell``); ``None`` if impossible."""
         player = self.to_move
         if self._by_occupancy and kind in self.only_sides_tell:
             return None
@@ -130,7 +130,7 @@ class FaultyPlayers(Players):
         return None
 
     def turn_besides_turning(self) -> Action | None:
-        """A legal turn with another piece turned on the way, where pieces have sides."""
+        """Return a legal turn with another piece turned on the way, where pieces have sides."""
         return None
 
     def slip(self) -> None:
@@ -161,7 +161,7 @@ class FaultyPlayers(Players):
         return [free[int(index)] for index in self._rng.permutation(len(free))]
 
     def pieces_left_alone(self) -> tuple[PiecePose, ...]:
-        """The pieces of the player who does not play next, in random order."""
+        """Return the pieces of the player who does not play next, in random order."""
         others = [
             piece
             for place, piece in self.standing.items()
@@ -170,12 +170,12 @@ class FaultyPlayers(Players):
         return tuple(others[int(index)] for index in self._rng.permutation(len(others)))
 
     def squares_of(self, action: Action) -> set[str]:
-        """Every square an action touches, including the one a block was rolled to."""
+        """Return every square an action touches, including the one a block was rolled to."""
         touched = {place for carry in action.carries for place in (carry.start, carry.end)}
         return touched | {place for carry in action.carries for place, _ in carry.written}
 
     def taken_squares(self) -> list[str]:
-        """The occupied squares."""
+        """Return the occupied squares."""
         return [place for place, look in self.looks.items() if look != EMPTY]
 
 

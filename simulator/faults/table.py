@@ -32,7 +32,7 @@ DROPPED_SHARE = 0.6
 def faulty_setting(
     seed: int, size: tuple[int, int] = (1280, 720), game: str = "deblockle", sheets: int | None = None
 ) -> Setting:
-    """An ordinary table drawn from a seed: its surface, its lamp and its camera pose."""
+    """Return an ordinary table drawn from a seed: its surface, its lamp and its camera pose."""
     layout = default_layout(game) if sheets is None else default_layout(game).with_sheets(sheets)
     rng = np.random.default_rng([seed, 45])
     camera = lens(size)
@@ -173,7 +173,7 @@ class FaultyTable(PlayedTable):
 
 
 def _shaken(image: Image, rng: np.random.Generator) -> Image:
-    """The picture of a shaking camera: displaced, slightly rotated, smeared."""
+    """Return the picture of a shaking camera: displaced, slightly rotated, smeared."""
     height, width = image.shape[:2]
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), float(rng.uniform(-1.5, 1.5)), 1.0)
     matrix = np.asarray(turn, dtype=np.float64)
@@ -186,7 +186,7 @@ def _shaken(image: Image, rng: np.random.Generator) -> Image:
 
 
 def _spoilt(frame: Frame, luck: float) -> Frame:
-    """A corrupted frame: black, cut off with grey below, or impossible to decode."""
+    """Return a corrupted frame: black, cut off with grey below, or impossible to decode."""
     if luck < 0.15:
         raise FrameError(f"{frame.source}: frame {frame.sequence} is cut off and can't be decoded; it is left out")
     image = frame.image.copy()

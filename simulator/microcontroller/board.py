@@ -64,7 +64,7 @@ class Wiring:
 
     @classmethod
     def of_pin_map(cls, pins: PinMap) -> Wiring:
-        """The wiring in a pin map, as parsed by the firmware."""
+        """Return the wiring in a pin map, as parsed by the firmware."""
         return cls(
             lights=pins.lights,
             rows=len(pins.rows),
@@ -295,7 +295,7 @@ class Contact:
 
 
 def columns_read(row: int, closed: Collection[tuple[int, int]], *, diodes: bool) -> set[int]:
-    """The columns that read as closed while ``row`` is driven and these (row, column) contacts are closed.
+    """Return the columns that read as closed while ``row`` is driven and these (row, column) contacts are closed.
 
     With a diode at each contact, current only flows from rows to columns, so these are the row's own. Without diodes it
     also flows back through any closed contact: every column connected with the row in any way reads as closed. So three

@@ -91,7 +91,7 @@ class WireFaults:
 
     @classmethod
     def every_kind(cls, share: float) -> WireFaults:
-        """Each fault of single frames at that share, and no others."""
+        """Return each fault of single frames at that share, and no others."""
         return cls(lose=share, flip=share, repeat=share, delay=share, split=share, join=share)
 
     @classmethod
@@ -157,7 +157,7 @@ class FaultSchedule:
         return min((head[0] for head in self._heads if head is not None), default=None)
 
     def due(self, now_s: float) -> list[Trouble]:
-        """Those up to ``now_s`` that were not returned before, in order of time."""
+        """Return those up to ``now_s`` that were not returned before, in order of time."""
         came: list[tuple[float, Trouble]] = []
         for number, stream in enumerate(self._streams):
             head = self._heads[number]

@@ -133,17 +133,17 @@ class VirtualMicrocontroller:
     # the side of a person at the table
 
     def lights(self) -> ShownFrame:
-        """What the lights show now: as the host sent it (sRGB) and as the strip received it."""
+        """Return what the lights show now: as the host sent it (sRGB) and as the strip received it."""
         with self._changed:
             return self._running.board.shown[-1]
 
     def frames(self) -> tuple[ShownFrame, ...]:
-        """The frames shown so far, up to the last thousand, with their times on the clock."""
+        """Return the frames shown so far, up to the last thousand, with their times on the clock."""
         with self._changed:
             return tuple(self._running.board.shown)
 
     def tones(self) -> tuple[SoundedTone, ...]:
-        """The tones sounded so far, up to the last 256."""
+        """Return the tones sounded so far, up to the last 256."""
         with self._changed:
             return tuple(self._running.board.tones)
 

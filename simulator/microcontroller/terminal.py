@@ -29,7 +29,7 @@ class PseudoTerminal:
         self._lost_bytes = 0
 
     def fileno(self) -> int:
-        """The file descriptor to wait on with ``select``."""
+        """Return the file descriptor to wait on with ``select``."""
         return self._device_end
 
     @property

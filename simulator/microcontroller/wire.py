@@ -143,7 +143,7 @@ class FaultyWire:
         self._deliver(frame, arrival_s + self._details.random() * self._faults.delay_s * self._faults.overtakes)
 
     def _arrival_s(self, count: int, now_s: float) -> float:
-        """When the last of ``count`` bytes arrives, after everything before it."""
+        """Return when the last of ``count`` bytes arrives, after everything before it."""
         per_s = self._faults.bytes_per_s
         starts_s = max(now_s, self._busy_until_s)
         self._busy_until_s = starts_s if per_s is None else starts_s + count / per_s

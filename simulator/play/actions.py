@@ -82,7 +82,7 @@ class Arrangement(Mapping[str, PiecePose]):
 
     @classmethod
     def on_board(cls, layout: TableLayout, pieces: Iterable[PiecePose]) -> Arrangement:
-        """The pieces on the board, without those in a hand or beside the board."""
+        """Return the pieces on the board, without those in a hand or beside the board."""
         return cls({place: piece for piece in pieces if (place := standing_on(layout, piece)) is not None})
 
     def __getitem__(self, place: str) -> PiecePose:
@@ -95,7 +95,7 @@ class Arrangement(Mapping[str, PiecePose]):
         return len(self._pieces)
 
     def after(self, carry: Carry) -> Arrangement:
-        """The arrangement after that carry; raises ValueError when its start is empty or its end is occupied."""
+        """Return the arrangement after that carry; raises ValueError when its start is empty or its end is occupied."""
         if carry.start not in self._pieces:
             raise ValueError(f"nothing stands on {carry.start}; {', '.join(self._pieces)} are taken")
         standing = {place: piece for place, piece in self._pieces.items() if place != carry.start}
@@ -111,14 +111,14 @@ class Arrangement(Mapping[str, PiecePose]):
         return Arrangement(standing)
 
     def after_all(self, carries: tuple[Carry, ...]) -> Arrangement:
-        """The arrangement after carries in order."""
+        """Return the arrangement after carries in order."""
         standing = self
         for carry in carries:
             standing = standing.after(carry)
         return standing
 
     def appearance(self, places: tuple[str, ...]) -> dict[str, str]:
-        """Each place's look, as the engine writes it."""
+        """Return each place's look, as the engine writes it."""
         return {place: self._pieces[place].look if place in self._pieces else EMPTY for place in places}
 
 
@@ -167,11 +167,11 @@ class Handler(ABC):
         return float(np.clip(self._rng.normal(0.0, deviation), -limit, limit)) if deviation > 0 else 0.0
 
     def _offset_mm(self, most_mm: float) -> tuple[float, float]:
-        """A random offset from the centre of a place."""
+        """Return a random offset from the centre of a place."""
         return (self._within(self._slack.offset_mm, most_mm), self._within(self._slack.offset_mm, most_mm))
 
     def _turned_deg(self) -> float:
-        """A random rotation of a piece that is put down straight."""
+        """Return a random rotation of a piece that is put down straight."""
         return self._within(self._slack.turned_deg, self._slack.most_deg)
 
     @abstractmethod
@@ -180,7 +180,7 @@ class Handler(ABC):
 
     @abstractmethod
     def carries_of(self, standing: Arrangement, turn: Any) -> Carries:
-        """The carries that play a turn from this arrangement."""
+        """Return the carries that play a turn from this arrangement."""
 
     def shows(self, standing: Arrangement, turn: Any) -> bool:  # noqa: ARG002 - a turn of whatever game
         """Whether a turn can be played without an announcement, and changes the table."""
@@ -208,22 +208,22 @@ class Handler(ABC):
 
     @abstractmethod
     def owner(self, piece: PiecePose) -> str:
-        """The owner of a piece, ``""`` for none; of a stack, the owner of its top piece."""
+        """Return the owner of a piece, ``""`` for none; of a stack, the owner of its top piece."""
 
     def is_easy(self, faces: Sequence[str]) -> bool:  # noqa: ARG002 - in most games any roll will do
         """Whether a turn with this roll can be drawn quickly."""
         return True
 
     def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:  # noqa: ARG002 - a table without dice
-        """The carries that throw dice, given by name, so that these faces are up; none if the table has no dice."""
+        """Return the carries that throw dice, by name, so that these faces are up; none if the table has no dice."""
         return ()
 
     def touch_dice(self, standing: Arrangement, player: str) -> Carries:  # noqa: ARG002 - a table without dice
-        """The carry that turns a player's die over by mistake; none if the table has no dice."""
+        """Return the carry that turns a player's die over by mistake; none if the table has no dice."""
         return ()
 
     def facings(self, standing: Arrangement) -> dict[str, dict[str, str]]:  # noqa: ARG002 - most pieces have no sides
-        """The side faces of every piece on the board that has visible sides."""
+        """Return the side faces of every piece on the board that has visible sides."""
         return {}
 
 
@@ -235,12 +235,12 @@ class PlayArea:
         self.handler = handler
 
     def own(self, player: str) -> list[str]:
-        """The player's places on the board."""
+        """Return the player's places on the board."""
         places, owner = self.handler.layout.places, self.handler.owner
         return [place for place in places if place in self.standing and owner(self.standing[place]) == player]
 
     def opponents(self, player: str) -> list[str]:
-        """The opponent's places on the board."""
+        """Return the opponent's places on the board."""
         places, owner = self.handler.layout.places, self.handler.owner
         return [place for place in places if place in self.standing and owner(self.standing[place]) not in {player, ""}]
 
@@ -250,7 +250,7 @@ class PlayArea:
         return [place for place in layout.places if place not in self.standing and place not in layout.board.printed]
 
     def then(self, carry: Carry) -> PlayArea:
-        """The table after a carry."""
+        """Return the table after a carry."""
         return PlayArea(self.standing.after(carry), self.handler)
 
 

@@ -28,12 +28,12 @@ _MOST_PIPS = 4
 
 
 def die_name(colour: str) -> str:
-    """What a die is called among what stands and lies on the table."""
+    """Return what a die is called among what stands and lies on the table."""
     return f"{colour} die"
 
 
 def stack(piece: PiecePose) -> StackPose:
-    """The piece as a stack; raises ValueError for one of another kind."""
+    """Return the piece as a stack; raises ValueError for one of another kind."""
     if not isinstance(piece, StackPose):
         raise ValueError(f"a {piece.look} is not a stack; Blockade is played with pyramids")
     return piece
@@ -90,7 +90,7 @@ class StackHandler(DiceThrower):
         return after.appearance(self.layout.board.places) != standing.appearance(self.layout.board.places)
 
     def carries_of(self, standing: Arrangement, turn: Any) -> Carries:
-        """The carries that play a turn: its moves, and a cap from the supply on each tower as it is made."""
+        """Return the carries that play a turn: its moves, and a cap from the supply on each tower as it is made."""
         carries: list[Carry] = []
         for move in turn.moves:
             carries.append(self.lift(standing, move.start, move.end))
@@ -123,7 +123,7 @@ class StackHandler(DiceThrower):
         return Carry(start, end, self._top_alone(joined), taken=taken, left=left, joined=joined)
 
     def _top_alone(self, pile: StackPose) -> StackPose:
-        """The top pyramid of a stack by itself, where it is."""
+        """Return the top pyramid of a stack by itself, where it is."""
         elevations = PyramidPieces.on(self.layout.board).elevations_mm([one.size for one in pile.pyramids])
         base = self.layout.board.height_mm if pile.base_mm is None else pile.base_mm
         return changed(pile, pyramids=pile.pyramids[-1:], base_mm=base + elevations[-1])
@@ -187,7 +187,7 @@ def _pile(standing: Arrangement, place: str) -> tuple[Pyramid, ...]:
 
 
 def _common(one: Sequence[Pyramid], other: Sequence[Pyramid]) -> int:
-    """How many pyramids from below are alike in both."""
+    """Return how many pyramids from below are alike in both."""
     for number, (first, second) in enumerate(zip(one, other, strict=False)):
         if not _alike(first, second):
             return number
@@ -195,7 +195,7 @@ def _common(one: Sequence[Pyramid], other: Sequence[Pyramid]) -> int:
 
 
 def _onto(table: PlayArea, rng: np.random.Generator, starts: Sequence[str]) -> Carries | None:
-    """The top of one of these stacks lifted onto any other stack."""
+    """Return the top of one of these stacks lifted onto any other stack."""
     start = pick(rng, starts)
     end = pick(rng, [place for place in table.handler.layout.board.places if place != start])
     return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
@@ -206,12 +206,12 @@ def _opponents_moved(table: PlayArea, player: str, rng: np.random.Generator) -> 
 
 
 def _moved_anywhere(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """An own piece put onto another colour, or farther away than its points."""
+    """Return an own piece put onto another colour, or farther away than its points."""
     return _onto(table, rng, table.own(player))
 
 
 def _fixed_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:  # noqa: ARG001
-    """A large, a clear or a black piece moved."""
+    """Return a large, a clear or a black piece moved."""
     places = table.handler.layout.board.places
     return _onto(table, rng, [place for place in places if not table.handler.owner(table.standing[place])])
 
@@ -222,7 +222,7 @@ def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carrie
 
 
 def _black_put_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """A black piece put where no tower was made."""
+    """Return a black piece put where no tower was made."""
     start, end = pick(rng, [place for place in table.standing if place.startswith(_TRAY)]), pick(rng, table.own(player))
     return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
 

@@ -81,13 +81,13 @@ class Choreography:
         return (0.5 * x_mm + 40.0, arm.end * _HOME_MM, 70.0)
 
     def still(self, standing: Arrangement, duration_s: float) -> MotionSegment:
-        """A segment without movement and without a hand."""
+        """Return a segment without movement and without a hand."""
         return MotionSegment(duration_s, tuple(standing.values()))
 
     def stretches(
         self, standing: Arrangement, action: Action, rest_at_mm: tuple[float, float] | None
     ) -> Iterator[MotionSegment]:
-        """The segments of an action, from the hand coming in to its leaving."""
+        """Yield the segments of an action, from the hand coming in to its leaving."""
         arm = self._arms[action.player]
         pace = self._pace
         if not action.carries:
@@ -121,7 +121,7 @@ class Choreography:
         yield MotionSegment(_REACH_S * pace, blocks, arm, None, None, tip, self._home(arm, tip[0]), 0.9, 0.3)
 
     def moment(self, stretch: MotionSegment, elapsed_s: float) -> Moment:
-        """The scene at that time after the segment began."""
+        """Return the scene at that time after the segment began."""
         share = min(max(elapsed_s / stretch.duration_s, 0.0), 1.0) if stretch.duration_s > 0 else 1.0
         arm = stretch.arm
         if arm is None:

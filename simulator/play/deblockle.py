@@ -14,13 +14,13 @@ from vision.layout.table import TableLayout
 
 
 def facing(layout: TableLayout, piece: PiecePose) -> dict[str, str]:
-    """A block's side faces by compass side."""
+    """Return a block's side faces by compass side."""
     faces = faces_of(BlockPieces.on(layout.board).net, block(piece).up, block(piece).north)
     return {side: faces[side] for side in COMPASS}
 
 
 def side_towards(start: str, end: str) -> str:
-    """The compass side of a step between orthogonally adjacent places; raises ValueError for any other step."""
+    """Return the compass side of a step between orthogonally adjacent places; raises ValueError for any other step."""
     step = (ord(end[0]) - ord(start[0]), int(end[1:]) - int(start[1:]))
     for side, way in STEPS.items():
         if way == step:
@@ -55,7 +55,7 @@ class BlockHandler(Handler):
         return Arrangement(blocks)
 
     def carries_of(self, standing: Arrangement, turn: RollAndHop) -> Carries:
-        """The carries that play a turn from where the blocks stand."""
+        """Return the carries that play a turn from where the blocks stand."""
         side = side_towards(turn.start, turn.rolled_to[0])
         roll = self.roll(standing, turn.start, side)
         after = standing.after(roll)
@@ -70,18 +70,18 @@ class BlockHandler(Handler):
         return block(piece).colour
 
     def facings(self, standing: Arrangement) -> dict[str, dict[str, str]]:
-        """The side faces of every block on the board."""
+        """Return the side faces of every block on the board."""
         places = self.layout.places
         return {place: facing(self.layout, piece) for place, piece in standing.items() if place in places}
 
     def put_down(self, place: str, colour: str, up: str, north: str) -> BlockPose:
-        """A block as somebody puts it on a place."""
+        """Return a block as somebody puts it on a place."""
         slack = self._slack
         offset = self._offset_mm(slack.most_mm)
         return block_on(self.layout, place, colour, up, north, offset_mm=offset, turned_deg=self._turned_deg())
 
     def faces(self, piece: PiecePose) -> dict[str, str]:
-        """Which symbol each side of a block shows."""
+        """Return which symbol each side of a block shows."""
         return faces_of(BlockPieces.on(self.layout.board).net, block(piece).up, block(piece).north)
 
     def roll(self, standing: Arrangement, start: str, side: str) -> Carry:
@@ -169,7 +169,7 @@ def _same(one: PiecePose | None, other: PiecePose | None) -> bool:
 
 
 def _axis(net: Mapping[str, str], symbol: str) -> tuple[str, str]:
-    """A symbol and the one on the opposite side."""
+    """Return a symbol and the one on the opposite side."""
     for one, opposite in (("up", "down"), ("north", "south"), ("east", "west")):
         if symbol in {net[one], net[opposite]}:
             return net[one], net[opposite]

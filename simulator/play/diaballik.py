@@ -17,7 +17,7 @@ _STRAIGHT = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
 def disc(piece: PiecePose) -> DiscPose:
-    """The piece as a disc; raises ValueError for one of another kind."""
+    """Return the piece as a disc; raises ValueError for one of another kind."""
     if not isinstance(piece, DiscPose):
         raise ValueError(f"a {piece.look} is not a disc; Diaballik is played with discs")
     return piece
@@ -49,7 +49,7 @@ class DiscHandler(Handler):
         return not turn.claims and after.appearance(places) != standing.appearance(places)
 
     def carries_of(self, standing: Arrangement, turn: Any) -> Carries:
-        """The carries that play a turn's moves and its pass, in order."""
+        """Return the carries that play a turn's moves and its pass, in order."""
         carries = []
         places = self.layout.places
         for action in turn.actions:
@@ -74,7 +74,7 @@ class DiscHandler(Handler):
         )
 
     def _alone(self, piece: DiscPose) -> BallPose:
-        """The ball of a disc by itself, where it lies."""
+        """Return the ball of a disc by itself, where it lies."""
         if piece.ball is None:
             raise ValueError(f"a {piece.look} has no ball")
         right, away = piece.ball.offset_mm
@@ -178,12 +178,12 @@ def _steps(table: PlayArea, starts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _runners(table: PlayArea, player: str) -> list[str]:
-    """The player's discs without a ball."""
+    """Return the player's discs without a ball."""
     return [place for place in table.own(player) if disc(table.standing[place]).ball is None]
 
 
 def _carriers(table: PlayArea, player: str) -> list[str]:
-    """The squares where the player's ball lies."""
+    """Return the squares where the player's ball lies."""
     carrying = ((place, disc(table.standing[place]).ball) for place in (*table.own(player), *table.opponents(player)))
     return [place for place, ball in carrying if ball is not None and ball.colour == player]
 
@@ -235,7 +235,7 @@ def _opponents_ball(table: PlayArea, player: str, rng: np.random.Generator) -> C
 
 
 def _passed_anywhere(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """A pass to any other piece of one's own: crooked, or over an opponent."""
+    """Return a pass to any other piece of one's own: crooked, or over an opponent."""
     return _thrown(table, rng, pick(rng, _carriers(table, player)), _runners(table, player))
 
 

@@ -25,7 +25,7 @@ _MOST_TRIES = 1000
 
 
 def _values(dice: Sequence[DiePose], faces: Sequence[str]) -> tuple[int, ...]:
-    """Which side of each die is up when they show these faces, in order if they can; none where they can't at all."""
+    """Return which side of each die is up when they show these faces, in order if possible; none if impossible."""
     sides = [tuple(die.printed or _PIPS) for die in dice]
     for order in permutations(faces) if len(dice) == len(faces) else ():
         if all(face in has for face, has in zip(order, sides, strict=True)):
@@ -54,7 +54,7 @@ class DiceThrower(Handler):
         return tray is not None and tray.bounds_mm.contains(die.x_mm, die.y_mm)
 
     def _thrown(self, colour: str, value: int, lying: Iterable[PiecePose]) -> DiePose:
-        """A die as it comes to lie in the tray, clear of those that lie there."""
+        """Return a die as it comes to lie in the tray, clear of those that lie there."""
         tray, side = dice_tray(self.layout), die_side_mm(self.layout)
         if tray is None:
             raise ValueError("this table has no tray to throw dice in")

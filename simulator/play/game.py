@@ -121,7 +121,7 @@ class VirtualGame:
         self._heard.append((time_s, Mood(mood)))
 
     def moment(self, time_s: float) -> Moment | None:
-        """The scene at that time; ``None`` when the game is over and cleared away."""
+        """Return the scene at that time; ``None`` when the game is over and cleared away."""
         while not self._ended and (self._stretch is None or time_s >= self._planned_s):
             following = next(self._script, None)
             if following is None:
@@ -135,11 +135,11 @@ class VirtualGame:
         return self._choreography.moment(self._stretch, time_s - self._began_s)
 
     def put_out_again(self, rng: np.random.Generator) -> Arrangement:
-        """An arrangement of the pieces when they are set up again."""
+        """Return an arrangement of the pieces when they are set up again."""
         return self._players.put_out_again(rng)
 
     def looks(self, moment: Moment) -> dict[str, str]:
-        """Each place's look at a moment; a piece in a hand has no place."""
+        """Return each place's look at a moment; a piece in a hand has no place."""
         return Arrangement.on_board(self._layout, moment.pieces).appearance(self._players.places)
 
     def _arms(self) -> dict[str, Arm]:
@@ -156,7 +156,7 @@ class VirtualGame:
         return arms
 
     def _play(self) -> Iterator[MotionSegment]:
-        """The game as segments, each made only when the one before is over, so that the players can react."""
+        """Yield the game as segments, each made only when the one before is over, so that the players can react."""
         habits, players = self._habits, self._players
         yield self._still(2 * habits.settle_s)
         for _ in range(self._options.turns):
@@ -250,7 +250,7 @@ class VirtualGame:
         return self._mood_since(since_s, ANSWERS)
 
     def _mood_since(self, since_s: float, moods: Collection[Mood]) -> Mood | None:
-        """The latest of these moods; what the table showed before ``since_s`` concerned something else."""
+        """Return the latest of these moods; what the table showed before ``since_s`` concerned something else."""
         for time_s, mood in reversed(self._heard):
             if time_s < since_s:
                 break

@@ -30,7 +30,7 @@ ONE_CELL = "one cell written"
 
 
 def unnamed_dice(count: int) -> tuple[str, ...]:
-    """What dice are called that no game names."""
+    """Return what dice are called that no game names."""
     return tuple(f"{_DIE} {number}" for number in range(1, count + 1))
 
 
@@ -39,7 +39,7 @@ def _pen(player: str) -> str:
 
 
 def ink(piece: PiecePose) -> InkPose:
-    """The piece as ink; raises ValueError for one of another kind."""
+    """Return the piece as ink; raises ValueError for one of another kind."""
     if not isinstance(piece, InkPose):
         raise ValueError(f"a {piece.look} is not ink; sheets are written on")
     return piece
@@ -69,22 +69,22 @@ class SheetHandler(DiceThrower):
 
     @abstractmethod
     def _pen_of(self, player: str) -> str:
-        """The colour of a player's pen at the start."""
+        """Return the colour of a player's pen at the start."""
 
     @abstractmethod
     def looks_after(self, standing: Arrangement, turn: Any) -> dict[str, str]:
-        """What a turn writes, by place."""
+        """Return what a turn writes, by place."""
 
     @abstractmethod
     def _strokes(self, sheet: LyingSheet, place: str, look: str) -> Sequence[Stroke]:
-        """The strokes of a look, in cells about the middle of one, y down."""
+        """Return the strokes of a look, in cells about the middle of one, y down."""
 
     @abstractmethod
     def _pen_for(self, player: str, look: str) -> tuple[str, float]:
-        """The colour and the width in millimetres of the pen that a player writes a look with."""
+        """Return the colour and the width in millimetres of the pen that a player writes a look with."""
 
     def carries_of(self, standing: Arrangement, turn: Any) -> Carries:
-        """The carries of the player's pen that write a turn."""
+        """Return the carries of the player's pen that write a turn."""
         return self.write(standing, turn.player, self.looks_after(standing, turn))
 
     def shows(self, standing: Arrangement, turn: Any) -> bool:
@@ -118,7 +118,7 @@ class SheetHandler(DiceThrower):
         return Carry(_pen(player), _pen(player), changed(pen, x_mm=x, y_mm=y, colour=colour), written=written)
 
     def _circled(self, standing: Arrangement, place: str, look: str) -> InkPose:
-        """A digit that has come to lie in a loop: the one that stands there, or a new one."""
+        """Return a digit that has come to lie in a loop: the one that stands there, or a new one."""
         digit = look.removesuffix(_CIRCLED)
         lies = standing.get(place)
         return changed(ink(lies) if lies is not None and lies.look == digit else self._inked(place, digit), look=look)
@@ -264,7 +264,7 @@ class ColourSheetHandler(SheetHandler):
         return look, self._FELT_MM
 
     def looks_after(self, standing: Arrangement, turn: Any) -> dict[str, str]:  # noqa: ARG002
-        """The squares of a shape, in the colour in hand."""
+        """Return the squares of a shape, in the colour in hand."""
         return dict.fromkeys(turn.places, turn.colour)
 
     def carries_of(self, standing: Arrangement, turn: Any) -> Carries:
@@ -279,7 +279,7 @@ class ColourSheetHandler(SheetHandler):
         return (Carry(taken, taken, aside), *carries)
 
     def _die(self, standing: Arrangement, value: int) -> str | None:
-        """A die of the tray that shows a number."""
+        """Return a die of the tray that shows a number."""
         lying = {name: piece for name, piece in standing.items() if isinstance(piece, DiePose)}
         return next((name for name, die in lying.items() if die.value == value and self.in_tray(die)), None)
 

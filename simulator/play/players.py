@@ -92,7 +92,7 @@ class Players:
         self._set_up()
 
     def _known(self, chosen: tuple[str, ...] | None) -> tuple[str, ...]:
-        """The kinds of violation they commit; raises ValueError for an unknown kind."""
+        """Return the kinds of violation they commit; raises ValueError for an unknown kind."""
         kinds = self._handler.violations
         if chosen is None:
             return tuple(kind.name for kind in kinds.values() if kind.usual and not kind.only_sides_tell)
@@ -115,7 +115,7 @@ class Players:
         return False
 
     def put_out_again(self, rng: np.random.Generator) -> Arrangement:
-        """An arrangement of the pieces when they are set up again."""
+        """Return an arrangement of the pieces when they are set up again."""
         handler = type(self._handler)(self._handler.layout, self._habits.slack, rng)
         return handler.set_up(self._starting_looks(), self._starting_text())
 
@@ -123,7 +123,7 @@ class Players:
         return self._game.notation.format_state(self._game.rules.new(self._options))
 
     def _starting_looks(self) -> Mapping[str, str]:
-        """What starts on which square."""
+        """Return what starts on which square."""
         start = self._game.table.appearance(self._game.rules.new(self._options))
         return {place: look for place, look in start.items() if look != EMPTY}
 
@@ -166,7 +166,7 @@ class Players:
         return bool(self._rng.random() < share)
 
     def turn(self) -> Action:
-        """A legal turn or a pass; ``state`` changes at once, ``standing`` only by ``perform``."""
+        """Return a legal turn or a pass; ``state`` changes at once, ``standing`` only by ``perform``."""
         thought_out = self._thought_out()
         chosen = thought_out or self._choose(self._game.rules.legal_turns(self.state))
         silent = silent_turns(self._game, self.state) if thought_out is None else ()
@@ -179,7 +179,7 @@ class Players:
         return Action(ActionKind.TURN, player, carries, turn=text, state_before=before, ends_turn=True)
 
     def _thought_out(self) -> Any | None:
-        """The chosen turn, if players choose and it changes the table."""
+        """Return the chosen turn, if players choose and it changes the table."""
         turn = None if self._think is None else self._think(self.state)
         return turn if turn is not None and self._handler.shows(self.standing, turn) else None
 
@@ -203,7 +203,7 @@ class Players:
         self.standing = self.standing.after_all(action.carries)
 
     def violation(self) -> Action | None:
-        """An illegal turn that looks like no legal turn, nor two in a row; ``None`` when none is found."""
+        """Return an illegal turn that looks like no legal turn, nor two in a row; ``None`` when none is found."""
         player = self.to_move
         if not self._violations:
             return None
@@ -259,7 +259,7 @@ class Players:
         return Action(ActionKind.RESTED, self.to_move, rest_s=self._habits.hand_rest_s)
 
     def resting_place(self, player: str) -> tuple[float, float]:
-        """Where a resting hand's fingers lie, in millimetres."""
+        """Return where a resting hand's fingers lie, in millimetres."""
         own = self._own(player) or list(self.standing)
         piece = self.standing[own[int(self._rng.integers(len(own)))]]
         return (piece.x_mm + float(self._rng.uniform(-25, 25)), piece.y_mm + float(self._rng.uniform(-25, 25)))
@@ -268,7 +268,7 @@ class Players:
         return [place for place in self.standing if self._handler.owner(self.standing[place]) == player]
 
     def facings(self) -> dict[str, dict[str, str]]:
-        """The side faces of every piece on the board, where pieces show anything at their sides."""
+        """Return the side faces of every piece on the board, where pieces show anything at their sides."""
         return self._handler.facings(self.standing)
 
 
@@ -298,7 +298,7 @@ def _could_be(game: Game[Any, Any], after: Appearance, *, by_occupancy: bool) ->
 
 
 def _after_the_first(game: Game[Any, Any], state: Any, exact: CouldBe) -> CouldBe:
-    """What each place could show after the first of two turns.
+    """Return what each place could show after the first of two turns.
 
     In games where only the owner moves a piece, the second player leaves the first one's pieces unchanged.
     """

@@ -37,7 +37,7 @@ def _legal_roll(table: PlayArea, player: str, rng: np.random.Generator) -> Carry
 
 
 def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator, symbol: str | None = None) -> Carries | None:
-    """A good roll that brings the symbol up (any but the star), and a hop to any open square."""
+    """Return a good roll that brings the symbol up (any but the star), and a hop to any open square."""
     rolls = rolls_of(table, table.own(player))
     tops = [(one, block(one.pose).up) for one in rolls]
     roll = pick(rng, [one for one, top in tops if (top == symbol if symbol else top != "star")])
@@ -216,7 +216,7 @@ def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> C
 
 
 def star_of(layout: TableLayout, player: str, *, own: bool) -> str:
-    """The player's own star, which is the one nearer to them, or the one that is their goal."""
+    """Return the player's own star, which is the one nearer to them, or the one that is their goal."""
     near, far = sorted(layout.board.printed, key=lambda place: int(place[1:]))
     return near if (player != "teal") == own else far
 
@@ -232,7 +232,7 @@ def _left_standing_on_goal(table: PlayArea, player: str, rng: np.random.Generato
 
 
 def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """The right roll on the wrong star: the block stays there, or is taken off the board."""
+    """Return the right roll on the wrong star: the block stays there, or is taken off the board."""
     roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=True), rng)
     if roll is None:
         return None
@@ -251,7 +251,7 @@ def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) 
 
 
 def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """A good roll and a step to a neighbouring square, as cross and x ask for, with the block turned on its way."""
+    """Return a good roll and a step to a neighbouring square (for cross and x) that turns the block."""
     roll = pick(rng, [one for one in rolls_of(table, table.own(player)) if block(one.pose).up in {"cross", "x"}])
     if roll is None:
         return None

@@ -97,7 +97,7 @@ def _paint_polygon(image: Layer, pixels: FloatArray, colour: FloatArray) -> None
 
 
 def polygon_mask(shape: tuple[int, ...], pixels: FloatArray) -> Image:
-    """An anti-aliased mask of a polygon (n, 2), shape (height, width), 0 to 255."""
+    """Return an anti-aliased mask of a polygon (n, 2), shape (height, width), 0 to 255."""
     mask = np.zeros(shape[:2], dtype=np.uint8)
     cv2.fillPoly(mask, [np.rint(pixels * 2**_SHIFT).astype(np.int32)], 255, cv2.LINE_AA, _SHIFT)
     return mask

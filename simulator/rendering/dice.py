@@ -75,7 +75,7 @@ _UPWARDS = {
 
 
 def turn_of(face_up: int, turned_deg: float, leaning_deg: float = 0.0, towards_deg: float = 0.0) -> FloatArray:
-    """How a die lies: the face up, turned about the vertical, then leaning over towards ``towards_deg``."""
+    """Return how a die lies: the face up, turned about the vertical, then leaning over towards ``towards_deg``."""
     about = np.array([-math.sin(math.radians(towards_deg)), math.cos(math.radians(towards_deg)), 0.0])
     leaning, _ = cv2.Rodrigues(about * math.radians(leaning_deg))
     upright, _ = cv2.Rodrigues(np.array([0.0, 0.0, math.radians(turned_deg)]))
@@ -83,7 +83,7 @@ def turn_of(face_up: int, turned_deg: float, leaning_deg: float = 0.0, towards_d
 
 
 def lowest_mm(turn: FloatArray, side_mm: float) -> float:
-    """How far below its middle a die's lowest corner is; what it stands on is there."""
+    """Return how far below its middle a die's lowest corner is; what it stands on is there."""
     return float(-(_SQUARE @ turn.T)[:, 2].min() * side_mm / 2)
 
 
@@ -104,13 +104,13 @@ def draw_dice(
 
 
 def dice_tray(layout: TableLayout) -> Tray | None:
-    """The tray in which dice are thrown; ``None`` where a table has none."""
+    """Return the tray in which dice are thrown; ``None`` where a table has none."""
     trays = (one for one in layout.surfaces if isinstance(one, Tray) and isinstance(one.pieces, DicePieces))
     return next(trays, None)
 
 
 def die_side_mm(layout: TableLayout) -> float:
-    """The edge of a table's dice: the middle of what its layout allows."""
+    """Return the edge of a table's dice: the middle of what its layout allows."""
     tray = dice_tray(layout)
     pieces = DicePieces() if tray is None else DicePieces.on(tray)
     return (pieces.smallest_mm + pieces.largest_mm) / 2
@@ -159,7 +159,7 @@ class DicePainter:
 
 
 def _faces(printed: str) -> tuple[Layer, ...]:
-    """The drawings of a die's faces: pips, or what is printed on its faces one to six."""
+    """Return the drawings of a die's faces: pips, or what is printed on its faces one to six."""
     return tuple(printed_face(printed[value - 1]) for value in FACE_VALUES) if printed else pip_faces()
 
 
@@ -223,7 +223,7 @@ def _layers(
     die: DrawnDie,
     supersampling: int,
 ) -> tuple[Layer, Layer]:
-    """How much of each pixel of a box a die covers, shape (height, width, 1), and its linear light there (…, 3)."""
+    """Return how much of each pixel of a box a die covers, shape (height, width, 1), and its linear light (…, 3)."""
     left, top, right, bottom = box
     size = (right - left, bottom - top)
     step = 1.0 / supersampling
@@ -246,7 +246,7 @@ def _layers(
 
 
 def _trace(start: FloatArray, forward: FloatArray, look: DieLook) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Which rays touch the die, shape (n,), and where, shape (hits, 3), in units of half its side."""
+    """Return which rays touch the die, shape (n,), and where, shape (hits, 3), in units of half its side."""
     nearest = -(forward @ start)
     miss = np.sum((start + nearest[:, None] * forward) ** 2, axis=1)
     index = np.flatnonzero(miss < 3.0)
@@ -284,7 +284,7 @@ def _normals(points: FloatArray, look: DieLook) -> FloatArray:
 
 
 def _ink_at(points: FloatArray, look: DieLook) -> FloatArray:
-    """How much ink the drawings have where the die is touched, shape (n,)."""
+    """Return how much ink the drawings have where the die is touched, shape (n,)."""
     axis = np.abs(points).argmax(axis=1)
     rows = np.arange(len(points))
     positive = points[rows, axis] > 0

@@ -27,7 +27,7 @@ _PIPS = {
 
 
 def pip_face(value: int, radius: float, spread: float = 0.26, first_radius: float | None = None) -> Layer:
-    """A face with pips, shape (FACE_PX, FACE_PX), 1 where there is a pip.
+    """Return a face with pips, shape (FACE_PX, FACE_PX), 1 where there is a pip.
 
     Lengths are shares of the side: ``spread`` is from the middle to a pip's row. ``first_radius`` is the one's alone.
     """
@@ -42,7 +42,7 @@ def pip_face(value: int, radius: float, spread: float = 0.26, first_radius: floa
 def text_face(
     text: str, size: float = 0.6, font: int = cv2.FONT_HERSHEY_SIMPLEX, stroke: float = 22 / (4 * FACE_PX)
 ) -> Layer:
-    """A face with a character or two, as high as that share of the side; shape (FACE_PX, FACE_PX).
+    """Return a face with a character or two, as high as that share of the side; shape (FACE_PX, FACE_PX).
 
     ``font`` is one of OpenCV's, ``stroke`` the width of its lines as a share of the side.
     """
@@ -56,7 +56,7 @@ def text_face(
 
 
 def star_face(size: float = 0.6, points: int = 5, waist: float = 0.42) -> Layer:
-    """A face with a star as wide as that share of the side; ``waist`` is its inner radius beside the outer one."""
+    """Return a face with a star as wide as that share of the side; ``waist`` is the inner radius over the outer one."""
     angles = np.arange(2 * points) * math.pi / points
     radii = np.where(np.arange(2 * points) % 2 == 0, 1.0, waist) * size / 2
     outline = np.column_stack([np.sin(angles), -np.cos(angles)]) * radii[:, None]
@@ -76,7 +76,7 @@ SHAPE_SQUARES = {
 
 
 def shape_face(letter: str, square: float = 0.15, gap: float = 0.1, mirrored: bool = False) -> Layer:
-    """A face with a shape of four squares.
+    """Return a face with a shape of four squares.
 
     ``square`` is the distance from one to the next as a share of the side, ``gap`` the share of it that is bare.
     """
@@ -91,18 +91,18 @@ def shape_face(letter: str, square: float = 0.15, gap: float = 0.1, mirrored: bo
 
 
 def printed_face(name: str) -> Layer:
-    """A face of a die without pips: a star for ``*``, a shape of four squares for its letter, else the text itself."""
+    """Return a face without pips: a star for ``*``, a shape of four squares for its letter, else the text itself."""
     if name == "*":
         return star_face()
     return shape_face(name) if name in SHAPE_SQUARES else text_face(name)
 
 
 def smaller_face(big: npt.NDArray[np.uint8]) -> Layer:
-    """A drawing of a face of 0 to 255, as a layer of shape (FACE_PX, FACE_PX) from 0 to 1."""
+    """Return a drawing of a face of 0 to 255, as a layer of shape (FACE_PX, FACE_PX) from 0 to 1."""
     small = cv2.resize(big, (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
     return np.asarray(small / 255, dtype=np.float32)
 
 
 def pip_faces(radius: float = 0.1, spread: float = 0.26, first_radius: float | None = None) -> tuple[Layer, ...]:
-    """The six faces of a die with pips, in the order of ``DieLook.faces``; opposite faces add up to seven."""
+    """Return the six faces of a die with pips, in the order of ``DieLook.faces``; opposite faces add up to seven."""
     return tuple(pip_face(value, radius, spread, first_radius) for value in FACE_VALUES)

@@ -52,7 +52,7 @@ class Limb:
 
 
 def limbs_of(hand: Hand) -> list[Limb]:
-    """The hand's pieces, what is drawn first first: thumb, fingers, palm, forearm, sleeve."""
+    """Return the hand's pieces, what is drawn first first: thumb, fingers, palm, forearm, sleeve."""
     tip = np.asarray(hand.tip_mm, dtype=np.float64)
     elbow = np.asarray(hand.elbow_mm, dtype=np.float64)
     level = (tip - elbow) * np.array([1.0, 1.0, 0.0])
@@ -103,7 +103,7 @@ class _SeenLimbs:
         return cls(pixels, radii * float(setting.camera.matrix[0, 0]) / np.maximum(depth, 60.0))
 
     def outline(self, index: int, swell: float = 1.0) -> FloatArray:
-        """The convex outline, shape (n, 2), of one limb with its radii multiplied by ``swell``."""
+        """Return the convex outline, shape (n, 2), of one limb with its radii multiplied by ``swell``."""
         start, end = self.ends_px[index]
         first, last = self.radii_px[index] * swell
         rounded = np.concatenate([start + first * _CIRCLE, end + last * _CIRCLE])
@@ -118,7 +118,7 @@ def _depth_is_sound(setting: Setting, limb: Limb) -> bool:
 
 
 def _shortened(setting: Setting, limb: Limb) -> Limb | None:
-    """The part of a limb that lies well in front of the camera, where it can be projected."""
+    """Return the part of a limb that lies well in front of the camera, where it can be projected."""
     if _depth_is_sound(setting, limb):
         return limb
     for share in (0.8, 0.6, 0.4, 0.2):
@@ -166,7 +166,7 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
 
 
 def _shades_of(setting: Setting, limbs: Sequence[Limb], outlines: Sequence[FloatArray]) -> FloatArray:
-    """Each limb's screen colour in each of its shades, from its rim to its ridge; shape (limbs, shades, 3)."""
+    """Return each limb's screen colour in each of its shades, from its rim to its ridge; shape (limbs, shades, 3)."""
     middles = np.array([(limb.start_mm + limb.end_mm) / 2 for limb in limbs])
     light = irradiance(setting.lighting, middles, np.array([0.0, 0.0, 1.0])) * sensor_gain(setting.sensor)
     centres = np.array([outline.mean(axis=0) for outline in outlines])
@@ -177,7 +177,7 @@ def _shades_of(setting: Setting, limbs: Sequence[Limb], outlines: Sequence[Float
 
 
 def _towards_light(setting: Setting) -> FloatArray:
-    """The direction in the picture, of length 1 or 0, in which the first lamp lies."""
+    """Return the direction in the picture, of length 1 or 0, in which the first lamp lies."""
     if not setting.lighting.lamps:
         return np.zeros(2)
     lamp = np.asarray(setting.lighting.lamps[0].position_mm) * np.array([1.0, 1.0, 0.0])
@@ -208,7 +208,7 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[I
 
 
 def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int) -> Image:
-    """Where hands hide the picture: a mask of the frame's size divided by ``shrink``, 0 or 255."""
+    """Return where hands hide the picture: a mask of the frame's size divided by ``shrink``, 0 or 255."""
     width, height = setting.camera.size
     mask = np.zeros((height // shrink + 1, width // shrink + 1), dtype=np.uint8)
     for hand in hands:
@@ -240,7 +240,7 @@ class HandOcclusion:
         return self._within(Rectangle(x - half_mm, x + half_mm, y - half_mm, y + half_mm).corners_mm(height_mm))
 
     def _top(self, place: str) -> npt.NDArray[np.intp]:
-        """What the top of a piece on a place would cover, or all of it where it has a tip."""
+        """Return what the top of a piece on a place would cover, or all of it where it has a tip."""
         solid = self._setting.layout.surface_of(place).solid_at(place)
         if solid is None:
             return np.zeros(0, dtype=np.intp)
@@ -255,7 +255,7 @@ class HandOcclusion:
         return np.flatnonzero(polygon_mask((height // _SHRINK + 1, width // _SHRINK + 1), pixels))
 
     def covered(self, hands: tuple[Hand, ...], occupied: Collection[str]) -> tuple[str, ...]:
-        """The places of which hands hide at least a quarter, of the square or of the piece's top on it."""
+        """Return the places of which hands hide at least a quarter, of the square or of the piece's top on it."""
         if not hands:
             return ()
         hidden = cover_mask(self._setting, hands, _SHRINK).reshape(-1) > 127

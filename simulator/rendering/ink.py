@@ -85,7 +85,7 @@ class InkPainter:
 
 
 def paper_heights_mm(setting: Setting, points_mm: FloatArray) -> FloatArray:
-    """How much higher than flat paper points of the table (n, 2) lie, if they are on a bent sheet; shape (n,)."""
+    """Return how much higher than flat paper points of the table (n, 2) lie on a bent sheet; shape (n,)."""
     heights = np.zeros(len(points_mm))
     if setting.bend is None:
         return heights
@@ -104,7 +104,7 @@ class PenPainter:
         self._shadows = shadows
 
     def _outline_mm(self, piece: PenPose) -> tuple[FloatArray, FloatArray]:
-        """The corners of the tip and of the barrel, each shape (4, 3)."""
+        """Return the corners of the tip and of the barrel, each shape (4, 3)."""
         foot = base_height_mm(self._setting, piece)
         held = foot > self._setting.layout.board.height_mm
         angle = math.radians(piece.turned_deg)

@@ -73,7 +73,7 @@ def on_plane(pose: Pose, rays: FloatArray, height_mm: float | FloatArray) -> tup
 
 
 def vignette_at(camera: CameraModel, sensor: Sensor, pixels: FloatArray) -> FloatArray:
-    """The share of light that reaches the sensor at pixels of shape (..., 2); shape (...)."""
+    """Return the share of light that reaches the sensor at pixels of shape (..., 2); shape (...)."""
     centre = np.array([camera.matrix[0, 2], camera.matrix[1, 2]])
     corner = np.hypot(*(np.asarray(camera.size) / 2))
     radius = np.linalg.norm(pixels - centre, axis=-1) / corner
@@ -95,7 +95,7 @@ def develop(linear: FloatArray | npt.NDArray[np.float32]) -> Image:
 
 
 def tone_table(gain: FloatArray, mirrored: FloatArray | None = None) -> Image:
-    """A look-up table, shape (256, 1, 3), from screen values to what the sensor gives under light ``gain`` (3,).
+    """Return a look-up table, shape (256, 1, 3), from screen values to what the sensor gives under light ``gain`` (3,).
 
     ``mirrored`` (3,) is light that the surface throws back whatever its colour.
     """
@@ -104,7 +104,7 @@ def tone_table(gain: FloatArray, mirrored: FloatArray | None = None) -> Image:
 
 
 def shade_table(factor: FloatArray) -> Image:
-    """A table, shape (256, 1, 3), from a shadow mask's value to the 8-bit factor on developed values.
+    """Return a table, shape (256, 1, 3), from a shadow mask's value to the 8-bit factor on developed values.
 
     ``factor`` (3,) is the share of linear light left in full shadow.
     """
@@ -133,7 +133,7 @@ class SensorNoise:
         self._seed = seed
 
     def add(self, image: Image, frame: int) -> Image:
-        """The image with the noise of that frame."""
+        """Return the image with the noise of that frame."""
         generator = np.random.default_rng([self._seed, 78, frame])
         left, top = (int(value) for value in generator.integers(0, _NOISE_MARGIN_PX, 2))
         width, height = self._size
@@ -143,7 +143,7 @@ class SensorNoise:
 
 
 def streak(image: Image, streak_px: tuple[float, float]) -> Image:
-    """The image smeared evenly along (x, y) pixels, as by movement during the exposure."""
+    """Return the image smeared evenly along (x, y) pixels, as by movement during the exposure."""
     length = float(np.hypot(*streak_px))
     if length < 1.0:
         return image
@@ -176,7 +176,7 @@ _GLOSS_EXPONENT = 60.0
 
 
 def _along(vectors: FloatArray, normal: FloatArray) -> FloatArray:
-    """The length of vectors (..., 3) along one unit normal (3,), or each along its own (..., 3); shape (...)."""
+    """Return the length of vectors (..., 3) along one unit normal (3,), or each along its own (..., 3); shape (...)."""
     along = vectors @ normal if normal.ndim == 1 else np.sum(vectors * normal, axis=-1)
     return np.asarray(along, dtype=np.float64)
 
@@ -205,7 +205,7 @@ def irradiance(lighting: Lighting, points_mm: FloatArray, normal: FloatArray) ->
 
 
 def _unshaded(shade: Shade, points_mm: FloatArray) -> FloatArray:
-    """The share of the lamps' light that a shade lets through to points (..., 3); shape (...)."""
+    """Return the share of the lamps' light that a shade lets through to points (..., 3); shape (...)."""
     angle = np.radians(shade.towards_deg)
     beyond = points_mm[..., 0] * np.cos(angle) + points_mm[..., 1] * np.sin(angle) - shade.edge_mm
     depth = np.clip(beyond / max(shade.softness_mm, 1e-6) + 0.5, 0.0, 1.0)
@@ -231,7 +231,7 @@ def gloss(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, camera_
 
 
 def light_left(lighting: Lighting, lamp: Lamp, point_mm: FloatArray) -> FloatArray:
-    """The share of the light on a level surface that is left where that lamp is hidden, shape (3,)."""
+    """Return the share of the light on a level surface that is left where that lamp is hidden, shape (3,)."""
     up = np.array([0.0, 0.0, 1.0])
     everything = irradiance(lighting, point_mm, up)
     unshaded = 1.0 if lighting.shade is None else float(_unshaded(lighting.shade, point_mm))
@@ -240,7 +240,7 @@ def light_left(lighting: Lighting, lamp: Lamp, point_mm: FloatArray) -> FloatArr
 
 
 def shadow_points(lamp: Lamp, points_mm: FloatArray, height_mm: float) -> FloatArray:
-    """Where points (n, 3) throw their shadow on the level plane at ``height_mm``, shape (n, 3).
+    """Return where points (n, 3) throw their shadow on the level plane at ``height_mm``, shape (n, 3).
 
     Points at or below the plane stay where they are.
     """
@@ -253,11 +253,11 @@ def shadow_points(lamp: Lamp, points_mm: FloatArray, height_mm: float) -> FloatA
 
 
 def penumbra_mm(lamp: Lamp, caster_height_mm: float) -> float:
-    """How wide the soft edge of a shadow is whose caster stands that high over the plane."""
+    """Return how wide the soft edge of a shadow is whose caster stands that high over the plane."""
     distance = float(np.linalg.norm(lamp.position_mm))
     return lamp.radius_mm * caster_height_mm / max(distance - caster_height_mm, 1.0)
 
 
 def hull(points: FloatArray) -> FloatArray:
-    """The convex hull of points (n, 2), in order."""
+    """Return the convex hull of points (n, 2), in order."""
     return np.asarray(cv2.convexHull(points.astype(np.float32)), dtype=np.float64).reshape(-1, 2)

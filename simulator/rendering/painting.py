@@ -87,7 +87,7 @@ def base_height_mm(setting: Setting, piece: PiecePose) -> float:
 
 
 def shadow_ground_mm(setting: Setting, piece: PiecePose) -> float:
-    """The height of the level on which a piece's shadow falls: the board, or the table beside it."""
+    """Return the height of the level on which a piece's shadow falls: the board, or the table beside it."""
     board_mm = setting.layout.board.height_mm
     ground = board_mm if piece.base_mm is None else min(piece.base_mm, 10.0)
     return min(ground, board_mm)
@@ -119,7 +119,7 @@ class Shadows:
         self._shades: dict[tuple[Lamp, float], Image] = {}
 
     def shade(self, lamp: Lamp, opacity: float = 1.0) -> Image:
-        """The table that turns a shadow mask of that lamp into what is left of a developed picture.
+        """Return the table that turns a shadow mask of that lamp into what is left of a developed picture.
 
         A body of less than full ``opacity`` lets the rest of the light through.
         """
@@ -142,7 +142,7 @@ class Shadows:
 def moving(
     setting: Setting, middle_mm: FloatArray, streak_mm: tuple[float, float], left: int, top: int, *layers: Image
 ) -> Sprite:
-    """The sprite of a piece's image and cover, smeared where it moves while the shutter is open."""
+    """Return the sprite of a piece's image and cover, smeared where it moves while the shutter is open."""
     image, cover = layers
     distance = float(np.linalg.norm(middle_mm - setting.pose.camera_position_mm))
     if streak_mm != (0.0, 0.0):

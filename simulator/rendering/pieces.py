@@ -45,7 +45,7 @@ class BlockPainter:
         return np.array([block.x_mm, block.y_mm, base_height_mm(self._setting, block) + self._pieces.side_mm / 2])
 
     def _faces(self, block: BlockPose) -> list[Face]:
-        """The six faces of a block as it lies, in the table's frame."""
+        """Return the six faces of a block as it lies, in the table's frame."""
         rotation = rotation_of(self._pieces.net, block.up, block.north)
         if block.tipped_towards is not None:
             rotation = tip_rotation(block.tipped_towards, block.tipped_deg) @ rotation
@@ -142,7 +142,7 @@ class DiscPainter:
         return Body(facets, normals, shade, self._look.gloss)
 
     def _colour(self, name: str) -> Colour:
-        """The colour of a player's pieces; raises ValueError for a name that the look does not have."""
+        """Return the colour of a player's pieces; raises ValueError for a name that the look does not have."""
         if name not in self._look.colours:
             raise ValueError(f"no piece colour {name!r}; this table has {', '.join(sorted(self._look.colours))}")
         return self._look.colours[name]
@@ -206,7 +206,7 @@ class PyramidPainter:
 
 
 def _lie(pyramid: Pyramid) -> FloatArray:
-    """The rotation of a pyramid in its stack: turned about its axis, then leaning."""
+    """Return the rotation of a pyramid in its stack: turned about its axis, then leaning."""
     towards_x, towards_y = np.radians(pyramid.lean_deg)
     lean, _ = cv2.Rodrigues(np.array([-towards_y, towards_x, 0.0]))
     return np.asarray(lean @ turn_rotation(pyramid.turned_deg), dtype=np.float64)

@@ -65,7 +65,7 @@ class PyramidSet:
 
 
 def linear(colour: npt.ArrayLike) -> FloatArray:
-    """A colour as it looks on a screen, from 0 to 1, in linear light."""
+    """Return a colour as it looks on a screen, from 0 to 1, in linear light."""
     return np.power(np.clip(np.asarray(colour, dtype=np.float64), 0, 1), 2.2)
 
 
@@ -77,7 +77,7 @@ def any_colour(rng: np.random.Generator, low: float = 0.05) -> FloatArray:
 
 
 def lit(normal: FloatArray, light: Lights) -> FloatArray:
-    """The light that reaches a facet with a unit normal (3,)."""
+    """Return the light that reaches a facet with a unit normal (3,)."""
     ambient, lamps = light
     total = np.full(3, ambient * (0.65 + 0.35 * normal[2]))
     for way, strength, _ in lamps:
@@ -86,7 +86,7 @@ def lit(normal: FloatArray, light: Lights) -> FloatArray:
 
 
 def body_of(piece: Piece, look: PyramidSet, light: Lights) -> Body:
-    """The facets of a pyramid (its sides, its tip and its base) and their light, were nothing in its way."""
+    """Return the facets of a pyramid (its sides, its tip and its base) and their light, were nothing in its way."""
     below, above = piece.below, piece.above
     sides = [np.stack([below[k], below[(k + 1) % 4], above[(k + 1) % 4], above[k]]) for k in range(4)]
     facets = np.stack([*sides, above, below[::-1]])
@@ -107,11 +107,11 @@ class StackCanvas:
         self._drawn: dict[int, int] = {}
 
     def light(self) -> Light:
-        """The picture, at the camera's resolution."""
+        """Return the picture, at the camera's resolution."""
         return np.asarray(cv2.resize(self._light, self._camera.size, interpolation=cv2.INTER_AREA))
 
     def in_sight(self) -> npt.NDArray[np.int64]:
-        """How many points each top shows, by its number."""
+        """Return how many points each top shows, by its number."""
         return np.bincount(np.maximum(self._owner, 0).ravel(), minlength=max(self._drawn, default=0) + 1)
 
     def shows(self, number: int, tip_mm: FloatArray, in_sight: npt.NDArray[np.int64]) -> bool:
@@ -215,7 +215,7 @@ class StackCanvas:
         origin: FloatArray,
         shape: tuple[int, int],
     ) -> Light:
-        """The light of a facet with the shadows of others on it: (1, 1, 3) for all of it where there are none."""
+        """Return the light of a facet with the shadows of others on it: (1, 1, 3) for all of it if there are none."""
         ambient, lamps = light
         level = np.full((1, 1, 3), ambient * (0.65 + 0.35 * normal[2]), dtype=np.float32)
         for way, strength, softness in lamps:
@@ -333,7 +333,7 @@ class StackCanvas:
 
 
 def developed(rng: np.random.Generator, light: Light) -> Image:
-    """What a camera makes of the light: exposure, blur, noise, white balance, compression."""
+    """Return what a camera makes of the light: exposure, blur, noise, white balance, compression."""
     bright = rng.uniform(0.25, 0.75) / max(float(np.percentile(light, 97)), 1e-3)
     gains = np.asarray(bright * rng.normal(1, 0.1, 3) * rng.uniform(0.8, 1.3), dtype=np.float32)
     rows, columns = light.shape[:2]

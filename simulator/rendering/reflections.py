@@ -41,7 +41,7 @@ class Body:
 
 
 def fresnel(cosine: float, head_on: float) -> float:
-    """The share of light that a smooth face mirrors, by the cosine to its normal (Schlick 1994).
+    """Return the share of light that a smooth face mirrors, by the cosine to its normal (Schlick 1994).
 
     ``head_on`` is the share along the normal: 0.04 for plastics.
     """
@@ -64,7 +64,7 @@ class Surroundings:
     def mirrored(
         self, point_mm: FloatArray, normal: FloatArray, around: Body, origin: FloatArray, shape: tuple[int, int]
     ) -> Light:
-        """What a plane through a point mirrors, in the part of the picture that begins at ``origin``."""
+        """Return what a plane through a point mirrors, in the part of the picture that begins at ``origin``."""
         towards = point_mm - self._viewer
         way = towards - 2 * float(towards @ normal) * normal
         if way[2] > _DOWNWARDS * float(np.linalg.norm(way)):
@@ -103,7 +103,7 @@ class Surroundings:
         origin: FloatArray,
         shape: tuple[int, int],
     ) -> npt.NDArray[np.uint8]:
-        """Where convex bodies with such corners (n, 3) keep light from ``way`` off a plane: 255 there, else 0."""
+        """Return where convex bodies with corners (n, 3) block light from ``way`` on a plane: 255 there, else 0."""
         mask = np.zeros(shape, dtype=np.uint8)
         shift = np.array([[1.0, 0, -origin[0]], [0, 1, -origin[1]], [0, 0, 1]])
         seen = shift @ self._projection
@@ -121,7 +121,7 @@ class Surroundings:
 def _pixels(
     seen: FloatArray, points: FloatArray, shape: tuple[int, int]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-    """Where a projection (3, 4) shows polygons (n, m, 3), for OpenCV, and which of them may be in a picture."""
+    """Return where a projection (3, 4) shows polygons (n, m, 3), for OpenCV, and which of them may be in a picture."""
     found = points @ seen[:, :3].T + seen[:, 3]
     before = found[..., 2].min(axis=1) > 0
     flat = found[..., :2] / np.where(before[:, None], found[..., 2], 1.0)[..., None]
@@ -131,7 +131,7 @@ def _pixels(
 
 
 def _before(corners: FloatArray, before: FloatArray) -> FloatArray:
-    """The part of a polygon (n, 3) whose distances ``before`` a plane are not negative."""
+    """Return the part of a polygon (n, 3) whose distances ``before`` a plane are not negative."""
     if (before >= 0).all():
         return corners
     kept = []

@@ -127,7 +127,7 @@ class _SettingPainter:
 
 
 def _on_the_paper(pieces: tuple[PiecePose, ...]) -> tuple[PiecePose, ...]:
-    """What is more than ink."""
+    """Return what is more than ink."""
     return tuple(piece for piece in pieces if not isinstance(piece, InkPose))
 
 

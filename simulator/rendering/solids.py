@@ -82,7 +82,7 @@ def revolved(profile_mm: FloatArray, middle_mm: FloatArray, sides: int) -> tuple
 
 
 def normals_of(facets: FloatArray) -> FloatArray:
-    """The unit normals (n, 3) of facets (n, 4, 3) whose corners run anticlockwise seen from outside."""
+    """Return the unit normals (n, 3) of facets (n, 4, 3) whose corners run anticlockwise seen from outside."""
     first, second = facets[:, 2] - facets[:, 0], facets[:, 3] - facets[:, 1]
     across = np.cross(first, second)
     return np.asarray(across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-12), dtype=np.float64)
@@ -135,7 +135,7 @@ class _Canvas:
         self._blend(image, mask, body.opacity)
 
     def layers(self) -> tuple[Image, Image]:
-        """The picture and its cover mask, at the camera's resolution."""
+        """Return the picture and its cover mask, at the camera's resolution."""
         light = np.asarray(cv2.resize(self._light, self._size, interpolation=cv2.INTER_AREA))
         cover = np.asarray(cv2.resize(self._cover, self._size, interpolation=cv2.INTER_AREA))
         image = light / np.maximum(cover, 1e-6)[..., None]

@@ -47,7 +47,7 @@ def _to_image(values: Layer | FloatArray) -> Image:
 
 
 def table_texture(look: TableLook) -> Image:
-    """The table's top, a square tile of TABLE_TILE_PX at TABLE_PX_PER_MM; meant to be mirrored beyond its edges."""
+    """Return the table's top, a square tile of TABLE_TILE_PX at TABLE_PX_PER_MM; to be mirrored beyond its edges."""
     return _tile(look.surface, look.colour, look.seed)
 
 
@@ -79,7 +79,7 @@ def _tile(surface: Surface, colour: Colour, seed: int) -> Image:
 
 
 def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Image:
-    """The board's top with its lines and printed stars, at ``px_per_mm``."""
+    """Return the board's top with its lines and printed stars, at ``px_per_mm``."""
     rng = np.random.default_rng([look.seed, 2])
     cell = layout.board.cell_mm * px_per_mm
     width, height = round(layout.board.columns * cell), round(layout.board.rows * cell)
@@ -161,7 +161,7 @@ def _turned(points: FloatArray, turned_deg: float) -> FloatArray:
 
 
 def star_outline(radius: float = 0.36) -> FloatArray:
-    """A five-pointed star with one point up; shape (10, 2)."""
+    """Return a five-pointed star with one point up; shape (10, 2)."""
     outer = _regular(5, radius, 90.0)
     inner = _regular(5, radius * 0.42, 126.0)
     return np.asarray(np.stack([outer, inner], axis=1).reshape(-1, 2), dtype=np.float64)
@@ -217,7 +217,7 @@ _LINE_MM = 0.35
 
 
 def sheet_texture(sheet: LyingSheet, game: str, px_per_mm: float) -> Image:
-    """A sheet as it is printed, far edge up, at ``px_per_mm``."""
+    """Return a sheet as it is printed, far edge up, at ``px_per_mm``."""
     half_x, half_y = (float(half) for half in sheet.half_mm)
     scale = _PRINT_PX_PER_MM
     size = (round(2 * half_x * scale), round(2 * half_y * scale))

@@ -19,7 +19,7 @@ STEPS: Mapping[str, tuple[int, int]] = {"north": (0, 1), "east": (1, 0), "south"
 
 
 def direction(side: str) -> FloatArray:
-    """The unit vector of a side in the table's frame: north = +y, east = +x, up = +z."""
+    """Return the unit vector of a side in the table's frame: north = +y, east = +x, up = +z."""
     x, y, z = {
         "up": (0, 0, 1),
         "down": (0, 0, -1),
@@ -37,7 +37,7 @@ def _symbol_top(side: str) -> FloatArray:
 
 
 def net_side(net: Mapping[str, str], symbol: str) -> str:
-    """The side of the net that carries the symbol; raises ValueError when none does."""
+    """Return the side of the net that carries the symbol; raises ValueError when none does."""
     for side in SIDES:
         if net[side] == symbol:
             return side
@@ -45,7 +45,7 @@ def net_side(net: Mapping[str, str], symbol: str) -> str:
 
 
 def rotation_of(net: Mapping[str, str], up: str, north: str) -> FloatArray:
-    """The rotation from the net's frame to the table's that puts symbol ``up`` on top and ``north`` to the north.
+    """Return the rotation from the net's frame to the table's with symbol ``up`` on top and ``north`` to the north.
 
     Raises ValueError when the two symbols are the same or opposite each other.
     """
@@ -58,7 +58,7 @@ def rotation_of(net: Mapping[str, str], up: str, north: str) -> FloatArray:
 
 
 def faces_of(net: Mapping[str, str], up: str, north: str) -> dict[str, str]:
-    """Which symbol each of the six sides shows when ``up`` is on top and ``north`` to the north."""
+    """Return which symbol each of the six sides shows when ``up`` is on top and ``north`` to the north."""
     return dict(_shown(tuple(net[side] for side in SIDES), up, north))
 
 
@@ -74,7 +74,7 @@ def _shown(symbols: tuple[str, ...], up: str, north: str) -> tuple[tuple[str, st
 
 
 def rolled(faces: Mapping[str, str], towards: str) -> dict[str, str]:
-    """The six faces after tipping the cube over its edge towards a compass side."""
+    """Return the six faces after tipping the cube over its edge towards a compass side."""
     away = OPPOSITE[towards]
     after = dict(faces)
     after["up"], after[towards], after["down"], after[away] = (
@@ -87,7 +87,7 @@ def rolled(faces: Mapping[str, str], towards: str) -> dict[str, str]:
 
 
 def turned(faces: Mapping[str, str], quarter_turns: int) -> dict[str, str]:
-    """The six faces after rotating the cube in place, anticlockwise seen from above, by quarter turns."""
+    """Return the six faces after rotating the cube in place, anticlockwise seen from above, by quarter turns."""
     after = dict(faces)
     for index, side in enumerate(COMPASS):
         after[COMPASS[(index - quarter_turns) % 4]] = faces[side]
@@ -95,14 +95,14 @@ def turned(faces: Mapping[str, str], quarter_turns: int) -> dict[str, str]:
 
 
 def tip_rotation(towards: str, angle_deg: float) -> FloatArray:
-    """The rotation of a cube tipping towards a compass side by an angle, about its own centre."""
+    """Return the rotation of a cube tipping towards a compass side by an angle, about its own centre."""
     axis = np.cross(direction("up"), direction(towards))
     matrix, _ = cv2.Rodrigues(axis * np.radians(angle_deg))
     return np.asarray(matrix, dtype=np.float64)
 
 
 def turn_rotation(angle_deg: float) -> FloatArray:
-    """The rotation about the vertical, anticlockwise seen from above."""
+    """Return the rotation about the vertical, anticlockwise seen from above."""
     matrix, _ = cv2.Rodrigues(direction("up") * np.radians(angle_deg))
     return np.asarray(matrix, dtype=np.float64)
 

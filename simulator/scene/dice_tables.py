@@ -28,7 +28,7 @@ def _noise(rng: np.random.Generator, size: int, cells: tuple[int, int]) -> Layer
 
 
 def random_table(rng: np.random.Generator, size: int) -> Layer:
-    """A table or tray without dice, of linear light."""
+    """Return a table or tray without dice, of linear light."""
     tone = np.ones((size, size), dtype=np.float32)
     kind = rng.random()
     if kind < 0.35:

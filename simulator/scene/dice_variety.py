@@ -66,7 +66,7 @@ def _brightness(colour: Colour) -> float:
 
 
 def random_colours(rng: np.random.Generator) -> tuple[Colour, Colour]:
-    """The colours of a die's body and of its ink, which stands out from it."""
+    """Return the colours of a die's body and of its ink, which stands out from it."""
     kind = rng.random()
     if kind < 0.25:
         grey = float(rng.uniform(0.8, 1.0))
@@ -203,7 +203,7 @@ ANY_DICE = DiceVariety()
 
 
 def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVariety = ANY_DICE) -> DicePicture:
-    """A square picture of 0 to 13 dice, as a camera takes it or as seen from above."""
+    """Return a square picture of 0 to 13 dice, as a camera takes it or as seen from above."""
     target_px = float(math.exp(rng.uniform(*np.log(variety.edge_px))))
     tilt = float(rng.uniform(0, 52)) if rng.random() < 0.6 else float(rng.uniform(0, 14))
     flattened = rng.random() < variety.flattened
@@ -230,7 +230,7 @@ _REACHES = 0.7
 
 
 def _top_mm(die: DrawnDie) -> FloatArray:
-    """The middle of the upper side; of a leaning die, that high above its middle."""
+    """Return the middle of the upper side; of a leaning die, that high above its middle."""
     return np.asarray(die.middle_mm + np.array([0.0, 0.0, die.side_mm / 2]), dtype=np.float64)
 
 
@@ -259,7 +259,7 @@ def _flattened(
     laid: Sequence[tuple[DrawnDie, str, bool]],
     target_px: float,
 ) -> tuple[Image, list[TrueDie], tuple[float, float, float]]:
-    """The picture as seen from straight above, flattened at a height that is not quite that of the dice."""
+    """Return the picture as seen from straight above, flattened at a height that is not quite that of the dice."""
     size = image.shape[0]
     height = float(rng.uniform(11, 21))
     scale = target_px / 16 * float(rng.uniform(0.9, 1.3))
@@ -318,7 +318,7 @@ class TrayPicture:
 
 
 def tray_layout() -> TableLayout:
-    """A tray for dice with a marker at each corner."""
+    """Return a tray for dice with a marker at each corner."""
     centres = {"0": [-140, 140], "1": [140, 140], "2": [140, -140], "3": [-140, -140]}
     markers = {"dictionary": "DICT_4X4_50", "side": 36, "z": 0.4, "centres": centres}
     return layout_from_json({"tray": {"x": [-110, 110], "y": [-110, 110]}, "markers": markers})

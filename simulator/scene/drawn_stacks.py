@@ -26,7 +26,7 @@ _SIZE = (1280, 720)
 
 
 def drawn_stacks_picture(rng: np.random.Generator, layout: TableLayout) -> StacksPicture:
-    """A virtual table seen by some camera in some light, lamps among it or none, a stack on nearly every place."""
+    """Return a virtual table with a stack on nearly every place, seen by a random camera in random light."""
     seed = int(rng.integers(1 << 30))
     setting = replace(
         _in_other_colours(rng, varied_setting(seed, rng.uniform(0, _MOST_HARDNESS), _SIZE)), layout=layout

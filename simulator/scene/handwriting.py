@@ -22,7 +22,7 @@ _USUAL_WIDTH: Mapping[str, tuple[float, float]] = MappingProxyType({"1": (0.05, 
 
 
 def smooth(points: Stroke, steps: int = 10) -> Stroke:
-    """A curve through points (Catmull-Rom); what is given twice stays a corner."""
+    """Return a curve through points (Catmull-Rom); what is given twice stays a corner."""
     if len(points) < 3:
         return np.linspace(points[0], points[-1], steps)
     ends = np.vstack([points[0], points, points[-1]])
@@ -61,7 +61,7 @@ class Hand:
         }
 
     def sign(self, name: str, faithful: float = 0.6) -> list[Stroke]:
-        """A sign around the centre of a cell at (0, 0); with that probability in the writer's usual form."""
+        """Return a sign around the centre of a cell at (0, 0); with that probability in the writer's usual form."""
         rng = self._rng
         forms = FORMS[name]
         number = self._form[name] if rng.random() < faithful else int(rng.integers(len(forms)))
@@ -96,7 +96,7 @@ class Hand:
         return [np.clip(stroke, -limit, limit) for stroke in strokes]
 
     def blot(self) -> list[Stroke]:
-        """A mark that is not a sign: a scribble, signs written over each other, or one struck out."""
+        """Return a mark that is not a sign: a scribble, signs written over each other, or one struck out."""
         rng = self._rng
         kind = rng.random()
         if kind < 0.45:
@@ -138,7 +138,7 @@ class Hand:
 
 
 def loop_around(mask: npt.NDArray[np.bool_], rng: np.random.Generator) -> list[Stroke]:
-    """A loop around the cells of a mask (rows, columns), in cells from the mask's upper left corner.
+    """Return a loop around the cells of a mask (rows, columns), in cells from the mask's upper left corner.
 
     It runs inside the cells' outer borders, on them or a little beyond, with rounder or sharper corners.
     """

@@ -63,7 +63,7 @@ _PieceT = TypeVar("_PieceT", bound=PiecePose)
 
 
 def changed(piece: _PieceT, **fields: Any) -> _PieceT:
-    """The piece with other values of some of its fields."""
+    """Return the piece with other values of some of its fields."""
     return cast(_PieceT, replace(cast(Any, piece), **fields))
 
 
@@ -74,7 +74,7 @@ def stands(piece: PiecePose) -> bool:
 
 
 def standing_on(layout: TableLayout, piece: PiecePose) -> str | None:
-    """The square a piece stands on, ``None`` for one in a hand or beside the board."""
+    """Return the square a piece stands on, ``None`` for one in a hand or beside the board."""
     if isinstance(piece, InkPose):
         return piece.place or None
     return layout.board.place_at(piece.x_mm, piece.y_mm) if piece.base_mm is None else None
@@ -131,12 +131,12 @@ class BlockPose(_Placed):
         return f"{self.colour} block, {self.up} up"
 
     def at(self, x_mm: float, y_mm: float) -> BlockPose:
-        """The same block elsewhere."""
+        """Return the same block elsewhere."""
         return replace(self, x_mm=x_mm, y_mm=y_mm)
 
 
 def block(piece: PiecePose) -> BlockPose:
-    """The piece as a block; raises ValueError for one of another kind."""
+    """Return the piece as a block; raises ValueError for one of another kind."""
     if not isinstance(piece, BlockPose):
         raise ValueError(f"a {piece.look} is not a block")
     return piece
@@ -152,7 +152,7 @@ def block_on(
     offset_mm: tuple[float, float] = (0.0, 0.0),
     turned_deg: float = 0.0,
 ) -> BlockPose:
-    """A block standing on a square; raises LayoutError for a place that is not on the board."""
+    """Return a block standing on a square; raises LayoutError for a place that is not on the board."""
     x, y = layout.centre_mm(place)
     return BlockPose(x + offset_mm[0], y + offset_mm[1], colour, up, north, turned_deg=turned_deg)
 
@@ -290,7 +290,7 @@ class DiceLook:
     gloss: float = 0.2
 
     def ink_on(self, colour: str) -> Colour:
-        """The colour of the pips on a body: dark on a light body, and white otherwise."""
+        """Return the colour of the pips on a body: dark on a light body, and white otherwise."""
         blue, green, red = self.colours[colour]
         return self.dark_ink if 0.11 * blue + 0.59 * green + 0.3 * red > _LIGHT_BODY else self.ink
 

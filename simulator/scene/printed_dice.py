@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float32]
 
 
 def _shifted(face: Layer, rng: np.random.Generator) -> Layer:
-    """The face as another printer would have it: larger, wider, slanted, bolder, off the middle."""
+    """Return the face as another printer would have it: larger, wider, slanted, bolder, off the middle."""
     size = math.exp(rng.uniform(math.log(0.68), math.log(1.2)))
     wider = math.exp(rng.normal(0, 0.1))
     matrix = np.array([[size * wider, size * rng.normal(0, 0.08), 0], [0, size, 0]])
@@ -44,7 +44,7 @@ def _inked(
 
 
 def printed_square(rng: np.random.Generator, face: Layer, beside: Layer, size_px: int, edge_px: float) -> Image:
-    """A square (size_px, size_px, 3) around a die with ``face`` up and ``beside`` on the sides that show.
+    """Return a square (size_px, size_px, 3) around a die with ``face`` up and ``beside`` on the sides that show.
 
     The die's edge is about ``edge_px`` long; where it is, how large, how sharp and in what light is off by as much as
     in pictures of trays from above to 45 degrees aslant.

@@ -23,7 +23,7 @@ MarkerState = Literal["whole", "half covered", "missing"]
 
 
 def standard_layout() -> TableLayout:
-    """The virtual table's layout, the one that comes with Deblockle."""
+    """Return the virtual table's layout, the one that comes with Deblockle."""
     return default_layout("deblockle")
 
 

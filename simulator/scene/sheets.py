@@ -60,7 +60,7 @@ def _half_mm(markers: MarkerLayout) -> FloatArray:
 
 
 def lying_sheets(layout: TableLayout) -> tuple[LyingSheet, ...]:
-    """The sheets of a table, none where it has a board."""
+    """Return the sheets of a table, none where it has a board."""
     sheets = [one for one in layout.surfaces if isinstance(one, GridSurface) and isinstance(one.pieces, Ink)]
     width, height = 2 * _half_mm(layout.markers) + _GAP_MM if sheets else (0.0, 0.0)
     return tuple(
@@ -76,12 +76,12 @@ def lying_sheets(layout: TableLayout) -> tuple[LyingSheet, ...]:
 
 
 def sheet_of(layout: TableLayout, place: str) -> LyingSheet | None:
-    """The sheet with a place; ``None`` on a table with a board."""
+    """Return the sheet with a place; ``None`` on a table with a board."""
     return next((one for one in lying_sheets(layout) if place.startswith(one.surface.prefix)), None)
 
 
 def place_mm(layout: TableLayout, place: str) -> tuple[float, float]:
-    """Where a place's middle is on the table; raises LayoutError for a place that there isn't."""
+    """Return where a place's middle is on the table; raises LayoutError for a place that there isn't."""
     sheet = sheet_of(layout, place)
     if sheet is None:
         return layout.centre_mm(place)
@@ -90,7 +90,7 @@ def place_mm(layout: TableLayout, place: str) -> tuple[float, float]:
 
 
 def place_under(layout: TableLayout, x_mm: float, y_mm: float) -> str | None:
-    """The place that a point of the table lies on, ``None`` beside all of them."""
+    """Return the place that a point of the table lies on, ``None`` beside all of them."""
     sheets = lying_sheets(layout)
     if not sheets:
         return layout.board.place_at(x_mm, y_mm)

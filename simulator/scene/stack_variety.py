@@ -71,7 +71,7 @@ class StacksPicture:
 
 
 def stacks_picture(rng: np.random.Generator, layout: TableLayout) -> StacksPicture:
-    """A board seen by some camera in some light, a stack on nearly every place."""
+    """Return a board seen by some camera in some light, a stack on nearly every place."""
     board = layout.board
     camera, pose = _camera(rng, board)
     look = _look(rng)
@@ -123,7 +123,7 @@ def _apart(board: GridSurface, place: str, other: str) -> float:
 
 
 def _sky(rng: np.random.Generator, light: Lights) -> FloatArray:
-    """The light of a room's walls."""
+    """Return the light of a room's walls."""
     return linear(np.full(3, rng.uniform(0.3, 0.9)) * rng.normal(1, 0.05, 3)) * light[0] * rng.uniform(0.5, 2.0)
 
 
@@ -174,7 +174,7 @@ def _look(rng: np.random.Generator) -> PyramidSet:
 
 
 def _lamps(rng: np.random.Generator) -> Lights:
-    """The light from all around, and lamps or none: which way, of what colour, and how soft their shadows are."""
+    """Return the ambient light and any lamps: which way, of what colour, and how soft their shadows are."""
     lamps = []
     for _ in range(int(rng.choice(4, p=[0.1, 0.5, 0.3, 0.1]))):
         lean, towards = math.radians(rng.uniform(5, 68)), rng.uniform(0, 2 * math.pi)
@@ -254,7 +254,7 @@ def _texture(
     stacks: Sequence[Sequence[Piece]],
     light: Lights,
 ) -> Light:
-    """The board and the table beside it from above, with the shadows on them, linear."""
+    """Return the board and the table beside it from above, with the shadows on them, linear."""
     around = board.bounds_mm.grown(BESIDE_MM)
     side = round(around.width_mm * _TEXTURE_PX_PER_MM)
     picture = np.empty((side, side, 3), dtype=np.float32)

@@ -31,7 +31,7 @@ _SIZES = ((1280, 720), (640, 480), (1920, 1080), (1296, 972))
 
 
 def varied_setting(seed: int, hardness: float, size: tuple[int, int] | None = None) -> Setting:
-    """A setting drawn from ``seed``; ``hardness`` from 0 (tidy) to 1 (tilted, dim, coloured, blurred, noisy).
+    """Return a setting drawn from ``seed``; ``hardness`` from 0 (tidy) to 1 (tilted, dim, coloured, blurred, noisy).
 
     ``size`` fixes the picture's (width, height). Raises ValueError for a hardness outside 0 to 1.
     """
@@ -75,7 +75,7 @@ def pose_with_markers(
     target_mm: tuple[float, float, float],
     marker_ids: Collection[int] | None = None,
 ) -> Pose:
-    """A pose from no nearer than that distance with those markers and the board inside the picture.
+    """Return a pose from no nearer than that distance with those markers and the board inside the picture.
 
     Without ``marker_ids`` all of them are meant, each with its white border.
     """
@@ -197,7 +197,7 @@ def shows_on(ink: Colour, face: Colour) -> bool:
 
 
 def varied_pieces(seed: int, faces: tuple[str, ...] = (), inks: tuple[str, ...] = ()) -> tuple[str, BlockLook]:
-    """A piece set drawn from ``seed`` and its description, such as ``red with white, cream with navy``.
+    """Return a piece set drawn from ``seed`` and its description, such as ``red with white, cream with navy``.
 
     The first of the two colours is called gold, the second teal, whatever they look like. ``faces`` and ``inks`` narrow
     the choice. Raises ValueError when nothing among them can be told apart.
@@ -227,7 +227,7 @@ _BALLS_OF_THEIR_OWN = 0.5
 
 
 def varied_discs(seed: int) -> tuple[str, DiscLook]:
-    """A set of discs and balls drawn from ``seed`` and its description, such as ``red, cream with navy balls``.
+    """Return a set of discs and balls drawn from ``seed`` and its description, such as ``red, cream with navy balls``.
 
     The first of the two colours is called black, the second white, whatever they look like. Balls have their owner's
     colour or one of their own that shows on it.
@@ -248,6 +248,6 @@ def varied_discs(seed: int) -> tuple[str, DiscLook]:
 
 
 def _ink_for(face: str, inks: tuple[str, ...], rng: np.random.Generator) -> str | None:
-    """An ink that shows on the face, or ``None``."""
+    """Return an ink that shows on the face, or ``None``."""
     fitting = [ink for ink in inks if shows_on(INKS[ink], FACES[face])]
     return fitting[int(rng.integers(len(fitting)))] if fitting else None

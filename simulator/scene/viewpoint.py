@@ -19,7 +19,7 @@ def lens(
     distortion: npt.ArrayLike = (0.03, -0.08, 0.0005, -0.0004, 0.02),
     centre_offset_px: tuple[float, float] = (4.0, -3.0),
 ) -> CameraModel:
-    """A camera with square pixels: ``size`` is (width, height); distortion is OpenCV's k1, k2, p1, p2, k3."""
+    """Return a camera with square pixels: ``size`` is (width, height); distortion is OpenCV's k1, k2, p1, p2, k3."""
     width, height = size
     focal_px = width / 2 / math.tan(math.radians(horizontal_view_deg) / 2)
     centre = ((width - 1) / 2 + centre_offset_px[0], (height - 1) / 2 + centre_offset_px[1])
@@ -34,7 +34,7 @@ def looking_at(
     roll_deg: float = 0.0,
     target_mm: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> Pose:
-    """A camera looking at a point: ``tilt_deg`` from straight above, standing at ``azimuth_deg`` (-90: first player).
+    """Return a camera looking at a point: ``tilt_deg`` from straight above, at ``azimuth_deg`` (-90: first player).
 
     With no roll the side away from the camera is up in the picture, also at tilt 0.
     """
@@ -53,7 +53,7 @@ def looking_at(
 
 
 def first_fitting(camera: CameraModel, points_mm: npt.ArrayLike, margin_px: float, poses: Iterable[Pose]) -> Pose:
-    """The first of the poses at which all points (n, 3) lie that far inside the picture, else the last of them."""
+    """Return the first pose at which all points (n, 3) lie that far inside the picture, else the last one."""
     least, most = margin_px, np.asarray(camera.size) - 1 - margin_px
     for pose in poses:
         pixels = project(camera, pose, points_mm)
@@ -63,7 +63,7 @@ def first_fitting(camera: CameraModel, points_mm: npt.ArrayLike, margin_px: floa
 
 
 def farther_and_farther(distance_mm: float, step: float, tries: int) -> Iterator[float]:
-    """A number of distances, each ``step`` times the one before."""
+    """Yield a number of distances, each ``step`` times the one before."""
     return islice(accumulate(repeat(step), mul, initial=distance_mm), tries)
 
 

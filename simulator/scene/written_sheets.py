@@ -160,7 +160,7 @@ def _printed(rng: np.random.Generator) -> npt.NDArray[np.float32]:
 def written_sheet(
     rng: np.random.Generator, signs: tuple[str, ...], cell_px: int, scans: Scans = NO_SCANS, own: Hand | None = None
 ) -> WrittenSheet:
-    """A grid written by one hand or many, as seen by a camera and rectified to that many pixels per cell.
+    """Return a grid written by one hand or many, as seen by a camera and rectified to that many pixels per cell.
 
     ``signs`` are names in the order of their numbers: the first is an empty cell, the last a blot. On a share SCANNED
     of the sheets, signs are taken from ``scans``. ``own`` is the one hand that writes.
@@ -210,7 +210,7 @@ def written_sheet(
 
 
 def _seen(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell_px: int) -> npt.NDArray[np.uint8]:
-    """The sheet through a camera, rectified with a slightly wrong pose."""
+    """Return the sheet through a camera, rectified with a slightly wrong pose."""
     height, width = sheet.shape[:2]
     seen_px = float(np.exp(rng.uniform(np.log(11.5), np.log(36))))
     scale = seen_px / DRAWN_PX

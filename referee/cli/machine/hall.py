@@ -118,7 +118,7 @@ def hall_command(
 
 
 def _announced(name: str, address: Address, prefix: str) -> HallBroker:
-    """Give what tables are told of the broker; raises BadParameter for a name that can't be announced."""
+    """Return what tables are told of the broker; raises BadParameter for a name that can't be announced."""
     from referee.mqtt.hall_search import MOST_NAME_BYTES, HallBroker
     from referee.settings.sections import ANY_HALL
 

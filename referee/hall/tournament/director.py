@@ -63,12 +63,12 @@ class Director:
         return int(last) + 1
 
     def all(self) -> list[Kept]:
-        """Give all tournaments, the newest first."""
+        """Return all tournaments, the newest first."""
         with self._database.transaction() as work:
             return [_read(work, number) for (number,) in work.rows("SELECT id FROM tournament ORDER BY id DESC")]
 
     def get(self, number: int) -> Kept:
-        """Give one; raises TournamentError where there is none of that number."""
+        """Return the tournament with that number; raises TournamentError if there is none."""
         with self._database.transaction() as work:
             return _read(work, number)
 

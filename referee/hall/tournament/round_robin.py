@@ -7,7 +7,7 @@ from referee.hall.tournament.values import Pairing, Score, Tournament
 
 
 def rounds_of(players: int) -> int:
-    """Give how many rounds so many players need."""
+    """Return how many rounds so many players need."""
     return players - 1 + players % 2
 
 
@@ -32,7 +32,7 @@ def pair(tournament: Tournament) -> tuple[Pairing, ...]:
 
 
 def berger_round(count: int, number: int) -> list[tuple[int, int]]:
-    """Give the pairs of a round, of an even number of players from 1 on; the first of each pair plays the first side.
+    """Return the pairs of a round, of an even number of players from 1 on; the first of each pair plays the first side.
 
     The last player stays; the others move on by half a turn of the circle from round to round.
     """

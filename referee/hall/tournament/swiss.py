@@ -89,7 +89,7 @@ def pair(tournament: Tournament) -> tuple[Pairing, ...]:
 
 
 def standings(tournament: Tournament) -> list[Standing]:
-    """Give what pairing depends on, for those present, in the order of score and number."""
+    """Return what pairing depends on, for those present, in the order of score and number."""
     halves = tournament.halves()
     present = sorted(
         (player for player in tournament.players if player.present),
@@ -123,7 +123,7 @@ def standings(tournament: Tournament) -> list[Standing]:
 
 
 def matched(field: list[Standing]) -> list[tuple[Standing, Standing | None]]:
-    """Give the pairs that cost least together, as many as can be; at most one has nobody."""
+    """Return the pairs that cost least together, as many as can be; at most one has nobody."""
     import rustworkx
 
     size = len(field)
@@ -164,7 +164,7 @@ def bye_cost(one: Standing, field: list[Standing]) -> Cost:
 
 
 def _bounds(field: list[Standing]) -> Cost:
-    """Give how much each part of all pairs' costs together stays below."""
+    """Return how much each part of all pairs' costs together stays below."""
     size = len(field) + 1
     most = max(each.halves for each in field) + 2
     return size, size * most * most, size, size * 3 * size

@@ -91,24 +91,24 @@ class Tournament:
         return sum(pairing.score is Score.OPEN for pairing in self.pairings)
 
     def player(self, number: int) -> Player:
-        """Give a player; raises TournamentError for a number nobody has."""
+        """Return a player; raises TournamentError for a number nobody has."""
         for player in self.players:
             if player.number == number:
                 return player
         raise TournamentError(f"there is no player {number}")
 
     def games_of(self, number: int) -> list[Pairing]:
-        """Give a player's pairings, in the order of the rounds."""
+        """Return a player's pairings, in the order of the rounds."""
         return sorted((each for each in self.pairings if number in (each.first, each.second)), key=lambda it: it.round)
 
     def halves_in(self, pairing: Pairing, number: int) -> int:
-        """Give what a player has of a pairing, in half points; a bye of a round robin counts nothing."""
+        """Return what a player has of a pairing, in half points; a bye of a round robin counts nothing."""
         if pairing.score is Score.BYE and self.system is System.ROUND_ROBIN:
             return 0
         return _HALVES[pairing.score][number != pairing.first]
 
     def halves(self) -> dict[int, int]:
-        """Give each player's half points."""
+        """Return each player's half points."""
         counted = {player.number: 0 for player in self.players}
         for pairing in self.pairings:
             for number in (pairing.first, pairing.second):
@@ -118,7 +118,7 @@ class Tournament:
 
 
 def numbered(names: Sequence[tuple[str, int]]) -> tuple[Player, ...]:
-    """Give players their numbers, by rating and then as they were named; raises TournamentError for a name twice."""
+    """Return players their numbers, by rating and then as they were named; raises TournamentError for a name twice."""
     seen: set[str] = set()
     for name, _ in names:
         if name.casefold() in seen:

@@ -69,14 +69,14 @@ async def _pair(request: Request) -> Response:
 
 
 def shown(request: Request, view: str, words: Mapping[str, Any]) -> Response:
-    """Give a page of the hall in the language of whoever asks."""
+    """Return a page of the hall in the language of whoever asks."""
     told = translations(language_of(request)).gettext
     return views.page(request, view, {"game": {"title": told("Hall")}, **words}, templates_in=hall_templates)
 
 
 @cache
 def hall_templates(language: str) -> Environment:
-    """Give the hall's templates, and the page's own below them."""
+    """Return the hall's templates, and the page's own below them."""
     ours = templates(language)
     assert ours.loader is not None
     both = ours.overlay(loader=ChoiceLoader([FileSystemLoader(_HERE / "templates"), ours.loader]))
@@ -99,7 +99,7 @@ def _given(value: object, said: Callable[[str], str]) -> str:
 
 
 def clock_of(seat: Seat, now: datetime) -> list[tuple[str, float, bool]]:
-    """Give for each side of a table with a clock what is left now, in seconds, and whether it runs down."""
+    """Return for each side of a table with a clock what is left now, in seconds, and whether it runs down."""
     clock = None if seat.state is None else seat.state.clock
     if clock is None:
         return []

@@ -42,7 +42,7 @@ class TablePages:
         self._viewers = 0
 
     def routes(self) -> Sequence[Guarded]:
-        """Give their routes."""
+        """Return their routes."""
         return (
             Guarded("/", self._floor, Role.LOOK, name="table"),
             Guarded("/changes", self._changes, Role.LOOK),
@@ -188,7 +188,7 @@ def _headings(language: str) -> dict[Urgency, str]:
 
 
 def _commands(language: str) -> dict[str, str]:
-    """What the orders that an arbiter may give are called among the rulings."""
+    """Return what the orders that an arbiter may give are called among the rulings."""
     told = translations(language).gettext
     return {
         "turn": told("Turn"),

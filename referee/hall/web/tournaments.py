@@ -37,7 +37,7 @@ class TournamentPages:
         self._director = desk.director
 
     def routes(self) -> Sequence[Guarded]:
-        """Give their routes."""
+        """Return their routes."""
         one = "/tournaments/{number:int}"
         return (
             Guarded("/tournaments", self._list, Role.LOOK),

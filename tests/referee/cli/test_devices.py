@@ -324,6 +324,6 @@ def test_the_commands_themselves(table: Plugged, monkeypatch: pytest.MonkeyPatch
     assert run("sensors", "show", "--once").output == shown.output
     refused = run("sensors", "put-back", "A1")
     assert refused.exit_code == 4
-    assert "the sensor under a1 is in use" in refused.output
+    assert "no sensor is taken out" in refused.output
     looked = run("doctor")
     assert "4 lights, 3 switches, 2 buttons, a buzzer" in looked.output
