@@ -7,6 +7,7 @@ import pytest
 from engine.records.record import make, read, replay, write
 from engine.registry import games, load
 from engine.support.chance import play_random_games
+from tests.effort import cases
 from tests.engine.whole_games import done, play, possible_rolls, scores_of
 
 MANY = 10_000
@@ -56,7 +57,7 @@ def record_adds_up(game, start, steps):
 @every_game
 def test_random_games_keep_every_invariant(name):
     game = load(name)
-    for number, (start, steps) in enumerate(stretches(game, 20 if name not in FEWER else 4, name)):
+    for number, (start, steps) in enumerate(stretches(game, cases(20 if name not in FEWER else 4), name)):
         look(game, start, steps)
         if number % 10 == 0:
             record_adds_up(game, start, steps)

@@ -1,14 +1,13 @@
 """``referee play`` in an empty folder."""
 
-import inspect
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from engine import registry
-from referee.cli.root import root
+from tests.commands import runner_in
 
 Play = Callable[..., Result]
 
@@ -17,14 +16,10 @@ Play = Callable[..., Result]
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
     """Run ``referee play`` in an empty folder with lines typed."""
     monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
-    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
-    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
+    invoke = runner_in(tmp_path, monkeypatch)
 
     def run(*arguments: object, typed: str | bytes = "", code: int = 0, command: str = "play") -> Result:
-        result = runner.invoke(root, [command, *map(str, arguments)], input=typed, prog_name="referee")
+        result = invoke(command, *arguments, input=typed)
         assert result.exit_code == code, result.output + result.stderr
         return result
 
