@@ -14,9 +14,12 @@ from engine.registry import load
 from referee.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings
+from simulator.enrolment import charuco_views
+from simulator.scene.viewpoint import lens
 from tests.commands import Run, runner_in
 from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.service_table import START, Table, wall_clock
+from vision.frame import Image
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 MakeReading = Callable[..., Reading]
@@ -74,6 +77,12 @@ def make_reading(deblockle: Any) -> MakeReading:
         return Reading(round(time_s * 15), time_s, places, hindrances)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def board_views() -> tuple[Image, ...]:
+    """As many pictures of the calibration board as calibrate a small camera, ``lens((640, 360))``."""
+    return charuco_views(lens((640, 360)), 12, seed=1)
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from click.testing import Result
 
-from simulator.enrolment import charuco_views
 from simulator.play.game import GameOptions
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import Run
 from vision.calibration import Calibration, load_calibration, save_calibration
 from vision.errors import EnrolmentError
+from vision.frame import Image
 from vision.layout.table import default_layout
 from vision.readers.blocks.appearance import drawn_appearance, load_appearance, save_appearance
 from vision.readers.blocks.enrolment import BLOCK_POSITIONS
@@ -38,7 +38,7 @@ class Pictures:
 
 
 @pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Pictures:
+def pictures(tmp_path_factory: pytest.TempPathFactory, board_views: tuple[Image, ...]) -> Pictures:
     folder = tmp_path_factory.mktemp("pictures")
     table = VirtualTable(5, GameOptions(turns=1), setting=standard_setting(lens((960, 540))))
 
@@ -46,8 +46,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Pictures:
         cv2.imwrite(str(folder / name), image)
         return folder / name
 
-    views = charuco_views(SMALL, 7, seed=1)
-    boards = [save(f"board-{number:02}.png", image) for number, image in enumerate(views)]
+    boards = [save(f"board-{number:02}.png", image) for number, image in enumerate(board_views[:7])]
     (folder / "boards").mkdir()
     for number in range(3):
         (folder / f"boards/{number}.png").symlink_to(boards[number])

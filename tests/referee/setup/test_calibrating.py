@@ -13,17 +13,10 @@ from engine.registry import load
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP, BoardPictures, PoseGuide
 from referee.setup.new_table import PICTURES_FOLDER, NewTable
 from referee.setup.steps import checked
-from simulator.enrolment import charuco_views
-from simulator.scene.viewpoint import lens
 from vision.calibration import BoardCorners, load_calibration
 from vision.frame import FloatArray, Frame, Image
 
 SIZE = (640, 360)
-
-
-@pytest.fixture(scope="module")
-def views() -> tuple[Image, ...]:
-    return charuco_views(lens(SIZE), 20, seed=1)
 
 
 def table_in(folder: Path, image: Image) -> NewTable:
@@ -61,11 +54,11 @@ def test_a_board_held_as_it_is_drawn_gives_each_pose_that_is_missing() -> None:
     assert not guide.is_enough
 
 
-def test_pictures_are_kept_once_each_and_calibrate_the_camera(tmp_path: Path, views: tuple[Image, ...]) -> None:
-    table = table_in(tmp_path, views[0])
+def test_pictures_are_kept_once_each_and_calibrate_the_camera(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
+    table = table_in(tmp_path, board_views[0])
     pictures = BoardPictures.of(table)
     kept = 0
-    for view in views:
+    for view in board_views:
         if pictures.guide.is_enough:
             break
         found = pictures.take(Frame(view, 0.0, 0), by_itself=False)
@@ -75,7 +68,7 @@ def test_pictures_are_kept_once_each_and_calibrate_the_camera(tmp_path: Path, vi
     assert pictures.guide.is_enough
     assert len(list((tmp_path / PICTURES_FOLDER).iterdir())) == kept
     # After a restart they are there again.
-    table = table_in(tmp_path, views[0])
+    table = table_in(tmp_path, board_views[0])
     assert BoardPictures.of(table).guide.is_enough
     outcome = checked(CALIBRATION_STEP, table, CALIBRATION_STEP.ways(table)[0].answer)
     assert outcome.is_done, outcome
@@ -85,14 +78,16 @@ def test_pictures_are_kept_once_each_and_calibrate_the_camera(tmp_path: Path, vi
     assert list((tmp_path / PICTURES_FOLDER).iterdir()) == []
 
 
-def test_by_itself_only_a_board_held_still_is_taken(tmp_path: Path, views: tuple[Image, ...]) -> None:
-    pictures = BoardPictures.of(table_in(tmp_path, views[0]))
-    messages = [pictures.take(Frame(views[number], 0.0, 0), by_itself=True).message for number in (0, 1, 1)]
+def test_by_itself_only_a_board_held_still_is_taken(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
+    pictures = BoardPictures.of(table_in(tmp_path, board_views[0]))
+    messages = [pictures.take(Frame(board_views[number], 0.0, 0), by_itself=True).message for number in (0, 1, 1)]
     assert messages == ["the board moves", "the board moves", "picture 1 is kept"]
 
 
-def test_a_picture_of_another_size_or_without_the_board_is_refused(tmp_path: Path, views: tuple[Image, ...]) -> None:
-    table = table_in(tmp_path, views[0])
+def test_a_picture_of_another_size_or_without_the_board_is_refused(
+    tmp_path: Path, board_views: tuple[Image, ...]
+) -> None:
+    table = table_in(tmp_path, board_views[0])
     collect = CALIBRATION_STEP.collect
     assert collect is not None
     found = collect(table, Frame(np.full((360, 640, 3), 120, np.uint8), 0.0, 0), False)
@@ -102,10 +97,10 @@ def test_a_picture_of_another_size_or_without_the_board_is_refused(tmp_path: Pat
     assert list((tmp_path / PICTURES_FOLDER).iterdir()) == []
 
 
-def test_the_pose_that_is_missing_is_drawn(tmp_path: Path, views: tuple[Image, ...]) -> None:
+def test_the_pose_that_is_missing_is_drawn(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
     watch = CALIBRATION_STEP.watch
     assert watch is not None
-    sight = watch(table_in(tmp_path, views[0]), Frame(views[0], 0.0, 0))
+    sight = watch(table_in(tmp_path, board_views[0]), Frame(board_views[0], 0.0, 0))
     assert sight.picture is not None
-    assert (sight.picture != views[0]).any()
+    assert (sight.picture != board_views[0]).any()
     assert sight.findings[1].message == "4 of 4 corners of the picture and 4 of 4 tilts are missing"

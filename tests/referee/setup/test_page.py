@@ -21,8 +21,6 @@ from referee.setup.page import Kit, SetUpPage
 from referee.setup.progress import Progress
 from referee.setup.talk import Talk
 from referee.web.setting_up.port import StepState
-from simulator.enrolment import charuco_views
-from simulator.scene.viewpoint import lens
 from vision.frame import Image
 
 WAIT_S = 20.0
@@ -110,13 +108,13 @@ def test_a_camera_that_is_not_there_is_told_where_the_picture_would_be(tmp_path:
     assert page.sight(again=False).picture is sight.picture
 
 
-def test_photos_that_are_sent_calibrate_the_camera(tmp_path: Path, camera: str) -> None:
+def test_photos_that_are_sent_calibrate_the_camera(tmp_path: Path, camera: str, board_views: tuple[Image, ...]) -> None:
     page = page_in(tmp_path, done_until("calibration", tmp_path, camera))
     page.take_photo("calibration", b"no photo")
     assert "expected JPEG or PNG" in page.sight(again=False).findings[0].message
     page.take_photo("calibration", png(grey((320, 240))))
     assert "320 x 240 pixels, the camera gives 640 x 360" in page.sight(again=True).findings[0].message
-    for view in charuco_views(lens((640, 360)), 12, seed=1):
+    for view in board_views:
         page.take_photo("calibration", png(view))
     assert len(list((tmp_path / PICTURES_FOLDER).iterdir())) >= 10
     page.answer("calibration", page.view().ways[0].answer)

@@ -55,7 +55,7 @@ def test_a_covered_marker_is_named_and_a_clear_table_lacks_nothing() -> None:
 
 
 def test_each_sheet_is_told_by_its_number() -> None:
-    setting = standard_setting(lens((1280, 720)), layout=default_layout("number-drop").with_sheets(2))
+    setting = standard_setting(lens((960, 540)), layout=default_layout("number-drop").with_sheets(2))
     image = Renderer(1).render(Scene(setting, ()), 0)
     found = list(table_findings(Frame(image, 0.0, 0), setting.camera, setting.layout))
     assert [(each.subject, each.severity) for each in found] == [("sheet 1", Severity.OK), ("sheet 2", Severity.OK)]
