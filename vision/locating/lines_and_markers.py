@@ -92,20 +92,22 @@ def _corners(layout: TableLayout, markers: Sequence[Marker]) -> KnownPoints | No
 def fit_by_lines(
     grey: Image, camera: CameraModel, layout: TableLayout, markers: Sequence[Marker], finder: MarkerDetector
 ) -> PoseFit | None:
-    """The pose by the board's lines, oriented so that the markers' positions look most like the markers.
+    """The pose by the board's lines, turned and moved by whole squares so that most markers are where they were seen.
 
-    This works even for markers too blurred or covered to be detected. ``None`` where no board is found, where the
-    orientation stays open, and where several sheets can't be told apart.
+    Otherwise the markers' positions decide that look most like the markers, which works even for markers too blurred
+    or covered to be detected. ``None`` where no board is found, where the orientation stays open, where the lines
+    contradict every marker, and where several sheets can't be told apart.
     """
     surface = layout.surfaces[0]
     if not isinstance(surface, GridSurface) or (isinstance(surface.pieces, Ink) and not markers):
         return None
     for edges, sighting in islice(boards_in(grey, camera, layout.board), _SETTINGS.boards):
-        poses = symmetric_poses(sighting.pose, layout.board)
+        poses = _most_agreed(camera, symmetric_poses(sighting.pose, layout.board), layout, markers)
         alike = [_alike(grey, camera, pose, layout, finder) for pose in poses]
-        second, first = np.argsort(alike)[-2:]
-        if alike[first] - alike[second] < _SETTINGS.clearly_likelier:
+        order = np.argsort(alike)[::-1]
+        if not poses or (len(poses) > 1 and alike[order[0]] - alike[order[1]] < _SETTINGS.clearly_likelier):
             continue
+        first = order[0]
         used = _there(grey, camera, poses[first], layout, markers, finder)
         fitted = fit_lines_and_markers(edges, camera, poses[first], layout, used)
         if fitted is not None and fitted.is_clear:
@@ -114,6 +116,36 @@ def fit_by_lines(
             error_px = float(np.sqrt(np.mean(np.square(errors)))) if errors else 0.0
             return PoseFit(fitted.pose, used, unused, error_px, by_lines=True)
     return None
+
+
+def _most_agreed(
+    camera: CameraModel, poses: Sequence[Pose], layout: TableLayout, markers: Sequence[Marker]
+) -> Sequence[Pose]:
+    """Of these poses, and if none agrees with a marker of those a square farther, those that agree with most markers.
+
+    All of them if no marker was seen.
+    """
+    if not markers:
+        return poses
+    steps = [step * layout.board.cell_mm for step in (-1, 0, 1)]
+    farther = [
+        Pose(pose.rotation, pose.translation + pose.rotation @ np.array([x_mm, y_mm, 0.0]))
+        for pose in poses
+        for x_mm in steps
+        for y_mm in steps
+    ]
+    for candidates in (poses, farther):
+        agreeing = [_markers_agreeing(camera, pose, layout, markers) for pose in candidates]
+        if max(agreeing) > 0:
+            return [pose for pose, count in zip(candidates, agreeing, strict=True) if count == max(agreeing)]
+    return ()
+
+
+def _markers_agreeing(camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]) -> int:
+    """Number of ids whose marker's centre is nearer than half its side to where a pose puts it."""
+    centres = np.array([(*layout.markers.centres_mm[marker.marker_id], layout.markers.z_mm) for marker in markers])
+    away_px = np.linalg.norm(project(camera, pose, centres) - [marker.centre_px for marker in markers], axis=1)
+    return len({one.marker_id for one, away in zip(markers, away_px.tolist(), strict=True) if away < one.side_px / 2})
 
 
 def _alike(grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, finder: MarkerDetector) -> float:

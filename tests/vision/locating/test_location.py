@@ -13,9 +13,12 @@ from tests.effort import some
 from tests.vision.readers.ink import sheets
 from vision.drawing import draw
 from vision.errors import CalibrationError, FrameError, NotLocatedError
-from vision.geometry import CameraModel, back_project, project
+from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import Ink
+from vision.locating.lattice import boards_in, symmetric_poses
+from vision.locating.lines_and_markers import fit_by_lines
 from vision.locating.location import locate
+from vision.locating.markers import MarkerDetector
 
 ALL = (0, 1, 2, 3)
 
@@ -223,3 +226,36 @@ def test_handwriting_that_is_small_in_the_picture_is_noticed(game, share, is_sma
     smaller = replace(whole, matrix=np.diag([share, share, 1.0]) @ whole.matrix, size=size)
     notices = locate(image, smaller, sheets.layout(game)).notices
     assert any("pixels wide" in notice and "closer" in notice for notice in notices) == is_small
+
+
+def lines_from(at_pose, monkeypatch):
+    """Let the lines show the board at a pose, as if its rim could not be seen."""
+
+    def boards(grey, camera, surface):
+        for edges, sighting in boards_in(grey, camera, surface):
+            yield edges, replace(sighting, pose=at_pose)
+
+    monkeypatch.setattr("vision.locating.lines_and_markers.boards_in", boards)
+
+
+@pytest.mark.parametrize("quarters", range(4))
+def test_lines_that_fit_a_square_farther_follow_the_markers_in_sight(
+    quarters, render_table, camera, layout, pose, monkeypatch
+):
+    grey = cv2.cvtColor(render_table(pose, hidden={1, 3}), cv2.COLOR_BGR2GRAY)
+    finder = MarkerDetector(layout.markers.dictionary)
+    markers = finder.thorough(grey)
+    farther = Pose(pose.rotation, pose.translation + pose.rotation @ (0.0, layout.board.cell_mm, 0.0))
+    lines_from(symmetric_poses(farther, layout.board)[quarters], monkeypatch)
+    found = fit_by_lines(grey, camera, layout, markers, finder)
+    assert found.ids == {0, 2}
+    assert board_error_mm(camera, layout, found.pose, pose) < 2.5
+
+
+def test_lines_that_contradict_every_marker_in_sight_are_not_believed(render_table, camera, layout, pose):
+    grey = cv2.cvtColor(render_table(pose), cv2.COLOR_BGR2GRAY)
+    finder = MarkerDetector(layout.markers.dictionary)
+    (marker, *_) = finder.thorough(grey)
+    elsewhere = replace(marker, corners_px=marker.corners_px + np.array([120.0, 90.0]))
+    assert fit_by_lines(grey, camera, layout, (), finder) is not None
+    assert fit_by_lines(grey, camera, layout, (elsewhere,), finder) is None
