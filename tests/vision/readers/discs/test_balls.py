@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from tests.vision.readers.discs.drawn import BOARD, DARK, PALE, Drawn, finder_from, picture_of, seen_from
-from vision.frame import BoolImage
+from vision.frame import BoolImage, FloatArray
 from vision.readers.discs.appearance import DARK_FLOOR, shares_of
 from vision.readers.discs.balls import BallEvidence, ball_evidence
+from vision.readers.discs.finder import DiscFit, TopPlane
+from vision.readers.discs.shape import DiscShape, beyond_mm
 
 RED = (0.05, 0.08, 0.5)
 STANDING = (
@@ -91,3 +95,64 @@ def test_where_nearly_all_is_hidden_nothing_is_said() -> None:
     assert len(half.top) == pytest.approx(len(whole.top) / 2, rel=0.15)
     assert half.unevenness > 1
     assert ball_evidence(plane, finder.shape, [], None) == []
+
+
+def residual(points: FloatArray, values: FloatArray, *, curved: bool) -> float:
+    """Mean square of what an even slope, or a curved one, leaves of values at points."""
+    x, y = (points / 15.0).T
+    terms = [np.ones_like(x), x, y, *([x * x, y * y, x * y] if curved else [])]
+    solution, *_ = np.linalg.lstsq(np.column_stack(terms), values, rcond=None)
+    return float(((np.column_stack(terms) @ solution - values) ** 2).mean())
+
+
+def by_points(plane: TopPlane, shape: DiscShape, fit: DiscFit, nearer: BoolImage) -> BallEvidence:
+    """The same evidence, point by point and direction by direction."""
+    grid = np.array(
+        [(x, y) for x in range(-22, 23) for y in range(-22, 23) if math.hypot(x, y) < shape.radius_mm - 2.6]
+    )
+    grid = grid[[not plane.marked(nearer, point) for point in fit.centre_mm + grid]]
+    beyond = np.array([beyond_mm(point, shape.ball_circles(fit.centre_mm)) for point in fit.centre_mm + grid])
+    top = np.column_stack([grid, plane.at(fit.centre_mm + grid)])
+    ball, rest = top[beyond < -0.4], top[beyond > 0.8]
+    if len(ball) < 12 or len(rest) < 12:
+        return BallEvidence(0.0, 0.0, fit.colour, np.empty((0, 3)))
+    noise = np.sqrt([residual(rest[:, :2], rest[:, 2 + channel], curved=False) for channel in range(3)])
+    apart = noise[2] ** 2 * len(rest) + residual(ball[:, :2], ball[:, 4], curved=True) * len(ball)
+    gained = residual(top[:, :2], top[:, 4], curved=False) - apart / (len(rest) + len(ball))
+    contrasts = []
+    for number in range(24):
+        way = np.array([math.cos(number * math.pi / 12), math.sin(number * math.pi / 12)])
+        outline = shape.ball_outline(fit.centre_mm, way[None])[0]
+        inner, outer = outline - 1.4 * way, outline + 1.4 * way
+        over_top = math.dist(outer, fit.centre_mm) < shape.radius_mm - 1.2
+        clear = over_top or beyond_mm(inner, shape.disc_circles(fit.centre_mm)) > 1.2
+        if clear and not plane.marked(nearer, outer):
+            change = (plane.at(inner) - plane.at(outer)) / (np.array([0.06, 0.06, 0.05]) + noise)
+            contrasts.append(float(np.linalg.norm(change)))
+    edge = float(np.median(contrasts)) if len(contrasts) >= 6 else 0.0
+    return BallEvidence(
+        math.sqrt(max(0.0, gained)) / (0.02 + noise[2]), edge, np.median(ball[:, 2:], axis=0), top[:, 2:]
+    )
+
+
+@pytest.mark.parametrize("hidden_mm", [-30, -6, 0, 5, 9])
+def test_the_evidence_is_that_reckoned_point_by_point(hidden_mm: int) -> None:
+    """Of each disc what lies to the left of a line is hidden, so far to the left of its middle."""
+    pose = seen_from(-75.0)
+    finder = finder_from(pose)
+    places = [disc.place for disc in STANDING]
+    plane = finder.plane(picture_of(STANDING, pose), places)
+    plane.colours[:] += np.random.default_rng(5).normal(0.0, 0.05, plane.colours.shape).astype(np.float32)
+    fits = list(finder.find(plane, places).values())
+    nearer: BoolImage = np.zeros(plane.colours.shape[:2], dtype=np.bool_)
+    for fit in fits:
+        column, row = (round(float(at)) for at in plane.window.to_pixels(fit.x_mm, fit.y_mm))
+        if hidden_mm > -30:
+            nearer[row - 24 : row + 25, column - 24 : column - hidden_mm] = True
+    found = ball_evidence(plane, finder.shape, fits, nearer)
+    for fit, one in zip(fits, found, strict=True):
+        expected = by_points(plane, finder.shape, fit, nearer)
+        assert one.shaded == pytest.approx(expected.shaded, rel=0.01, abs=0.01)
+        assert one.edge == pytest.approx(expected.edge, rel=0.01, abs=0.01)
+        assert one.colour == pytest.approx(expected.colour, abs=1e-3)
+        assert one.top.shape == expected.top.shape
