@@ -16,6 +16,7 @@ from tests.vision.readers.discs.drawn import (
     PALE,
     PIECES,
     Drawn,
+    finder_from,
     picture_of,
     seen_from,
     view_of,
@@ -23,6 +24,7 @@ from tests.vision.readers.discs.drawn import (
 from vision.frame import Image
 from vision.geometry import Pose, project
 from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares
+from vision.readers.discs.lighting import ColourClassifier
 from vision.readers.discs.reader import DiscReader, DiscSighting
 
 POSE = seen_from()
@@ -182,3 +184,76 @@ def test_a_set_without_colours_is_seen_but_nobodys() -> None:
     found = DiscReader(BOARD, DiscAppearance({})).read(view_of(picture_of(STANDING, POSE), POSE), BOARD.places, {})
     assert {place for place, one in found.items() if one.log_odds > 0} == set(TRUTH)
     assert all(one.player is None and one.look_probabilities() == {} for one in found.values())
+
+
+def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tuple[float, float]:
+    """The odds of one disc and of its ball, reckoned from its circle, its top, and the owner's other discs."""
+    one = seen[place]
+
+    def by_outline(sighting: DiscSighting, contrast: float) -> float:
+        far = max(0.0, math.dist(sighting.fit.centre_mm, BOARD.centre_mm(sighting.place)) - 7.5)
+        strange = min(26.0, 0.9 * max(0.0, min(sighting.colour_distance.values()) - 1.5) ** 2)
+        return 3.0 * (min(contrast, 6.0) - 2.2) - strange - far
+
+    others = [
+        other.ball.unevenness
+        for other in seen.values()
+        if other is not one
+        and other.player == one.player
+        and (by_outline(other, other.fit.contrast) > 0 or by_outline(one, one.fit.contrast) <= 0)
+    ]
+    usual = max(0.06, float(np.median([*others, 0.13, 0.13, 0.13])))
+    offs = [math.log(max(other, 0.06) / usual) for other in others]
+    spread = math.sqrt((3 * 0.65**2 + sum(each**2 for each in offs)) / (3 + len(offs)))
+    plain = math.log(one.ball.unevenness / usual) / min(0.65, max(0.35, spread))
+    carried = math.log(one.ball.unevenness / 1.8) / 0.85
+    ball = -1.2 + 0.5 * (max(0.0, plain) ** 2 - min(0.0, carried) ** 2)
+    own = LOOKS.players[str(one.player)]
+    lit = np.array([0.0, 0.0, light])
+    as_disc, as_ball = (
+        min(12.0, float((((one.ball.colour - look - lit) / 0.4) ** 2).sum())) for look in (own.disc, own.ball)
+    )
+    ball = 12.0 * math.tanh((ball + 0.5 * (as_disc - as_ball)) / 12.0)
+    apart = [np.linalg.norm((one.ball.top - look - lit) / 0.4, axis=1) for look in (own.disc, own.ball)]
+    strange = float((np.minimum(*apart) > 3.0).mean()) if len(one.ball.top) else 0.0
+    foreign = min(26.0, 80.0 * max(0.0, strange - 0.15))
+    ball *= max(0.0, 1 - foreign / 8.0)
+    if ball < 0 and one.fit.light > 0.93:
+        ball *= 0.25
+    even = max(-2.0, min(1.5, math.log(0.15 / one.ball.unevenness)))
+    there = by_outline(one, one.fit.contrast if ball > 0 else one.fit.contrast_without_ball)
+    return there + even + 0.6 * max(0.0, ball) - foreign, ball
+
+
+ODD = (
+    *STANDING,
+    Drawn("b6", (0.18, 0.25, 0.6)),
+    Drawn("e2", (0.06, 0.12, 0.5), (9.0, 4.5)),
+    Drawn("f4", (0.5, 0.25, 0.15), (-8.5, 3.0), ball=DARK),
+    Drawn("g5", BLUE, ball=RED),
+)
+
+
+@pytest.mark.parametrize("lamp", [0.6, 1.0, 2.6])
+@pytest.mark.parametrize("discs", [STANDING, ODD])
+def test_odds_are_reckoned_from_outline_colour_place_top_and_the_owners_other_discs(
+    discs: Sequence[Drawn], lamp: float
+) -> None:
+    image = picture_of(discs, POSE, lamp=lamp)
+    turns = np.linspace(0, 2 * np.pi, 30, endpoint=False)
+    for radius_mm, place in ((4.6, "b1"), (8.0, "e5")):
+        x, y = BOARD.centre_mm(place)
+        rim = [[x + radius_mm * np.cos(turn), y + radius_mm * np.sin(turn), 20.0] for turn in turns]
+        cv2.fillConvexPoly(image, np.round(project(CAMERA, POSE, rim)).astype(np.int32), (40, 220, 60))
+    view = view_of(image, POSE)
+    seen = DiscReader(BOARD, LOOKS).read(view, BOARD.places, {})
+    finder = finder_from(POSE)
+    plane = finder.plane(image, BOARD.places)
+    judge = ColourClassifier({player: colours.disc for player, colours in LOOKS.players.items()})
+    fits = finder.find(plane, BOARD.places)
+    light = judge.light([fit.colour for fit in fits.values() if fit.contrast > 3.5], plane.paper)
+    assert len(seen) >= len(discs) - 1
+    for place, one in seen.items():
+        log_odds, ball_log_odds = expected_odds(seen, place, light)
+        assert one.log_odds == pytest.approx(log_odds, abs=0.01), place
+        assert one.ball_log_odds == pytest.approx(ball_log_odds, abs=0.01), place
