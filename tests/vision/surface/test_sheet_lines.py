@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from vision.frame import BoolImage, FloatImage
@@ -136,3 +137,77 @@ def test_a_card_is_found_on_a_shaken_picture_too() -> None:
     found = covered(sheet, shaken)
     assert found[part(sheet, (1.05, 3.95, 2.05, 4.95))].all()
     assert found.sum() < 12 * sheet.cell_mm**2
+
+
+ARMS = ((0, 1), (0, -1), (1, 0), (-1, 0))
+ACROSS = (-0.23, -0.17, -0.06, -0.04, -0.02, 0.0, 0.02, 0.04, 0.06, 0.17, 0.23)
+
+
+def by_arms(sheet: GridSurface, light: FloatImage) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Of each corner's arms, arm by arm: whether its line is gone, and whether the light across it is even."""
+    window, bounds, cell = view_window(sheet, 10.0), sheet.bounds_mm, sheet.cell_mm
+    logs = np.log(light.mean(axis=2) + np.float32(0.02)).astype(np.float32)
+
+    def profile(x: float, y: float, way: tuple[int, int]) -> tuple[float, float]:
+        """How much darker the middle of an arm is than the paper on its darker side, and the spread across it."""
+        levels = []
+        for off in ACROSS:
+            along = [0.08 + 0.39 * number / 7 for number in range(8)]
+            points = [
+                (x + cell * (at * way[0] - off * way[1]), y + cell * (at * way[1] + off * way[0])) for at in along
+            ]
+            pixels = np.array([window.to_pixels(*point) for point in points], dtype=np.float32)[None]
+            levels.append(float(np.median(cv2.remap(logs, pixels, None, cv2.INTER_LINEAR))))
+        paper = min((levels[0] + levels[1]) / 2, (levels[-1] + levels[-2]) / 2)
+        return paper - min(levels[2:-2]), max(levels) - min(levels)
+
+    corners = [
+        (bounds.left_mm + cell * column, bounds.near_mm + cell * row)
+        for row in range(1, sheet.rows)
+        for column in range(1, sheet.columns)
+    ]
+    lined = np.array([[profile(x, y, way) for way in ARMS] for x, y in corners])
+    blank = np.array([[profile(x + cell / 2, y + cell / 2, way)[0] for way in ARMS] for x, y in corners])
+    gone, even = np.zeros(blank.shape, dtype=np.bool_), np.zeros(blank.shape, dtype=np.bool_)
+    for way in (slice(0, 2), slice(2, 4)):
+        none = float(np.median(blank[:, way]))
+        contrast = float(np.median(lined[:, way, 0])) - none
+        if contrast < 6.0 * 1.4826 * float(np.median(np.abs(blank[:, way] - none))):
+            return np.zeros_like(gone), np.zeros_like(even)
+        even[:, way] = lined[:, way, 1] < 0.5 * contrast
+        gone[:, way] = even[:, way] & (lined[:, way, 0] - none < 0.3 * contrast)
+    return gone, even
+
+
+@pytest.mark.parametrize(("seed", "noise"), [(4, 0.0), (1, 0.01), (2, 0.03), (3, 0.3)])
+def test_arms_are_judged_as_they_are_one_by_one(seed: int, noise: float) -> None:
+    """Pale and dark things lie on the sheet; lines show through some of them, and strokes go over some."""
+    sheet, random = SHEETS[0], np.random.default_rng(seed)
+    light = printed(sheet)
+    for _ in range(12):
+        column, row = random.uniform(0, sheet.columns), random.uniform(0, sheet.rows)
+        wide, deep = random.uniform(0.3, 2.0, 2)
+        pixels = part(sheet, (column, column + wide, row, row + deep))
+        share = random.choice([1.0, 0.9, 0.7, 0.4])
+        light[pixels] = share * random.uniform(0.1, 0.8) + (1 - share) * light[pixels]
+    for _ in range(8):
+        start, end = random.integers(0, light.shape[0], (2, 2)).tolist()
+        cv2.line(light, start, end, (0.1, 0.1, 0.15), 2)
+    light *= np.float32(1) + random.normal(0, noise, light.shape).astype(np.float32)
+    lines = SheetLines(sheet, view_window(sheet, 10.0))
+    found = lines.examine(light)
+    gone, even = by_arms(sheet, light)
+    assert (found.gone == gone).all()
+    assert (found.even == even).all()
+    assert gone.any() == even.any() == (noise < 0.3)
+    assert (gone != even).any() == (noise < 0.3)
+    assert found.gone.shape == lines.arms_mm.shape[:2]
+    nothing = np.zeros(light.shape[:2], dtype=np.bool_)
+    expected = nothing.copy()
+    middles = lines.arms_mm.mean(axis=1)
+    cell_px = round(sheet.cell_mm * view_window(sheet, 10.0).px_per_mm)
+    for number in np.flatnonzero(gone.all(axis=1)):
+        column, row = (round(float(at)) for at in view_window(sheet, 10.0).to_pixels(*middles[number]))
+        if light[row, column].min() <= 0.88:
+            expected[max(0, row - cell_px) : row + cell_px + 1, max(0, column - cell_px) : column + cell_px + 1] = True
+    assert (lines.covered(found, light, nothing) == expected).all()
