@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import cv2
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from tests.vision.surface.drawn import BOARD, WINDOW, Rect, board_image, grey_of, part, softened, with_lines
 from vision.frame import BoolImage, FloatImage
+from vision.sampling import sample
 from vision.surface.grid_lines import HALVES, GridLines, LineEvidence, grid_segments
 
 GREY = grey_of(board_image())
@@ -210,3 +212,113 @@ def test_an_edge_far_stronger_than_a_line_or_beside_its_place_is_not_that_line()
 def test_lines_all_a_little_beside_their_places_are_seen() -> None:
     off = np.asarray(np.roll(GREY, (1, 1), (0, 1)))
     assert detect(off).seen.mean() > 0.98
+
+
+OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
+
+
+class ByPart:
+    """Half of a line segment, or the same shifted to where no line is: what the picture shows across it."""
+
+    def __init__(
+        self, grey: FloatImage, known: BoolImage, start: npt.NDArray[np.floating], end: npt.NDArray[np.floating]
+    ):
+        along = (end - start) / np.linalg.norm(end - start)
+        self.upright = abs(along[1]) > 0.5
+        across = np.array([-along[1], along[0]])
+        points = [start + (end - start) * number / 11 for number in range(12)]
+        columns, rows = (np.round(at).astype(int) for at in WINDOW.to_pixels(*np.array(points).T))
+        self.rows, self.columns = np.clip(rows, 0, grey.shape[0] - 1), np.clip(columns, 0, grey.shape[1] - 1)
+        is_open = ~known[self.rows, self.columns]
+        self.bare = 2 * int(is_open.sum()) >= 12
+        levels = []
+        for off_mm in OFFSETS_MM:
+            moved = np.array(WINDOW.to_pixels(*(np.array(points) + off_mm * across).T), dtype=np.float32).T
+            shown = sample(grey, np.ascontiguousarray(moved[None]))[0]
+            levels.append(float(shown[is_open].mean()) if is_open.any() else 0.0)
+        left, middle, right = np.mean(levels[:2]), levels[2:-2], np.mean(levels[-2:])
+        self.beside, self.step = float(left + right) / 2, float(abs(left - right))
+        self.contrasts = self.beside - min(middle), max(middle) - self.beside
+        self.places = middle.index(min(middle)), middle.index(max(middle))
+
+
+def by_parts(
+    grey: FloatImage, known: BoolImage, brighter: FloatImage, bleached: BoolImage
+) -> tuple[list[float], list[bool], list[float]]:
+    """The same evidence, part by part: odds that it is gone, whether a line would show, and its clearness."""
+    segments = np.array(grid_segments(BOARD)).reshape(-1, 2, 2)
+    parts, blanks = [], []
+    for start, end in segments:
+        way = end - start
+        shift = np.array([-way[1], way[0]]) / 2
+        for low, high in ((0.08, 0.48), (0.52, 0.92)):
+            parts.append(ByPart(grey, known, start + low * way, start + high * way))
+            blanks.append(ByPart(grey, known, start + shift + low * way, start + shift + high * way))
+    coarse = [(one.rows // 2, one.columns // 2) for one in parts]
+    bright = [bool(bleached[at].mean() > 0.2) for at in coarse]
+    judged = [one for one, white in zip(parts, bright, strict=True) if one.bare and not white]
+    judged = judged if len(judged) >= 12 else [one for one in parts if one.bare]
+    gone, decidable, clearness = [0.0] * len(parts), [False] * len(parts), [0.0] * len(parts)
+    if len(judged) < 12:
+        return gone, decidable, clearness
+    way = 0 if np.median([one.contrasts[0] for one in judged]) >= np.median([one.contrasts[1] for one in judged]) else 1
+    for upright in (False, True):
+        own = [number for number, one in enumerate(parts) if one.bare and one.upright == upright]
+        null = [one.contrasts[way] for one in blanks if one.bare and one.upright == upright]
+        if min(len(own), len(null)) < 12:
+            continue
+        lit = {n: max(0.0, float(brighter[coarse[n][0][6], coarse[n][1][6]])) for n in own}
+        levels = {n: parts[n].beside * math.exp(-2 / 2.2 * lit[n]) for n in own}
+        blank = float(np.median(null))
+        noise = max(0.8, 1.4826 * float(np.median(np.abs(np.array(null) - blank))))
+        usual = float(np.quantile([parts[n].contrasts[way] / max(levels[n], 1.0) for n in own], 0.65))
+        expected = {n: max(usual * levels[n], 1e-3) for n in own}
+        present = np.mean([parts[n].contrasts[way] > 0.5 * (blank + expected[n]) for n in own])
+        for n in own:
+            shown = min(max(parts[n].contrasts[way], blank), expected[n])
+            of_line, of_none = math.hypot(noise, 0.3 * expected[n]), math.hypot(noise, 0.06 * expected[n])
+            odds = ((shown - expected[n]) / of_line) ** 2 / 2 - ((shown - blank) / of_none) ** 2 / 2
+            if expected[n] > blank + 2.0 * noise and present > 0.4:
+                gone[n] = min(2.5, max(-2.5, odds + math.log(of_line / of_none)))
+            decidable[n] = gone[n] != 0
+        where = {n: (1.0, parts[n].rows.mean() / grey.shape[0], parts[n].columns.mean() / grey.shape[1]) for n in own}
+        seen = [n for n in own if gone[n] < 0]
+        fit = np.zeros(3)
+        if len(seen) >= 12:
+            fit = np.linalg.lstsq([where[n] for n in seen], [parts[n].places[way] for n in seen], rcond=None)[0]
+        for n in own:
+            astray = len(seen) >= 12 and abs(parts[n].places[way] - np.dot(where[n], fit)) >= 1.7
+            if astray or parts[n].contrasts[way] > 2.2 * usual * parts[n].beside + 1.6:
+                gone[n] = max(gone[n], 0.0)
+            if parts[n].step > usual * parts[n].beside:
+                gone[n] = min(gone[n], 0.0)
+            clearness[n] = parts[n].contrasts[way] / max(usual * parts[n].beside, 1e-3)
+    white = [gone[n] < 0 for n, one in enumerate(parts) if bright[n] and one.bare]
+    if not white or np.mean(white) < 0.6:
+        gone = [min(odds, 0.0) if is_bright else odds for odds, is_bright in zip(gone, bright, strict=True)]
+    return gone, decidable, clearness
+
+
+@pytest.mark.parametrize("inverted", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_evidence_is_that_reckoned_part_by_part(seed: int, inverted: bool) -> None:
+    """Cards, shadows, a lamp and noise, on a board with dark or bright lines of which pieces hide some."""
+    random = np.random.default_rng(seed)
+
+    def anywhere(least_mm: float, most_mm: float) -> Rect:
+        (x, y), (wide, deep) = random.uniform(-150, 150, 2), random.uniform(least_mm, most_mm, 2) / 2
+        return x - wide, x + wide, y - deep, y + deep
+
+    grey = (255 - GREY if inverted else GREY).copy()
+    for _ in range(3):
+        grey = over(anywhere(20, 90), grey)
+        grey[part(anywhere(20, 120))] *= np.float32(random.uniform(0.4, 1.5))
+    grey += random.normal(0, random.choice([0.5, 3.0, 8.0]), grey.shape).astype(np.float32)
+    known, bleached = mask(anywhere(60, 120)) | mask(anywhere(20, 40)), np.zeros(COARSE, dtype=np.bool_)
+    bleached |= mask(anywhere(40, 120))[::2, ::2][: COARSE[0], : COARSE[1]]
+    brighter = cv2.resize(random.normal(0, 0.5, (5, 5)).astype(np.float32), COARSE[::-1])
+    found = detect(grey, known, brighter, bleached)
+    gone, decidable, clearness = by_parts(grey, known, brighter, bleached)
+    assert found.decidable.tolist() == decidable
+    assert found.clearness == pytest.approx(np.array(clearness), abs=1e-3)
+    assert found.gone == pytest.approx(np.array(gone), abs=0.01)

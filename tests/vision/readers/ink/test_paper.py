@@ -98,3 +98,9 @@ def test_ink_is_what_it_takes_of_the_papers_light_in_the_channel_that_loses_most
 @pytest.mark.parametrize(("wide_px", "is_ink"), [(4, True), (CELL_PX - 4, True), (CELL_PX + 8, False)])
 def test_what_is_wider_than_a_cell_is_shadow(wide_px: int, is_ink: bool) -> None:
     assert bool(drawn(wide_px, (0.4, 0.4, 0.4))[3 * CELL_PX] > 0.3) is is_ink
+
+
+def test_ink_is_the_same_along_and_across_the_sheet() -> None:
+    flat = np.random.default_rng(6).integers(90, 256, (5 * CELL_PX, 6 * CELL_PX, 3)).astype(np.uint8)
+    flat[40:44], flat[:, 70:73] = 20, (90, 20, 10)
+    assert ink_on(np.ascontiguousarray(flat.swapaxes(0, 1))).T == pytest.approx(ink_on(flat), abs=1e-4)
