@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 
 import cv2
@@ -42,11 +43,32 @@ def _marker_texture(canvas: Image, layout: TableLayout, marker_id: int, centre: 
     canvas[top : top + code.shape[0], left : left + code.shape[0]] = np.where(code > 0, 190, 8)
 
 
-def _sample(texture: Image, points_mm: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    middle = texture.shape[0] / 2
+def _empty_texture(grey: int) -> Image:
+    size = 2 * _HALF_TABLE_MM * _TEXTURE_PX_PER_MM
+    return np.full((size, size), grey, dtype=np.uint8)
+
+
+def _board_texture(layout: TableLayout) -> Image:
+    board = _empty_texture(110)
+    half = layout.board.columns * layout.board.cell_mm / 2
+    for line in range(layout.board.columns + 1):
+        at = round(board.shape[0] / 2 + (line * layout.board.cell_mm - half) * _TEXTURE_PX_PER_MM)
+        board[:, at - 2 : at + 2] = 20
+        board[at - 2 : at + 2, :] = 20
+    return board
+
+
+def _texture_map(points_mm: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Where in a texture each pixel of the picture looks."""
+    middle = _HALF_TABLE_MM * _TEXTURE_PX_PER_MM
     x = (points_mm[:, 0] * _TEXTURE_PX_PER_MM + middle - 0.5).astype(np.float32).reshape(shape)
     y = (middle - points_mm[:, 1] * _TEXTURE_PX_PER_MM - 0.5).astype(np.float32).reshape(shape)
-    return np.asarray(cv2.remap(texture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), dtype=np.float64)
+    return x, y
+
+
+def _sample(texture: Image, seen_at: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    found = cv2.remap(texture, *seen_at, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(found, dtype=np.float64)
 
 
 RenderTable = Callable[..., Image]
@@ -77,18 +99,23 @@ def pose_looking_from() -> Callable[..., Pose]:
 def render_table(layout: TableLayout, camera: CameraModel) -> RenderTable:
     """``render_table(pose, hidden=(), moved={}, extra=(), blur_px=0.7, light=1.0, noise=1.5, seed=1)``."""
 
-    seen: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+    width, height = camera.size
+    pixels = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).reshape(-1, 2)
+    half = layout.board.columns * layout.board.cell_mm / 2
+    board = _board_texture(layout)
 
-    def on_planes(pose: Pose) -> tuple[np.ndarray, np.ndarray]:
-        key = pose.rotation.tobytes() + pose.translation.tobytes()
-        if key not in seen:
-            width, height = camera.size
-            pixels = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).reshape(-1, 2)
-            seen[key] = (
-                back_project(camera, pose, pixels, layout.markers.z_mm),
-                back_project(camera, pose, pixels, layout.board.height_mm),
-            )
-        return seen[key]
+    @functools.lru_cache(maxsize=50)
+    def planes(rotation: bytes, translation: bytes) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
+        """Where the table is seen from that pose, what the board shows there, and where the board is."""
+        pose = Pose(np.frombuffer(rotation).reshape(3, 3), np.frombuffer(translation))
+        on_table = back_project(camera, pose, pixels, layout.markers.z_mm)
+        eye = pose.camera_position_mm
+        # Of the same ray, what lies at the board's height.
+        share = (layout.board.height_mm - eye[2]) / (layout.markers.z_mm - eye[2])
+        on_board = eye + share * (on_table - eye)
+        inside = (np.abs(on_board[:, :2]).max(axis=1) <= half + 1).reshape(height, width)
+        shown = _sample(board, _texture_map(on_board, (height, width)))
+        return _texture_map(on_table, (height, width)), shown, inside
 
     def render(
         pose: Pose,
@@ -102,25 +129,17 @@ def render_table(layout: TableLayout, camera: CameraModel) -> RenderTable:
         seed: int = 1,
     ) -> Image:
         random = np.random.default_rng(seed)
-        size = 2 * _HALF_TABLE_MM * _TEXTURE_PX_PER_MM
-        table = np.full((size, size), 60, dtype=np.uint8)
+        table = _empty_texture(60)
         for marker_id, (x, y) in layout.markers.centres_mm.items():
             if marker_id not in hidden:
                 dx, dy = (moved or {}).get(marker_id, (0.0, 0.0))
                 _marker_texture(table, layout, marker_id, (x + dx, y + dy))
         for marker_id, centre in extra:
             _marker_texture(table, layout, marker_id, centre)
-        half = layout.board.columns * layout.board.cell_mm / 2
-        board = np.full((size, size), 110, dtype=np.uint8)
-        for line in range(layout.board.columns + 1):
-            at = round(size / 2 + (line * layout.board.cell_mm - half) * _TEXTURE_PX_PER_MM)
-            board[:, at - 2 : at + 2] = 20
-            board[at - 2 : at + 2, :] = 20
-        width, height = camera.size
-        on_table, on_board = on_planes(pose)
-        picture = _sample(table, on_table, (height, width))
-        inside = (np.abs(on_board[:, :2]).max(axis=1) <= half + 1).reshape(height, width)
-        picture = np.where(inside, _sample(board, on_board, (height, width)), picture) * light
+        seen_at, shown, inside = planes(
+            np.asarray(pose.rotation, np.float64).tobytes(), np.asarray(pose.translation, np.float64).tobytes()
+        )
+        picture = np.where(inside, shown, _sample(table, seen_at)) * light
         blurred = np.clip(cv2.GaussianBlur(picture, (0, 0), blur_px), 0, 255)
         toned = 255 * (blurred / 255) ** (1 / 2.2) + random.normal(0, noise, picture.shape)
         grey = np.clip(toned, 0, 255).astype(np.uint8)
