@@ -104,4 +104,4 @@ def test_ink_is_the_same_along_and_across_the_sheet() -> None:
     flat = np.random.default_rng(6).integers(90, 256, (5 * CELL_PX, 6 * CELL_PX, 3)).astype(np.uint8)
     flat[40:44], flat[:, 70:73] = 20, (90, 20, 10)
     along, across = ink_on(flat), ink_on(np.ascontiguousarray(flat.swapaxes(0, 1)))
-    assert across.T == pytest.approx(along, abs=1e-4)
+    assert across.transpose() == pytest.approx(along, abs=1e-4)
