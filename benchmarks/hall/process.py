@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from referee.hall.broker import Address, Line
+from referee.hall.broker import Address, BrokerConnection
 from referee.hall.database import Database
 from referee.hall.hall import Hall, Incoming, Outgoing
 from referee.hall.rulings import Rulings
@@ -36,14 +36,14 @@ async def main(port: int, store: str, prefix: str) -> None:
     """Run until the process is killed."""
     rulings = Rulings(Database(store), lambda: secrets.token_hex(8), lambda: datetime.now(UTC))
     hall = SayingHall(Database(store), rulings, prefix, "hall", time.monotonic, sys.stderr.write)
-    line = Line(hall, Address("127.0.0.1", port), "hall", lambda _: None)
+    line = BrokerConnection(hall, Address("127.0.0.1", port), "hall", lambda _: None)
     ordered = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(ordered), sys.stdin)
 
     async def rule() -> None:
         while table := (await ordered.readline()).decode().strip():
             hall.rule(table, {"command": "take back"}, "benchmark")
-            line.look()
+            line.send_now()
 
     await asyncio.gather(line.run(), rule())
 

@@ -1,4 +1,4 @@
-"""The hall's broker, announced in the network so that tables find it."""
+"""Announces the hall's broker in the network, so that tables find it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _CONNECT_S = 3.0
 async def announce(
     broker: HallBroker, chosen_address: str | None, say: Callable[[str], object], *, name_check_s: float = _NAME_CHECK_S
 ) -> None:
-    """Announce a broker until this is cancelled, at the machine's new address if that changes.
+    """Announce a broker until this task is cancelled; follows a change of the machine's address.
 
-    ``chosen_address`` is the machine's own in the network that is told; ``None`` takes the one it goes out by. Another
-    hall of the same name is looked for as long as ``name_check_s``. ``say`` hears, once each, why it isn't announced
-    and that it is.
+    ``chosen_address`` is the machine's own in the network to use; ``None`` takes the address from which it sends
+    multicasts. Another hall of the same name is searched for during ``name_check_s`` seconds. ``say`` is told once when
+    the announcement succeeds, and once why it fails.
     """
     said, failures = "", 0
     while True:
@@ -54,7 +54,7 @@ async def _announce(dns: AsyncZeroconf, broker: HallBroker, address: str, name_c
 
 
 async def _warn(broker: HallBroker, address: str, say: Callable[[str], object]) -> None:
-    """Say so if a broker on this machine does not listen to others: Mosquitto does that only when it is told to."""
+    """Say so if a broker on this machine doesn't accept other machines: Mosquitto does that only with a listener."""
     if broker.host:
         return
     try:

@@ -1,4 +1,4 @@
-"""The hall's connection to the broker: what comes is kept in batches, and what is to be asked is sent."""
+"""The hall's connection to the broker: stores incoming messages in batches, and sends the hall's requests."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from typing import Any
 
 import aiomqtt
 from paho.mqtt.packettypes import PacketTypes
-from paho.mqtt.properties import Properties
 
 from common.backoff import doubled_wait_s
 from referee.errors import HallStoreError
 from referee.hall.hall import Hall, Incoming, Outgoing
+from referee.mqtt.client import properties
 
 SESSION_S = 24 * 3600
-"""How long the broker keeps for a hall that is away what it may not miss."""
+"""How long, in seconds, the broker keeps messages for a hall that is away."""
 _MOST_IN_BATCH = 1000
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 15.0
-_LOOK_S = 1.0
-"""How often unanswered questions are looked for."""
+_CHECK_EVERY_S = 1.0
+"""How often, in seconds, to check for unanswered requests."""
 
 _SILENT_LOGGER = logging.Logger("broker")
 _SILENT_LOGGER.addHandler(logging.NullHandler())
-"""What the client says of each lost connection; ours says it once."""
+"""Replaces the client's log, which reports every lost connection; the hall reports it once."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where the broker is. Without a ``tls`` context the connection is open to whoever listens in the network."""
+    """The broker's address and login. Without a ``tls`` context, the connection isn't encrypted."""
 
     host: str
     port: int = 1883
@@ -42,16 +42,16 @@ class Address:
 
 
 def end_if_cancelled() -> None:
-    """Raise CancelledError if this task was cancelled: a task group forgets that when a task of its own fails too."""
+    """Raise CancelledError if this task was cancelled, because a task group forgets that if one of its tasks fails."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
 
 
-class Line:
-    """Runs the connection: ``run`` in an event loop of its own, until it is cancelled.
+class BrokerConnection:
+    """Keeps the connection: ``run`` it in an event loop of its own, until it is cancelled.
 
-    ``client_id`` tells the broker whose session it keeps. ``say`` hears when the broker is lost and found.
+    ``client_id`` identifies the session that the broker keeps. ``say`` is told when the broker is lost and found.
     """
 
     def __init__(self, hall: Hall, address: Address, client_id: str, say: Callable[[str], object]) -> None:
@@ -60,18 +60,18 @@ class Line:
         self._client_id = client_id
         self._say = say
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._look: asyncio.Event | None = None
+        self._wake: asyncio.Event | None = None
         self.is_connected = False
 
-    def look(self) -> None:
-        """Look at once for what is to be sent, such as a ruling; any thread may ask."""
-        loop, look = self._loop, self._look
-        if loop is not None and look is not None:
-            loop.call_soon_threadsafe(look.set)
+    def send_now(self) -> None:
+        """Send what is due, such as a ruling, without waiting; any thread may call this."""
+        loop, wake = self._loop, self._wake
+        if loop is not None and wake is not None:
+            loop.call_soon_threadsafe(wake.set)
 
     async def run(self) -> None:
-        """Keep the connection, and begin it anew whenever it is lost."""
-        self._loop, self._look = asyncio.get_running_loop(), asyncio.Event()
+        """Connect, and reconnect whenever the connection is lost."""
+        self._loop, self._wake = asyncio.get_running_loop(), asyncio.Event()
         self._loop.set_exception_handler(_without_lost_connections)
         failures = 0
         while True:
@@ -89,14 +89,12 @@ class Line:
                     self._say(f"The broker {self._address.host} can't be reached ({said}); trying again.")
             finally:
                 self.is_connected = False
-                self._hall.lost_broker()
+                self._hall.note_disconnected()
             end_if_cancelled()
             failures += 1
             await asyncio.sleep(doubled_wait_s(_FIRST_WAIT_S, _LONGEST_WAIT_S, failures))
 
     def _client(self) -> aiomqtt.Client:
-        kept = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
-        kept.SessionExpiryInterval = SESSION_S
         address = self._address
         return aiomqtt.Client(
             address.host,
@@ -107,7 +105,7 @@ class Line:
             protocol=aiomqtt.ProtocolVersion.V5,
             identifier=self._client_id,
             clean_start=False,
-            properties=kept,
+            properties=properties(PacketTypes.CONNECT, SessionExpiryInterval=SESSION_S),
             max_inflight_messages=200,
             logger=_SILENT_LOGGER,
         )
@@ -126,7 +124,7 @@ class Line:
                 looking.cancel()
 
     async def _keep(self, client: aiomqtt.Client, arrived: asyncio.Queue[Incoming]) -> None:
-        """Keep what has come, all of it together: the disk is asked once for many messages."""
+        """Store the messages that have arrived, many in one transaction."""
         while True:
             batch = [await arrived.get()]
             while len(batch) < _MOST_IN_BATCH and not arrived.empty():
@@ -137,27 +135,26 @@ class Line:
                 self._say(f"{error}.")
 
     async def _ask_again(self, client: aiomqtt.Client) -> None:
-        assert self._look is not None
+        assert self._wake is not None
         while True:
-            await self._send(client, self._hall.due())
+            await self._send(client, self._hall.due_messages())
             try:
-                async with asyncio.timeout(_LOOK_S):
-                    await self._look.wait()
+                async with asyncio.timeout(_CHECK_EVERY_S):
+                    await self._wake.wait()
             except TimeoutError:
                 continue
-            self._look.clear()
+            self._wake.clear()
 
     @staticmethod
     async def _send(client: aiomqtt.Client, messages: Sequence[Outgoing]) -> None:
         for message in messages:
-            asked = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-            if message.response:
-                asked.ResponseTopic = message.response
+            response = {"ResponseTopic": message.response} if message.response else {}
+            asked = properties(PacketTypes.PUBLISH, **response)
             await client.publish(message.topic, message.payload, qos=1, properties=asked)
 
 
 def _without_lost_connections(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Leave out what the client's own futures say of a connection that is lost."""
+    """Ignore the errors of the client's own futures about a lost connection."""
     error = context.get("exception")
     is_closed = isinstance(error, OSError) and error.errno == errno.EBADF
     if not (is_closed or isinstance(error, aiomqtt.MqttError)):

@@ -15,13 +15,13 @@ from referee.mqtt.topics import TableEvent
 Copy = tuple[str, str]
 """A table and its journal: each pair is copied by itself."""
 MOST_TABLE_BYTES = 256 * 1024 * 1024
-"""The most that the events of one table may take: those of about 3,000 games."""
+"""The most bytes that the events of one table may take: about 3,000 games."""
 MOST_JOURNALS = 1000
 """The most journals of one table."""
 _ROW_BYTES = 256
-"""What an event takes beside its content, rounded up."""
+"""The bytes that an event takes beside its content, rounded up."""
 _DECIDING = tuple(sorted({*STATE_CHANGING, EventKind.END} - {EventKind.NEW_GAME, EventKind.SET_UP}))
-"""The newest of these says whether a game is over."""
+"""The newest event of these kinds decides whether a game is over."""
 _KEEP_RESULT = """
     INSERT INTO result (seat, journal, game_number, number, game, players, winners, reason, wall_time)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seat, journal, game_number) DO UPDATE SET
@@ -31,7 +31,7 @@ _KEEP_RESULT = """
 
 @dataclass(frozen=True)
 class Arrival:
-    """An event that was told; ``asked_for`` when the table was asked for it, so that it says what its journal has."""
+    """An event from a table; ``asked_for`` if it answers a replay request, so that the table's journal has it now."""
 
     event: TableEvent
     asked_for: bool = False
@@ -39,7 +39,7 @@ class Arrival:
 
 @dataclass
 class _Batch:
-    """What is to be written together."""
+    """The changes to write in one transaction."""
 
     held: dict[Copy, int] = field(default_factory=dict)
     rows: dict[tuple[str, str, int], tuple[TableEvent, str]] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class _Batch:
 class Copies:
     """Keeps copies of journals. A copy has no gaps: it ends before the first event that is missing.
 
-    ``full`` are the tables whose last events were not kept, because they have ``most_bytes`` or MOST_JOURNALS already.
+    ``full`` are the tables whose last events weren't kept, because they already have ``most_bytes`` or MOST_JOURNALS.
     """
 
     def __init__(self, database: Database, most_bytes: int = MOST_TABLE_BYTES) -> None:
@@ -72,9 +72,9 @@ class Copies:
         return self._held.get((seat, journal), 0)
 
     def take(self, arrivals: Iterable[Arrival]) -> dict[Copy, int]:
-        """Keep events; durable on return. Give the copies with gaps, each with the event after which one begins.
+        """Store events, durably on return. Returns the copies with gaps, each with the event before its gap.
 
-        Raises HallStoreError, and has then kept none of them.
+        Raises HallStoreError, and then has stored none of them.
         """
         batch = _Batch()
         with self._database.transaction() as work:
@@ -82,7 +82,7 @@ class Copies:
                 self._take(work, batch, arrival)
             self._write(work, batch)
             for seat, journal, game in sorted(batch.games):
-                _fold(work, seat, journal, game)
+                _update_result(work, seat, journal, game)
         self._journals.update(seat for seat, journal in batch.held if (seat, journal) not in self._held)
         self._held.update(batch.held)
         self._bytes.update(batch.bytes)
@@ -94,14 +94,14 @@ class Copies:
         event = arrival.event
         copy = (event.table, event.journal)
         held = batch.held.get(copy, self.held(*copy))
-        if not self._may_begin(batch, copy):
+        if not self._has_room_for(batch, copy):
             batch.full.add(event.table)
             return
         if event.number <= held:
-            if self._known_as(work, batch, event) == event.wall_time:
+            if self._stored_wall_time(work, batch, event) == event.wall_time:
                 return
             if not arrival.asked_for:
-                # The table may have gone back to an older journal, or this may have been told long ago. It is asked.
+                # The table may have restored an older journal, or this message may be old. So the table is asked.
                 batch.conflicts[copy] = min(event.number - 1, batch.conflicts.get(copy, event.number))
                 return
             self._drop(work, batch, event)
@@ -109,7 +109,7 @@ class Copies:
             batch.gaps.setdefault(copy, held)
             return
         content = json.dumps(event.model_dump(mode="json"))
-        taken = self._taken(batch, event.table) + len(content) + _ROW_BYTES
+        taken = self._used_bytes(batch, event.table) + len(content) + _ROW_BYTES
         if taken > self._most_bytes:
             batch.full.add(event.table)
             return
@@ -118,18 +118,18 @@ class Copies:
         batch.rows[(*copy, event.number)] = event, content
         batch.games.add((*copy, event.game_number))
 
-    def _may_begin(self, batch: _Batch, copy: Copy) -> bool:
-        """Whether a journal is known, or may be one more of its table."""
+    def _has_room_for(self, batch: _Batch, copy: Copy) -> bool:
+        """Whether a journal is known, or its table may have one more."""
         if copy in self._held or copy in batch.held:
             return True
         begun = sum(each[0] == copy[0] and each not in self._held for each in batch.held)
         return self._journals[copy[0]] + begun < MOST_JOURNALS
 
-    def _taken(self, batch: _Batch, seat: str) -> int:
+    def _used_bytes(self, batch: _Batch, seat: str) -> int:
         """Return the bytes that a table's events take."""
         return batch.bytes.get(seat, self._bytes.get(seat, 0))
 
-    def _known_as(self, work: Transaction, batch: _Batch, event: TableEvent) -> str | None:
+    def _stored_wall_time(self, work: Transaction, batch: _Batch, event: TableEvent) -> str | None:
         """Return the wall time of the event that is kept under this number."""
         key = (event.table, event.journal, event.number)
         pending = batch.rows.get(key)
@@ -139,7 +139,7 @@ class Copies:
         return str(found[0][0]) if found else None
 
     def _drop(self, work: Transaction, batch: _Batch, first: TableEvent) -> None:
-        """Forget what the table itself no longer has, from an event on."""
+        """Delete the events that the table itself no longer has, from ``first`` on."""
         self._write(work, batch)
         where = "FROM event WHERE seat = ? AND journal = ? AND number >= ?"
         key = (first.table, first.journal, first.number)
@@ -147,7 +147,7 @@ class Copies:
             batch.games.add((first.table, first.journal, game))
         ((freed,),) = work.rows(f"SELECT sum(length(content) + {_ROW_BYTES}) {where}", *key)
         work.run(f"DELETE {where}", *key)
-        batch.bytes[first.table] = self._taken(batch, first.table) - int(freed)
+        batch.bytes[first.table] = self._used_bytes(batch, first.table) - int(freed)
         batch.held[first.table, first.journal] = first.number - 1
 
     def _write(self, work: Transaction, batch: _Batch) -> None:
@@ -176,7 +176,7 @@ class Copies:
         return [TableEvent.model_validate_json(content) for (content,) in found]
 
     def results(self, most: int) -> list[GameResult]:
-        """Return how the last games ended, the newest first."""
+        """Return the results of the latest games, the newest first."""
         columns = "seat, game, players, winners, reason, wall_time"
         with self._database.transaction() as work:
             found = work.rows(f"SELECT {columns} FROM result ORDER BY wall_time DESC, seat LIMIT ?", most)
@@ -198,8 +198,8 @@ class GameResult:
     wall_time: str
 
 
-def _fold(work: Transaction, seat: str, journal: str, game: int) -> None:
-    """Keep how a game ended, if its newest deciding event is its end; a game that goes on has no result."""
+def _update_result(work: Transaction, seat: str, journal: str, game: int) -> None:
+    """Store a game's result if its newest deciding event is its end; otherwise delete it, since the game goes on."""
     marks, key = ", ".join("?" for _ in _DECIDING), (seat, journal, game)
     deciding = (
         f"SELECT kind, number, wall_time, content FROM event WHERE seat = ? AND journal = ? AND game_number = ? "

@@ -56,7 +56,7 @@ SCHEMA = (
 
 
 class Cursor(Protocol):
-    """What both libraries give for a statement."""
+    """The result of a statement, in both libraries."""
 
     rowcount: int
 
@@ -66,18 +66,18 @@ class Cursor(Protocol):
 
 
 class Transaction:
-    """Statements that hold together: all of them, or none. Parameters are written ``?``."""
+    """Statements that take effect together or not at all. Parameters are written ``?``."""
 
     def __init__(self, connection: Any, placeholder: str) -> None:
         self._connection = connection
         self._placeholder = placeholder
 
     def run(self, statement: str, *parameters: object) -> int:
-        """Run a statement; give how many rows it changed."""
+        """Run a statement; returns the number of changed rows."""
         return int(self._execute(statement, parameters).rowcount)
 
     def rows(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Return the rows that a query finds."""
+        """Return a query's rows."""
         return [tuple(row) for row in self._execute(statement, parameters).fetchall()]
 
     def run_all(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
@@ -95,8 +95,8 @@ class Transaction:
 class Database:
     """One connection, for one transaction at a time; any thread may begin one, and waits for its turn.
 
-    ``where`` is a file, or an address such as ``postgresql://user@host/hall``. Raises HallStoreError where it can't be
-    opened, and from each transaction that fails: what it had written is undone.
+    ``where`` is a file, or an address such as ``postgresql://user@host/hall``. Raises HallStoreError if it can't be
+    opened, and from each transaction that fails and is rolled back.
     """
 
     def __init__(self, where: str) -> None:
@@ -119,19 +119,19 @@ class Database:
 
     @property
     def name(self) -> str:
-        """Where it is, without a password."""
+        """The file or address, without a password."""
         return _PASSWORD.sub("***", self._where) if self._is_postgresql else self._where
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """Hold statements together; durable once this is left without an error."""
+        """Run statements in one transaction; durable once the context ends without an error."""
         with self._lock:
             try:
                 connection = self._opened()
                 with connection.transaction() if self._is_postgresql else _immediate_transaction(connection):
                     yield Transaction(connection, "%s" if self._is_postgresql else "?")
             except self._faults as error:
-                # A connection that was cut is opened anew by the next transaction.
+                # The next transaction opens a new connection.
                 self.close()
                 raise HallStoreError(
                     f"the hall's store {self.name} failed ({str(error).strip()}); check that it is there, "

@@ -1,4 +1,4 @@
-"""The hall's floor: what each table shows now, the tables that need somebody first."""
+"""The hall's floor: what each table shows now. Tables that need somebody come first."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Urgency(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Seat:
-    """A table as the hall knows it; ``version`` counts up over all tables, so that viewers get what has changed.
+    """A table as the hall knows it. ``version`` counts up over all tables, so that viewers get only what has changed.
 
-    ``is_online`` is ``None`` until the broker has said so. ``held`` is the newest event of which the hall has a copy.
-    ``rulings`` counts those without an answer.
+    ``is_online`` is ``None`` until the broker reports it. ``held`` is the newest event of which the hall has a copy.
+    ``rulings`` is the number of unanswered rulings.
     """
 
     id: str
@@ -42,7 +42,7 @@ class Seat:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The table's name, or else its id."""
         return (self.state.table_name if self.state else "") or self.id
 
     @property
@@ -52,7 +52,7 @@ class Seat:
 
     @property
     def urgency(self) -> Urgency:
-        """Why it should be looked at."""
+        """Why the table should be looked at."""
         state = self.state
         if state is None:
             return Urgency.AWAY if self.is_online is False else Urgency.WAITING
@@ -67,13 +67,13 @@ class Seat:
         return Urgency.PLAYING if state.position is not None else Urgency.WAITING
 
 
-def in_order(seats: Iterable[Seat]) -> list[Seat]:
-    """Sort tables: who needs somebody first, then by name, ``table-9`` before ``table-10``."""
-    return sorted(seats, key=lambda seat: (seat.urgency, natural(seat.name), seat.id))
+def sort_seats(seats: Iterable[Seat]) -> list[Seat]:
+    """Sort tables: those that need somebody first, then by name, ``table-9`` before ``table-10``."""
+    return sorted(seats, key=lambda seat: (seat.urgency, natural_sort_key(seat.name), seat.id))
 
 
-def natural(name: str) -> list[tuple[int, str]]:
-    """Return what sorts names as people do, by the numbers in them."""
+def natural_sort_key(name: str) -> list[tuple[int, str]]:
+    """Return a sort key that orders the numbers in names by value."""
     return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in _PARTS.split(name)]
 
 
@@ -97,7 +97,7 @@ class Floor:
         """Return all tables, those that need somebody first."""
         with self._lock:
             seats = list(self._seats.values())
-        return in_order(seats)
+        return sort_seats(seats)
 
     def seat(self, seat_id: str) -> Seat | None:
         """Return the table with that id, ``None`` if there is none."""
@@ -105,12 +105,12 @@ class Floor:
             return self._seats.get(seat_id)
 
     def has_room_for(self, newcomers: int) -> bool:
-        """Whether as many tables more can be shown."""
+        """Whether this many more tables can be shown."""
         with self._lock:
             return len(self._seats) + newcomers <= MOST_SEATS
 
     def change(self, changes: Mapping[str, Mapping[str, object]]) -> None:
-        """Change fields of tables together, and wake whoever listens. Tables beyond the most are left out."""
+        """Change fields of several tables at once, and notify the listeners. Tables beyond MOST_SEATS are ignored."""
         with self._lock:
             for seat_id, fields in changes.items():
                 if seat_id not in self._seats and len(self._seats) >= MOST_SEATS:
@@ -125,7 +125,7 @@ class Floor:
             listener()
 
     def close(self) -> None:
-        """Let whoever listens know that no more will come."""
+        """Notify the listeners that no more changes will come."""
         self.is_closed = True
         with self._lock:
             listeners = list(self._listeners)
@@ -133,7 +133,7 @@ class Floor:
             listener()
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
-        """Have it called after each change, from the thread that makes it; give what ends that."""
+        """Call ``listener`` after each change, in the thread that makes it; returns a function that ends this."""
         with self._lock:
             self._listeners.add(listener)
 

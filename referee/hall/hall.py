@@ -1,4 +1,4 @@
-"""The hall itself: takes what tables tell, and says what to ask them. It knows nothing of the network."""
+"""The hall itself: processes the tables' messages and returns requests to them. It knows nothing of the network."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from referee.hall.rulings import Ruling, Rulings
 from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder, TableEvent, TableState, Topics
 
 ASK_AGAIN_S = 5.0
-"""How long an answer may take before the question is sent again."""
+"""How long, in seconds, an answer may take before the request is sent again."""
 REPLAY_MOST = 1000
 MOST_BYTES = 256 * 1024
-"""Longer messages are no event and no state of ours."""
+"""The longest event or state; longer messages are ignored."""
 MOST_PICTURE_BYTES = 4 * 1024 * 1024
 _MOST_WANTED_PICTURES = 200
 _MOST_COMPLAINTS = 1000
@@ -31,7 +31,7 @@ _NEVER_S = -1e9
 _LARGEST = 2**63 - 1
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
-"""What PostgreSQL does not take in a text."""
+"""Characters that PostgreSQL doesn't accept in a text."""
 
 
 _P = ParamSpec("_P")
@@ -39,7 +39,7 @@ _R = TypeVar("_R")
 
 
 def _exclusive(method: Callable[Concatenate[Hall, _P], _R]) -> Callable[Concatenate[Hall, _P], _R]:
-    """Let a method of the hall run while no other does."""
+    """Hold the hall's lock during a method."""
 
     @wraps(method)
     def waited(hall: Hall, /, *args: _P.args, **named: _P.kwargs) -> _R:
@@ -59,7 +59,7 @@ class Incoming:
 
 @dataclass(frozen=True)
 class Outgoing:
-    """A message to a table; ``response`` is the topic for what it asks for."""
+    """A message to a table; ``response`` is the topic for the answer."""
 
     topic: str
     payload: bytes
@@ -68,7 +68,7 @@ class Outgoing:
 
 @dataclass(frozen=True)
 class _Replay:
-    """When a table was last asked for events of a journal, or last sent one of them, and the last one asked for."""
+    """A replay in progress: when the table was asked or last sent an event, and the last event asked for."""
 
     journal: str
     at_s: float
@@ -77,7 +77,7 @@ class _Replay:
 
 @dataclass
 class _Batch:
-    """What a batch of messages tells, sorted."""
+    """The contents of a batch of messages, by kind."""
 
     arrivals: list[Arrival] = field(default_factory=list)
     changes: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -92,10 +92,10 @@ class _Batch:
 
 
 class Hall:
-    """Keeps what many tables tell.
+    """Stores the messages of many tables.
 
-    ``name`` tells halls at one broker apart. ``clock`` gives monotonic seconds, ``say`` hears in a line of what was
-    wrong with messages. Any thread may call its methods; one waits for the other.
+    ``name`` distinguishes halls at one broker. ``clock`` returns monotonic seconds; ``say`` is told what is wrong with
+    unusable messages. Any thread may call its methods; one waits for the other.
     """
 
     def __init__(
@@ -129,15 +129,15 @@ class Hall:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """What to subscribe to."""
+        """The topics to subscribe to."""
         seats = [f"{self.prefix}/+/{kind}" for kind in ("availability", "state", "events", "replayed", "answers")]
         return (*seats, f"{self.prefix}/+/evidence/#", f"{self._responses}/#")
 
     @_exclusive
     def take(self, messages: Sequence[Incoming]) -> list[Outgoing]:
-        """Keep what messages tell; durable on return. Give what is to be asked.
+        """Store the contents of messages, durably on return. Returns requests for events that are missing.
 
-        Raises HallStoreError; what was told is then asked for again, once ``due`` finds it missing.
+        Raises HallStoreError; then ``due_messages`` finds the lost events missing and asks for them again.
         """
         batch = _Batch()
         for message in messages:
@@ -148,12 +148,12 @@ class Hall:
         gaps = self._keep_events(batch.arrivals) if batch.arrivals else {}
         self._keep_states(batch.changes)
         for answer in batch.answers:
-            if self.rulings.answered(answer):
+            if self.rulings.record_answer(answer):
                 batch.change(answer.table)
         self._show(batch)
         now_s = self._clock()
         for arrival in batch.arrivals:
-            # A replay that goes on is not asked for again.
+            # A replay in progress isn't requested again.
             event = arrival.event
             asked = self._replays.get(event.table)
             if arrival.asked_for and asked is not None and asked.journal == event.journal:
@@ -164,8 +164,8 @@ class Hall:
         return [self._replay(copy, after) for copy, after in gaps.items() if self._may_ask(copy, now_s)]
 
     @_exclusive
-    def due(self) -> list[Outgoing]:
-        """Return what was not answered in time, to be asked again; to be called about once a second."""
+    def due_messages(self) -> list[Outgoing]:
+        """Return rulings, requests for pictures, and requests that weren't answered in time. Call it every second."""
         now_s = self._clock()
         asked = []
         for seat in self.floor.seats():
@@ -175,7 +175,7 @@ class Hall:
                 self._behind.pop(seat.id, None)
                 continue
             copy = (seat.id, state.journal)
-            # The events of a state come right after it.
+            # A state's events normally arrive right after it.
             since_s = self._behind.setdefault(seat.id, now_s)
             if now_s - since_s >= 1.0 and self._may_ask(copy, now_s):
                 asked.append(self._replay(copy, seat.held))
@@ -195,14 +195,14 @@ class Hall:
 
     @_exclusive
     def rule(self, seat: str, order: Mapping[str, Any], by: str) -> Ruling:
-        """Keep a ruling; ``due`` sends it at once, and again until the table has answered."""
+        """Store a ruling; ``due_messages`` sends it at once, and again until the table has answered."""
         ruling = self.rulings.give(seat, order, by)
         self.floor.change({seat: {"rulings": self._waiting_at(seat)}})
         return ruling
 
     @_exclusive
     def withdraw(self, request_id: str) -> bool:
-        """Send a ruling no more; whether it still waited."""
+        """Stop sending a ruling; returns whether it was still unanswered."""
         seats = [ruling.seat for ruling in self.rulings.waiting() if ruling.request_id == request_id]
         done = self.rulings.withdraw(request_id)
         for seat in seats:
@@ -210,12 +210,12 @@ class Hall:
         return done
 
     def picture(self, seat: str, number: int, name: str) -> bytes | None:
-        """Return a picture that an event turns on, ``None`` until the table has sent it."""
+        """Return an event's picture, ``None`` until the table has sent it."""
         return self._pictures.get(seat, number, name)
 
     @_exclusive
-    def wish_for_pictures(self, seat: str, number: int) -> None:
-        """Have ``due`` ask a table for the pictures that an event turns on."""
+    def request_pictures(self, seat: str, number: int) -> None:
+        """Have ``due_messages`` ask a table for an event's pictures."""
         if (seat, number) not in self._wanted_pictures:
             self._wanted_pictures = (
                 {*self._wanted_pictures, (seat, number)}
@@ -224,8 +224,8 @@ class Hall:
             )
 
     @_exclusive
-    def lost_broker(self) -> None:
-        """Note that nobody says any more which tables are there."""
+    def note_disconnected(self) -> None:
+        """Note that the broker is lost, so that it is unknown which tables are online."""
         self.floor.change({seat.id: {"is_online": None} for seat in self.floor.seats()})
         self._replays.clear()
         self._sent.clear()
@@ -267,7 +267,7 @@ class Hall:
             batch.add_event(Arrival(_event(seat, message.payload), asked_for=True))
 
     def _admit(self, batch: _Batch, seat: str) -> None:
-        """Raise ValueError for what is no table's id, and for a table beyond the most."""
+        """Raise ValueError for an invalid table id, and for a table beyond MOST_SEATS."""
         if not _ID.fullmatch(seat):
             raise ValueError("no table has such an id")
         if self.floor.seat(seat) is None and seat not in batch.changes:
@@ -276,7 +276,7 @@ class Hall:
                 raise ValueError(f"the hall has {MOST_SEATS} tables already, and takes no more")
 
     def _keep_events(self, arrivals: Sequence[Arrival]) -> dict[Copy, int]:
-        """Keep events, and give the copies to be filled, each with the event after which a gap begins."""
+        """Store events. Returns the copies with gaps, each with the event after which its gap begins."""
         gaps = self.copies.take(arrivals)
         for seat in self.copies.full:
             self._complain(
@@ -293,7 +293,7 @@ class Hall:
         batch.change(seat)
 
     def _show(self, batch: _Batch) -> None:
-        """Let the floor show what has changed, with how far each copy is."""
+        """Update the floor with the changes and the state of each copy."""
         waiting: dict[str, int] = {}
         for ruling in self.rulings.waiting():
             waiting[ruling.seat] = waiting.get(ruling.seat, 0) + 1
@@ -348,14 +348,14 @@ class Hall:
             try:
                 state = TableState.model_validate_json(content)
             except ValidationError:
-                # Another version wrote it; the table tells it again.
+                # Another version wrote it; the table will send it again.
                 continue
             held = self.copies.held(seat, state.journal)
             kept[seat] = {"state": state, "held": held, "rulings": self._waiting_at(seat)}
         return kept
 
     def _complain(self, topic: str, error: Exception) -> None:
-        """Say once for each topic what is wrong with what comes there."""
+        """Say what is wrong with a topic's messages, once for each topic."""
         if topic in self._complained or len(self._complained) >= _MOST_COMPLAINTS:
             return
         self._complained.add(topic)
@@ -378,7 +378,7 @@ def _answer(seat: str, payload: bytes) -> Answer:
 
 
 def _check(seat: str, table: str, number: int, *texts: str) -> None:
-    """Raise ValueError for what another table says, and for what can't be kept."""
+    """Raise ValueError for a message in another table's name, or with values that can't be stored."""
     if table != seat:
         raise ValueError(f"it speaks for table {table[:80]!r}")
     if not 0 <= number <= _LARGEST:

@@ -1,4 +1,4 @@
-"""Pictures that tables have sent, kept in memory for those who look; no table can have more than its share."""
+"""The pictures that tables have sent, kept in memory within a limit for each table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 _MIB = 1024 * 1024
 _RECORD_BYTES = 1024
-"""What a picture takes beside its content and its name, rounded up."""
+"""The bytes that a picture takes beside its content and its name, rounded up."""
 
 
 class Pictures:
@@ -23,15 +23,15 @@ class Pictures:
 
     @property
     def bytes_kept(self) -> int:
-        """What all of them take."""
+        """The bytes that all pictures take."""
         return sum(self._table_bytes.values())
 
     def get(self, seat: str, number: int, name: str) -> bytes | None:
-        """Return a picture of a table's event, ``None`` where it is not kept."""
+        """Return a picture of a table's event, ``None`` if it isn't kept."""
         return self._kept.get((seat, number, name))
 
     def keep(self, seat: str, number: int, name: str, content: bytes) -> None:
-        """Keep a picture, in place of an older one of the same name."""
+        """Store a picture, replacing an older one of the same name."""
         key = (seat, number, name)
         if key in self._kept:
             self._drop(key)

@@ -1,4 +1,4 @@
-"""What arbiters have told tables: kept before it is sent, sent until it is answered, and done once it is."""
+"""Arbiters' rulings: stored before they are sent, and sent until the table answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.mqtt.topics import Answer
 
 
 class Status(enum.StrEnum):
-    """What has become of a ruling."""
+    """The status of a ruling."""
 
     WAITING = "waiting"
     DONE = "done"
@@ -41,7 +41,7 @@ _COLUMNS = "request_id, seat, content, given_by, given_at, status, words, event_
 
 
 class Rulings:
-    """Keeps rulings. ``new_id`` makes ids that never come twice; ``now`` gives the time in UTC."""
+    """Stores rulings. ``new_id`` makes unique ids; ``now`` returns the time in UTC."""
 
     def __init__(self, database: Database, new_id: Callable[[], str], now: Callable[[], datetime]) -> None:
         self._database = database
@@ -50,7 +50,7 @@ class Rulings:
         self._waiting = {ruling.request_id: ruling for ruling in self._read("WHERE status = ?", Status.WAITING.value)}
 
     def give(self, seat: str, order: Mapping[str, Any], by: str) -> Ruling:
-        """Keep a ruling, durable on return, and give it as it is to be sent."""
+        """Store a ruling, durably on return, and return it."""
         request_id = self._new_id()
         content = {**order, "by": by, "request_id": request_id}
         ruling = Ruling(request_id, seat, content, by, utc_text(self._now()))
@@ -60,8 +60,8 @@ class Rulings:
         self._waiting = {**self._waiting, request_id: ruling}
         return ruling
 
-    def answered(self, answer: Answer) -> bool:
-        """Take a table's answer, durable on return; whether it was to a ruling that waited for one."""
+    def record_answer(self, answer: Answer) -> bool:
+        """Store a table's answer, durably on return; returns whether a ruling was waiting for it."""
         ruling = self._waiting.get(answer.request_id)
         if ruling is None or ruling.seat != answer.table:
             return False
@@ -71,18 +71,18 @@ class Rulings:
         return True
 
     def withdraw(self, request_id: str) -> bool:
-        """Send a ruling no more; whether it still waited. The table may have carried it out all the same."""
+        """Stop sending a ruling; returns whether it was still waiting. The table may have carried it out anyway."""
         if request_id not in self._waiting:
             return False
         self._settle(request_id, Status.WITHDRAWN, "", None)
         return True
 
     def waiting(self) -> list[Ruling]:
-        """Return those without an answer, in the order they were given."""
+        """Return the unanswered rulings, in the order they were given."""
         return sorted(self._waiting.values(), key=lambda ruling: ruling.given_at)
 
     def newest(self, seat: str, most: int) -> list[Ruling]:
-        """Return a table's last rulings, the newest first."""
+        """Return a table's latest rulings, the newest first."""
         return self._read("WHERE seat = ? ORDER BY given_at DESC LIMIT ?", seat, most)
 
     def _settle(self, request_id: str, status: Status, words: str, event_number: int | None) -> None:

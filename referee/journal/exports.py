@@ -148,7 +148,7 @@ class EventDescriber:
         """The number of the event that was described last, 0 before the first."""
         return self._folded.last_event
 
-    def tell(self, number: int, event: Event) -> EventLine:
+    def describe(self, number: int, event: Event) -> EventLine:
         """Describe the next event; one that only keeps the clock running has no sentence. Raises FoldError."""
         before, self._folded = self._folded, fold_next(self._game, self._folded, number, event)
         sentence = _sentence(self._game, event, before, self._folded)
@@ -157,8 +157,8 @@ class EventDescriber:
 
 def event_lines(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> list[EventLine]:
     """Describe one game's events line by line; raises FoldError if they are inconsistent."""
-    teller = EventDescriber(game)
-    told = [teller.tell(number, event) for number, event in events]
+    describer = EventDescriber(game)
+    told = [describer.describe(number, event) for number, event in events]
     # events that only keep the clock running are for the fold alone
     return [
         line

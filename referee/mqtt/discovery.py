@@ -1,4 +1,4 @@
-"""What Home Assistant is told, so that it finds the table by itself: one message for the whole device. Pure."""
+"""The discovery message by which Home Assistant finds the table: one message for the whole device. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from referee.mqtt.options import MqttOptions
 from referee.mqtt.topics import OFFLINE, ONLINE
 
 BIRTH = ONLINE
-"""What Home Assistant says on its own status topic once it is there."""
+"""Home Assistant's message on its own status topic when it starts."""
 _LONGEST_STATE = 255
-"""Home Assistant takes no longer text for a state."""
+"""The longest text that Home Assistant accepts as a state."""
 
 
 def discovery_topic(options: MqttOptions) -> str:
@@ -24,14 +24,14 @@ def discovery_topic(options: MqttOptions) -> str:
 
 
 def status_topic(options: MqttOptions) -> str:
-    """Return the topic on which Home Assistant says that it is there, and wants to be told again."""
+    """Return the topic on which Home Assistant says that it has started; then it needs the message again."""
     return f"{options.discovery_prefix}/status"
 
 
 def discovery_message(options: MqttOptions) -> bytes:
     """Return the message as JSON.
 
-    What orders are not allowed for is named without more, by which Home Assistant takes it away again.
+    Components whose orders aren't allowed contain only their platform, which makes Home Assistant remove them.
     """
     topics = options.topics
     commands, picture = _buttons(options), _picture(options)
@@ -88,7 +88,7 @@ def _sensors(options: MqttOptions) -> dict[str, dict[str, Any]]:
         key: _component(options, key, "sensor", name, value_template=_field(field), icon=icon)
         for key, (name, field, icon) in texts.items()
     }
-    # Everything else of the state, for automations.
+    # The rest of the state, for automations.
     sensors["verdict"]["json_attributes_topic"] = options.topics.state
     sensors["clock"] = _component(
         options,
@@ -131,7 +131,7 @@ def _buttons(options: MqttOptions) -> dict[str, dict[str, Any]]:
         "take_back": ("Take back", {"command": "take back"}, "mdi:undo"),
         "take_picture": ("Take a picture", {"command": "picture"}, "mdi:camera"),
     }
-    # Rendered once for each press, so that a press that is sent again is known by its id.
+    # Rendered once for each press, so that a repeated message has the same id.
     request = "ha-{{ now().timestamp() }}"
     return {
         key: _component(

@@ -1,7 +1,7 @@
-"""A table finds the broker of its hall by multicast DNS, if its owner asks for that.
+"""Finds the broker of a table's hall by multicast DNS, if the settings name a hall.
 
 A hall announces its broker as a service of the type ``SERVICE_TYPE``, under the hall's name. Anybody in the network can
-announce one, so what is found is believed no more than an address that anybody could have given.
+announce one, so the result is as little trusted as an address that anybody could have given.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from referee.settings.sections import ANY_HALL
 
 SERVICE_TYPE = "_referee-hall._tcp.local."
 MOST_NAME_BYTES = 63
-"""What DNS allows for a name."""
+"""The longest name that DNS allows."""
 _MULTICAST = ("224.0.0.251", 5353)
-_LOOK_S = 10.0
+_SEARCH_S = 10.0
 _SETTLE_S = 1.5
-"""How long a second hall is waited for: they all answer within a second."""
+"""How long, in seconds, to wait for a second hall; all halls answer within a second."""
 _MOST_HALLS, _MOST_NAMED = 50, 5
 _HOST = re.compile(r"[A-Za-z0-9._:-]{1,253}")
 _YES, _NO = "yes", "no"
@@ -35,10 +35,10 @@ _YES, _NO = "yes", "no"
 
 @dataclass(frozen=True)
 class HallBroker:
-    """The broker of a hall, as the hall announces it.
+    """A hall's broker, as the hall announces it.
 
-    ``host`` is empty in an announcement where the broker runs on the hall's own machine. ``prefix`` is what the hall's
-    topics begin with.
+    ``host`` is empty in an announcement if the broker runs on the hall's own machine. ``prefix`` is the prefix of the
+    hall's topics.
     """
 
     hall: str
@@ -48,7 +48,7 @@ class HallBroker:
     is_encrypted: bool
 
     def service(self, address: str) -> AsyncServiceInfo:
-        """Return what a hall at this IPv4 address announces."""
+        """Return the service that a hall at this IPv4 address announces."""
         fields = {"prefix": self.prefix, "tls": _YES if self.is_encrypted else _NO}
         return AsyncServiceInfo(
             SERVICE_TYPE,
@@ -56,7 +56,7 @@ class HallBroker:
             port=self.port,
             addresses=[socket.inet_aton(address)],
             properties=fields | ({"host": self.host} if self.host else {}),
-            # The machine may have a name already, which says another address.
+            # The machine may already announce its own name with another address.
             server=f"referee-hall-{hashlib.sha256(self.hall.encode()).hexdigest()[:8]}.local.",
         )
 
@@ -65,12 +65,12 @@ class HallBroker:
         return self.prefix == options.prefix and options.hall in (ANY_HALL, self.hall)
 
     def label(self, prefix: str) -> str:
-        """Say its name, and its topics where they begin with something else than ``prefix``."""
+        """Return the hall's name, with its topic prefix if that isn't ``prefix``."""
         return f"{self.hall!r}" if self.prefix == prefix else f"{self.hall!r} with the topic_prefix {self.prefix!r}"
 
 
-def parsed_broker(service: AsyncServiceInfo) -> HallBroker | None:
-    """Read an announcement, ``None`` for one that no hall makes."""
+def parse_announcement(service: AsyncServiceInfo) -> HallBroker | None:
+    """Parse an announcement; returns ``None`` if it isn't a valid one of a hall."""
     fields, addresses = service.decoded_properties, service.parsed_addresses(IPVersion.V4Only)
     host = fields.get("host") or (addresses[0] if addresses else "")
     if not _HOST.fullmatch(host) or not service.port:
@@ -79,26 +79,28 @@ def parsed_broker(service: AsyncServiceInfo) -> HallBroker | None:
     return HallBroker(hall, host, service.port, fields.get("prefix") or "", fields.get("tls") == _YES)
 
 
-async def at_found_broker(options: MqttOptions, *, look_s: float = _LOOK_S, settle_s: float = _SETTLE_S) -> MqttOptions:
+async def find_hall_broker(
+    options: MqttOptions, *, search_s: float = _SEARCH_S, settle_s: float = _SETTLE_S
+) -> MqttOptions:
     """Return the options with the broker of the hall that they name.
 
-    Looks for it for ``look_s``, and ``settle_s`` longer for a second one where any hall will do. Raises BrokerError
-    where there is none or more than one, and where the network can't be asked.
+    Searches for at most ``search_s`` seconds, and ``settle_s`` longer for a second hall if any hall will do. Raises
+    BrokerError if there is none or more than one, or if the network can't be used.
     """
     assert options.hall is not None
-    search = _Search(options, look_s)
+    search = _Search(options, search_s)
     async with multicast_dns(own_address(options.own_address)) as dns:
         try:
             async with AsyncServiceBrowser(dns.zeroconf, SERVICE_TYPE, handlers=[search.heard]):
                 await search.wait(settle_s)
         finally:
             await search.close()
-    broker = chosen_broker(search.brokers, options)
+    broker = choose_broker(search.brokers, options)
     return replace(options, address=broker.host, port=broker.port)
 
 
-def chosen_broker(brokers: Collection[HallBroker], options: MqttOptions) -> HallBroker:
-    """Return the one that a table means; raises BrokerError where there is none, or more than one."""
+def choose_broker(brokers: Collection[HallBroker], options: MqttOptions) -> HallBroker:
+    """Return the broker that fits the options; raises BrokerError if there is none, or more than one."""
     fitting = [broker for broker in brokers if broker.fits(options)]
     labels = sorted(broker.label(options.prefix) for broker in fitting or brokers)
     named = ", ".join(labels[:_MOST_NAMED])
@@ -121,18 +123,18 @@ def chosen_broker(brokers: Collection[HallBroker], options: MqttOptions) -> Hall
 
 
 class _Search:
-    """What was heard of halls, and the one that is wanted. All of it belongs to one event loop."""
+    """A search for halls. All methods belong to one event loop."""
 
-    def __init__(self, options: MqttOptions, look_s: float) -> None:
+    def __init__(self, options: MqttOptions, search_s: float) -> None:
         self._options = options
-        self._look_s = look_s
+        self._search_s = search_s
         self._heard: dict[str, HallBroker] = {}
         self._changed = asyncio.Event()
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     @property
     def brokers(self) -> Collection[HallBroker]:
-        """All that were heard of."""
+        """All brokers found so far."""
         return self._heard.values()
 
     def heard(self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange) -> None:
@@ -148,15 +150,15 @@ class _Search:
             told = AsyncServiceInfo(SERVICE_TYPE, name)
         except BadTypeInNameException:
             return
-        if await told.async_request(zeroconf, self._look_s * 1000):
-            broker = parsed_broker(told)
+        if await told.async_request(zeroconf, self._search_s * 1000):
+            broker = parse_announcement(told)
             if broker is not None:
                 self._heard[name] = broker
                 self._changed.set()
 
     async def wait(self, settle_s: float) -> None:
-        """Wait for a hall that fits, and for a second one where any will do."""
-        await self._until(1, self._look_s)
+        """Wait for a hall that fits, and for a second one if any will do."""
+        await self._until(1, self._search_s)
         if self._options.hall == ANY_HALL and self._fitting():
             await self._until(2, settle_s)
 
@@ -168,7 +170,7 @@ class _Search:
                     self._changed.clear()
 
     async def close(self) -> None:
-        """Ask no more."""
+        """End the search."""
         for task in self._asking.values():
             task.cancel()
         await asyncio.gather(*self._asking.values(), return_exceptions=True)
@@ -178,9 +180,9 @@ class _Search:
 
 
 def own_address(chosen: str | None) -> str:
-    """Return this machine's IPv4 address in the network that is asked; raises BrokerError where it has none.
+    """Return this machine's IPv4 address in the network to search; raises BrokerError if it has none.
 
-    Without a ``chosen`` one, it is the address by which this machine sends to many.
+    Without a ``chosen`` one, this is the address from which this machine sends multicasts.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
@@ -196,7 +198,7 @@ def own_address(chosen: str | None) -> str:
 
 @asynccontextmanager
 async def multicast_dns(address: str) -> AsyncIterator[AsyncZeroconf]:
-    """Speak multicast DNS in the network of this address while this is entered; raises BrokerError."""
+    """Use multicast DNS in the network of this address inside the context; raises BrokerError."""
     try:
         dns = AsyncZeroconf(interfaces=[address], ip_version=IPVersion.V4Only)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What comes from the broker: orders, and wishes for events and pictures. No bytes from outside end the service."""
+"""Parses messages from the broker: orders, and requests for pictures. Invalid ones raise only ValueError."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from referee.commands.orders import Role, describe_errors
 from referee.mqtt.topics import RequestId, Topics
 
 MOST_BYTES = 64 * 1024
-"""Larger messages are not even sent to the table, which says so to the broker."""
+"""The largest message that the broker may send to the table."""
 
 
 @dataclass(frozen=True)
 class Sender:
-    """Whoever may write to a topic; MQTT doesn't tell who it was. All of them share one space of request ids."""
+    """Anybody who may write to a topic, since MQTT doesn't tell who it was. All share one space of request ids."""
 
     role: Role
     id: str = "mqtt"
@@ -27,7 +27,7 @@ class Sender:
 
 @dataclass(frozen=True)
 class Received:
-    """A message, and where its answer goes: ``respond_to`` with ``correlation``, where it named a topic that it may."""
+    """A message. Its answer goes to the topic ``respond_to`` with ``correlation``, if it named one that is allowed."""
 
     topic: str
     payload: bytes
@@ -36,7 +36,7 @@ class Received:
 
 
 class PictureOrder(BaseModel):
-    """The camera's picture is wanted."""
+    """A request for the camera's picture."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     needs: ClassVar[Role] = Role.PLAY
@@ -47,7 +47,7 @@ class PictureOrder(BaseModel):
 
 
 class EvidenceOrder(BaseModel):
-    """The pictures that an event turns on are wanted."""
+    """A request for an event's pictures."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     needs: ClassVar[Role] = Role.PLAY
@@ -58,13 +58,13 @@ class EvidenceOrder(BaseModel):
     request_id: RequestId = ""
 
 
-LookOrder = Annotated[PictureOrder | EvidenceOrder, Field(discriminator="command")]
-_LOOK_ORDERS: TypeAdapter[LookOrder] = TypeAdapter(LookOrder)
-_LOOKS = ("picture", "evidence")
+AnyPictureOrder = Annotated[PictureOrder | EvidenceOrder, Field(discriminator="command")]
+_PICTURE_ORDERS: TypeAdapter[AnyPictureOrder] = TypeAdapter(AnyPictureOrder)
+_PICTURE_COMMANDS = ("picture", "evidence")
 
 
-def received(message: Message, topics: Topics) -> Received:
-    """Take what is needed from a message; a response topic that a table may not write to is left out."""
+def read_message(message: Message, topics: Topics) -> Received:
+    """Return a message's relevant parts, without a response topic that a table may not write to."""
     payload = message.payload if isinstance(message.payload, bytes) else b""
     respond_to = getattr(message.properties, "ResponseTopic", None)
     correlation = getattr(message.properties, "CorrelationData", None)
@@ -73,7 +73,7 @@ def received(message: Message, topics: Topics) -> Received:
 
 
 def is_response_topic(topic: str, topics: Topics) -> bool:
-    """Whether a table may send an answer there: below ``PREFIX/answers/``, and no pattern.
+    """Whether a table may send an answer to this topic: it is below ``PREFIX/answers/``, and no pattern.
 
     >>> [is_response_topic(topic, Topics("referee", "t1")) for topic in ("referee/answers/hall", "home/lamp/set")]
     [True, False]
@@ -82,8 +82,8 @@ def is_response_topic(topic: str, topics: Topics) -> bool:
     return topic.startswith(topics.responses) and bool(rest) and not set(rest) & set("+#\0") and len(topic) <= 200
 
 
-def parsed(payload: bytes) -> dict[str, Any]:
-    """Read a JSON object; raises ValueError that says what was expected."""
+def parse_fields(payload: bytes) -> dict[str, Any]:
+    """Parse a JSON object; raises ValueError that says what was expected."""
     try:
         value = from_json(payload, allow_inf_nan=False)
     except ValueError as error:
@@ -94,22 +94,22 @@ def parsed(payload: bytes) -> dict[str, Any]:
 
 
 def request_id_of(fields: object) -> str:
-    """Return the request id of something that may be an order, for the answer; empty where there is none that fits."""
+    """Return the request id of a possible order, for the answer; empty if there is no valid one."""
     value = fields.get("request_id") if isinstance(fields, dict) else None
     return value if isinstance(value, str) and len(value) <= 64 else ""
 
 
-def look_order(fields: dict[str, Any]) -> LookOrder | None:
-    """Read a wish for pictures, ``None`` for another order; raises ValueError for one that can't be read."""
-    if fields.get("command") not in _LOOKS:
+def parse_picture_order(fields: dict[str, Any]) -> AnyPictureOrder | None:
+    """Parse a request for pictures, ``None`` for another order; raises ValueError for an invalid one."""
+    if fields.get("command") not in _PICTURE_COMMANDS:
         return None
     try:
-        return _LOOK_ORDERS.validate_python(fields)
+        return _PICTURE_ORDERS.validate_python(fields)
     except ValidationError as error:
         raise ValueError(f"That is not a command: {describe_errors(error)}.") from error
 
 
 def role_of(topic: str, topics: Topics, allowed: Role) -> Role:
-    """Return what orders on a topic may do: never more than the owner's setting allows."""
+    """Return the role of orders on a topic, which is never more than the owner's setting allows."""
     by_topic = {topics.play: Role.PLAY, topics.own: Role.OWN}.get(topic, Role.NOBODY)
     return min(by_topic, allowed)

@@ -1,4 +1,4 @@
-"""The journal's events in order, and which of them the broker has: none is left out, over any restart."""
+"""Reads the journal's events for the broker, in order, and saves which ones it has, so that a restart loses none."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True)
 class Cursor:
-    """The newest event that the broker has, of which journal."""
+    """The newest event that the broker has, and the journal it belongs to."""
 
     journal: str
     number: int
 
 
 def cursor_path(journal: Path) -> Path:
-    """Return where the cursor of a journal is kept."""
+    """Return the path of the file for a journal's cursor."""
     return journal.with_name(f"{journal.name}.mqtt")
 
 
 class JournalFeed:
-    """Reads a journal's events for the broker; the journal is opened for each reading.
+    """Reads a journal's events for the broker; the journal is opened for each call.
 
-    Its methods belong to one thread. They raise JournalError where the journal can't be read.
+    Its methods belong to one thread. They raise JournalError if the journal can't be read.
     """
 
     def __init__(self, path: Path, options: MqttOptions) -> None:
@@ -48,10 +48,10 @@ class JournalFeed:
         self._options = options
         self._cursor_path = cursor_path(path)
         self._journal = ""
-        self._teller: EventDescriber | None = None
+        self._describer: EventDescriber | None = None
 
     def identity(self) -> str:
-        """Return what tells this journal from others, the wall time of its first event; empty before there is one."""
+        """Return the wall time of the journal's first event, which identifies it; empty before there is one."""
         if not self._journal:
             with self._opened() as journal:
                 first = journal.events_after(0, 1)
@@ -61,8 +61,8 @@ class JournalFeed:
     def start(self) -> int:
         """Return the number of the newest event that the broker has.
 
-        Without a cursor that fits, it has all before the newest game. A journal that went back to an earlier copy has
-        fewer events than the cursor says.
+        Without a cursor for this journal, these are the events before the latest game. A restored copy of a journal may
+        have fewer events than the cursor says.
         """
         kept = self._kept_cursor()
         identity = self.identity()
@@ -73,7 +73,7 @@ class JournalFeed:
             return 0 if latest is None else journal.events(latest)[0][0] - 1
 
     def after(self, number: int, most: int = _AT_ONCE) -> list[TableEvent]:
-        """Send the events after a number, in order, up to a limit."""
+        """Return the events after a number, in order, up to a limit."""
         identity = self.identity()
         with self._opened() as journal:
             told = []
@@ -87,12 +87,12 @@ class JournalFeed:
             return told
 
     def event_of_request(self, request_id: str) -> int | None:
-        """Return the number of the event that an order with this id brought, ``None`` where there is none."""
+        """Return the number of the event that an order with this id caused, ``None`` if there is none."""
         with self._opened() as journal:
             return journal.event_of_request(request_id)
 
     def pictures(self, number: int) -> list[tuple[str, str, bytes]]:
-        """Return the name, media type and bytes of each picture that an event turns on and the journal still has."""
+        """Return the name, media type and bytes of each picture that the journal still has of an event."""
         with self._opened() as journal:
             return [
                 (kept.evidence.name, kept.evidence.media_type, kept.evidence.content)
@@ -101,9 +101,9 @@ class JournalFeed:
             ]
 
     def keep_cursor(self, number: int) -> None:
-        """Remember that the broker has this event; raises OSError where that can't be written.
+        """Save that the broker has this event; raises OSError if that can't be written.
 
-        It is not synced: after a power cut the broker may get events once more, which their numbers tell.
+        The file isn't synced. After a power cut the broker may get events again, which it recognizes by their numbers.
         """
         draft = self._cursor_path.with_name(f".{self._cursor_path.name}.draft")
         draft.write_text(json.dumps({"journal": self._journal, "number": number}), encoding="utf-8")
@@ -114,28 +114,28 @@ class JournalFeed:
             kept = parse_json(self._cursor_path.read_text(encoding="utf-8"))
             return Cursor(str(kept["journal"]), int(kept["number"]))
         except (OSError, ValueError, OverflowError, KeyError, TypeError):
-            # It is only about what is sent once more.
+            # Without a cursor, some events are only sent again.
             return None
 
     def _name_and_sentence(self, journal: Journal, game: int, number: int, event: Event) -> tuple[str, str]:
         """Return the name of an event's game, and the event in a sentence; empty where its game can't be followed."""
-        teller, self._teller = self._teller, None
-        name = "" if teller is None else teller.game
+        describer, self._describer = self._describer, None
+        name = "" if describer is None else describer.game
         try:
-            if teller is None or teller.last_event != number - 1 or event.kind == EventKind.NEW_GAME:
+            if describer is None or describer.last_event != number - 1 or event.kind == EventKind.NEW_GAME:
                 earlier = [each for each in journal.events(game) if each[0] < number]
                 name = str((earlier[0][1] if earlier else event).data["game"])
-                teller = EventDescriber(registry.load(name))
+                describer = EventDescriber(registry.load(name))
                 for each in earlier:
-                    teller.tell(*each)
-            sentence = teller.tell(number, event).sentence
+                    describer.describe(*each)
+            sentence = describer.describe(number, event).sentence
         except (FoldError, EngineError):
             return name, ""
-        self._teller = teller
+        self._describer = describer
         return name, sentence
 
     @contextmanager
     def _opened(self) -> Iterator[Journal]:
-        # Who only reads a journal stamps no event.
+        # The clock is not used, because nothing is written.
         with Journal.open(self._path, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
             yield journal

@@ -1,4 +1,4 @@
-"""How a table reaches its broker, and what the broker may ask of it."""
+"""The options of a table's connection to its broker, and what orders by MQTT may do."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ PLAIN_PORT, TLS_PORT = 1883, 8883
 
 @dataclass(frozen=True)
 class TlsOptions:
-    """An encrypted connection: ``ca`` is the file of the authority that the broker's certificate is checked by.
+    """An encrypted connection: ``ca`` is the file of the authority that must have signed the broker's certificate.
 
-    Without it, it is checked by those that the system knows. ``certificate`` and ``key`` are the table's own files.
+    Without it, the system's authorities are used. ``certificate`` and ``key`` are the table's own files.
     """
 
     ca: Path | None = None
@@ -30,7 +30,7 @@ class TlsOptions:
     key: Path | None = None
 
     def context(self) -> ssl.SSLContext:
-        """Read the files; raises BrokerError that names the one that can't be read."""
+        """Load the files; raises BrokerError that names the one that can't be read."""
         for file in (self.ca, self.certificate, self.key):
             if file is not None and not os.access(file, os.R_OK):
                 raise BrokerError(f"the file {file} below [mqtt] can't be read; name one that is there and readable")
@@ -55,9 +55,9 @@ class MqttOptions:
     """A broker, and this table on it.
 
     ``table`` is the table's id in topics, ``table_name`` what people call it. ``allows`` is what orders by MQTT may do:
-    nothing (``Role.NOBODY``), what players may, or what the owner may. Without ``discovery_prefix`` no smart home is
-    told of the table. ``page`` is the address of the table's page, for links. With a ``hall``, its broker is looked for
-    in the network of ``own_address``, and ``address`` is empty until it is found.
+    nothing (``Role.NOBODY``), what players may, or what the owner may. Without ``discovery_prefix`` there is no
+    discovery message. ``page`` is the address of the table's page, for links. With a ``hall``, its broker is searched
+    for in the network of ``own_address``, and ``address`` is empty until it is found.
     """
 
     address: str
@@ -88,9 +88,9 @@ class MqttOptions:
 
 
 def mqtt_options(section: MqttSection, machine: str, environment: Mapping[str, str]) -> MqttOptions | None:
-    """Return the options by the settings, ``None`` where no broker is set; ``machine`` is this machine's name.
+    """Return the options for these settings, ``None`` if no broker is set; ``machine`` is this machine's name.
 
-    Raises BrokerError where the password can't be read.
+    Raises BrokerError if the password can't be read.
     """
     if section.address is None and section.hall is None:
         return None
@@ -112,7 +112,7 @@ def mqtt_options(section: MqttSection, machine: str, environment: Mapping[str, s
 
 
 def read_password(file: Path | None, environment: Mapping[str, str]) -> str | None:
-    """Return the password: the first line of a file, else that of the environment; raises BrokerError."""
+    """Return the password: the first line of the file, or else the environment variable; raises BrokerError."""
     if file is None:
         return environment.get(PASSWORD_VARIABLE)
     try:

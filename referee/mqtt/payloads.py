@@ -1,4 +1,4 @@
-"""What the table tells: a snapshot as a ``TableState``, an event of the journal as a ``TableEvent``. Pure."""
+"""Converts a snapshot to a ``TableState``, and an event of the journal to a ``TableEvent``. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FOR_A_PERSON = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKi
 def table_state(
     options: MqttOptions, game: Game[Any, Any], snapshot: Snapshot, journal: str, age_s: float, now: datetime
 ) -> TableState:
-    """Tell a snapshot that came ``age_s`` seconds before ``now``; its clock shows what it shows now."""
+    """Convert a snapshot that came ``age_s`` seconds before ``now``; its clock is advanced to ``now``."""
     state = snapshot.states[0] if snapshot.states else None
     sides = _sides(game, snapshot)
     scored = [f"{side.name} {side.score}" for side in sides if side.score is not None]
@@ -65,7 +65,7 @@ def table_event(
     sentence: str,
     pictures: Sequence[str],
 ) -> TableEvent:
-    """Tell an event of a game, which is given by its number and the name of its rules."""
+    """Convert a (number, event) pair of a game, which is given by its number and the name of its rules."""
     number, event = numbered
     return TableEvent(
         table=options.table,

@@ -1,4 +1,4 @@
-"""The thread that keeps a table on its broker beside the session."""
+"""Connects a running session to its broker, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from datetime import datetime
 import aiomqtt
 
 from referee.errors import BrokerError
+from referee.mqtt.client import broker_client, explain_failure, resolve_broker
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.table_link import TableLink, at_broker, broker_client, why_not
+from referee.mqtt.table_link import TableLink
 from referee.session.table_port import TablePort
 
 _LONGEST_END_S = 10.0
-"""How long the end waits for a broker that hangs."""
+"""How long, in seconds, leaving may take if the broker hangs."""
 
 
 def ask_broker(options: MqttOptions) -> None:
-    """Connect to a broker and leave it again; a table may be on it meanwhile. Raises BrokerError that says why not."""
+    """Connect to a broker and leave it again, even if the table is connected; raises BrokerError with the reason."""
 
     async def ask() -> None:
-        found = await at_broker(options)
+        found = await resolve_broker(options)
         client = broker_client(found, None if options.tls is None else options.tls.context(), suffix="-doctor")
         async with client:
             pass
@@ -33,16 +34,16 @@ def ask_broker(options: MqttOptions) -> None:
     except (aiomqtt.MqttError, OSError, UnicodeError) as error:
         if isinstance(error, BrokerError):
             raise
-        raise BrokerError(why_not(error, options)) from error
+        raise BrokerError(explain_failure(error, options)) from error
 
 
 @contextmanager
-def on_broker(
+def connect_to_broker(
     port: TablePort, options: MqttOptions, say: Callable[[str], None], wall_clock: Callable[[], datetime]
 ) -> Iterator[None]:
-    """Keep a table on its broker while this is entered; the session never waits for it.
+    """Keep a table connected to its broker inside the context; the session never waits for it.
 
-    ``say`` hears from another thread when the broker is away, and when it is back. Raises BrokerError where the
+    ``say`` is called from another thread when the broker is away, and when it is back. Raises BrokerError if the
     options' files can't be read.
     """
     link = TableLink(port, options, say, wall_clock)

@@ -1,10 +1,8 @@
-"""The table on its broker: one connection at a time, kept up for as long as the referee runs."""
+"""The table's link to its broker: publishes states and events, and carries out orders, as long as the referee runs."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import ssl
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,23 +11,20 @@ from typing import Any
 
 import aiomqtt
 from paho.mqtt.packettypes import PacketTypes
-from paho.mqtt.properties import Properties
-from paho.mqtt.reasoncodes import ReasonCode
 from pydantic import ValidationError
 
 from common.backoff import Backoff
-from common.phrases import capitalized
 from referee.commands.orders import ReplyDocument
-from referee.errors import BrokerError, JournalError
+from referee.errors import JournalError
+from referee.mqtt.client import broker_client, explain_failure, properties, resolve_broker
 from referee.mqtt.discovery import BIRTH, discovery_message, discovery_topic, status_topic
 from referee.mqtt.inbox import (
-    MOST_BYTES,
     EvidenceOrder,
     Received,
     Sender,
-    look_order,
-    parsed,
-    received,
+    parse_fields,
+    parse_picture_order,
+    read_message,
     request_id_of,
     role_of,
 )
@@ -41,25 +36,18 @@ from referee.session.order_desk import OrderDesk, OrderError, OrderFault
 from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, VersionedSnapshot
 
-KEEP_ALIVE_S = 30
-"""After one and a half times this without a word the broker sends the last will."""
-_TIMEOUT_S = 5.0
 _GOODBYE_S = 2.0
-_MOST_INCOMING = 100
 _MOST_AT_WORK = 64
 _LATE_EVENTS_S = 5.0
-"""How often the journal is looked at although nothing was shown: a disk may have been full for a while."""
+"""How often, in seconds, the journal is read even if nothing was shown: the disk may have been full for a while."""
 _FORBIDDEN = 'That is not allowed on this topic; it needs command/{needs}, and commands = "{needs}" below [mqtt].'
-_REFUSALS = frozenset({"Bad user name or password", "Not authorized", "Banned"})
-_BROKEN = frozenset({"Unspecified error", "Disconnected during message iteration"})
-_TAKEN_OVER = "Session taken over"
 
 
 class TableLink:
-    """Tells a broker of a table, and carries out what comes from it.
+    """Publishes a table on a broker, and carries out the orders that come from it.
 
-    ``say`` hears when the broker is away and when it is back. All methods belong to one event loop. Raises BrokerError
-    where the files of the options can't be read.
+    ``say`` is called when the broker is away and when it is back. All methods belong to one event loop. Raises
+    BrokerError if the options' files can't be read.
     """
 
     def __init__(
@@ -72,7 +60,7 @@ class TableLink:
     ) -> None:
         self._port = port
         self._options = options
-        self._reached = options
+        self._resolved = options
         self._topics = options.topics
         self._say = say
         self._wall_clock = wall_clock
@@ -89,7 +77,7 @@ class TableLink:
         self._stopping = asyncio.Event()
 
     def stop(self) -> None:
-        """Say goodbye to the broker, and end ``run``."""
+        """Leave the broker, and end ``run``."""
         self._stopping.set()
 
     async def run(self) -> None:
@@ -108,10 +96,10 @@ class TableLink:
     async def _connect_and_serve(self) -> None:
         """Connect, and serve the connection until it breaks, which raises MqttError, or until ``stop``."""
         will = aiomqtt.Will(self._topics.availability, OFFLINE, qos=1, retain=True)
-        options = await self._found_broker()
+        options = await self._find_broker()
         if options is None:
             return
-        self._reached = options
+        self._resolved = options
         client = broker_client(options, self._context, will)
         await client.__aenter__()
         try:
@@ -123,21 +111,21 @@ class TableLink:
             with suppress(aiomqtt.MqttError):
                 await client.__aexit__(None, None, None)
 
-    async def _found_broker(self) -> MqttOptions | None:
-        """Return where the broker is, which may have to be looked for; ``None`` if ``stop`` comes first."""
-        looking = asyncio.create_task(at_broker(self._options))
+    async def _find_broker(self) -> MqttOptions | None:
+        """Return the options with the broker's address, ``None`` if ``stop`` is called during the search."""
+        looking = asyncio.create_task(resolve_broker(self._options))
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait({looking, stopping}, return_when=asyncio.FIRST_COMPLETED)
             return looking.result() if looking.done() else None
         finally:
-            # Once: what is looked through has sockets to close.
+            # Cancelled only once, because the search has sockets to close.
             looking.cancel()
             stopping.cancel()
             await asyncio.gather(looking, stopping, return_exceptions=True)
 
     async def _leave(self, client: aiomqtt.Client) -> None:
-        """Send what has just happened, such as the end of the game, and say goodbye."""
+        """Send the newest state and events, such as the end of the game, and say that the table leaves."""
         newest = self._port.snapshots.newest
         if newest is not None:
             await self._publish(client, self._topics.state, await self._state(newest), retain=True)
@@ -157,8 +145,8 @@ class TableLink:
         tasks = {
             asyncio.create_task(each)
             for each in (
-                self._tell_states(client),
-                self._tell_events(client),
+                self._publish_states(client),
+                self._publish_events(client),
                 self._listen(client),
                 self._stopping.wait(),
             )
@@ -166,7 +154,7 @@ class TableLink:
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await _end(tasks | self._at_work)
+            await _cancel(tasks | self._at_work)
         for task in done:
             task.result()
 
@@ -175,7 +163,7 @@ class TableLink:
             await self._publish(client, discovery_topic(self._options), discovery_message(self._options), retain=True)
         await self._publish(client, self._topics.availability, ONLINE, retain=True)
 
-    async def _tell_states(self, client: aiomqtt.Client) -> None:
+    async def _publish_states(self, client: aiomqtt.Client) -> None:
         """Send the newest state after every change; ends once no more will come."""
         newest = self._port.snapshots.newest
         while True:
@@ -193,11 +181,11 @@ class TableLink:
             self._options, self._port.game, versioned.snapshot, journal, age_s, self._wall_clock()
         ).model_dump_json()
 
-    async def _tell_events(self, client: aiomqtt.Client) -> None:
+    async def _publish_events(self, client: aiomqtt.Client) -> None:
         """Send the journal's events as they come; ends once no more will."""
         version = 0
         while True:
-            # What goes wrong with the journal is said by the session itself; the events come once it can be read.
+            # The session reports problems with the journal; the events are sent once it can be read.
             with suppress(JournalError, OSError):
                 await self._send_events(client)
             with suppress(TimeoutError):
@@ -208,7 +196,7 @@ class TableLink:
                     version = newest.version
 
     async def _send_events(self, client: aiomqtt.Client) -> None:
-        """Send the events that the broker does not have, each once it has the one before."""
+        """Send the events that the broker doesn't have, each after it has received the previous one."""
         if self._feed is None:
             return
         if self._sent is None:
@@ -226,23 +214,23 @@ class TableLink:
                 if message.payload == BIRTH.encode():
                     await self._introduce(client)
             elif not message.retain and len(self._at_work) < _MOST_AT_WORK:
-                # An order that lies on the broker for good would be carried out at every start.
-                task = asyncio.create_task(self._carried_out(client, received(message, self._topics)))
+                # A retained order would be carried out at every start.
+                task = asyncio.create_task(self._carry_out(client, read_message(message, self._topics)))
                 self._at_work.add(task)
                 task.add_done_callback(self._at_work.discard)
 
-    async def _carried_out(self, client: aiomqtt.Client, message: Received) -> None:
+    async def _carry_out(self, client: aiomqtt.Client, message: Received) -> None:
         with suppress(aiomqtt.MqttError):
             if message.topic == self._topics.replay:
                 await self._replay(client, message)
                 return
             fields: object = None
             try:
-                fields = parsed(message.payload)
+                fields = parse_fields(message.payload)
                 reply = await self._reply(client, fields, message)
             except OrderError as error:
                 if error.fault is OrderFault.UNANSWERED:
-                    # It is still in the line, so nothing can be said of it; whoever asks again gets what came of it.
+                    # It is still queued, so there is no result yet; repeating it returns the result.
                     return
                 reply = self._reply_document(str(error), refused=True)
             except ValueError as error:
@@ -251,13 +239,13 @@ class TableLink:
 
     async def _reply(self, client: aiomqtt.Client, fields: dict[str, object], message: Received) -> ReplyDocument:
         sender = Sender(role_of(message.topic, self._topics, self._options.allows))
-        wish = look_order(fields)
-        if wish is None:
+        picture_order = parse_picture_order(fields)
+        if picture_order is None:
             return await self._desk.take(sender, fields)
-        if sender.role < wish.needs:
+        if sender.role < picture_order.needs:
             return self._reply_document("Pictures are not allowed on this topic.", refused=True)
-        if isinstance(wish, EvidenceOrder):
-            return await self._send_evidence(client, wish.event)
+        if isinstance(picture_order, EvidenceOrder):
+            return await self._send_evidence(client, picture_order.event)
         content = await asyncio.to_thread(self._pictures.jpeg, overlay=False)
         if content is None:
             return self._reply_document("There is no picture: no camera looks.", refused=True)
@@ -270,8 +258,12 @@ class TableLink:
         except JournalError as error:
             return self._reply_document(f"The journal can't be read: {error}", refused=True)
         for name, media_type, content in pictures:
-            properties = _properties(PacketTypes.PUBLISH, ContentType=media_type)
-            await client.publish(self._topics.evidence(event, name), content, qos=1, properties=properties)
+            await client.publish(
+                self._topics.evidence(event, name),
+                content,
+                qos=1,
+                properties=properties(PacketTypes.PUBLISH, ContentType=media_type),
+            )
         if not pictures:
             return self._reply_document(f"Event {event} has no pictures.", refused=True)
         return self._reply_document(f"Pictures sent: {', '.join(name for name, _, _ in pictures)}.")
@@ -279,7 +271,7 @@ class TableLink:
     async def _replay(self, client: aiomqtt.Client, message: Received) -> None:
         request_id, sent = "", 0
         try:
-            order = ReplayOrder.model_validate(parsed(message.payload))
+            order = ReplayOrder.model_validate(parse_fields(message.payload))
             request_id, number = order.request_id, order.after
             topic = message.respond_to or self._topics.replayed
             feed = None if self._port.journal is None else JournalFeed(self._port.journal, self._options)
@@ -309,9 +301,7 @@ class TableLink:
         )
         kept = {} if message.correlation is None else {"CorrelationData": message.correlation}
         topic = message.respond_to or self._topics.answers
-        await client.publish(
-            topic, answer.model_dump_json(), qos=1, properties=_properties(PacketTypes.PUBLISH, **kept)
-        )
+        await client.publish(topic, answer.model_dump_json(), qos=1, properties=properties(PacketTypes.PUBLISH, **kept))
 
     def _reply_document(self, words: str, *, refused: bool = False) -> ReplyDocument:
         newest = self._port.snapshots.newest
@@ -335,87 +325,21 @@ class TableLink:
         if self._is_away or not self._backoff.is_news(self._clock()):
             return
         self._is_away = True
-        self._say(f"{why_not(error, self._reached)} The game goes on; I keep trying.")
+        self._say(f"{explain_failure(error, self._resolved)} The game goes on; I keep trying.")
 
     def _note_connected(self) -> None:
         self._backoff = self._backoff.worked(self._clock())
         if self._is_away:
             self._is_away = False
-            self._say(f"The broker at {self._reached.broker} is back.")
+            self._say(f"The broker at {self._resolved.broker} is back.")
 
 
-async def _end(tasks: set[asyncio.Task[Any]]) -> None:
-    """Cancel tasks until they have ended: before Python 3.12 a wait that is just over swallows a cancellation."""
+async def _cancel(tasks: set[asyncio.Task[Any]]) -> None:
+    """Cancel tasks until they have ended; before Python 3.12, a wait that has just ended swallows a cancellation."""
     while tasks:
         for task in tasks:
             task.cancel()
         _, tasks = await asyncio.wait(tasks, timeout=0.1)
-
-
-def why_not(error: Exception, options: MqttOptions) -> str:
-    """Say why a broker can't be used, and what to look at."""
-    if isinstance(error, BrokerError):
-        return f"{capitalized(str(error))}."
-    told = error.__cause__ if isinstance(error.__cause__, aiomqtt.MqttCodeError) else error
-    code = told.rc if isinstance(told, aiomqtt.MqttCodeError) else None
-    reason = str(code) if isinstance(code, ReasonCode) else str(error).rstrip(".")
-    if reason in _BROKEN:
-        reason = "the connection broke"
-    if reason == _TAKEN_OVER:
-        return (
-            f"Another table with the id {options.table} is on the broker at {options.broker}; "
-            "give each table an id of its own below [mqtt]."
-        )
-    if reason in _REFUSALS:
-        return (
-            f"The broker at {options.broker} does not let this table in ({reason}); "
-            "look at user and password_file below [mqtt], and at the broker's own rules."
-        )
-    return f"The broker at {options.broker} does not answer ({reason})."
-
-
-async def at_broker(options: MqttOptions) -> MqttOptions:
-    """Return the options with the broker's address, which a hall may have to be asked for; raises BrokerError."""
-    if options.hall is None:
-        return options
-    # multicast DNS is only loaded if a hall is looked for
-    from referee.mqtt.hall_search import at_found_broker
-
-    return await at_found_broker(options)
-
-
-def broker_client(
-    options: MqttOptions, context: ssl.SSLContext | None, will: aiomqtt.Will | None = None, suffix: str = ""
-) -> aiomqtt.Client:
-    """Return a client for one connection, whose id ends in ``suffix``; a broker knows a client by its id."""
-    # What the library logs is said by whoever uses it, once and in plain words.
-    silent = logging.Logger("mqtt")
-    silent.addHandler(logging.NullHandler())
-    return aiomqtt.Client(
-        options.address,
-        options.port,
-        username=options.user,
-        password=options.password,
-        identifier=f"{options.prefix}-{options.table}{suffix}",
-        protocol=aiomqtt.ProtocolVersion.V5,
-        will=will,
-        # What was sent while the table was away may be hours old: it is not carried out.
-        clean_start=True,
-        timeout=_TIMEOUT_S,
-        keepalive=KEEP_ALIVE_S,
-        logger=silent,
-        max_queued_incoming_messages=_MOST_INCOMING,
-        properties=_properties(PacketTypes.CONNECT, MaximumPacketSize=MOST_BYTES),
-        tls_context=context,
-    )
-
-
-def _properties(packet_type: int, **values: object) -> Properties:
-    """Return properties of MQTT 5, by the names that the library has for them."""
-    properties = Properties(packet_type)  # type: ignore[no-untyped-call]
-    for name, value in values.items():
-        setattr(properties, name, value)
-    return properties
 
 
 def _identity(feed: JournalFeed) -> str:

@@ -37,9 +37,9 @@ def publish(
             yield
             return
         # The MQTT client is only loaded if there is a broker.
-        from referee.mqtt.server import on_broker
+        from referee.mqtt.server import connect_to_broker
 
-        with on_broker(port, replace(mqtt, page=address), say, lambda: datetime.now(UTC)):
+        with connect_to_broker(port, replace(mqtt, page=address), say, lambda: datetime.now(UTC)):
             yield
 
 

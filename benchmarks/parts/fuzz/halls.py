@@ -12,8 +12,8 @@ from referee.errors import TournamentError
 from referee.hall.database import Database
 from referee.hall.hall import Hall, Incoming
 from referee.hall.rulings import Rulings
-from referee.hall.tournament.values import numbered
-from referee.hall.web.tables import card_of
+from referee.hall.tournament.values import number_players
+from referee.hall.web.tables import render_card
 from referee.hall.web.tournaments import read_players
 from referee.journal.journal import utc_text
 from referee.mqtt.topics import ONLINE, Answer, ShownClock, ShownVerdict, Topics
@@ -73,15 +73,15 @@ def _hear(data: bytes) -> None:
         hall.take([Incoming(topic.decode("utf-8", "replace"), payload)])
         for seat in hall.floor.seats():
             hall.copies.newest(seat.id, "" if seat.state is None else seat.state.journal, 10)
-            card_of(seat, "en", _NOW)
+            render_card(seat, "en", _NOW)
         hall.copies.results(10)
-        hall.due()
+        hall.due_messages()
     finally:
         database.close()
 
 
 def _players(data: bytes) -> None:
-    numbered(read_players(data.decode("utf-8", "replace")))
+    number_players(read_players(data.decode("utf-8", "replace")))
 
 
 PARSERS = (

@@ -23,7 +23,7 @@ from referee.commands.command_socket import command_message, parse_command, read
 from referee.commands.orders import ORDERS, Role
 from referee.commands.values import AskHint, Correct, EnterTurn, PauseClock, RestoreSensor, TakeBack
 from referee.errors import CorrectionError, PageError
-from referee.mqtt.inbox import look_order, parsed, request_id_of
+from referee.mqtt.inbox import parse_fields, parse_picture_order, request_id_of
 from referee.mqtt.topics import ReplayOrder
 from referee.web.access import Access, Door
 from referee.web.devices import PairedDevices
@@ -62,14 +62,14 @@ def _order(data: bytes) -> None:
 
 
 def _broker_order(data: bytes) -> None:
-    fields = parsed(data)
+    fields = parse_fields(data)
     request_id_of(fields)
-    if look_order(fields) is None:
+    if parse_picture_order(fields) is None:
         ORDERS.validate_python(fields).value("Ann")
 
 
 def _replay_order(data: bytes) -> None:
-    ReplayOrder.model_validate(parsed(data))
+    ReplayOrder.model_validate(parse_fields(data))
 
 
 _FORM = (

@@ -27,7 +27,7 @@ from referee.commands.queue import CommandQueue
 from referee.errors import RefereeError
 from referee.journal import BufferedJournal, Journal
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.server import on_broker
+from referee.mqtt.server import connect_to_broker
 from referee.runtime.builder import open_session
 from referee.session.loop import LoopPorts, run
 from referee.session.service import Service
@@ -150,7 +150,7 @@ def _serve(place: Place, stop: threading.Event, parent: Connection, tell: Callab
         port = TablePort(game, hub, commands, place.journal)
         stack.enter_context(open_page(port, PageOptions(port=place.page_port), say))
         stack.callback(commands.close)
-        stack.enter_context(on_broker(port, broker, say, lambda: datetime.now(UTC)))
+        stack.enter_context(connect_to_broker(port, broker, say, lambda: datetime.now(UTC)))
         stack.enter_context(open_command_socket(place.journal, commands, say))
 
         def close_when_told() -> None:

@@ -68,7 +68,7 @@ def hall_command(
       ./run tools hall --broker localhost --store postgresql://hall@localhost/hall
     """
     del context
-    from referee.hall.broker import Line
+    from referee.hall.broker import BrokerConnection
     from referee.hall.database import POSTGRESQL, Database
     from referee.hall.hall import Hall
     from referee.hall.rulings import Rulings
@@ -84,11 +84,11 @@ def hall_command(
     name = hashlib.sha256(database.name.encode()).hexdigest()[:8]
     rulings = Rulings(database, lambda: f"hall-{secrets.token_hex(12)}", utc_now)
     hall = Hall(database, rulings, prefix, name, time.monotonic, say, listed)
-    line = Line(hall, address, f"{prefix}-hall-{name}", say)
+    line = BrokerConnection(hall, address, f"{prefix}-hall-{name}", say)
 
     def make(access: Access) -> Starlette:
         director = Director(database, utc_now)
-        return create_hall(HallDesk(hall, director, access, line.look, lambda: line.is_connected, utc_now))
+        return create_hall(HallDesk(hall, director, access, line.send_now, lambda: line.is_connected, utc_now))
 
     key = Path("hall.page-key") if store.startswith(POSTGRESQL) else Path(f"{store}.page-key")
     options = chosen_page(True, page_port, page_address)

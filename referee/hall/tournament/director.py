@@ -9,7 +9,7 @@ from datetime import datetime
 from referee.errors import TournamentError
 from referee.hall.database import Database, Transaction
 from referee.hall.tournament import round_robin, swiss
-from referee.hall.tournament.values import Pairing, Player, Score, System, Tournament, numbered
+from referee.hall.tournament.values import Pairing, Player, Score, System, Tournament, number_players
 from referee.journal.journal import utc_text
 
 MOST_PLAYERS = 2000
@@ -17,7 +17,7 @@ _PAIR = {System.SWISS: swiss.pair, System.ROUND_ROBIN: round_robin.pair}
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredTournament:
     """A tournament as it is kept: which ``game`` is played, when it began (ISO 8601 UTC), and the boards' tables.
 
     ``seats`` maps round and board to a table's id.
@@ -42,11 +42,11 @@ class Director:
 
         Without ``rounds`` (0) a round robin has as many as it needs. Raises TournamentError for what makes none.
         """
-        listed = numbered(players)
+        listed = number_players(players)
         if not 2 <= len(listed) <= MOST_PLAYERS:
             raise TournamentError(f"{len(listed)} players were named; a tournament has 2 to {MOST_PLAYERS}")
         if system is System.ROUND_ROBIN:
-            once = round_robin.rounds_of(len(listed))
+            once = round_robin.rounds_needed(len(listed))
             rounds = rounds or once
             if rounds % once:
                 raise TournamentError(f"a round robin of {len(listed)} has {once} rounds, or a multiple of that")
@@ -62,12 +62,12 @@ class Director:
             )
         return int(last) + 1
 
-    def all(self) -> list[Kept]:
+    def all(self) -> list[StoredTournament]:
         """Return all tournaments, the newest first."""
         with self._database.transaction() as work:
             return [_read(work, number) for (number,) in work.rows("SELECT id FROM tournament ORDER BY id DESC")]
 
-    def get(self, number: int) -> Kept:
+    def get(self, number: int) -> StoredTournament:
         """Return the tournament with that number; raises TournamentError if there is none."""
         with self._database.transaction() as work:
             return _read(work, number)
@@ -127,7 +127,7 @@ class Director:
         return utc_text(self._now())
 
 
-def _read(work: Transaction, number: int) -> Kept:
+def _read(work: Transaction, number: int) -> StoredTournament:
     found = work.rows("SELECT name, system, rounds, game, began FROM tournament WHERE id = ?", number)
     if not found:
         raise TournamentError(f"there is no tournament {number}")
@@ -144,4 +144,6 @@ def _read(work: Transaction, number: int) -> Kept:
         tuple(Player(each, named, rating, bool(present)) for each, named, rating, present in players),
         tuple(Pairing(each, board, first, second, Score(score)) for each, board, first, second, score, _ in pairings),
     )
-    return Kept(number, tournament, game, began, {(each, board): seat for each, board, *_, seat in pairings})
+    return StoredTournament(
+        number, tournament, game, began, {(each, board): seat for each, board, *_, seat in pairings}
+    )

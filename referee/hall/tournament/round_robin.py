@@ -6,7 +6,7 @@ from referee.errors import TournamentError
 from referee.hall.tournament.values import Pairing, Score, Tournament
 
 
-def rounds_of(players: int) -> int:
+def rounds_needed(players: int) -> int:
     """Return how many rounds so many players need."""
     return players - 1 + players % 2
 
@@ -14,7 +14,7 @@ def rounds_of(players: int) -> int:
 def pair(tournament: Tournament) -> tuple[Pairing, ...]:
     """Pair the next round; who has no opponent in it has a bye. Raises TournamentError after the last round."""
     count, number = len(tournament.players), tournament.round + 1
-    once = rounds_of(count)
+    once = rounds_needed(count)
     if number > min(tournament.rounds, once * (tournament.rounds // once or 1)):
         raise TournamentError(f"all {tournament.rounds} rounds are paired")
     cycle, within = divmod(number - 1, once)

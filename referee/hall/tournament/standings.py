@@ -73,7 +73,7 @@ def _opponent(game: Pairing, number: int) -> int:
     return game.second if game.first == number else game.first
 
 
-def points(halves: int) -> str:
+def format_points(halves: int) -> str:
     """Write half points, such as ``2½``."""
     whole, half = divmod(halves, 2)
     return f"{whole or ''}½" if half else str(whole)

@@ -20,7 +20,7 @@ _LONGEST_RUN = 2
 
 
 @dataclass(frozen=True)
-class Standing:
+class PairingRecord:
     """What a player's pairing depends on; ``place`` counts from 0 in the order of score and number.
 
     ``lean`` is how much more often than the second side a player had the first one, ``sides`` those of the games so
@@ -68,10 +68,10 @@ def pair(tournament: Tournament) -> tuple[Pairing, ...]:
     number = tournament.round + 1
     if number > tournament.rounds:
         raise TournamentError(f"all {tournament.rounds} rounds are paired")
-    field = standings(tournament)
+    field = pairing_records(tournament)
     if len(field) < 2:
         raise TournamentError("there are fewer than two players to pair")
-    pairs = matched(field)
+    pairs = match_players(field)
     if 2 * len(pairs) != len(field) + len(field) % 2:
         raise TournamentError(
             "the players left can't be paired without a second meeting; end the tournament, or let somebody sit out"
@@ -88,7 +88,7 @@ def pair(tournament: Tournament) -> tuple[Pairing, ...]:
     return tuple(placed)
 
 
-def standings(tournament: Tournament) -> list[Standing]:
+def pairing_records(tournament: Tournament) -> list[PairingRecord]:
     """Return what pairing depends on, for those present, in the order of score and number."""
     halves = tournament.halves()
     present = sorted(
@@ -103,7 +103,7 @@ def standings(tournament: Tournament) -> list[Standing]:
         games = tournament.games_of(player.number)
         met = [game for game in games if game.second is not None]
         field.append(
-            Standing(
+            PairingRecord(
                 player.number,
                 halves[player.number],
                 place,
@@ -122,7 +122,7 @@ def standings(tournament: Tournament) -> list[Standing]:
     return field
 
 
-def matched(field: list[Standing]) -> list[tuple[Standing, Standing | None]]:
+def match_players(field: list[PairingRecord]) -> list[tuple[PairingRecord, PairingRecord | None]]:
     """Return the pairs that cost least together, as many as can be; at most one has nobody."""
     import rustworkx
 
@@ -144,7 +144,7 @@ def matched(field: list[Standing]) -> list[tuple[Standing, Standing | None]]:
     return [(field[one], None if other == size else field[other]) for one, other in pairs]
 
 
-def cost(one: Standing, other: Standing) -> Cost:
+def cost(one: PairingRecord, other: PairingRecord) -> Cost:
     """Say what it costs that two meet; ``one`` stands higher."""
     clash = one.must_have is not None and one.must_have == other.must_have
     wish = one.should_have is not None and one.should_have == other.should_have
@@ -157,13 +157,13 @@ def cost(one: Standing, other: Standing) -> Cost:
     return int(clash), distance * distance, int(wish), order
 
 
-def bye_cost(one: Standing, field: list[Standing]) -> Cost:
+def bye_cost(one: PairingRecord, field: list[PairingRecord]) -> Cost:
     """Say what it costs that a player sits out: it should be one of the last."""
     distance = one.halves - min(each.halves for each in field) + 1
     return 0, distance * distance, 0, len(field) - 1 - one.place
 
 
-def _bounds(field: list[Standing]) -> Cost:
+def _bounds(field: list[PairingRecord]) -> Cost:
     """Return how much each part of all pairs' costs together stays below."""
     size = len(field) + 1
     most = max(each.halves for each in field) + 2
@@ -177,12 +177,12 @@ def _as_number(cost: Cost, bounds: Cost) -> int:
     return number
 
 
-def _board(pair: tuple[Standing, Standing | None]) -> tuple[int, int]:
+def _board(pair: tuple[PairingRecord, PairingRecord | None]) -> tuple[int, int]:
     one, other = pair
     return -max(one.halves, other.halves if other else 0), one.place
 
 
-def _sides(one: Standing, other: Standing, board: int) -> tuple[int, int]:
+def _sides(one: PairingRecord, other: PairingRecord, board: int) -> tuple[int, int]:
     """Say who gets the first side: whoever needs it more, else by the last game that differs, else by turns."""
     for wish_of, against in ((one.must_have, other.must_have), (one.should_have, other.should_have)):
         if wish_of != against:

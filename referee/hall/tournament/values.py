@@ -117,7 +117,7 @@ class Tournament:
         return counted
 
 
-def numbered(names: Sequence[tuple[str, int]]) -> tuple[Player, ...]:
+def number_players(names: Sequence[tuple[str, int]]) -> tuple[Player, ...]:
     """Return players their numbers, by rating and then as they were named; raises TournamentError for a name twice."""
     seen: set[str] = set()
     for name, _ in names:

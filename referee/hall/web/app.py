@@ -23,7 +23,7 @@ from referee.errors import TournamentError
 from referee.hall.floor import Seat
 from referee.hall.hall import Hall
 from referee.hall.tournament.director import Director
-from referee.hall.tournament.standings import points
+from referee.hall.tournament.standings import format_points
 from referee.web import views
 from referee.web.access import Access, Role
 from referee.web.api import pairing
@@ -44,7 +44,7 @@ class HallDesk:
     hall: Hall
     director: Director
     access: Access
-    look: Callable[[], object]
+    send_now: Callable[[], object]
     is_connected: Callable[[], bool]
     now: Callable[[], datetime]
 
@@ -65,10 +65,10 @@ def create_hall(desk: HallDesk) -> Starlette:
 
 
 async def _pair(request: Request) -> Response:
-    return shown(request, "pair", {})
+    return render_page(request, "pair", {})
 
 
-def shown(request: Request, view: str, words: Mapping[str, Any]) -> Response:
+def render_page(request: Request, view: str, words: Mapping[str, Any]) -> Response:
     """Return a page of the hall in the language of whoever asks."""
     told = translations(language_of(request)).gettext
     return views.page(request, view, {"game": {"title": told("Hall")}, **words}, templates_in=hall_templates)
@@ -83,7 +83,7 @@ def hall_templates(language: str) -> Environment:
     said = sentences(language)
     both.filters = {
         **both.filters,
-        "points": points,
+        "points": format_points,
         "clock_text": clock_text,
         "side_name": lambda side: said(side.name) if side.name == capitalized(side.side) else side.name,
         "given": lambda value: _given(value, said),
@@ -116,7 +116,7 @@ def clock_of(seat: Seat, now: datetime) -> list[tuple[str, float, bool]]:
     return lines
 
 
-def refused(error: TournamentError) -> HTTPException:
+def refusal(error: TournamentError) -> HTTPException:
     """Make a refusal of what a tournament can't do."""
     said = str(error)
     return HTTPException(422, f"{said[:1].upper()}{said[1:]}.")

@@ -19,7 +19,7 @@ from engine.support.players import DRAW, RESIGN
 from referee.commands.orders import ORDERS, describe_errors
 from referee.hall.floor import Seat, Urgency
 from referee.hall.rulings import Status
-from referee.hall.web.app import HallDesk, clock_of, hall_templates, shown
+from referee.hall.web.app import HallDesk, clock_of, hall_templates, render_page
 from referee.web.access import Role, Session
 from referee.web.api import LOOK_AGAIN_S, MOST_VIEWERS
 from referee.web.guard import Guarded, form_fields
@@ -58,7 +58,7 @@ class TablePages:
         seats = self._hall.floor.seats()
         words = {"seats": seats, "version": version, "is_connected": self._desk.is_connected()}
         words |= _helpers(language_of(request), self._desk.now())
-        return shown(request, "floor", words)
+        return render_page(request, "floor", words)
 
     async def _changes(self, request: Request) -> Response:
         if self._viewers >= MOST_VIEWERS:
@@ -79,7 +79,7 @@ class TablePages:
                 newest, seats = self._hall.floor.version, self._hall.floor.seats()
                 told: dict[str, Any] = {"connected": self._desk.is_connected()}
                 now = self._desk.now()
-                told["cards"] = {seat.id: card_of(seat, language, now) for seat in seats if seat.version > version}
+                told["cards"] = {seat.id: render_card(seat, language, now) for seat in seats if seat.version > version}
                 listed = " ".join(seat.id for seat in seats)
                 if listed != order:
                     told["order"] = listed
@@ -98,7 +98,7 @@ class TablePages:
     async def _results(self, request: Request) -> Response:
         results = await run_in_threadpool(self._hall.copies.results, _MOST_RESULTS)
         titles = {name: registry.load(name).title for name in registry.games()}
-        return shown(request, "results", {"results": results, "titles": titles})
+        return render_page(request, "results", {"results": results, "titles": titles})
 
     async def _seat(self, request: Request) -> Response:
         seat = self._found(request)
@@ -109,8 +109,8 @@ class TablePages:
         evidence = None if state is None or state.verdict is None else state.verdict.evidence
         pictures = next((event.pictures for event in events if event.number == evidence), ())
         if evidence is not None and any(self._hall.picture(seat.id, evidence, name) is None for name in pictures):
-            self._hall.wish_for_pictures(seat.id, evidence)
-            self._desk.look()
+            self._hall.request_pictures(seat.id, evidence)
+            self._desk.send_now()
         language = language_of(request)
         words = {
             "seat": seat,
@@ -124,7 +124,7 @@ class TablePages:
             "draw": DRAW,
             **_helpers(language, self._desk.now()),
         }
-        return shown(request, "seat", words)
+        return render_page(request, "seat", words)
 
     async def _picture(self, request: Request) -> Response:
         seat, number = self._found(request), int(request.path_params["number"])
@@ -150,7 +150,7 @@ class TablePages:
         if isinstance(order.get("seen"), str) and order["seen"].isdecimal():
             order["seen"] = int(order["seen"])
         await run_in_threadpool(self._hall.rule, seat.id, order, by)
-        self._desk.look()
+        self._desk.send_now()
         return RedirectResponse(f"/tables/{seat.id}", 303)
 
     async def _withdraw(self, request: Request) -> Response:
@@ -166,7 +166,7 @@ class TablePages:
         return seat
 
 
-def card_of(seat: Seat, language: str, now: datetime) -> str:
+def render_card(seat: Seat, language: str, now: datetime) -> str:
     """Draw a table's card on the page of all tables."""
     return hall_templates(language).get_template("card.html").render(seat=seat, **_helpers(language, now))
 

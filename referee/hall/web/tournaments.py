@@ -14,12 +14,12 @@ from starlette.responses import RedirectResponse, Response
 
 from engine import registry
 from referee.errors import TournamentError
-from referee.hall.floor import natural
-from referee.hall.tournament.director import Kept
+from referee.hall.floor import natural_sort_key
+from referee.hall.tournament.director import StoredTournament
 from referee.hall.tournament.exports import pairings_csv, standings_csv, trf16
 from referee.hall.tournament.standings import standings
 from referee.hall.tournament.values import Pairing, Score, System
-from referee.hall.web.app import HallDesk, refused, shown
+from referee.hall.web.app import HallDesk, refusal, render_page
 from referee.web.access import Role, Session
 from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
@@ -53,7 +53,7 @@ class TournamentPages:
     async def _list(self, request: Request) -> Response:
         kept = await run_in_threadpool(self._director.all)
         games = [(name, registry.load(name).title) for name in registry.games()]
-        return shown(request, "tournaments", {"kept": kept, "games": games, "systems": _systems(request)})
+        return render_page(request, "tournaments", {"kept": kept, "games": games, "systems": _systems(request)})
 
     async def _begin(self, request: Request) -> Response:
         fields = await self._fields(request)
@@ -75,7 +75,7 @@ class TournamentPages:
         rounds: dict[int, list[Pairing]] = {}
         for pairing in tournament.pairings:
             rounds.setdefault(pairing.round, []).append(pairing)
-        seats = sorted(self._desk.hall.floor.seats(), key=lambda seat: natural(seat.id))
+        seats = sorted(self._desk.hall.floor.seats(), key=lambda seat: natural_sort_key(seat.id))
         names = {player.number: player.name for player in tournament.players}
         words = {
             "kept": kept,
@@ -87,7 +87,7 @@ class TournamentPages:
             "scores": [score for score in Score if score is not Score.BYE],
             "seats": [seat.id for seat in seats],
         }
-        return shown(request, "tournament", words)
+        return render_page(request, "tournament", words)
 
     async def _pair(self, request: Request) -> Response:
         kept, fields = await self._kept(request), await self._fields(request)
@@ -117,7 +117,7 @@ class TournamentPages:
                 order["clock"] = fields["clock"]
             seat = kept.seats[pairing.round, pairing.board]
             await run_in_threadpool(self._desk.hall.rule, seat, order, _name_of(session))
-        self._desk.look()
+        self._desk.send_now()
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
 
     async def _decide(self, request: Request) -> Response:
@@ -158,7 +158,7 @@ class TournamentPages:
         self._desk.access.count_command(request.state.session)
         return {name: values[-1] for name, values in (await form_fields(request)).items()}
 
-    async def _kept(self, request: Request) -> Kept:
+    async def _kept(self, request: Request) -> StoredTournament:
         number = min(int(request.path_params["number"]), 2**63 - 1)
         try:
             return await run_in_threadpool(self._director.get, number)
@@ -170,7 +170,7 @@ class TournamentPages:
         try:
             return await run_in_threadpool(work)
         except TournamentError as error:
-            raise refused(error) from error
+            raise refusal(error) from error
 
 
 def _systems(request: Request) -> dict[System, str]:

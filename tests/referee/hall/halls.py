@@ -87,7 +87,7 @@ def settle(hall: Hall, clock: Clock, feeds: Iterable[Feed]) -> None:
         hall.take([online(feed), state(feed)])
     for _ in range(20):
         clock.now_s += 6.0
-        asked = hall.due()
+        asked = hall.due_messages()
         for question in asked:
             seat = question.topic.split("/")[1]
             if question.topic.endswith("/replay"):

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from referee.hall.announcement import announce
-from referee.mqtt.hall_search import HallBroker, at_found_broker
+from referee.mqtt.hall_search import HallBroker, find_hall_broker
 from referee.mqtt.options import MqttOptions
 from tests.guard import GUARD_S
 
@@ -48,7 +48,7 @@ def test_a_table_finds_the_broker_that_is_announced() -> None:
         async with announced(HallBroker(f"Club {TAG}", "", port, TAG, is_encrypted=False)) as hall:
             said = await hall.says()
             options = MqttOptions("", 1, "t1", "Table 1", prefix=TAG, hall="auto", own_address=HERE)
-            found = await at_found_broker(options, look_s=GUARD_S, settle_s=0.0)
+            found = await find_hall_broker(options, search_s=GUARD_S, settle_s=0.0)
             return said, found
 
     with socket.create_server((HERE, 0)) as broker:

@@ -18,7 +18,7 @@ import pytest
 
 from benchmarks.hall.brokers import Mosquitto
 from benchmarks.hall.feeds import Feed, script
-from referee.hall.broker import Address, Line
+from referee.hall.broker import Address, BrokerConnection
 from referee.hall.hall import Hall
 from referee.hall.rulings import Status
 from tests.commands import runner_in
@@ -48,10 +48,10 @@ class Evening:
     async def _play(self, feed: Feed) -> None:
         await feed.run("127.0.0.1", self.broker.port, 0.2, time.monotonic, self.over)
 
-    def open_hall(self) -> tuple[Hall, Line, asyncio.Task[None]]:
+    def open_hall(self) -> tuple[Hall, BrokerConnection, asyncio.Task[None]]:
         hall = hall_on(self.where, said=self.said)
         hall._clock = time.monotonic
-        line = Line(hall, Address("127.0.0.1", self.broker.port), "hall", self.said.append)
+        line = BrokerConnection(hall, Address("127.0.0.1", self.broker.port), "hall", self.said.append)
         return hall, line, asyncio.create_task(line.run())
 
     async def until(self, holds: Callable[[], bool]) -> None:
@@ -102,7 +102,7 @@ def test_tables_broker_and_hall_may_stop_in_any_order(broker: Mosquitto, tmp_pat
         await club.until(lambda: any(seat.is_online is False for seat in hall.floor.seats()))
         club.playing[0] = asyncio.create_task(club._play(feeds[0]))
         ruling = hall.rule("table-1", {"command": "take back"}, "Ann")
-        line.look()
+        line.send_now()
         await club.until(lambda: hall.rulings.newest("table-1", 1)[0].status is Status.DONE)
         assert feeds[1].carried_out == {ruling.request_id: 1}
         for task in club.playing:
@@ -127,8 +127,8 @@ def test_a_broker_that_is_not_there_is_said_once(tmp_path: Path, monkeypatch: py
 
     async def wait() -> None:
         hall, failures = hall_on(str(tmp_path / "hall.db")), asyncio.Queue[None]()
-        monkeypatch.setattr(hall, "lost_broker", lambda: failures.put_nowait(None))
-        line = Line(hall, Address("127.0.0.1", port), "hall", said.append)
+        monkeypatch.setattr(hall, "note_disconnected", lambda: failures.put_nowait(None))
+        line = BrokerConnection(hall, Address("127.0.0.1", port), "hall", said.append)
         running = asyncio.create_task(line.run())
         async with asyncio.timeout(_PATIENCE_S):
             for _ in range(3):
@@ -193,10 +193,12 @@ class LostAtTheEnd:
 
 def test_a_broker_lost_while_the_line_ends_does_not_keep_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     client = LostAtTheEnd()
-    monkeypatch.setattr(Line, "_client", lambda _: client)
+    monkeypatch.setattr(BrokerConnection, "_client", lambda _: client)
 
     async def wait() -> None:
-        running = asyncio.create_task(Line(hall_on(str(tmp_path / "hall.db")), Address("here"), "hall", print).run())
+        running = asyncio.create_task(
+            BrokerConnection(hall_on(str(tmp_path / "hall.db")), Address("here"), "hall", print).run()
+        )
         await client.listened_to.wait()
         running.cancel()
         done, _ = await asyncio.wait({running}, timeout=_PATIENCE_S)

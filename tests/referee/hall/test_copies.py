@@ -54,9 +54,9 @@ def test_a_table_that_sends_more_events_than_a_hall_keeps_costs_the_others_nothi
     assert kept(hall, liar) == liar.events[:held]
     assert kept(hall, feed) == feed.events
     clock.now_s += 10.0
-    hall.due()
+    hall.due_messages()
     clock.now_s += 10.0
-    assert hall.due() == [], "it is asked for no more"
+    assert hall.due_messages() == [], "it is asked for no more"
     assert [line for line in said if "a hall keeps no more of one table's events" in line] == said[:1]
 
     again = hall_on(where, clock, most_table_bytes=30_000)
@@ -96,13 +96,13 @@ def test_a_table_that_is_away_is_not_asked(tmp_path: Path) -> None:
     clock = Clock()
     hall, feed = hall_on(str(tmp_path / "hall.db"), clock), table(events=3)
     hall.take([state(feed)])
-    hall.due()
+    hall.due_messages()
     clock.now_s += 10.0
-    assert hall.due() == []
+    assert hall.due_messages() == []
     hall.take([online(feed)])
-    hall.due()
+    hall.due_messages()
     clock.now_s += 10.0
-    assert [each.topic for each in hall.due()] == ["club/table-1/replay"]
+    assert [each.topic for each in hall.due_messages()] == ["club/table-1/replay"]
 
 
 @settings(max_examples=cases(40, 10))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.hall.floor import MOST_SEATS, Floor, Seat, Urgency, in_order
+from referee.hall.floor import MOST_SEATS, Floor, Seat, Urgency, sort_seats
 from referee.mqtt.topics import ShownOutcome, TableState
 from tests.referee.hall.halls import table
 
@@ -23,7 +23,7 @@ def test_who_needs_an_arbiter_comes_first_then_by_name() -> None:
         Seat("ruled", shown(), rulings=1),
         Seat("dispute", shown(needs_person=True, trouble="x"), is_online=False),
     ]
-    ordered = in_order(seats)
+    ordered = sort_seats(seats)
     assert [seat.id for seat in ordered] == [
         "dispute",
         "ruled",

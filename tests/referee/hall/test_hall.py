@@ -55,7 +55,7 @@ def spoilt() -> st.SearchStrategy[bytes]:
 @given(TOPICS, st.binary(max_size=60) | spoilt() | JSON.map(lambda value: json.dumps(value).encode()))
 def test_no_bytes_from_outside_end_the_hall(fuzzed: Hall, topic: str, payload: bytes) -> None:
     fuzzed.take([Incoming(topic, payload)])
-    fuzzed.due()
+    fuzzed.due_messages()
 
 
 def test_what_cannot_be_used_is_said_once_and_the_rest_is_kept(where: str) -> None:
@@ -144,12 +144,12 @@ def test_a_ruling_is_sent_until_it_is_answered_and_done_then(where: str) -> None
     hall, feed = hall_on(where, clock), table(events=7)
     settle(hall, clock, [feed])
     ruling = hall.rule("table-1", TAKE_BACK, "Ann")
-    (sent,) = hall.due()
+    (sent,) = hall.due_messages()
     assert sent.topic == "club/table-1/command/own"
     assert json.loads(sent.payload) == {"command": "take back", "by": "Ann", "request_id": ruling.request_id}
-    assert hall.due() == []
+    assert hall.due_messages() == []
     clock.now_s += 6.0
-    assert hall.due() == [sent], "without an answer it is sent again, word for word"
+    assert hall.due_messages() == [sent], "without an answer it is sent again, word for word"
     assert hall.rulings.newest("table-1", 1)[0].status is Status.WAITING
     answers = [feed.carry_out(json.loads(each.payload)) for each in (sent, sent)]
     assert feed.carried_out == {ruling.request_id: 1}
@@ -158,7 +158,7 @@ def test_a_ruling_is_sent_until_it_is_answered_and_done_then(where: str) -> None
     (done,) = hall.rulings.newest("table-1", 9)
     assert (done.status, done.words, done.event_number) == (Status.DONE, "Done.", 8)
     clock.now_s += 6.0
-    assert [each.topic for each in hall.due() if each.topic.endswith("own")] == []
+    assert [each.topic for each in hall.due_messages() if each.topic.endswith("own")] == []
 
 
 def test_a_ruling_outlives_the_hall_and_waits_for_a_table_that_is_away(where: str) -> None:
@@ -167,15 +167,15 @@ def test_a_ruling_outlives_the_hall_and_waits_for_a_table_that_is_away(where: st
     settle(hall, clock, [feed])
     hall.take([Incoming("club/table-1/availability", b"offline")])
     ruling = hall.rule("table-1", TAKE_BACK, "Ann")
-    assert hall.due() == []
+    assert hall.due_messages() == []
     again = hall_on(where, clock)
     assert again.floor.seats()[0].rulings == 1
     again.take([online(feed), state(feed)])
-    assert [json.loads(each.payload)["request_id"] for each in again.due()] == [ruling.request_id]
+    assert [json.loads(each.payload)["request_id"] for each in again.due_messages()] == [ruling.request_id]
     assert again.withdraw(ruling.request_id)
     assert not again.withdraw(ruling.request_id)
     clock.now_s += 6.0
-    assert again.due() == []
+    assert again.due_messages() == []
     assert again.floor.seats()[0].rulings == 0
 
 

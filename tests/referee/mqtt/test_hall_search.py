@@ -19,10 +19,10 @@ from referee.errors import BrokerError
 from referee.mqtt.hall_search import (
     SERVICE_TYPE,
     HallBroker,
-    at_found_broker,
-    chosen_broker,
+    choose_broker,
+    find_hall_broker,
     own_address,
-    parsed_broker,
+    parse_announcement,
 )
 from referee.mqtt.options import MqttOptions, TlsOptions
 from tests.effort import cases
@@ -61,7 +61,7 @@ def found(*brokers: HallBroker, options: MqttOptions, settle_s: float = 0.0) -> 
 
     async def look() -> MqttOptions:
         async with announced(*brokers):
-            return await at_found_broker(options, look_s=GUARD_S, settle_s=settle_s)
+            return await find_hall_broker(options, search_s=GUARD_S, settle_s=settle_s)
 
     return asyncio.run(look())
 
@@ -85,7 +85,7 @@ def test_of_several_halls_none_is_chosen() -> None:
 def test_a_hall_of_other_topics_is_not_the_one() -> None:
     async def look() -> None:
         async with announced(club(prefix="other")):
-            await at_found_broker(table(), look_s=0.5)
+            await find_hall_broker(table(), search_s=0.5)
 
     with pytest.raises(BrokerError, match=r"no hall is announced|other halls than the one wanted"):
         asyncio.run(look())
@@ -104,7 +104,7 @@ def test_a_hall_of_other_topics_is_not_the_one() -> None:
 )
 def test_why_no_hall_is_taken_is_told(brokers: list[HallBroker], options: MqttOptions, words: str) -> None:
     with pytest.raises(BrokerError) as refused:
-        chosen_broker(brokers, options)
+        choose_broker(brokers, options)
     assert words in str(refused.value)
     assert len(str(refused.value)) < 200
 
@@ -131,7 +131,7 @@ def test_an_announcement_gives_an_address_or_nothing(
     told = AsyncServiceInfo(SERVICE_TYPE, f"a.{SERVICE_TYPE}", port=port, addresses=addresses, properties=dict(fields))
     # What the network says is not checked as what is announced here would be.
     told.name = f"{name}.{SERVICE_TYPE}"
-    broker = parsed_broker(told)
+    broker = parse_announcement(told)
     if broker is not None:
         assert 0 < broker.port < 2**16
         assert broker.host
@@ -142,4 +142,4 @@ def test_an_announcement_gives_an_address_or_nothing(
 @settings(max_examples=cases(30), deadline=None)
 @given(broker=st.builds(club, st.text("abc Ü-_'", min_size=1, max_size=20), is_encrypted=st.booleans()))
 def test_what_is_announced_is_read_again(broker: HallBroker) -> None:
-    assert parsed_broker(broker.service(HERE)) == replace(broker, host=HERE)
+    assert parse_announcement(broker.service(HERE)) == replace(broker, host=HERE)

@@ -11,9 +11,9 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from referee.commands.orders import Role
 from referee.errors import BrokerError, ConfigError
+from referee.mqtt.client import explain_failure
 from referee.mqtt.inbox import is_response_topic, role_of
 from referee.mqtt.options import MqttOptions, mqtt_options, read_password
-from referee.mqtt.table_link import why_not
 from referee.mqtt.topics import Topics
 from referee.settings.configuration import load
 from referee.settings.sections import MqttSection
@@ -136,4 +136,4 @@ def test_why_a_broker_can_t_be_used_is_said_in_plain_words(code: int, words: str
     error = aiomqtt.MqttError("Disconnected during message iteration")
     packet = PacketTypes.DISCONNECT if code == 0x8E else PacketTypes.CONNACK
     error.__cause__ = aiomqtt.MqttCodeError(ReasonCode(packet, identifier=code))
-    assert words.replace("fd00::1", "[fd00::1], port 1883") in why_not(error, options)
+    assert words.replace("fd00::1", "[fd00::1], port 1883") in explain_failure(error, options)

@@ -17,7 +17,7 @@ from referee.clocks.control import read_control
 from referee.commands.orders import ORDERS, Role
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.discovery import discovery_message, discovery_topic
-from referee.mqtt.inbox import look_order
+from referee.mqtt.inbox import parse_picture_order
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import table_state
 from referee.mqtt.topics import TableState
@@ -130,7 +130,7 @@ def test_each_button_gives_an_order_with_an_id_of_its_own() -> None:
     orders = [json.loads(rendered(part["command_template"], now=lambda: Moment(next(moments)))) for part in buttons]
     assert len({order["request_id"] for order in orders}) == len(orders) == 4
     for order in orders:
-        assert (look_order(order) or ORDERS.validate_python(order)).needs == Role.PLAY
+        assert (parse_picture_order(order) or ORDERS.validate_python(order)).needs == Role.PLAY
 
 
 class Moment:

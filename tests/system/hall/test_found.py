@@ -14,14 +14,14 @@ import pytest
 
 from referee.commands.values import EnterTurn
 from referee.hall.announcement import announce
-from referee.hall.broker import Address, Line
+from referee.hall.broker import Address, BrokerConnection
 from referee.hall.database import Database
 from referee.hall.hall import Hall
 from referee.hall.rulings import Rulings
 from referee.journal import Journal
 from referee.mqtt.hall_search import HallBroker
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.server import on_broker
+from referee.mqtt.server import connect_to_broker
 from tests.guard import GUARD_S
 from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, broker_in
 from tests.system.page.served import session
@@ -42,7 +42,7 @@ async def until_it_holds(hall: Hall, port: int, number: int) -> None:
     end = hall.floor.listen(lambda: loop.call_soon_threadsafe(changed.set))
     broker = HallBroker(f"Club {TAG}", "", port, TAG, is_encrypted=False)
     tasks = [
-        asyncio.create_task(Line(hall, Address(HERE, port), "hall", print).run()),
+        asyncio.create_task(BrokerConnection(hall, Address(HERE, port), "hall", print).run()),
         asyncio.create_task(announce(broker, HERE, print)),
     ]
     try:
@@ -63,7 +63,7 @@ def test_a_table_turns_up_in_the_hall_and_follows_it_to_another_broker(tmp_path:
     said: SimpleQueue[str] = SimpleQueue()
     with ExitStack() as stack:
         running = stack.enter_context(session("diaballik", tmp_path))
-        stack.enter_context(on_broker(running.port(), options, said.put, now))
+        stack.enter_context(connect_to_broker(running.port(), options, said.put, now))
         assert "The game goes on; I keep trying." in said.get(timeout=GUARD_S)
         for place, turn in (("club", "b1-b2"), ("pub", "b7-b6")):
             assert not running.tell(EnterTurn(turn, "Ann")).refused

@@ -12,7 +12,7 @@ import pytest
 
 from referee.commands.orders import Role
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.server import on_broker
+from referee.mqtt.server import connect_to_broker
 from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, Broker, Client, broker_in, client_of
 from tests.system.page.served import Session, session
 
@@ -36,7 +36,7 @@ class Table:
     @contextmanager
     def on(self) -> Iterator[None]:
         """Put it on the broker."""
-        with on_broker(self.running.port(), self.options, self.said.append, lambda: datetime.now(UTC)):
+        with connect_to_broker(self.running.port(), self.options, self.said.append, lambda: datetime.now(UTC)):
             yield
 
 

@@ -164,11 +164,12 @@ import time
 from engine.registry import load
 from referee.commands.queue import CommandQueue
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.server import on_broker
+from referee.mqtt.server import connect_to_broker
 from referee.session.table_port import SnapshotHub, TablePort
 
 port = TablePort(load("diaballik"), SnapshotHub(), CommandQueue(time.monotonic))
-with on_broker(port, MqttOptions("127.0.0.1", int(sys.argv[1]), "t1", "Table 1"), print, lambda: datetime.now(UTC)):
+options = MqttOptions("127.0.0.1", int(sys.argv[1]), "t1", "Table 1")
+with connect_to_broker(port, options, print, lambda: datetime.now(UTC)):
     sys.stdin.read()
 """
 

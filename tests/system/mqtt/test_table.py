@@ -16,7 +16,7 @@ from referee.journal import Journal
 from referee.journal.events import EventKind
 from referee.journal.fold import after_step, read_step
 from referee.mqtt.options import MqttOptions
-from referee.mqtt.server import on_broker
+from referee.mqtt.server import connect_to_broker
 from referee.mqtt.topics import Answer, TableEvent, TableState
 from referee.session import order_desk
 from referee.session.table_port import SnapshotHub, TablePort
@@ -157,7 +157,7 @@ def test_an_order_that_waits_is_answered_once_it_is_done_and_asked_for_again(
     order = {"command": "hint", "request_id": "r"}
     monkeypatch.setattr(order_desk, "ANSWER_TIMEOUT_S", 0.01)
     options = MqttOptions("127.0.0.1", broker.port, "t1", "Table 1", allows=Role.PLAY)
-    with on_broker(port, options, print, lambda: datetime.now(UTC)):
+    with connect_to_broker(port, options, print, lambda: datetime.now(UTC)):
         client.until(lambda heard: heard.payload == b"online")
         client.say(PLAY, order)
         while not (waiting := commands.take()):

@@ -8,8 +8,8 @@ from itertools import combinations
 import pytest
 
 from referee.errors import TournamentError
-from referee.hall.tournament.round_robin import berger_round, pair, rounds_of
-from referee.hall.tournament.values import Score, System, Tournament, numbered
+from referee.hall.tournament.round_robin import berger_round, pair, rounds_needed
+from referee.hall.tournament.values import Score, System, Tournament, number_players
 
 # As printed in FIDE's handbook, C.05, annex 1.
 PRINTED = {
@@ -28,7 +28,10 @@ def test_the_printed_tables(count: int) -> None:
 
 def played(count: int, rounds: int = 0) -> Tournament:
     tournament = Tournament(
-        "club", System.ROUND_ROBIN, rounds or rounds_of(count), numbered([(f"P{number}", 0) for number in range(count)])
+        "club",
+        System.ROUND_ROBIN,
+        rounds or rounds_needed(count),
+        number_players([(f"P{number}", 0) for number in range(count)]),
     )
     for _ in range(tournament.rounds):
         tournament = replace(tournament, pairings=(*tournament.pairings, *pair(tournament)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.hall.tournament.standings import points, standings
+from referee.hall.tournament.standings import format_points, standings
 from referee.hall.tournament.values import Pairing, Player, Score, System, Tournament
 
 A, B, C, D = (Player(number, name) for number, name in enumerate("ABCD", 1))
@@ -14,7 +14,7 @@ def lines(tournament: Tournament) -> list[tuple[int, str, str, float, float]]:
         (
             line.rank,
             line.player.name,
-            points(line.halves),
+            format_points(line.halves),
             line.buchholz_halves / 2,
             line.sonneborn_berger_quarters / 4,
         )
@@ -75,4 +75,4 @@ def test_those_whom_nothing_parts_share_a_rank() -> None:
 
 
 def test_points_are_written_as_people_do() -> None:
-    assert [points(halves) for halves in (0, 1, 2, 5)] == ["0", "½", "1", "2½"]
+    assert [format_points(halves) for halves in (0, 1, 2, 5)] == ["0", "½", "1", "2½"]

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.errors import TournamentError
-from referee.hall.tournament.swiss import Cost, Standing, bye_cost, cost, matched, pair, standings
-from referee.hall.tournament.values import Pairing, Score, System, Tournament, numbered
+from referee.hall.tournament.swiss import Cost, PairingRecord, bye_cost, cost, match_players, pair, pairing_records
+from referee.hall.tournament.values import Pairing, Score, System, Tournament, number_players
 from tests.effort import cases
 
 RESULTS = (Score.FIRST_WINS, Score.SECOND_WINS, Score.DRAW)
 
 
 def begun(count: int, rounds: int) -> Tournament:
-    return Tournament("club", System.SWISS, rounds, numbered([(f"P{number}", 0) for number in range(count)]))
+    return Tournament("club", System.SWISS, rounds, number_players([(f"P{number}", 0) for number in range(count)]))
 
 
 def with_round(tournament: Tournament, rng: Random) -> Tournament:
@@ -101,7 +101,7 @@ def test_a_field_that_can_be_paired_no_more_is_said() -> None:
         pair(replace(tournament, rounds=3))
 
 
-def every_pairing(field: list[Standing]) -> Iterator[list[tuple[Standing, Standing | None]]]:
+def every_pairing(field: list[PairingRecord]) -> Iterator[list[tuple[PairingRecord, PairingRecord | None]]]:
     """Give all ways to pair a field, one player out where it is odd."""
     if not field:
         yield []
@@ -115,7 +115,7 @@ def every_pairing(field: list[Standing]) -> Iterator[list[tuple[Standing, Standi
         yield from ([(one, None), *more] for more in every_pairing(rest))
 
 
-def total(pairs: list[tuple[Standing, Standing | None]], field: list[Standing]) -> Cost:
+def total(pairs: list[tuple[PairingRecord, PairingRecord | None]], field: list[PairingRecord]) -> Cost:
     costs = [bye_cost(one, field) if other is None else cost(one, other) for one, other in pairs]
     parts = [sum(each[part] for each in costs) for part in range(4)]
     return parts[0], parts[1], parts[2], parts[3]
@@ -126,12 +126,12 @@ def total(pairs: list[tuple[Standing, Standing | None]], field: list[Standing]) 
 def test_no_way_to_pair_a_small_field_costs_less(count: int, rounds: int, seed: int) -> None:
     tournament, rng = begun(count, 9), Random(seed)
     for _ in range(rounds):
-        if len(matched(standings(tournament))) < (count + 1) // 2:
+        if len(match_players(pairing_records(tournament))) < (count + 1) // 2:
             return
         tournament = with_round(tournament, rng)
-    field = standings(tournament)
+    field = pairing_records(tournament)
     ways = [total(way, field) for way in every_pairing(field)]
-    found = matched(field)
+    found = match_players(field)
     if not ways:
         assert len(found) < (count + 1) // 2
     else:

@@ -92,7 +92,7 @@ def test_a_ruling_goes_to_the_table_and_is_done_once_that_has_answered(visit: Vi
     assert "Waiting" in visit.page("/tables/table-1")
     assert visit.page("/").index("table-table-1") < visit.page("/").index("table-table-9")
     visit.clock.now_s += 6.0
-    sent = [json.loads(each.payload) for each in visit.hall.due() if each.topic.endswith("/own")]
+    sent = [json.loads(each.payload) for each in visit.hall.due_messages() if each.topic.endswith("/own")]
     assert [(order["looks"], order["seen"], order["why"], order["by"]) for order in sent] == [
         ({"c3": "empty"}, 12, "nudged", "Ann")
     ]
@@ -142,7 +142,7 @@ def test_pictures_of_a_dispute(visit: Visit) -> None:
     topic = Topics("club", "table-1").state
     visit.hall.take([event(feed.events[-1]), Incoming(topic, told.model_dump_json().encode())])
     assert "/tables/table-1/pictures/13/before-c3" in visit.page("/tables/table-1")
-    (asked,) = [each for each in visit.hall.due() if each.topic.endswith("/own")]
+    (asked,) = [each for each in visit.hall.due_messages() if each.topic.endswith("/own")]
     assert json.loads(asked.payload) == {"command": "evidence", "event": 13}
     path = "/tables/table-1/pictures/13/before-c3"
     assert visit.client.get(path).status_code == 404

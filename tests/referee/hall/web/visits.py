@@ -38,12 +38,12 @@ class Visit:
         self.director = Director(OPENED[-1], self.clock.utc)
         self.looks = 0
         chosen = access or access_of()
-        desk = HallDesk(self.hall, self.director, chosen, self.look, lambda: True, self.clock.utc)
+        desk = HallDesk(self.hall, self.director, chosen, self.send_now, lambda: True, self.clock.utc)
         address = HOST if chosen.door.is_open else "http://127.0.0.1:8000"
         self.app = create_hall(desk)
         self.client = TestClient(self.app, base_url=address, follow_redirects=False)
 
-    def look(self) -> None:
+    def send_now(self) -> None:
         self.looks += 1
 
     def page(self, path: str) -> str:
