@@ -218,6 +218,11 @@ def test_a_stack_that_looks_touched_and_is_clear_is_not_asked_about() -> None:
     assert (verdict.kind, verdict.turns) == (VerdictKind.ACCEPTED, ("c2-d2",))
 
 
+def looked_touched_at(place: str) -> PooledReading:
+    one = PooledPlace({"black piece": 0.0}, heights={1: -0.1, 2: -3.0}, touched=2.0)
+    return PooledReading({place: one}, frozenset(), 0.0, 0)
+
+
 @pytest.mark.parametrize(
     ("touched", "heights", "looked_touched", "untouched"),
     [
@@ -248,6 +253,7 @@ def test_the_odds_against_a_stack_are_those_of_its_touch_and_of_its_pieces(
     assert against(top) == pytest.approx(untouched)
     assert against(top, "c3-d2") == pytest.approx(untouched)
     assert against("empty") == 1.0, "what shows another look tells nothing by its height"
+    assert against_heights(load("diaballik"), load("diaballik").rules.new(), (), looked_touched_at("a1")) == 0.0
 
 
 def test_stacks_stay_known_while_they_have_the_same_top_and_as_many_pieces() -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from referee.judge import JudgeSettings, Trigger
 from referee.judge.decision import Conclusion, Decision
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
 from referee.judge.sensor_evidence import (
+    asks_about_unsensed,
     last_sensed,
     lies_there,
     may_have_left,
@@ -66,7 +68,7 @@ def test_what_sensors_noticed_last_of_a_turn_is_the_last_change_on_its_places() 
     assert last_sensed(BELIEVED, BELIEVED, seen, 7.0) == 7.0
 
 
-def explanation(kind: ExplanationKind, *changes: tuple[str, str]) -> Explanation[None, None]:
+def explanation(kind: ExplanationKind, *changes: tuple[str, str]) -> Explanation[None, Any]:
     return Explanation(kind, None, frozenset(changes), 0.0)
 
 
@@ -90,7 +92,7 @@ TWO_TURNS = explanation(ExplanationKind.TWO_TURNS, LEFT, CAME)
     ],
 )
 def test_a_turn_that_is_said_to_be_over_is_the_only_whole_one_that_can_be_told(
-    conclusion: Conclusion, alike: bool, every: tuple[Explanation[None, None], ...], hides: bool, taken: Any
+    conclusion: Conclusion, alike: bool, every: tuple[Explanation[None, Any], ...], hides: bool, taken: Any
 ) -> None:
     decision = Decision(conclusion, every[:1], frozenset(), 0.5, ("a1",), every[1:], alike=alike)
     sensed = PooledPlace({"empty": -3.0, "gold": -0.1, "teal": -0.1}, sensed_only=True)
@@ -123,3 +125,39 @@ def test_an_undone_turn_lies_there_while_the_table_shows_it(
     decision = Decision(conclusion, (explanation(ExplanationKind.TURN, *changes),), frozenset(), 0.0, alike=alike)
     seen = PooledReading({}, frozenset(), 0.0, 0)
     assert lies_there(BELIEVED, [frozenset(each) for each in undone], decision, seen) is lies
+
+
+@dataclass(frozen=True)
+class Played:
+    """A turn, by the places that it names."""
+
+    places: tuple[str, ...]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "turns", "stopped", "asks"),
+    [
+        (Trigger.DECLARED, [("a1", "c1")], [], True),
+        (Trigger.DECLARED, [], ["c1"], False),
+        (Trigger.RESTED, [("a1", "c1")], [], False),
+        (Trigger.RESTED, [("a1", "c1")], ["c1"], True),
+        (Trigger.RESTED, [("a1", "c1")], ["c1", "a1"], True),
+        (Trigger.RESTED, [("a1", "c1")], ["d1"], False),
+        (Trigger.RESTED, [("a1", "c1")], ["c1", "d1"], False),
+        (Trigger.RESTED, [("a1", "c1"), ("c1", "d1")], ["c1", "d1"], True),
+        (Trigger.GLANCE, [("a1", "c1")], ["c1"], True),
+    ],
+)
+def test_turns_that_sensors_miss_are_asked_about_at_a_press_or_after_a_stop_on_their_way(
+    trigger: Trigger, turns: list[tuple[str, ...]], stopped: list[str], asks: bool
+) -> None:
+    nothing = explanation(ExplanationKind.NOTHING)
+    unsensed = tuple(replace(TURN, first=(Played(places),)) for places in turns)
+    decision: Any = Decision(Conclusion.ALLOWED, (nothing,), frozenset(), 0.0, unsensed=unsensed)
+    lifts = [PlaceChange(place, down, 1.0 if down else 1.3) for place in stopped for down in (True, False)]
+    seen = PooledReading({}, frozenset(), 10.0, 0, changes=tuple(lifts))
+    assert asks_about_unsensed(decision, seen, JudgeSettings(), trigger) is asks
+    brushed = replace(seen, changes=tuple(replace(one, time_s=min(one.time_s, 1.2)) for one in lifts))
+    assert asks_about_unsensed(decision, brushed, JudgeSettings(), trigger) is (
+        bool(turns) and trigger is Trigger.DECLARED
+    )
