@@ -68,11 +68,6 @@ def test_unknown_game_lists_what_there_is(name, message):
         load(name)
 
 
-@pytest.mark.parametrize("name", games())
-def test_every_default_is_one_of_its_choices(name):
-    assert all(not option.choices or option.default in option.choices for option in load(name).options)
-
-
 def test_the_options_a_text_names_are_read():
     assert written_options(OPTIONS, "red/count=9 a1 fast=true count=2") == {"count": 2, "fast": True}
     with pytest.raises(OptionError, match="takes one of 1, 2, 4"):
