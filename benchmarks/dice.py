@@ -4,6 +4,7 @@ Run: python benchmarks/dice.py PHOTOS                      the sixty photographs
      python benchmarks/dice.py PHOTOS --every --worst 20   all of them, as for photographs from elsewhere
      python benchmarks/dice.py --speed                     a tray of six dice beside OpenCV's ArUco, in one run
      python benchmarks/dice.py --stress 50 --seed 1        made trays, so many under each hardship alone
+     python benchmarks/dice.py --leaning 20                made trays, so many for each lean of 0 to 30 degrees
 
 PHOTOS is a folder with ``truth.json``: file name to dice, each with ``value`` and ``box`` (left, top, right, bottom). A
 die is found where a box read covers its own by half of what both cover together, and counts as right with its value.
@@ -33,8 +34,15 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks.parts.dice_stress import HARDSHIPS, ReadDie, calibration_error, read_stress, stress_picture
-from simulator.scene.dice_variety import DicePicture, TrueDie, tray_of_six
+from benchmarks.parts.dice_stress import (
+    HARDSHIPS,
+    ReadDie,
+    calibration_error,
+    leaning_picture,
+    read_stress,
+    stress_picture,
+)
+from simulator.scene.dice_variety import COCKED, DicePicture, TrueDie, tray_of_six
 from vision.errors import FrameError
 from vision.images import load_image
 from vision.readers.dice.networks import Networks, shipped
@@ -50,6 +58,10 @@ BOX_PER_SIDE = 1.45
 """How large the boxes of the truth are beside a die's edge: they hold all of a die, however it is turned."""
 
 ROUNDS = 40
+
+LEANS_DEG = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0)
+FLAT_TRAYS = 4
+"""How many times as many trays of flat dice are drawn, since few of them are said to lean."""
 
 
 @dataclass(frozen=True)
@@ -213,6 +225,17 @@ def _stress_line(name: str, read: list[ReadDie]) -> str:
     return f"{name:13} {len(dice):6} {found:7.2%} {right:7.2%} {invented:9} {wrong:18} {calibration_error(read):18.2%}"
 
 
+def leaning(trays: int, seed: int, networks: Networks, console: Console) -> None:
+    """Read so many made trays with dice that lean by each of LEANS_DEG, and print how many are said to lean."""
+    click.echo("leaning by   dice   found  said to lean")
+    for lean_deg in track(LEANS_DEG, description="Reading", console=console):
+        count = trays if lean_deg else trays * FLAT_TRAYS
+        read = [die for n in range(count) for die in read_stress(leaning_picture(lean_deg, n, seed), networks)]
+        dice = [die for die in read if die.shows != "nothing"]
+        said = [die.said == COCKED for die in dice if die.said]
+        click.echo(f"{lean_deg:6.0f} deg {len(dice):6} {len(said) / len(dice):7.2%} {sum(said) / len(said):13.2%}")
+
+
 @click.command()
 @click.argument("photos", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--every", is_flag=True, help="Read all photographs, not only those that were never trained on.")
@@ -220,16 +243,19 @@ def _stress_line(name: str, read: list[ReadDie]) -> str:
 @click.option("--weights", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Other weights.")
 @click.option("--speed", "timing", is_flag=True, help="Time a tray of six dice beside ArUco.")
 @click.option("--stress", "trays", default=0, metavar="N", help="Read N made trays under each hardship.")
+@click.option("--leaning", "leans", default=0, metavar="N", help="Read N made trays of dice that lean, for each angle.")
 @click.option("--seed", default=1, show_default=True, help="What the made trays are drawn from.")
 def main(
-    photos: Path | None, every: bool, worst: int, weights: Path | None, timing: bool, trays: int, seed: int
+    photos: Path | None, every: bool, worst: int, weights: Path | None, timing: bool, trays: int, leans: int, seed: int
 ) -> None:
     """Read the dice in PHOTOS, or in made trays, and compare them with the truth."""
-    if photos is None and not timing and not trays:
-        raise click.UsageError("give a folder of photographs, --speed or --stress")
+    if photos is None and not (timing or trays or leans):
+        raise click.UsageError("give a folder of photographs, --speed, --stress or --leaning")
     networks = shipped() if weights is None else Networks(weights)
     if trays:
         stress(trays, seed, networks, Console(stderr=True))
+    if leans:
+        leaning(leans, seed, networks, Console(stderr=True))
     if photos is not None:
         report(*read_all(photos, every, networks, Console(stderr=True)), worst)
     if timing:

@@ -1,10 +1,11 @@
 """Fits how much a die's outline counts beside the network, for whether the die leans, on made trays alone.
 
-Run: uv run --group training python scripts/fit_leaning.py --trays 120
+Run: uv run --group training python scripts/fit_leaning.py --trays 240
 
-Half of the dice lean, by 11 to 38 degrees. Prints the weights of ``vision.readers.dice.outline.LeaningOdds`` (logistic
-regression by Newton's method), and on the half of the trays that was left out how many flat dice are said to lean and
-how many leaning ones are noticed, with the network alone and with both.
+In half of the trays all dice lean, by 10 to 30 degrees. Prints the weights of
+``vision.readers.dice.outline.LeaningOdds`` (logistic regression by Newton's method, on the dice whose outline the
+reader looks at). Prints too how many flat dice are said to lean and how many leaning ones are noticed in the half of
+the trays that was left out, by the network alone and by both.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from rich.progress import track
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.parts.dice_stress import Hardship, stress_tray
+from benchmarks.parts.dice_stress import leaning_picture
 from simulator.scene.dice_variety import COCKED
 from vision.frame import FloatArray
 from vision.layout.pieces import DicePieces
-from vision.readers.dice.finding import find_dice, leaning_odds
+from vision.readers.dice.finding import OUTLINE, find_dice, leaning_odds
 from vision.readers.dice.networks import Networks
-from vision.readers.dice.outline import fit_outline
+from vision.readers.dice.outline import leaning_gain
 from vision.readers.dice.reader import TRAY
 from vision.sampling import PlaneWindow, plane_map, sample
 
@@ -37,38 +38,29 @@ PX_PER_MM = 1.8
 FLAT_MM = 16.0
 """At which height trays are flattened: that of the upper sides of common dice."""
 
+LEANS_DEG = (0.0, 10.0, 0.0, 15.0, 0.0, 20.0, 0.0, 25.0, 0.0, 30.0)
+"""By how much the dice of one tray after the other lean."""
+SEED = 500
+
 NEAR_MM = 8.0
 """A die found farther from every true one is left out."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A die that was found: its tray's number, whether it leans, what network and outline say."""
+    """A die that was found: its tray's number, whether it leans, what network and outline say, and its slant."""
 
     tray: int
     leans: bool
     network: float
-    misfit: float
     gain: float
+    slant: float
 
 
 def samples_of(number: int, networks: Networks) -> Iterator[Sample]:
     """The dice of one made tray whose outline can be seen."""
-    rng = np.random.default_rng([77, number])
-    hardship = Hardship(
-        tilt_deg=(0.0, 45.0),
-        view_deg=(55.0, 70.0),
-        count=(8, 14),
-        side_mm=(12.0, 20.0),
-        leaning=0.5,
-        lean_deg=(11.0, 38.0),
-        light=(0.3, 0.8),
-        lamps=int(rng.integers(1, 4)),
-        blur_px=(0.0, 1.2),
-        noise=float(rng.uniform(1, 6)),
-        quality=int(rng.integers(60, 95)),
-    )
-    made = stress_tray(hardship, rng, number)
+    lean_deg = LEANS_DEG[number % len(LEANS_DEG)]
+    made = leaning_picture(lean_deg, number, SEED)
     surface = made.layout.surfaces[0]
     pieces = DicePieces.on(surface)
     window = PlaneWindow.over(surface.bounds_mm.grown(20.0), surface.height_mm + FLAT_MM, PX_PER_MM)
@@ -90,9 +82,10 @@ def samples_of(number: int, networks: Networks) -> Iterator[Sample]:
     for die, network in zip(found, leaning_odds(flat, found, networks, slant_at), strict=True):
         place = on_plane(die.x_px, die.y_px)
         _, shows = min((math.dist(place, (x, y)), shows) for x, y, shows in made.dice)
-        fit = fit_outline(flat, (die.x_px, die.y_px, die.side_px), slant_at(die.x_px, die.y_px))
-        if fit is not None and min(math.dist(place, (x, y)) for x, y, _ in made.dice) < NEAR_MM:
-            yield Sample(number, shows == COCKED, network, fit.misfit, fit.gain)
+        slant = slant_at(die.x_px, die.y_px)
+        gain = leaning_gain(flat, (die.x_px, die.y_px, die.side_px), slant, OUTLINE)
+        if gain is not None and min(math.dist(place, (x, y)) for x, y, _ in made.dice) < NEAR_MM:
+            yield Sample(number, shows == COCKED, network, gain, math.hypot(*slant))
 
 
 def fitted(given: FloatArray, leans: FloatArray) -> FloatArray:
@@ -106,18 +99,21 @@ def fitted(given: FloatArray, leans: FloatArray) -> FloatArray:
 
 
 @click.command()
-@click.option("--trays", type=click.IntRange(min=4), default=120, show_default=True, help="How many trays to draw.")
+@click.option("--trays", type=click.IntRange(min=4), default=240, show_default=True, help="How many trays to draw.")
 def main(trays: int) -> None:
     """Fit the weights and print them."""
     networks = Networks()
     drawn = track(range(trays), description="Drawing trays", console=Console(stderr=True))
     samples = [one for number in drawn for one in samples_of(number, networks)]
-    given = np.array([(one.network, one.misfit, one.gain, 1.0) for one in samples])
+    given = np.array([(one.network, one.gain, one.slant, 1.0) for one in samples])
     leans = np.array([float(one.leans) for one in samples])
-    odd = np.array([one.tray % 2 == 1 for one in samples])
-    names = ("network", "misfit", "gain", "constant")
-    print({name: round(float(value), 2) for name, value in zip(names, fitted(given, leans), strict=True)})
-    odds = np.where(odd, given @ fitted(given[~odd], leans[~odd]), given @ fitted(given[odd], leans[odd]))
+    odd = np.array([one.tray // len(LEANS_DEG) % 2 == 1 for one in samples])
+    asked = given[:, 0] > TRAY.surely_flat
+    names = ("network", "gain", "slant", "constant")
+    weights = fitted(given[asked], leans[asked])
+    print({name: round(float(value), 2) for name, value in zip(names, weights, strict=True)})
+    even, uneven = (fitted(given[asked & part], leans[asked & part]) for part in (~odd, odd))
+    odds = np.where(asked, np.where(odd, given @ even, given @ uneven), given[:, 0])
     for name, log_odds in (("network", given[:, 0]), ("both", odds)):
         said = log_odds + math.log(TRAY.leaning) > 0
         false, noticed = said[leans == 0].mean(), said[leans == 1].mean()

@@ -87,7 +87,7 @@ class DieReading:
     ``x_mm`` and ``y_mm`` are its centre in the frame of its surface. ``faces`` maps the possible upper faces, named as
     in the game's rolls, to probabilities that sum to 1. ``die`` names the die in games that distinguish dice, for
     example by colour. ``at_rest``: it lies where it was in the frame before. ``cocked``: it leans on something.
-    ``half_hidden``: too little of it is visible. ``colour_lab`` is its body's colour in CIE L*a*b*.
+    ``half_hidden``: too little of it is visible.
     """
 
     x_mm: float
@@ -97,7 +97,6 @@ class DieReading:
     at_rest: bool = True
     cocked: bool = False
     half_hidden: bool = False
-    colour_lab: tuple[float, float, float] | None = None
 
     @property
     def is_settled(self) -> bool:

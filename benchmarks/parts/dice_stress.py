@@ -142,6 +142,26 @@ def stress_tray(hardship: Hardship, rng: np.random.Generator, number: int) -> Tr
     return TrayPicture(_taken(rng, hardship, made.image), camera, pose, made.layout, made.dice)
 
 
+def leaning_picture(lean_deg: float, number: int, seed: int) -> TrayPicture:
+    """Draw one tray, in any light and from anywhere, in which all dice lean by so much; 0: all lie flat."""
+    rng = np.random.default_rng([seed, number, round(10 * lean_deg)])
+    hardship = Hardship(
+        tilt_deg=(0.0, 40.0),
+        view_deg=(55.0, 72.0),
+        count=(9, 14),
+        side_mm=(14.0, 18.0),
+        leaning=float(lean_deg > 0),
+        lean_deg=(lean_deg, lean_deg),
+        light=(0.3, 0.8),
+        lamps=int(rng.integers(0, 4)),
+        glossy=bool(rng.random() < 0.2),
+        blur_px=(0.0, 1.0),
+        noise=float(rng.uniform(1, 5)),
+        quality=int(rng.integers(60, 96)),
+    )
+    return stress_tray(hardship, rng, number)
+
+
 def _taken(rng: np.random.Generator, hardship: Hardship, image: Image) -> Image:
     along, length = rng.uniform(0, math.pi), rng.uniform(*hardship.streak_px)
     image = streak(image, (float(length * math.cos(along)), float(length * math.sin(along))))

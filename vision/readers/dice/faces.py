@@ -18,7 +18,7 @@ import numpy as np
 
 from vision.errors import EnrolmentError
 from vision.frame import Image
-from vision.readers.dice.finding import FindingSettings, find_dice
+from vision.readers.dice.finding import find_dice, lab_of
 from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, Floats, Networks
 
 _TURNS = 36
@@ -88,7 +88,7 @@ def learn_faces(pictures: Mapping[str, Image], networks: Networks) -> FaceSet:
     """Learn faces from one picture each, by name; raises EnrolmentError unless each shows exactly one die."""
     inks = []
     for name, image in pictures.items():
-        found = find_dice(image, networks, (10.0, 0.6 * min(image.shape[:2])), FindingSettings())
+        found = find_dice(image, networks, (10.0, 0.6 * min(image.shape[:2])))
         if len(found) != 1:
             raise EnrolmentError(
                 f"the picture of the face {name!r} shows {len(found) or 'no'} dice; expected one alone, that face up"
@@ -113,7 +113,7 @@ def _turned(square: Image) -> list[Image]:
 
 def ink_of(square: Image) -> Floats:
     """Distance of each point of the upper side from the body's colour, mean removed, of length 1; 0 outside."""
-    lab = cv2.cvtColor(square.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
+    lab = lab_of(square)
     body = np.median(lab[INSIDE], axis=0)
     away = cv2.GaussianBlur(np.linalg.norm(lab - body, axis=2), (0, 0), _BLUR_PX)
     ink = np.where(INSIDE, away - away[INSIDE].mean(), 0).astype(np.float32).ravel()

@@ -34,7 +34,7 @@ class OutlineSettings:
 
     of_body: float = 0.35
     """Minimum colour distance from the table, as a share of the die's own. Higher: less of shadows and of pale dice."""
-    of_noise: float = 3.0
+    of_noise: float = 6.0
     """The same as a multiple of the table's own variation. Higher: fewer outlines on patterned tables."""
     darker: float = 0.5
     """Weight of differences of lightness where it is darker, as in shadows. Higher: more of shadows and dark dice."""
@@ -44,50 +44,38 @@ class OutlineSettings:
     """Tolerated error of its position. Larger: the same."""
     outlier: float = 0.15
     """Maximum error that counts at any part of the outline. Larger: a single wrong part weighs more."""
-    least: float = 0.01
+    least: float = 0.03
     """Errors below this are noise, and count as this. Larger: clear outlines prove less."""
     most: float = 0.12
     """Error of a flat cube above which this is not a single die, and is not judged. Larger: more outlines are."""
 
 
 @dataclass(frozen=True)
-class OutlineFit:
-    """How well cubes fit a die's outline.
-
-    ``misfit`` is the logarithm of a flat die's error, in edges; ``gain`` the logarithm of the ratio by which the best
-    leaning one is better.
-    """
-
-    misfit: float
-    gain: float
-
-
-@dataclass(frozen=True)
 class LeaningOdds:
     """Log-odds that a die leans, for equal prior odds.
 
-    The weights were fitted to 120 trays like those of ``scripts/fit_leaning.py``.
+    ``scripts/fit_leaning.py`` fitted the weights to dice that the network alone is not sure to lie flat.
     """
 
-    network: float = 0.45
-    misfit: float = 1.24
-    gain: float = 4.97
-    constant: float = 4.17
+    network: float = 0.63
+    gain: float = 7.82
+    slant: float = -2.21
+    constant: float = 1.66
 
-    def of(self, network_odds: float, fit: OutlineFit) -> float:
-        """Combine the network's log-odds with the fit of the outline."""
-        return self.network * network_odds + self.misfit * fit.misfit + self.gain * fit.gain + self.constant
+    def of(self, network_odds: float, gain: float, slant: float) -> float:
+        """Combine the network's log-odds with the value of ``leaning_gain``, given ``networks.SquareView.slant``."""
+        return self.network * network_odds + self.gain * gain + self.slant * slant + self.constant
 
 
-def fit_outline(
-    image: Image, place: tuple[float, float, float], slant: tuple[float, float], settings: OutlineSettings | None = None
-) -> OutlineFit | None:
-    """Fit cubes to the outline of a die in a picture flattened at the height of its upper side.
+def leaning_gain(
+    image: Image, place: tuple[float, float, float], slant: tuple[float, float], settings: OutlineSettings
+) -> float | None:
+    """By how much a leaning cube fits a die's outline better than a flat one: the logarithm of the ratio of the errors.
 
-    ``place`` is the centre of that side and its edge in pixels, ``slant`` the value of ``finding.SlantAt`` there.
-    ``None`` where the outline of a single die can't be separated from the table.
+    The picture is flattened at the height of the die's upper side. ``place`` is the centre of that side and its edge in
+    pixels, ``slant`` the value of ``finding.SlantAt`` there. ``None`` where the outline of a single die can't be
+    separated from the table.
     """
-    settings = settings or OutlineSettings()
     outline = _outline(_cut(image, place, slant), settings)
     if outline is None:
         return None
@@ -96,8 +84,7 @@ def fit_outline(
     flat, leaning = (_least_misfit(reach, _reaches(turns, slant), settings) for turns in _ways_to_lie())
     if flat > settings.most:
         return None
-    flat, leaning = max(flat, settings.least), max(leaning, settings.least)
-    return OutlineFit(math.log(flat), math.log(flat / leaning))
+    return math.log(max(flat, settings.least) / max(leaning, settings.least))
 
 
 def _cut(image: Image, place: tuple[float, float, float], slant: tuple[float, float]) -> Image:

@@ -9,20 +9,21 @@ from itertools import permutations
 
 import numpy as np
 
+from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, Pose, project
+from vision.geometry import Pose, Rectangle, project
 from vision.layout.pieces import DicePieces
 from vision.layout.surfaces import Surface
 from vision.readers.dice.faces import FaceSet
-from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_dice
+from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_dice, lab_of
 from vision.readers.dice.networks import Networks, shipped
 from vision.readers.dice.printed import PrintedFaces, check_printed, face_probabilities, shipped_faces
 from vision.readers.protocols import SurfaceView
 from vision.reading import DieReading, RollReading
 from vision.sampling import PixelMap, PlaneWindow, plane_map, sample
 
-TRAY = FindingSettings(largest_px=18.0, no_doubt=0.9, apart=0.85, leaning=0.15)
-"""Prior odds of leaning, which corrects for training data in which half of the dice lean. Edges are known in a tray,
+TRAY = FindingSettings(largest_px=18.0, no_doubt=0.9, apart=0.85, leaning=0.08)
+"""``leaning`` is set so that fewer than one in 200 flat dice of made trays are said to lean. Edges are known in a tray,
 so the picture can be small, which is faster."""
 
 
@@ -52,11 +53,12 @@ class DiceReader:
         """Read dice with pips, with learned ``faces``, or with the printed faces of a known set.
 
         The layout may name a file of learned faces, or list the printed ones. Raises LayoutError where the surface has
-        other pieces or a printed face is unknown, EnrolmentError where the file can't be read.
+        other pieces, or for an unknown printed face or colour, EnrolmentError where the file can't be read.
         """
         self._surface = surface
         self._pieces = DicePieces.on(surface)
         check_printed(self._pieces.printed)
+        _check_colours(self._pieces.colours)
         if faces is None and self._pieces.faces is not None:
             faces = FaceSet.load(self._pieces.faces)
         self._faces = faces
@@ -83,10 +85,10 @@ class DiceReader:
             may_lie=lambda one: self._within(*self._place(one, camera_mm)),
         )
         dice = [
-            self._reading(die, faces, self._place(die, camera_mm), view, previous)
+            (self._reading(die, faces, self._place(die, camera_mm), view, previous), die.colour_lab())
             for die, faces in self._faced(flat, found)
         ]
-        dice.sort(key=lambda die: (die.x_mm, die.y_mm))
+        dice.sort(key=lambda pair: (pair[0].x_mm, pair[0].y_mm))
         return RollReading(self._surface.name, _named(dice, self._pieces.colours))
 
     def _faced(self, flat: Image, found: Sequence[FoundDie]) -> Iterable[tuple[FoundDie, dict[str, float]]]:
@@ -139,8 +141,7 @@ class DiceReader:
         )
 
     def _within(self, x_mm: float, y_mm: float) -> bool:
-        bounds = self._surface.bounds_mm.grown(self._settings.beside_mm)
-        return bounds.left_mm <= x_mm <= bounds.right_mm and bounds.near_mm <= y_mm <= bounds.far_mm
+        return self._surface.bounds_mm.grown(self._settings.beside_mm).contains(x_mm, y_mm)
 
     def _reading(
         self,
@@ -159,9 +160,15 @@ class DiceReader:
             _in_doubt(faces, die.cocked),
             at_rest=rests,
             cocked=die.cocked > 0.5,
-            half_hidden=_is_cut_off(view.camera, view.pose, (x_mm, y_mm, self._window.height_mm), self._pieces),
-            colour_lab=die.colour_lab(),
+            half_hidden=self._is_cut_off(x_mm, y_mm, view),
         )
+
+    def _is_cut_off(self, x_mm: float, y_mm: float, view: SurfaceView) -> bool:
+        """Whether the upper side of even the smallest die there extends beyond the picture's edge."""
+        upper = Rectangle(x_mm, x_mm, y_mm, y_mm).grown(self._pieces.smallest_mm / 2)
+        pixels = project(view.camera, view.pose, upper.corners_mm(self._window.height_mm))
+        last = np.asarray(view.camera.size) - 1
+        return bool((np.clip(pixels, 0, last) != pixels).any())
 
 
 def _in_doubt(faces: Mapping[str, float], cocked: float) -> dict[str, float]:
@@ -169,46 +176,44 @@ def _in_doubt(faces: Mapping[str, float], cocked: float) -> dict[str, float]:
     return {name: (1 - cocked) * chance + cocked / len(faces) for name, chance in faces.items()}
 
 
-def _is_cut_off(camera: CameraModel, pose: Pose, middle_mm: tuple[float, float, float], pieces: DicePieces) -> bool:
-    """Whether a die's upper side extends beyond the picture's edge."""
-    half = pieces.smallest_mm / 2
-    around = np.array(middle_mm) + half * np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]])
-    pixels = project(camera, pose, around)
-    return bool((pixels < 0).any() or (pixels > np.asarray(camera.size) - 1).any())
-
-
-_COLOURS_LAB = {
-    "red": (45.0, 60.0, 40.0),
-    "orange": (62.0, 42.0, 60.0),
-    "yellow": (82.0, 5.0, 72.0),
-    "green": (48.0, -42.0, 28.0),
-    "blue": (38.0, 10.0, -48.0),
-    "purple": (38.0, 45.0, -38.0),
-    "pink": (68.0, 45.0, 2.0),
-    "brown": (38.0, 18.0, 26.0),
-    "grey": (55.0, 0.0, 0.0),
-    "black": (12.0, 0.0, 0.0),
-    "white": (92.0, 0.0, 2.0),
-    "ivory": (88.0, 1.0, 15.0),
+_COLOURS = {
+    "red": "#ca2d2b",
+    "orange": "#ec7427",
+    "yellow": "#f8c539",
+    "green": "#268240",
+    "blue": "#1459a8",
+    "purple": "#813b98",
+    "pink": "#f184a4",
+    "brown": "#7f4d30",
+    "grey": "#848484",
+    "black": "#1f1f1f",
+    "white": "#eae8e4",
+    "ivory": "#eadbc0",
 }
-"""Typical colours of these names in CIE L*a*b*, of plastic in even light."""
+"""Typical colours of these names, of plastic in even light, in sRGB."""
 
 _LIGHT_SHARE = 0.35
 """Weight of a difference in lightness relative to one in hue, since light varies and hue does not."""
 
 
-def _named(dice: list[DieReading], colours: tuple[str, ...]) -> tuple[DieReading, ...]:
-    """The dice named so that all names together fit best, where the layout distinguishes them by colour."""
-    known = [name for name in colours if name in _COLOURS_LAB]
-    if not known or not dice or len(dice) > len(known):
-        return tuple(dice)
+def _check_colours(names: Iterable[str]) -> None:
+    """Raise LayoutError for a colour that dice can't be named by."""
+    for name in names:
+        if name not in _COLOURS:
+            raise LayoutError(f"dice.colours has {name!r}; expected {', '.join(_COLOURS)}")
 
-    def apart(die: DieReading, name: str) -> float:
-        light, green_red, blue_yellow = np.subtract(die.colour_lab or (50.0, 0.0, 0.0), _COLOURS_LAB[name])
-        return float((light * _LIGHT_SHARE) ** 2 + green_red**2 + blue_yellow**2)
 
-    best = min(
-        permutations(known, len(dice)),
-        key=lambda names: sum(apart(die, name) for die, name in zip(dice, names, strict=True)),
-    )
-    return tuple(replace(die, die=name) for die, name in zip(dice, best, strict=True))
+def _named(dice: Sequence[tuple[DieReading, FloatArray]], names: Sequence[str]) -> tuple[DieReading, ...]:
+    """The dice, each given with its colour in CIE L*a*b*, named so that all names together fit best.
+
+    They stay without names if the layout doesn't distinguish them by colour, or if more are seen than it names.
+    """
+    if not names or len(dice) > len(names):
+        return tuple(die for die, _ in dice)
+    rgb = np.array([[*bytes.fromhex(_COLOURS[name].removeprefix("#"))] for name in names], dtype=np.uint8)
+    typical = lab_of(rgb[None, :, ::-1])[0]
+    away = np.array([colour for _, colour in dice]).reshape(-1, 1, 3) - typical
+    away[..., 0] *= _LIGHT_SHARE
+    unlike = np.square(away).sum(axis=2)
+    best = min(permutations(range(len(names)), len(dice)), key=lambda which: unlike[range(len(dice)), which].sum())
+    return tuple(replace(die, die=names[one]) for (die, _), one in zip(dice, best, strict=True))

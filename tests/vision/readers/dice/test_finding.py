@@ -1,6 +1,7 @@
 """Where the networks look for dice, and what is made of what they say."""
 
 import math
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from vision.readers.dice.finding import Candidate, find_dice
+from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, box_of, candidates_of, find_dice
 from vision.readers.dice.networks import CELL_PX, CLASSES, CROP_PX, SquareView, crop, square_input
 
 SIDE_PX = 16.0
@@ -118,6 +119,24 @@ def test_whether_a_die_leans_is_seen_where_the_camera_is_known(log_odds: float) 
     assert seen.values()["3"] > 0.9
 
 
+def test_four_squares_are_looked_at_for_whether_a_die_leans() -> None:
+    image = PLAIN.copy()
+    image[:, 80:] = 250
+    seen: list[np.ndarray] = []
+
+    class Watching(Leaning):
+        def run(self, batch: np.ndarray) -> np.ndarray:
+            seen.append(batch)
+            return super().run(batch) + len(seen)
+
+    networks: Any = SimpleNamespace(finder=Middles(MIDDLE), faces=Says([FIVE]), leaning=Watching(-9.0), temperature=1.0)
+    (die,) = find_dice(image, networks, SIDES, UNSCALED, slant_at=lambda _x, _y: (0.0, 0.3))
+    assert math.log(die.cocked / (1 - die.cocked)) == pytest.approx(-9.0 + (1 + 2 + 3 + 4) / 4, abs=1e-3)
+    # how much of each square's upper edge is bright: two show the picture, two its mirror image
+    bright = [np.flatnonzero(batch[0, 0, 0] > 0) for batch in seen]
+    assert [columns.mean() > CROP_PX / 2 for columns in bright] == [True, True, False, False]
+
+
 def test_where_no_die_can_lie_none_is_looked_at() -> None:
     faces = Threes(0.0, 0.0)
 
@@ -147,3 +166,237 @@ def test_an_unknown_view_is_told_from_any_other() -> None:
     given = square_input([square, square], [SquareView(), SquareView.of((0.3, 0.4))])
     assert (given[0, 3] < 0).all()
     assert (given[1, 3] == 0.5).all()
+
+
+class Middles:
+    """A finder that sees middles at (x, y, edge, probability), each in the pixels of any picture that it is given."""
+
+    def __init__(self, *middles: tuple[float, float, float, float]) -> None:
+        self._middles = middles
+        self.shapes: list[tuple[int, ...]] = []
+
+    def run(self, batch: np.ndarray) -> np.ndarray:
+        self.shapes.append(batch.shape)
+        given = np.full((1, 4, batch.shape[2] // CELL_PX, batch.shape[3] // CELL_PX), -9.0, dtype=np.float32)
+        for x, y, side, heat in self._middles:
+            across, down = (x - (CELL_PX - 1) / 2) / CELL_PX, (y - (CELL_PX - 1) / 2) / CELL_PX
+            column, row = math.floor(across), math.floor(down)
+            given[0, :, row, column] = (math.log(heat / (1 - heat)), math.log(side / 16), across - column, down - row)
+        return given
+
+
+UNSCALED = FindingSettings(smallest_px=10.0, largest_px=25.6)
+"""Dice with an edge of SIDE_PX are looked for in the picture as it is."""
+SIDES = (SIDE_PX, SIDE_PX)
+
+
+def candidates(image: npt.NDArray[np.uint8], side_px: tuple[float, float], *middles: Any) -> list[Candidate]:
+    finder: Any = Middles(*middles)
+    return candidates_of(image, finder, side_px, UNSCALED)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0, 0.5])
+def test_a_candidate_is_where_the_finder_sees_it_in_the_scaled_picture(scale: float) -> None:
+    sides = (SIDE_PX / scale, SIDE_PX / scale)
+    (one,) = candidates(PLAIN[:150, :157], sides, (50.0, 62.5, 17.0, 0.9))
+    # the middle of a picture's first pixel is half a pixel inside it
+    assert (one.x_px, one.y_px) == pytest.approx((50.5 / scale - 0.5, 63.0 / scale - 0.5), abs=1e-3)
+    assert one.side_px == pytest.approx(17.0 / scale, rel=1e-4)
+    assert one.heat == pytest.approx(0.9, abs=1e-4)
+
+
+def test_the_finder_is_given_whole_cells() -> None:
+    finder: Any = Middles()
+    candidates_of(PLAIN[:150, :157], finder, SIDES, UNSCALED)
+    assert finder.shapes == [(1, 3, 152, 160)]
+
+
+@pytest.mark.parametrize(
+    ("side_px", "scales"), [((16.0, 16.0), [1.0]), ((10.5, 25.0), [1.0]), ((16.0, 64.0), [0.707, 0.354])]
+)
+def test_a_picture_is_looked_at_once_for_each_range_of_edges(side_px: tuple[float, float], scales: list[float]) -> None:
+    finder: Any = Middles()
+    image = np.zeros((400, 400, 3), dtype=np.uint8)
+    candidates_of(image, finder, side_px, UNSCALED)
+    assert [shape[2] / 400 for shape in finder.shapes] == pytest.approx(scales, abs=0.012)
+
+
+def test_a_die_found_at_two_scales_is_one() -> None:
+    image = np.zeros((400, 400, 3), dtype=np.uint8)
+    (one,) = candidates(image, (16.0, 64.0), (2.0, 2.0, 12.0, 0.9))
+    # both scales show it in the corner, the first as a smaller die
+    assert one.side_px == pytest.approx(12.0 * math.sqrt(2), rel=1e-3)
+
+
+@pytest.mark.parametrize(("side_px", "count"), [(16.0 / 1.45, 0), (16.0 / 1.35, 1), (16.0 * 1.35, 1), (16.0 * 1.45, 0)])
+def test_a_candidate_far_too_small_or_large_is_none(side_px: float, count: int) -> None:
+    assert len(candidates(PLAIN, SIDES, (50.0, 62.5, side_px, 0.9))) == count
+
+
+@pytest.mark.parametrize(("heat", "count"), [(0.15, 0), (0.25, 1), (0.999, 1)])
+def test_an_unlikely_candidate_is_none(heat: float, count: int) -> None:
+    assert len(candidates(PLAIN, SIDES, (50.0, 62.5, 16.0, heat))) == count
+
+
+@pytest.mark.parametrize(("away_px", "heats"), [(4.0, [0.9]), (6.0, [0.9]), (9.0, [0.9, 0.8])])
+def test_middles_that_lie_close_are_one_the_likelier(away_px: float, heats: list[float]) -> None:
+    beside = candidates(PLAIN, SIDES, (50.0, 62.5, 16.0, 0.8), (50.0 + away_px, 62.5, 16.0, 0.9))
+    assert [one.heat for one in beside] == pytest.approx(heats, abs=1e-4)
+
+
+class Says:
+    """A classifier that gives these scores of the classes in turn, one batch each, and no correction but the one given.
+
+    A class that is not named has the score 0.
+    """
+
+    def __init__(self, *scores: Sequence[dict[str, float]], off: tuple[float, float, float] = (0, 0, 0)) -> None:
+        self._scores = list(scores)
+        self._off = off
+        self.batches: list[np.ndarray] = []
+
+    def run(self, batch: np.ndarray) -> np.ndarray:
+        scores = self._scores[min(len(self.batches), len(self._scores) - 1)]
+        self.batches.append(batch)
+        given = np.zeros((len(batch), len(CLASSES) + 3), dtype=np.float32)
+        given[:, len(CLASSES) :] = self._off
+        for row, named in zip(given, scores * len(batch), strict=False):
+            for name, score in named.items():
+                row[CLASSES.index(name)] = score
+        return given
+
+
+def dice_of(faces: Says, *middles: tuple[float, float, float, float], odds: float = -9.0, **how: Any) -> Any:
+    """The dice of a plain picture in which the finder sees these middles and the classifier says this."""
+    networks: Any = SimpleNamespace(finder=Middles(*middles), faces=faces, leaning=Leaning(odds), temperature=1.0)
+    return find_dice(PLAIN, networks, SIDES, how.pop("settings", UNSCALED), **how)
+
+
+FIVE = {"5": 12.0}
+MIDDLE = (80.0, 80.0, 16.0, 0.9)
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.6, 1), (0.8, 2), (1.1, 2)])
+def test_dice_closer_than_two_can_lie_are_one(share: float, count: int) -> None:
+    beside = (80.0 + 16 * share, 80.0, 16.0, 0.85)
+    assert len(dice_of(Says([FIVE]), MIDDLE, beside)) == count
+
+
+@pytest.mark.parametrize(
+    ("share", "heat", "count"), [(1.2, 0.9, 2), (1.2, 0.6, 2), (1.2, 0.5, 1), (1.4, 0.5, 2), (1.4, 0.9, 2)]
+)
+def test_a_weak_die_beside_a_strong_one_is_its_side(share: float, heat: float, count: int) -> None:
+    beside = (80.0 + 16 * share, 80.0, 16.0, heat)
+    assert len(dice_of(Says([FIVE]), MIDDLE, beside)) == count
+
+
+@pytest.mark.parametrize(
+    ("direction_deg", "share", "slant", "count"),
+    [
+        (0.0, 0.8, 0.5, 1),
+        (30.0, 0.8, 0.5, 1),
+        (45.0, 0.8, 0.5, 2),
+        (90.0, 0.8, 0.5, 2),
+        (0.0, 0.99, 0.5, 2),
+        (0.0, 0.8, 0.3, 2),
+    ],
+)
+def test_a_die_in_front_of_another_and_too_close_is_its_side(
+    direction_deg: float, share: float, slant: float, count: int
+) -> None:
+    along = math.radians(direction_deg)
+    before = (80.0 + 16 * share * math.cos(along), 80.0 + 16 * share * math.sin(along), 16.0, 0.88)
+    seen = dice_of(Says([FIVE]), MIDDLE, before, slant_at=lambda _x, _y: (slant, 0.0))
+    assert len(seen) == count
+    assert (seen[0].x_px, seen[0].y_px) == pytest.approx((80.0, 80.0), abs=0.01)
+
+
+def test_a_clear_die_is_classified_once() -> None:
+    faces = Says([FIVE])
+    dice_of(faces, MIDDLE)
+    assert len(faces.batches) == 1
+
+
+@pytest.mark.parametrize("off", [(0.2, 0.0, 0.0), (0.0, -0.2, 0.0), (0.0, 0.0, 0.2), (0.0, 0.0, -0.2)])
+def test_a_die_in_a_square_that_is_far_off_is_classified_again(off: tuple[float, float, float]) -> None:
+    faces = Says([FIVE], off=off)
+    (die,) = dice_of(faces, MIDDLE)
+    assert len(faces.batches) == 2
+    # the second square is turned by 45 degrees, and as much larger as the first was too small
+    across, down, longer = off
+    turned = math.sqrt(0.5) * math.exp(longer)
+    x = 80 + 16 * (across + turned * (across + down))
+    y = 80 + 16 * (down + turned * (down - across))
+    assert (die.x_px, die.y_px, die.side_px) == pytest.approx((x, y, 16 * math.exp(2 * longer)), abs=0.01)
+
+
+def test_no_square_is_believed_to_be_off_by_more_than_half_an_edge() -> None:
+    (die,) = dice_of(Says([FIVE], [FIVE], off=(0.9, 0.0, 0.0)), MIDDLE)
+    assert die.x_px == pytest.approx(80 + 8 * (1 + math.sqrt(0.5)), abs=0.01)
+
+
+def test_a_die_in_doubt_is_classified_again_and_both_count() -> None:
+    faces = Says([{"5": 4.0, "4": 3.0}], [{"5": 2.0, "4": 5.0, "nothing": 1.0}])
+    (die,) = dice_of(faces, MIDDLE)
+    assert len(faces.batches) == 2
+    scores = np.zeros(len(CLASSES))
+    scores[[CLASSES.index(name) for name in ("5", "4", "nothing")]] = (3.0, 4.0, 0.5)
+    assert die.probabilities == pytest.approx(np.exp(scores) / np.exp(scores).sum(), abs=1e-5)
+
+
+def test_the_second_square_is_turned_where_the_camera_is_unknown() -> None:
+    image = PLAIN.copy()
+    image[77:84, 90:] = 250
+    faces = Says([{"5": 2.0}])
+    networks: Any = SimpleNamespace(finder=Middles(MIDDLE), faces=faces, leaning=None, temperature=1.0)
+    find_dice(image, networks, SIDES, UNSCALED)
+    first, second = (np.argwhere(batch[0, 0] > 1).mean(axis=0) - (CROP_PX - 1) / 2 for batch in faces.batches)
+    assert abs(first[0]) < 1 < first[1]
+    assert abs(second[0]) == pytest.approx(second[1], rel=0.2)
+
+
+@pytest.mark.parametrize(("nothing", "looks", "count"), [(9.0, 1, 0), (4.0, 2, 0), (0.0, 2, 1)])
+def test_what_is_hardly_a_die_is_dropped(nothing: float, looks: int, count: int) -> None:
+    faces = Says([{"nothing": nothing}])
+    assert len(dice_of(faces, MIDDLE)) == count
+    assert len(faces.batches) == looks
+
+
+def test_a_temperature_evens_the_probabilities_out() -> None:
+    networks: Any = SimpleNamespace(finder=Middles(MIDDLE), faces=Says([FIVE]), leaning=None, temperature=4.0)
+    (die,) = find_dice(PLAIN, networks, SIDES, UNSCALED)
+    assert die.probabilities.max() == pytest.approx(math.exp(3.0) / (math.exp(3.0) + len(CLASSES) - 1), rel=1e-4)
+
+
+@pytest.mark.parametrize("prior", [1.0, 0.1])
+def test_prior_odds_count_against_a_die_that_leans(prior: float) -> None:
+    settings = FindingSettings(smallest_px=10.0, largest_px=25.6, leaning=prior)
+    (plain,) = dice_of(Says([{"5": 6.0, "cocked": 6.0}]), MIDDLE, settings=settings)
+    assert plain.cocked == pytest.approx(prior * math.exp(6) / ((1 + prior) * math.exp(6) + 6), rel=1e-3)
+    (seen,) = dice_of(Says([FIVE]), MIDDLE, odds=2.0, settings=settings, slant_at=lambda _x, _y: (0.0, 0.0))
+    assert seen.cocked / (1 - seen.cocked) == pytest.approx(prior * math.exp(2.0), rel=1e-3)
+
+
+def test_what_is_known_of_a_die_that_was_found() -> None:
+    square = np.full((CROP_PX, CROP_PX, 3), 250, dtype=np.uint8)
+    square[9:23, 9:23] = (40, 30, 200)
+    square[15:17, 9:23] = 0
+    chances = np.array([0.5, 0.1, 0, 0, 0, 0, 0.2, 0, 0.2], dtype=np.float32)
+    die = FoundDie(30.0, 40.0, 20.0, 0.5, chances, square)
+    assert die.is_die == pytest.approx(0.8)
+    assert die.strength == pytest.approx(0.25)
+    assert die.cocked == pytest.approx(0.25)
+    assert die.values()["1"] == pytest.approx(0.5 / 0.6, rel=1e-4)
+    assert sum(die.values().values()) == pytest.approx(1.0)
+    assert die.colour_lab() == pytest.approx((43.3, 63.2, 40.0), abs=0.5)
+    nothing = FoundDie(30.0, 40.0, 20.0, 0.5, np.eye(len(CLASSES), dtype=np.float32)[-1], square)
+    assert nothing.strength == nothing.is_die == nothing.cocked == 0
+
+
+@pytest.mark.parametrize(
+    ("x_px", "y_px", "box"),
+    [(50.0, 40.0, (35, 25, 65, 55)), (10.0, 90.0, (0, 75, 25, 100)), (115.0, 5.0, (100, 0, 120, 20))],
+)
+def test_a_box_holds_the_die_within_the_picture(x_px: float, y_px: float, box: tuple[float, ...]) -> None:
+    die = FoundDie(x_px, y_px, 20.0, 1.0, np.eye(len(CLASSES), dtype=np.float32)[0], PLAIN)
+    assert box_of(die, (120, 100), FindingSettings(box_per_side=1.5)).tolist() == pytest.approx(box)

@@ -1,56 +1,135 @@
 """Outlines of drawn dice that lie flat or lean, seen aslant and flattened."""
 
+import math
+
 import cv2
 import numpy as np
 import pytest
 
-from vision.readers.dice.outline import LeaningOdds, OutlineFit, fit_outline
+from tests.effort import some
+from vision.readers.dice.outline import LeaningOdds, OutlineSettings, leaning_gain
 
 PLACE = (40.0, 38.0, 26.0)
 SLANT = (0.25, 0.3)
+SETTINGS = OutlineSettings()
+DARK, LIGHT = (60.0, 60.0, 60.0), (200.0, 210.0, 220.0)
 
 
-def drawn(lean_deg: float, towards_deg: float = 40.0) -> np.ndarray:
-    """A light die on a dark table, in parallel perspective; its upper side's middle is at PLACE while it lies flat."""
-    x, y, side = PLACE
-    towards = np.radians(towards_deg)
-    lean, _ = cv2.Rodrigues(np.array([np.cos(towards), np.sin(towards), 0.0]) * np.radians(lean_deg))
-    turn, _ = cv2.Rodrigues(np.array([0.0, 0.0, 0.4]))
+def drawn(
+    lean_deg: float,
+    towards_deg: float = 40.0,
+    turned_deg: float = 23.0,
+    slant: tuple[float, float] = SLANT,
+    place: tuple[float, float, float] = PLACE,
+    body: tuple[float, float, float] = LIGHT,
+    table: tuple[float, float, float] = DARK,
+) -> np.ndarray:
+    """A die in parallel perspective; the middle of its upper side is at ``place`` while it lies flat."""
+    x, y, side = place
+    towards = math.radians(towards_deg)
+    lean, _ = cv2.Rodrigues(np.array([math.cos(towards), math.sin(towards), 0.0]) * math.radians(lean_deg))
+    turn, _ = cv2.Rodrigues(np.array([0.0, 0.0, math.radians(turned_deg)]))
     signs = np.array([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]) * side / 2
     corners = signs @ (lean @ turn).T
     corners[:, 2] -= side / 2
-    seen = np.array([x, y]) + corners[:, :2] - corners[:, 2:] * SLANT
-    image = np.full((90, 90, 3), 60, dtype=np.uint8)
-    cv2.fillConvexPoly(image, np.rint(cv2.convexHull(seen.astype(np.float32))).astype(np.int32), (200, 210, 220))
+    seen = np.array([x, y]) + corners[:, :2] - corners[:, 2:] * slant
+    image = np.full((150, 150, 3), table, dtype=np.uint8)
+    hull = np.rint(cv2.convexHull(seen.astype(np.float32)) * 16).astype(np.int32)
+    cv2.fillConvexPoly(image, hull, body, cv2.LINE_AA, 4)
     return image
 
 
-def test_the_outline_of_a_flat_die_is_that_of_a_flat_cube() -> None:
-    fit = fit_outline(drawn(0.0), PLACE, SLANT)
-    assert fit is not None
-    assert fit.gain < 0.3
+def gain_of(image: np.ndarray, place: tuple[float, float, float] = PLACE, slant: tuple[float, float] = SLANT) -> float:
+    gain = leaning_gain(image, place, slant, SETTINGS)
+    assert gain is not None
+    return gain
 
 
-@pytest.mark.parametrize("towards_deg", [40.0, 130.0, 250.0])
-def test_a_leaning_die_fits_a_leaning_cube_better(towards_deg: float) -> None:
-    flat, leaning = fit_outline(drawn(0.0), PLACE, SLANT), fit_outline(drawn(22.0, towards_deg), PLACE, SLANT)
-    assert flat is not None
-    assert leaning is not None
-    odds = LeaningOdds()
-    assert odds.of(0.0, leaning) > odds.of(0.0, flat)
+@pytest.mark.parametrize("slant", [(0.0, 0.0), (0.25, 0.3), (-0.6, 0.1), (0.0, -0.7)])
+@pytest.mark.parametrize("turned_deg", some([0.0, 31.0, 45.0, 70.0]))
+def test_a_flat_die_fits_no_leaning_cube_better(slant: tuple[float, float], turned_deg: float) -> None:
+    assert gain_of(drawn(0.0, turned_deg=turned_deg, slant=slant), slant=slant) < 0.15
+
+
+@pytest.mark.parametrize("slant", [(0.0, 0.0), (0.25, 0.3)])
+@pytest.mark.parametrize("towards_deg", [0.0, 40.0, 90.0, 180.0, 220.0, 270.0, 320.0])
+def test_a_leaning_die_fits_one_better(slant: tuple[float, float], towards_deg: float) -> None:
+    assert gain_of(drawn(22.0, towards_deg, slant=slant), slant=slant) > 0.3
+
+
+def test_the_farther_a_die_leans_the_clearer_it_is() -> None:
+    gains = [gain_of(drawn(lean_deg, 40.0)) for lean_deg in (0.0, 12.0, 18.0, 25.0)]
+    assert gains == sorted(gains)
+    assert gains[-1] > 0.7
+
+
+@pytest.mark.parametrize("side", [14.0, 26.0, 52.0])
+def test_neither_size_nor_place_matters(side: float) -> None:
+    place = (71.0, 66.0, side)
+    assert gain_of(drawn(0.0, place=place), place) < 0.15
+    assert gain_of(drawn(22.0, place=place), place) > 0.5
+
+
+@pytest.mark.parametrize("wrong", [(2.0, 0.0, 0.0), (0.0, -2.0, 0.0), (0.0, 0.0, 2.0), (0.0, 0.0, -2.0)])
+def test_a_place_or_size_that_is_slightly_off_does_no_harm(wrong: tuple[float, float, float]) -> None:
+    place = (PLACE[0] + wrong[0], PLACE[1] + wrong[1], PLACE[2] + wrong[2])
+    assert gain_of(drawn(0.0), place) < 0.25
+    assert gain_of(drawn(25.0), place) > 0.3
+
+
+@pytest.mark.parametrize(
+    ("body", "table"),
+    [
+        ((30.0, 30.0, 30.0), (190.0, 190.0, 190.0)),
+        ((40.0, 40.0, 190.0), (120.0, 90.0, 80.0)),
+        ((190.0, 90.0, 30.0), (60.0, 130.0, 150.0)),
+    ],
+)
+def test_dice_of_any_colour_stand_out(body: tuple[float, float, float], table: tuple[float, float, float]) -> None:
+    assert gain_of(drawn(0.0, body=body, table=table)) < 0.15
+    assert gain_of(drawn(22.0, body=body, table=table)) > 0.3
+
+
+def test_a_shadow_is_not_the_die() -> None:
+    shadow = drawn(0.0, place=(46.0, 42.0, 26.0), body=(75.0, 75.0, 75.0), table=(110.0, 110.0, 110.0))
+    die = drawn(0.0, body=(40.0, 50.0, 230.0), table=(0.0, 0.0, 0.0))
+    image = np.where(die.any(axis=2, keepdims=True), die, shadow)
+    assert gain_of(image) < 0.15
+
+
+@pytest.mark.parametrize("noise", [0.0, 2.0, 40.0])
+def test_a_patterned_table_hides_the_outline(noise: float) -> None:
+    grain = np.random.default_rng(1).normal(0, noise, (150, 150, 3))
+    image = np.clip(drawn(22.0, body=(130.0, 140.0, 150.0)) + grain, 0, 255).astype(np.uint8)
+    assert (leaning_gain(image, PLACE, SLANT, SETTINGS) is None) == (noise > 20)
 
 
 def test_a_bare_table_has_no_outline() -> None:
-    assert fit_outline(np.full((90, 90, 3), 60, dtype=np.uint8), PLACE, SLANT) is None
+    assert leaning_gain(np.full((90, 90, 3), 60, dtype=np.uint8), PLACE, SLANT, SETTINGS) is None
 
 
-def test_what_reaches_out_of_the_square_is_no_die() -> None:
+@pytest.mark.parametrize("lines", ["rows", "columns"])
+@pytest.mark.parametrize("side", [1, -1])
+def test_what_reaches_out_of_the_square_is_no_die(lines: str, side: int) -> None:
     image = drawn(0.0)
-    image[30:60] = 220
-    assert fit_outline(image, PLACE, SLANT) is None
+    x, y = round(PLACE[0]), round(PLACE[1])
+    stripe = slice(x, 150) if side > 0 else slice(0, x)
+    if lines == "rows":
+        image[y : y + 8, stripe] = 220
+    else:
+        image[stripe, x : x + 8] = 220
+    assert leaning_gain(image, PLACE, SLANT, SETTINGS) is None
 
 
-def test_the_network_and_the_outline_both_count() -> None:
+def test_two_dice_in_one_are_not_judged() -> None:
+    image = np.maximum(drawn(0.0), drawn(0.0, place=(PLACE[0] + 20, PLACE[1] + 10, 26.0)))
+    assert leaning_gain(image, PLACE, SLANT, SETTINGS) is None
+
+
+def test_the_network_and_the_outline_both_count_and_less_if_seen_aslant() -> None:
     odds = LeaningOdds()
-    assert odds.of(1.0, OutlineFit(-3.0, 0.3)) > odds.of(0.0, OutlineFit(-3.0, 0.3))
-    assert odds.of(0.0, OutlineFit(-3.0, 0.6)) > odds.of(0.0, OutlineFit(-3.0, 0.3))
+    assert odds.of(1.0, 0.3, 0.5) > odds.of(0.0, 0.3, 0.5)
+    assert odds.of(0.0, 0.6, 0.5) > odds.of(0.0, 0.3, 0.5)
+    assert odds.of(0.0, 0.6, 0.2) > odds.of(0.0, 0.6, 0.5)
+    assert odds.of(-6.0, 0.0, 0.5) < -3
+    assert odds.of(3.0, 0.6, 0.5) > 5

@@ -8,9 +8,10 @@ import pytest
 
 from simulator.scene.dice_variety import tray_of_six
 from vision.errors import FrameError
-from vision.readers.dice.drawing import draw_dice
-from vision.readers.dice.networks import shipped
-from vision.readers.dice.photographs import DieInPicture, read_photograph
+from vision.readers.dice import photographs
+from vision.readers.dice.finding import FoundDie
+from vision.readers.dice.networks import CLASSES, shipped
+from vision.readers.dice.photographs import read_photograph
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.5])
@@ -50,19 +51,49 @@ def test_a_picture_that_is_too_small_is_refused() -> None:
         read_photograph(np.zeros((30, 40, 3), dtype=np.uint8), shipped(), "small.png")
 
 
-def test_values_are_written_beside_dice_and_that_one_leans(monkeypatch: pytest.MonkeyPatch) -> None:
-    written: list[str] = []
-    monkeypatch.setattr(cv2, "putText", lambda _, text, *rest: written.append(text))
-    box = (20.0, 20.0, 60.0, 60.0)
-    dice = [DieInPicture(box, 4, 0.99), DieInPicture(box, "moon", 0.5), DieInPicture(box, None, 0.8)]
-    draw_dice(np.zeros((200, 200, 3), dtype=np.uint8), dice)
-    assert written == ["4 99%", "moon 50%", "leans"]
+def test_a_large_photograph_is_reduced_and_its_boxes_are_in_its_own_pixels() -> None:
+    part = tray_of_six(8.0).image[160:560, 420:860]
+    large = np.asarray(cv2.resize(part, None, fx=5, fy=5, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
+    boxes = [np.array(die.box) for die in read_photograph(large, shipped())]
+    for die, five in zip(read_photograph(part, shipped()), boxes, strict=True):
+        assert five / 5 == pytest.approx(np.array(die.box), abs=4.0)
 
 
-def test_what_was_read_is_drawn() -> None:
-    picture = np.full((200, 200, 3), 90, dtype=np.uint8)
-    dice = [DieInPicture((20.0, 20.0, 60.0, 60.0), 4, 0.99), DieInPicture((100.0, 100.0, 140.0, 140.0), None, 0.8)]
-    drawn = draw_dice(picture, dice)
-    assert (picture == 90).all()
-    assert (drawn[20, 40] != 90).any()
-    assert drawn[100, 120, 2] > drawn[100, 120, 1]
+def found(side_px: float, heat: float = 0.9, **chances: float) -> FoundDie:
+    """A die that was found, with these probabilities of values (as ``_3``) and of the other classes."""
+    named = {name.removeprefix("_"): chance for name, chance in chances.items()}
+    probabilities = np.array([named.get(name, 0.0) for name in CLASSES], dtype=np.float32)
+    return FoundDie(100.0, 80.0, side_px, heat, probabilities, np.zeros((4, 4, 3), dtype=np.uint8))
+
+
+def read_found(monkeypatch: pytest.MonkeyPatch, *dice: FoundDie) -> list[tuple[float, int | str | None, float]]:
+    """Width, value and probability of each die of a photograph in which these were found."""
+    monkeypatch.setattr(photographs, "find_dice", lambda *_: dice)
+    seen = read_photograph(np.zeros((200, 300, 3), dtype=np.uint8), shipped())
+    return [(die.box[2] - die.box[0], die.value, die.probability) for die in seen]
+
+
+@pytest.mark.parametrize(
+    ("side_px", "heat", "count"),
+    [(20 / 1.7, 0.3, 2), (20 / 1.9, 0.3, 1), (20 / 1.9, 0.5, 2), (20 * 1.7, 0.3, 2), (20 * 1.9, 0.3, 1)],
+)
+def test_a_weak_die_of_another_size_is_none(
+    monkeypatch: pytest.MonkeyPatch, side_px: float, heat: float, count: int
+) -> None:
+    assert len(read_found(monkeypatch, found(20.0, _3=1.0), found(side_px, heat, _3=1.0))) == count
+
+
+def test_sizes_are_evened_out_between_dice_that_are_clearly_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    widths = [width for width, _, _ in read_found(monkeypatch, *(found(side, _3=1.0) for side in (16.0, 20.0, 25.0)))]
+    assert sorted(widths) == pytest.approx([1.48 * (side * 20) ** 0.5 for side in (16.0, 20.0, 25.0)], abs=0.11)
+    weak = [width for width, _, _ in read_found(monkeypatch, *(found(side, 0.3, _3=1.0) for side in (16.0, 25.0)))]
+    assert sorted(weak) == pytest.approx([1.48 * 16, 1.48 * 25], abs=0.11)
+
+
+def test_a_value_is_as_likely_as_that_it_is_a_die_that_lies_flat(monkeypatch: pytest.MonkeyPatch) -> None:
+    ((_, value, probability),) = read_found(monkeypatch, found(20.0, _3=0.5, _4=0.1, cocked=0.2, nothing=0.2))
+    assert value == 3
+    assert probability == pytest.approx(0.8 * 0.75 * 0.5 / 0.6, abs=1e-3)
+    ((_, value, probability),) = read_found(monkeypatch, found(20.0, _3=0.2, cocked=0.6, nothing=0.2))
+    assert value is None
+    assert probability == pytest.approx(0.6, abs=1e-3)

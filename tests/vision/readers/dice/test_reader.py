@@ -14,12 +14,13 @@ from simulator.scene.viewpoint import lens, looking_at
 from tests.effort import some
 from vision.errors import LayoutError
 from vision.frame import Frame
+from vision.geometry import project
 from vision.layout.pieces import DicePieces, NamedPieces
 from vision.layout.table import layout_from_json
 from vision.readers.dice.reader import DiceReader
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import table_reader
-from vision.reading import DieReading, Reading
+from vision.reading import DieReading, Reading, RollReading
 
 FACES = (1, 6, 2, 5, 3, 4)
 
@@ -95,17 +96,93 @@ def test_a_roll_that_rested_for_two_readings_is_taken_and_a_nudge_is_noticed() -
     assert not moving.rests
 
 
-def test_dice_are_named_by_their_bodies_where_the_layout_says_so() -> None:
-    bodies: dict[str, Colour] = {
-        "red": (0.15, 0.1, 0.75),
-        "yellow": (0.1, 0.75, 0.9),
-        "green": (0.25, 0.5, 0.1),
-        "blue": (0.65, 0.3, 0.1),
-    }
-    made = tray(*(die(50.0 * number - 75.0, 20.0, number + 2, body) for number, body in enumerate(bodies.values())))
-    surface = replace(made.layout.surfaces[0], pieces=DicePieces(colours=("blue", "green", "yellow", "red")))
-    seen = DiceReader(surface).read(SurfaceView(made.image, made.camera, made.pose, surface), None)
-    assert [(one.die, best(one)) for one in seen.dice] == [(name, str(n)) for n, name in enumerate(bodies, 2)]
+BODIES: dict[str, Colour] = {
+    "red": (0.15, 0.1, 0.75),
+    "orange": (0.1, 0.45, 0.95),
+    "yellow": (0.1, 0.75, 0.9),
+    "green": (0.25, 0.5, 0.1),
+    "blue": (0.65, 0.3, 0.1),
+    "purple": (0.6, 0.2, 0.5),
+    "pink": (0.65, 0.5, 0.95),
+    "brown": (0.15, 0.28, 0.5),
+    "grey": (0.5, 0.5, 0.5),
+    "black": (0.1, 0.1, 0.1),
+    "white": (0.92, 0.92, 0.92),
+    "ivory": (0.72, 0.84, 0.9),
+}
+
+
+def read_as(made: TrayPicture, pieces: DicePieces, previous: RollReading | None = None) -> tuple[DieReading, ...]:
+    """The dice of a tray whose layout says this of them."""
+    surface = replace(made.layout.surfaces[0], pieces=pieces)
+    return DiceReader(surface).read(SurfaceView(made.image, made.camera, made.pose, surface), previous).dice
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("red", "yellow", "green", "blue"),
+        ("red", "orange", "pink", "brown"),
+        ("yellow", "ivory", "white", "grey"),
+        ("blue", "purple", "black", "green"),
+    ],
+)
+def test_dice_are_named_by_their_bodies_where_the_layout_says_so(names: tuple[str, ...]) -> None:
+    made = tray(*(die(50.0 * number - 75.0, 20.0, number + 2, BODIES[name]) for number, name in enumerate(names)))
+    seen = read_as(made, DicePieces(colours=tuple(sorted(names))))
+    assert [(one.die, best(one)) for one in seen] == [(name, str(n)) for n, name in enumerate(names, 2)]
+
+
+def test_more_dice_than_the_layout_has_colours_have_no_names() -> None:
+    made = tray(die(-40.0, 10.0, 3, BODIES["red"]), die(40.0, -20.0, 2, BODIES["blue"]))
+    assert [one.die for one in read_as(made, DicePieces(colours=("blue",)))] == ["", ""]
+    assert [one.die for one in read_as(made, DicePieces(colours=("blue", "green", "red")))] == ["red", "blue"]
+    with pytest.raises(LayoutError, match=r"dice\.colours has 'rde'; expected red, orange, .*ivory"):
+        read_as(made, DicePieces(colours=("rde",)))
+
+
+@pytest.mark.parametrize("side_mm", [12.0, 16.0, 20.0])
+def test_a_die_of_any_size_is_where_it_lies(side_mm: float) -> None:
+    turn = turn_of(2, 30.0)
+    look = DieLook(BODIES["white"], BODIES["black"], pip_faces())
+    drawn = DrawnDie(np.array([-80.0, 70.0, side_mm / 2]), side_mm, turn, look)
+    (seen,) = read_as(tray((drawn, "2"), tilt_deg=35.0), DicePieces())
+    assert (seen.x_mm, seen.y_mm) == pytest.approx((-80.0, 70.0), abs=2.0)
+
+
+def test_dice_beside_the_tray_are_not_read() -> None:
+    made = tray(die(-113.0, 40.0, 3), die(-40.0, 113.0, 2), die(119.0, 0.0, 5), die(0.0, -119.0, 4))
+    assert [best(one) for one in read_as(made, DicePieces())] == ["3", "2"]
+
+
+@pytest.mark.parametrize(("moved_mm", "rests"), [(0.0, True), (1.7, True), (2.3, False), (-1.7, True), (-2.3, False)])
+def test_a_die_rests_where_it_lay_before(moved_mm: float, rests: bool) -> None:
+    made = tray(die(-40.0, 10.0, 3), die(40.0, -20.0, 2))
+    before = read_as(made, DicePieces())
+    for along in ("x_mm", "y_mm"):
+        moved = replace(before[0], **{along: getattr(before[0], along) + moved_mm})
+        seen = read_as(made, DicePieces(), RollReading("tray", (before[1], moved)))
+        assert [one.at_rest for one in seen] == [rests, True]
+    assert [one.at_rest for one in read_as(made, DicePieces(), RollReading("tray"))] == [False, False]
+
+
+@pytest.mark.parametrize("seen_mm", [4.0, 8.0])
+@pytest.mark.parametrize("edge", ["left", "right", "top", "bottom"])
+def test_a_die_that_the_picture_cuts_off_is_half_hidden(edge: str, seen_mm: float) -> None:
+    lying, _ = die(0.0, 0.0, 3)
+    upright = DrawnDie(lying.middle_mm, 16.0, turn_of(FACES.index(3), 0.0), lying.look)
+    made = tray((upright, "3"), tilt_deg=0.0)
+    (column, row) = project(made.camera, made.pose, [(0.0, 0.0, 16.0)])[0]
+    out = seen_mm * float(made.camera.matrix[0, 0]) / (560.0 - 16.0)
+    left = round(column - out) if edge == "left" else 0
+    top = round(row - out) if edge == "top" else 0
+    right = round(column + out) if edge == "right" else made.camera.size[0]
+    bottom = round(row + out) if edge == "bottom" else made.camera.size[1]
+    matrix = made.camera.matrix - np.array([[0, 0, left], [0, 0, top], [0, 0, 0]])
+    camera = replace(made.camera, matrix=matrix, size=(right - left, bottom - top))
+    (seen,) = read_as(replace(made, image=made.image[top:bottom, left:right], camera=camera), DicePieces())
+    assert seen.half_hidden == (seen_mm < 6.0)
+    assert seen.is_settled != seen.half_hidden
 
 
 def test_what_a_layout_says_of_dice() -> None:
