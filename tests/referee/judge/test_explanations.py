@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -106,6 +107,25 @@ def test_half_a_turn_and_a_second_one_are_less_likely_before_the_table_is_looked
     assert [one.score for one in beyond] == sorted((one.score for one in beyond), reverse=True)
     half = best(beyond, ExplanationKind.TURN_AND_PART, {**moved, "b7": "empty"})
     assert half == pytest.approx(2 * CLEAR + UNCLEAR - 2.0 - 1.0)
+    both = best(beyond, ExplanationKind.TWO_TURNS, {**moved, "b7": "empty", "b6": "white piece"})
+    assert both == pytest.approx(2 * CLEAR - 2.0)
+
+
+def test_what_looks_touched_counts_for_every_kind_of_explanation(context: JudgeContext[Any, Any]) -> None:
+    """a1 and b7 look touched and g1 does not; what is not played on though it looks so, or the other way, counts."""
+    game = context.game
+    state = game.rules.new()
+    base = game.table.appearance(state)
+    moved = {"a1": "empty", "a2": "black piece"}
+    drawn = seen_as(game, state, {**moved, "b7": "empty 90%", "b6": "empty 90%"})
+    touched = {"a1": 2.0, "b7": 1.5, "g1": -3.0}
+    seen = replace(drawn, places={name: replace(one, touched=touched.get(name)) for name, one in drawn.places.items()})
+    found = within_one_turn(context, base, (state,), seen)
+    assert best(found, ExplanationKind.NOTHING, {}) == pytest.approx(-3.5)
+    assert best(found, ExplanationKind.TURN, moved) == pytest.approx(2 * CLEAR - 1.5)
+    beyond = beyond_one_turn(context, base, (state,), seen)
+    half = best(beyond, ExplanationKind.TURN_AND_PART, {**moved, "b7": "empty"})
+    assert half == pytest.approx(2 * CLEAR + UNCLEAR - 3.0)
     both = best(beyond, ExplanationKind.TWO_TURNS, {**moved, "b7": "empty", "b6": "white piece"})
     assert both == pytest.approx(2 * CLEAR - 2.0)
 
