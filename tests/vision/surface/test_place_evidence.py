@@ -1,0 +1,104 @@
+"""What lines and colours say of each place of a drawn board, against the same reckoned place by place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tests.vision.surface.drawn import BOARD, plan
+from vision.frame import BoolImage, FloatImage
+from vision.geometry import CameraModel, Pose
+from vision.surface.colours import COARSER, SurfaceColours
+from vision.surface.grid_lines import LineEvidence
+from vision.surface.place_evidence import PlaceExaminer
+from vision.surface.plan import BESIDE_MM
+from vision.surface.view import SurfaceSampler
+
+ASIDE = Pose(np.array([[1.0, 0.0, 0.0], [0.0, -0.8, -0.6], [0.0, 0.6, -0.8]]), np.array([0.0, 0.0, 900.0]))
+"""A camera in front of the board."""
+ROWS, COLUMNS = (size // COARSER for size in plan().window.shape)
+PARTS = len(plan().lines.parts.upright)
+
+
+def spots(random: np.random.Generator, share: float) -> BoolImage:
+    """A mask of squares of ten coarse pixels."""
+    few = random.random((ROWS // 10 + 1, COLUMNS // 10 + 1)) < share
+    return np.kron(few, np.ones((10, 10), dtype=np.bool_))[:ROWS, :COLUMNS] > 0
+
+
+def colours_of(off_hue: FloatImage, brighter: FloatImage) -> SurfaceColours:
+    nothing: Any = np.zeros((ROWS, COLUMNS), dtype=np.float32)
+    return SurfaceColours(nothing, nothing > 0, nothing, off_hue, brighter, nothing > 0, 0.2, nothing > 0)
+
+
+@pytest.fixture(scope="module")
+def sampler() -> SurfaceSampler:
+    camera = CameraModel(
+        np.array([[900.0, 0.0, 640.0], [0.0, 900.0, 360.0], [0.0, 0.0, 1.0]]), np.zeros(5), (1280, 720)
+    )
+    return SurfaceSampler(camera, ASIDE, BOARD, BESIDE_MM)
+
+
+def around(values: npt.NDArray[Any], place: str) -> npt.NDArray[Any]:
+    """The 26 mm in a place's middle."""
+    x, y = BOARD.centre_mm(place)
+    column, row = (round(float(at) / COARSER) for at in plan().window.to_pixels(x, y))
+    return values[row - 6 : row + 7, column - 6 : column + 7]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_evidence_of_each_place_is_that_reckoned_there(sampler: SurfaceSampler, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    gone = random.choice([-2.0, -0.5, 0.5, 2.0], PARTS)
+    lines = LineEvidence(gone, random.random(PARTS) < 0.8, gone != 0, random.uniform(0.0, 1.5, PARTS))
+    lines.judged[plan().around[BOARD.places.index("d4")] > 0] = False
+    brighter = random.normal(0.0, 0.3, (ROWS, COLUMNS)).astype(np.float32)
+    off_hue = random.choice(np.float32([0.1, 0.25]), (ROWS, COLUMNS))
+    known, strange, by_light, glare = (spots(random, share) for share in (0.3, 0.3, 0.2, 0.004))
+    found = PlaceExaminer(sampler, plan()).evidence(
+        lines, colours_of(off_hue, brighter), known, strange, by_light, glare
+    )
+    solid = BOARD.solid_at("a1")
+    assert solid is not None
+    covered = np.argwhere(glare) * COARSER
+    for number, place in enumerate(BOARD.places):
+        one = found[place]
+        own = [part for part in np.flatnonzero(plan().around[number]) if lines.judged[part]]
+        assert one.lines == len(own)
+        assert one.lines_seen == sum(gone[part] < -1 for part in own)
+        assert one.lines_gone == sum(gone[part] > 1 for part in own)
+        assert one.clearness == pytest.approx(np.mean([lines.clearness[part] for part in own]) if own else 1.0)
+        assert one.strange_share == pytest.approx(around(strange, place).mean(), abs=1e-4)
+        assert one.brighter == pytest.approx(around(brighter, place).mean(), abs=1e-4)
+        shift = np.array([*BOARD.centre_mm(place), 0.0]) - [*BOARD.centre_mm("a1"), 0.0]
+        column, row = (np.round(at / COARSER).astype(int) for at in sampler.seen_at(solid.inner_points_mm(5) + shift))
+        row, column = np.clip(row, 0, ROWS - 1), np.clip(column, 0, COLUMNS - 1)
+        odd = [off_hue[at] > 0.2 and not known[at] and not by_light[at] for at in zip(row, column, strict=True)]
+        is_open = int((~known[row, column]).sum())
+        assert one.off_hue_share == pytest.approx(sum(odd) / max(is_open, 75.0))
+        middle = np.array(plan().window.to_pixels(*BOARD.centre_mm(place)))[::-1]
+        nearest_mm = float(np.abs(covered - middle).max(axis=1).min()) if len(covered) else 999.0
+        if nearest_mm < 25.0 or nearest_mm > 56.0:
+            assert one.near_glare is (nearest_mm < 25.0)
+    assert found["d4"].lines == 0
+    assert {one.near_glare for one in found.values()} == {True, False}
+
+
+def test_glare_is_near_within_four_centimetres_of_a_places_middle(sampler: SurfaceSampler) -> None:
+    nothing = np.zeros((ROWS, COLUMNS), dtype=np.bool_)
+    zeros = np.zeros((ROWS, COLUMNS), dtype=np.float32)
+    lines = LineEvidence(*(np.zeros(PARTS), np.ones(PARTS, dtype=np.bool_), nothing, np.ones(PARTS)))
+    x, y = BOARD.centre_mm("d4")
+    for away_mm, is_near in ((0.0, True), (40.0, True), (50.0, True), (56.0, False), (70.0, False)):
+        glare = nothing.copy()
+        column, row = (round(float(at) / COARSER) for at in plan().window.to_pixels(x + away_mm, y))
+        glare[row, column] = True
+        found = PlaceExaminer(sampler, plan()).evidence(
+            lines, colours_of(zeros, zeros), nothing, nothing, nothing, glare
+        )
+        assert found["d4"].near_glare is is_near, away_mm
+    dark = PlaceExaminer(sampler, plan()).evidence(lines, colours_of(zeros, zeros), nothing, nothing, nothing, nothing)
+    assert not any(one.near_glare for one in dark.values())
