@@ -24,6 +24,7 @@ CROWDED = ".wwWwww/......./......./......./......./w....../bbbBbbb"
 APART = "wwwWwww/......./b.....b/......b/......b/.b....b/B......"
 WALL = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
 WALL_AND_GOAL = "...b.../...B.../......./wwwWwww/bbb..../......./....b.b"
+AHEAD = "wwwWwww/......./......./b....../......./......./.bbBbbb"
 TWO_FOES = "..wWwww/......./b....../......./w....../w....../Bbbbbb."
 TWO_PASSES = "wwbWwww/......./...Bb../......./......./......./bbb.b.w"
 
@@ -324,6 +325,7 @@ def test_who_is_not_to_move_is_told_who_plays():
 
 TOLD = [
     (START, "a1- a6:b", "Two moves can't do that: a1 and a6 changed.", "", ("a1", "a6")),
+    (AHEAD, "a4- a1:b", "Two moves can't do that: a1 and a4 changed.", "", ("a1", "a4")),
     (CROWDED, "a1- a3:b", "From a1 to a3 a piece went over the one on a2.", "", ("a1", "a2", "a3")),
     (START, "a1- b2:b c1- c2:b", "a1 to b2 is a diagonal step.", "", ("a1", "b2")),
     (APART, "a1:b b2:b a5:b g3:B", "a1 and g3 are in no row, column or diagonal together.", "", ("a1", "g3")),
