@@ -88,10 +88,10 @@ def set_up_image(setting: Setting, standing: Arrangement, seed: int = 0) -> SetU
     """Render a set-up from which the pieces can be learned."""
     image = Renderer(seed).render(Scene(setting, tuple(standing.values())), 0)
     places = setting.layout.board.places
-    return SetUpImage(image, {place: _told(piece) for place, piece in standing.items() if place in places})
+    return SetUpImage(image, {place: _piece_data(piece) for place, piece in standing.items() if place in places})
 
 
-def _told(piece: PiecePose) -> Any:
+def _piece_data(piece: PiecePose) -> Any:
     match piece:
         case DiscPose():
             return (piece.colour, piece.ball is not None)

@@ -21,7 +21,7 @@ from simulator.rendering.hands import HandOcclusion
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, Sensor, Setting
 from simulator.scene.sheets import extent_mm, lying_sheets
-from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at
+from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at
 from vision.errors import EndOfFramesError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
@@ -48,7 +48,7 @@ def _usual_pose(camera: CameraModel, layout: TableLayout) -> Pose:
         return looking_at()
     extent = extent_mm(layout)
     x, y, z = (float(middle) for middle in (extent.min(axis=0) + extent.max(axis=0)) / 2)
-    distances = farther_and_farther(300.0, 1.03, 100)
+    distances = growing_distances(300.0, 1.03, 100)
     poses = (looking_at(one, tilt_deg=8.0, target_mm=(x, y, z)) for one in distances)
     return first_fitting(camera, extent, _ROOM_PX, poses)
 

@@ -43,7 +43,7 @@ def gather(
     game, events, pictures, trouble = _game(configuration.settings.journal.path, now)
     sides = _sides(game)
     anonymizer = Anonymizer({*private, *secrets_of(configuration)}, sides)
-    anonymizer.meet(event for _, event in events)
+    anonymizer.learn_names(event for _, event in events)
     told = [f"{each.severity.value}: {each.subject}: {each.message}. {each.remedy}".rstrip() for each in findings]
     texts = [
         ("versions.txt", _versions()),

@@ -89,7 +89,7 @@ class Anonymizer:
             text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", self._people[name], text)
         return _PRIVATE.sub(LEFT_OUT, _LAST_WORD.sub(f" {LEFT_OUT}", text))
 
-    def meet(self, events: Iterable[Event]) -> None:
+    def learn_names(self, events: Iterable[Event]) -> None:
         """Learn who plays and who said something."""
         for event in events:
             named = event.data.get("players")

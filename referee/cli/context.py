@@ -48,7 +48,7 @@ class CommandContext:
     config_path: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
-    def as_called(self, text: str) -> str:
+    def with_program_name(self, text: str) -> str:
         """Replace ``./run`` in a text by the command that the person typed."""
         return text.replace("./run ", f"{self.program} ")
 
@@ -115,7 +115,7 @@ def say(sentence: str, *, as_error: bool = False) -> None:
         at = lead.end() if lead else 0
         console.print(hanging(Text(sentence[:at]), Text(sentence[at:])))
     else:
-        click.echo(context_of(click.get_current_context(silent=True)).as_called(sentence), err=as_error)
+        click.echo(context_of(click.get_current_context(silent=True)).with_program_name(sentence), err=as_error)
 
 
 def print_state(game: Game[Any, Any], state: Any) -> None:

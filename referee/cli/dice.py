@@ -97,7 +97,7 @@ def teach_faces(pictures: Sequence[Path], names: Sequence[str], out: Path) -> No
     click.echo(f"{', '.join(names)} in {out}")
 
 
-def rolled_before(camera: Camera) -> str:
+def read_roll(camera: Camera) -> str:
     """Wait until all visible dice have rested for two pictures, and return what they show, such as ``4,1``.
 
     Raises FrameError if the pictures end before that, and the camera's errors.
@@ -114,12 +114,12 @@ def rolled_before(camera: Camera) -> str:
         before = dice
         rests = last is not None and at_rest(last, dice)
         faces = ",".join(sorted(str(die.value) for die in dice)) if rests else None
-        return _what_hinders(len(dice), sum(die.value is None for die in dice)), faces
+        return _obstacle_sentence(len(dice), sum(die.value is None for die in dice)), faces
 
     return _first_roll(camera, look)
 
 
-def rolled_in_tray(camera: Camera, reader: TableReader) -> str:
+def read_tray_roll(camera: Camera, reader: TableReader) -> str:
     """Wait until all dice in the tray of a calibrated table have rested for two pictures; return what they show.
 
     Raises FrameError if the pictures end before that, and the camera's errors.
@@ -135,7 +135,7 @@ def rolled_in_tray(camera: Camera, reader: TableReader) -> str:
         dice = [die for roll in seen[-1].rolls for die in roll.dice]
         pooled = pool_dice(list(seen), floor) if len(seen) > 1 else None
         hindrance = " ".join(one.message for one in seen[-1].hindrances)
-        hindrance = hindrance or _what_hinders(len(dice), sum(die.cocked for die in dice))
+        hindrance = hindrance or _obstacle_sentence(len(dice), sum(die.cocked for die in dice))
         return hindrance, ",".join(pooled.faces) if pooled is not None and pooled.rests else None
 
     return _first_roll(camera, look)
@@ -159,7 +159,7 @@ def _first_roll(camera: Camera, look: Callable[[Frame], tuple[str, str | None]])
             return faces
 
 
-def _what_hinders(count: int, leaning: int) -> str:
+def _obstacle_sentence(count: int, leaning: int) -> str:
     if not count:
         return "no dice in sight; roll them where the camera sees them"
     if leaning:

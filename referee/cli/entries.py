@@ -152,7 +152,7 @@ def roll_command(
     if (faces is None) == (source is None):
         raise click.UsageError("say what was rolled, such as 4,1, or give --camera.")
     if faces is None:
-        faces = _seen_by(context, source or "")
+        faces = _dice_in_front_of(context, source or "")
     say(submit(context, journal, EnterRoll(faces, by or user_name())))
 
 
@@ -174,11 +174,11 @@ def _tray_reader(settings: Settings) -> TableReader | None:
     return None
 
 
-def _seen_by(context: CommandContext, source: str) -> str:
+def _dice_in_front_of(context: CommandContext, source: str) -> str:
     """Return what the dice in front of a camera show, for a game whose dice are all alike."""
     from engine import registry
     from engine.api import NamesDice
-    from referee.cli.dice import rolled_before, rolled_in_tray
+    from referee.cli.dice import read_roll, read_tray_roll
     from vision.cameras import open_camera
 
     settings = context.configuration().settings
@@ -191,7 +191,7 @@ def _seen_by(context: CommandContext, source: str) -> str:
     size = (asked.width_px, asked.height_px)
     reader = _tray_reader(settings)
     with open_camera(source, size=size, frames_per_second=asked.frames_per_second) as camera:
-        faces = rolled_before(camera) if reader is None else rolled_in_tray(camera, reader)
+        faces = read_roll(camera) if reader is None else read_tray_roll(camera, reader)
     say(f"seen: {faces}")
     return faces
 

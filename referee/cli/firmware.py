@@ -58,7 +58,7 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
 
     wanted, pin_map = _selected_board(context, port, pins)
     with _progress() as progress:
-        done = install(wanted, _firmware(), pin_map, _surroundings(), progress)
+        done = install(wanted, _firmware(), pin_map, _install_environment(), progress)
     version = version_text(done.version)
     if not done.written:
         click.echo(f"Firmware {version} was already on the board on {done.port.device}; every file is as it should be.")
@@ -97,7 +97,7 @@ def check(context: CommandContext, port: str | None, pins: Path | None, quick: b
 
     wanted, pin_map = _selected_board(context, port, pins)
     with _progress() as progress:
-        checked = check(wanted, _firmware(), pin_map, _surroundings(), progress, quick=quick)
+        checked = check(wanted, _firmware(), pin_map, _install_environment(), progress, quick=quick)
     console = output()
     console.print(Text(str(checked.port)))
     print_findings(console, checked.findings, "wrong")
@@ -159,7 +159,7 @@ def _firmware() -> Firmware:
     return our_firmware(files("firmware_bridge") / "firmware")
 
 
-def _surroundings() -> InstallEnvironment:
+def _install_environment() -> InstallEnvironment:
     from firmware_bridge.install.access import InstallEnvironment
 
     return InstallEnvironment(say=lambda sentence: click.echo(sentence, err=True))

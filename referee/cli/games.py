@@ -126,7 +126,7 @@ def check(file: Path, game_name: str) -> None:
     from referee.settings.conversions import read_text
 
     sheet, text = _sheet_file(game_name), read_text(file)
-    with _naming_the_game(file, text):
+    with _naming_another_game(file, text):
         values = sheet.read(text)
     written = " ".join(f"--option {name}={value}" for name, value in values.items())
     click.echo(f"{file} is good for {game_name}: {written}")
@@ -148,12 +148,12 @@ def show(file: Path | None, game_name: str) -> None:
 
     sheet = _sheet_file(game_name)
     text = sheet.text() if file is None else read_text(file)
-    with _naming_the_game(file, text):
+    with _naming_another_game(file, text):
         click.echo(sheet.draw(text))
 
 
 @contextmanager
-def _naming_the_game(file: Path | None, text: str) -> Iterator[None]:
+def _naming_another_game(file: Path | None, text: str) -> Iterator[None]:
     """If a file can't be read as one of the chosen game, name the game that it belongs to, if any."""
     from engine import registry
 
@@ -221,11 +221,11 @@ def perft_command(
     if depth == 0 or (depth == 1 and not is_split):
         total = perft(game, start, depth, thrown)
     else:
-        total = _counted_by_first_turn(game, start, depth, thrown, is_split=is_split)
+        total = _count_with_progress(game, start, depth, thrown, is_split=is_split)
     click.echo(f"{game.name} to depth {depth}: {total}" if is_split else str(total))
 
 
-def _counted_by_first_turn(game: Game[Any, Any], start: Any, depth: int, roll: Roll | None, *, is_split: bool) -> int:
+def _count_with_progress(game: Game[Any, Any], start: Any, depth: int, roll: Roll | None, *, is_split: bool) -> int:
     from rich.progress import Progress
 
     from engine.perft import counts_of_first_turns

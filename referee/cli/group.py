@@ -89,7 +89,7 @@ class _HelpFormatter(click.HelpFormatter):
 
     def __init__(self, context: CommandContext, **options: Any) -> None:
         super().__init__(**options)
-        self._as_called = context.as_called
+        self._as_called = context.with_program_name
 
     def write_text(self, text: str) -> None:
         super().write_text(self._as_called(text))
@@ -246,5 +246,5 @@ def report_fault(
 
 
 def _complain(context: CommandContext, message: str) -> None:
-    for line in context.as_called(message).splitlines():
+    for line in context.with_program_name(message).splitlines():
         say(f"referee: error: {line}", as_error=True)

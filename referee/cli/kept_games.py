@@ -42,12 +42,12 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
         say("")
         print_state(game, folded.states[0])
         say("")
-    say(_awaited(game, folded))
+    say(_status_sentence(game, folded))
     if folded.fault is not None:
         say(f"To put right: {folded.fault.data.get('sentence', '')} {folded.fault.data.get('remedy', '')}".rstrip())
 
 
-def _awaited(game: Game[Any, Any], folded: Folded[Any]) -> str:
+def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
     """Say what a game waits for, or how it ended."""
     from referee.journal.events import STOPPED
 
@@ -134,7 +134,7 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
             try:
                 game, events = events_of_game(opened, summary.number)
                 folded = fold(game, events)
-                row = (game.title, str(len(folded.turns)), _awaited(game, folded))
+                row = (game.title, str(len(folded.turns)), _status_sentence(game, folded))
             except (EngineError, FoldError) as error:
                 row = (summary.name, "?", f"can't be read: {error}")
             began = local_time(summary.wall_time)

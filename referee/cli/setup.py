@@ -259,7 +259,7 @@ def _complete(step: Step, sitting: Sitting, given: str | None) -> str:
             return ""
         outcome = sitting.answer(step, answer)
         if step.live and not outcome.is_done and is_live(sitting.table.source) and output().is_terminal:
-            outcome = _until_seen(step, sitting, answer, outcome)
+            outcome = _repeat_until_passed(step, sitting, answer, outcome)
         else:
             print_findings(output(), outcome.findings, "missing")
         if outcome.is_done:
@@ -267,7 +267,7 @@ def _complete(step: Step, sitting: Sitting, given: str | None) -> str:
         given = None
 
 
-def _until_seen(step: Step, sitting: Sitting, answer: str, outcome: Outcome) -> Outcome:
+def _repeat_until_passed(step: Step, sitting: Sitting, answer: str, outcome: Outcome) -> Outcome:
     """Repeat a check and show what is still missing, until it passes or Ctrl-C is pressed."""
     from rich.live import Live
     from rich.text import Text

@@ -142,7 +142,7 @@ class DemoController:
     def closing_sentences(self) -> tuple[str, ...]:
         """Sentences about the traffic on the wire and its faults."""
         report, link = self.report, self.connection.statistics.link
-        struck = {kind: count for kind, count in self.device.struck().items() if count}
+        struck = {kind: count for kind, count in self.device.fault_counts().items() if count}
         frames = struck.pop("frames", 0)
         faults = ", ".join(f"{kind} {count}" for kind, count in struck.items()) or "none"
         trip = "never measured" if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms"

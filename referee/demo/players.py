@@ -42,14 +42,14 @@ def thinking_players(game: Game[Any, Any], seed: int) -> Choose:
     return choose
 
 
-def counted_opponent(game: Game[Any, Any], settings: OpponentSettings) -> Opponent:
+def deterministic_opponent(game: Game[Any, Any], settings: OpponentSettings) -> Opponent:
     """Return the program as an opponent that searches as deep as the demo's players; raises ConfigError."""
     return Opponent(
         game, OpponentSettings(settings.player, settings.strength, _WORK_S), ImmediateHints(CountingClock(_STEP_S))
     )
 
 
-def following_intentions(game: Game[Any, Any], choose: Choose | None, meant: Callable[[], Intention | None]) -> Choose:
+def follow_intentions(game: Game[Any, Any], choose: Choose | None, meant: Callable[[], Intention | None]) -> Choose:
     """Make the players play the turn that the program announces, else ``choose``; ``None`` for random turns."""
 
     def choose_or_obey(state: Any) -> Any:
@@ -78,7 +78,7 @@ class AnsweringPerson:
     tells_set_up: bool = True
     _turns_reported: int = 0
 
-    def hear(self, verdicts: Sequence[Verdict]) -> None:
+    def answer(self, verdicts: Sequence[Verdict]) -> None:
         """Answer the questions in these verdicts."""
         for verdict in verdicts:
             if verdict.kind is VerdictKind.SET_UP and self.tells_set_up:

@@ -33,8 +33,8 @@ from referee.commands.queue import CommandQueue
 from referee.commands.typed_lines import is_hint, listen_to_lines
 from referee.commands.values import EnterRoll, Press
 from referee.demo.controller import DemoController, demo_controller
-from referee.demo.players import AnsweringPerson, counted_opponent
-from referee.demo.score import Score, score_of
+from referee.demo.players import AnsweringPerson, deterministic_opponent
+from referee.demo.score import Score, score_game
 from referee.demo.table import (
     FRAMES_PER_SECOND,
     ClockedCamera,
@@ -109,7 +109,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     on = _Table(game, table, truth, grid_of_table(table.setting.layout))
     with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, remarks.say)
-        stage = _staged(options, on, console, remarks, stack)
+        stage = _open_stage(options, on, console, remarks, stack)
         panel = stack.enter_context(Panel(stage.sources, now.read, remarks.say, remarks.say))
         commands = stack.enter_context(CommandQueue(now.read))
         screen = _live_screen(options, on, stage, console)
@@ -128,7 +128,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
                 subscribers=(signal_subscriber(panel), report.hear, snapshots),
                 say=remarks.say,
                 hints=HintProcess(on_answer=commands.wake),
-                opponent=None if options.opponent is None else counted_opponent(game, options.opponent),
+                opponent=None if options.opponent is None else deterministic_opponent(game, options.opponent),
                 resume=False,
                 seed=options.seed,
             )
@@ -152,19 +152,19 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         events = journal.events(service.game_number)
         if service.belief:
             console.print(Text(f"\n{record.write(make_record(game, events))}"), soft_wrap=True)
-        _say_where(options, path, console)
+        _print_files(options, path, console)
         if not is_whole:
             console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
             return 0
-        score = score_of(game, truth, looking_on.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
-        _close(score, stage.closing_sentences, console)
+        score = score_game(game, truth, looking_on.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
+        _print_score(score, stage.closing_sentences, console)
         if options.page is not None:
             console.print("The page goes on showing this game. Ctrl-C ends it.", soft_wrap=True)
-            _stay(service, commands)
+            _keep_page_open(service, commands)
     return 0 if score.agreed and stage.wire_agreed else 1
 
 
-def _stay(service: Service[Any, Any], commands: CommandQueue) -> None:
+def _keep_page_open(service: Service[Any, Any], commands: CommandQueue) -> None:
     """Carry out commands after the end of the game, until Ctrl-C."""
     with Interrupts() as interrupts:
         try:
@@ -232,7 +232,7 @@ class _FrameSubscribers:
         self.verdicts.extend(verdicts)
         self._report.tell(frame)
         if self._answers:
-            self._onlooker.hear(verdicts)
+            self._onlooker.answer(verdicts)
         if frame is not None:
             self._pictures.add(lambda: self._drawn(frame), verdicts)
             self._pace.keep(frame.time_s)
@@ -285,7 +285,7 @@ class _Stage:
         return () if self.board is None else self.board.closing_sentences()
 
 
-def _staged(options: DemoOptions, on: _Table, console: Console, remarks: _Remarks, stack: ExitStack) -> _Stage:
+def _open_stage(options: DemoOptions, on: _Table, console: Console, remarks: _Remarks, stack: ExitStack) -> _Stage:
     tap = _SignalTap(on.table)
     players = [DriverSource("players", lambda: tap)]
     board: DemoController | None = None
@@ -332,7 +332,7 @@ class _Remarks:
         self.hear(sentence)
 
 
-def _say_where(options: DemoOptions, journal: Path, console: Console) -> None:
+def _print_files(options: DemoOptions, journal: Path, console: Console) -> None:
     if options.video is not None:
         console.print(f"The film is in {options.video}", soft_wrap=True)
     if options.still is not None:
@@ -341,7 +341,7 @@ def _say_where(options: DemoOptions, journal: Path, console: Console) -> None:
     console.print(f"The journal is in {journal}", soft_wrap=True)
 
 
-def _close(score: Score, wire: Sequence[str], console: Console) -> None:
+def _print_score(score: Score, wire: Sequence[str], console: Console) -> None:
     console.print(score.sentence, highlight=False, soft_wrap=True)
     for line in (*(f"  {difference}" for difference in score.differences), *wire):
         console.print(line, highlight=False, soft_wrap=True)

@@ -43,7 +43,7 @@ class Score:
         )
 
 
-def score_of(
+def score_game(
     game: Game[Any, Any],
     truth: TruthLog,
     verdicts: Sequence[Verdict],
@@ -59,7 +59,7 @@ def score_of(
     """
     differences: list[str] = []
     played = truth.played
-    silent = silent_turns_of(game, events)
+    silent = silent_turn_numbers(game, events)
     accepted = [event for number, event in events if event.kind == "turn" and number not in silent]
     right = 0
     for number, turn in enumerate(played):
@@ -91,7 +91,7 @@ def score_of(
     return Score(len(played), right, len(violations), named, len(unmatched), questions, tuple(differences), asked_about)
 
 
-def silent_turns_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> frozenset[int]:
+def silent_turn_numbers(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> frozenset[int]:
     """Numbers of turns on sheets that wrote nothing: a player passed."""
     if game.printed_sheet is None:
         return frozenset()

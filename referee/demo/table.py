@@ -12,7 +12,7 @@ from typing import Any
 from engine.api import Game
 from engine.values import OptionValue
 from referee.clocks.control import TimeControl
-from referee.demo.players import following_intentions, thinking_players
+from referee.demo.players import follow_intentions, thinking_players
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Intention, OpponentSettings
 from referee.mqtt.options import MqttOptions
@@ -100,7 +100,7 @@ def demo_table(options: DemoOptions, game: Game[Any, Any], truth: TruthLog, snap
     rules = demo_rules(options, game)
     choose = None if options.random else thinking_players(game, options.seed)
     if options.opponent is not None:
-        choose = following_intentions(game, choose, meant)
+        choose = follow_intentions(game, choose, meant)
     # the usual table with an uncompressed picture, since none is sent over a cable
     setting = standard_setting(layout=with_rules(default_layout(game.name), game, rules))
     # without a camera, the players only make violations that switches can sense

@@ -37,7 +37,7 @@ class Intention:
 
 
 @dataclass(frozen=True)
-class Wish:
+class OpponentRequest:
     """A request to the people at the table: to roll, or to play the program's turn. ``event`` is recorded first."""
 
     words: str
@@ -72,7 +72,7 @@ class Opponent:
         """The program's name in the list of players."""
         return f"program ({self._settings.strength})"
 
-    def poll(self, states: Sequence[Any], events: Callable[[], Sequence[tuple[int, Event]]]) -> Wish | None:
+    def poll(self, states: Sequence[Any], events: Callable[[], Sequence[tuple[int, Event]]]) -> OpponentRequest | None:
         """Return a new request, if there is one. Call this only while no intention is open."""
         answers = self._source.poll()
         playing = self._to_play(states)
@@ -82,7 +82,7 @@ class Opponent:
         position = self._game.notation.format_state(playing)
         is_new, self._asked = position != self._asked, position
         if self._game.awaits_roll(playing):
-            return Wish(f"{capitalized(self.player)} is to roll. Please roll for it.") if is_new else None
+            return OpponentRequest(f"{capitalized(self.player)} is to roll. Please roll for it.") if is_new else None
         if is_new:
             self._number += 1
             self._source.ask(self._question(position, events()))
@@ -93,7 +93,7 @@ class Opponent:
                     return self._refused(answer.refused)
                 # Forget the question, so that it is asked again after a take-back.
                 self._asked = ""
-                return self._wish(states[0], answer.advice)
+                return self._make_request(states[0], answer.advice)
         return None
 
     def _question(self, position: str, events: Sequence[tuple[int, Event]]) -> Question:
@@ -101,8 +101,8 @@ class Opponent:
         settings = self._settings
         return Question(self._number, self._game.name, position, settings.strength, settings.seconds, earlier)
 
-    def _refused(self, why: str) -> Wish:
-        return Wish(f"{capitalized(self.player)} finds no turn: {why.rstrip('.')}.")
+    def _refused(self, why: str) -> OpponentRequest:
+        return OpponentRequest(f"{capitalized(self.player)} finds no turn: {why.rstrip('.')}.")
 
     def close(self) -> None:
         """Close the source."""
@@ -123,7 +123,7 @@ class Opponent:
             state = rules.apply(state, next(turn for turn in rules.legal_turns(state) if turn.player == others))
         return state
 
-    def _wish(self, state: Any, advice: Advice) -> Wish:
+    def _make_request(self, state: Any, advice: Advice) -> OpponentRequest:
         try:
             turn = self._game.notation.parse_turn(state, advice.turn, self.player)
         except EngineError as error:
@@ -137,7 +137,7 @@ class Opponent:
             "sentence": words,
             "places": list(turn.places),
         }
-        return Wish(words, Event(EventKind.INTENTION, data))
+        return OpponentRequest(words, Event(EventKind.INTENTION, data))
 
 
 def intention_after(before: Intention | None, event: Event) -> Intention | None:
@@ -167,7 +167,9 @@ def is_meant(game: Game[Any, Any], intention: Intention, state: Any, step: Accep
     return all(looks[place] == seen[place] for place in (*intention.places, *step.places))
 
 
-def objection(game: Game[Any, Any], intention: Intention, state: Any, step: AcceptedTurn, asked: Verdict) -> Verdict:
+def other_turn_verdict(
+    game: Game[Any, Any], intention: Intention, state: Any, step: AcceptedTurn, asked: Verdict
+) -> Verdict:
     """Return a verdict that asks for the intended turn after another one was played; ``asked`` is replaced by it."""
     turn = game.notation.parse_turn(state, step.turn, step.player)
     sentence = (

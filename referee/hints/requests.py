@@ -54,14 +54,14 @@ class HintMessage:
     refused: bool = False
 
 
-def ruled_out(settings: HintSettings, events: Sequence[tuple[int, Event]]) -> bool:
+def are_hints_ruled_out(settings: HintSettings, events: Sequence[tuple[int, Event]]) -> bool:
     """Whether hints are ruled out, either by the settings or since the game began."""
     return settings.strength == "none" or any(
         event.kind == EventKind.NEW_GAME and event.data.get("hints") == "none" for _, event in events
     )
 
 
-def refused(game: Game[Any, Any], belief: Sequence[Any]) -> str:
+def refusal_reason(game: Game[Any, Any], belief: Sequence[Any]) -> str:
     """Return the reason there can't be a hint now; empty if there can."""
     if not belief:
         return "the board is not set up yet"
@@ -74,7 +74,7 @@ def refused(game: Game[Any, Any], belief: Sequence[Any]) -> str:
     return ""
 
 
-def given_before(events: Sequence[tuple[int, Event]]) -> Event | None:
+def last_hint_given(events: Sequence[tuple[int, Event]]) -> Event | None:
     """Return the last hint given for the current position, ``None`` if there is none."""
     for _, event in reversed(events):
         if event.kind in STATE_CHANGING:
@@ -139,7 +139,7 @@ class HintRequests:
         why = self._refusal(belief, events, fault)
         if why:
             return HintMessage(why, waiting=(respond,), refused=True)
-        before, state, strength = given_before(events), belief[0], self._settings.strength
+        before, state, strength = last_hint_given(events), belief[0], self._settings.strength
         if before is not None:
             try:
                 return self._next_of(before, state, by, (respond,), time_s)
@@ -193,11 +193,11 @@ class HintRequests:
             self._source.close()
 
     def _refusal(self, belief: Sequence[Any], events: Sequence[tuple[int, Event]], fault: bool) -> str:
-        if ruled_out(self._settings, events):
+        if are_hints_ruled_out(self._settings, events):
             return RULED_OUT
         if self._source is None:
             return "There are no hints here."
-        why = refused(self._game, belief) or ("correct the lit squares first" if fault else "")
+        why = refusal_reason(self._game, belief) or ("correct the lit squares first" if fault else "")
         return f"No hint: {why}." if why else ""
 
     def _answered(
@@ -206,7 +206,7 @@ class HintRequests:
         waiting, strength = tuple(pending.waiting), self._settings.strength
         if answer.advice is None:
             return HintMessage(f"No hint: {answer.refused.rstrip('.')}.", waiting=waiting, refused=True)
-        stage = next_stage(strength, given_before(events))
+        stage = next_stage(strength, last_hint_given(events))
         try:
             event = hint_event(self._game, state, answer.advice, pending.by, strength, stage, time_s)
         except EngineError as error:

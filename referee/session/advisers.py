@@ -9,7 +9,7 @@ from engine.api import Game, StateT, TurnT
 from engine.values import Player
 from referee.commands.values import AskHint, EnterTurn, Reply, Respond
 from referee.hints.advice import HintSettings
-from referee.hints.opponent import Intention, Opponent, is_meant, objection
+from referee.hints.opponent import Intention, Opponent, is_meant, other_turn_verdict
 from referee.hints.requests import HintMessage, HintRequests, HintSource
 from referee.judge import Belief, Ruling
 from referee.session.announcer import Announcer
@@ -79,7 +79,7 @@ class Advisers(Generic[StateT, TurnT]):
             state = before.states[0]
             for step in ruling.steps:
                 if step.player == intention.player and not is_meant(self._game, intention, state, step):
-                    return before, Ruling((objection(self._game, intention, state, step, ruling.verdict),))
+                    return before, Ruling((other_turn_verdict(self._game, intention, state, step, ruling.verdict),))
         return after, ruling
 
     def resolve_ambiguity(self, ruling: Ruling) -> EnterTurn | None:

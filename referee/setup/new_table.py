@@ -33,7 +33,7 @@ MakeMap = Callable[[Settings, Path], bool]
 """Maps lights or switches to squares with a person's help and writes the file; returns whether any was found."""
 
 
-def _nobody_maps(settings: Settings, path: Path) -> bool:
+def _refuse_mapping(settings: Settings, path: Path) -> bool:
     del settings
     raise ConfigError(f"here nobody can be asked which is where; make {path.name} at a terminal")
 
@@ -55,8 +55,8 @@ class NewTable:
     belief: Belief[Any, Any] | None = None
     reader: Reader | None = None
     pictures: object = None
-    make_light_map: MakeMap = _nobody_maps
-    make_sensor_map: MakeMap = _nobody_maps
+    make_light_map: MakeMap = _refuse_mapping
+    make_sensor_map: MakeMap = _refuse_mapping
 
     @property
     def options(self) -> Mapping[str, OptionValue]:

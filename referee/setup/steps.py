@@ -112,7 +112,7 @@ def _watch_camera(table: NewTable, frame: Frame) -> Sight:
     return Sight((*picture_findings(frame), *marker_findings(frame, layout)), drawn_markers(frame, layout))
 
 
-def _about_players(table: NewTable) -> tuple[str, ...]:
+def _players_text(table: NewTable) -> tuple[str, ...]:
     return (Phrase("%(game)s has a sheet for each player.", game=table.game.title),)
 
 
@@ -302,7 +302,7 @@ _STEPS = (
         ways=_camera_ways,
         watch=_watch_camera,
     ),
-    Step("players", Phrase("The players"), _about_players, "How many play?", _check_players, "2", ways=_player_ways),
+    Step("players", Phrase("The players"), _players_text, "How many play?", _check_players, "2", ways=_player_ways),
     Step(
         "print",
         Phrase("Printing"),

@@ -114,7 +114,7 @@ class Door:
         return self.is_open or address.is_loopback
 
 
-def names_of(machine: str) -> frozenset[str]:
+def host_names_of(machine: str) -> frozenset[str]:
     """Return the host names this machine may have in a home network."""
     name = machine.lower().partition(".")[0]
     return frozenset({"localhost", *(name + ending for ending in _LOCAL_ENDINGS if name)})
@@ -126,7 +126,7 @@ def new_codes(below: Callable[[int], int]) -> dict[Role, str]:
     return {Role.PLAY: play, Role.OWN: own}
 
 
-def key_at(path: Path | None) -> bytes:
+def load_or_make_key(path: Path | None) -> bytes:
     """Return the key that signs sessions. A new key is made if there is none, or if other users could read it.
 
     Raises OSError if it can't be saved.
@@ -229,7 +229,7 @@ class Access:
         device = self._paired(identity) if until_s >= self._now_s() else None
         if device is None:
             return None
-        self.devices.saw(identity)
+        self.devices.note_seen(identity)
         return self._session(identity, device.role, device.name, is_bearer=is_bearer)
 
     def _paired(self, identity: str) -> Device | None:

@@ -89,7 +89,7 @@ class PairedDevices:
                 devices[identity] = replace(before, role=role)
         return before
 
-    def saw(self, identity: str) -> None:
+    def note_seen(self, identity: str) -> None:
         """Note that a device has just sent a request."""
         with self._lock:
             self._seen[identity] = self._now_s()
@@ -100,7 +100,7 @@ class PairedDevices:
         with self._lock:
             return bool(self._seen) and self._now_s() - self._kept_s >= _SEEN_EVERY_S
 
-    def keep_seen(self) -> None:
+    def save_seen_times(self) -> None:
         """Save when devices were seen."""
         with self._lock:
             if self._seen:

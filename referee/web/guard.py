@@ -164,7 +164,7 @@ class Guard:
             scope["state"]["session"] = session
             await self._app(scope, receive, send_with_headers)
             if self._access.devices.is_due:
-                await run_in_threadpool(self._access.devices.keep_seen)
+                await run_in_threadpool(self._access.devices.save_seen_times)
 
 
 def refuse_strangers(door: Door, headers: Headers) -> None:

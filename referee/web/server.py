@@ -29,7 +29,7 @@ from starlette.staticfiles import StaticFiles
 from referee.errors import PageError
 from referee.session.table_port import TablePort
 from referee.web import views
-from referee.web.access import Access, Door, Role, keep_private, key_at, names_of, new_codes
+from referee.web.access import Access, Door, Role, host_names_of, keep_private, load_or_make_key, new_codes
 from referee.web.api import Api, Desk
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
@@ -149,10 +149,10 @@ class OpenPage:
 
     @property
     def _code_words(self) -> str:
-        own = spaced(self.codes[Role.OWN])
+        own = split_code(self.codes[Role.OWN])
         if Role.PLAY not in self.codes:
             return f"Pair a device to own the table: {own}."
-        return f"Pair a device to play: {spaced(self.codes[Role.PLAY])}. To own the table: {own}."
+        return f"Pair a device to play: {split_code(self.codes[Role.PLAY])}. To own the table: {own}."
 
     def words_for_a_log(self, codes: Path) -> str:
         """Return the text for a log. The codes go to the file ``codes`` instead, which only its owner can read.
@@ -174,7 +174,7 @@ class OpenPage:
         return drawn.getvalue()
 
 
-def spaced(code: str) -> str:
+def split_code(code: str) -> str:
     """Split a code into two halves so that it is easier to type."""
     return f"{code[: len(code) // 2]} {code[len(code) // 2 :]}"
 
@@ -208,9 +208,9 @@ def open_site(
     with listen(options.address or LOOPBACK, options.port) as listening:
         drawn = {} if options.address is None else new_codes(secrets.randbelow)
         codes = {role: code for role, code in drawn.items() if role in roles}
-        door = Door(names_of(socket.gethostname()), codes, options.owner)
+        door = Door(host_names_of(socket.gethostname()), codes, options.owner)
         try:
-            kept = key_at(key)
+            kept = load_or_make_key(key)
         except OSError as error:
             raise PageError(f"the page's key can't be kept in {key}: {error.strerror}") from error
         devices = PairedDevices(None if key is None else devices_path(key), time.time)
@@ -219,7 +219,7 @@ def open_site(
         app.state.house = options
         with _served(app, listening, close, say):
             yield OpenPage(_shown_address(listening), codes)
-        devices.keep_seen()
+        devices.save_seen_times()
 
 
 def key_path(journal: Path) -> Path:

@@ -150,7 +150,7 @@ class Pages:
         fields = await form_fields(request)
         back = fields.pop("return", ["/"])[-1]
         fields.pop(CSRF_FIELD, None)
-        reply = await self._desk.counter.take(request.state.session, order_of(fields))
+        reply = await self._desk.counter.take(request.state.session, parse_order_form(fields))
         # Redirect only to our own paths: "//elsewhere" would lead to another site.
         response = RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
         response.set_cookie(
@@ -246,7 +246,7 @@ def page(
     return response
 
 
-def order_of(fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def parse_order_form(fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Build an order from a form: ``players.gold`` goes into ``players``, ``place`` and ``look`` into ``looks``.
 
     Empty fields are left out.

@@ -88,7 +88,7 @@ class AnsweringGame(VirtualGame):
         self.disturbances = Disturbances()
         self.overrides: list[Override] = []
 
-    def _dealt_with(self, action: Action, since_s: float) -> Wait:
+    def _resolve(self, action: Action, since_s: float) -> Wait:
         """Wait for the referee's verdict on a legal turn and make sure that the game continues; returns the verdict."""
         answer = yield from self._answer_to(action, since_s)
         if answer is Mood.FAULT:

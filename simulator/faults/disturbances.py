@@ -12,7 +12,7 @@ import numpy as np
 from simulator.scene.pieces import BlockPose, Colour, DiscPose, PiecePose
 from simulator.scene.scene import ForeignObject, Lamp, Lighting, Setting
 from simulator.scene.sheets import extent_mm, lying_sheets, place_mm
-from simulator.scene.viewpoint import farther_and_farther, first_fitting, looking_at
+from simulator.scene.viewpoint import first_fitting, growing_distances, looking_at
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces, DiscPieces
 from vision.layout.table import TableLayout
@@ -242,5 +242,5 @@ def drawn_pose(camera: CameraModel, layout: TableLayout, rng: np.random.Generato
     middle = (extent.min(axis=0) + extent.max(axis=0)) / 2 if lying_sheets(layout) else np.zeros(3)
     corners = middle + (extent - middle) * 1.04
     target = (float(middle[0] + shift[0]), float(middle[1] + shift[1]), 0.0)
-    distances = farther_and_farther(590.0, 1.03, _MOST_STEPS_BACK)
+    distances = growing_distances(590.0, 1.03, _MOST_STEPS_BACK)
     return first_fitting(camera, corners, 6, (looking_at(one, tilt, azimuth, roll, target) for one in distances))

@@ -128,12 +128,12 @@ class FaultyGame(AnsweringGame):
         self.episodes.append(Episode(kind, around, self._planned_s))
         number = self._begin(around) if around else None
         self._watch_coin()
-        action = yield from self._doing(kind)
+        action = yield from self._act_out(kind)
         if number is not None and around != "coin on a piece":
             self._end(number)
         return action
 
-    def _doing(self, kind: str) -> Generator[MotionSegment, None, Action | None]:
+    def _act_out(self, kind: str) -> Generator[MotionSegment, None, Action | None]:
         people = self._people
         match kind:
             case "piece straightened":
@@ -162,13 +162,13 @@ class FaultyGame(AnsweringGame):
             case "turn taken back":
                 yield from self._taken_back()
             case "word in between":
-                yield from self._word_in_between()
+                yield from self._correct_unasked()
         return (yield from self._turn())
 
     def _begin(self, kind: str) -> int:
         free = tuple(place for place in self._people.open_squares() if place not in self._layout.board.printed)
         if kind == "table bumped":
-            self._people.slip()
+            self._people.bump_pieces()
         under_coins = self._places_under_coins()
         pieces = tuple(
             piece
@@ -207,7 +207,7 @@ class FaultyGame(AnsweringGame):
         yield from self._carry_out(action)
         # switches sense no hand: the referee may answer while it still lies on the block
         heard_from_s = self._planned_s - (stays_s if self._by_occupancy else 0.0)
-        yield from self._dealt_with(action, heard_from_s)
+        yield from self._resolve(action, heard_from_s)
         return action
 
     def _two_quick_turns(self) -> Generator[MotionSegment, None, Action | None]:
@@ -219,14 +219,14 @@ class FaultyGame(AnsweringGame):
         yield from self._carry_out(first)
         # a camera can't separate consecutive turns of one player, when the other has none
         if self._people.is_over or self._people.to_move == first.player:
-            yield from self._dealt_with(first, self._planned_s)
+            yield from self._resolve(first, self._planned_s)
             return first
         yield self._still(self.press_after_s / 2)
         second = self._people.turn()
         self._played += 1
         self._in_step = False
         yield from self._carry_out(second)
-        yield from self._dealt_with(second, self._planned_s)
+        yield from self._resolve(second, self._planned_s)
         return second
 
     def _taken_back(self) -> Iterator[MotionSegment]:
@@ -238,7 +238,7 @@ class FaultyGame(AnsweringGame):
         action = people.turn()
         self._played += 1
         yield from self._carry_out(action)
-        answer = yield from self._dealt_with(action, self._planned_s)
+        answer = yield from self._resolve(action, self._planned_s)
         if answer is not Mood.ACCEPTED or people.is_over or action.kind is not ActionKind.TURN:
             return
         self._presses.append(Press(self._planned_s, "take back"))
@@ -246,7 +246,7 @@ class FaultyGame(AnsweringGame):
         yield from self._carry_out(people.undo(before, state, action.player))
         yield self._still(2 * self._habits.settle_s)
 
-    def _word_in_between(self) -> Iterator[MotionSegment]:
+    def _correct_unasked(self) -> Iterator[MotionSegment]:
         """Enter the contents of two squares and the next player without being asked."""
         people = self._people
         if self._in_step and not people.is_over:

@@ -133,7 +133,7 @@ class FaultyPlayers(Players):
         """Return a legal turn with another piece turned on the way, where pieces have sides."""
         return None
 
-    def slip(self) -> None:
+    def bump_pieces(self) -> None:
         """Displace every piece slightly, as by a bump against the table."""
         rng = self._rng
         way = rng.uniform(-2.0, 2.0, 2)

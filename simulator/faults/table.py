@@ -143,7 +143,7 @@ class FaultyTable(PlayedTable):
         frame = self._taken(moment)
         self._sequence += 1
         if "bad" in how and luck < 0.5:
-            return _spoilt(frame, luck)
+            return _corrupt_frame(frame, luck)
         return frame
 
     def _taken(self, moment: Moment) -> Frame:
@@ -185,7 +185,7 @@ def _shaken(image: Image, rng: np.random.Generator) -> Image:
     return np.asarray(cv2.filter2D(moved, -1, kernel), dtype=np.uint8)
 
 
-def _spoilt(frame: Frame, luck: float) -> Frame:
+def _corrupt_frame(frame: Frame, luck: float) -> Frame:
     """Return a corrupted frame: black, cut off with grey below, or impossible to decode."""
     if luck < 0.15:
         raise FrameError(f"{frame.source}: frame {frame.sequence} is cut off and can't be decoded; it is left out")

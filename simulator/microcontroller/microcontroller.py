@@ -195,12 +195,12 @@ class VirtualMicrocontroller:
         with self._changed:
             return self._rounds
 
-    def struck(self) -> dict[str, int]:
+    def fault_counts(self) -> dict[str, int]:
         """Number of frames in both directions (``"frames"``), and of those hit by each kind of fault."""
         with self._changed:
             wires = (self._running.to_device, self._running.to_host)
-            kinds = dict.fromkeys(kind for wire in wires for kind in wire.struck)
-            return {kind: sum(wire.struck.get(kind, 0) for wire in wires) for kind in kinds}
+            kinds = dict.fromkeys(kind for wire in wires for kind in wire.fault_counts)
+            return {kind: sum(wire.fault_counts.get(kind, 0) for wire in wires) for kind in kinds}
 
     def wait_for(self, predicate: Callable[[], bool], timeout_s: float = 10.0) -> bool:
         """Wait until ``predicate`` is true, checked after each change; returns whether it was in time."""

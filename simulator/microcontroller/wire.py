@@ -35,7 +35,7 @@ class FaultyWire:
         self._struck: Counter[str] = Counter()
 
     @property
-    def struck(self) -> Mapping[str, int]:
+    def fault_counts(self) -> Mapping[str, int]:
         """Number of frames written (``"frames"``), and of those hit by each kind of fault."""
         return self._struck
 

@@ -166,7 +166,9 @@ class Choreography:
         else:
             moved = eased
             near = math.hypot(carry.pose.x_mm - piece.x_mm, carry.pose.y_mm - piece.y_mm) < 12.0
-            rise = (2.0 if near and _lie_alike(piece, carry.pose) else _LIFT_MM) * math.sin(math.pi * share)
+            rise = (2.0 if near and _differ_only_in_position(piece, carry.pose) else _LIFT_MM) * math.sin(
+                math.pi * share
+            )
             lying = piece if share < 0.5 else carry.pose
         return changed(
             lying,
@@ -178,7 +180,7 @@ class Choreography:
         )
 
 
-def _lie_alike(one: PiecePose, other: PiecePose) -> bool:
+def _differ_only_in_position(one: PiecePose, other: PiecePose) -> bool:
     """Whether the two differ only in position."""
     return changed(one, x_mm=other.x_mm, y_mm=other.y_mm, base_mm=other.base_mm, turned_deg=other.turned_deg) == other
 

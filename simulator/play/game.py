@@ -169,7 +169,7 @@ class VirtualGame:
             if players.happens(habits.rest_share):
                 yield from self._perform(players.rest_hand())
             if players.happens(habits.violation_share):
-                yield from self._cheat()
+                yield from self._play_violation()
             if players.happens(habits.try_out_share):
                 yield from self._perform(players.try_out())
                 yield self._still(habits.settle_s)
@@ -202,7 +202,7 @@ class VirtualGame:
             yield from self._perform(players.undo(before, state, action.player))
             yield self._still(2 * self._habits.settle_s)
 
-    def _cheat(self) -> Iterator[MotionSegment]:
+    def _play_violation(self) -> Iterator[MotionSegment]:
         players = self._players
         before = players.standing
         action = players.violation()

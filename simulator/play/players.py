@@ -167,7 +167,7 @@ class Players:
 
     def turn(self) -> Action:
         """Return a legal turn or a pass; ``state`` changes at once, ``standing`` only by ``perform``."""
-        thought_out = self._thought_out()
+        thought_out = self._chosen_turn()
         chosen = thought_out or self._choose(self._game.rules.legal_turns(self.state))
         silent = silent_turns(self._game, self.state) if thought_out is None else ()
         if silent and (not self._handler.shows(self.standing, chosen) or self.happens(_DONE_WITHOUT_SHARE)):
@@ -178,7 +178,7 @@ class Players:
         self.state = self._game.rules.apply(self.state, chosen)
         return Action(ActionKind.TURN, player, carries, turn=text, state_before=before, ends_turn=True)
 
-    def _thought_out(self) -> Any | None:
+    def _chosen_turn(self) -> Any | None:
         """Return the chosen turn, if players choose and it changes the table."""
         turn = None if self._think is None else self._think(self.state)
         return turn if turn is not None and self._handler.shows(self.standing, turn) else None
@@ -283,7 +283,7 @@ def could_be_played(game: Game[Any, Any], state: Any, after: Appearance, *, by_o
     if game.dice is not None:
         # dice are rolled between two turns, which are therefore never merged
         return False
-    for first in turns_showing(game, state, _after_the_first(game, state, exact)):
+    for first in turns_showing(game, state, _looks_after_first_turn(game, state, exact)):
         reached = game.rules.apply(state, first)
         if game.rules.outcome(reached) is None and next(iter(turns_showing(game, reached, exact)), None) is not None:
             return True
@@ -297,7 +297,7 @@ def _could_be(game: Game[Any, Any], after: Appearance, *, by_occupancy: bool) ->
     return {place: (EMPTY,) if look == EMPTY else taken for place, look in after.items()}
 
 
-def _after_the_first(game: Game[Any, Any], state: Any, exact: CouldBe) -> CouldBe:
+def _looks_after_first_turn(game: Game[Any, Any], state: Any, exact: CouldBe) -> CouldBe:
     """Return what each place could show after the first of two turns.
 
     In games where only the owner moves a piece, the second player leaves the first one's pieces unchanged.

@@ -82,7 +82,7 @@ class _SettingPainter:
             for piece in standing:
                 if isinstance(piece, InkPose):
                     paste(image, self._sprite(piece))
-            standing = _on_the_paper(standing)
+            standing = _without_ink(standing)
             for piece in standing:
                 self._painter(type(piece)).paint_shadows(image, piece)
             sprites = _farthest_first([self._sprite(piece) for piece in standing])
@@ -115,7 +115,7 @@ class _SettingPainter:
         for piece in moving:
             sprite = self._painter(type(piece)).sprite(piece)
             paste(image, sprite)
-            nearer = [self._sprite(other) for other in _on_the_paper(standing)]
+            nearer = [self._sprite(other) for other in _without_ink(standing)]
             for other in _farthest_first(nearer):
                 if other.distance_mm < sprite.distance_mm and other.overlaps(sprite):
                     paste(image, other)
@@ -126,7 +126,7 @@ class _SettingPainter:
         return through_sensor(image, self.setting.sensor, self._noise, frame)
 
 
-def _on_the_paper(pieces: tuple[PiecePose, ...]) -> tuple[PiecePose, ...]:
+def _without_ink(pieces: tuple[PiecePose, ...]) -> tuple[PiecePose, ...]:
     """Return what is more than ink."""
     return tuple(piece for piece in pieces if not isinstance(piece, InkPose))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from simulator.scene.pieces import BlockLook, Colour, DiscLook
 from simulator.scene.scene import Lamp, Lighting, MarkerState, Sensor, Setting, Surface, TableLook, standard_layout
-from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at, whole_table_distance_mm
+from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at, whole_table_distance_mm
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces
@@ -86,7 +86,7 @@ def pose_with_markers(
     top = layout.board.height_mm + BlockPieces.on(layout.board).side_mm
     board = np.array([[x, y, z] for x in (-half_x, half_x) for y in (-half_y, half_y) for z in (0.0, top)])
     paper = np.vstack([board, *(markers.corners_mm(marker_id) * 1.05 for marker_id in wanted)])
-    distances = farther_and_farther(distance_mm, 1.04, _MOST_STEPS_BACK)
+    distances = growing_distances(distance_mm, 1.04, _MOST_STEPS_BACK)
     poses = (looking_at(one, tilt_deg, azimuth_deg, roll_deg, target_mm) for one in distances)
     return first_fitting(camera, paper, 4, poses)
 
@@ -186,7 +186,7 @@ def lab(colour: Colour) -> FloatArray:
     return np.asarray(cv2.cvtColor(pixel, cv2.COLOR_BGR2LAB), dtype=np.float64).reshape(3)
 
 
-def told_apart(first: Colour, second: Colour) -> bool:
+def are_distinguishable(first: Colour, second: Colour) -> bool:
     """Whether a person sees two colours as different ones at a glance: far apart in L*a*b* (CIE 1976)."""
     return bool(np.linalg.norm(lab(first) - lab(second)) >= APART)
 
@@ -206,7 +206,7 @@ def varied_pieces(seed: int, faces: tuple[str, ...] = (), inks: tuple[str, ...] 
     face_names, ink_names = faces or tuple(FACES), inks or tuple(INKS)
     for _ in range(_TRIES):
         chosen = [face_names[int(index)] for index in rng.integers(len(face_names), size=2)]
-        if not told_apart(FACES[chosen[0]], FACES[chosen[1]]):
+        if not are_distinguishable(FACES[chosen[0]], FACES[chosen[1]]):
             continue
         painted = [_ink_for(face, ink_names, rng) for face in chosen]
         first, second = painted
@@ -235,7 +235,7 @@ def varied_discs(seed: int) -> tuple[str, DiscLook]:
     rng = np.random.default_rng([seed, 43])
     names = tuple(FACES)
     pairs = ([names[int(index)] for index in rng.integers(len(names), size=2)] for _ in range(_TRIES))
-    chosen = next(pair for pair in pairs if told_apart(FACES[pair[0]], FACES[pair[1]]))
+    chosen = next(pair for pair in pairs if are_distinguishable(FACES[pair[0]], FACES[pair[1]]))
     said, balls = [], {}
     for player, face in zip(("black", "white"), chosen, strict=True):
         ink = _ink_for(face, tuple(INKS), rng) if rng.random() < _BALLS_OF_THEIR_OWN else None

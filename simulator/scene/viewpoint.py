@@ -62,7 +62,7 @@ def first_fitting(camera: CameraModel, points_mm: npt.ArrayLike, margin_px: floa
     return pose
 
 
-def farther_and_farther(distance_mm: float, step: float, tries: int) -> Iterator[float]:
+def growing_distances(distance_mm: float, step: float, tries: int) -> Iterator[float]:
     """Yield a number of distances, each ``step`` times the one before."""
     return islice(accumulate(repeat(step), mul, initial=distance_mm), tries)
 

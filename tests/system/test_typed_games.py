@@ -24,7 +24,7 @@ from engine.registry import games, load
 from engine.search.budget import CountingClock
 from engine.support.chance import format_roll
 from engine.values import Strength
-from referee.cli.play.game import ended
+from referee.cli.play.game import ending_sentence
 from tests.engine.whole_games import any_roll
 from tests.guard import GUARD_S
 
@@ -135,7 +135,7 @@ def test_a_whole_game_is_typed_killed_half_way_and_gone_on_with(name: str, tmp_p
         said = terminal.type("y")
         for line in lines[half:]:
             said = terminal.type(line)
-        assert ended(game, end) in " ".join(said.split())
+        assert ending_sentence(game, end) in " ".join(said.split())
         terminal.type("")
         assert terminal.process.wait(GUARD_S) == 0
     [kept] = tmp_path.glob(f"{name}-*.txt")

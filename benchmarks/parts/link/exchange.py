@@ -163,7 +163,7 @@ class Exchange:
             result.delivered[ledger.name] = ledger.delivered
             result.resent += ledger.resent
         for wire in (self._wire_to_device, self._wire_to_host):
-            result.struck.update({kind: count for kind, count in wire.struck.items() if kind in FRAME_FAULTS})
+            result.struck.update({kind: count for kind, count in wire.fault_counts.items() if kind in FRAME_FAULTS})
         result.lasted_s = self._now_s
         result.took_s = time.perf_counter() - began_s
         return result

@@ -30,7 +30,7 @@ from benchmarks.parts.soak.violations import (
 )
 from engine.api import Game
 from engine.registry import load
-from referee.demo.score import silent_turns_of
+from referee.demo.score import silent_turn_numbers
 from referee.journal.events import Event, EventKind
 from referee.judge.verdict import VerdictKind
 from referee.session.event_records import SEEN
@@ -302,7 +302,7 @@ def resolve(played: GameRecord, turns: Sequence[TruthEvent], violations: Sequenc
     stray: list[Event] = []
     matched: set[tuple[float, str]] = set()
     number = 0
-    silent = silent_turns_of(game, played.events)
+    silent = silent_turn_numbers(game, played.events)
     for written, event in played.events:
         time_s = event.frame_time_s or 0.0
         if written in silent:

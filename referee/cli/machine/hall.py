@@ -76,7 +76,7 @@ def hall_command(
     from referee.hall.web.app import HallDesk, create_hall
     from referee.runtime.sources import Interrupts
     from referee.web.access import Role
-    from referee.web.server import open_site, spaced
+    from referee.web.server import open_site, split_code
 
     address = _address(broker, user, password_file, ca, tls=tls)
     announced = None if announce is None else _announced(announce, address, prefix)
@@ -107,8 +107,8 @@ def hall_command(
         with Interrupts() as interrupts, open_site(make, options, say, key=key, close=hall.floor.close) as page:
             say(f"The hall: {page.address}")
             if page.codes:
-                say(f"Pair a device to look: {spaced(page.codes[Role.PLAY])}.")
-                say(f"Pair an arbiter's device: {spaced(page.codes[Role.OWN])}.")
+                say(f"Pair a device to look: {split_code(page.codes[Role.PLAY])}.")
+                say(f"Pair an arbiter's device: {split_code(page.codes[Role.OWN])}.")
             interrupts.waiting(lambda: asyncio.run(work()))
     except KeyboardInterrupt:
         say("The hall has stopped. When it runs again, it gets from the tables what it missed.")

@@ -101,7 +101,7 @@ def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, st
     return GameSoFar(game, played.states[0], steps, (*kept, *given.items()))
 
 
-def player_meant(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | None, str]:
+def split_player(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | None, str]:
     """Split ``p2 keep`` into the player and the rest; the player is ``None`` if none is named."""
     first, _, rest = text.partition(" ")
     name = first.rstrip(":").lower()
@@ -146,7 +146,7 @@ def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:
         yield f"  {breach.remedy}"
 
 
-def reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[str]:
+def refusal_reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[str]:
     """Explain a refusal in detail: the message, then each broken rule and where."""
     yield str(error)
     for breach in error.breaches if isinstance(error, IllegalTurnError) else ():
@@ -154,7 +154,7 @@ def reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[st
         yield f"  {breach.rule}: {game.rules.catalogue[breach.rule].sentence}{where}"
 
 
-def ended(game: Game[Any, Any], state: Any, called: Callable[[Player], str] = str) -> str:
+def ending_sentence(game: Game[Any, Any], state: Any, called: Callable[[Player], str] = str) -> str:
     """Say how the game ended, with the points if it has them; ``called`` returns a player's name."""
     outcome = game.rules.outcome(state)
     if outcome is None:

@@ -18,7 +18,15 @@ from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, parse_announcement, told_announcement
 from engine.values import Announcement, Player, Strength
 from referee.cli.games import rule_lines
-from referee.cli.play.game import HELP, GameSoFar, ended, game_of_record, player_meant, reasons, refusal
+from referee.cli.play.game import (
+    HELP,
+    GameSoFar,
+    ending_sentence,
+    game_of_record,
+    refusal,
+    refusal_reasons,
+    split_player,
+)
 from referee.cli.play.keeping import read_text
 from referee.cli.play.players import Program, draw_roll, program_rng
 from referee.cli.play.turn_lists import examples, numbered_turns, turns_with
@@ -91,7 +99,7 @@ class PlaySession:
             "undo": lambda _: self._undo(),
             "board": lambda _: self._show_board(),
             "rules": lambda _: self._tell_rules(),
-            "why": lambda _: self._tell_why(),
+            "why": lambda _: self._explain_refusal(),
             "resign": self._resign,
             "draw": lambda _: self._announce(Announcement(DRAW)),
             "claim": self._claim,
@@ -113,9 +121,9 @@ class PlaySession:
             self._keep(self.so_far)
             self._say("")
             self._draw(self._game, self._state)
-            self._say(ended(self._game, self._state, self.so_far.called))
+            self._say(ending_sentence(self._game, self._state, self.so_far.called))
             while self._going_on and self._is_over:
-                self._ask_after_the_end()
+                self._offer_choices_after_end()
 
     @property
     def _is_over(self) -> bool:
@@ -140,7 +148,7 @@ class PlaySession:
             else:
                 self._let_play(player, program)
 
-    def _ask_after_the_end(self) -> None:
+    def _offer_choices_after_end(self) -> None:
         """Let a person take back the last step or save the game; returns at once if only programs play."""
         if all(player in self._settings.programs for player in self._game.players):
             self._quit()
@@ -212,7 +220,7 @@ class PlaySession:
         return {RESIGN, DRAW, REPETITION, *(each.kind for each in self._game.rules.announcements(self._state))}
 
     def _typed_turn(self, line: str) -> Any:
-        named, text = player_meant(self._game, self._state, line)
+        named, text = split_player(self._game, self._state, line)
         if named in self._settings.programs:
             raise PlayError(f"{named} is played by a program; it plays when its turn comes")
         player = named or self._game.rules.players_to_move(self._state)[0]
@@ -233,14 +241,16 @@ class PlaySession:
         if announcement.player is None and self._settings.programs:
             raise PlayError("a program plays, and programs agree to nothing; play on, or resign")
         after = self.so_far.played(announcement, by_person=True)
-        if announcement.kind in (RESIGN, DRAW) and not self._agrees(self._asked_of(announcement, after.state)):
+        if announcement.kind in (RESIGN, DRAW) and not self._agrees(
+            self._confirmation_question(announcement, after.state)
+        ):
             self._say("The game goes on.")
             return
         self.so_far = after
         self._refused = None
         self._say(told_announcement(announcement))
 
-    def _asked_of(self, announcement: Announcement, after: Any) -> str:
+    def _confirmation_question(self, announcement: Announcement, after: Any) -> str:
         """Return the question before a resignation, or the one to the other players about a draw."""
         if announcement.kind == DRAW:
             offering = self._game.rules.players_to_move(self._state)[0]
@@ -323,11 +333,11 @@ class PlaySession:
         for line in rule_lines(self._game, options):
             self._say(line)
 
-    def _tell_why(self) -> None:
+    def _explain_refusal(self) -> None:
         if self._refused is None:
             self._say("Nothing was refused since the last turn.")
             return
-        for line in reasons(self._game, self._refused):
+        for line in refusal_reasons(self._game, self._refused):
             self._say(line)
 
     def _resign(self, player: str) -> None:

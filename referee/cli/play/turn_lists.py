@@ -45,11 +45,11 @@ def examples(game: Game[Any, Any], state: Any) -> list[str]:
     """Return three possible rolls or turns: the first, the middle and the last of a long list."""
     dice = game.dice
     if dice is not None and dice.awaits_roll(state):
-        return [format_roll(possible.roll) for possible in _three_of(dice.possible_rolls(state))]
+        return [format_roll(possible.roll) for possible in _first_middle_last(dice.possible_rolls(state))]
     turns = turns_of(game, state, game.rules.players_to_move(state)[0])
-    return [game.notation.format_turn(turn) for turn in _three_of(turns)]
+    return [game.notation.format_turn(turn) for turn in _first_middle_last(turns)]
 
 
-def _three_of(items: Sequence[Any]) -> list[Any]:
+def _first_middle_last(items: Sequence[Any]) -> list[Any]:
     last = len(items) - 1
     return [items[number] for number in dict.fromkeys((0, last // 2, last)) if number >= 0]

@@ -24,7 +24,7 @@ from referee.web.access import Role, Session
 from referee.web.api import LOOK_AGAIN_S, MOST_VIEWERS
 from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
-from referee.web.views import order_of, picture_words
+from referee.web.views import parse_order_form, picture_words
 
 _PACE_S = 0.5
 """How long changes are gathered before a viewer gets them: two updates a second are as live as anybody can read."""
@@ -142,7 +142,7 @@ class TablePages:
         session: Session = request.state.session
         self._desk.access.count_command(session)
         by = session.name or "arbiter"
-        order = order_of(fields)
+        order = parse_order_form(fields)
         try:
             ORDERS.validate_python({**order, "by": by})
         except ValidationError as error:

@@ -11,7 +11,7 @@ from simulator.rendering.optics import irradiance
 from simulator.rendering.textures import face_texture
 from simulator.scene.cube import turn_rotation
 from simulator.scene.scene import Lighting, Shade
-from simulator.scene.variety import FACES, INKS, shows_on, told_apart, varied_pieces
+from simulator.scene.variety import FACES, INKS, are_distinguishable, shows_on, varied_pieces
 from tests.effort import some
 from vision.geometry import project
 
@@ -91,9 +91,9 @@ def test_half_the_pictures_show_everything_at_once_and_the_rest_every_level_in_t
 
 
 @pytest.mark.parametrize("seed", some(range(40)))
-def test_pieces_that_are_drawn_can_be_told_apart(seed: int) -> None:
+def test_pieces_that_are_drawn_can_be_are_distinguishable(seed: int) -> None:
     said, look = varied_pieces(seed)
-    assert told_apart(look.colours["gold"], look.colours["teal"])
+    assert are_distinguishable(look.colours["gold"], look.colours["teal"])
     for part, name in zip(said.split(", "), ("gold", "teal"), strict=True):
         face, ink = part.split(" with ")
         assert look.colours[name] == FACES[face]

@@ -108,7 +108,7 @@ def test_no_persons_name_and_no_free_text_of_the_game_gets_in(people: list[str],
         journal.append(Event(EventKind.CLOCK, {"change": "paused", "why": "a person", "sentence": f"{free} stops it."}))
         events = [event for _, event in journal.events()]
     anonymizer = Anonymizer(sides=("black", "white"))
-    anonymizer.meet(events)
+    anonymizer.learn_names(events)
     told = json.dumps([anonymizer.event(event) for event in events])
     assert [secret for secret in (*people, why, free) if secret in told] == []
     assert '"person 1"' in told

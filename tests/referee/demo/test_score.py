@@ -6,7 +6,7 @@ from random import Random
 
 from engine.registry import load
 from engine.showing import silent_turns
-from referee.demo.score import silent_turns_of
+from referee.demo.score import silent_turn_numbers
 from referee.journal.events import Event, EventKind
 
 
@@ -31,4 +31,4 @@ def test_doing_without_after_a_turn_was_taken_back_writes_nothing() -> None:
         (3, Event(EventKind.TAKE_BACK, {"by": "Ann"}, 0.0)),
         (4, event(EventKind.TURN, game.rules.apply(state, silent))),
     ]
-    assert silent_turns_of(game, events) == {4}
+    assert silent_turn_numbers(game, events) == {4}

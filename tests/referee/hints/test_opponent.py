@@ -14,7 +14,7 @@ from engine.search.budget import CountingClock
 from hardware.lights.signals import LightRole
 from referee.commands.values import AskHint, Correct, EnterTurn, TakeBack
 from referee.hints.advice import HintSettings
-from referee.hints.opponent import Intention, Opponent, OpponentSettings, Wish, intention_after
+from referee.hints.opponent import Intention, Opponent, OpponentRequest, OpponentSettings, intention_after
 from referee.journal import Journal
 from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines
@@ -201,7 +201,7 @@ def test_what_it_means_is_told_when_the_game_is_replayed(at_table: Make) -> None
     assert event_lines(table.game, table.journal.events())[-1].sentence == intention.words
 
 
-def wishes(name: str, player: str, state: Any) -> tuple[Opponent, Wish | None]:
+def wishes(name: str, player: str, state: Any) -> tuple[Opponent, OpponentRequest | None]:
     game = load(name)
     side = opponent(game, player)
     return side, side.poll((state,), list)
@@ -220,7 +220,7 @@ def test_with_dice_it_asks_for_its_roll_first_and_once() -> None:
     game = load("blockade")
     state = game.rules.new()
     side, wish = wishes("blockade", "warm", state)
-    assert wish == Wish("Warm is to roll. Please roll for it.")
+    assert wish == OpponentRequest("Warm is to roll. Please roll for it.")
     assert side.poll((state,), list) is None
     wish = side.poll((rolled(game, state),), list)
     assert wish is not None

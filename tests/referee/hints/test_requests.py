@@ -24,7 +24,7 @@ from referee.commands.queue import CommandQueue
 from referee.commands.values import Announce, AskHint, NewGame, Press, Reply
 from referee.hints.advice import RULED_OUT, Answer, HintSettings, HintStrength, Question
 from referee.hints.process import HintProcess
-from referee.hints.requests import given_before
+from referee.hints.requests import last_hint_given
 from referee.journal import Journal, fold
 from referee.session.execution import ImmediateHints, execute
 from referee.session.loop import LoopPorts, run
@@ -161,7 +161,7 @@ def test_after_the_next_turn_a_gentle_hint_begins_anew(at_table: Make) -> None:
     found(table)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     assert table.kinds()[-1] == "turn"
-    assert given_before(table.journal.events()) is None
+    assert last_hint_given(table.journal.events()) is None
     table.service.hint(AskHint("button"))
     found(table)
     assert (table.kinds()[-1], table.journal.events()[-1][1].data["stage"]) == ("hint given", "piece")

@@ -15,12 +15,12 @@ from hardware.lights.signals import Mood, Signal
 from referee.commands.queue import CommandQueue, Submitted
 from referee.session.feed import Snapshot
 from referee.session.table_port import SnapshotHub, TablePort
-from referee.web.access import Access, Door, Role, names_of
+from referee.web.access import Access, Door, Role, host_names_of
 from referee.web.devices import PairedDevices
 from referee.web.server import create_app
 
 CODES = {Role.LOOK: "10000000", Role.PLAY: "20000000", Role.OWN: "30000000"}
-HOUSE = Door(names_of("tablepi"), CODES)
+HOUSE = Door(host_names_of("tablepi"), CODES)
 HOST = "http://192.168.1.5:8000"
 
 

@@ -17,8 +17,8 @@ from referee.web.access import (
     Rates,
     Refill,
     Role,
-    key_at,
-    names_of,
+    host_names_of,
+    load_or_make_key,
     new_codes,
 )
 from referee.web.devices import PairedDevices
@@ -242,17 +242,17 @@ def test_a_body_is_bounded() -> None:
 
 def test_the_key_is_for_its_owner_alone_and_stays(tmp_path: Path) -> None:
     path = tmp_path / "key"
-    key = key_at(path)
+    key = load_or_make_key(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert key_at(path) == key
+    assert load_or_make_key(path) == key
     path.chmod(0o644)
-    assert key_at(path) != key
+    assert load_or_make_key(path) != key
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.write_bytes(b"short")
-    assert len(key_at(path)) == 32
-    assert key_at(None) != key_at(None)
+    assert len(load_or_make_key(path)) == 32
+    assert load_or_make_key(None) != load_or_make_key(None)
 
 
 def test_codes_have_eight_digits() -> None:
     assert new_codes(lambda most: 7) == {Role.PLAY: "00000007", Role.OWN: "00000007"}
-    assert "tablepi.local" in names_of("TablePi.fritz.example")
+    assert "tablepi.local" in host_names_of("TablePi.fritz.example")

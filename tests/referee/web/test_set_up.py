@@ -13,7 +13,7 @@ from common.findings import Finding
 from common.phrases import Phrase
 from referee.cli.setup import page_key
 from referee.settings.configuration import load as load_settings
-from referee.web.access import Access, Role, key_at
+from referee.web.access import Access, Role, load_or_make_key
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.languages import translations
 from referee.web.server import key_path
@@ -217,4 +217,4 @@ def test_a_phone_that_was_paired_to_set_up_stays_paired_with_the_table(tmp_path:
 
 def house_with(key: Path) -> Access:
     """What is open to the house, with the key and the devices that this file is of."""
-    return Access(HOUSE, key_at(key), lambda: 0.0, lambda: 0.0, PairedDevices(devices_path(key), lambda: 0.0))
+    return Access(HOUSE, load_or_make_key(key), lambda: 0.0, lambda: 0.0, PairedDevices(devices_path(key), lambda: 0.0))

@@ -96,7 +96,7 @@ def test_lights_and_presses_arrive_under_each_fault(pin_map: bytes, wire: str) -
         assert at.moved() == [(number, action) for number in range(3) for action in PRESS]
         assert at.board.boots == 1
         if wire in FRAME_FAULTS:
-            assert at.board.struck().get(wire, 0) > 0
+            assert at.board.fault_counts().get(wire, 0) > 0
 
 
 @pytest.mark.parametrize("faults", [WireFaults(), EVERYTHING], ids=["good wire", "bad wire"])
@@ -229,7 +229,7 @@ def test_what_ends_its_thread_is_raised(pin_map: bytes) -> None:
 
 def test_outside_of_with_it_says_what_is_missing(pin_map: bytes) -> None:
     board = VirtualMicrocontroller(pin_map)
-    for ask in (board.lights, board.unplug, board.struck):
+    for ask in (board.lights, board.unplug, board.fault_counts):
         with pytest.raises(RuntimeError, match="use it in a with statement"):
             ask()
     board.close()

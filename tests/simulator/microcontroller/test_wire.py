@@ -72,9 +72,9 @@ def test_which_frames_a_fault_strikes_does_not_depend_on_other_faults(fault: str
         wire = FaultyWire(WireFaults(**knobs), 7)
         counts = []
         for number, frame in enumerate(numbered(300)):
-            before = wire.struck[fault]
+            before = wire.fault_counts[fault]
             wire.write(frame, number * 1.0)
-            if wire.struck[fault] > before:
+            if wire.fault_counts[fault] > before:
                 counts.append(number)
         return counts
 
@@ -91,8 +91,8 @@ def test_a_share_is_the_share_of_frames_struck(fault: str) -> None:
     for number in range(20_000):
         wire.write(b"\0some frame\0", number * 1.0)
     # Five standard deviations of a binomial count: sqrt(20,000 * 0.05 * 0.95) is 31.
-    assert abs(wire.struck[fault] - 1000) < 155
-    assert wire.struck["frames"] == 20_000
+    assert abs(wire.fault_counts[fault] - 1000) < 155
+    assert wire.fault_counts["frames"] == 20_000
 
 
 def test_lost_frames_are_gone_and_the_others_whole() -> None:

@@ -18,7 +18,7 @@ from rich.console import Console
 from engine.registry import load
 from referee.demo.players import thinking_players
 from referee.demo.run import run_demo
-from referee.demo.score import score_of
+from referee.demo.score import score_game
 from referee.demo.table import DemoOptions
 from referee.journal import Journal
 from referee.journal.events import Event
@@ -193,19 +193,19 @@ def test_the_score_names_what_differs() -> None:
         return [(3, Event("turn", {"turn": "a", "state": deblockle.notation.format_state(state)}))]
 
     fault = Verdict(VerdictKind.ILLEGAL, "wrong", 7.0, 1)
-    assert score_of(deblockle, truth, [fault], accepted(after)).agreed
-    assert len(score_of(deblockle, truth, [fault], accepted(elsewhere)).differences) == 1
-    assert len(score_of(deblockle, truth, [fault], []).differences) == 1
-    assert len(score_of(deblockle, truth, [], accepted(after)).differences) == 1
-    assert len(score_of(deblockle, truth, [fault], accepted(after) * 2).differences) == 1
+    assert score_game(deblockle, truth, [fault], accepted(after)).agreed
+    assert len(score_game(deblockle, truth, [fault], accepted(elsewhere)).differences) == 1
+    assert len(score_game(deblockle, truth, [fault], []).differences) == 1
+    assert len(score_game(deblockle, truth, [], accepted(after)).differences) == 1
+    assert len(score_game(deblockle, truth, [fault], accepted(after) * 2).differences) == 1
     question = Verdict(VerdictKind.AMBIGUOUS, "which?", 7.0, 1)
-    assert not score_of(deblockle, truth, [question], accepted(after)).agreed
-    felt = score_of(deblockle, truth, [question], accepted(after), may_ask=True)
+    assert not score_game(deblockle, truth, [question], accepted(after)).agreed
+    felt = score_game(deblockle, truth, [question], accepted(after), may_ask=True)
     assert felt.agreed
     assert "1 illegal change made, 0 named and 1 asked about;" in felt.sentence
-    assert not score_of(deblockle, truth, [], accepted(after), may_ask=True).agreed
+    assert not score_game(deblockle, truth, [], accepted(after), may_ask=True).agreed
     early = Verdict(VerdictKind.ILLEGAL, "wrong", 2.5, 1)
-    score = score_of(deblockle, truth, [early, fault], accepted(after))
+    score = score_game(deblockle, truth, [early, fault], accepted(after))
     assert (score.false_alarms, score.agreed) == (1, False)
     assert "1 false alarm" in score.sentence
 

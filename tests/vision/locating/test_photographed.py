@@ -12,7 +12,7 @@ import pytest
 
 from simulator.rendering.textures import sheet_texture
 from simulator.scene.sheets import lying_sheets
-from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at
+from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at
 from tests.vision.readers.ink.sheets import EXPECTED, frame, grid_of, picture
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Image
@@ -40,7 +40,7 @@ def photo(
     table = default_layout(game).with_sheets(MOST_SHEETS)
     half = lying_sheets(table)[0].half_mm
     corners = np.array([(x, y, 0.0) for x in (-half[0], half[0]) for y in (-half[1], half[1])]) * len(sheets)
-    poses = (looking_at(one, tilt_deg, -70.0, 20.0) for one in farther_and_farther(120.0, 1.03, 200))
+    poses = (looking_at(one, tilt_deg, -70.0, 20.0) for one in growing_distances(120.0, 1.03, 200))
     pose = first_fitting(camera, corners * farther, 8.0, poses)
     image = np.full((*size[::-1], 3), (70, 90, 110), np.uint8)
     for place, player in enumerate(sheets):

@@ -14,7 +14,7 @@ from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import InkPose
 from simulator.scene.scene import Bend, Scene, Setting
 from simulator.scene.sheets import extent_mm, place_mm
-from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at
+from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import project
 from vision.layout.table import default_layout
@@ -31,7 +31,7 @@ def setting(game: str, bend: Bend | None, tilt_deg: float = 35.0) -> Setting:
     layout = default_layout(game).with_sheets(1)
     layout = replace(layout, surfaces=layout.surfaces[:1])
     camera = lens((640, 480))
-    poses = (looking_at(one, tilt_deg, -60.0) for one in farther_and_farther(250.0, 1.03, 50))
+    poses = (looking_at(one, tilt_deg, -60.0) for one in growing_distances(250.0, 1.03, 50))
     return Setting(camera, first_fitting(camera, extent_mm(layout), 10.0, poses), layout, bend=bend)
 
 

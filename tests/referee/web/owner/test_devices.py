@@ -68,12 +68,12 @@ def test_when_a_device_was_seen_is_written_down_now_and_then(tmp_path: Path) -> 
     devices = PairedDevices(path, lambda: now_s[0])
     ben = devices.add("Ben", Role.LOOK)
     now_s[0] = 500.0
-    devices.saw(ben.id)
+    devices.note_seen(ben.id)
     assert [device.seen_s for device in devices.all()] == [500.0]
     assert not devices.is_due
     now_s[0] = 1000.0
     assert devices.is_due
-    devices.keep_seen()
+    devices.save_seen_times()
     assert [device.seen_s for device in listed(path).all()] == [500.0]
     assert not devices.is_due
 
