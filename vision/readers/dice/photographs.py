@@ -64,8 +64,8 @@ def read_photograph(
     if scale < 1:
         size = round(width * scale), round(height * scale)
         smaller = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-    largest = max(LARGEST_DIE * min(smaller.shape[:2]), 2 * SMALLEST_DIE_PX)
-    found = _of_one_size(find_dice(smaller, networks, (SMALLEST_DIE_PX, largest), PHOTOGRAPH))
+    sides = SMALLEST_DIE_PX, LARGEST_DIE * min(smaller.shape[:2])
+    found = _of_one_size(find_dice(smaller, networks, sides, PHOTOGRAPH))
     dice = [_in_picture(die, smaller, scale, faces) for die in found]
     return tuple(sorted(dice, key=lambda die: die.box))
 

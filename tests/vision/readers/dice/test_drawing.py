@@ -73,4 +73,5 @@ def test_the_dice_of_a_tray_have_a_box_around_them(cocked: bool) -> None:
     left, upper, right, lower = columns.min(), rows.max(), columns.max(), rows.min()
     assert left < corners[:, 0].min() < corners[:, 0].max() < right
     assert right - left < 1.6 * np.ptp(corners[:, 0])
-    assert lower < corners[:, 1].mean() < upper
+    assert (lower + upper) / 2 == pytest.approx(corners[:, 1].mean(), abs=0.3 * np.ptp(corners[:, 1]))
+    assert (left + right) / 2 == pytest.approx(corners[:, 0].mean(), abs=0.3 * np.ptp(corners[:, 0]))

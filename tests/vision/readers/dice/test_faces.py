@@ -16,7 +16,7 @@ from tests.effort import some
 from vision.errors import EnrolmentError
 from vision.frame import Image
 from vision.readers.dice.faces import INSIDE, FaceSet, ink_of, learn_faces
-from vision.readers.dice.networks import crop, shipped
+from vision.readers.dice.networks import DIE_IN_CROP_PX, crop, shipped
 
 NAMES = ("1", "*", "3", "4", "S", "7")
 WHITE = (0.9, 0.93, 0.95)
@@ -100,10 +100,45 @@ def test_a_file_whose_packed_bytes_are_changed_is_taken_or_refused(tmp_path: Pat
             FaceSet.load(path)
 
 
+def test_ink_is_of_one_length_and_only_where_faces_are_compared() -> None:
+    ink = ink_of(square_of("S", 30.0))
+    assert np.linalg.norm(ink) == pytest.approx(1.0, abs=1e-5)
+    assert ink.sum() == pytest.approx(0.0, abs=1e-3)
+    assert (ink.reshape(INSIDE.shape)[~INSIDE] == 0).all()
+    assert not ink_of(np.full((*INSIDE.shape, 3), 90, dtype=np.uint8)).any()
+
+
+def test_a_face_counts_up_to_the_die_s_rim() -> None:
+    radius = 0.46 * DIE_IN_CROP_PX
+    assert INSIDE.sum() == pytest.approx(np.pi * radius**2, rel=0.05)
+    rows, columns = np.nonzero(INSIDE)
+    assert rows.mean() == columns.mean() == (len(INSIDE) - 1) / 2
+
+
+@pytest.mark.parametrize("off_px", [(1.3, 0.0), (-1.3, 0.0), (0.0, 1.3), (0.0, -1.3)])
+@pytest.mark.parametrize("size", some([0.88, 1.0, 1.16]))
+def test_a_face_is_known_if_the_die_was_found_slightly_off(
+    taught: FaceSet, off_px: tuple[float, float], size: float
+) -> None:
+    image, side = picture_of("7", 10.0)
+    scale = side / DIE_IN_CROP_PX
+    square = crop(image, 79.5 + off_px[0] * scale, 79.5 + off_px[1] * scale, side * size)
+    assert taught.probabilities(square)["7"] > 0.9
+
+
+def test_two_names_for_one_face_are_equally_likely(taught: FaceSet) -> None:
+    twice = FaceSet(("S", "snake", "7"), taught.inks[[4, 4, 5]])
+    chances = twice.probabilities(square_of("S", 10.0))
+    assert chances["S"] == chances["snake"] == pytest.approx(0.5, abs=0.01)
+
+
 def test_pictures_that_cannot_teach_are_refused() -> None:
     bare = np.full((160, 160, 3), 90, dtype=np.uint8)
     with pytest.raises(EnrolmentError, match="the picture of the face 'star' shows no dice"):
         learn_faces({"star": bare}, shipped())
+    one, _ = picture_of("3", 20.0)
+    with pytest.raises(EnrolmentError, match="the picture of the face 'star' shows 2 dice"):
+        learn_faces({"star": np.hstack([one, one])}, shipped())
 
 
 def test_a_face_is_learned_from_a_picture() -> None:

@@ -121,7 +121,7 @@ def test_whether_a_die_leans_is_seen_where_the_camera_is_known(log_odds: float) 
 
 def test_four_squares_are_looked_at_for_whether_a_die_leans() -> None:
     image = PLAIN.copy()
-    image[:, 80:] = 250
+    image[76:85, 76:85] = 250
     seen: list[np.ndarray] = []
 
     class Watching(Leaning):
@@ -130,11 +130,11 @@ def test_four_squares_are_looked_at_for_whether_a_die_leans() -> None:
             return super().run(batch) + len(seen)
 
     networks: Any = SimpleNamespace(finder=Middles(MIDDLE), faces=Says([FIVE]), leaning=Watching(-9.0), temperature=1.0)
-    (die,) = find_dice(image, networks, SIDES, UNSCALED, slant_at=lambda _x, _y: (0.0, 0.3))
+    (die,) = find_dice(image, networks, SIDES, UNSCALED, slant_at=lambda _x, _y: (0.0, 1e-6))
     assert math.log(die.cocked / (1 - die.cocked)) == pytest.approx(-9.0 + (1 + 2 + 3 + 4) / 4, abs=1e-3)
-    # how much of each square's upper edge is bright: two show the picture, two its mirror image
-    bright = [np.flatnonzero(batch[0, 0, 0] > 0) for batch in seen]
-    assert [columns.mean() > CROP_PX / 2 for columns in bright] == [True, True, False, False]
+    # the spot is in the middle of the die; a twentieth of an edge is a pixel of the square, and two are mirrored
+    bright = [np.argwhere(batch[0, 0] > 1).mean(axis=0) - (CROP_PX - 1) / 2 for batch in seen]
+    assert np.array(bright) == pytest.approx(np.array([(-1, -1), (1, 1), (1, 1), (-1, -1)]), abs=0.3)
 
 
 def test_where_no_die_can_lie_none_is_looked_at() -> None:

@@ -1,6 +1,7 @@
 """The networks that come with the project are those that were tested, small, and still good."""
 
 import json
+import math
 from pathlib import Path
 
 import cv2
@@ -58,6 +59,21 @@ def test_made_dice_are_told_apart() -> None:
     right = sum(a == b for a, b in zip(said, shows, strict=True))
     assert len(shows) > 25
     assert right / len(shows) > 0.6
+
+
+@pytest.mark.parametrize("side_px", [10.0, 20.0, 34.0, 55.0, 140.0])
+@pytest.mark.parametrize("at", [(150, 120), (40, 35), (260, 45), (45, 255)])
+@pytest.mark.parametrize("turned_deg", [0.0, 70.0])
+def test_the_middle_of_a_crop_is_the_place_that_was_asked_for(
+    side_px: float, at: tuple[int, int], turned_deg: float
+) -> None:
+    picture = np.full((300, 300, 3), 40, dtype=np.uint8)
+    x, y = at
+    half = math.ceil(side_px / 20)
+    picture[y - half : y + half + 1, x - half : x + half + 1] = 220
+    cut = crop(picture, x, y, side_px, SquareView(turned_deg))
+    rows, columns = np.nonzero(cut[..., 0] > 130)
+    assert (columns.mean(), rows.mean()) == pytest.approx(((CROP_PX - 1) / 2,) * 2, abs=0.7)
 
 
 @pytest.mark.parametrize("side_px", [10.0, 20.0, 55.0, 140.0])

@@ -73,6 +73,19 @@ def read_found(monkeypatch: pytest.MonkeyPatch, *dice: FoundDie) -> list[tuple[f
     return [(die.box[2] - die.box[0], die.value, die.probability) for die in seen]
 
 
+def test_dice_of_ten_pixels_to_almost_half_of_the_picture_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[float, float]] = []
+
+    def find(_image: object, _networks: object, sides: tuple[float, float], *_: object) -> tuple[FoundDie, ...]:
+        asked.append(sides)
+        return ()
+
+    monkeypatch.setattr(photographs, "find_dice", find)
+    read_photograph(np.zeros((200, 300, 3), dtype=np.uint8), shipped())
+    read_photograph(np.zeros((1600, 3200, 3), dtype=np.uint8), shipped())
+    assert asked == [(10.0, pytest.approx(90.0)), (10.0, pytest.approx(0.45 * 800))]
+
+
 @pytest.mark.parametrize(
     ("side_px", "heat", "count"),
     [(20 / 1.7, 0.3, 2), (20 / 1.9, 0.3, 1), (20 / 1.9, 0.5, 2), (20 * 1.7, 0.3, 2), (20 * 1.9, 0.3, 1)],

@@ -1,5 +1,8 @@
 """Printed faces of a known set of dice: what each die has decides, and made dice are read."""
 
+from dataclasses import replace
+
+import cv2
 import numpy as np
 import pytest
 
@@ -9,8 +12,17 @@ from simulator.scene.dice_variety import tray_picture
 from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
 from vision.errors import LayoutError
+from vision.layout.pieces import DicePieces
 from vision.layout.table import TableLayout, layout_from_json
-from vision.readers.dice.printed import PRINTED, check_printed, face_probabilities
+from vision.readers.dice.networks import CROP_PX
+from vision.readers.dice.printed import (
+    PRINTED,
+    SEEN_PX,
+    check_printed,
+    face_probabilities,
+    printed_input,
+    shipped_faces,
+)
 from vision.readers.dice.reader import DiceReader
 from vision.readers.protocols import SurfaceView
 
@@ -83,6 +95,43 @@ def _printed(layout: TableLayout) -> TableLayout:
     return layout_from_json(
         {"tray": tray, "dice": {"side": 16, "faces": list(SETS)}, "markers": {**MARKERS, "centres": centres}}
     )
+
+
+def test_only_as_many_dice_are_read_as_the_set_has() -> None:
+    view, _ = tray_of("3247T")
+    pieces = replace(DicePieces.on(view.surface), printed=SETS[:3])
+    surface = replace(view.surface, pieces=pieces)
+    assert len(DiceReader(surface).read(replace(view, surface=surface), None).dice) == 3
+
+
+def square(digit: str) -> np.ndarray:
+    """A dark digit on a light square."""
+    image = np.full((CROP_PX, CROP_PX, 3), (180, 190, 200), dtype=np.uint8)
+    cv2.putText(image, digit, (9, 23), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (40, 50, 60), 2, cv2.LINE_AA)
+    return image
+
+
+def test_neither_light_nor_which_is_darker_changes_what_the_network_sees() -> None:
+    squares = [square(digit) for digit in "347"]
+    seen = printed_input(squares)
+    assert seen.shape == (3, 1, SEEN_PX, SEEN_PX)
+    assert np.abs(seen).max() <= 4.0
+    for other in ([one // 2 for one in squares], [255 - one for one in squares]):
+        assert np.abs(printed_input(other) - seen).mean() < 0.05
+    body, ink = seen[0, 0, 2, 2], seen[0, 0].max()
+    assert body == pytest.approx(0.0, abs=0.05)
+    assert ink > 1.5
+
+
+@pytest.mark.parametrize("quarter", [1, 2, 3])
+def test_a_quarter_turn_changes_nothing(quarter: int) -> None:
+    image = np.full((61, 61, 3), 90, dtype=np.uint8)
+    image[14:46, 14:46] = square("4")
+    dice = [(30.0, 30.0, 26.0)]
+    upright = shipped_faces().chances(image, dice)
+    turned = shipped_faces().chances(np.ascontiguousarray(np.rot90(image, quarter)), dice)
+    assert turned == pytest.approx(upright, abs=0.02)
+    assert upright.sum() == pytest.approx(1.0, abs=1e-5)
 
 
 @pytest.mark.parametrize("shown", ["3247T", "72*3O", "5461I"])
