@@ -170,7 +170,8 @@ def _as_actions(turn: TurnInProgress, pairs: list[tuple[int, int, bool | None]])
         else:
             steps = [Action(start, middle, passes=False), Action(middle, end, passes=False)]
         for action in steps:
-            now = now.after(action)
+            if action.passes == (action.start == now.ball):
+                now = now.after(action)
         actions += steps
     return tuple(actions)
 

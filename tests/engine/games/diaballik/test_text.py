@@ -182,7 +182,7 @@ def test_what_is_called_a_move_is_no_pass(text):
     assert [breach.rule for breach in raised.value.breaches] == ["carrier-moved"]
 
 
-@pytest.mark.parametrize("text", ["pass a1 a2", "a1 passes a2", "a1*a2"])
+@pytest.mark.parametrize("text", ["pass a1 a2", "a1 passes a2", "a1*a2", "a1*a2 d1 a1 a1 a2"])
 def test_what_is_called_a_pass_is_no_move(text):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(START, text)
