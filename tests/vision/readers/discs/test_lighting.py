@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -165,3 +166,48 @@ def test_markers_that_are_covered_or_out_of_sight_do_not_count(
     white_right = lit.copy()
     white_right[:, half.size[0] :] = 255
     assert PaperLight(half, pose, layout.markers).of(white_right) == pytest.approx(light, rel=0.05)
+
+
+PLAYERS = {"red": RED, "blue": BLUE, "pale": (0.75, 0.85, 0.9)}
+
+
+def off(seen: FloatArray, light: FloatArray) -> float:
+    """The distance of a colour from that of some light, in standard deviations that grow with the hue."""
+    expected = colour_of_shares(np.minimum(light, 1 / 0.8) + DARK_FLOOR)
+    spreads = [math.hypot(0.16, 0.15 * expected[0]), math.hypot(0.16, 0.15 * expected[1]), 0.28]
+    return float(np.linalg.norm((seen - expected) / spreads))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_light_distances_and_likelihoods_are_those_reckoned_disc_by_disc(seed: int) -> None:
+    """Each correction of the light is tried; a disc may reflect a lamp, a little more often than much."""
+    random = np.random.default_rng(seed)
+    taught = ColourClassifier({name: colour(*light) for name, light in PLAYERS.items()})
+    chosen = [PLAYERS[name] for name in random.choice(list(PLAYERS), 6)]
+    factor = np.exp(random.normal(0.0, 0.5))
+    seen = [colour(*(factor * np.array(light))) + random.normal(0.0, 0.15, 3) for light in chosen]
+    seen.append(colour(0.05, 0.6, 0.05))
+
+    def cost(light: float) -> float:
+        nearest = [min(off(one, np.exp(light) * np.array(own)) for own in PLAYERS.values()) for one in seen]
+        return sum(min(distance, 3.5) ** 2 for distance in nearest) + (light / 0.45) ** 2
+
+    light = min((step / 10 for step in range(-13, 14)), key=cost)
+    assert taught.light(seen, PAPER) == pytest.approx(light)
+    gloss = [0.02 * 60 ** (step / 15) for step in range(16)]
+    weights = [one * math.exp(-one / 0.3) for one in gloss]
+    cases = [(0.96, 0.0), *((0.04 * weight / sum(weights), one) for weight, one in zip(weights, gloss, strict=True))]
+    distances, likely = (way(seen, PAPER, light) for way in (taught.distances, taught.log_likelihoods))
+    for one, apart, logs in zip(seen, distances, likely, strict=True):
+        for name, own in PLAYERS.items():
+            lit = np.exp(light) * np.array(own)
+            assert apart[name] == pytest.approx(off(one, lit), abs=1e-6)
+            total = sum(weight * (1 + off(one, lit + added) ** 2 / 6) ** -3.5 for weight, added in cases)
+            assert logs[name] == pytest.approx(math.log(total), abs=1e-6)
+
+
+def test_the_nearest_correction_that_was_tried_is_used() -> None:
+    seen = [colour(*RED)]
+    assert TAUGHT.distances(seen, PAPER, 0.34) == TAUGHT.distances(seen, PAPER, 0.3)
+    assert TAUGHT.distances(seen, PAPER, 9.0) == TAUGHT.distances(seen, PAPER, 1.3)
+    assert TAUGHT.log_likelihoods(seen, PAPER, -9.0) == TAUGHT.log_likelihoods(seen, PAPER, -1.3)
