@@ -123,13 +123,12 @@ def face_probabilities(chances: Floats, sets: Sequence[str]) -> list[dict[str, f
     if len(chances) > len(sets):
         told = weights.sum(axis=1)
     else:
-        told = np.zeros((len(chances), len(names)))
-        totals = weights.sum(axis=2)
         rows = np.arange(len(chances))
-        for which in permutations(range(len(sets)), len(chances)):
-            each = totals[rows, list(which)]
-            for row, die in enumerate(which):
-                told[row] += weights[row, die] * np.prod(np.delete(each, row))
+        which = np.array(list(permutations(range(len(sets)), len(chances))), dtype=np.intp)
+        each = weights.sum(axis=2)[rows, which]
+        others = np.stack([np.prod(np.delete(each, row, axis=1), axis=1) for row in rows], axis=1)
+        of_die = [np.bincount(which[:, row], others[:, row], minlength=len(sets)) for row in rows]
+        told = np.array([share @ weights[row] for row, share in enumerate(of_die)])
     shares = told / np.maximum(told.sum(axis=1, keepdims=True), 1e-300)
     return [{name: float(share) for name, share in zip(names, one, strict=True)} for one in shares]
 

@@ -52,10 +52,12 @@ def looped_cells(looped: FloatArray, lines: FloatArray, settings: LoopSettings =
     own = np.clip(looped, -settings.most, settings.most)
     coupling = settings.joined / (1 + np.exp(np.clip(lines, -30, 30)))
     odds = own.copy()
+    mean = np.full((own.shape[0] + 2, own.shape[1] + 2), -1.0)
+    beside = (mean[:-2, 1:-1], mean[1:-1, 2:], mean[2:, 1:-1], mean[1:-1, :-2])
+    joined = np.ascontiguousarray(np.moveaxis(coupling, -1, 0))
     for _ in range(settings.rounds):
-        mean = np.pad(np.tanh(odds / 2), 1, constant_values=-1.0)
-        beside = np.stack([mean[:-2, 1:-1], mean[1:-1, 2:], mean[2:, 1:-1], mean[1:-1, :-2]], axis=-1)
-        odds = 0.5 * odds + 0.5 * (own + (coupling * beside).sum(axis=-1))
+        np.tanh(odds / 2, out=mean[1:-1, 1:-1])
+        odds = 0.5 * odds + 0.5 * (own + sum(one * other for one, other in zip(joined, beside, strict=True)))
     for loop in _joined(np.asarray(odds > 0), lines):
         if len(loop) < _FEWEST:
             row, column = next(iter(loop))
