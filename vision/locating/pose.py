@@ -55,6 +55,9 @@ class PoseSettings:
 
 _SETTINGS = PoseSettings()
 
+_LEAST_GAIN = 1e-9
+"""Share of the squared error that a step must gain, or promise to gain, for the fit of a pose to go on."""
+
 
 @dataclass(frozen=True, eq=False)
 class PoseFit:
@@ -145,7 +148,10 @@ def refine_pose(
     for _ in range(steps):
         normal = jacobian.T @ jacobian
         damped = normal + damping * np.diag(np.diag(normal)) + 1e-12 * np.eye(6)
-        step = np.linalg.solve(damped, -jacobian.T @ residual)
+        downhill = -jacobian.T @ residual
+        step = np.linalg.solve(damped, downhill)
+        if step @ (2 * downhill - normal @ step) < _LEAST_GAIN * max(cost, 1e-12):
+            break
         tried = (rotation + step[:3], translation + step[3:])
         new_residual, new_jacobian = _residuals(camera, *tried, points_mm, pixels, directions, scale)
         new_cost = float(new_residual @ new_residual)
@@ -158,7 +164,7 @@ def refine_pose(
         rotation, translation = tried
         residual, jacobian, cost = new_residual, new_jacobian, new_cost
         damping = max(damping / 10, 1e-9)
-        if gain < 1e-9 * max(cost, 1e-12):
+        if gain < _LEAST_GAIN * max(cost, 1e-12):
             break
     return Pose.from_vectors(rotation, translation)
 

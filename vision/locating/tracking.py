@@ -23,6 +23,7 @@ from vision.locating.location import TableLocation, check_size, is_sharp, locate
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers, redetect_markers
 from vision.locating.patterns import refine_marker
 from vision.locating.pose import agreement_px, fit_from
+from vision.sampling import median
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class TableTracker:
             rows = self._corners.setdefault(marker.marker_id, deque(maxlen=_SETTINGS.averaged_frames))
             rows.append(marker.corners_px)
         averaged = [
-            Marker(marker_id, np.median(np.stack(list(rows)), axis=0), FoundBy.AVERAGED)
+            Marker(marker_id, median(np.stack(list(rows))), FoundBy.AVERAGED)
             for marker_id, rows in sorted(self._corners.items())
         ]
         fit = fit_from(self._camera, self._layout.markers, before.pose, averaged)
@@ -238,7 +239,7 @@ class TableTracker:
         rows = self._corners.get(marker_id)
         if rows is None:
             return project(self._camera, self._before().pose, self._layout.markers.corners_mm(marker_id))
-        return np.asarray(np.median(np.stack(list(rows)), axis=0), dtype=np.float64)
+        return np.asarray(median(np.stack(list(rows))), dtype=np.float64)
 
     def _seen_in_windows(self, grey: Image, pose: Pose) -> dict[int, Marker]:
         expected = {

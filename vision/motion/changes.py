@@ -76,14 +76,12 @@ class ChangeDetector:
         self._size = _small_size(camera.size)
         self._reference: Image | None = None
         shapes = _shapes_mm(layout)
-        lengths = [sum(len(part) for part in parts) for parts in shapes.values()]
+        parts = [part for own in shapes.values() for part in own]
+        pixels = np.clip(project(camera, pose, np.concatenate(parts)) / SHRINK, -1e4, 1e4)
+        outlines = iter(np.split(pixels, np.cumsum([len(part) for part in parts])[:-1]))
+        self._outlines = {name: [next(outlines) for _ in own] for name, own in shapes.items()}
+        lengths = [sum(len(part) for part in own) for own in shapes.values()]
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        corners = np.concatenate([corner for parts in shapes.values() for corner in parts])
-        pixels = np.clip(project(camera, pose, corners) / SHRINK, -1e4, 1e4)
-        self._outlines: dict[str, list[FloatArray]] = {}
-        for (name, parts), start in zip(shapes.items(), starts, strict=True):
-            ends = start + np.cumsum([len(part) for part in parts])
-            self._outlines[name] = [pixels[end - len(part) : end] for part, end in zip(parts, ends, strict=True)]
         low, high = np.minimum.reduceat(np.round(pixels), starts), np.maximum.reduceat(np.round(pixels), starts) + 1
         # left, top, right and bottom of what each region covers of the small picture; the last two are exclusive
         self._boxes = np.clip(np.hstack([low, high]), 0, [*self._size, *self._size]).astype(np.intp)
@@ -136,7 +134,8 @@ def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
             parts = [_space_above(surface, first), *([] if solid is None else [solid.corners_mm()])]
             for place in surface.places:
                 to_x, to_y = surface.centre_mm(place)
-                shapes[place] = [part + np.array([to_x - x, to_y - y, 0.0]) for part in parts]
+                away = np.array([to_x - x, to_y - y, 0.0])
+                shapes[place] = [part + away for part in parts]
         else:
             ends = [surface.bounds_mm.corners_mm(height) for height in (surface.height_mm, top_mm(surface))]
             shapes[surface_region(surface.name)] = [np.concatenate(ends)]

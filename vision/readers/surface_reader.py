@@ -19,7 +19,7 @@ from vision.surface.emptiness import emptiness
 from vision.surface.hidden import HiddenPlaces
 from vision.surface.occlusion import Occlusion, OcclusionDetector, SurfaceEvidence
 from vision.surface.plan import SurfacePlan
-from vision.surface.sheet_occlusion import SheetOcclusionDetector
+from vision.surface.sheet_occlusion import SheetOcclusionDetector, SheetPlan
 from vision.surface.view import RectifiedView
 
 STANDS_ON_IT_SHARE = 0.4
@@ -53,7 +53,7 @@ class SurfaceReader:
         self._camera = camera
         self._pieces = pieces
         self._looks = (EMPTY, *pieces.looks)
-        self._plan = None if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
+        self._plan = SheetPlan.of(surface) if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
         self._kept: dict[str, tuple[Sighting, float, PlaceReading]] = {}
         self._bent: tuple[Pose, PaperShape | None] | None = None
         self._detector: tuple[Pose, OcclusionDetector | SheetOcclusionDetector, HiddenPlaces] | None = None
@@ -106,7 +106,7 @@ class SurfaceReader:
 
     def _with_shape(self, view: SurfaceView) -> SurfaceView:
         """The view of a sheet with its bent shape, which is measured again when the sheet moved."""
-        if self._plan is not None:
+        if isinstance(self._plan, SurfacePlan):
             return view
         if self._bent is None or self._bent[0] is not view.pose:
             self._bent = (view.pose, paper_shape(view.image, view.camera, view.pose, self.surface))
@@ -118,7 +118,7 @@ class SurfaceReader:
 
     def _bare(self, stages: Stages) -> Mapping[str, float]:
         """Log-odds that each place is empty; on a sheet the ink reader alone decides."""
-        if self._plan is None:
+        if isinstance(self._plan, SheetPlan):
             return dict.fromkeys(self.surface.places, float(MOST_LOG_ODDS))
         return emptiness(stages.rectified, self.surface, stages.evidence)
 
@@ -133,8 +133,8 @@ class SurfaceReader:
     def _detector_for(self, view: SurfaceView) -> tuple[OcclusionDetector | SheetOcclusionDetector, HiddenPlaces]:
         if self._detector is None or self._detector[0] is not view.pose:
             detector = (
-                SheetOcclusionDetector(self._camera, view.pose, self.surface, view.shape)
-                if self._plan is None
+                SheetOcclusionDetector(self._camera, view.pose, self._plan, view.shape)
+                if isinstance(self._plan, SheetPlan)
                 else OcclusionDetector(self._camera, view.pose, self._plan)
             )
             self._detector = (view.pose, detector, HiddenPlaces(self.surface, detector.sampler))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage
-from vision.sampling import linear_light
+from vision.sampling import linear_light, median
 from vision.surface.view import PX_PER_MM, RectifiedView
 
 COARSER = 2
@@ -100,7 +100,7 @@ class SurfaceColours:
         dull = chosen & (bright < _SETTINGS.nearly_bleached)
         chosen = dull if dull.sum() > 0.3 * chosen.sum() else chosen
         # normalise the exposure: in a dim picture the floors below would remove every hue
-        gain = np.float32(_SETTINGS.usual_light / max(float(np.median(light[chosen])), 1e-4))
+        gain = np.float32(_SETTINGS.usual_light / max(float(median(light[chosen].ravel())), 1e-4))
         logs = _hue_and_brightness(blue * gain, green * gain, red * gain)
         share = bare.astype(np.float32)
         sigma = _SETTINGS.smoothing_mm * PX_PER_MM / COARSER
@@ -111,10 +111,11 @@ class SurfaceColours:
             inside = np.asarray(cv2.GaussianBlur(values * share, (0, 0), sigma) / weight, dtype=np.float32)
             off.append(inside - _surface(inside, chosen, order))
         off_hue = np.asarray(cv2.magnitude(off[0], off[1]), dtype=np.float32)
-        limit = max(_SETTINGS.hue_floor, _SETTINGS.over_usual_hue * float(np.median(off_hue[chosen])))
+        usual_off = float(median(off_hue[chosen]))
+        limit = max(_SETTINGS.hue_floor, _SETTINGS.over_usual_hue * usual_off)
         darker, brighter = _SETTINGS.brightness_limits
         strange = ((off_hue > limit) | (off[2] > brighter) | (off[2] < darker)) & bare
-        odd_limit = max(_SETTINGS.odd_hue_floor, _SETTINGS.odd_over_usual * float(np.median(off_hue[chosen])))
+        odd_limit = max(_SETTINGS.odd_hue_floor, _SETTINGS.odd_over_usual * usual_off)
         odd = ((off_hue > odd_limit) | (np.abs(off[2]) > _SETTINGS.odd_brightness)) & bare
         smooth = np.asarray(cv2.merge([cv2.GaussianBlur(values, (0, 0), sigma) for values in logs]), dtype=np.float32)
         brightness = np.asarray(off[2] * share, dtype=np.float32)
@@ -182,7 +183,7 @@ def _surface(values: FloatImage, chosen: BoolImage, terms: int) -> FloatImage:
     across, down = x[column].astype(np.float64), y[row].astype(np.float64)
     inputs = np.stack([np.ones_like(across), across, down, across**2, down**2, across * down][:terms])
     targets = values[row, column].astype(np.float64)
-    apart = np.abs(targets - np.median(targets))
+    apart = np.abs(targets - median(targets))
     keep = apart <= _smallest(apart, 0.6)
     solution: npt.NDArray[np.floating] = np.zeros(terms)
     for _ in range(_SETTINGS.fit_rounds):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PlaneWindow, sample
+from vision.sampling import PlaneWindow, median, sample
 
 FloatRow = npt.NDArray[np.float32]
 IndexRow = npt.NDArray[np.intp]
@@ -193,7 +193,7 @@ class GridLines:
         if judged.sum() < _SETTINGS.fewest_parts:
             return LineEvidence(gone, bare, decidable, clearness)
         # lines are dark on most boards and bright on some: use the polarity with more contrast
-        is_dark = float(np.median(dark[judged])) >= float(np.median(bright[judged]))
+        is_dark = float(median(dark[judged])) >= float(median(bright[judged]))
         stands_out, place = (dark, at_dark) if is_dark else (bright, at_bright)
         blank_open = self._blanks.open(known)
         blank_dark, blank_bright, *_ = _contrasts(grey, self._blanks, blank_open)
@@ -259,8 +259,8 @@ def _gone(
     """Log-odds that lines are missing (the ratio of two normal likelihoods, without a line and with one as faint as it
     may be there), and the expected contrast for each level of the surroundings.
     """
-    blank = float(np.median(null))
-    noise = max(_SETTINGS.least_noise_levels, 1.4826 * float(np.median(np.abs(null - blank))))
+    blank = float(median(null))
+    noise = max(_SETTINGS.least_noise_levels, 1.4826 * float(median(np.abs(null - blank))))
     # a large hand hides many lines, so the expected contrast is taken from the better half of them
     usual = float(np.quantile(stands_out / np.maximum(level, 1.0), _SETTINGS.usual_share))
     expected = np.maximum(usual * level, 1e-3)

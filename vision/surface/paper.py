@@ -52,32 +52,32 @@ def fitted_paper(light: FloatImage) -> FloatImage:
     Most of a filled sheet may be coloured, so pixels darker than the fit get less and less weight.
     """
     small = cv2.resize(light, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
-    logs = np.log(small.reshape(-1, 3) + 1e-4).astype(np.float64)
+    logs = np.ascontiguousarray(np.log(small.reshape(-1, 3) + 1e-4).astype(np.float64).T)
     rows, columns = small.shape[:2]
     terms = _terms(rows, columns)
-    least = (logs - np.quantile(logs, 0.95, axis=0)).min(axis=1)
+    least = (logs - np.quantile(logs, 0.95, axis=1, keepdims=True)).min(axis=0)
     weights = (least >= np.quantile(least, 0.6)).astype(np.float64)
     for _ in range(_ROUNDS):
-        fitted = terms @ _solved(terms, least, weights)
+        fitted = _solved(terms, least, weights) @ terms
         off = least - fitted
         weights = np.where(off > 0, 1.0, np.exp(-((off / _EASILY_DARKER) ** 2)))
-    paper = terms @ _solved(terms, logs, weights)
-    whole = cv2.resize(
-        np.exp(paper).reshape(rows, columns, 3).astype(np.float32), light.shape[1::-1], interpolation=cv2.INTER_LINEAR
-    )
+    paper = np.exp(_solved(terms, logs, weights) @ terms).reshape(3, rows, columns).astype(np.float32)
+    whole = cv2.resize(cv2.merge(list(paper)), light.shape[1::-1], interpolation=cv2.INTER_LINEAR)
     return np.asarray(whole, dtype=np.float32)
 
 
 def _terms(rows: int, columns: int) -> FloatArray:
+    """The terms of the second degree at each pixel, (6, pixels)."""
     y, x = np.mgrid[-1 : 1 : rows * 1j, -1 : 1 : columns * 1j]
     x, y = x.ravel(), y.ravel()
-    return np.column_stack([np.ones_like(x), x, y, x * x, x * y, y * y])
+    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y])
 
 
 def _solved(terms: FloatArray, values: FloatArray, weights: FloatArray) -> FloatArray:
-    weighted = terms * weights[:, None]
+    """The weights of the terms that fit values (..., pixels) best: (..., 6)."""
+    weighted = terms * weights  # a long last axis: NumPy takes many times as long for a short one
     keep = 1e-3 * np.diag([0.0, 1, 1, 1, 1, 1]) * weights.sum()
-    return np.asarray(np.linalg.solve(terms.T @ weighted + keep, weighted.T @ values))
+    return np.asarray(np.linalg.solve(weighted @ terms.T + keep, weighted @ values.T).T)
 
 
 def densities_on(light: FloatImage, paper: FloatImage, floor: float) -> FloatImage:

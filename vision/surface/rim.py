@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PlaneWindow
+from vision.sampling import PlaneWindow, median
 from vision.surface.colours import COARSER, SurfaceColours
 
 
@@ -148,7 +148,7 @@ class SurfaceRim:
             own = decidable & (self._sides == side)
             if own.sum() < 6:
                 continue
-            table = np.median(outer[own], axis=0)
+            table = median(outer[own])
             off = outer - table
             apart |= own & (self._unlike(inner - table) > self._settings.unlike_table)
             changed = self._unlike(off)
@@ -160,7 +160,7 @@ class SurfaceRim:
             beyond |= new
             size = np.linalg.norm(off, axis=1)
             entered |= self._arms(new, np.where(decidable, size, 0.0)) & (step < self._settings.continues * size)
-            usual = float(np.median(step[own]))
+            usual = float(median(step[own]))
             if usual > self._settings.least_step:
                 gone |= beyond & own & (step < self._settings.step_gone * usual)
         return RimEvidence(gone, beyond, apart, entered, continuing, self._inside, self._settings.crossed_parts)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PixelMap, PlaneWindow, sample
+from vision.sampling import PixelMap, PlaneWindow, median, sample
 
 _ACROSS_CELLS = (-0.23, -0.17, -0.06, -0.04, -0.02, 0.0, 0.02, 0.04, 0.06, 0.17, 0.23)
 """Offsets, in cells, at which the light across an arm is measured; the outer two on each side are paper."""
@@ -89,7 +89,9 @@ class SheetLines:
     def examine(self, light: FloatImage) -> LineEvidence:
         """Examine all arms in the view's linear light, (rows, columns, 3)."""
         settings = self._settings
-        logs = np.log(light.mean(axis=2) + np.float32(settings.floor))
+        # NumPy's mean over a short axis takes many times as long
+        mean = (light[..., 0] + light[..., 1] + light[..., 2]) / np.float32(3)
+        logs = np.log(mean + np.float32(settings.floor))
         contrast, spread = _across(logs, self._arms)
         blank, _ = _across(logs, self._blanks)
         gone, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
@@ -138,7 +140,7 @@ def _across(logs: FloatImage, maps: PixelMap) -> tuple[npt.NDArray[np.float32], 
     """
     count = maps.shape[0] * maps.shape[1]
     levels = sample(logs, maps.reshape(count, -1, 2)).reshape(maps.shape[:-1])
-    profile = np.median(levels, axis=3)
+    profile = median(levels, axis=3)
     beside = np.minimum(profile[..., :_BESIDE].mean(axis=2), profile[..., -_BESIDE:].mean(axis=2))
     darkest = profile[..., _BESIDE:-_BESIDE].min(axis=2)
     return beside - darkest, profile.max(axis=2) - profile.min(axis=2)

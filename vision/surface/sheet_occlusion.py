@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import BoolImage, FloatImage, Image
+from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
@@ -26,7 +26,7 @@ from vision.surface.filled_cells import FilledCells
 from vision.surface.occlusion import Occlusion, SurfaceEvidence
 from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn, usual_hues
 from vision.surface.sheet_lines import SheetLines
-from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
+from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler, view_window
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,36 @@ class SheetOcclusionSettings:
     """Maximum distance of such hues from 0 degrees."""
 
 
+@dataclass(frozen=True, eq=False)
+class SheetPlan:
+    """What a sheet's views have in common, wherever the camera is: its lines, its cells, its pens' usual hues in
+    degrees, and the paper beside the grid without the corners, where markers are.
+    """
+
+    surface: GridSurface
+    margin_mm: float
+    margin: BoolImage
+    lines: SheetLines
+    cells: FilledCells
+    pens_deg: FloatArray
+
+    @classmethod
+    def of(cls, surface: GridSurface) -> SheetPlan:
+        """Prepare a sheet."""
+        ink = Ink.on(surface)
+        margin_mm = ink.margin_mm(surface)
+        window = view_window(surface, margin_mm)
+        lines = SheetLines(surface, window)
+        width_px = round(margin_mm * PX_PER_MM)
+        rows, columns = window.shape
+        y, x = np.ogrid[:rows, :columns]
+        beside_x = (x < width_px) | (x >= columns - width_px)
+        beside_y = (y < width_px) | (y >= rows - width_px)
+        margin = np.asarray(beside_x ^ beside_y)
+        cells = FilledCells(surface, window, lines.arms_mm)
+        return cls(surface, margin_mm, margin, lines, cells, usual_hues(ink.colours))
+
+
 class SheetOcclusionDetector:
     """Finds the occlusions of one sheet, seen from one camera position."""
 
@@ -74,27 +104,15 @@ class SheetOcclusionDetector:
         self,
         camera: CameraModel,
         pose: Pose,
-        surface: GridSurface,
+        plan: SheetPlan,
         shape: PaperShape | None = None,
         settings: SheetOcclusionSettings = SheetOcclusionSettings(),
     ) -> None:
         self._settings = settings
-        ink = Ink.on(surface)
-        margin_mm = ink.margin_mm(surface)
-        self.sampler = SurfaceSampler(camera, pose, surface, margin_mm, shape)
-        self._cell_px = surface.cell_mm * PX_PER_MM
-        self._pens_deg = usual_hues(ink.colours)
-        self._margin = self._straight_margin(round(margin_mm * PX_PER_MM))
-        self._lines = SheetLines(surface, self.sampler.window)
-        self._cells = FilledCells(surface, self.sampler.window, self._lines.arms_mm)
-
-    def _straight_margin(self, width_px: int) -> BoolImage:
-        """The paper beside the grid, without the corners, where markers are."""
-        rows, columns = self.sampler.window.shape
-        y, x = np.ogrid[:rows, :columns]
-        beside_x = (x < width_px) | (x >= columns - width_px)
-        beside_y = (y < width_px) | (y >= rows - width_px)
-        return np.asarray(beside_x ^ beside_y)
+        self.sampler = SurfaceSampler(camera, pose, plan.surface, plan.margin_mm, shape)
+        self._cell_px = plan.surface.cell_mm * PX_PER_MM
+        self._pens_deg, self._margin = plan.pens_deg, plan.margin
+        self._lines, self._cells = plan.lines, plan.cells
 
     def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
         """Sample the sheet; ``solids`` are ignored, since nothing stands on it."""

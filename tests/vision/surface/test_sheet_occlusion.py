@@ -13,7 +13,7 @@ from vision.geometry import CameraModel, Pose, Rectangle, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout
-from vision.surface.sheet_occlusion import SheetOcclusionDetector
+from vision.surface.sheet_occlusion import SheetOcclusionDetector, SheetPlan
 
 ABOVE = Pose(np.diag([1.0, -1.0, -1.0]), np.array([0.0, 0.0, 420.0]))
 """A camera straight above the sheet's middle."""
@@ -77,7 +77,7 @@ def sheet_with(
         )
         rim = project(camera, ABOVE, np.column_stack([ring, np.full(len(ring), sheet.height_mm)]))
         cv2.fillConvexPoly(image, np.round(rim).astype(np.int32), coin.colour)
-    cover = SheetOcclusionDetector(camera, ABOVE, sheet)
+    cover = SheetOcclusionDetector(camera, ABOVE, SheetPlan.of(sheet))
     return [(str(one.kind), one.area_mm2) for one in cover.detect(cover.view(image, [])).occlusions]
 
 

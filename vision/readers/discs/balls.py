@@ -17,6 +17,7 @@ import numpy as np
 from vision.frame import BoolImage, FloatArray
 from vision.readers.discs.finder import DiscFit, TopPlane
 from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
+from vision.sampling import median
 
 HALF_SIDE_MM = 22
 """Half the side of the grid of points, 1 mm apart, at which tops are sampled. The grid must contain the largest top."""
@@ -100,7 +101,7 @@ def ball_evidence(
         BallEvidence(
             float(shaded[index]),
             float(edges[index]),
-            np.median(colours[index, on_top[index]], axis=0),
+            median(colours[index, on_top[index]]),
             colours[index, seen[index]],
         )
         if is_seen[index]

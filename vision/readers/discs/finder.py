@@ -23,7 +23,7 @@ from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of
 from vision.readers.discs.lighting import PaperLight
 from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 from vision.readers.protocols import SurfaceView
-from vision.sampling import PixelMap, PlaneWindow, linear_light, plane_map, sample
+from vision.sampling import PixelMap, PlaneWindow, linear_light, median, plane_map, sample
 
 PX_PER_MM = 1.0
 """Scale of the sampled plane, in pixels per millimetre; offsets in pixels are used as millimetres."""
@@ -239,7 +239,7 @@ class DiscFinder:
                 float(contrast[index]),
                 float(min(contrast[index], without_ball[index])),
                 colour[index].astype(np.float64),
-                float(np.median((shares_of(colour[index]) - DARK_FLOOR) * plane.paper)),
+                float(median((shares_of(colour[index]) - DARK_FLOOR) * plane.paper)),
             )
             for index, number in enumerate(standing_out)
         }

@@ -17,7 +17,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.markers import MarkerLayout
 from vision.opencv import aruco_dictionary
 from vision.readers.discs.appearance import DARK_FLOOR, colour_of_shares, shares_of
-from vision.sampling import PixelMap, linear_light, sample
+from vision.sampling import PixelMap, linear_light, median, sample
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class PaperLight:
         for pixels, whites in self._cells:
             sampled = sample(image, pixels).reshape(len(pixels), -1)
             light = linear_light(np.ascontiguousarray(np.broadcast_to(sampled, (len(pixels), 3))))
-            own, other = np.median(light[:whites], axis=0), np.median(light[whites:], axis=0)
+            own, other = median(light[:whites]), median(light[whites:])
             if own.mean() > LEAST_WHITE_OVER_BLACK * other.mean() + LEAST_WHITE:
                 lights.append(np.log(own + LEAST_WHITE))
         if not lights:

@@ -19,6 +19,7 @@ from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane
 from vision.readers.discs.lighting import ColourClassifier
 from vision.readers.probabilities import tempered
 from vision.readers.protocols import SurfaceView
+from vision.sampling import median
 
 
 @dataclass(frozen=True)
@@ -305,7 +306,8 @@ class DiscReader:
         """Odds that a disc carries a ball, by its unevenness relative to the owner's ``others``, and by colour."""
         settings = self._settings
         most = settings.ball_most
-        usual = max(settings.plain_least, float(np.median([*others, *[settings.plain_usual] * settings.plain_weight])))
+        plain_ones = np.array([*others, *[settings.plain_usual] * settings.plain_weight])
+        usual = max(settings.plain_least, float(median(plain_ones)))
         plain = math.log(ball.unevenness / usual) / self._spread_of(others, usual)
         carried = math.log(ball.unevenness / settings.ball_usual) / settings.ball_spread
         log_odds = settings.ball_prior + 0.5 * (max(0.0, plain) ** 2 - min(0.0, carried) ** 2)
