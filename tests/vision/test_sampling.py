@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.geometry import CameraModel, Pose, Rectangle, project
-from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
+from vision.sampling import PlaneGrid, PlaneWindow, linear_light, median, plane_map, sample
 
 BOUNDS = Rectangle(-60.0, 40.0, -30.0, 50.0)
 
@@ -60,3 +60,11 @@ def test_beside_the_picture_its_border_is_repeated() -> None:
 def test_light_is_that_of_the_srgb_standard() -> None:
     light = linear_light(np.array([[0, 10, 11, 128, 255]], dtype=np.uint8))[0]
     assert light == pytest.approx([0.0, 0.003035, 0.003347, 0.215861, 1.0], abs=2e-6)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_median_is_numpys(count: int, axis: int) -> None:
+    values = np.random.default_rng(count).normal(size=(count, count, 3))
+    assert np.array_equal(median(values, axis), np.median(values, axis=axis))
+    assert median(values.astype(np.float32), axis).dtype == np.float32
