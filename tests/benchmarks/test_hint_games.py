@@ -23,8 +23,8 @@ from benchmarks.parts.hint_games import (
     positions_of,
 )
 from benchmarks.parts.hint_scores import TimingScore, mean_interval, plot_strength, score_of, wilson
-from engine import registry
 from engine.registry import load
+from tests.engine import toy_harvest
 
 RANDOM = Pairing("deblockle", "random", 0.01)
 POINTS = Pairing("harvest", "greedy", 0.01, (("players", 2), ("rounds", 2)), points=True)
@@ -33,7 +33,7 @@ POINTS = Pairing("harvest", "greedy", 0.01, (("players", 2), ("rounds", 2)), poi
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
+        toy_harvest.register(patch)
         yield
 
 

@@ -6,6 +6,9 @@ Whoever leaves the die gets two points instead. After so many rounds the most po
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+import pytest
+
+from engine import registry
 from engine.api import Game, Hint
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.options import read_options
@@ -212,3 +215,8 @@ GAME = Game(
     dice=HarvestDice(),
     scores=scores_of,
 )
+
+
+def register(patch: pytest.MonkeyPatch) -> None:
+    """Let the registry know this game until the patch is undone."""
+    patch.setattr(registry, "_GAMES", {**registry._GAMES, GAME.name: __name__})

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from engine import registry
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import Choice, HarvestRules
 from tests.playthroughs.playthrough import playthrough, replayed
@@ -12,7 +11,7 @@ from tests.playthroughs.playthrough import playthrough, replayed
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch):
-    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
+    toy_harvest.register(monkeypatch)
 
 
 def test_a_choice_is_a_roll_where_one_is_awaited():

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import registry
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.records.record import (
     Announced,
@@ -33,7 +32,7 @@ from tests.engine.toy_harvest import GAME, Choice
 def registered():
     """Let the registry know the toy game."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
+        toy_harvest.register(patch)
         yield
 
 

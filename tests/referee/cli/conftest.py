@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from engine import registry
 from tests.commands import runner_in
+from tests.engine import toy_harvest
 
 Play = Callable[..., Result]
 
@@ -15,7 +15,7 @@ Play = Callable[..., Result]
 @pytest.fixture
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
     """Run ``referee play`` in an empty folder with lines typed."""
-    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
+    toy_harvest.register(monkeypatch)
     invoke = runner_in(tmp_path, monkeypatch)
 
     def run(*arguments: object, typed: str | bytes = "", code: int = 0, command: str = "play") -> Result:

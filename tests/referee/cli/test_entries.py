@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from engine import registry
 from engine.records.record import read, replay
 from engine.registry import load
 from referee.journal import Journal, fold
 from tests.commands import Run, runner_in
+from tests.engine import toy_harvest
 
 GAME = load("deblockle")
 NEXT = "No referee is running; the next one continues from here."
@@ -25,7 +25,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.fixture
 def harvest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
+    toy_harvest.register(monkeypatch)
 
 
 def kinds() -> list[str]:

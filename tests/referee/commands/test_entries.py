@@ -31,6 +31,7 @@ from referee.journal.events import Event
 from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import read_step
 from referee.session.execution import IdleSession
+from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST
 
 DEBLOCKLE = load("deblockle")
@@ -40,7 +41,7 @@ ENTRIES: Any = {"turn": EnterTurn, "rolled": EnterRoll, "announced": Announce}
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
+        toy_harvest.register(patch)
         yield
 
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from engine import registry
 from engine.errors import EngineError
 from engine.games.deblockle.advice.evaluation import search_rules_of
 from engine.registry import load
 from engine.search.budget import CountingClock
 from referee.hints.advice import Advice, Answer, Question, advice_in, answer_question, hint_data, hint_text
 from referee.hints.process import HintProcess, serve
+from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST
 from tests.guard import GUARD_S
 
@@ -29,7 +29,7 @@ QUESTION = Question(3, "deblockle", START, "fair", 0.05)
 
 @pytest.fixture
 def harvest(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
+    toy_harvest.register(monkeypatch)
     return HARVEST
 
 
