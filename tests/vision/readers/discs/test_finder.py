@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import cv2
 import numpy as np
 import pytest
@@ -17,11 +19,12 @@ from tests.vision.readers.discs.drawn import (
     picture_of,
     seen_from,
 )
-from vision.frame import BoolImage
+from vision.frame import BoolImage, FloatArray
 from vision.geometry import outline_px, project
 from vision.readers.discs.appearance import DARK_FLOOR, shares_of
 from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane
 from vision.readers.discs.lighting import USUAL_PAPER
+from vision.readers.discs.shape import DiscShape, beyond_mm
 
 POSE = seen_from()
 ASLANT = seen_from(tilt_deg=50.0)
@@ -182,3 +185,86 @@ def test_how_much_of_a_disc_is_hidden_grows_as_the_nearer_one_comes_closer() -> 
     assert shares[0] > shares[1] > shares[2] > shares[3] == 0
     assert finder.hidden_share(middle, [(middle + 30.0 * towards, False)]) < shares[2]
     assert finder.hidden_share(middle, []) == 0
+
+
+WAYS = np.array([(math.cos(turn * math.pi / 10), math.sin(turn * math.pi / 10)) for turn in range(20)])
+
+
+def steps(most: float, step: int) -> list[tuple[int, int]]:
+    """Offsets in a circle, row by row."""
+    along = range(-int(most), int(most) + 1, step)
+    return [(x, y) for y in along for x in along if math.hypot(x, y) <= most + step / 4]
+
+
+class ByCircles:
+    """The search near one place, circle by circle."""
+
+    def __init__(self, plane: TopPlane, shape: DiscShape, place: str, nearer: BoolImage) -> None:
+        centre = np.array(BOARD.centre_mm(place))
+        self.plane, self.nearer, self.centre = plane, nearer, centre
+        rings = [centre + share * shape.radius_mm * WAYS for share in (0.5, 0.72, 0.9)]
+        beside = [centre + (shape.reach(centre, WAYS)[:, None] + out) * WAYS for out in (1.4, 3.0)]
+        points = np.concatenate([*rings, *beside])
+        columns, rows = plane.window.to_pixels(points[:, 0], points[:, 1])
+        self.pixels = np.round(np.column_stack([rows, columns])).astype(int)
+        self.clear = np.array([beyond_mm(point, shape.ball_circles(centre)) > 0.8 for point in points])
+
+    def at(self, offset: tuple[int, int], *, whole: bool = False) -> tuple[float, float, FloatArray]:
+        """The contrast of one circle, how well its whole outline stands out, and its colour."""
+        rows, columns = (self.pixels + np.array([-offset[1], offset[0]])).T
+        colours = self.plane.colours[rows, columns].astype(np.float64)
+        kept = (self.clear | whole) & ~self.nearer[rows, columns]
+        inside = colours[:60][kept[:60]]
+        colour, spread = (inside.mean(axis=0), inside.std(axis=0)) if len(inside) else (np.zeros(3), np.zeros(3))
+        apart = np.where(kept[60:], np.linalg.norm((colours[60:] - colour) / (0.02 + spread), axis=1), -1.0)
+        around = np.sort(np.maximum(apart[:20], apart[20:]))
+        seen = int((around >= 0).sum())
+        fitting = float(np.minimum(around, 8.0).sum())
+        if seen < 8 or len(inside) < 4:
+            return 0.0, fitting, colour
+        return float(around[20 - seen + int(0.15 * seen)]), fitting, colour
+
+    def fit(self) -> tuple[FloatArray, float, float, FloatArray] | None:
+        """The best circle's middle, its contrast with and without what a ball would cover, and its colour."""
+        first = max(steps(8, 2), key=lambda offset: self.at(offset)[0])
+        if self.at(first)[0] <= 1.2:
+            return None
+        close = [(first[0] + x, first[1] + y) for x, y in steps(2, 1)]
+        most = max(self.at(offset)[0] for offset in close)
+        found = max((one for one in close if self.at(one)[0] >= 0.9 * most), key=lambda offset: self.at(offset)[1])
+        whole = max(self.at((found[0] + x, found[1] + y), whole=True)[0] for x, y in steps(1, 1))
+        return self.centre + found, most, min(most, whole), self.at(found)[2]
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_the_best_circle_is_that_found_by_trying_one_after_another(hidden: bool) -> None:
+    pose = seen_from(-75.0, 35.0)
+    finder = finder_from(pose)
+    discs = [
+        Drawn("b2", PALE, (3.0, -4.0)),
+        Drawn("d2", DARK, ball=PALE),
+        Drawn("f3", (0.14, 0.22, 0.33)),
+        Drawn("d5", PALE, (-6.0, 5.0), ball=DARK),
+    ]
+    places = [*(disc.place for disc in discs), "b6"]
+    plane = finder.plane(picture_of(discs, pose), places)
+    plane.colours[:] += np.random.default_rng(8).normal(0.0, 0.03, plane.colours.shape).astype(np.float32)
+    nearer = np.zeros(plane.colours.shape[:2], dtype=np.bool_)
+    if hidden:
+        for place, share in (("b2", 3), ("d2", -4), ("d5", 12), ("f3", 24)):
+            column, row = (round(float(at)) for at in plane.window.to_pixels(*BOARD.centre_mm(place)))
+            nearer[row - 24 : row + 24, column - 24 : column + share] = True
+    found = finder.find(plane, places, nearer)
+    assert "b2" in found
+    assert len(found) < len(places)
+    for place in places:
+        expected = ByCircles(plane, finder.shape, place, nearer).fit()
+        assert (place in found) == (expected is not None), place
+        if expected is not None:
+            middle, contrast, without_ball, colour = expected
+            one = found[place]
+            assert one.centre_mm == pytest.approx(middle)
+            assert one.contrast == pytest.approx(contrast, rel=1e-3)
+            assert one.contrast_without_ball == pytest.approx(without_ball, rel=1e-3)
+            assert one.colour == pytest.approx(colour, abs=1e-3)
+            assert one.light == pytest.approx(np.median((shares_of(colour) - DARK_FLOOR) * plane.paper), abs=1e-3)
