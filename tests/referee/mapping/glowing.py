@@ -25,6 +25,14 @@ def glow(image: Image, setting: Setting, x_mm: float, y_mm: float, levels: float
     """The picture with a soft light at a point of the board."""
     top = setting.layout.board.height_mm
     (x, y), (edge, _) = project(setting.camera, setting.pose, [[x_mm, y_mm, top], [x_mm + wide_mm, y_mm, top]])
-    rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
-    light = levels * np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / (2 * (edge - x) ** 2))
-    return np.clip(image.astype(float) + light[..., None], 0, 255).astype(np.uint8)
+    spread_px = edge - x
+    # Farther away it adds nothing to a level.
+    reach_px = 6 * abs(spread_px)
+    top_px, left_px = max(0, int(y - reach_px)), max(0, int(x - reach_px))
+    part = np.s_[top_px : int(y + reach_px), left_px : int(x + reach_px)]
+    shown = image.copy()
+    rows, columns = np.indices(shown[part].shape[:2])
+    away_px = np.hypot(rows + top_px - y, columns + left_px - x)
+    light = levels * np.exp(-0.5 * (away_px / spread_px) ** 2)
+    shown[part] = np.clip(shown[part] + light[..., None], 0, 255).astype(np.uint8)
+    return shown
