@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from tests.vision.surface.drawn import WINDOW, WOOD, Rect, lit, part, softened, view_of
 from vision.frame import BoolImage, Image
+from vision.sampling import linear_light
 from vision.surface.colours import COARSER, SurfaceColours, sharp_share
+from vision.surface.view import PX_PER_MM
 
 PATCH: Rect = (-60.0, 10.0, -30.0, 50.0)
 ROWS, COLUMNS = WINDOW.shape
@@ -180,3 +183,63 @@ def test_a_board_that_is_half_white_is_measured_by_its_dull_half() -> None:
     found = colours_of(image)
     assert not found.strange[:, COLUMNS // 4 + 5 :].any()
     assert found.strange[:, : COLUMNS // 4 - 5].mean() > 0.95
+
+
+def fitted(values: npt.NDArray[np.floating], chosen: BoolImage, curved: bool) -> npt.NDArray[np.floating]:
+    """A slope, or a curved surface, through the chosen values, but for those that lie off it."""
+    rows, columns = np.indices(values.shape)
+    y, x = rows / values.shape[0] - 0.5, columns / values.shape[1] - 0.5
+    terms = np.stack([np.ones_like(x), x, y, *([x * x, y * y, x * y] if curved else [])], axis=-1)
+    given, targets = terms[chosen], values[chosen].astype(np.float64)
+    off = np.abs(targets - np.median(targets))
+    share = 0.6
+    for _ in range(4):
+        kept = off <= np.sort(off)[int(share * (len(off) - 1))]
+        solution, *_ = np.linalg.lstsq(given[kept], targets[kept], rcond=None)
+        off, share = np.abs(targets - given @ solution), 0.7
+    return np.asarray(terms @ solution)
+
+
+@pytest.mark.parametrize("hidden_mm", [0.0, 200.0])
+@pytest.mark.parametrize("lamp", [0.15, 1.0, 4.5])
+def test_what_is_strange_and_odd_is_what_differs_from_the_fitted_look(hidden_mm: float, lamp: float) -> None:
+    """Hues are fitted by slopes, brightness by a curved surface, both to the bare board, smoothed over bare pixels."""
+    falling = np.linspace(1.2, 0.6, COLUMNS)[None, :, None] * np.linspace(0.8, 1.1, ROWS)[:, None, None] ** 2
+    image = with_patch((40.0, 90.0, 20.0, 60.0), (1.0, 1.0, 2.2), with_patch(PATCH, (0.5, 1.3, 0.9), wood(falling)))
+    image = with_patch((-120.0, -70.0, -130.0, -80.0), 0.15, with_patch((60.0, 120.0, -120.0, -70.0), 1.4, image))
+    image = lit(image, lamp)
+    known = BARE.copy()
+    known[part((-hidden_mm, hidden_mm, -150.0, -150.0 + hidden_mm))] = True
+    found = colours_of(image, known)
+    small = known[::COARSER, ::COARSER]
+    taken = np.pad(small, ((1, 0), (1, 0)))
+    bare = ~(taken[1:, 1:] | taken[:-1, 1:] | taken[1:, :-1] | taken[:-1, :-1])
+    assert (found.known == ~bare).all()
+    chosen = np.zeros_like(bare)
+    chosen[::4, ::4] = bare[::4, ::4]
+    size = bare.shape[::-1]
+    light = linear_light(np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), dtype=np.uint8))
+    bright = np.median(light, axis=2)
+    assert found.bright == pytest.approx(bright, abs=1e-6)
+    dull = chosen & (bright < 0.88)
+    chosen = dull if dull.sum() > 0.3 * chosen.sum() else chosen
+    scaled = light * (0.3 / np.median(light[chosen]))
+    floored = np.log(scaled + 0.004 + 0.02 * scaled.max(axis=2, keepdims=True))
+    brightness = np.log(scaled.mean(axis=2) + 0.004)
+    logs = np.stack([floored[..., 0] - floored[..., 1], floored[..., 2] - floored[..., 1], brightness], axis=-1)
+    logs = logs.astype(np.float32)
+    sigma = 2.5 * PX_PER_MM / COARSER
+    weight = np.maximum(cv2.GaussianBlur(bare.astype(np.float32), (0, 0), sigma), 1e-3)
+    inside = cv2.GaussianBlur(logs * bare[..., None], (0, 0), sigma) / weight[..., None]
+    off = [inside[..., term] - fitted(inside[..., term], chosen, curved=term == 2) for term in range(3)]
+    off_hue = np.hypot(off[0], off[1])
+    usual = float(np.median(off_hue[chosen]))
+    assert found.hue_limit == pytest.approx(max(0.13, 4.5 * usual), rel=0.01)
+    assert found.off_hue == pytest.approx(off_hue * bare, abs=0.002)
+    assert found.brighter == pytest.approx(off[2] * bare, abs=0.002)
+    assert found.logs == pytest.approx(cv2.GaussianBlur(logs, (0, 0), sigma), abs=1e-3)
+    strange = (off_hue > found.hue_limit) | (off[2] > 0.55) | (off[2] < -1.7)
+    odd = (off_hue > max(0.045, 3.0 * usual)) | (np.abs(off[2]) > 0.3)
+    assert (found.strange != (strange & bare)).mean() < 0.001
+    assert (found.odd != (odd & bare)).mean() < 0.001
+    assert 0.003 < found.strange.mean() < found.odd.mean() < 0.6
