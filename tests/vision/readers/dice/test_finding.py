@@ -244,6 +244,15 @@ def test_middles_that_lie_close_are_one_the_likelier(away_px: float, heats: list
     assert [one.heat for one in beside] == pytest.approx(heats, abs=1e-4)
 
 
+@pytest.mark.parametrize(("across", "down"), [(4, 0), (-4, 0), (0, 4), (0, -4), (4, 4), (-4, -4), (4, -4), (-4, 4)])
+def test_a_candidate_is_likelier_than_all_cells_around_it(across: float, down: float) -> None:
+    # dice so small that two middles in neighbouring cells are not yet taken for one
+    small = FindingSettings(smallest_px=5.0, largest_px=12.8)
+    finder: Any = Middles((50.5, 62.5, 8.0, 0.9), (50.5 + across, 62.5 + down, 8.0, 0.7))
+    (one,) = candidates_of(PLAIN, finder, (8.0, 8.0), small)
+    assert one.heat == pytest.approx(0.9, abs=1e-4)
+
+
 class Says:
     """A classifier that gives these scores of the classes in turn, one batch each, and no correction but the one given.
 
