@@ -22,14 +22,14 @@ _FILLED = 0.4
 """The share of all lines that is written in the first picture, from the lowest up."""
 
 
-def sheet_film(game: str, sheets: int, size: tuple[int, int], seed: int, shots: int = SHOTS) -> PictureSet:
-    """So many tables (``shots``) with so many sheets, each in the handwriting of its own seed.
+def sheet_film(game: str, sheets: int, size: tuple[int, int], seed: int) -> PictureSet:
+    """Tables with so many sheets, each in the handwriting of its own seed.
 
     Raises LayoutError for a game without sheets.
     """
     layout = default_layout(game).with_sheets(sheets)
     setting = standard_setting(lens(size), game=game, layout=layout)
-    return PictureSet(layout, tuple(_shot(setting, [seed, number]) for number in range(shots)))
+    return PictureSet(layout, tuple(_shot(setting, [seed, number]) for number in range(SHOTS)))
 
 
 def _shot(setting: Setting, seed: list[int]) -> Shot:
