@@ -34,8 +34,6 @@ MEMORY = Path(":memory:")
 _REQUESTS_AMONG = 5000
 """How many of the newest events are searched for the request id of a repeated order: many evenings."""
 
-_NUMBER_AND_EVENT = "SELECT number, kind, data, frame_time_s, wall_time FROM event"
-
 
 @dataclass(frozen=True)
 class GameSummary:
@@ -75,12 +73,6 @@ def _empty_log(connection: sqlite3.Connection) -> None:
             raise
 
 
-def _single_value(cursor: sqlite3.Cursor) -> Any:
-    """Return the result of a query with one row and one column."""
-    ((value,),) = cursor
-    return value
-
-
 def utc_text(moment: datetime) -> str:
     """Format a time as ISO 8601 UTC with milliseconds: ``2026-05-01T18:30:00.250Z``."""
     if moment.tzinfo is None:
@@ -108,11 +100,19 @@ class Journal:
         self._wall_clock = wall_clock
         self._limits = limits
         self._lock = lock
-        with journal_faults(path):
-            self._game: int = _single_value(connection.execute("SELECT coalesce(max(game), 0) FROM event"))
-            self._kept_bytes: int = _single_value(
-                connection.execute("SELECT coalesce(sum(size_bytes), 0) FROM evidence WHERE content IS NOT NULL")
-            )
+        self._game = self.latest_game() or 0
+        self._kept_bytes: int = self._value(
+            "SELECT coalesce(sum(size_bytes), 0) FROM evidence WHERE content IS NOT NULL"
+        )
+
+    def _rows(self, query: str, *arguments: object) -> list[Any]:
+        with journal_faults(self.path):
+            return self._connection.execute(query, arguments).fetchall()
+
+    def _value(self, query: str, *arguments: object) -> Any:
+        """Return the result of a query with one row and one column."""
+        ((value,),) = self._rows(query, *arguments)
+        return value
 
     @classmethod
     def open(
@@ -230,12 +230,10 @@ class Journal:
         with self._noting_failure():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                number: int = _single_value(
-                    self._connection.execute(
-                        "INSERT INTO event (game, kind, data, frame_time_s, wall_time) VALUES (?, ?, ?, ?, ?) "
-                        "RETURNING number",
-                        (game, event.kind, data, event.frame_time_s, event.wall_time),
-                    )
+                number: int = self._value(
+                    "INSERT INTO event (game, kind, data, frame_time_s, wall_time) VALUES (?, ?, ?, ?, ?) "
+                    "RETURNING number",
+                    *(game, event.kind, data, event.frame_time_s, event.wall_time),
                 )
                 for picture in evidence:
                     kept_bytes += self._insert_picture(number, picture)
@@ -315,17 +313,16 @@ class Journal:
 
     def events(self, game: int | None = None) -> list[tuple[int, Event]]:
         """List (number, event) pairs in order, of one game or of all."""
-        where, arguments = ("", ()) if game is None else (" WHERE game = ?", (game,))
+        where, arguments = ("", ()) if game is None else ("WHERE game = ?", (game,))
+        columns = "number, kind, data, frame_time_s, wall_time"
         with journal_faults(self.path):
-            rows = self._connection.execute(f"{_NUMBER_AND_EVENT}{where} ORDER BY number", arguments).fetchall()
+            rows = self._rows(f"SELECT {columns} FROM event {where} ORDER BY number", *arguments)
             return [(number, decode(number, *row)) for number, *row in rows]
 
     def games(self) -> list[GameSummary]:
         """List the journal's games, in the order in which they began."""
-        with journal_faults(self.path):
-            counts = self._connection.execute("SELECT game, count(*) FROM event GROUP BY game ORDER BY game").fetchall()
         summaries = []
-        for game, count in counts:
+        for game, count in self._rows("SELECT game, count(*) FROM event GROUP BY game ORDER BY game"):
             begun, *further = (event for _, event in self.events(game))
             ended = False
             for event in further:
@@ -337,24 +334,18 @@ class Journal:
 
     def latest_game(self) -> int | None:
         """Return the number of the latest game, ``None`` in an empty journal."""
-        with journal_faults(self.path):
-            latest: int | None = _single_value(self._connection.execute("SELECT max(game) FROM event"))
+        latest: int | None = self._value("SELECT max(game) FROM event")
         return latest
 
     @property
     def last_number(self) -> int:
         """The number of the last event, 0 in an empty journal."""
-        with journal_faults(self.path):
-            last: int = _single_value(self._connection.execute("SELECT coalesce(max(number), 0) FROM event"))
-        return last
+        return int(self._value("SELECT coalesce(max(number), 0) FROM event"))
 
     def evidence(self, event_number: int) -> list[KeptEvidence]:
         """List an event's pictures in their original order, including dropped ones."""
-        with journal_faults(self.path):
-            rows = self._connection.execute(
-                "SELECT name, media_type, content, size_bytes, left_out FROM evidence WHERE event = ? ORDER BY number",
-                (event_number,),
-            ).fetchall()
+        columns = "name, media_type, content, size_bytes, left_out"
+        rows = self._rows(f"SELECT {columns} FROM evidence WHERE event = ? ORDER BY number", event_number)
         return [
             KeptEvidence(Evidence(name, media_type, content or b""), size, left_out)
             for name, media_type, content, size, left_out in rows
@@ -362,42 +353,32 @@ class Journal:
 
     def game_of(self, event_number: int) -> int | None:
         """Return the number of the game that an event belongs to, ``None`` if there is no such event."""
-        with journal_faults(self.path):
-            game: int | None = _single_value(
-                self._connection.execute("SELECT max(game) FROM event WHERE number = ?", (event_number,))
-            )
+        game: int | None = self._value("SELECT max(game) FROM event WHERE number = ?", event_number)
         return game
 
     def event_of_request(self, request_id: str) -> int | None:
         """Return the number of the newest event caused by an order with this id, among the last few thousand."""
-        with journal_faults(self.path):
-            number: int | None = _single_value(
-                self._connection.execute(
-                    "SELECT max(number) FROM event WHERE number > (SELECT max(number) FROM event) - ? "
-                    f"AND json_extract(data, '$.{REQUEST}') = ?",
-                    (_REQUESTS_AMONG, request_id),
-                )
-            )
+        number: int | None = self._value(
+            "SELECT max(number) FROM event WHERE number > (SELECT max(number) FROM event) - ? "
+            f"AND json_extract(data, '$.{REQUEST}') = ?",
+            *(_REQUESTS_AMONG, request_id),
+        )
         return number
 
     def events_after(self, number: int, most: int) -> list[tuple[int, int, Event]]:
         """List (number, game, event) of at most ``most`` events after a number, in order."""
+        columns = "number, game, kind, data, frame_time_s, wall_time"
         with journal_faults(self.path):
-            rows = self._connection.execute(
-                "SELECT number, game, kind, data, frame_time_s, wall_time FROM event WHERE number > ? "
-                "ORDER BY number LIMIT ?",
-                (number, most),
-            ).fetchall()
+            rows = self._rows(f"SELECT {columns} FROM event WHERE number > ? ORDER BY number LIMIT ?", number, most)
             return [(number, game, decode(number, *row)) for number, game, *row in rows]
 
     def pictures(self, game: int) -> dict[int, tuple[str, ...]]:
         """List the names of a game's pictures by event, in their original order."""
-        with journal_faults(self.path):
-            rows = self._connection.execute(
-                "SELECT evidence.event, evidence.name FROM evidence JOIN event ON event.number = evidence.event "
-                "WHERE event.game = ? AND evidence.content IS NOT NULL ORDER BY evidence.number",
-                (game,),
-            ).fetchall()
+        rows = self._rows(
+            "SELECT evidence.event, evidence.name FROM evidence JOIN event ON event.number = evidence.event "
+            "WHERE event.game = ? AND evidence.content IS NOT NULL ORDER BY evidence.number",
+            game,
+        )
         names: dict[int, tuple[str, ...]] = {}
         for event, name in rows:
             names[event] = (*names.get(event, ()), name)
@@ -406,7 +387,7 @@ class Journal:
     def check(self) -> None:
         """Check the whole file; raises JournalUnreadableError if SQLite finds damage."""
         with journal_faults(self.path):
-            (finding,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+            finding = self._value("PRAGMA quick_check(1)")
             if finding != "ok":
                 raise JournalUnreadableError(f"it is damaged ({finding}): keep a copy, and give another --journal")
 
