@@ -3,7 +3,7 @@
 Run: uv run --group training python scripts/fit_leaning.py --trays 240
 
 In half of the trays all dice lean, by 10 to 30 degrees. Prints the weights of
-``vision.readers.dice.outline.LeaningOdds`` (logistic regression by Newton's method, on the dice whose outline the
+``vision.readers.dice.leaning.LeaningOdds`` (logistic regression by Newton's method, on the dice whose outline the
 reader looks at). Prints too how many flat dice are said to lean and how many leaning ones are noticed in the half of
 the trays that was left out, by the network alone and by both.
 """
@@ -28,9 +28,9 @@ from benchmarks.parts.dice_stress import leaning_picture
 from simulator.scene.dice_variety import COCKED
 from vision.frame import FloatArray
 from vision.layout.pieces import DicePieces
-from vision.readers.dice.finding import OUTLINE, find_dice, leaning_odds
+from vision.readers.dice.finding import find_dice
+from vision.readers.dice.leaning import leaning_gain, network_odds
 from vision.readers.dice.networks import Networks
-from vision.readers.dice.outline import leaning_gain
 from vision.readers.dice.reader import TRAY
 from vision.sampling import PlaneWindow, plane_map, sample
 
@@ -79,12 +79,12 @@ def samples_of(number: int, networks: Networks) -> Iterator[Sample]:
     found = find_dice(flat, networks, sides, TRAY, slant_at)
     if not found:
         return
-    for die, network in zip(found, leaning_odds(flat, found, networks, slant_at), strict=True):
-        place = on_plane(die.x_px, die.y_px)
-        _, shows = min((math.dist(place, (x, y)), shows) for x, y, shows in made.dice)
-        slant = slant_at(die.x_px, die.y_px)
-        gain = leaning_gain(flat, (die.x_px, die.y_px, die.side_px), slant, OUTLINE)
-        if gain is not None and min(math.dist(place, (x, y)) for x, y, _ in made.dice) < NEAR_MM:
+    places = [(die.x_px, die.y_px, die.side_px) for die in found]
+    slants = [slant_at(die.x_px, die.y_px) for die in found]
+    for place, slant, network in zip(places, slants, network_odds(flat, places, slants, networks), strict=True):
+        away_mm, shows = min((math.dist(on_plane(*place[:2]), (x, y)), shows) for x, y, shows in made.dice)
+        gain = leaning_gain(flat, place, slant)
+        if gain is not None and away_mm < NEAR_MM:
             yield Sample(number, shows == COCKED, network, gain, math.hypot(*slant))
 
 

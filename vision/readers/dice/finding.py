@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
+from vision.readers.dice.leaning import leaning_odds
 from vision.readers.dice.networks import (
     CELL_PX,
     CLASSES,
@@ -26,7 +27,6 @@ from vision.readers.dice.networks import (
     normalised,
     square_input,
 )
-from vision.readers.dice.outline import LeaningOdds, OutlineSettings, leaning_gain
 
 VALUES = ("1", "2", "3", "4", "5", "6")
 
@@ -146,15 +146,6 @@ _IN_FRONT = 0.8
 
 _FARTHEST = 0.5
 """Maximum error of a square, in edges and in the logarithm of an edge, close to that of the training data."""
-
-_LOOKS = ((0.05, 0.05), (-0.05, -0.05), (0.05, -0.05), (-0.05, 0.05))
-"""Offsets, in edges, of the squares in which the network looks whether a die leans; the last two are mirrored. On made
-trays, the mean of these four is wrong far less often than one look.
-"""
-
-OUTLINE = OutlineSettings()
-LEANING_ODDS = LeaningOdds()
-"""How an outline is compared, and how much it counts beside the network as evidence of leaning."""
 
 PlacedT = TypeVar("PlacedT", Candidate, FoundDie)
 
@@ -356,7 +347,8 @@ def _looked_at(
         SquareView(turned_deg) if slant_at is None else SquareView.of(slant_at(one.x_px, one.y_px))
         for one in candidates
     ]
-    given = networks.faces.run(_squares(image, candidates, views))
+    squares = [crop(image, one.x_px, one.y_px, one.side_px, view) for one, view in zip(candidates, views, strict=True)]
+    given = networks.faces.run(square_input(squares, views))
     placed = []
     for one, view, shape in zip(candidates, views, given[:, len(CLASSES) :].tolist(), strict=True):
         across, down, longer = (min(max(value, -_FARTHEST), _FARTHEST) for value in shape)
@@ -367,34 +359,16 @@ def _looked_at(
     return np.array(given[:, : len(CLASSES)]), placed
 
 
-def _squares(image: Image, places: Sequence[Candidate | FoundDie], views: Sequence[SquareView]) -> Floats:
-    squares = [crop(image, one.x_px, one.y_px, one.side_px, view) for one, view in zip(places, views, strict=True)]
-    return square_input(squares, views)
-
-
-def leaning_odds(image: Image, dice: Sequence[FoundDie], networks: Networks, slant_at: SlantAt) -> list[float]:
-    """Log-odds that each die leans, by the network alone, for equal prior odds: the mean of several looks."""
-    views = [SquareView.of(slant_at(die.x_px, die.y_px)) for die in dice]
-    looks = []
-    for across, down in _LOOKS:
-        moved = [replace(die, x_px=die.x_px + across * die.side_px, y_px=die.y_px + down * die.side_px) for die in dice]
-        squares = _squares(image, moved, views)
-        looks.append(networks.leaning.run(squares if across == down else squares[..., ::-1])[:, 0])
-    return [float(odds) for odds in np.mean(looks, axis=0)]
-
-
 def _weighed_leaning(
     image: Image, dice: Sequence[FoundDie], networks: Networks, settings: FindingSettings, slant_at: SlantAt
 ) -> list[FoundDie]:
-    """The dice with the probability that each leans, by the network and, where visible, the outline."""
-    weighed = []
-    for die, by_network in zip(dice, leaning_odds(image, dice, networks, slant_at), strict=True):
-        odds, slant = by_network, slant_at(die.x_px, die.y_px)
-        if by_network > settings.surely_flat:
-            gain = leaning_gain(image, (die.x_px, die.y_px, die.side_px), slant, OUTLINE)
-            odds = by_network if gain is None else LEANING_ODDS.of(by_network, gain, math.hypot(*slant))
-        weighed.append(replace(die, leans=1 / (1 + math.exp(-odds) / settings.leaning)))
-    return weighed
+    """The dice with the probability that each leans."""
+    places = [(die.x_px, die.y_px, die.side_px) for die in dice]
+    slants = [slant_at(die.x_px, die.y_px) for die in dice]
+    odds = leaning_odds(image, places, slants, networks, settings.surely_flat)
+    return [
+        replace(die, leans=1 / (1 + math.exp(-one) / settings.leaning)) for die, one in zip(dice, odds, strict=True)
+    ]
 
 
 def _chances(given: Floats, networks: Networks, settings: FindingSettings) -> Floats:

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from tests.effort import some
-from vision.readers.dice.outline import LeaningOdds, OutlineSettings, leaning_gain
+from vision.readers.dice.leaning import LeaningOdds, leaning_gain
 
 PLACE = (40.0, 38.0, 26.0)
 SLANT = (0.25, 0.3)
-SETTINGS = OutlineSettings()
 DARK, LIGHT = (60.0, 60.0, 60.0), (200.0, 210.0, 220.0)
 
 
@@ -40,7 +39,7 @@ def drawn(
 
 
 def gain_of(image: np.ndarray, place: tuple[float, float, float] = PLACE, slant: tuple[float, float] = SLANT) -> float:
-    gain = leaning_gain(image, place, slant, SETTINGS)
+    gain = leaning_gain(image, place, slant)
     assert gain is not None
     return gain
 
@@ -101,11 +100,11 @@ def test_a_shadow_is_not_the_die() -> None:
 def test_a_patterned_table_hides_the_outline(noise: float) -> None:
     grain = np.random.default_rng(1).normal(0, noise, (150, 150, 3))
     image = np.clip(drawn(22.0, body=(130.0, 140.0, 150.0)) + grain, 0, 255).astype(np.uint8)
-    assert (leaning_gain(image, PLACE, SLANT, SETTINGS) is None) == (noise > 20)
+    assert (leaning_gain(image, PLACE, SLANT) is None) == (noise > 20)
 
 
 def test_a_bare_table_has_no_outline() -> None:
-    assert leaning_gain(np.full((90, 90, 3), 60, dtype=np.uint8), PLACE, SLANT, SETTINGS) is None
+    assert leaning_gain(np.full((90, 90, 3), 60, dtype=np.uint8), PLACE, SLANT) is None
 
 
 @pytest.mark.parametrize("lines", ["rows", "columns"])
@@ -118,12 +117,12 @@ def test_what_reaches_out_of_the_square_is_no_die(lines: str, side: int) -> None
         image[y : y + 8, stripe] = 220
     else:
         image[stripe, x : x + 8] = 220
-    assert leaning_gain(image, PLACE, SLANT, SETTINGS) is None
+    assert leaning_gain(image, PLACE, SLANT) is None
 
 
 def test_two_dice_in_one_are_not_judged() -> None:
     image = np.maximum(drawn(0.0), drawn(0.0, place=(PLACE[0] + 20, PLACE[1] + 10, 26.0)))
-    assert leaning_gain(image, PLACE, SLANT, SETTINGS) is None
+    assert leaning_gain(image, PLACE, SLANT) is None
 
 
 def test_the_network_and_the_outline_both_count_and_less_if_seen_aslant() -> None:
