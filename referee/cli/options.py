@@ -167,7 +167,7 @@ def opponent_options(command: Command) -> Command:
     )(strength(command))
 
 
-def seeing_options(command: Command) -> Command:
+def input_options(command: Command) -> Command:
     """Add ``--calibration``, ``--layout``, ``--markers`` and ``--looks``."""
     command = markers_option(command)
     for name, setting, what in (

@@ -11,7 +11,7 @@ import click
 
 from referee.cli.context import CommandContext, output, say
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, Corners, grid_options, markers_option, seeing_options
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, Corners, grid_options, input_options, markers_option
 
 if TYPE_CHECKING:
     from engine.api import Game
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=ExampleCommand)
 @click.argument("images", nargs=-1, required=True, type=READABLE_FILE, metavar="IMAGE...")
-@seeing_options
+@input_options
 @click.option(
     "--dice", is_flag=True, help="Read the dice of plain photographs; neither calibration nor layout is needed."
 )

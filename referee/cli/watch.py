@@ -21,12 +21,12 @@ from referee.cli.options import (
     chosen_page,
     clock_option,
     given_settings,
+    input_options,
     journal_option,
     opponent_options,
     page_options,
     read_pairs,
     rule_option,
-    seeing_options,
     setting_option,
 )
 from referee.cli.page import maintenance
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 )
 @click.option("--video", type=READABLE_FILE, help="A video file.")
 @click.option("--stills", is_flag=True, help="Every picture shows a table at rest after a turn.")
-@seeing_options
+@input_options
 @setting_option("--game", setting="game.name", type=GAME, help="The game's name.  [default: as in the settings]")
 @rule_option
 @journal_option

@@ -82,14 +82,14 @@ class LightFinder:
 
 
 def walk_lights(walk: LightWalk, show: ShowLight, ask: Ask, say: Say, finder: LightFinder | None = None) -> None:
-    """Go through the lights; with ``eye`` a person is only asked about uncertain ones.
+    """Go through the lights; with a ``finder``, a person is only asked about uncertain ones.
 
     Ends after the last light, when the person finishes, or when the input ends.
     """
     say(walk.HELP)
     watched = -1
     while (light := walk.light) is not None:
-        # a light that the person went back to is theirs to decide: the camera would find the same again
+        # If the person went back to a light, the camera would only repeat its result, so the person decides.
         spot = None if finder is None or light <= watched else finder.find(light, show)
         watched = max(watched, light)
         if spot is not None and spot.place is not None and not spot.doubt:
@@ -158,7 +158,7 @@ def walk_switches(
 def _is_settled(report: SwitchReport | None, before: bool | None) -> bool | None:
     """Whether the switches are readable; ``None`` until they are for the first time."""
     if report is None or all(report.doubtful):
-        # right after its start a board can't read any switch yet, and what closes now is not a change
+        # A board that has just started can't read its switches yet, so a switch that closes now didn't change.
         return before if before is None or report is not None else False
     return True
 
@@ -175,7 +175,7 @@ def _closings(report: SwitchReport | None) -> list[list[int]]:
     together_s = 0.05
     moments: list[tuple[float, list[int]]] = []
     for change in () if report is None else report.changes:
-        # a switch that opened again (a piece slid over it) is not where the piece stands
+        # If a switch opened again, a piece only slid over it.
         if not change.closed or report is None or not report.closed[change.switch]:
             continue
         if moments and change.time_s - moments[-1][0] <= together_s:
@@ -186,13 +186,13 @@ def _closings(report: SwitchReport | None) -> list[list[int]]:
     return [switches for _, switches in moments]
 
 
-def sayer(console: Console) -> Callable[[str], None]:
+def line_printer(console: Console) -> Callable[[str], None]:
     """Return a function that prints a sentence."""
     return lambda sentence: console.print(Text(sentence), soft_wrap=True)
 
 
-def where_it_is(kind: str, path: Path, named: Path | None, setting: str) -> str:
-    """Say where a map was written, and which ``setting`` uses it, unless that names it already."""
+def saved_map_sentence(kind: str, path: Path, named: Path | None, setting: str) -> str:
+    """Say where a map was written, and which ``setting`` to change, unless it names the map already."""
     if named is not None and named.resolve() == path.resolve():
         return f"The {kind} is in {path}, which the settings name already."
     return f"The {kind} is in {path}; {setting} uses it."

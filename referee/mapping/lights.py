@@ -17,7 +17,15 @@ from hardware.lights.light_map import LightMap, write_light_map
 from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Mood, Signal, Sound
 from referee.errors import ConfigError
-from referee.mapping.dialogue import Ask, LightFinder, one_light_map, one_light_signal, sayer, walk_lights, where_it_is
+from referee.mapping.dialogue import (
+    Ask,
+    LightFinder,
+    line_printer,
+    one_light_map,
+    one_light_signal,
+    saved_map_sentence,
+    walk_lights,
+)
 from referee.mapping.walks import LightWalk
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import light_settings
@@ -52,7 +60,7 @@ def map_lights(
 
     Raises ConfigError where no strip is set, MapFileError, and the errors of the board and the camera.
     """
-    say = sayer(console)
+    say = line_printer(console)
     game = load(configuration.settings.game.name)
     plan = wiring_plan(configuration.settings, configuration.sources, game.places, making="light map")
     if not plan.drivers:
@@ -77,7 +85,7 @@ def map_lights(
     write_light_map(LightMap(places, status, lights=count, pin_map_crc=pin_map_crc), options.out)
     say(walk.summary())
     named, setting = configuration.settings.lights.light_map, f'light_map = "{options.out}" below [lights]'
-    say(where_it_is("light map", options.out, named, setting))
+    say(saved_map_sentence("light map", options.out, named, setting))
     return 0
 
 
@@ -88,7 +96,7 @@ def show_every_light(
 
     Raises ConfigError, and the errors of the board.
     """
-    say = sayer(console)
+    say = line_printer(console)
     settings = configuration.settings
     game = load(settings.game.name)
     # lights may be tried before the sensors are mapped

@@ -15,7 +15,7 @@ from engine.registry import load
 from hardware.grid import PlaceGrid, column_and_row
 from referee.commands.keyboard import PolledLines
 from referee.errors import ConfigError
-from referee.mapping.dialogue import sayer, walk_switches, where_it_is
+from referee.mapping.dialogue import line_printer, saved_map_sentence, walk_switches
 from referee.mapping.walks import SquareWalk, SwitchWalk
 from referee.rendering.board_text import draws_ascii
 from referee.sensing.health import health_file, load_health, sensors_out
@@ -58,7 +58,7 @@ def map_sensors(configuration: Configuration, options: SensorMapOptions, console
 
     ``lines`` are what a person types. Raises ConfigError where no switches are set, and the errors of the board.
     """
-    say = sayer(console)
+    say = line_printer(console)
     game = load(configuration.settings.game.name)
     plan = wiring_plan(configuration.settings, configuration.sources, game.places, making="sensor map")
     with open_switches(plan, say) as switches:
@@ -71,7 +71,7 @@ def map_sensors(configuration: Configuration, options: SensorMapOptions, console
     save_sensor_map(SensorMap(walk.found, count, checksum), options.out)
     say(walk.summary())
     named, setting = configuration.settings.sensors.map, f'map = "{options.out}" below [sensors]'
-    say(where_it_is("sensor map", options.out, named, setting))
+    say(saved_map_sentence("sensor map", options.out, named, setting))
     return 0
 
 
@@ -90,50 +90,50 @@ def show_sensors(configuration: Configuration, console: Console, *, once: bool) 
     out = sensors_out(load_health(health_file(settings.journal.path)))
     grid = grid_of(game.places)
     plain = draws_ascii(console)
-    say = sayer(console)
+    say = line_printer(console)
     with open_switches(plan, say) as switches:
         report = _first_report(switches)
-        told = None if report is None else by_place(report, sensor_map)
-        console.print(board_of_sensors(told, grid, out, plain=plain))
+        snapshot = None if report is None else by_place(report, sensor_map)
+        console.print(draw_sensors(snapshot, grid, out, plain=plain))
         try:
-            while not once and told is not None:
+            while not once and snapshot is not None:
                 switches.wait(_LISTEN_S)
                 report = switches.read()
                 now = None if report is None else by_place(report, sensor_map)
-                if now is None or (now.occupied, now.doubtful) != (told.occupied, told.doubtful):
-                    console.print(board_of_sensors(now, grid, out, plain=plain))
-                    told = now
+                if now is None or (now.occupied, now.doubtful) != (snapshot.occupied, snapshot.doubtful):
+                    console.print(draw_sensors(now, grid, out, plain=plain))
+                    snapshot = now
         except KeyboardInterrupt:
             return 0
-    for sentence in remarks(told, sensor_map, out):
+    for sentence in sensor_sentences(snapshot, sensor_map, out):
         say(sentence)
-    return 1 if told is None or told.doubtful or out else 0
+    return 1 if snapshot is None or snapshot.doubtful or out else 0
 
 
-def remarks(told: SensorSnapshot | None, sensor_map: SensorMap, out: Mapping[str, str]) -> Iterator[str]:
+def sensor_sentences(snapshot: SensorSnapshot | None, sensor_map: SensorMap, out: Mapping[str, str]) -> Iterator[str]:
     """Describe the state of the sensors in sentences."""
-    if told is None:
+    if snapshot is None:
         yield "The sensors say nothing."
         return
-    occupied = [place for place, closed in told.occupied.items() if closed]
-    yield f"{len(occupied)} of {len(told.occupied)} squares are occupied: {', '.join(occupied) or 'none'}."
-    if told.doubtful:
-        yield f"These can't be told now (a ghost, or a contact that chatters): {', '.join(sorted(told.doubtful))}."
-    missing = [place for place in sensor_map.places if place not in told.occupied]
+    occupied = [place for place, closed in snapshot.occupied.items() if closed]
+    yield f"{len(occupied)} of {len(snapshot.occupied)} squares are occupied: {', '.join(occupied) or 'none'}."
+    if snapshot.doubtful:
+        yield f"These can't be told now (a ghost, or a contact that chatters): {', '.join(sorted(snapshot.doubtful))}."
+    missing = [place for place in sensor_map.places if place not in snapshot.occupied]
     if missing:
         yield f"These have a switch in the map that is not there: {', '.join(missing)}."
     for place, why in out.items():
         yield f"The sensor under {place} is taken out: it {why}."
 
 
-def board_of_sensors(told: SensorSnapshot | None, grid: PlaceGrid, out: Mapping[str, str], *, plain: bool) -> Text:
+def draw_sensors(snapshot: SensorSnapshot | None, grid: PlaceGrid, out: Mapping[str, str], *, plain: bool) -> Text:
     """Draw which squares are occupied; ``out`` maps squares with a switched-off sensor to the reason."""
     marks = _PLAIN_MARKS if plain else _MARKS
     text = Text()
     for row in grid.rows:
         text.append(f"{column_and_row(row[0])[1]:>3} " if row else "")
         for place in row:
-            state = _state(told, place, out)
+            state = _state(snapshot, place, out)
             text.append(f" {marks[state]}", style=_STYLES[state])
         text.append("\n")
     columns = [column_and_row(place)[0] for place in grid.rows[-1]]
@@ -143,14 +143,14 @@ def board_of_sensors(told: SensorSnapshot | None, grid: PlaceGrid, out: Mapping[
     return text
 
 
-def _state(told: SensorSnapshot | None, place: str, out: Mapping[str, str]) -> _SquareState:
-    if told is None or place not in told.occupied:
+def _state(snapshot: SensorSnapshot | None, place: str, out: Mapping[str, str]) -> _SquareState:
+    if snapshot is None or place not in snapshot.occupied:
         return _SquareState.NO_SWITCH
     if place in out:
         return _SquareState.TAKEN_OUT
-    if place in told.doubtful:
+    if place in snapshot.doubtful:
         return _SquareState.DOUBTFUL
-    return _SquareState.OCCUPIED if told.occupied[place] else _SquareState.EMPTY
+    return _SquareState.OCCUPIED if snapshot.occupied[place] else _SquareState.EMPTY
 
 
 def _first_report(switches: Switches) -> SwitchReport | None:

@@ -14,7 +14,7 @@ _SKIP = ("", "s", "skip")
 
 @dataclass
 class _SensorWalk:
-    """What both ways through the switches share: the switch of each square that was ``found``."""
+    """The common part of both ways to map switches: the switch of each square that was ``found``."""
 
     switches: int
     places: Sequence[str]
@@ -22,7 +22,7 @@ class _SensorWalk:
     finished: bool = False
 
     def place_of(self, switch: int) -> str | None:
-        """Return the square that has a switch already."""
+        """Return the square that a switch belongs to, ``None`` if it isn't mapped yet."""
         return next((place for place, number in self.found.items() if number == switch), None)
 
     def summary(self) -> str:

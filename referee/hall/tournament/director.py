@@ -1,4 +1,4 @@
-"""Keeps tournaments: begins them, pairs rounds, takes results, and says which games are to begin at which tables."""
+"""Stores tournaments: begins them, pairs rounds at tables, and takes results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PAIR = {System.SWISS: swiss.pair, System.ROUND_ROBIN: round_robin.pair}
 
 @dataclass(frozen=True)
 class StoredTournament:
-    """A tournament as it is kept: which ``game`` is played, when it began (ISO 8601 UTC), and the boards' tables.
+    """A stored tournament: which ``game`` is played, when it began (ISO 8601 UTC), and the boards' tables.
 
     ``seats`` maps round and board to a table's id.
     """
@@ -31,7 +31,7 @@ class StoredTournament:
 
 
 class Director:
-    """Keeps tournaments in a database. ``now`` gives the time in UTC."""
+    """Stores tournaments in a database. ``now`` returns the time in UTC."""
 
     def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
         self._database = database
@@ -100,7 +100,7 @@ class Director:
         return tournament.round + 1
 
     def decide(self, number: int, pairing: tuple[int, int], score: Score, by: str) -> None:
-        """Take an arbiter's word for the result of a round's board; an open one waits for its table again.
+        """Set an arbiter's result for a round's board; an open score waits for the table's result again.
 
         Raises TournamentError where there is no such game.
         """

@@ -1,4 +1,4 @@
-"""Which game at a table is which pairing, and what its end means for it."""
+"""Links games at tables to pairings, and sets the pairings' results."""
 
 from __future__ import annotations
 

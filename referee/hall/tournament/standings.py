@@ -1,4 +1,4 @@
-"""The table of a tournament: points, then the usual ways to part those who have the same."""
+"""A tournament's standings: points, then the usual tie-breaks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.hall.tournament.values import Pairing, Player, Score, System, Tourn
 class Line:
     """A player's line. Points and tie-breaks are halves of a point, ``sonneborn_berger`` quarters.
 
-    ``rank`` is shared by those whom nothing parts.
+    ``rank`` is shared by players with equal tie-breaks.
     """
 
     rank: int

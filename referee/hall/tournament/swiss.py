@@ -1,8 +1,8 @@
-"""A Swiss by matching: of all ways to pair a round, the one that costs least.
+"""Pairs a Swiss tournament's round by minimum-cost matching.
 
-It is no FIDE system, whose brackets go from the top down. The same wishes are weighed for the whole field at once:
-nobody meets twice or sits out twice; then, each before the next, colours that must differ, equal scores, colours that
-should differ, and the upper half of a score group against its lower half.
+This isn't a FIDE system, which pairs score brackets from the top down. The same criteria apply to the whole field at
+once: nobody meets twice or sits out twice. Then, in this order of importance: colours that must differ, equal scores,
+colours that should differ, and the upper half of a score group against its lower half.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def pair(tournament: Tournament) -> tuple[Pairing, ...]:
 
 
 def pairing_records(tournament: Tournament) -> list[PairingRecord]:
-    """Return what pairing depends on, for those present, in the order of score and number."""
+    """Return the records of the present players, in the order of score and number."""
     halves = tournament.halves()
     present = sorted(
         (player for player in tournament.players if player.present),
@@ -123,7 +123,7 @@ def pairing_records(tournament: Tournament) -> list[PairingRecord]:
 
 
 def match_players(field: list[PairingRecord]) -> list[tuple[PairingRecord, PairingRecord | None]]:
-    """Return the pairs that cost least together, as many as can be; at most one has nobody."""
+    """Return as many pairs as possible with the least total cost; at most one player is left over."""
     import rustworkx
 
     size = len(field)
@@ -145,7 +145,7 @@ def match_players(field: list[PairingRecord]) -> list[tuple[PairingRecord, Pairi
 
 
 def cost(one: PairingRecord, other: PairingRecord) -> Cost:
-    """Say what it costs that two meet; ``one`` stands higher."""
+    """Return the cost of pairing two players; ``one`` is ranked higher."""
     clash = one.must_have is not None and one.must_have == other.must_have
     wish = one.should_have is not None and one.should_have == other.should_have
     distance = one.halves - other.halves
@@ -158,13 +158,13 @@ def cost(one: PairingRecord, other: PairingRecord) -> Cost:
 
 
 def bye_cost(one: PairingRecord, field: list[PairingRecord]) -> Cost:
-    """Say what it costs that a player sits out: it should be one of the last."""
+    """Return the cost of a bye for a player; the last players should get it."""
     distance = one.halves - min(each.halves for each in field) + 1
     return 0, distance * distance, 0, len(field) - 1 - one.place
 
 
 def _bounds(field: list[PairingRecord]) -> Cost:
-    """Return how much each part of all pairs' costs together stays below."""
+    """Return an upper bound for each part of the total cost of all pairs."""
     size = len(field) + 1
     most = max(each.halves for each in field) + 2
     return size, size * most * most, size, size * 3 * size

@@ -1,4 +1,4 @@
-"""A tournament's players, games and what counts for them, as frozen values."""
+"""A tournament's players, pairings and scores, as frozen values."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ class Tournament:
         return sorted((each for each in self.pairings if number in (each.first, each.second)), key=lambda it: it.round)
 
     def halves_in(self, pairing: Pairing, number: int) -> int:
-        """Return what a player has of a pairing, in half points; a bye of a round robin counts nothing."""
+        """Return a player's score in a pairing, in half points; a bye in a round robin counts nothing."""
         if pairing.score is Score.BYE and self.system is System.ROUND_ROBIN:
             return 0
         return _HALVES[pairing.score][number != pairing.first]
 
     def halves(self) -> dict[int, int]:
-        """Return each player's half points."""
+        """Return each player's total, in half points."""
         counted = {player.number: 0 for player in self.players}
         for pairing in self.pairings:
             for number in (pairing.first, pairing.second):
@@ -118,7 +118,7 @@ class Tournament:
 
 
 def number_players(names: Sequence[tuple[str, int]]) -> tuple[Player, ...]:
-    """Return players their numbers, by rating and then as they were named; raises TournamentError for a name twice."""
+    """Number the players by rating, then in the given order; raises TournamentError for a repeated name."""
     seen: set[str] = set()
     for name, _ in names:
         if name.casefold() in seen:

@@ -25,7 +25,7 @@ from referee.errors import ConfigError
 from referee.mapping import dialogue, lights
 from referee.mapping.dialogue import one_light_signal
 from referee.mapping.lights import LightMapOptions, every_signal, map_lights, show_every_light
-from referee.mapping.sensors import SensorMapOptions, board_of_sensors, map_sensors, show_sensors
+from referee.mapping.sensors import SensorMapOptions, draw_sensors, map_sensors, show_sensors
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map
 from simulator.microcontroller.board import MOST_BOUNCE_S
@@ -294,7 +294,7 @@ def test_without_a_map_there_is_nothing_to_show(table: Plugged, console: Console
 
 def test_the_picture_of_the_sensors() -> None:
     told = SensorSnapshot(1.0, {"a1": True, "b1": False, "a2": True}, frozenset({"a2"}))
-    drawn = board_of_sensors(told, PlaceGrid.of_squares(2, 2), {"b1": "stuck"}, plain=True).plain
+    drawn = draw_sensors(told, PlaceGrid.of_squares(2, 2), {"b1": "stuck"}, plain=True).plain
     assert drawn.splitlines()[:3] == ["  2  ?  ", "  1  o x", "     a b"]
 
 

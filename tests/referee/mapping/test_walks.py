@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import ConfigError
-from referee.mapping.dialogue import where_it_is
+from referee.mapping.dialogue import saved_map_sentence
 from referee.mapping.walks import LightWalk, SquareWalk, SwitchWalk
 from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map
 
@@ -152,6 +152,7 @@ def test_a_sensor_map_against_what_is_there() -> None:
 def test_where_a_map_was_written_and_what_uses_it(tmp_path: Path) -> None:
     path, setting = tmp_path / "sensors.toml", 'map = "sensors.toml" below [sensors]'
     for named in (None, tmp_path / "other.toml"):
-        assert where_it_is("sensor map", path, named, setting) == f"The sensor map is in {path}; {setting} uses it."
-    said = where_it_is("sensor map", path, tmp_path / "folder" / ".." / "sensors.toml", setting)
+        said = saved_map_sentence("sensor map", path, named, setting)
+        assert said == f"The sensor map is in {path}; {setting} uses it."
+    said = saved_map_sentence("sensor map", path, tmp_path / "folder" / ".." / "sensors.toml", setting)
     assert said == f"The sensor map is in {path}, which the settings name already."
