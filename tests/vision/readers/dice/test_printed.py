@@ -123,6 +123,12 @@ def test_neither_light_nor_which_is_darker_changes_what_the_network_sees() -> No
     assert ink > 1.5
 
 
+def test_a_die_looks_the_same_alone_and_beside_dice_of_other_colours() -> None:
+    squares = [square("3"), 255 - square("4"), square("7") // 3]
+    alone = np.concatenate([printed_input([one]) for one in squares])
+    assert printed_input(squares) == pytest.approx(alone, abs=1e-3)
+
+
 @pytest.mark.parametrize("quarter", [1, 2, 3])
 def test_a_quarter_turn_changes_nothing(quarter: int) -> None:
     image = np.full((61, 61, 3), 90, dtype=np.uint8)

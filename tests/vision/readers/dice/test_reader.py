@@ -41,9 +41,9 @@ def die(x: float, y: float, value: int, body: Colour = (0.9, 0.93, 0.95), lean: 
     return DrawnDie(np.array([x, y, lowest_mm(turn, 16.0)]), 16.0, turn, look), str(value)
 
 
-def tray(*dice: tuple[DrawnDie, str], tilt_deg: float = 15.0) -> TrayPicture:
+def tray(*dice: tuple[DrawnDie, str], tilt_deg: float = 15.0, azimuth_deg: float = -90.0) -> TrayPicture:
     camera = lens(horizontal_view_deg=62.0)
-    pose = looking_at(560.0, tilt_deg)
+    pose = looking_at(560.0, tilt_deg, azimuth_deg)
     return tray_picture([one for one, _ in dice], [shows for _, shows in dice], camera, pose, Lighting())
 
 
@@ -141,12 +141,12 @@ def test_more_dice_than_the_layout_has_colours_have_no_names() -> None:
         read_as(made, DicePieces(colours=("rde",)))
 
 
-@pytest.mark.parametrize("side_mm", [12.0, 16.0, 20.0])
-def test_a_die_of_any_size_is_where_it_lies(side_mm: float) -> None:
+@pytest.mark.parametrize(("side_mm", "azimuth_deg"), [(12.0, -90.0), (16.0, 20.0), (20.0, 140.0)])
+def test_a_die_of_any_size_is_where_it_lies(side_mm: float, azimuth_deg: float) -> None:
     turn = turn_of(2, 30.0)
     look = DieLook(BODIES["white"], BODIES["black"], pip_faces())
     drawn = DrawnDie(np.array([-80.0, 70.0, side_mm / 2]), side_mm, turn, look)
-    (seen,) = read_as(tray((drawn, "2"), tilt_deg=35.0), DicePieces())
+    (seen,) = read_as(tray((drawn, "2"), tilt_deg=35.0, azimuth_deg=azimuth_deg), DicePieces())
     assert (seen.x_mm, seen.y_mm) == pytest.approx((-80.0, 70.0), abs=2.0)
 
 
