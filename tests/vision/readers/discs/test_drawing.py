@@ -79,6 +79,7 @@ def test_a_doubtful_disc_is_red_and_says_how_doubtful(seen: dict[str, DiscSighti
     assert not inked(image, BLUE).any()
     more = drawn({"f6": seen["f6"].with_log_odds(-4.0)})
     assert (more != image).any()
+    assert not inked(drawn({"f6": seen["f6"].with_log_odds(-0.5)}), BLUE).any()
     sure = replace(seen["f6"], ball_log_odds=-1.0)
     assert inked(drawn({"f6": sure}), GREEN).sum() < inked(drawn({"f6": seen["f6"]}), GREEN).sum()
     assert not inked(drawn({"f6": sure}), BLUE).any()

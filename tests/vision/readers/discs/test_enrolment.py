@@ -15,11 +15,14 @@ from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene
 from simulator.table import standard_setting
 from tests.vision.readers.discs import pictures
+from tests.vision.readers.discs.drawn import DARK, PALE, Drawn, picture_of, seen_from, view_of
 from vision.errors import EnrolmentError
 from vision.locating.location import locate
 from vision.readers.discs.appearance import (
+    DARK_FLOOR,
     DiscAppearance,
     appearance_from_json,
+    colour_of_shares,
     load_appearance,
     look_name,
     save_appearance,
@@ -28,6 +31,7 @@ from vision.readers.discs.enrolment import DISC_POSITIONS, enrol, learn_colours
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 BOARD = pictures.LAYOUT.board
+RED = (0.05, 0.08, 0.5)
 
 
 def known(position: dict[str, tuple[str, bool]]) -> EnrolmentPicture:
@@ -52,6 +56,23 @@ def test_one_piece_and_one_ball_of_each_player_are_enough() -> None:
     few, many = enrol([known(position)], BOARD), pictures.looks()
     for player, colours in many.players.items():
         assert np.abs(few.players[player].disc - colours.disc).max() < 0.2
+
+
+def test_the_middle_piece_of_each_row_has_the_ball() -> None:
+    light = {"first": (PALE, RED), "last": (RED, DARK)}
+    columns = "abcdefg"
+    discs = [
+        Drawn(f"{column}{row}", light[player][0], ball=light[player][1] if column == "d" else None)
+        for row, player in ((1, "first"), (7, "last"))
+        for column in columns
+    ]
+    pose = seen_from()
+    taught = learn_colours(view_of(picture_of(discs, pose), pose), DiscAppearance({}), ("first", "last"))
+    for player, (disc, ball) in light.items():
+        own = taught.players[player]
+        as_disc, as_ball = (colour_of_shares(np.array(one) / 0.6 + DARK_FLOOR) for one in (disc, ball))
+        assert np.abs(own.disc - as_disc).max() < np.abs(own.disc - as_ball).max()
+        assert np.abs(own.ball - as_ball).max() < np.abs(own.ball - as_disc).max()
 
 
 def test_pieces_that_are_not_there_or_look_alike_are_named() -> None:
