@@ -31,8 +31,6 @@ _FEWER_STARS = 2.4
 """How much rarer 0, 8 and 9 are than other digits, in log units: only stars, 3 of Number Drop's 24 faces with digits,
 are written so."""
 _STARS = [SIGNS.index(digit) for digit in "089"]
-_BATCH = 64
-"""Batch size."""
 
 
 def calibrated(scores: FloatArray, temperature: float, written: float) -> FloatArray:
@@ -99,10 +97,9 @@ class InkNetwork:
         return told[:, : len(SIGNS)], told[:, OUTPUTS:]
 
     def _told(self, crops: Crops) -> FloatArray:
-        told = np.zeros((len(crops), OUTPUTS + HIDDEN))
-        for start in range(0, len(crops), _BATCH):
-            told[start : start + _BATCH] = self._network.run(crops[start : start + _BATCH])
-        return told
+        if not len(crops):
+            return np.zeros((0, OUTPUTS + HIDDEN))
+        return self._network.run(crops).astype(np.float64)
 
 
 @cache
