@@ -1,4 +1,4 @@
-"""What another camera would have made of a picture: its tone curve, white balance, noise, sharpening or focus.
+"""What another camera would have made of a picture: its tone curve, white balance, noise, sharpening, focus or a shake.
 
 A reader that fits only the cameras it was tuned by fails on such pictures. ``benchmarks/photoreal.py --effect NAME``
 applies an effect to a whole set.
@@ -41,8 +41,17 @@ def soft(levels: Levels, _rng: np.random.Generator) -> Levels:
     return np.asarray(cv2.GaussianBlur(levels, (0, 0), 1.1), dtype=np.float32)
 
 
+def shaken(levels: Levels, rng: np.random.Generator) -> Levels:
+    """Moved during the exposure: smeared by 6 pixels in any direction."""
+    way, middle = rng.uniform(0, np.pi), 8
+    path = np.linspace(-3, 3, 61)[:, None] * (np.cos(way), np.sin(way)) + middle
+    smear = np.zeros((2 * middle + 1, 2 * middle + 1), dtype=np.float32)
+    np.add.at(smear, tuple(np.round(path).astype(int).T), 1 / len(path))
+    return np.asarray(cv2.filter2D(levels, -1, smear), dtype=np.float32)
+
+
 EFFECTS: Mapping[str, tuple[Callable[[Levels, np.random.Generator], Levels], int]] = MappingProxyType(
-    {"warm": (warm, 92), "dim": (dim, 75), "sharpened": (sharpened, 65), "soft": (soft, 90)}
+    {"warm": (warm, 92), "dim": (dim, 75), "sharpened": (sharpened, 65), "soft": (soft, 90), "shaken": (shaken, 90)}
 )
 """The effects by name, each with the quality at which JPEG stores the picture, from 0 to 100."""
 

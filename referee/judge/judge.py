@@ -89,6 +89,8 @@ def judge(
         return belief, tell.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
     belief = replace(belief, senses=belief.senses.after_looking(seen))
     seen = beside_stacks(seen.beside(belief.senses.misread, believed), belief.senses.stacks)
+    if isinstance(game.table, WritesInSteps):
+        seen = seen.with_ink_kept(believed, game.table.looks_before, context.settings.ink_kept)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, tell.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)

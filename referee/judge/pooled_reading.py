@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
@@ -162,6 +162,23 @@ class PooledReading:
     def beside(self, misread: Misread, believed: Appearance) -> PooledReading:
         """A copy corrected for known misreadings, where the believed look is still the same."""
         return replace(self, places=beside(self.places, misread, believed))
+
+    def with_ink_kept(
+        self, believed: Appearance, looks_before: Callable[[str], Collection[str]], by: float
+    ) -> PooledReading:
+        """A copy in which each place written on is likelier, by these log-odds, to show what was written or more."""
+        places = {
+            place: replace(
+                one,
+                log_probabilities={
+                    look: value + by * (look == believed[place] or believed[place] in looks_before(look))
+                    for look, value in one.log_probabilities.items()
+                },
+            )
+            for place, one in self.places.items()
+            if believed[place] != EMPTY
+        }
+        return replace(self, places={**self.places, **places})
 
     def misread(self, places: Iterable[str], believed: Appearance) -> Misread:
         """The places whose reading differs from what is known to stand there."""

@@ -41,3 +41,6 @@ def test_each_effect_is_what_it_is_called(squares: Image) -> None:
         < 0.7 * steepest(squares)
         < 0.7 * steepest(with_effect("sharpened", squares))
     )
+    shaken = with_effect("shaken", squares).astype(float)
+    assert shaken.mean() == pytest.approx(squares.mean(), abs=1)
+    assert cv2.Laplacian(shaken, cv2.CV_64F).std() < 0.7 * cv2.Laplacian(squares.astype(float), cv2.CV_64F).std()
