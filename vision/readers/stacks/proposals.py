@@ -24,7 +24,7 @@ MOST_SPOTS = 6
 """Maximum number of spots per place that the network evaluates, in order of likelihood. More change nothing on the
 ray-traced pictures; with 4, stacks in bad light are read worse.
 """
-MOST_SPOTS_THOROUGH = 18
+MOST_SPOTS_THOROUGH = 12
 """The same after a thorough search."""
 
 

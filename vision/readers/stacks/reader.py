@@ -73,6 +73,8 @@ class StackSettings:
     """Log-odds of the most likely tip below which tips are searched for again, thoroughly. Higher: slower, and fewer
     stacks are missed.
     """
+    most_missed: int = 3
+    """Maximum number of places for which that is done: where more show no tip, a hand covers them. Higher: slower."""
     foot_spread_mm: float = 1.3
     """Standard deviation, in mm, of a tip's position relative to the base, due to the base. Larger: the position tells
     heights less reliably.
@@ -173,7 +175,7 @@ class StackReader:
         pictures = self._crops.of(view.image, order)
         by_sides = self._weighed_by_sides(pictures, order, found)
         missed = [number for number, (_, is_tip, _) in enumerate(by_sides) if is_tip < self._settings.found_from]
-        if missed:
+        if 0 < len(missed) <= self._settings.most_missed:
             names, possible = [order[number] for number in missed], [possible_tops(set_up[number]) for number in missed]
             again = self._search.tops(camera, picture, feet[missed], possible, thorough=True)
             weighed_again = self._weighed_by_sides(pictures[missed], names, again, MOST_SPOTS_THOROUGH)

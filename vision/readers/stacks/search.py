@@ -88,7 +88,7 @@ class SearchSettings:
     """... and of the best ones further off, each ..."""
     twists: int = 3
     """... at this many rotations."""
-    thorough: int = 3
+    thorough: int = 2
     """How many times as many positions a thorough search follows up. Higher: slower, and fewer tips are missed."""
     worth_looking: float = 60.0
     """Contrast of a tip below the best one's, in grey levels, up to which the rest of that top is evaluated."""
