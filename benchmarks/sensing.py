@@ -37,7 +37,7 @@ from benchmarks.parts.command_line import counting_bar
 from engine.registry import load
 from engine.values import EMPTY, Place
 from referee.judge import Belief, JudgeContext, Trigger, believe_person, judge
-from referee.judge.explorer import applied
+from referee.judge.explorer import apply_turn
 from referee.judge.verdict import VerdictKind
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.sensing.values import PlaceChange, SensorSnapshot
@@ -218,7 +218,7 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
         played.counts["asked"] += bool(asked)
         played.counts["named a fault"] += ruling.verdicts[-1].kind is VerdictKind.ILLEGAL
         if not accepted or game.table.appearance(belief.states[0]) != looks:
-            states = applied(game, belief.states, turn) if not accepted else (after,)
+            states = apply_turn(game, belief.states, turn) if not accepted else (after,)
             belief = believe_person(context, belief, states or (after,), turn.places)
         for reader in (alone, both):
             reader.believed(looks)

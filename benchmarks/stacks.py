@@ -40,7 +40,7 @@ from engine.registry import load
 from engine.values import Roll
 from referee.judge import Belief, JudgeContext, Trigger, believe_person, judge
 from referee.judge.pooled_reading import pool
-from referee.judge.stack_evidence import beside_stacks
+from referee.judge.stack_evidence import compare_with_earlier_stacks
 from referee.judge.verdict import VerdictKind
 from simulator.faults.table import faulty_setting
 from simulator.play.actions import Slack
@@ -112,7 +112,7 @@ def touches(
     """
     game, side = context.game, context.settings.side
     seen = pool(readings, game.places, game.looks, context.settings.probability_floor)
-    judged, known = beside_stacks(seen, belief.senses.stacks).places, belief.senses.stacks
+    judged, known = compare_with_earlier_stacks(seen, belief.senses.stacks).places, belief.senses.stacks
     for place, before, now in zip(game.places, belief.states[0].stacks, after.stacks, strict=True):
         one = judged.get(place)
         if one is None or one.touched is None or one.picture is None:

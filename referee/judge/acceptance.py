@@ -14,12 +14,12 @@ from engine.errors import IllegalTurnError
 from engine.values import EMPTY, Breach, Place
 from referee.judge.decision import Conclusion, Decision, decide
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
-from referee.judge.explorer import JudgeContext, applied, changes_between, narrowed
-from referee.judge.faults import breaches_of, turned_in_place
+from referee.judge.explorer import JudgeContext, apply_turn, changes_between, narrow_by_facings
+from referee.judge.faults import find_breaches, find_turned_pieces
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.side_evidence import against_sides, best_by_sides, sure_sides
-from referee.judge.stack_evidence import against_heights
+from referee.judge.stack_evidence import height_contradiction
 from referee.judge.verdict import AcceptedTurn
 
 
@@ -56,7 +56,7 @@ def resolve(
         sequence = (one.first[0], combined) if one.second else (combined,)
         against = against_sides(game, one.state, sequence, seen)
         weighed[sequence] = min(against, weighed.get(sequence, against))
-        cost = against + against_heights(game, one.state, sequence, seen)
+        cost = against + height_contradiction(game, one.state, sequence, seen)
         costs[sequence] = min(cost, costs.get(sequence, cost))
     best = min(costs.values())
     sequences = [sequence for sequence, cost in costs.items() if cost < best + side]
@@ -94,7 +94,7 @@ def advance(
     current = tuple(states)
     reached: list[tuple[TurnT, tuple[StateT, ...]]] = []
     for turn in turns:
-        current = applied(game, current, turn)
+        current = apply_turn(game, current, turn)
         reached.append((turn, current))
     dropped: tuple[Place, ...] = ()
     if seen is not None:
@@ -112,10 +112,10 @@ def advance(
     return Advance(current, steps, dropped)
 
 
-def end_the_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT]) -> bool:
+def ends_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT]) -> bool:
     """Whether there are turns, and they end the game from every one of these states."""
     for turn in turns:
-        states = applied(game, states, turn)
+        states = apply_turn(game, states, turn)
     return bool(turns) and bool(states) and all(game.rules.outcome(state) is not None for state in states)
 
 
@@ -133,16 +133,16 @@ def narrow_by_sides(
         for place, look in appearance.items()
         if look != EMPTY and place in seen.places and seen.places[place].best == look
     ]
-    return narrowed(game, states, sure_sides(seen, places, context.settings.side))
+    return narrow_by_facings(game, states, sure_sides(seen, places, context.settings.side))
 
 
-class Leaning(enum.Enum):
+class SideSupport(enum.Enum):
     """Whether the side faces support the turns."""
 
     FOR = "for"
     """They support the turns, or tell nothing."""
 
-    TURNED_BESIDES = "turned besides"
+    PIECE_TURNED = "turned besides"
     """They support the turns, but a piece elsewhere was turned on its place."""
 
     DOUBTFUL = "doubtful"
@@ -156,10 +156,10 @@ class Leaning(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Weighing:
+class SideCheck:
     """Whether the side faces support the turns, and what else they show was done."""
 
-    leaning: Leaning
+    support: SideSupport
     breaches: tuple[Breach, ...] = ()
 
 
@@ -170,28 +170,28 @@ def weigh(
     explanation: Explanation[StateT, TurnT],
     seen: PooledReading,
     set_aside: frozenset[Place],
-) -> Weighing:
+) -> SideCheck:
     """Weigh turns that explain a table by the side faces seen on their places and on all others."""
     settings = context.settings
     if resolved.against >= settings.turned:
         if explanation.kind is not ExplanationKind.TURN:
-            return Weighing(Leaning.RULED_OUT)
-        breaches = breaches_of(context, states, explanation.changes, seen)
+            return SideCheck(SideSupport.RULED_OUT)
+        breaches = find_breaches(context, states, explanation.changes, seen)
         if breaches:
-            return Weighing(Leaning.BREAKS_A_RULE, breaches)
+            return SideCheck(SideSupport.BREAKS_A_RULE, breaches)
     of_turns = {place for turn in resolved.turns for place in turn.places}
     elsewhere = seen.without(set_aside | of_turns | set(explanation.touched))
-    turned = turned_in_place(context, states, elsewhere, settings.side)
+    turned = find_turned_pieces(context, states, elsewhere, settings.side)
     if turned:
-        return Weighing(Leaning.TURNED_BESIDES, turned)
-    return Weighing(Leaning.FOR if resolved.against < settings.side else Leaning.DOUBTFUL)
+        return SideCheck(SideSupport.PIECE_TURNED, turned)
+    return SideCheck(SideSupport.FOR if resolved.against < settings.side else SideSupport.DOUBTFUL)
 
 
-def same_piece_goes_on(
+def same_piece_moves_on(
     game: Game[StateT, TurnT], states: Sequence[StateT], explanations: Sequence[Explanation[StateT, TurnT]]
 ) -> bool:
     """Whether the same player plays again after these first turns, and has begun with the same piece."""
-    after = [state for one in explanations for turn in one.first for state in applied(game, states, turn)]
+    after = [state for one in explanations for turn in one.first for state in apply_turn(game, states, turn)]
     again = bool(after) and all(state.to_move == states[0].to_move for state in after)
     return again and any({*turn.places} & {*one.touched} for one in explanations for turn in one.first)
 
@@ -221,7 +221,7 @@ class PendingTurn(Generic[TurnT]):
     seen: PooledReading | None = None
 
 
-def was_touched(
+def was_ended_by_touch(
     context: JudgeContext[StateT, TurnT],
     states: Sequence[StateT],
     pending: PendingTurn[TurnT],
@@ -242,7 +242,7 @@ def was_touched(
     game = context.game
     after = tuple(states)
     for turn in pending.turns:
-        after = applied(game, after, turn)
+        after = apply_turn(game, after, turn)
     following = decide(context, after, seen)
     is_ruled_out = least_against(game, states, pending.turns, seen) >= context.settings.side
     if is_ruled_out and not _was_played_on(context, states, pending, following, seen):
@@ -270,7 +270,7 @@ def _was_played_on(
     )
 
 
-def left_by(
+def reading_of_turns(
     game: Game[StateT, TurnT],
     states: Sequence[StateT],
     turns: Sequence[TurnT],
@@ -280,6 +280,6 @@ def left_by(
     """Give the reading in which the accepted turns lay: the newest one may also show what was done after them."""
     if pending.seen is None or len(turns) > 1:
         return seen
-    after = applied(game, states, turns[0])
+    after = apply_turn(game, states, turns[0])
     left = changes_between(game.table.appearance(states[0]), game.table.appearance(after[0]))
     return pending.seen if left == pending.changes else seen

@@ -14,7 +14,7 @@ from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext, changes_between
-from referee.judge.pooled_reading import Dispute, Misread, PooledPlace, PooledReading, beside, misread_places
+from referee.judge.pooled_reading import Dispute, Misreadings, PooledPlace, PooledReading, beside, find_misreadings
 from referee.judge.stack_evidence import StandingStack, standing_stacks, still_standing
 from referee.judge.verdict import Verdict
 
@@ -54,7 +54,7 @@ class Override:
         return frozenset(self.against)
 
     @property
-    def to_ask(self) -> frozenset[Place]:
+    def places_to_ask(self) -> frozenset[Place]:
         """The places to ask about, where neither the person's word nor the camera is certain."""
         return (self.unseen & self.left_out) - self.asked
 
@@ -68,7 +68,7 @@ class Override:
         """A copy with further places that a person named, of which some were out of sight."""
         return replace(self, places=self.places | places, unseen=self.unseen | unseen)
 
-    def looked_at(self, believed: Appearance, seen: PooledReading) -> Override:
+    def after_look(self, believed: Appearance, seen: PooledReading) -> Override:
         """A copy updated by a look at a resting table.
 
         Where the camera contradicts the person it is ignored, until it shows a third look. Hidden places wait.
@@ -107,7 +107,7 @@ class Senses:
     since_s: float = -math.inf
     looked_s: float = -math.inf
     dice: SeenDice | None = None
-    misread: Misread = field(default_factory=dict)
+    misread: Misreadings = field(default_factory=dict)
     stacks: Mapping[Place, StandingStack] = field(default_factory=dict)
 
     def after_sensing(self, seen: PooledReading) -> Senses:
@@ -150,9 +150,9 @@ class Belief(Generic[StateT, TurnT]):
     @classmethod
     def of(cls, states: Sequence[StateT], fault: Verdict | None = None) -> Belief[StateT, TurnT]:
         """Believe these states before anything was seen; ``fault`` was named earlier."""
-        return cls(tuple(states), tuple(states), fault=faults.standing(fault))
+        return cls(tuple(states), tuple(states), fault=faults.standing_fault(fault))
 
-    def believing(self, states: Sequence[StateT], ignoring_sides: Sequence[StateT] = ()) -> Belief[StateT, TurnT]:
+    def with_states(self, states: Sequence[StateT], ignoring_sides: Sequence[StateT] = ()) -> Belief[StateT, TurnT]:
         """Believe other states, and forget what was said about the previous ones."""
         senses = replace(self.senses, since_s=self.senses.looked_s)
         return Belief(tuple(states), tuple(ignoring_sides or states), senses=senses, dice=self.dice)
@@ -218,8 +218,8 @@ def believe_person(
     unseen = {place for place in places if senses.looked and place not in senses.looked}
     # Sensor values that contradicted the old state tell nothing about the next turn.
     said = {place: says for place, says in senses.sensed.items() if says != (before[place] != EMPTY)}
-    believed = belief.believing(states).doubting(said, looks)
-    misread = {**senses.misread, **misread_places(senses.looked, besides, looks)}
+    believed = belief.with_states(states).doubting(said, looks)
+    misread = {**senses.misread, **find_misreadings(senses.looked, besides, looks)}
     # What the person changed may not have been on the table yet at the latest look.
     stacks = believed.with_stacks_of(context, looked).senses.stacks
     stacks = still_standing(game, belief.states[0], stacks) if belief.states else {}
@@ -228,7 +228,7 @@ def believe_person(
         senses=replace(believed.senses, misread=misread, stacks=stacks),
         conversation=Conversation(refused=frozenset(refused - {frozenset()})),
         override=belief.override.without([*places, *changed]).beside(frozenset(places) - agreed, frozenset(unseen)),
-        fault=faults.standing(fault),
+        fault=faults.standing_fault(fault),
         # Whatever the dice show now is older than the person's word.
         dice=senses.dice,
     )

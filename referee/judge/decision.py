@@ -18,7 +18,7 @@ from referee.judge.explanations import (
     Explanation,
     ExplanationKind,
     beyond_one_turn,
-    ranked_by_stopovers,
+    rank_by_stopovers,
     score_changes,
     score_touches,
     shown_changes,
@@ -126,7 +126,7 @@ class Candidates(Generic[StateT, TurnT]):
         return self.free_score - self.best.score
 
     @cached_property
-    def is_borne_out(self) -> bool:
+    def explains_all_shown(self) -> bool:
         """Whether an explanation leaves exactly what is shown.
 
         Hidden places contradict no explanation, and places where the shown look hardly leads don't contradict the best
@@ -147,7 +147,7 @@ class Candidates(Generic[StateT, TurnT]):
         return {place for place, _ in self.shown ^ self.seen.coarse(self.base, self.best.changes)}
 
     @property
-    def touched_besides(self) -> set[Place]:
+    def touched_elsewhere(self) -> set[Place]:
         """The places whose stack looks touched although the leading explanation plays nothing there."""
         turns = (*self.best.first, *self.best.second)
         played_on = {*self.best.touched, *(place for turn in turns for place in turn.places)}
@@ -155,9 +155,9 @@ class Candidates(Generic[StateT, TurnT]):
         return {place for place, touched in self.seen.touched.items() if touched > side} - played_on
 
     @property
-    def is_free_one_close(self) -> bool:
+    def is_free_explanation_close(self) -> bool:
         """Whether the free explanation is too close to rule out."""
-        return not self.is_borne_out and -self.free_lead < self.context.settings.margin
+        return not self.explains_all_shown and -self.free_lead < self.context.settings.margin
 
     def undecided(
         self, places: set[Place], rivals: tuple[Explanation[StateT, TurnT], ...], margin: float, *, alike: bool = False
@@ -176,9 +176,9 @@ def _candidates(
     shown = shown_changes(base, seen, settings.unsure)
     free_score = score_changes(base, shown, seen) + settings.illegal_prior
     free_score += score_touches(seen, [[place for place, _ in shown]])
-    found = ranked_by_stopovers(context, within_one_turn(context, base, states, seen), base, seen)
+    found = rank_by_stopovers(context, within_one_turn(context, base, states, seen), base, seen)
     if seen.told(base, found[0].changes) != shown and found[0].score < free_score + settings.margin:
-        beyond = ranked_by_stopovers(context, beyond_one_turn(context, base, states, seen), base, seen)
+        beyond = rank_by_stopovers(context, beyond_one_turn(context, base, states, seen), base, seen)
         found = sorted([*found, *beyond], key=lambda one: -one.score)
     return Candidates(context, states, seen, base, found, shown, free_score)
 
@@ -197,7 +197,7 @@ def decide(
     candidates = _candidates(context, states, seen)
     rules: tuple[Callable[[Candidates[StateT, TurnT]], Decision[StateT, TurnT] | None], ...] = (
         _forbidden,
-        _hangs_on_sensors,
+        _depends_on_sensors,
         _places_set_aside,
         _undecided_by_margin,
         _arrived_unseen,
@@ -210,7 +210,7 @@ def decide(
 
 def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """The table shows something that no rule allows."""
-    if case.is_borne_out or case.free_lead < case.context.settings.margin or _lacks_one_sensor(case):
+    if case.explains_all_shown or case.free_lead < case.context.settings.margin or _lacks_one_sensor(case):
         return None
     # An explanation that contradicts one certain place was never weighed.
     settings = case.context.settings
@@ -227,9 +227,9 @@ def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
     return is_whole and one_elsewhere and all(case.seen.only_sensed(place) for place in doubtful)
 
 
-def _hangs_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
+def _depends_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Whether ignoring one sensor would mean trusting another one instead."""
-    if not case.is_free_one_close:
+    if not case.is_free_explanation_close:
         return None
     rivals = tuple(one for one in case.rivals if not _goes_on(case.best, one))
     if not rivals or not any(case.seen.only_sensed(place) for place in case.doubtful):
@@ -246,14 +246,14 @@ def _goes_on(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]
 
 def _places_set_aside(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Set aside a few doubtful places where all others are certain."""
-    if not case.is_free_one_close:
+    if not case.is_free_explanation_close:
         return None
     best, doubtful = case.best, case.doubtful
     undecided = case.undecided(doubtful, case.leading, 0.0)
     # A piece in the air and a doubtful one elsewhere may well be the same piece.
     under_way = best.kind in {ExplanationKind.PART, ExplanationKind.TURN_AND_PART}
     changed = {place for place, _ in best.changes}
-    if under_way or doubtful & (changed | case.touched_besides):
+    if under_way or doubtful & (changed | case.touched_elsewhere):
         return undecided
     if len(doubtful) > case.context.settings.most_set_aside:
         return undecided
@@ -282,7 +282,7 @@ def _undecided_by_margin(case: Candidates[StateT, TurnT]) -> Decision[StateT, Tu
 
 
 def _margin(case: Candidates[StateT, TurnT]) -> float:
-    return case.lead if case.is_borne_out else min(case.lead, -case.free_lead)
+    return case.lead if case.explains_all_shown else min(case.lead, -case.free_lead)
 
 
 def _arrived_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
@@ -309,7 +309,7 @@ def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | N
 def _touched_and_unclear(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Ask where a stack looks touched that nothing was played on, and can hardly be read."""
     margin = case.context.settings.margin
-    unclear = {place for place in case.touched_besides if case.seen.places[place].certainty < margin}
+    unclear = {place for place in case.touched_elsewhere if case.seen.places[place].certainty < margin}
     return case.undecided(unclear, case.leading, 0.0) if unclear else None
 
 
@@ -344,4 +344,4 @@ def _unseen(case: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
 def _unsensed(case: Candidates[StateT, TurnT]) -> tuple[Explanation[StateT, TurnT], ...]:
     """The turns after which sensors can't tell that the table has changed."""
     turns = [one for one in case.found if one.kind is ExplanationKind.TURN and one.changes]
-    return tuple(one for one in turns if not case.seen.tellable(case.base, one.changes))
+    return tuple(one for one in turns if not case.seen.noticeable_changes(case.base, one.changes))

@@ -19,7 +19,7 @@ _READINGS = 2
 
 
 @dataclass(frozen=True)
-class LyingDie:
+class PooledDie:
     """One die: its surface, its centre, its name if it has one, and the face that may be up.
 
     ``faces`` maps faces to the natural logs of their probabilities. It ``rests`` when it has shown a face
@@ -45,13 +45,13 @@ class LyingDie:
         ranked = sorted(self.faces.values(), reverse=True)
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
 
-    def distance_mm(self, other: LyingDie) -> float:
+    def distance_mm(self, other: PooledDie) -> float:
         """How far apart two dice lie; infinitely on different surfaces."""
         if self.surface != other.surface:
             return math.inf
         return math.hypot(self.x_mm - other.x_mm, self.y_mm - other.y_mm)
 
-    def lies_as(self, other: LyingDie) -> bool:
+    def is_same_die(self, other: PooledDie) -> bool:
         """Whether this may be the other die, at most nudged; a named die that shows another face is not."""
         if self.distance_mm(other) > MOVED_MM or self.name != other.name:
             return False
@@ -62,7 +62,7 @@ class LyingDie:
 class SeenDice:
     """The dice that lie on the table."""
 
-    dice: tuple[LyingDie, ...] = ()
+    dice: tuple[PooledDie, ...] = ()
 
     @property
     def rests(self) -> bool:
@@ -79,12 +79,12 @@ class SeenDice:
         """The faces that are most probably up, sorted."""
         return tuple(sorted(die.best for die in self.dice))
 
-    def shows_as(self, other: SeenDice) -> bool:
+    def shows_same_as(self, other: SeenDice) -> bool:
         """Whether the same faces are up, of dice with names on each."""
         shown, before = ({(die.name, die.best) for die in one.dice if die.name} for one in (self, other))
         return self.faces == other.faces and shown == before
 
-    def called(self, names: Collection[str]) -> SeenDice:
+    def with_names(self, names: Collection[str]) -> SeenDice:
         """The dice with these names, or without any; all of them where no names are given."""
         return SeenDice(tuple(die for die in self.dice if die.name in {*names, ""})) if names else self
 
@@ -93,18 +93,18 @@ class SeenDice:
         names = {die.name for die in self.dice}
         return SeenDice((*self.dice, *(die for die in before.dice if die.name not in names)))
 
-    def surest_by(self, margin: float) -> bool:
+    def is_sure(self, margin: float) -> bool:
         """Whether each die's best face leads by that much."""
         return all(die.certainty >= margin for die in self.dice)
 
-    def is_rest_of(self, before: SeenDice) -> bool:
+    def is_remainder_of(self, before: SeenDice) -> bool:
         """Whether these are what is left of the earlier dice, lying where they lay."""
-        stayed = all(any(die.lies_as(other) for other in before.dice) for die in self.dice)
+        stayed = all(any(die.is_same_die(other) for other in before.dice) for die in self.dice)
         return len(self.dice) < len(before.dice) and stayed
 
-    def left_place(self, before: SeenDice) -> bool:
+    def all_moved_from(self, before: SeenDice) -> bool:
         """Whether every die has left the place where it lay before."""
-        return not any(die.lies_as(other) for die in self.dice for other in before.dice)
+        return not any(die.is_same_die(other) for die in self.dice for other in before.dice)
 
 
 def pool_dice(readings: Sequence[Reading], floor: float) -> SeenDice | None:
@@ -128,7 +128,7 @@ def pool_dice(readings: Sequence[Reading], floor: float) -> SeenDice | None:
                 resting[key].append(die)
     enough = min(_READINGS, len(readings))
     pooled = [
-        LyingDie(
+        PooledDie(
             key[0],
             die.x_mm,
             die.y_mm,
@@ -155,14 +155,14 @@ def _pooled_faces(given: Sequence[Mapping[str, float]], floor: float) -> Mapping
 
 
 @dataclass(frozen=True)
-class WeighedRoll:
+class ScoredRoll:
     """A roll that the dice may show, and its log-probability."""
 
     roll: Roll
     score: float
 
 
-def weighed_rolls(dice: Dice[StateT], state: StateT, seen: SeenDice, floor: float) -> tuple[WeighedRoll, ...]:
+def rank_rolls(dice: Dice[StateT], state: StateT, seen: SeenDice, floor: float) -> tuple[ScoredRoll, ...]:
     """Weigh the possible rolls by the dice seen, the most probable first; none where the number of dice is wrong.
 
     Dice that the game names are told apart by name; of others only the faces count. Rolls that the dice can't
@@ -182,7 +182,7 @@ def weighed_rolls(dice: Dice[StateT], state: StateT, seen: SeenDice, floor: floa
     else:
         by_faces = _by_faces(seen)
         scores = [by_faces.get(tuple(sorted(roll.faces)), -math.inf) for roll in possible]
-    found = [WeighedRoll(roll, score) for roll, score in zip(possible, scores, strict=True) if score > -math.inf]
+    found = [ScoredRoll(roll, score) for roll, score in zip(possible, scores, strict=True) if score > -math.inf]
     return tuple(sorted(found, key=lambda one: -one.score))
 
 

@@ -125,28 +125,28 @@ def beyond_one_turn(
     could_be = _could_be(context, seen)
     found: list[Explanation[StateT, TurnT]] = []
     for state in filter(context.explorer.lists, states):
-        for group, after in _firsts(context, base, state, seen):
+        for group, after in _first_turns(context, base, state, seen):
             found.extend(_after_first(context, base, state, group, after, seen, could_be))
     return sorted(found, key=lambda one: -one.score)
 
 
-def _firsts(
+def _first_turns(
     context: JudgeContext[StateT, TurnT], base: Appearance, state: StateT, seen: PooledReading
 ) -> Iterator[tuple[TurnT, StateT]]:
     """The first turns that are followed, look-alikes as one, and the state after each."""
-    suspects = _suspects(base, seen)
+    suspects = _changed_or_hidden(base, seen)
     for could_be, most_untouched in (
-        (_passable(base, seen, suspects), 0),
-        (_passable(base, seen, suspects | _bare(context, base)), 1),
+        (_possible_between_turns(base, seen, suspects), 0),
+        (_possible_between_turns(base, seen, suspects | _empty_places(context, base)), 1),
     ):
         for changes, turns in context.explorer.expand(state, could_be).by_changes.items():
-            tellable = seen.tellable(base, changes)
-            untouched = sum(place not in suspects and not _refilled(place, look, seen) for place, look in tellable)
+            noticeable = seen.noticeable_changes(base, changes)
+            untouched = sum(place not in suspects and not _refilled(place, look, seen) for place, look in noticeable)
             # A turn that sensors can't notice may still have come first.
-            unnoticed = bool(changes) and not tellable
-            if untouched != most_untouched or (untouched == len(tellable) and not unnoticed):
+            unnoticed = bool(changes) and not noticeable
+            if untouched != most_untouched or (untouched == len(noticeable) and not unnoticed):
                 continue
-            for group in as_one(context.explorer, turns):
+            for group in combine_alike(context.explorer, turns):
                 after = context.game.rules.apply(state, group)
                 if not untouched or after.to_move == state.to_move:
                     yield group, after
@@ -157,7 +157,7 @@ def _could_be(context: JudgeContext[StateT, TurnT], seen: PooledReading) -> Coul
     return seen.could_be(context.settings.margin - context.settings.illegal_prior)
 
 
-def _passable(base: Appearance, seen: PooledReading, free: Collection[Place]) -> CouldBe:
+def _possible_between_turns(base: Appearance, seen: PooledReading, free: Collection[Place]) -> CouldBe:
     """The looks that are possible between two turns: as before, but anything on ``free`` places.
 
     Where only sensors report a piece, another may have come to the place it left.
@@ -169,14 +169,14 @@ def _passable(base: Appearance, seen: PooledReading, free: Collection[Place]) ->
     }
 
 
-def _bare(context: JudgeContext[StateT, TurnT], base: Appearance) -> frozenset[Place]:
+def _empty_places(context: JudgeContext[StateT, TurnT], base: Appearance) -> frozenset[Place]:
     """The empty places where a piece may have stopped between two turns; ink stays where it is."""
     if context.game.sheet_file is not None:
         return frozenset()
     return frozenset(place for place, look in base.items() if look == EMPTY)
 
 
-def _suspects(base: Appearance, seen: PooledReading) -> frozenset[Place]:
+def _changed_or_hidden(base: Appearance, seen: PooledReading) -> frozenset[Place]:
     changed = {place for place, one in seen.places.items() if not one.agrees(base.get(place, EMPTY))}
     return frozenset(changed | seen.hidden)
 
@@ -186,7 +186,7 @@ def _refilled(place: Place, look: str, seen: PooledReading) -> bool:
     return look == EMPTY and seen.only_sensed(place)
 
 
-def as_one(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterator[TurnT]:
+def combine_alike(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterator[TurnT]:
     """Give one turn that stands for all of these look-alikes, or each of them when there is none."""
     combined = explorer.combined(turns)
     if combined is None:
@@ -267,11 +267,11 @@ class _Search(Generic[StateT, TurnT]):
             and bool(missing := self._missing(expansion, changes)) is bool(left)
         ]
         for _, turns in sorted(ways, key=lambda way: way[0]):
-            for turn in as_one(self.context.explorer, turns):
+            for turn in combine_alike(self.context.explorer, turns):
                 sequence = (*played, turn)
                 if left and self.finds(self.context.game.rules.apply(state, turn), sequence):
                     return True
-                if not left and self._suits_the_sides(sequence):
+                if not left and self._fits_the_sides(sequence):
                     return True
         return False
 
@@ -281,9 +281,11 @@ class _Search(Generic[StateT, TurnT]):
             # a sensor can't tell looks apart
             return {place: (look,) for place, look in self.target.items() if not self.seen.only_sensed(place)}
         base = self.context.game.table.appearance(state)
-        return _passable(base, self.seen, self.changed | self.seen.hidden | _bare(self.context, base))
+        return _possible_between_turns(
+            base, self.seen, self.changed | self.seen.hidden | _empty_places(self.context, base)
+        )
 
-    def _suits_the_sides(self, turns: tuple[TurnT, ...]) -> bool:
+    def _fits_the_sides(self, turns: tuple[TurnT, ...]) -> bool:
         against = against_sides(self.context.game, self.origin, turns, self.seen)
         return against < self.context.settings.side
 
@@ -293,7 +295,7 @@ class _Search(Generic[StateT, TurnT]):
         return sum(seen[place].told(after[place]) != seen[place].told(look) for place, look in self.target.items())
 
 
-def stopovers(changes: Sequence[PlaceChange], stopover_s: float) -> frozenset[Place]:
+def find_stopovers(changes: Sequence[PlaceChange], stopover_s: float) -> frozenset[Place]:
     """Give the places where a piece was put down and lifted again at least ``stopover_s`` later."""
     down_s: dict[Place, float] = {}
     found: set[Place] = set()
@@ -305,7 +307,7 @@ def stopovers(changes: Sequence[PlaceChange], stopover_s: float) -> frozenset[Pl
     return frozenset(found)
 
 
-def ranked_by_stopovers(
+def rank_by_stopovers(
     context: JudgeContext[StateT, TurnT], found: list[Explanation[StateT, TurnT]], base: Appearance, seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:
     """Rank explanations that leave the same appearance by the stopovers they pass through.
@@ -313,10 +315,10 @@ def ranked_by_stopovers(
     Those that pass fewer stopovers than the best lose ``settings.stopover``. This never decides alone, since a
     flickering sensor makes stopovers too, and a player may have tried another turn first.
     """
-    passed = stopovers(seen.changes, context.settings.stopover_s)
+    passed = find_stopovers(seen.changes, context.settings.stopover_s)
     if not passed:
         return found
-    missed = [_missed(one, passed) for one in found]
+    missed = [_missed_stopovers(one, passed) for one in found]
     least: dict[Changes, int] = {}
     told: list[Changes] = [seen.coarse(base, one.changes) for one in found]
     for changes, count in zip(told, missed, strict=True):
@@ -328,7 +330,7 @@ def ranked_by_stopovers(
     return sorted(weighed, key=lambda one: -one.score)
 
 
-def _missed(one: Explanation[StateT, TurnT], passed: frozenset[Place]) -> int:
+def _missed_stopovers(one: Explanation[StateT, TurnT], passed: frozenset[Place]) -> int:
     """Count the stopovers that an explanation misses, by its best-fitting turns."""
     seconds = [set(turn.places) for turn in one.second] or [set(one.touched)]
     firsts = [set(turn.places) for turn in one.first] or [set()]

@@ -151,7 +151,7 @@ def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValu
     return game.table.appearance(game.rules.new(given))
 
 
-def narrowed(
+def narrow_by_facings(
     game: Game[StateT, TurnT], states: Sequence[StateT], sightings: Mapping[Place, Mapping[str, str]]
 ) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
     """Keep the states that agree with the side faces seen; also give the places whose sighting was dropped.
@@ -176,7 +176,7 @@ def _narrow(game: Game[StateT, TurnT], state: StateT, place: Place, facing: Mapp
         return None
 
 
-def applied(game: Game[StateT, TurnT], states: Sequence[StateT], turn: TurnT) -> tuple[StateT, ...]:
+def apply_turn(game: Game[StateT, TurnT], states: Sequence[StateT], turn: TurnT) -> tuple[StateT, ...]:
     """Apply a turn to every state that allows it; empty when none does."""
     reached = []
     for state in states:

@@ -16,7 +16,7 @@ from engine.values import EMPTY, Appearance, Breach, Facing, LookName, Place
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PIECE, PooledReading
-from referee.judge.side_evidence import against_facings, sure_sides
+from referee.judge.side_evidence import facing_contradiction, sure_sides
 from referee.judge.verdict import Verdict
 
 
@@ -28,31 +28,31 @@ class StandingFault:
     verdict: Verdict
 
 
-def differences(fault: Verdict) -> Changes:
+def changes_of_fault(fault: Verdict) -> Changes:
     """Give the changes a named fault was about."""
     return frozenset((place, look) for place, look in fault.seen.items() if fault.expected.get(place) != look)
 
 
-def standing(fault: Verdict | None) -> StandingFault | None:
+def standing_fault(fault: Verdict | None) -> StandingFault | None:
     """Give the standing fault of an illegal verdict, if it is one."""
-    return None if fault is None else StandingFault(differences(fault), fault)
+    return None if fault is None else StandingFault(changes_of_fault(fault), fault)
 
 
-def breaches_of(
+def find_breaches(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
 ) -> tuple[Breach, ...]:
     """Give the breaches from the believed state that needs the fewest; none when a state explains the change."""
     game = context.game
     base = game.table.appearance(states[0])
     sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], context.settings.side)
-    tables = named_pieces(base, changes, game.looks)
+    tables = name_pieces(base, changes, game.looks)
     found = [min((_explained(game, state, after, sides) for state in states), key=len) for after in tables]
     # Where only sensors noticed a piece, name the rule that most of its possible looks break.
     often = Counter(breaches[0].rule for breaches in found if breaches)
     return min(found, key=lambda breaches: (len(breaches), -often[breaches[0].rule] if breaches else 0))
 
 
-def turned_in_place(
+def find_turned_pieces(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, least_against: float
 ) -> tuple[Breach, ...]:
     """Give the breaches of pieces whose tops are as believed but whose side faces are impossible.
@@ -67,7 +67,7 @@ def turned_in_place(
     suspects = []
     for place, one in seen.places.items():
         possible = [facing for known in facings for facing in known.get(place, ())]
-        if one.best == appearance[place] and against_facings(possible, one.sides) >= least_against:
+        if one.best == appearance[place] and facing_contradiction(possible, one.sides) >= least_against:
             suspects.append(place)
     sides = sure_sides(seen, suspects, context.settings.side)
     if not sides:
@@ -84,7 +84,7 @@ def _explained(
     return game.side_faces.explain(state, after, sides)
 
 
-def still_odd(believed: Appearance, places: frozenset[Place], seen: PooledReading) -> frozenset[Place]:
+def still_differing(believed: Appearance, places: frozenset[Place], seen: PooledReading) -> frozenset[Place]:
     """Give the places set aside that still don't look as believed."""
     return frozenset(
         place for place in places if place in seen.hidden or not seen.places[place].agrees(believed[place])
@@ -94,7 +94,7 @@ def still_odd(believed: Appearance, places: frozenset[Place], seen: PooledReadin
 _MOST_NAMED = 24
 
 
-def named_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) -> Iterator[dict[str, LookName]]:
+def name_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) -> Iterator[dict[str, LookName]]:
     """Give what ``changes`` from ``base`` may be with every piece named; at most two dozen, the likeliest first.
 
     Pieces that only sensors noticed are taken to be those missing elsewhere, in every order and with every look, then
@@ -105,7 +105,7 @@ def named_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) 
     gone = Counter(base[place] for place, _ in changes if base.get(place, EMPTY) != EMPTY)
     gone -= Counter(look for look in named.values() if look != EMPTY)
     orders = _orders(sorted(gone.elements()), [look for look in looks if look != EMPTY], len(sensed))
-    for order in islice(_each_once(orders), _MOST_NAMED):
+    for order in islice(_without_repeats(orders), _MOST_NAMED):
         yield named | dict(zip(sensed, order, strict=True))
 
 
@@ -117,7 +117,7 @@ def _orders(gone: Sequence[LookName], pieces: Sequence[LookName], count: int) ->
             yield from product(*([one for one in pieces if piece_of(one) == piece_of(look)] for look in order))
 
 
-def _each_once(orders: Iterable[tuple[LookName, ...]]) -> Iterator[tuple[LookName, ...]]:
+def _without_repeats(orders: Iterable[tuple[LookName, ...]]) -> Iterator[tuple[LookName, ...]]:
     given: set[tuple[LookName, ...]] = set()
     for order in orders:
         if order not in given:

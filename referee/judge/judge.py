@@ -14,13 +14,13 @@ from engine.showing import WritesInSteps
 from engine.values import OptionValue
 from referee.judge import faults, sensor_evidence, sentences
 from referee.judge.acceptance import (
-    Leaning,
     PendingTurn,
-    end_the_game,
+    SideSupport,
+    ends_game,
     resolve,
     resolve_first,
-    same_piece_goes_on,
-    was_touched,
+    same_piece_moves_on,
+    was_ended_by_touch,
 )
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
@@ -28,12 +28,18 @@ from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, usual_appearance
 from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rules.look import Answer, Look, first_answer
-from referee.judge.rules.rolling import by_dice, noticed, rolled, rolled_next, rolled_without_the_rest
-from referee.judge.rules.set_up import take_set_up
-from referee.judge.rules.turns import accept, forbidden, in_two_steps, name_fault, take, weighed
+from referee.judge.rules.rolling import (
+    has_next_player_rolled,
+    judge_roll_before_turn_ended,
+    remember_known_dice,
+    resolve_by_dice,
+    rolled,
+)
+from referee.judge.rules.set_up import judge_set_up
+from referee.judge.rules.turns import accept, find_two_written_turns, forbidden, name_fault, take, weighed
 from referee.judge.rules.unchanged import unchanged
 from referee.judge.settings import Trigger
-from referee.judge.stack_evidence import beside_stacks
+from referee.judge.stack_evidence import compare_with_earlier_stacks
 from referee.judge.verdict import Ruling, VerdictKind
 from referee.judge.verdict_factory import VerdictFactory
 from vision.reading import Reading
@@ -59,14 +65,14 @@ def begin(
     seen = pool(readings, places, context.game.looks, context.settings.probability_floor)
     # A player who was asked and declares the set-up done again confirms the camera.
     confirmed = belief.conversation.asked_disputes if trigger is Trigger.DECLARED else frozenset()
-    taken = take_set_up(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
+    taken = judge_set_up(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
     belief = _asked_disputes(replace(belief, senses=belief.senses.after_looking(seen)), taken.ruling, seen)
     if taken.states:
-        belief = belief.believing(taken.states, taken.states_ignoring_sides)
+        belief = belief.with_states(taken.states, taken.states_ignoring_sides)
         believed = context.game.table.appearance(taken.states[0])
         senses = replace(belief.senses, misread=seen.misread(taken.misread, believed))
         belief = replace(belief, senses=senses).doubting(seen.sensed, believed).with_stacks_of(context, seen.places)
-        belief, _ = noticed(context, belief, seen.dice)
+        belief, _ = remember_known_dice(context, belief, seen.dice)
     return belief, taken.ruling
 
 
@@ -82,19 +88,19 @@ def judge(
     game = context.game
     believed = game.table.appearance(belief.states[0])
     seen = pool(readings, tuple(believed), game.looks, context.settings.probability_floor, belief.senses.doubted)
-    seen = seen.still_disputing(belief.senses.disputed)
+    seen = seen.with_earlier_disputes(belief.senses.disputed)
     tell = VerdictFactory(game, belief.states)
     belief = replace(belief, senses=belief.senses.after_sensing(seen))
     if not seen.places:
         return belief, tell.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
     belief = replace(belief, senses=belief.senses.after_looking(seen))
-    seen = beside_stacks(seen.beside(belief.senses.misread, believed), belief.senses.stacks)
+    seen = compare_with_earlier_stacks(seen.beside(belief.senses.misread, believed), belief.senses.stacks)
     if isinstance(game.table, WritesInSteps):
-        seen = seen.with_ink_kept(believed, game.table.looks_before, context.settings.ink_kept)
+        seen = seen.with_ink_prior(believed, game.table.looks_before, context.settings.ink_kept)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, tell.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
-    belief, notes = noticed(context, belief, seen.dice)
+    belief, notes = remember_known_dice(context, belief, seen.dice)
     look = _look(context, belief, seen.since(belief.senses.since_s), trigger)
     belief, ruling = first_answer(_RULES, look)
     if ruling.steps and look.seen.dice is not None:
@@ -123,10 +129,10 @@ def _look(
     disputes = belief.conversation.asked_disputes
     if trigger is Trigger.DECLARED and disputes & seen.disputed.keys():
         # A player who was asked and declares the turn again confirms the camera.
-        belief, seen = replace(belief, set_aside=belief.set_aside - disputes), seen.by_camera()
-    seen = seen.settled_by(believed)
-    set_aside = faults.still_odd(believed, belief.set_aside, seen)
-    override = belief.override.looked_at(believed, seen)
+        belief, seen = replace(belief, set_aside=belief.set_aside - disputes), seen.trusting_camera()
+    seen = seen.without_new_disputes(believed)
+    set_aside = faults.still_differing(believed, belief.set_aside, seen)
+    override = belief.override.after_look(believed, seen)
     belief = replace(belief, set_aside=set_aside, override=override)
     look = Look.at(context, belief, seen.without(override.left_out), trigger)
     if trigger is Trigger.DECLARED and override.asked and look.decision.shows_nothing:
@@ -140,15 +146,15 @@ def _rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Judge a roll that was awaited; anything else the table shows was done after it."""
     answer = rolled(look)
     if answer is None or not answer[1].rolls:
-        return (answer or rolled_without_the_rest(look)) if look.decision.shows_nothing else None
+        return (answer or judge_roll_before_turn_ended(look)) if look.decision.shows_nothing else None
     belief, more = _follow(look, answer[0], look.trigger)
     return belief, answer[1].then(more)
 
 
-def _touched_after_waiting(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _accept_waiting_turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Accept a waiting turn that was ended by a touch, and judge the touch as the next player's."""
     pending = look.belief.pending
-    if not was_touched(look.context, look.states, pending, look.decision, look.visible, look.trigger):
+    if not was_ended_by_touch(look.context, look.states, pending, look.decision, look.visible, look.trigger):
         return None
     if sensor_evidence.may_have_left(look.believed, pending.changes, look.visible):
         return None
@@ -169,15 +175,15 @@ def _forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return forbidden(look) if look.decision.conclusion is Conclusion.FORBIDDEN else None
 
 
-def _taken_back_still_lies(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    if look.declared or not _lies_there(look):
+def _undone_turn_still_shown(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    if look.declared or not _shows_undone_turn(look):
         return None
     return look.belief, look.tell.taken_back(look.decision, look.seen)
 
 
-def _lies_there(look: Look[StateT, TurnT]) -> bool:
+def _shows_undone_turn(look: Look[StateT, TurnT]) -> bool:
     refused = look.belief.conversation.refused
-    return sensor_evidence.lies_there(look.believed, refused, look.decision, look.seen)
+    return sensor_evidence.shows_undone_turn(look.believed, refused, look.decision, look.seen)
 
 
 def _undecided(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -192,7 +198,7 @@ def _undecided(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 def _by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     """Judge a table where it is certain what has happened."""
     conversation = replace(look.belief.conversation, unexplained=frozenset())
-    if not _lies_there(look):
+    if not _shows_undone_turn(look):
         # The turn taken back is off the table, so it may be played again.
         conversation = replace(conversation, refused=frozenset())
     look = look.with_belief(replace(look.belief, conversation=conversation))
@@ -204,7 +210,7 @@ def _by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         case ExplanationKind.TURN:
             return _turn(look)
         case ExplanationKind.TURN_AND_PART | ExplanationKind.TWO_TURNS:
-            return first_answer((_goes_on_quietly, _same_piece_goes_on, _only_sensed, _turns_in_a_row), look)
+            return first_answer((_wait_quietly, _same_piece_moves_on, _only_sensed, _turns_in_a_row), look)
 
 
 def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -219,14 +225,14 @@ def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
         others = [place for place in believed if not place.startswith(f"{player}.")]
         if changed.issubset(others) or player not in rules.players_to_move(belief.states[0]):
             continue
-        sheet = look.seen.taking_as(believed, others, look.game.looks)
+        sheet = look.seen.assuming(believed, others, look.game.looks)
         alone = Look.at(look.context, belief, sheet, look.trigger)
-        if not alone.declared and _lies_there(alone):
+        if not alone.declared and _shows_undone_turn(alone):
             continue
         if alone.decision.conclusion is Conclusion.ALLOWED and alone.decision.best.kind is ExplanationKind.TURN:
             after, said = _turn(alone)
         else:
-            turns = in_two_steps(alone, player)
+            turns = find_two_written_turns(alone, player)
             after, said = accept(alone, turns) if turns else (belief, Ruling(()))
         if said.steps:
             belief, ruling = after, ruling.then(said)
@@ -236,14 +242,14 @@ def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return belief, ruling.then(more)
 
 
-_RULES = (_rolled, _sheet_by_sheet, _touched_after_waiting, _forbidden, _taken_back_still_lies, _undecided, _by_kind)
+_RULES = (_rolled, _sheet_by_sheet, _accept_waiting_turn, _forbidden, _undone_turn_still_shown, _undecided, _by_kind)
 
 
 def _part(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     look = look.with_belief(replace(look.belief, pending=PendingTurn()))
     best, decision = look.decision.best, look.decision
     if look.declared:
-        breaches = faults.breaches_of(look.context, look.states, best.changes, look.seen)
+        breaches = faults.find_breaches(look.context, look.states, best.changes, look.seen)
         if breaches:
             return name_fault(look, breaches, best.changes, decision.margin)
     return look.belief, look.tell.quiet(best.to_do, best.touched, decision.shown, look.seen, decision.margin)
@@ -255,14 +261,14 @@ def _of_kind(look: Look[StateT, TurnT], kind: ExplanationKind) -> tuple[Explanat
 
 def _turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     trigger, decision, seen = look.trigger, look.decision, look.seen
-    resolved = by_dice(look, resolve(look.context, _of_kind(look, ExplanationKind.TURN), seen))
-    is_over = trigger.ends_by_touch and end_the_game(look.game, look.states, resolved.turns)
-    has_next_rolled = trigger.ends_by_touch and rolled_next(look, resolved)
+    resolved = resolve_by_dice(look, resolve(look.context, _of_kind(look, ExplanationKind.TURN), seen))
+    is_over = trigger.ends_by_touch and ends_game(look.game, look.states, resolved.turns)
+    has_next_rolled = trigger.ends_by_touch and has_next_player_rolled(look, resolved)
     if not (trigger.accepts or is_over or has_next_rolled):
         if trigger.ends_by_touch and resolved.turns:
             pending = PendingTurn(resolved.turns, decision.best.changes, seen)
             look = look.with_belief(replace(look.belief, pending=pending))
-            if trigger.names_faults and weighed(look, resolved).leaning is not Leaning.FOR:
+            if trigger.names_faults and weighed(look, resolved).support is not SideSupport.FOR:
                 return take(look, resolved)
         described = [look.game.notation.describe(turn) for turn in resolved.turns or resolved.candidates]
         sentence = sentences.turn_waits(" ".join(described[:1]))
@@ -275,7 +281,7 @@ def _turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     return take(look, resolved)
 
 
-def _goes_on_quietly(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _wait_quietly(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Wait while more than one turn was played and nobody has ended any."""
     if look.trigger.accepts or look.trigger.ends_by_touch:
         return None
@@ -283,12 +289,12 @@ def _goes_on_quietly(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return look.belief, look.tell.quiet(sentence, look.tell.changed(shown), shown, look.seen, look.decision.margin)
 
 
-def _same_piece_goes_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _same_piece_moves_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask when the same piece moved on: it may also be one illegal move."""
     kind = look.decision.best.kind
     if kind is ExplanationKind.TWO_TURNS or not look.trigger.names_faults:
         return None
-    if not same_piece_goes_on(look.game, look.states, _of_kind(look, kind)):
+    if not same_piece_moves_on(look.game, look.states, _of_kind(look, kind)):
         return None
     return look.belief, look.tell.goes_on(look.decision, look.seen)
 
@@ -298,18 +304,18 @@ def _only_sensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
     Where a touch ends a turn it is asked aloud at once, since three turns would be too many to follow.
     """
-    if not sensor_evidence.only_sensed(look.decision.best.changes, look.seen) or _camera_tells_the_same(look):
+    if not sensor_evidence.only_sensed(look.decision.best.changes, look.seen) or _camera_agrees(look):
         return None
     if not (look.trigger.names_faults or look.trigger.ends_by_touch):
         return look.belief, look.not_yet()
-    return look.belief, look.tell.several_sensed(look.decision, look.seen)
+    return look.belief, look.tell.several_turns_sensed(look.decision, look.seen)
 
 
-def _camera_tells_the_same(look: Look[StateT, TurnT]) -> bool:
+def _camera_agrees(look: Look[StateT, TurnT]) -> bool:
     """Whether the same turns explain the table without the places that sensors alone know."""
     visible = look.visible
     without = visible.without([place for place in visible.places if visible.only_sensed(place)])
-    alone = sensor_evidence.decide_as_asked(look.context, look.states, without, look.trigger)
+    alone = sensor_evidence.decide_for_trigger(look.context, look.states, without, look.trigger)
     told, seen = ({replace(one, score=0.0) for one in each.explanations} for each in (alone, look.decision))
     return alone.conclusion is Conclusion.ALLOWED and told == seen
 

@@ -89,11 +89,11 @@ class PooledPlace:
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
 
 
-Misread = Mapping[str, tuple[str, PooledPlace]]
+Misreadings = Mapping[str, tuple[str, PooledPlace]]
 """Places with the look that stood there and what the camera read instead."""
 
 
-def beside(seen: Mapping[str, PooledPlace], misread: Misread, believed: Appearance) -> Mapping[str, PooledPlace]:
+def beside(seen: Mapping[str, PooledPlace], misread: Misreadings, believed: Appearance) -> Mapping[str, PooledPlace]:
     """Give the places without known misreadings, where the believed look is still the same."""
     known = {
         place: seen[place].beside(before, look)
@@ -103,7 +103,7 @@ def beside(seen: Mapping[str, PooledPlace], misread: Misread, believed: Appearan
     return {**seen, **known} if known else seen
 
 
-def misread_places(seen: Mapping[str, PooledPlace], places: Iterable[str], believed: Appearance) -> Misread:
+def find_misreadings(seen: Mapping[str, PooledPlace], places: Iterable[str], believed: Appearance) -> Misreadings:
     """Give what the camera reads wrongly on these places."""
     return {
         place: (believed[place], seen[place])
@@ -151,7 +151,7 @@ class PooledReading:
             possible[place] = tuple(look for look, value in one.log_probabilities.items() if value >= least)
         return possible
 
-    def taking_as(self, believed: Appearance, places: Iterable[str], looks: Sequence[str]) -> PooledReading:
+    def assuming(self, believed: Appearance, places: Iterable[str], looks: Sequence[str]) -> PooledReading:
         """A copy in which ``places`` certainly look as believed; ``looks`` are all of the game's."""
         sure = {
             place: PooledPlace({look: 0.0 if look == believed[place] else _IMPOSSIBLE for look in looks})
@@ -159,11 +159,11 @@ class PooledReading:
         }
         return replace(self, places={**self.places, **sure}, hidden=self.hidden - sure.keys(), disputed={})
 
-    def beside(self, misread: Misread, believed: Appearance) -> PooledReading:
+    def beside(self, misread: Misreadings, believed: Appearance) -> PooledReading:
         """A copy corrected for known misreadings, where the believed look is still the same."""
         return replace(self, places=beside(self.places, misread, believed))
 
-    def with_ink_kept(
+    def with_ink_prior(
         self, believed: Appearance, looks_before: Callable[[str], Collection[str]], by: float
     ) -> PooledReading:
         """A copy in which each place written on is likelier, by these log-odds, to show what was written or more."""
@@ -180,9 +180,9 @@ class PooledReading:
         }
         return replace(self, places={**self.places, **places})
 
-    def misread(self, places: Iterable[str], believed: Appearance) -> Misread:
+    def misread(self, places: Iterable[str], believed: Appearance) -> Misreadings:
         """The places whose reading differs from what is known to stand there."""
-        return misread_places(self.places, places, believed)
+        return find_misreadings(self.places, places, believed)
 
     def only_sensed(self, place: str) -> bool:
         """Whether a sensor alone knows this place."""
@@ -202,10 +202,10 @@ class PooledReading:
         """Reduce ``changes`` from ``base`` to what can be told on visible places; hidden places stay in."""
         return frozenset(
             (place, self.places[place].told(look) if place in self.places else look)
-            for place, look in self.tellable(base, changes)
+            for place, look in self.noticeable_changes(base, changes)
         )
 
-    def tellable(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    def noticeable_changes(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
         """Give ``changes`` from ``base`` without those that a sensor can't notice: one piece in place of another."""
         return frozenset(
             (place, look)
@@ -218,7 +218,7 @@ class PooledReading:
         """A copy with only the sensor changes after ``time_s``."""
         return replace(self, changes=tuple(change for change in self.changes if change.time_s > time_s))
 
-    def settled_by(self, believed: Appearance) -> PooledReading:
+    def without_new_disputes(self, believed: Appearance) -> PooledReading:
         """A copy without the places where camera and sensor disagree about something new.
 
         Where the camera sees what is believed, a sensor alone changes nothing. Where it sees something else and the
@@ -230,7 +230,7 @@ class PooledReading:
             if place in self.places and not self.places[place].agrees(believed.get(place, EMPTY))
         )
 
-    def still_disputing(self, earlier: Mapping[str, Dispute]) -> PooledReading:
+    def with_earlier_disputes(self, earlier: Mapping[str, Dispute]) -> PooledReading:
         """A copy in which ``earlier`` disputes go on where the camera sees nothing now and the sensor says the same.
 
         Such a place counts as hidden: a sensor that the camera contradicted is no better once the camera is covered.
@@ -242,11 +242,11 @@ class PooledReading:
         }
         return replace(self.without(going_on), disputed={**self.disputed, **going_on}) if going_on else self
 
-    def by_camera(self) -> PooledReading:
+    def trusting_camera(self) -> PooledReading:
         """A copy that trusts the camera where sensors contradict it."""
         return replace(self, disputed={})
 
-    def by_sensors(self) -> PooledReading:
+    def trusting_sensors(self) -> PooledReading:
         """A copy that trusts the sensors where they contradict the camera."""
         sensed = {place: dispute.sensor for place, dispute in self.disputed.items()}
         return replace(self, places={**self.places, **sensed}, hidden=self.hidden - set(sensed))
@@ -295,9 +295,9 @@ def pool(
     disputed: dict[str, Dispute] = {}
     says: dict[str, bool] = {}
     given = {place: [reading.places[place] for reading in readings if place in reading.places] for place in places}
-    by_camera = _pool_seen(given, len(readings), looks, floor)
+    seen_by_camera = _pool_seen(given, len(readings), looks, floor)
     for place in places:
-        seen = by_camera.get(place)
+        seen = seen_by_camera.get(place)
         sensed = _pool_sensed(given[place], len(readings), floor)
         if sensed is not None:
             says[place] = sensed > 0
@@ -402,11 +402,11 @@ def _with_sensor(seen: PooledPlace, sensed: float, floor: float) -> PooledPlace:
 
 def _contradict(seen: PooledPlace, sensed: float) -> bool:
     """Whether camera and sensor contradict each other, both with certainty."""
-    led = _leads_empty(seen)
+    led = _occupied_log_odds(seen)
     return sensed * led < 0 and min(abs(sensed), abs(led)) > SURE
 
 
-def _leads_empty(seen: PooledPlace) -> float:
+def _occupied_log_odds(seen: PooledPlace) -> float:
     """The camera's log-odds that something stands on a place."""
     pieces = [value for look, value in seen.log_probabilities.items() if look != EMPTY]
     if EMPTY not in seen.log_probabilities or not pieces:

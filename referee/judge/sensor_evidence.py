@@ -8,23 +8,25 @@ from dataclasses import replace
 from engine.api import StateT, TurnT
 from engine.values import EMPTY, Appearance, Place
 from referee.judge.decision import Conclusion, Decision, decide
-from referee.judge.explanations import Changes, ExplanationKind, stopovers
+from referee.judge.explanations import Changes, ExplanationKind, find_stopovers
 from referee.judge.explorer import JudgeContext, changes_between
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import JudgeSettings, Trigger
 
 
-def decide_as_asked(
+def decide_for_trigger(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], visible: PooledReading, trigger: Trigger
 ) -> Decision[StateT, TurnT]:
     """Choose the best explanation, using the player's word that the turn is over where it was given."""
     decision, believed = decide(context, states, visible), context.game.table.appearance(states[0])
     if trigger is Trigger.DECLARED:
-        decision = whole_turn(believed, decision, visible)
-    return with_disputes(believed, decision, visible)
+        decision = rule_out_parts(believed, decision, visible)
+    return set_aside_disputes(believed, decision, visible)
 
 
-def whole_turn(believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading) -> Decision[StateT, TurnT]:
+def rule_out_parts(
+    believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading
+) -> Decision[StateT, TurnT]:
     """Give the decision once a player has said that the turn is over, which rules out a half-done turn.
 
     It is certain where only one result of a whole turn is left among those that sensors can't tell apart, and all its
@@ -36,12 +38,12 @@ def whole_turn(believed: Appearance, decision: Decision[StateT, TurnT], seen: Po
     whole = tuple(one for one in every if one.kind is not ExplanationKind.PART)
     if {one.kind for one in whole} != {ExplanationKind.TURN} or len({one.changes for one in whole}) > 1:
         return decision
-    if seen.tellable(believed, whole[0].changes) != whole[0].changes:
+    if seen.noticeable_changes(believed, whole[0].changes) != whole[0].changes:
         return decision
     return replace(decision, conclusion=Conclusion.ALLOWED, explanations=whole, places=(), rivals=(), alike=False)
 
 
-def with_disputes(
+def set_aside_disputes(
     believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading
 ) -> Decision[StateT, TurnT]:
     """In a firm decision, set aside places where sensors contradict a camera that doesn't confirm it either."""
@@ -56,7 +58,7 @@ def with_disputes(
     return replace(decision, set_aside=tuple(dict.fromkeys((*decision.set_aside, *doubtful))))
 
 
-def lies_there(
+def shows_undone_turn(
     believed: Appearance, undone: Collection[Changes], decision: Decision[StateT, TurnT], seen: PooledReading
 ) -> bool:
     """Whether the table shows one of the undone changes, as far as it can be told."""
@@ -85,13 +87,13 @@ def only_sensed(changes: Changes, seen: PooledReading) -> bool:
     return any(seen.only_sensed(place) for place, _ in changes)
 
 
-def last_sensed(before: Appearance, after: Appearance, seen: PooledReading, otherwise_s: float) -> float:
+def last_sensor_change_s(before: Appearance, after: Appearance, seen: PooledReading, otherwise_s: float) -> float:
     """Give the time of the last sensor change on the places of accepted turns; later changes came after these turns."""
     places = {place for place, _ in changes_between(before, after)}
     return max((change.time_s for change in seen.changes if change.place in places), default=otherwise_s)
 
 
-def asks_about_unsensed(
+def should_ask_about_unsensed(
     decision: Decision[StateT, TurnT], seen: PooledReading, settings: JudgeSettings, trigger: Trigger
 ) -> bool:
     """Whether to ask about turns that sensors can't notice.
@@ -100,6 +102,6 @@ def asks_about_unsensed(
     """
     if trigger is Trigger.DECLARED:
         return bool(decision.unsensed)
-    passed = stopovers(seen.changes, settings.stopover_s)
+    passed = find_stopovers(seen.changes, settings.stopover_s)
     turns = [turn for one in decision.unsensed for turn in one.first]
     return bool(passed) and any(passed <= set(turn.places) for turn in turns)

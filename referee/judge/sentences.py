@@ -125,7 +125,7 @@ def override_holds(places: Sequence[Place]) -> str:
     return f"{listed(places)} {'looks' if len(places) == 1 else 'look'} different to me, but a person's word holds."
 
 
-def otherwise_than_told(places: Sequence[Place]) -> str:
+def differs_from_correction(places: Sequence[Place]) -> str:
     """The camera sees something else where a person had the last word while the place was hidden."""
     look, them = ("looks", "it") if len(places) == 1 else ("look", "them")
     return (
@@ -204,7 +204,7 @@ def goes_on(described: str, to_do: str) -> str:
     return f"{described.rstrip('.')}, and moves on? Then: {to_do} If not, put it back, or say what was played."
 
 
-def several_sensed(places: Sequence[Place]) -> str:
+def several_turns_sensed(places: Sequence[Place]) -> str:
     """More than a turn explains what was only sensed."""
     return f"More than one turn seems to have been played on {listed(places)}. Please say which (./run table turn)."
 

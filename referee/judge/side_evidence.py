@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from engine.api import Game, StateT, TurnT
 from engine.values import Place
 from referee.judge.pooled_reading import PooledReading
-from referee.judge.stack_evidence import against_heights
+from referee.judge.stack_evidence import height_contradiction
 
 
 def best_by_sides(
@@ -25,7 +25,7 @@ def best_by_sides(
     if len(turns) < 2:
         return tuple(turns)
     scores = [
-        -against_sides(game, state, (turn,), seen) - against_heights(game, state, (turn,), seen) for turn in turns
+        -against_sides(game, state, (turn,), seen) - height_contradiction(game, state, (turn,), seen) for turn in turns
     ]
     best = max(scores)
     return tuple(turn for turn, score in zip(turns, scores, strict=True) if score > best - side_lead)
@@ -42,11 +42,11 @@ def against_sides(game: Game[StateT, TurnT], state: StateT, turns: Sequence[Turn
     cost = 0.0
     for place in dict.fromkeys(place for turn in turns for place in turn.places):
         if place in seen.places:
-            cost += against_facings(facings.get(place, ()), seen.places[place].sides)
+            cost += facing_contradiction(facings.get(place, ()), seen.places[place].sides)
     return cost
 
 
-def against_facings(facings: Sequence[Mapping[str, str]], sides: Mapping[str, Mapping[str, float]]) -> float:
+def facing_contradiction(facings: Sequence[Mapping[str, str]], sides: Mapping[str, Mapping[str, float]]) -> float:
     """Log-odds of the side faces seen against the possible facing that suits them best; 0 where none is known."""
     return min(
         (

@@ -34,7 +34,9 @@ _ODD_HEIGHT = 0.3
 hand."""
 
 
-def against_heights(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
+def height_contradiction(
+    game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading
+) -> float:
     """Log-odds of all stacks as they were seen against turns in a row; 0 where the game has no stacks.
 
     It compares turns that leave the same appearance: heights tell nothing where the best look is another.
@@ -47,13 +49,13 @@ def against_heights(game: Game[StateT, TurnT], state: StateT, turns: Sequence[Tu
     looks, heights = game.table.appearance(state), game.table.heights(state)
     played_on = {place for turn in turns for place in turn.places}
     return math.fsum(
-        _against_stack(one, heights[place], touched=place in played_on)
+        _stack_contradiction(one, heights[place], touched=place in played_on)
         for place, one in seen.places.items()
         if one.best == looks[place]
     )
 
 
-def _against_stack(one: PooledPlace, pieces: int, *, touched: bool) -> float:
+def _stack_contradiction(one: PooledPlace, pieces: int, *, touched: bool) -> float:
     """Log-odds of a stack as it was seen against this many pieces and a turn that touched it, or did not."""
     if one.touched is not None and not touched:
         return max(0.0, one.touched)
@@ -101,19 +103,19 @@ def still_standing(
     return {place: one for place, one in stacks.items() if (one.look, one.pieces) == (looks[place], heights[place])}
 
 
-def beside_stacks(seen: PooledReading, stacks: Mapping[Place, StandingStack]) -> PooledReading:
+def compare_with_earlier_stacks(seen: PooledReading, stacks: Mapping[Place, StandingStack]) -> PooledReading:
     """A copy in which stacks are judged by earlier pictures of them, which tells more than one picture does.
 
     A stack that nobody touched looks as it did; on one that was touched, the top stands elsewhere.
     """
     judged = {
-        place: _beside(seen.places[place], stacks[place], touched)
-        for place, touched in _touched_log_odds(seen, stacks).items()
+        place: _compare_with_earlier_stack(seen.places[place], stacks[place], touched)
+        for place, touched in _touch_log_odds_by_place(seen, stacks).items()
     }
     return replace(seen, places={**seen.places, **judged}) if judged else seen
 
 
-def _touched_log_odds(seen: PooledReading, stacks: Mapping[Place, StandingStack]) -> dict[Place, float]:
+def _touch_log_odds_by_place(seen: PooledReading, stacks: Mapping[Place, StandingStack]) -> dict[Place, float]:
     """The log-odds that somebody touched each stack, by how its picture differs from the earlier one.
 
     Empty where nearly all differ, as after the camera was moved.
@@ -127,10 +129,10 @@ def _touched_log_odds(seen: PooledReading, stacks: Mapping[Place, StandingStack]
     noise = max(1.0, float(np.quantile(anew, 0.25))) if 2 * len(anew) > len(apart) else 1.0
     if noise > _MOST_NOISE:
         return {}
-    return {place: _touched(value / noise) for place, value in apart.items() if math.isfinite(value)}
+    return {place: _touch_log_odds(value / noise) for place, value in apart.items() if math.isfinite(value)}
 
 
-def _touched(difference: float) -> float:
+def _touch_log_odds(difference: float) -> float:
     """The log-odds of a touch, given a difference in units of the usual one."""
     # Far below the usual difference the two likelihoods would cross again.
     logarithm = max(math.log(max(difference, 1e-9)), _UNTOUCHED[0])
@@ -140,17 +142,17 @@ def _touched(difference: float) -> float:
     return max(-_MOST_COUNTED, min(_MOST_COUNTED, _COUNTED * (touched - untouched)))
 
 
-def _beside(one: PooledPlace, before: StandingStack, touched: float) -> PooledPlace:
+def _compare_with_earlier_stack(one: PooledPlace, before: StandingStack, touched: float) -> PooledPlace:
     """A place judged by its earlier stack, given the log-odds that this one was touched."""
     one = replace(one, touched=touched)
     if one.best != before.look:
-        return one if touched > 0 else _likelier(one, before.look, -touched)
+        return one if touched > 0 else _favour_look(one, before.look, -touched)
     if before.top_mm is not None and one.heights and one.heights.keys() <= one.tops_mm.keys():
-        return replace(one, heights=_heights_beside(one, before.pieces, before.top_mm))
+        return replace(one, heights=_heights_after_touch(one, before.pieces, before.top_mm))
     return one
 
 
-def _likelier(one: PooledPlace, look: LookName, log_odds: float) -> PooledPlace:
+def _favour_look(one: PooledPlace, look: LookName, log_odds: float) -> PooledPlace:
     """A place that shows ``look`` more likely by these odds than was read there."""
     logs = {**one.log_probabilities, look: one.log_probabilities[look] + log_odds}
     total = float(np.logaddexp.reduce(list(logs.values())))
@@ -159,7 +161,7 @@ def _likelier(one: PooledPlace, look: LookName, log_odds: float) -> PooledPlace:
     return judged if judged.best == one.best else replace(judged, heights={})
 
 
-def _heights_beside(one: PooledPlace, pieces: int, top_mm: tuple[float, float]) -> dict[int, float]:
+def _heights_after_touch(one: PooledPlace, pieces: int, top_mm: tuple[float, float]) -> dict[int, float]:
     """Log-probabilities of the numbers of pieces once it was touched, by where the top stood and stands."""
     counts = list(one.heights)
     moves = np.array([one.tops_mm[count] for count in counts]) - top_mm

@@ -66,13 +66,15 @@ class VerdictFactory(Generic[StateT, TurnT]):
         places = self.changed(decision.shown)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.shown))
 
-    def several_sensed(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+    def several_turns_sensed(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask about more than one turn, which sensors alone can't identify."""
         places = self.changed(decision.shown) or self.changed(decision.best.changes)
         shown = dict(decision.shown)
-        return self.ruling(VerdictKind.AMBIGUOUS, sentences.several_sensed(places), seen, places=places, shown=shown)
+        return self.ruling(
+            VerdictKind.AMBIGUOUS, sentences.several_turns_sensed(places), seen, places=places, shown=shown
+        )
 
-    def forbidden_by_sides(
+    def ruled_out_by_sides(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
         """Ask what stands where, since the tops fit several turns but the side faces rule them out."""
@@ -94,10 +96,10 @@ class VerdictFactory(Generic[StateT, TurnT]):
             VerdictKind.AMBIGUOUS, sentences.more_turns(places), seen, places=places, shown=dict(changes)
         )
 
-    def otherwise_than_told(self, shown: Changes, seen: PooledReading) -> Ruling:
+    def differs_from_correction(self, shown: Changes, seen: PooledReading) -> Ruling:
         """Ask about places that a person named while they were hidden and that look different now."""
         places = self.changed(shown)
-        sentence = sentences.otherwise_than_told(places)
+        sentence = sentences.differs_from_correction(places)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(shown))
 
     def illegal(self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, margin: float) -> Verdict:

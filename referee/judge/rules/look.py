@@ -13,7 +13,7 @@ from referee.judge.decision import Decision
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PooledReading
-from referee.judge.sensor_evidence import decide_as_asked
+from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling
 from referee.judge.verdict_factory import VerdictFactory
@@ -44,7 +44,9 @@ class Look(Generic[StateT, TurnT]):
     ) -> Look[StateT, TurnT]:
         """Look at a table with this belief."""
         visible = seen.without(belief.set_aside)
-        return cls(context, belief, trigger, seen, visible, decide_as_asked(context, belief.states, visible, trigger))
+        return cls(
+            context, belief, trigger, seen, visible, decide_for_trigger(context, belief.states, visible, trigger)
+        )
 
     @property
     def game(self) -> Game[StateT, TurnT]:

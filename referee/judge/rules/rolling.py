@@ -12,8 +12,8 @@ from engine.support.chance import format_roll
 from referee.judge import sentences
 from referee.judge.acceptance import Resolved
 from referee.judge.belief import Belief
-from referee.judge.dice import SeenDice, WeighedRoll, best_score, weighed_rolls
-from referee.judge.explorer import JudgeContext, applied
+from referee.judge.dice import ScoredRoll, SeenDice, best_score, rank_rolls
+from referee.judge.explorer import JudgeContext, apply_turn
 from referee.judge.rules.look import Answer, Look, first_answer
 from referee.judge.rules.turns import accept
 from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
@@ -30,7 +30,7 @@ class _Roll(Generic[StateT, TurnT]):
     rules: Dice[StateT]
     dice: SeenDice
     known: SeenDice
-    weighed: tuple[WeighedRoll, ...]
+    weighed: tuple[ScoredRoll, ...]
 
     @property
     def text(self) -> str:
@@ -64,19 +64,19 @@ def rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     rules, seen, known = look.game.dice, look.seen.dice, look.belief.dice
     if rules is None or seen is None or known is None or not awaits_roll(look.context, look.belief):
         return None
-    dice = _of_the_player(look.context, look.belief, seen)
+    dice = _dice_of_player_to_move(look.context, look.belief, seen)
     if not dice.dice:
         return None
-    if not dice.left_place(known):
+    if not dice.all_moved_from(known):
         return _quiet(look, sentences.dice_lay_there()) if look.declared else None
-    weighed = weighed_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
+    weighed = rank_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
     return first_answer((_no_roll_yet, _same_as_before, _taken, _unclear), _Roll(look, rules, dice, known, weighed))
 
 
-def rolled_without_the_rest(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def judge_roll_before_turn_ended(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Accept a new roll while players may still write; they then forgo it."""
     seen, known = look.seen.dice, look.belief.dice
-    if seen is None or known is None or len(look.states) > 1 or not (seen.rests and seen.left_place(known)):
+    if seen is None or known is None or len(look.states) > 1 or not (seen.rests and seen.all_moved_from(known)):
         return None
     turns = silent_turns(look.game, look.states[0])
     if not turns:
@@ -86,19 +86,21 @@ def rolled_without_the_rest(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] 
     return (answer[0], ruling.then(answer[1])) if answer is not None and answer[1].rolls else None
 
 
-def rolled_next(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> bool:
+def has_next_player_rolled(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> bool:
     """Whether the next player has rolled, which ends a waiting turn as a touch does."""
     return any(
-        (answer := rolled(look.with_belief(look.belief.believing(after)))) is not None and bool(answer[1].rolls)
+        (answer := rolled(look.with_belief(look.belief.with_states(after)))) is not None and bool(answer[1].rolls)
         for turn in (resolved.turns or resolved.candidates)[:1]
-        if (after := applied(look.game, look.states, turn))
+        if (after := apply_turn(look.game, look.states, turn))
     )
 
 
-def _of_the_player(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice) -> SeenDice:
+def _dice_of_player_to_move(
+    context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice
+) -> SeenDice:
     """Give the dice of the player to move where the game names dice, all of them otherwise."""
     rules = context.game.dice
-    return dice.called(rules.dice_names(belief.states[0])) if isinstance(rules, NamesDice) else dice
+    return dice.with_names(rules.dice_names(belief.states[0])) if isinstance(rules, NamesDice) else dice
 
 
 def awaits_roll(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> bool:
@@ -115,8 +117,8 @@ def _no_roll_yet(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 def _same_as_before(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask where dice show the same as before: they may only have been put aside, unless a press says otherwise."""
-    known = _of_the_player(case.look.context, case.look.belief, case.known)
-    if case.look.declared or not case.dice.shows_as(known):
+    known = _dice_of_player_to_move(case.look.context, case.look.belief, case.known)
+    if case.look.declared or not case.dice.shows_same_as(known):
         return None
     return _quiet(case.look, sentences.same_roll(case.text))
 
@@ -149,19 +151,19 @@ def _quiet(look: Look[StateT, TurnT], sentence: str) -> Answer[StateT, TurnT]:
     return look.belief, look.tell.quiet(sentence, (), frozenset(), look.seen, 0.0)
 
 
-def by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[TurnT]:
+def resolve_by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[TurnT]:
     """Of turns that look alike, choose the one that leaves the dice that still lie there."""
     rules, dice = look.game.dice, look.seen.dice
     if rules is None or dice is None or not resolved.candidates or len(look.states) > 1:
         return resolved
-    if dice.dice and not (dice.rests and dice.surest_by(look.context.settings.margin)):
+    if dice.dice and not (dice.rests and dice.is_sure(look.context.settings.margin)):
         return resolved
     left = [(turn, rules.roll_of(look.game.rules.apply(look.states[0], turn))) for turn in resolved.candidates]
     fitting = tuple(turn for turn, roll in left if dice.faces == (() if roll is None else tuple(sorted(roll.faces))))
     return Resolved(fitting) if len(fitting) == 1 else resolved
 
 
-def noticed(
+def remember_known_dice(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice | None
 ) -> tuple[Belief[StateT, TurnT], tuple[str, ...]]:
     """Remember dice that are not a new roll: those at the first look, and those of the roll in use.
@@ -174,21 +176,21 @@ def noticed(
     if known is None:
         return (replace(belief, dice=dice) if dice.rests or not dice.dice else belief), ()
     rules = context.game.dice
-    if not isinstance(rules, NamesDice) and dice.is_rest_of(known):
+    if not isinstance(rules, NamesDice) and dice.is_remainder_of(known):
         # Dice that were picked up may land where they lay before.
         return replace(belief, dice=dice), ()
     roll = None if rules is None else rules.roll_of(belief.states[0])
-    own, before = (_of_the_player(context, belief, every) for every in (dice, known))
+    own, before = (_dice_of_player_to_move(context, belief, every) for every in (dice, known))
     if roll is None or (own.dice and not own.rests):
         return belief, ()
-    if before.is_rest_of(own) and own.faces == tuple(sorted(roll.faces)):
+    if before.is_remainder_of(own) and own.faces == tuple(sorted(roll.faces)):
         # A die that was taken lies there again: its turn was taken back.
         return replace(belief, dice=own.with_others(known)), ()
     if len(own.dice) != len(before.dice):
         return belief, ()
     # Unnamed dice that lie elsewhere may be the next player's roll.
-    if own.left_place(before) and not isinstance(rules, NamesDice):
+    if own.all_moved_from(before) and not isinstance(rules, NamesDice):
         return belief, ()
-    is_new = not own.shows_as(before) and own.surest_by(context.settings.margin)
+    is_new = not own.shows_same_as(before) and own.is_sure(context.settings.margin)
     notes = (sentences.dice_changed(format_roll(roll)),) if is_new else ()
     return replace(belief, dice=own.with_others(known)), notes

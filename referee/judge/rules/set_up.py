@@ -14,15 +14,15 @@ from engine.values import EMPTY, Appearance, LookName, OptionValue, Place
 from referee.judge import sentences
 from referee.judge.acceptance import narrow_by_sides
 from referee.judge.explorer import JudgeContext, set_up_states, usual_appearance
-from referee.judge.faults import named_pieces
+from referee.judge.faults import name_pieces
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, Verdict, VerdictKind, verdict_about
 
-_MOST_UNKNOWN = 0.75
+_MOST_UNREADABLE = 0.75
 """Above this share of unreadable start pieces, with all else in order, it may be another set of pieces."""
 
-_MOST_SUPPOSED = 0.25
+_MOST_ASSUMED = 0.25
 """The share of squares that may be read differently from the only possible start."""
 
 _ANOTHER_GAME = 0.5
@@ -33,7 +33,7 @@ _MOST_UNSENSED = 0.25
 
 
 @dataclass(frozen=True)
-class TakenSetUp(Generic[StateT]):
+class SetUpResult(Generic[StateT]):
     """The ruling on a set-up, the possible states after it, and those that the tops alone allow.
 
     There are no states when the set-up was not accepted. ``misread`` are places taken to look different from their
@@ -53,7 +53,7 @@ class _Start(Generic[StateT, TurnT]):
     ``shown`` is what it shows, with the game's usual start where a sensor is missing (``unsensed``); ``usual`` is that
     start, empty unless sensors alone are used; ``unclear`` are the places that can't be read; ``appearance`` is the
     table with every piece named: the legal start that ``states`` hold, or the nearest one with the ``fault`` that
-    prevents it. After ``turned`` quarter turns it would be a start. ``supposed`` are the places where the only possible
+    prevents it. After ``turned`` quarter turns it would be a start. ``assumed`` are the places where the only possible
     start is taken for granted.
     """
 
@@ -69,7 +69,7 @@ class _Start(Generic[StateT, TurnT]):
     states: tuple[StateT, ...] = ()
     fault: IllegalTurnError | None = None
     turned: int = 0
-    supposed: tuple[Place, ...] = ()
+    assumed: tuple[Place, ...] = ()
 
     @property
     def game(self) -> Game[StateT, TurnT]:
@@ -106,7 +106,7 @@ class _Start(Generic[StateT, TurnT]):
         return verdict_about(self.game, (), kind, sentence, self.seen, places=places, shown=shown)
 
 
-def take_set_up(
+def judge_set_up(
     context: JudgeContext[StateT, TurnT],
     seen: PooledReading,
     options: Mapping[str, OptionValue] | None,
@@ -114,7 +114,7 @@ def take_set_up(
     anywhere: bool,
     trigger: Trigger,
     confirmed: frozenset[Place],
-) -> TakenSetUp[StateT]:
+) -> SetUpResult[StateT]:
     """Give the ruling on a set-up, and the states to believe. Raises OptionError for a bad option.
 
     ``confirmed`` are the places where a person has confirmed the camera against the sensors.
@@ -122,7 +122,7 @@ def take_set_up(
     start = _start(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
     rules: tuple[Callable[[_Start[StateT, TurnT]], Verdict | None], ...] = (
         _hidden,
-        _one_sensor_says_otherwise,
+        _one_sensor_differs,
         _no_legal_start,
         _unknown_pieces,
         _unclear,
@@ -131,7 +131,7 @@ def take_set_up(
     for rule in rules:
         verdict = rule(start)
         if verdict is not None:
-            return TakenSetUp(Ruling((verdict,)))
+            return SetUpResult(Ruling((verdict,)))
     return _accepted(start)
 
 
@@ -155,24 +155,24 @@ def _start(
     disputed = seen.disputed.keys() - confirmed
     sure = {place: settings.margin if place in disputed else settings.set_up for place in seen.places}
     unclear = context.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
-    supposed = {} if usual or anywhere else _supposed(context, seen, options, shown, unclear)
-    unclear = tuple(place for place in unclear if place not in supposed)
-    table = {**shown, **supposed}
+    assumed = {} if usual or anywhere else _assume_usual_start(context, seen, options, shown, unclear)
+    unclear = tuple(place for place in unclear if place not in assumed)
+    table = {**shown, **assumed}
     faults: list[tuple[IllegalTurnError, Mapping[Place, LookName]]] = []
-    for appearance in _tables_sensed(usual, table, game.looks):
+    for appearance in _possible_appearances(usual, table, game.looks):
         try:
             states = set_up_states(game, appearance, options, anywhere=anywhere)
         except IllegalTurnError as error:
             faults.append((error, appearance))
         else:
             how = (context, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance)
-            return _Start(*how, states, supposed=context.in_order(supposed))
+            return _Start(*how, states, assumed=context.in_order(assumed))
     nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
     turned = 0 if anywhere else _turned(context, appearance, seen, options)
     return _Start(context, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, (), nearest, turned)
 
 
-def _supposed(
+def _assume_usual_start(
     context: JudgeContext[StateT, TurnT],
     seen: PooledReading,
     options: Mapping[str, OptionValue] | None,
@@ -187,7 +187,7 @@ def _supposed(
         for place, look in shown.items()
         if (look != usual[place] or place in unclear) and seen.places[place].lead(look, usual[place]) < within
     ]
-    if sum(shown[place] != usual[place] for place in doubtful) > _MOST_SUPPOSED * len(shown):
+    if sum(shown[place] != usual[place] for place in doubtful) > _MOST_ASSUMED * len(shown):
         return {}
     for place in doubtful:
         one = seen.places[place]
@@ -231,7 +231,7 @@ def _turned(
         turned = {place: appearance[source[place]] for place in game.places}
         astray = [place for place in game.places if turned[place] != usual[place]]
         doubtful = [seen.places[source[place]].lead(turned[place], usual[place]) < within for place in astray]
-        if (all(doubtful) and len(astray) <= _MOST_SUPPOSED * len(usual)) or _states_of(context, turned, options):
+        if (all(doubtful) and len(astray) <= _MOST_ASSUMED * len(usual)) or _states_of(context, turned, options):
             return quarters
     return 0
 
@@ -243,7 +243,7 @@ def _unsensed(game: Game[StateT, TurnT], seen: PooledReading) -> tuple[Place, ..
     return unsensed if alone and len(unsensed) <= _MOST_UNSENSED * len(game.places) else ()
 
 
-def _tables_sensed(
+def _possible_appearances(
     usual: Appearance, shown: Mapping[Place, LookName], looks: Sequence[LookName]
 ) -> tuple[Mapping[Place, LookName], ...]:
     """Give the possible appearances of a start where sensors only report that something stands there.
@@ -254,7 +254,7 @@ def _tables_sensed(
         return (shown,)
     known = {place: usual[place] if look == PIECE and usual[place] != EMPTY else look for place, look in shown.items()}
     changes = frozenset((place, look) for place, look in known.items() if look != usual[place])
-    return tuple({**known, **named} for named in named_pieces(usual, changes, looks))
+    return tuple({**known, **named} for named in name_pieces(usual, changes, looks))
 
 
 def _hidden(start: _Start[StateT, TurnT]) -> Verdict | None:
@@ -264,12 +264,12 @@ def _hidden(start: _Start[StateT, TurnT]) -> Verdict | None:
     hidden = start.context.in_order(start.seen.hidden)
     sentence = sentences.unclear_set_up(hidden) if start.shown else sentences.nothing_to_see()
     taken = {place for place, look in start.usual.items() if look != EMPTY}
-    if len(taken & set(hidden)) > _MOST_UNKNOWN * max(len(taken), len(hidden)):
+    if len(taken & set(hidden)) > _MOST_UNREADABLE * max(len(taken), len(hidden)):
         sentence = sentences.unknown_set(hidden)
     return start.verdict(VerdictKind.CANNOT_SEE, sentence, hidden)
 
 
-def _one_sensor_says_otherwise(start: _Start[StateT, TurnT]) -> Verdict | None:
+def _one_sensor_differs(start: _Start[StateT, TurnT]) -> Verdict | None:
     """Ask where the start is the usual one except for a single place that only a sensor knows."""
     usual, shown = start.usual, start.shown
     odd = [place for place in usual if (usual[place] == EMPTY) != (shown[place] == EMPTY)]
@@ -338,7 +338,7 @@ def _taken(start: _Start[StateT, TurnT]) -> tuple[Place, ...]:
     return tuple(place for place, look in start.appearance.items() if look != EMPTY)
 
 
-def _accepted(start: _Start[StateT, TurnT]) -> TakenSetUp[StateT]:
+def _accepted(start: _Start[StateT, TurnT]) -> SetUpResult[StateT]:
     narrowed, dropped = narrow_by_sides(start.context, start.states, start.seen)
     to_move = list(dict.fromkeys(state.to_move for state in narrowed if state.to_move is not None))
     verdict = verdict_about(
@@ -352,8 +352,8 @@ def _accepted(start: _Start[StateT, TurnT]) -> TakenSetUp[StateT]:
         margin=min(one.certainty for one in start.seen.places.values()),
     )
     notes = tuple(_notes(start, dropped))
-    misread = tuple(place for place in start.supposed if start.shown[place] != start.appearance[place])
-    return TakenSetUp(Ruling((verdict,), notes=notes), narrowed, start.states, misread)
+    misread = tuple(place for place in start.assumed if start.shown[place] != start.appearance[place])
+    return SetUpResult(Ruling((verdict,), notes=notes), narrowed, start.states, misread)
 
 
 def _notes(start: _Start[StateT, TurnT], dropped: Sequence[Place]) -> Iterator[str]:
@@ -361,7 +361,7 @@ def _notes(start: _Start[StateT, TurnT], dropped: Sequence[Place]) -> Iterator[s
     seen, appearance = start.seen, start.appearance
     for place in start.game.places:
         doubtful = place in seen.places and seen.places[place].certainty < start.context.settings.margin
-        if doubtful or place in start.supposed:
+        if doubtful or place in start.assumed:
             yield sentences.please_check(place, appearance[place])
     for place in dropped:
         yield sentences.dropped_sighting(place)

@@ -12,15 +12,15 @@ from engine.showing import WritesInSteps, turns_showing
 from engine.support.looks import Look as PieceLook
 from engine.values import EMPTY, Breach, Player
 from referee.judge import sensor_evidence, sentences
-from referee.judge.acceptance import Leaning, Resolved, Weighing, advance, left_by, resolve, weigh
+from referee.judge.acceptance import Resolved, SideCheck, SideSupport, advance, reading_of_turns, resolve, weigh
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import Changes, ExplanationKind, more_turns_explain
 from referee.judge.explorer import MOST_WEIGHED, JudgeContext
-from referee.judge.faults import StandingFault, breaches_of
+from referee.judge.faults import StandingFault, find_breaches
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.rules.look import Answer, Look, first_answer
-from referee.judge.sensor_evidence import decide_as_asked
+from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling
 from referee.judge.verdict_factory import VerdictFactory
@@ -42,12 +42,12 @@ def _accept_from(
     look: Look[StateT, TurnT], turns: Sequence[TurnT], states: tuple[StateT, ...]
 ) -> Answer[StateT, TurnT]:
     context, belief, decision, seen = look.context, look.belief, look.decision, look.seen
-    left = left_by(context.game, states, turns, belief.pending, seen)
+    left = reading_of_turns(context.game, states, turns, belief.pending, seen)
     moved = advance(context, states, turns, left)
     before, after = context.game.table.appearance(states[0]), context.game.table.appearance(moved.states[0])
     accepted = look.tell.accepted(turns, moved, before, decision.margin, seen)
-    believed = belief.believing(moved.states, advance(context, belief.states_ignoring_sides, turns, None).states)
-    since_s = sensor_evidence.last_sensed(before, after, seen, left.time_s)
+    believed = belief.with_states(moved.states, advance(context, belief.states_ignoring_sides, turns, None).states)
+    since_s = sensor_evidence.last_sensor_change_s(before, after, seen, left.time_s)
     # What was done after these turns on one of their places is no misreading.
     shown_now = {**before, **dict(decision.best.changes)}
     as_left = [place for place in accepted.places if left is not seen or shown_now[place] == after[place]]
@@ -66,13 +66,17 @@ def _accept_from(
     return believed, Ruling((accepted, *questions), moved.steps, notes)
 
 
-def sensed_after(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading) -> Ruling:
+def ask_about_later_touch(
+    context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading
+) -> Ruling:
     """Ask about a turn that sensors can't notice, where its piece was touched after an accepted turn."""
     later = seen.since(belief.senses.since_s)
     if not later.changes:
         return Ruling(())
     tell = VerdictFactory(context.game, belief.states)
-    decision = sensor_evidence.decide_as_asked(context, belief.states, later.without(belief.set_aside), Trigger.RESTED)
+    decision = sensor_evidence.decide_for_trigger(
+        context, belief.states, later.without(belief.set_aside), Trigger.RESTED
+    )
     if decision.conclusion is Conclusion.UNDECIDED and decision.alike:
         return tell.undecided(decision, later, Trigger.DECLARED)
     touched = {change.place for change in later.changes}
@@ -85,7 +89,7 @@ def forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     """Judge a table that no legal turn explains."""
     rules = (
         _played_on,
-        _no_end,
+        _not_ended_yet,
         _against_sides_only,
         _too_many_pieces,
         _too_many_exchanged,
@@ -128,7 +132,7 @@ def _played_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return look.belief, look.tell.unexplained(shown, look.seen)
 
 
-def _no_end(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _not_ended_yet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     shown, conversation = look.decision.shown, look.belief.conversation
     if _may_name(look, shown):
         return None
@@ -141,7 +145,7 @@ def _against_sides_only(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
     belief, context = look.belief, look.context
     if belief.states_ignoring_sides == belief.states:
         return None
-    decision = decide_as_asked(context, belief.states_ignoring_sides, look.visible, look.trigger)
+    decision = decide_for_trigger(context, belief.states_ignoring_sides, look.visible, look.trigger)
     if decision.conclusion is not Conclusion.ALLOWED or decision.best.kind is not ExplanationKind.TURN:
         return None
     turns = tuple(one for one in decision.explanations if one.kind is ExplanationKind.TURN)
@@ -188,14 +192,14 @@ def _more_turns(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 def _unexplained(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     shown = look.decision.shown
-    if breaches_of(look.context, look.states, shown, look.seen):
+    if find_breaches(look.context, look.states, shown, look.seen):
         return None
     return look.belief, look.tell.unexplained(shown, look.seen)
 
 
 def _fault(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     shown = look.decision.shown
-    return name_fault(look, breaches_of(look.context, look.states, shown, look.seen), shown, look.decision.margin)
+    return name_fault(look, find_breaches(look.context, look.states, shown, look.seen), shown, look.decision.margin)
 
 
 @dataclass(frozen=True)
@@ -204,7 +208,7 @@ class _Taking(Generic[StateT, TurnT]):
 
     look: Look[StateT, TurnT]
     resolved: Resolved[TurnT]
-    weighing: Weighing
+    weighing: SideCheck
     most: int | None
 
     @property
@@ -220,7 +224,7 @@ class _Taking(Generic[StateT, TurnT]):
         return self.look.confirms(self.changes)
 
 
-def weighed(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Weighing:
+def weighed(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> SideCheck:
     """Weigh turns by the side faces seen."""
     return weigh(look.context, look.states, resolved, look.decision.best, look.seen, look.belief.set_aside)
 
@@ -241,7 +245,7 @@ def take(look: Look[StateT, TurnT], resolved: Resolved[TurnT], most: int | None 
 
 
 def _breaks_a_rule(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    if case.weighing.leaning is not Leaning.BREAKS_A_RULE:
+    if case.weighing.support is not SideSupport.BREAKS_A_RULE:
         return None
     return name_fault(case.look, case.weighing.breaches, case.changes, case.resolved.against)
 
@@ -257,15 +261,15 @@ def _may_have_left(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None
 
 
 def _accepted(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    leaning = case.weighing.leaning
-    if leaning is not Leaning.FOR and not (leaning is Leaning.DOUBTFUL and case.is_confirmed):
+    support = case.weighing.support
+    if support is not SideSupport.FOR and not (support is SideSupport.DOUBTFUL and case.is_confirmed):
         return None
     belief, ruling = accept(case.look, case.turns)
-    return belief, ruling.then(sensed_after(case.look.context, belief, case.look.seen))
+    return belief, ruling.then(ask_about_later_touch(case.look.context, belief, case.look.seen))
 
 
 def _accepted_ignoring_sides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    if case.weighing.leaning is not Leaning.TURNED_BESIDES or not case.is_confirmed:
+    if case.weighing.support is not SideSupport.PIECE_TURNED or not case.is_confirmed:
         return None
     return accept_ignoring_sides(case.look, case.turns)
 
@@ -277,16 +281,16 @@ def _not_yet(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 def _ruled_out(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask what stands where: a press can't confirm what the side faces rule out."""
     look = case.look
-    if case.weighing.leaning is not Leaning.RULED_OUT:
+    if case.weighing.support is not SideSupport.RULED_OUT:
         return None
     if more_turns_explain(look.context, look.states, case.changes, look.visible):
         return look.belief, look.tell.more_turns(case.changes, look.seen)
-    return look.belief, look.tell.forbidden_by_sides(case.resolved, look.decision, look.seen)
+    return look.belief, look.tell.ruled_out_by_sides(case.resolved, look.decision, look.seen)
 
 
 def _turned_besides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     look = case.look
-    if case.weighing.leaning is not Leaning.TURNED_BESIDES:
+    if case.weighing.support is not SideSupport.PIECE_TURNED:
         return None
     return look.belief.asking(case.changes), look.tell.turned_besides(case.weighing.breaches, look.decision, look.seen)
 
@@ -296,7 +300,7 @@ def _against_sides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT]:
     return look.belief.asking(case.changes), look.tell.against_sides(case.resolved, look.decision, look.seen)
 
 
-def in_two_steps(look: Look[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:
+def find_two_written_turns(look: Look[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:
     """Give the two turns of a player that a sheet shows together, or only the first where the second is unclear.
 
     Nothing where no first turn fits, or more than one.
@@ -314,7 +318,7 @@ def in_two_steps(look: Look[StateT, TurnT], player: Player) -> tuple[TurnT, ...]
         after = game.rules.apply(look.states[0], first)
         if first.player != player or player not in game.rules.players_to_move(after):
             continue
-        second = Look.at(look.context, look.belief.believing((after,), (after,)), look.seen, look.trigger)
+        second = Look.at(look.context, look.belief.with_states((after,), (after,)), look.seen, look.trigger)
         best = second.decision.best
         if second.decision.conclusion is Conclusion.ALLOWED and best.kind is ExplanationKind.TURN:
             found.append((first, *resolve(look.context, (best,), look.seen).turns))

@@ -10,10 +10,10 @@ from referee.judge import sensor_evidence, sentences
 from referee.judge.acceptance import PendingTurn, narrow_by_sides
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import ExplanationKind
-from referee.judge.faults import turned_in_place
+from referee.judge.faults import find_turned_pieces
 from referee.judge.rules.look import Answer, Look, first_answer
 from referee.judge.rules.turns import accept, name_fault
-from referee.judge.sensor_evidence import decide_as_asked
+from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, VerdictKind
 
@@ -26,50 +26,50 @@ def unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         look = look.with_belief(replace(look.belief, pending=PendingTurn()))
     look = look.with_belief(look.belief.with_stacks_of(look.context, look.seen.places, settled=False))
     rules = (
-        _turned_in_place,
-        _may_be_turned_in_place,
+        _piece_turned,
+        _piece_maybe_turned,
         _places_set_aside,
         _maybe_unsensed,
         _maybe_by_sensors,
-        _otherwise_than_told,
+        _differs_from_correction,
         _fault_out_of_sight,
         _put_right,
         _out_of_sight,
-        _done_without,
+        _forgo_writing,
         _nothing_changed,
     )
     return first_answer(rules, look)
 
 
-def _after_fault(look: Look[StateT, TurnT]) -> Trigger:
+def _trigger_after_fault(look: Look[StateT, TurnT]) -> Trigger:
     """Name a fault that was put back the wrong way round as soon as the table shows it."""
     return look.trigger if look.belief.fault is None or look.declared else Trigger.RESTED
 
 
-def _turned_in_place(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    turned = turned_in_place(look.context, look.states, look.visible, look.context.settings.turned)
+def _piece_turned(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    turned = find_turned_pieces(look.context, look.states, look.visible, look.context.settings.turned)
     if not turned:
         return None
-    return name_fault(replace(look, trigger=_after_fault(look)), turned, frozenset(), look.decision.margin)
+    return name_fault(replace(look, trigger=_trigger_after_fault(look)), turned, frozenset(), look.decision.margin)
 
 
-def _may_be_turned_in_place(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _piece_maybe_turned(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask about pieces that may have been turned; if a player declares again, they were not."""
-    if not _after_fault(look).names_faults:
+    if not _trigger_after_fault(look).names_faults:
         return None
-    turned = turned_in_place(look.context, look.states, look.visible, look.context.settings.side)
+    turned = find_turned_pieces(look.context, look.states, look.visible, look.context.settings.side)
     if not turned:
         return None
     about = frozenset((place, look.believed[place]) for breach in turned for place in breach.places)
     if not look.confirms(about):
         return look.belief.asking(about), look.tell.turned_besides(turned, look.decision, look.seen)
-    return _standing_as_they_did(look)
+    return _accept_facings_as_seen(look)
 
 
-def _standing_as_they_did(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _accept_facings_as_seen(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     ignoring_sides = look.belief.states_ignoring_sides
     states, _ = narrow_by_sides(look.context, ignoring_sides, look.seen)
-    belief = look.belief.believing(states, ignoring_sides)
+    belief = look.belief.with_states(states, ignoring_sides)
     kind, said = VerdictKind.UNCHANGED, sentences.unchanged()
     if look.belief.fault is not None:
         kind, said = VerdictKind.PUT_RIGHT, sentences.put_right()
@@ -91,7 +91,7 @@ def _places_set_aside(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None
     return belief, Ruling((look.tell.question_about(places, look.decision.shown, look.seen),))
 
 
-def _is_answered(look: Look[StateT, TurnT]) -> bool:
+def _may_ask(look: Look[StateT, TurnT]) -> bool:
     """Whether somebody waits for an answer and no fault is open."""
     return look.belief.fault is None and look.trigger.names_faults
 
@@ -99,9 +99,9 @@ def _is_answered(look: Look[StateT, TurnT]) -> bool:
 def _maybe_unsensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask about turns that sensors can't notice."""
     settings, decision = look.context.settings, look.decision
-    if not _is_answered(look):
+    if not _may_ask(look):
         return None
-    if not sensor_evidence.asks_about_unsensed(decision, look.seen, settings, look.trigger):
+    if not sensor_evidence.should_ask_about_unsensed(decision, look.seen, settings, look.trigger):
         return None
     return look.belief, look.tell.unsensed(decision, look.seen)
 
@@ -109,23 +109,23 @@ def _maybe_unsensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 def _maybe_by_sensors(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask where the camera sees nothing new but several sensors report a turn."""
     seen, belief = look.seen, look.belief
-    if not _is_answered(look) or len(seen.disputed) < 2:
+    if not _may_ask(look) or len(seen.disputed) < 2:
         return None
-    sensed = seen.by_sensors().without(belief.override.left_out | belief.set_aside)
-    decision = decide_as_asked(look.context, look.states, sensed, look.trigger)
+    sensed = seen.trusting_sensors().without(belief.override.left_out | belief.set_aside)
+    decision = decide_for_trigger(look.context, look.states, sensed, look.trigger)
     if decision.best.kind is ExplanationKind.NOTHING or decision.conclusion is Conclusion.FORBIDDEN:
         return None
     return belief, Ruling((look.tell.question_about(tuple(seen.disputed), decision.shown, seen),))
 
 
-def _otherwise_than_told(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _differs_from_correction(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask about places that a person named while they were hidden and that look different now."""
     override = look.belief.override
-    if not _is_answered(look) or not override.to_ask:
+    if not _may_ask(look) or not override.places_to_ask:
         return None
-    shown = frozenset((place, override.against[place]) for place in override.to_ask)
-    belief = replace(look.belief, override=replace(override, asked=override.asked | override.to_ask))
-    return belief, look.tell.otherwise_than_told(shown, look.seen)
+    shown = frozenset((place, override.against[place]) for place in override.places_to_ask)
+    belief = replace(look.belief, override=replace(override, asked=override.asked | override.places_to_ask))
+    return belief, look.tell.differs_from_correction(shown, look.seen)
 
 
 def _put_right(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -156,7 +156,7 @@ def _out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return (look.belief, look.tell.out_of_sight(places, look.decision.shown, look.seen)) if places else None
 
 
-def _done_without(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _forgo_writing(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Let a player who declares the end of the turn forgo what could still be written."""
     turns = silent_turns(look.game, look.states[0]) if look.declared and len(look.states) == 1 else ()
     return accept(look, turns) if turns else None
@@ -164,7 +164,7 @@ def _done_without(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 def _nothing_changed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     belief = look.belief
-    if _is_answered(look):
+    if _may_ask(look):
         # The sensor changes so far have led to nothing.
         senses = replace(belief.senses, since_s=look.seen.time_s)
         belief = replace(belief, senses=senses).doubting(look.seen.sensed, look.believed)

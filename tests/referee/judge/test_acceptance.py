@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from referee.judge import JudgeContext, Trigger
-from referee.judge.acceptance import PendingTurn, left_by, was_touched
+from referee.judge.acceptance import PendingTurn, reading_of_turns, was_ended_by_touch
 from referee.judge.decision import decide
 from referee.judge.explanations import ExplanationKind
 from referee.judge.explorer import changes_between
@@ -39,7 +39,7 @@ class Waiting:
     ) -> bool:
         seen = seen_as(self.game, self.after, differing)
         decision = decide(self.context, (self.state,), seen)
-        return was_touched(self.context, (self.state,), pending or self.pending, decision, seen, trigger)
+        return was_ended_by_touch(self.context, (self.state,), pending or self.pending, decision, seen, trigger)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_a_fault_is_a_touch_once_the_table_rests_and_still_shows_the_turn(waitin
 
 def test_turns_left_the_table_on_which_they_waited(waiting: Waiting) -> None:
     now = seen_as(waiting.game, waiting.after, {"b7": "empty"})
-    left = left_by(waiting.game, (waiting.state,), (waiting.turn,), waiting.pending, now)
+    left = reading_of_turns(waiting.game, (waiting.state,), (waiting.turn,), waiting.pending, now)
     assert left is waiting.pending.seen
 
 
@@ -91,6 +91,6 @@ def test_other_turns_left_the_table_that_is_seen_now(waiting: Waiting) -> None:
     other = waiting.game.notation.parse_turn(waiting.state, "b1-b2 b2-b3")
     following = waiting.game.notation.parse_turn(waiting.after, NEXT)
     states = (waiting.state,)
-    assert left_by(waiting.game, states, (other,), waiting.pending, now) is now
-    assert left_by(waiting.game, states, (waiting.turn, following), waiting.pending, now) is now
-    assert left_by(waiting.game, states, (waiting.turn,), PendingTurn(), now) is now
+    assert reading_of_turns(waiting.game, states, (other,), waiting.pending, now) is now
+    assert reading_of_turns(waiting.game, states, (waiting.turn, following), waiting.pending, now) is now
+    assert reading_of_turns(waiting.game, states, (waiting.turn,), PendingTurn(), now) is now

@@ -9,7 +9,7 @@ import pytest
 
 from referee.judge import JudgeContext
 from referee.judge.decision import Conclusion, Decision, decide
-from referee.judge.explanations import ExplanationKind, stopovers
+from referee.judge.explanations import ExplanationKind, find_stopovers
 from tests.referee.judge.drawn import seen_as
 from vision.reading import PlaceChange
 
@@ -108,10 +108,10 @@ def test_two_turns_are_looked_for_only_where_one_does_not_do(context: JudgeConte
 @pytest.mark.parametrize(("lifted_s", "found"), [(0.24, set()), (0.25, {"c3"}), (2.0, {"c3"})])
 def test_a_stopover_is_a_piece_put_down_for_a_while(lifted_s: float, found: set[str]) -> None:
     changes = (PlaceChange("c3", True, 0.0), PlaceChange("d4", True, 0.1), PlaceChange("c3", False, lifted_s))
-    assert stopovers(changes, 0.25) == found
+    assert find_stopovers(changes, 0.25) == found
 
 
 def test_a_piece_that_was_only_lifted_made_no_stopover() -> None:
-    assert stopovers((PlaceChange("c3", False, 5.0), PlaceChange("c3", True, 6.0)), 0.25) == frozenset()
+    assert find_stopovers((PlaceChange("c3", False, 5.0), PlaceChange("c3", True, 6.0)), 0.25) == frozenset()
     again = (PlaceChange("c3", True, 0.0), PlaceChange("c3", False, 0.1), PlaceChange("c3", False, 9.0))
-    assert stopovers(again, 0.25) == frozenset()
+    assert find_stopovers(again, 0.25) == frozenset()

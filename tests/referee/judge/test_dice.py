@@ -12,7 +12,7 @@ import pytest
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import StabilityFilter, Trigger
-from referee.judge.dice import LyingDie, SeenDice, pool_dice, weighed_rolls
+from referee.judge.dice import PooledDie, SeenDice, pool_dice, rank_rolls
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn, roll_drawn
 from tests.referee.judge.judged_game import JudgedGame
@@ -247,7 +247,7 @@ def test_the_old_dice_are_no_roll_of_the_next_player() -> None:
 def test_rolls_are_weighed_as_sets_of_faces() -> None:
     seen = pool_dice([Reading(0, 0.0, {}, rolls=(roll_drawn("1? 1 1 3"),))], 1e-5)
     assert seen is not None
-    weighed = weighed_rolls(BLOKUS.dice, BLOKUS.rules.new(), seen, 1e-5)
+    weighed = rank_rolls(BLOKUS.dice, BLOKUS.rules.new(), seen, 1e-5)
     assert {one.roll.faces for one in weighed[:2]} == {("1", "1", "1", "3"), ("1", "1", "2", "3")}
     by_faces = {one.roll.faces: one.score for one in weighed}
     assert by_faces["1", "1", "1", "3"] == pytest.approx(math.log(0.5) + 3 * math.log(0.98))
@@ -335,25 +335,25 @@ def test_the_next_player_may_throw_own_dice_before_the_turn_counts(four: JudgedG
 
 
 def test_dice_of_another_surface_or_name_or_beyond_half_a_die_lie_elsewhere() -> None:
-    die = LyingDie("tray", 10.0, 20.0, "red", {"1": -0.1, "2": -3.0})
-    assert die.lies_as(replace(die, x_mm=15.0, y_mm=26.0)), "nudged by 7.8 mm"
-    assert not die.lies_as(replace(die, x_mm=18.1))
-    assert not die.lies_as(replace(die, surface="board"))
-    assert not die.lies_as(replace(die, name="yellow"))
-    assert not die.lies_as(replace(die, faces={"1": -3.0, "2": -0.1}))
+    die = PooledDie("tray", 10.0, 20.0, "red", {"1": -0.1, "2": -3.0})
+    assert die.is_same_die(replace(die, x_mm=15.0, y_mm=26.0)), "nudged by 7.8 mm"
+    assert not die.is_same_die(replace(die, x_mm=18.1))
+    assert not die.is_same_die(replace(die, surface="board"))
+    assert not die.is_same_die(replace(die, name="yellow"))
+    assert not die.is_same_die(replace(die, faces={"1": -3.0, "2": -0.1}))
     unnamed = replace(die, name="")
-    assert unnamed.lies_as(replace(unnamed, faces={"1": -3.0, "2": -0.1}))
+    assert unnamed.is_same_die(replace(unnamed, faces={"1": -3.0, "2": -0.1}))
     assert die.distance_mm(replace(die, surface="board")) == math.inf
 
 
 def test_a_die_is_as_certain_as_its_best_face_leads() -> None:
-    die = LyingDie("tray", 0.0, 0.0, "", {"1": -0.5, "2": -4.0, "3": -2.0})
+    die = PooledDie("tray", 0.0, 0.0, "", {"1": -0.5, "2": -4.0, "3": -2.0})
     assert (die.best, die.certainty) == ("1", 1.5)
     assert replace(die, faces={"1": -0.5}).certainty == math.inf
     surest, other = SeenDice((die,)), SeenDice((die, replace(die, faces={"1": -0.5, "2": -1.0})))
-    assert surest.surest_by(1.5)
-    assert not surest.surest_by(1.6)
-    assert not other.surest_by(1.5)
+    assert surest.is_sure(1.5)
+    assert not surest.is_sure(1.6)
+    assert not other.is_sure(1.5)
 
 
 def test_dice_that_were_thrown_while_others_were_taken_away_count_from_then_on() -> None:
@@ -370,11 +370,11 @@ def test_dice_that_were_thrown_while_others_were_taken_away_count_from_then_on()
 
 def test_dice_are_what_is_left_of_others_when_one_was_taken_and_the_rest_lie_still() -> None:
     three, two = (
-        SeenDice(tuple(LyingDie("tray", x, 0.0, "", {"1": -0.1}) for x in at)) for at in ((0, 30, 60), (0, 60))
+        SeenDice(tuple(PooledDie("tray", x, 0.0, "", {"1": -0.1}) for x in at)) for at in ((0, 30, 60), (0, 60))
     )
-    assert two.is_rest_of(three)
-    assert not three.is_rest_of(three)
+    assert two.is_remainder_of(three)
+    assert not three.is_remainder_of(three)
     moved = SeenDice((two.dice[0], replace(two.dice[1], x_mm=75.0)))
-    assert not moved.is_rest_of(three)
-    assert not moved.left_place(three)
-    assert SeenDice((moved.dice[1],)).left_place(three)
+    assert not moved.is_remainder_of(three)
+    assert not moved.all_moved_from(three)
+    assert SeenDice((moved.dice[1],)).all_moved_from(three)

@@ -15,7 +15,7 @@ from referee.judge.explanations import (
     Explanation,
     ExplanationKind,
     beyond_one_turn,
-    ranked_by_stopovers,
+    rank_by_stopovers,
     score_changes,
     score_touches,
     shown_changes,
@@ -143,13 +143,13 @@ def test_of_turns_that_look_alike_those_that_miss_a_stopover_lose_two(context: J
     stopped = (PlaceChange("a2", True, 1.0), PlaceChange("a2", False, 2.0))
     base = game.table.appearance(state)
     seen = PooledReading({}, frozenset(), 0.0, 0, changes=stopped)
-    ranked = ranked_by_stopovers(context, [other, passing, elsewhere], base, seen)
+    ranked = rank_by_stopovers(context, [other, passing, elsewhere], base, seen)
     assert [(one.first, one.score) for one in ranked] == [
         (passing.first, 0.0),
         (other.first, -1.5),
         (elsewhere.first, -5.0),
     ]
     both = played(0.5, "b1-b2", "a1-a2 a2-a3")
-    assert ranked_by_stopovers(context, [both, passing], base, seen) == [both, passing], "one of its turns passes there"
+    assert rank_by_stopovers(context, [both, passing], base, seen) == [both, passing], "one of its turns passes there"
     unstopped = PooledReading({}, frozenset(), 0.0, 0)
-    assert ranked_by_stopovers(context, [other, passing], base, unstopped) == [other, passing]
+    assert rank_by_stopovers(context, [other, passing], base, unstopped) == [other, passing]

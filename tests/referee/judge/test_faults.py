@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from referee.judge import JudgeContext
-from referee.judge.faults import breaches_of, differences, named_pieces, standing, still_odd
+from referee.judge.faults import changes_of_fault, find_breaches, name_pieces, standing_fault, still_differing
 from referee.judge.pooled_reading import PIECE
 from referee.judge.verdict import Verdict, VerdictKind
 from tests.referee.judge.drawn import seen_as
@@ -17,7 +17,7 @@ def test_a_place_stays_set_aside_while_it_is_hidden_or_looks_otherwise(diaballik
     state = diaballik.rules.new()
     believed = diaballik.table.appearance(state)
     seen = seen_as(diaballik, state, {"a1": "hidden", "b1": "empty"})
-    assert still_odd(believed, frozenset({"a1", "b1", "c1", "c3"}), seen) == {"a1", "b1"}
+    assert still_differing(believed, frozenset({"a1", "b1", "c1", "c3"}), seen) == {"a1", "b1"}
 
 
 def test_a_fault_names_what_changed_and_not_what_nobody_can_see(diaballik: Any) -> None:
@@ -27,8 +27,8 @@ def test_a_fault_names_what_changed_and_not_what_nobody_can_see(diaballik: Any) 
     jumped = frozenset({("b1", "empty"), ("b5", "black piece")})
     seen = seen_as(diaballik, state, {"b1": "empty", "b5": "black piece", "a7": "hidden", "g1": "hidden"})
     everything = seen_as(diaballik, state, {"b1": "empty", "b5": "black piece"})
-    breaches = breaches_of(context, (state,), jumped, seen)
-    assert breaches == breaches_of(context, (state,), jumped, everything)
+    breaches = find_breaches(context, (state,), jumped, seen)
+    assert breaches == find_breaches(context, (state,), jumped, everything)
     assert {place for breach in breaches for place in breach.places} <= {"b1", "b2", "b3", "b4", "b5"}
 
 
@@ -38,15 +38,15 @@ def test_the_state_that_needs_the_fewest_breaches_is_the_one_to_explain_from(dia
     white = diaballik.table.amend(black, {}, "white")
     moved = frozenset({("b7", "empty"), ("b6", "white piece")})
     seen = seen_as(diaballik, black, dict(moved))
-    assert breaches_of(context, (black,), moved, seen)
-    assert breaches_of(context, (black, white), moved, seen) == ()
+    assert find_breaches(context, (black,), moved, seen)
+    assert find_breaches(context, (black, white), moved, seen) == ()
 
 
 def test_no_more_than_two_dozen_names_are_tried_for_pieces_that_only_sensors_noticed() -> None:
     lifted = [f"red {size}" for size in ("pawn", "rook", "knight", "bishop", "queen")]
     base = dict(zip(("a1", "b1", "c1", "d1", "e1"), lifted, strict=True)) | dict.fromkeys(_ELSEWHERE, "empty")
     changes = frozenset({(place, "empty") for place in base if base[place] != "empty"})
-    named = list(named_pieces(base, changes | {(place, PIECE) for place in _ELSEWHERE}, lifted))
+    named = list(name_pieces(base, changes | {(place, PIECE) for place in _ELSEWHERE}, lifted))
     assert len(named) == 24
     assert all(sorted(tried[place] for place in _ELSEWHERE) == sorted(lifted) for tried in named)
     assert len({tuple(tried[place] for place in _ELSEWHERE) for tried in named}) == 24
@@ -56,8 +56,8 @@ def test_a_standing_fault_is_about_the_places_that_look_otherwise_than_expected(
     said = Verdict(
         VerdictKind.ILLEGAL, "", 0.0, 0, expected={"a1": "x", "b1": "y"}, seen={"a1": "x", "b1": "z", "c1": "w"}
     )
-    assert differences(said) == {("b1", "z"), ("c1", "w")}
-    fault = standing(said)
+    assert changes_of_fault(said) == {("b1", "z"), ("c1", "w")}
+    fault = standing_fault(said)
     assert fault is not None
-    assert (fault.changes, fault.verdict) == (differences(said), said)
-    assert standing(None) is None
+    assert (fault.changes, fault.verdict) == (changes_of_fault(said), said)
+    assert standing_fault(None) is None

@@ -15,7 +15,7 @@ from engine.registry import load
 from engine.values import Roll
 from referee.judge import Trigger
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.stack_evidence import against_heights, still_standing
+from referee.judge.stack_evidence import height_contradiction, still_standing
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
@@ -247,13 +247,13 @@ def test_the_odds_against_a_stack_are_those_of_its_touch_and_of_its_pieces(
     def against(look: str, *turns: str) -> float:
         seen = PooledReading({"c2": PooledPlace({look: 0.0}, heights=logs, touched=touched)}, frozenset(), 0.0, 0)
         played = [BLOCKADE.notation.parse_turn(BEFORE, turn) for turn in turns]
-        return math.exp(against_heights(BLOCKADE, BEFORE, played, seen))
+        return math.exp(height_contradiction(BLOCKADE, BEFORE, played, seen))
 
     assert against(top, "c2-d2") == pytest.approx(looked_touched)
     assert against(top) == pytest.approx(untouched)
     assert against(top, "c3-d2") == pytest.approx(untouched)
     assert against("empty") == 1.0, "what shows another look tells nothing by its height"
-    assert against_heights(load("diaballik"), load("diaballik").rules.new(), (), looked_touched_at("a1")) == 0.0
+    assert height_contradiction(load("diaballik"), load("diaballik").rules.new(), (), looked_touched_at("a1")) == 0.0
 
 
 def test_stacks_stay_known_while_they_have_the_same_top_and_as_many_pieces() -> None:

@@ -12,13 +12,13 @@ from referee.judge.decision import Conclusion, Decision
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
 from referee.judge.sensor_evidence import (
-    asks_about_unsensed,
-    last_sensed,
-    lies_there,
+    last_sensor_change_s,
     may_have_left,
     only_sensed,
+    rule_out_parts,
+    should_ask_about_unsensed,
+    shows_undone_turn,
     too_many_sensed,
-    whole_turn,
 )
 from vision.reading import PlaceChange
 
@@ -63,9 +63,9 @@ def test_what_sensors_noticed_last_of_a_turn_is_the_last_change_on_its_places() 
         PlaceChange(place, True, time_s) for place, time_s in (("a1", 3.0), ("c1", 5.0), ("a1", 4.0), ("d1", 9.0))
     )
     seen = PooledReading({}, frozenset(), 10.0, 0, changes=changes)
-    assert last_sensed(BELIEVED, {**BELIEVED, "a1": "empty", "c1": "gold"}, seen, 7.0) == 5.0
-    assert last_sensed(BELIEVED, {**BELIEVED, "b1": "red"}, seen, 7.0) == 7.0
-    assert last_sensed(BELIEVED, BELIEVED, seen, 7.0) == 7.0
+    assert last_sensor_change_s(BELIEVED, {**BELIEVED, "a1": "empty", "c1": "gold"}, seen, 7.0) == 5.0
+    assert last_sensor_change_s(BELIEVED, {**BELIEVED, "b1": "red"}, seen, 7.0) == 7.0
+    assert last_sensor_change_s(BELIEVED, BELIEVED, seen, 7.0) == 7.0
 
 
 def explanation(kind: ExplanationKind, *changes: tuple[str, str]) -> Explanation[None, Any]:
@@ -100,7 +100,7 @@ def test_a_turn_that_is_said_to_be_over_is_the_only_whole_one_that_can_be_told(
     # Only a sensor knows c1, and it was taken before.
     believed = {**BELIEVED, "c1": "teal"} if hides else BELIEVED
     seen = replace(seen, places={"c1": sensed}) if hides else seen
-    whole = whole_turn(believed, decision, seen)
+    whole = rule_out_parts(believed, decision, seen)
     if taken is None:
         assert whole is decision
     else:
@@ -124,7 +124,7 @@ def test_an_undone_turn_lies_there_while_the_table_shows_it(
 ) -> None:
     decision = Decision(conclusion, (explanation(ExplanationKind.TURN, *changes),), frozenset(), 0.0, alike=alike)
     seen = PooledReading({}, frozenset(), 0.0, 0)
-    assert lies_there(BELIEVED, [frozenset(each) for each in undone], decision, seen) is lies
+    assert shows_undone_turn(BELIEVED, [frozenset(each) for each in undone], decision, seen) is lies
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ def test_turns_that_sensors_miss_are_asked_about_at_a_press_or_after_a_stop_on_t
     decision: Any = Decision(Conclusion.ALLOWED, (nothing,), frozenset(), 0.0, unsensed=unsensed)
     lifts = [PlaceChange(place, down, 1.0 if down else 1.3) for place in stopped for down in (True, False)]
     seen = PooledReading({}, frozenset(), 10.0, 0, changes=tuple(lifts))
-    assert asks_about_unsensed(decision, seen, JudgeSettings(), trigger) is asks
+    assert should_ask_about_unsensed(decision, seen, JudgeSettings(), trigger) is asks
     brushed = replace(seen, changes=tuple(replace(one, time_s=min(one.time_s, 1.2)) for one in lifts))
-    assert asks_about_unsensed(decision, brushed, JudgeSettings(), trigger) is (
+    assert should_ask_about_unsensed(decision, brushed, JudgeSettings(), trigger) is (
         bool(turns) and trigger is Trigger.DECLARED
     )

@@ -11,7 +11,7 @@ import pytest
 from referee.judge.decision import Conclusion, Decision
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading, pool
-from referee.judge.sensor_evidence import with_disputes
+from referee.judge.sensor_evidence import set_aside_disputes
 from vision.place_picture import PlacePicture
 from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading
 
@@ -134,12 +134,12 @@ def test_an_unsure_camera_disputes_with_nobody() -> None:
 
 def test_a_dispute_over_something_new_hides_the_place_and_one_over_what_is_believed_does_not() -> None:
     seen = pooled(place(0.01, 0.98, 0.01, 0.001))
-    assert seen.settled_by({"c3": "gold"}).hidden == frozenset()
-    assert seen.settled_by({"c3": "empty"}).hidden == {"c3"}
-    assert seen.settled_by({}).hidden == {"c3"}
-    assert seen.by_camera().settled_by({"c3": "empty"}).hidden == frozenset()
-    assert seen.settled_by({"c3": "empty"}).by_sensors().places["c3"].best == "empty"
-    assert seen.settled_by({"c3": "empty"}).by_sensors().hidden == frozenset()
+    assert seen.without_new_disputes({"c3": "gold"}).hidden == frozenset()
+    assert seen.without_new_disputes({"c3": "empty"}).hidden == {"c3"}
+    assert seen.without_new_disputes({}).hidden == {"c3"}
+    assert seen.trusting_camera().without_new_disputes({"c3": "empty"}).hidden == frozenset()
+    assert seen.without_new_disputes({"c3": "empty"}).trusting_sensors().places["c3"].best == "empty"
+    assert seen.without_new_disputes({"c3": "empty"}).trusting_sensors().hidden == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -154,16 +154,16 @@ def test_a_dispute_over_something_new_hides_the_place_and_one_over_what_is_belie
 def test_a_firm_decision_sets_aside_what_camera_and_sensor_dispute_and_neither_confirms(
     conclusion: Conclusion, changes: frozenset[tuple[str, str]], set_aside: tuple[str, ...]
 ) -> None:
-    seen = pooled(place(0.01, 0.98, 0.01, 0.001)).settled_by({"c3": "empty"})
+    seen = pooled(place(0.01, 0.98, 0.01, 0.001)).without_new_disputes({"c3": "empty"})
     best: Explanation[None, None] = Explanation(ExplanationKind.NOTHING, None, changes, 0.0)
     decision = Decision(conclusion, (best,), frozenset(), 0.0)
-    assert with_disputes({"c3": "empty"}, decision, seen).set_aside == set_aside
+    assert set_aside_disputes({"c3": "empty"}, decision, seen).set_aside == set_aside
 
 
 def test_what_is_told_of_changes() -> None:
     base = {"c3": "gold", "d4": "empty"}
     seen = pooled(place(0, 0, 0, sensed=0.99, hidden=True))
-    assert seen.tellable(base, [("c3", "teal"), ("d4", "gold")]) == {("d4", "gold")}
+    assert seen.noticeable_changes(base, [("c3", "teal"), ("d4", "gold")]) == {("d4", "gold")}
     assert seen.coarse(base, [("c3", "empty")]) == {("c3", "empty")}
     assert seen.coarse({"c3": "empty"}, [("c3", "gold")]) == {("c3", PIECE)}
     assert seen.without(["c3"]).told(base, [("c3", "empty"), ("d4", "gold")]) == {("d4", "gold")}
@@ -180,7 +180,7 @@ def test_a_place_could_be_what_falls_behind_its_best_look_by_no_more_than_asked_
 
 
 def test_a_place_that_is_taken_as_believed_surely_looks_so() -> None:
-    seen = pooled(HIDDEN).taking_as({"c3": "teal"}, ["c3"], LOOKS)
+    seen = pooled(HIDDEN).assuming({"c3": "teal"}, ["c3"], LOOKS)
     assert (seen.hidden, seen.places["c3"].best) == (frozenset(), "teal")
     assert seen.places["c3"].certainty > 20
 

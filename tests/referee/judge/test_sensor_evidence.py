@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from referee.judge import Ruling, Trigger
-from referee.judge.explanations import stopovers
-from referee.judge.faults import named_pieces
+from referee.judge.explanations import find_stopovers
+from referee.judge.faults import name_pieces
 from referee.judge.pooled_reading import PIECE, pool
 from referee.judge.sensor_evidence import may_have_left
 from referee.judge.verdict import VerdictKind
@@ -144,9 +144,9 @@ def test_where_a_piece_stopped_on_its_way_orders_the_question(deblockle: Any) ->
 
 def test_a_piece_that_slid_over_a_place_did_not_stop_there() -> None:
     slid = (PlaceChange("c2", True, 1.0), PlaceChange("c2", False, 1.1), PlaceChange("c3", True, 1.3))
-    assert stopovers(slid, 0.25) == frozenset()
+    assert find_stopovers(slid, 0.25) == frozenset()
     stopped = (PlaceChange("c2", True, 1.0), PlaceChange("c2", False, 1.3), PlaceChange("c3", True, 1.5))
-    assert stopovers(stopped, 0.25) == {"c2"}
+    assert find_stopovers(stopped, 0.25) == {"c2"}
 
 
 def test_one_sensor_that_errs_is_neither_a_turn_nor_a_fault(deblockle: Any) -> None:
@@ -234,12 +234,12 @@ def test_pieces_that_were_felt_are_named_after_those_that_are_gone() -> None:
     base = {"a1": "red", "b1": "blue", "c1": "empty", "d1": "empty"}
     looks = ("empty", "red", "blue")
     moved = frozenset({("a1", "empty"), ("c1", PIECE)})
-    assert list(named_pieces(base, moved, looks)) == [{"a1": "empty", "c1": "red"}]
+    assert list(name_pieces(base, moved, looks)) == [{"a1": "empty", "c1": "red"}]
     swapped = frozenset({("a1", "empty"), ("b1", "empty"), ("c1", PIECE), ("d1", PIECE)})
-    assert {(one["c1"], one["d1"]) for one in named_pieces(base, swapped, looks)} == {("red", "blue"), ("blue", "red")}
+    assert {(one["c1"], one["d1"]) for one in name_pieces(base, swapped, looks)} == {("red", "blue"), ("blue", "red")}
     added = frozenset({("c1", PIECE)})
-    assert {one["c1"] for one in named_pieces(base, added, looks)} == {"red", "blue"}
-    assert list(named_pieces(base, frozenset({("c1", "red")}), looks)) == [{"c1": "red"}]
+    assert {one["c1"] for one in name_pieces(base, added, looks)} == {"red", "blue"}
+    assert list(name_pieces(base, frozenset({("c1", "red")}), looks)) == [{"c1": "red"}]
 
 
 def test_a_pass_that_no_sensor_feels_is_asked_about_when_a_player_says_the_turn_is_over(diaballik: Any) -> None:

@@ -40,9 +40,12 @@ def test_a_question_names_three_turns_and_counts_the_others(count: int, named: s
         ),
         (sentences.override_holds(["a1"]), "a1 looks different to me, but a person's word holds."),
         (sentences.override_holds(["a1", "b2"]), "a1 and b2 look different to me, but a person's word holds."),
-        (sentences.otherwise_than_told(["a1"]), "a1 looks different from what I was told while I could not see it."),
         (
-            sentences.otherwise_than_told(["a1", "b2"]),
+            sentences.differs_from_correction(["a1"]),
+            "a1 looks different from what I was told while I could not see it.",
+        ),
+        (
+            sentences.differs_from_correction(["a1", "b2"]),
             "a1 and b2 look different from what I was told while I could not",
         ),
         (sentences.not_a_turn_yet(["a1"]), "The turn isn't complete yet: a1 has changed."),

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from referee.judge import JudgeContext, Trigger
-from referee.judge.faults import turned_in_place
-from referee.judge.side_evidence import against_facings, sure_sides
+from referee.judge.faults import find_turned_pieces
+from referee.judge.side_evidence import facing_contradiction, sure_sides
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import seen_as
 from tests.referee.judge.judged_game import JudgedGame
@@ -123,10 +123,10 @@ def test_a_turn_whose_sides_cannot_be_is_not_accepted(
 def test_side_faces_count_against_the_facing_that_suits_them_best() -> None:
     seen = {"south": {"x": -0.1, "star": -3.0}, "east": {"stop": -0.2, "x": -4.0}, "north": {}}
     right, half = {"south": "x", "east": "stop", "north": "star"}, {"south": "x", "east": "slider"}
-    assert against_facings([half, right], seen) == 0.0
-    assert against_facings([half], seen) == pytest.approx(3.8), "what is not among those seen is as the least"
-    assert against_facings([{"west": "x"}], seen) == 0.0, "nothing is known of the sides seen"
-    assert against_facings([], seen) == 0.0
+    assert facing_contradiction([half, right], seen) == 0.0
+    assert facing_contradiction([half], seen) == pytest.approx(3.8), "what is not among those seen is as the least"
+    assert facing_contradiction([{"west": "x"}], seen) == 0.0, "nothing is known of the sides seen"
+    assert facing_contradiction([], seen) == 0.0
 
 
 def test_a_block_is_turned_in_place_when_its_top_stays_and_its_sides_can_not_be(deblockle: Any) -> None:
@@ -141,7 +141,7 @@ def test_a_block_is_turned_in_place_when_its_top_stays_and_its_sides_can_not_be(
     def suspected(differing: dict[str, str]) -> set[str]:
         seen = seen_as(deblockle, state, differing)
         seen = replace(seen, places={**table.places, "c1": replace(seen.places["c1"], sides=sides)})
-        return {place for breach in turned_in_place(context, (state,), seen, 3.0) for place in breach.places}
+        return {place for breach in find_turned_pieces(context, (state,), seen, 3.0) for place in breach.places}
 
     assert suspected({}) == {"c1"}
     assert suspected({"c1": next(look for look in deblockle.looks if look not in (top, "empty"))}) == set()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.stack_evidence import StandingStack, beside_stacks
+from referee.judge.stack_evidence import StandingStack, compare_with_earlier_stacks
 from vision.place_picture import PlacePicture
 
 RISE_MM = 0.9
@@ -43,7 +43,7 @@ def judged(
     places["c3"] = PooledPlace(logs, heights=heights, tops_mm=tops_mm, picture=picture(share))
     stood = {place: StandingStack("red large", 1, picture(0.0)) for place in PLACES}
     stood["c3"] = StandingStack(TOP, 3, picture(0.0), STOOD_MM)
-    return beside_stacks(PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"]
+    return compare_with_earlier_stacks(PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"]
 
 
 def density(off_mm: float, spread_mm2: float) -> float:
@@ -94,7 +94,7 @@ def touched(share: float, *, others: float, kept: int = 0) -> float | None:
     looks = {place: picture(others) for place in PLACES} | {"c3": picture(share)}
     looks |= {place: stood[place].picture for place in [place for place in PLACES if place != "c3"][:kept]}
     places = {place: PooledPlace({TOP: 0.0}, picture=look) for place, look in looks.items()}
-    return beside_stacks(PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"].touched
+    return compare_with_earlier_stacks(PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"].touched
 
 
 def log_odds(difference: float) -> float:
@@ -136,6 +136,6 @@ def test_an_untouched_stack_is_as_it_was_unless_it_certainly_looks_otherwise(
 
 def test_stacks_without_an_earlier_picture_are_left_as_they_are_read() -> None:
     seen = PooledReading({"c3": PooledPlace({TOP: 0.0}, picture=picture(0.0))}, frozenset(), 0.0, 0)
-    assert beside_stacks(seen, {}) is seen
+    assert compare_with_earlier_stacks(seen, {}) is seen
     unread = PooledReading({"c3": PooledPlace({TOP: 0.0})}, frozenset(), 0.0, 0)
-    assert beside_stacks(unread, {"c3": StandingStack(TOP, 3, picture(0.0), STOOD_MM)}) is unread
+    assert compare_with_earlier_stacks(unread, {"c3": StandingStack(TOP, 3, picture(0.0), STOOD_MM)}) is unread
