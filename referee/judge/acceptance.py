@@ -18,7 +18,7 @@ from referee.judge.explorer import JudgeContext, apply_turn, changes_between, na
 from referee.judge.faults import find_breaches, find_turned_pieces
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
-from referee.judge.side_evidence import against_sides, best_by_sides, sure_sides
+from referee.judge.side_evidence import best_by_sides, side_contradiction, sure_sides
 from referee.judge.stack_evidence import height_contradiction
 from referee.judge.verdict import AcceptedTurn
 
@@ -27,12 +27,12 @@ from referee.judge.verdict import AcceptedTurn
 class Resolved(Generic[TurnT]):
     """The turns of an explanation in order, or the candidates when they can't be told apart.
 
-    ``against`` is the log-odds of the side faces seen against the turns.
+    ``contradiction`` is the log-odds of the side faces seen against the turns.
     """
 
     turns: tuple[TurnT, ...]
     candidates: tuple[TurnT, ...] = ()
-    against: float = 0.0
+    contradiction: float = 0.0
 
 
 def resolve(
@@ -50,18 +50,18 @@ def resolve(
         last = one.second or one.first
         start = game.rules.apply(one.state, one.first[0]) if one.second else one.state
         kept = best_by_sides(game, start, last, seen, side)
-        combined = explorer.combined(kept)
+        combined = explorer.combine(kept)
         if combined is None:
             return Resolved((), tuple(kept))
         sequence = (one.first[0], combined) if one.second else (combined,)
-        against = against_sides(game, one.state, sequence, seen)
-        weighed[sequence] = min(against, weighed.get(sequence, against))
-        cost = against + height_contradiction(game, one.state, sequence, seen)
+        contradiction = side_contradiction(game, one.state, sequence, seen)
+        weighed[sequence] = min(contradiction, weighed.get(sequence, contradiction))
+        cost = contradiction + height_contradiction(game, one.state, sequence, seen)
         costs[sequence] = min(cost, costs.get(sequence, cost))
     best = min(costs.values())
     sequences = [sequence for sequence, cost in costs.items() if cost < best + side]
     if len(sequences) == 1:
-        return Resolved(sequences[0], against=weighed[sequences[0]])
+        return Resolved(sequences[0], contradiction=weighed[sequences[0]])
     return Resolved((), tuple(dict.fromkeys(turn for sequence in sequences for turn in sequence)))
 
 
@@ -73,8 +73,10 @@ def resolve_first(
     if len(firsts) > 1:
         return Resolved((), firsts)
     # A piece that has since moved on tells nothing about that turn.
-    costs = [against_sides(context.game, one.state, one.first[:1], seen.without(one.touched)) for one in explanations]
-    return Resolved(firsts, against=min(costs))
+    costs = [
+        side_contradiction(context.game, one.state, one.first[:1], seen.without(one.touched)) for one in explanations
+    ]
+    return Resolved(firsts, contradiction=min(costs))
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ class SideCheck:
     breaches: tuple[Breach, ...] = ()
 
 
-def weigh(
+def weigh_sides(
     context: JudgeContext[StateT, TurnT],
     states: Sequence[StateT],
     resolved: Resolved[TurnT],
@@ -173,7 +175,7 @@ def weigh(
 ) -> SideCheck:
     """Weigh turns that explain a table by the side faces seen on their places and on all others."""
     settings = context.settings
-    if resolved.against >= settings.turned:
+    if resolved.contradiction >= settings.turned:
         if explanation.kind is not ExplanationKind.TURN:
             return SideCheck(SideSupport.RULED_OUT)
         breaches = find_breaches(context, states, explanation.changes, seen)
@@ -184,7 +186,7 @@ def weigh(
     turned = find_turned_pieces(context, states, elsewhere, settings.side)
     if turned:
         return SideCheck(SideSupport.PIECE_TURNED, turned)
-    return SideCheck(SideSupport.FOR if resolved.against < settings.side else SideSupport.DOUBTFUL)
+    return SideCheck(SideSupport.FOR if resolved.contradiction < settings.side else SideSupport.DOUBTFUL)
 
 
 def same_piece_moves_on(
@@ -196,7 +198,7 @@ def same_piece_moves_on(
     return again and any({*turn.places} & {*one.touched} for one in explanations for turn in one.first)
 
 
-def least_against(
+def least_side_contradiction(
     game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT], seen: PooledReading
 ) -> float:
     """Log-odds of the side faces seen against the turns, from the state that fits them best.
@@ -206,7 +208,7 @@ def least_against(
     least = math.inf
     for state in states:
         try:
-            least = min(least, against_sides(game, state, turns, seen))
+            least = min(least, side_contradiction(game, state, turns, seen))
         except IllegalTurnError:
             continue
     return least
@@ -244,12 +246,12 @@ def was_ended_by_touch(
     for turn in pending.turns:
         after = apply_turn(game, after, turn)
     following = decide(context, after, seen)
-    is_ruled_out = least_against(game, states, pending.turns, seen) >= context.settings.side
+    is_ruled_out = least_side_contradiction(game, states, pending.turns, seen) >= context.settings.side
     if is_ruled_out and not _was_played_on(context, states, pending, following, seen):
         return False
     if following.conclusion is Conclusion.FORBIDDEN:
         # An object laid on its piece afterwards does not undo it.
-        waited = seen.told(game.table.appearance(states[0]), pending.changes)
+        waited = seen.visible_changes(game.table.appearance(states[0]), pending.changes)
         return trigger is Trigger.TOUCH_RESTED and waited < decision.shown
     return following.best.kind is not ExplanationKind.NOTHING
 
@@ -265,7 +267,7 @@ def _was_played_on(
     if following.conclusion is not Conclusion.ALLOWED or following.best.kind is not ExplanationKind.TWO_TURNS:
         return False
     return any(
-        least_against(context.game, states, (*pending.turns, *turns), seen) < context.settings.side
+        least_side_contradiction(context.game, states, (*pending.turns, *turns), seen) < context.settings.side
         for turns in product(following.best.first, following.best.second)
     )
 

@@ -14,7 +14,14 @@ from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext, changes_between
-from referee.judge.pooled_reading import Dispute, Misreadings, PooledPlace, PooledReading, beside, find_misreadings
+from referee.judge.pooled_reading import (
+    Dispute,
+    Misreadings,
+    PooledPlace,
+    PooledReading,
+    correct_misreadings,
+    find_misreadings,
+)
 from referee.judge.stack_evidence import StandingStack, standing_stacks, still_standing
 from referee.judge.verdict import Verdict
 
@@ -38,33 +45,33 @@ class Conversation:
 class Override:
     """What a person settled.
 
-    ``places`` were named and have not been looked at since; ``against`` maps those that then looked different to
+    ``places`` were named and have not been looked at since; ``ignored_looks`` maps those that then looked different to
     what the camera saw there, which is ignored as long as it stays the same. ``unseen`` were out of sight when they
     were named, so what they show now may be a later turn. ``asked`` are those that were asked about for that reason.
     """
 
     places: frozenset[Place] = frozenset()
-    against: Mapping[Place, str] = field(default_factory=dict)
+    ignored_looks: Mapping[Place, str] = field(default_factory=dict)
     unseen: frozenset[Place] = frozenset()
     asked: frozenset[Place] = frozenset()
 
     @property
-    def left_out(self) -> frozenset[Place]:
+    def ignored(self) -> frozenset[Place]:
         """The places that the judge ignores."""
-        return frozenset(self.against)
+        return frozenset(self.ignored_looks)
 
     @property
     def places_to_ask(self) -> frozenset[Place]:
         """The places to ask about, where neither the person's word nor the camera is certain."""
-        return (self.unseen & self.left_out) - self.asked
+        return (self.unseen & self.ignored) - self.asked
 
     def without(self, places: Iterable[Place]) -> Override:
         """A copy without these places, where the game has gone on."""
         gone = frozenset(places)
-        against = {place: look for place, look in self.against.items() if place not in gone}
-        return Override(self.places - gone, against, self.unseen - gone, self.asked - gone)
+        ignored_looks = {place: look for place, look in self.ignored_looks.items() if place not in gone}
+        return Override(self.places - gone, ignored_looks, self.unseen - gone, self.asked - gone)
 
-    def beside(self, places: frozenset[Place], unseen: frozenset[Place]) -> Override:
+    def with_places(self, places: frozenset[Place], unseen: frozenset[Place]) -> Override:
         """A copy with further places that a person named, of which some were out of sight."""
         return replace(self, places=self.places | places, unseen=self.unseen | unseen)
 
@@ -73,15 +80,15 @@ class Override:
 
         Where the camera contradicts the person it is ignored, until it shows a third look. Hidden places wait.
         """
-        against = {
+        ignored_looks = {
             place: look
-            for place, look in self.against.items()
+            for place, look in self.ignored_looks.items()
             if place in seen.hidden or _says_the_same(seen.places[place], look, believed[place])
         }
         for place in self.places - seen.hidden:
             if not seen.places[place].agrees(believed[place]):
-                against[place] = seen.places[place].best
-        return replace(self, places=self.places & seen.hidden, against=against)
+                ignored_looks[place] = seen.places[place].best
+        return replace(self, places=self.places & seen.hidden, ignored_looks=ignored_looks)
 
 
 def _says_the_same(seen: PooledPlace, look: str, believed: str) -> bool:
@@ -211,7 +218,7 @@ def believe_person(
     looks = game.table.appearance(states[0])
     before = game.table.appearance(belief.states[0]) if belief.states else looks
     refused = {changes_between(looks, game.table.appearance(state)) for state in (*belief.states[:1], *undone)}
-    looked = beside(senses.looked, senses.misread, looks)
+    looked = correct_misreadings(senses.looked, senses.misread, looks)
     # Where the camera agreed, there is nothing to override.
     agreed = {place for place in places if place in looked and looked[place].agrees(looks[place])}
     changed = {place for place, look in looks.items() if before[place] != look}
@@ -227,7 +234,9 @@ def believe_person(
         believed,
         senses=replace(believed.senses, misread=misread, stacks=stacks),
         conversation=Conversation(refused=frozenset(refused - {frozenset()})),
-        override=belief.override.without([*places, *changed]).beside(frozenset(places) - agreed, frozenset(unseen)),
+        override=belief.override.without([*places, *changed]).with_places(
+            frozenset(places) - agreed, frozenset(unseen)
+        ),
         fault=faults.standing_fault(fault),
         # Whatever the dice show now is older than the person's word.
         dice=senses.dice,

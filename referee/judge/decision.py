@@ -106,8 +106,8 @@ class Candidates(Generic[StateT, TurnT]):
         best, seen, base = self.best, self.seen, self.base
         others = [one for one in self.found if one.changes != best.changes]
         if best.kind is ExplanationKind.NOTHING:
-            told = seen.told(base, best.changes)
-            others = [one for one in others if seen.told(base, one.changes) != told]
+            told = seen.visible_changes(base, best.changes)
+            others = [one for one in others if seen.visible_changes(base, one.changes) != told]
         return tuple(others)
 
     @property
@@ -132,7 +132,7 @@ class Candidates(Generic[StateT, TurnT]):
         Hidden places contradict no explanation, and places where the shown look hardly leads don't contradict the best
         one.
         """
-        if any(self.seen.told(self.base, one.changes) == self.shown for one in self.found):
+        if any(self.seen.visible_changes(self.base, one.changes) == self.shown for one in self.found):
             return True
         after = {**self.base, **dict(self.best.changes)}
         seen = {place: self.seen.places.get(place) for place in self.doubtful}
@@ -144,7 +144,7 @@ class Candidates(Generic[StateT, TurnT]):
     @property
     def doubtful(self) -> set[Place]:
         """The places that contradict the leading explanation."""
-        return {place for place, _ in self.shown ^ self.seen.coarse(self.base, self.best.changes)}
+        return {place for place, _ in self.shown ^ self.seen.observable_changes(self.base, self.best.changes)}
 
     @property
     def touched_elsewhere(self) -> set[Place]:
@@ -177,7 +177,7 @@ def _candidates(
     free_score = score_changes(base, shown, seen) + settings.illegal_prior
     free_score += score_touches(seen, [[place for place, _ in shown]])
     found = rank_by_stopovers(context, within_one_turn(context, base, states, seen), base, seen)
-    if seen.told(base, found[0].changes) != shown and found[0].score < free_score + settings.margin:
+    if seen.visible_changes(base, found[0].changes) != shown and found[0].score < free_score + settings.margin:
         beyond = rank_by_stopovers(context, beyond_one_turn(context, base, states, seen), base, seen)
         found = sorted([*found, *beyond], key=lambda one: -one.score)
     return Candidates(context, states, seen, base, found, shown, free_score)
@@ -234,7 +234,7 @@ def _depends_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, Tur
     rivals = tuple(one for one in case.rivals if not _goes_on(case.best, one))
     if not rivals or not any(case.seen.only_sensed(place) for place in case.doubtful):
         return None
-    every = [case.seen.coarse(case.base, one.changes) for one in (*rivals, case.best)]
+    every = [case.seen.observable_changes(case.base, one.changes) for one in (*rivals, case.best)]
     return case.undecided({place for told in every for place, _ in case.shown ^ told}, rivals, case.lead)
 
 
@@ -277,7 +277,9 @@ def _undecided_by_margin(case: Candidates[StateT, TurnT]) -> Decision[StateT, Tu
         return None
     best, seen, base = case.best, case.seen, case.base
     places = {place for one in case.rivals for place, _ in one.changes ^ best.changes}
-    alike = all(seen.coarse(base, one.changes) == seen.coarse(base, best.changes) for one in case.rivals)
+    alike = all(
+        seen.observable_changes(base, one.changes) == seen.observable_changes(base, best.changes) for one in case.rivals
+    )
     return case.undecided(places, case.rivals, _margin(case), alike=alike)
 
 
@@ -334,7 +336,9 @@ def _unseen(case: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
     hidden = case.seen.hidden
     if not hidden:
         return ()
-    turns = [case.seen.coarse(case.base, one.changes) for one in case.found if one.kind is ExplanationKind.TURN]
+    turns = [
+        case.seen.observable_changes(case.base, one.changes) for one in case.found if one.kind is ExplanationKind.TURN
+    ]
     played_on = {place for told in turns if all(at in hidden for at, _ in told) for place, _ in told}
     # hidden pieces may have swapped places with each other
     moved_on = set(hidden) if len({case.base[place] for place in hidden}) > 1 else set()

@@ -180,13 +180,13 @@ def rank_rolls(dice: Dice[StateT], state: StateT, seen: SeenDice, floor: float) 
             for roll in possible
         ]
     else:
-        by_faces = _by_faces(seen)
+        by_faces = _score_faces(seen)
         scores = [by_faces.get(tuple(sorted(roll.faces)), -math.inf) for roll in possible]
     found = [ScoredRoll(roll, score) for roll, score in zip(possible, scores, strict=True) if score > -math.inf]
     return tuple(sorted(found, key=lambda one: -one.score))
 
 
-def _by_faces(seen: SeenDice) -> Mapping[tuple[str, ...], float]:
+def _score_faces(seen: SeenDice) -> Mapping[tuple[str, ...], float]:
     """The log-probability of every set of faces that the dice may show, whichever shows which."""
     reached: dict[tuple[str, ...], float] = {(): 0.0}
     for die in seen.dice:
@@ -199,6 +199,6 @@ def _by_faces(seen: SeenDice) -> Mapping[tuple[str, ...], float]:
     return reached
 
 
-def best_score(seen: SeenDice) -> float:
+def best_faces_score(seen: SeenDice) -> float:
     """The log-probability of the most probable faces, whether or not they can be a roll."""
     return math.fsum(max(die.faces.values()) for die in seen.dice)

@@ -17,7 +17,7 @@ from engine.showing import CouldBe
 from engine.values import EMPTY, Appearance, Place
 from referee.judge.explorer import Expansion, Explorer, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledReading
-from referee.judge.side_evidence import against_sides
+from referee.judge.side_evidence import side_contradiction
 from vision.reading import PlaceChange
 
 Changes = frozenset[tuple[Place, str]]
@@ -124,7 +124,7 @@ def beyond_one_turn(
     """
     could_be = _could_be(context, seen)
     found: list[Explanation[StateT, TurnT]] = []
-    for state in filter(context.explorer.lists, states):
+    for state in filter(context.explorer.has_few_turns, states):
         for group, after in _first_turns(context, base, state, seen):
             found.extend(_after_first(context, base, state, group, after, seen, could_be))
     return sorted(found, key=lambda one: -one.score)
@@ -188,7 +188,7 @@ def _refilled(place: Place, look: str, seen: PooledReading) -> bool:
 
 def combine_alike(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterator[TurnT]:
     """Give one turn that stands for all of these look-alikes, or each of them when there is none."""
-    combined = explorer.combined(turns)
+    combined = explorer.combine(turns)
     if combined is None:
         yield from turns
     else:
@@ -255,7 +255,7 @@ class _Search(Generic[StateT, TurnT]):
 
     def finds(self, state: StateT, played: tuple[TurnT, ...]) -> bool:
         self._expanded += 1
-        if self._expanded > _MOST_STATES or not self.context.explorer.lists(state):
+        if self._expanded > _MOST_STATES or not self.context.explorer.has_few_turns(state):
             return False
         left = _TURNS - len(played) - 1
         expansion = self.context.explorer.expand(state, self._could_be(state, left))
@@ -286,13 +286,16 @@ class _Search(Generic[StateT, TurnT]):
         )
 
     def _fits_the_sides(self, turns: tuple[TurnT, ...]) -> bool:
-        against = against_sides(self.context.game, self.origin, turns, self.seen)
+        against = side_contradiction(self.context.game, self.origin, turns, self.seen)
         return against < self.context.settings.side
 
     def _missing(self, expansion: Expansion[StateT, TurnT], changes: Changes) -> int:
         after = {**expansion.appearance, **dict(changes)}
         seen = self.seen.places
-        return sum(seen[place].told(after[place]) != seen[place].told(look) for place, look in self.target.items())
+        return sum(
+            seen[place].observable_look(after[place]) != seen[place].observable_look(look)
+            for place, look in self.target.items()
+        )
 
 
 def find_stopovers(changes: Sequence[PlaceChange], stopover_s: float) -> frozenset[Place]:
@@ -320,7 +323,7 @@ def rank_by_stopovers(
         return found
     missed = [_missed_stopovers(one, passed) for one in found]
     least: dict[Changes, int] = {}
-    told: list[Changes] = [seen.coarse(base, one.changes) for one in found]
+    told: list[Changes] = [seen.observable_changes(base, one.changes) for one in found]
     for changes, count in zip(told, missed, strict=True):
         least[changes] = min(count, least.get(changes, count))
     weighed = [

@@ -45,15 +45,15 @@ class Explorer(Generic[StateT, TurnT]):
 
     def __init__(self, game: Game[StateT, TurnT]) -> None:
         self._game = game
-        self._lists = lru_cache(_REMEMBERED)(self._are_few)
-        self._expansions = lru_cache(_REMEMBERED)(self._expanded)
-        self._parts = lru_cache(_REMEMBERED)(self._part_way)
+        self._few_turns = lru_cache(_REMEMBERED)(self._count_is_low)
+        self._expansions = lru_cache(_REMEMBERED)(self._expand)
+        self._parts = lru_cache(_REMEMBERED)(self._find_unfinished)
 
-    def lists(self, state: StateT) -> bool:
+    def has_few_turns(self, state: StateT) -> bool:
         """Whether the turns of a state are few enough to look at each."""
-        return self._lists(state)
+        return self._few_turns(state)
 
-    def _are_few(self, state: StateT) -> bool:
+    def _count_is_low(self, state: StateT) -> bool:
         if self._game.is_slow_to_list:
             return False
         return not self._game.rules.legal_turns(state)[MOST_LISTED : MOST_LISTED + 1]
@@ -62,7 +62,7 @@ class Explorer(Generic[StateT, TurnT]):
         """Give the turns from ``state`` after which the table could look like ``could_be``."""
         return self._expansions(state, _hashable(could_be))
 
-    def _expanded(self, state: StateT, could_be: _HashableCouldBe) -> Expansion[StateT, TurnT]:
+    def _expand(self, state: StateT, could_be: _HashableCouldBe) -> Expansion[StateT, TurnT]:
         table = self._game.table
         appearance = table.appearance(state)
         groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
@@ -77,12 +77,12 @@ class Explorer(Generic[StateT, TurnT]):
         """Give the positions in the middle of a turn that could look like ``could_be``."""
         return self._parts(state, _hashable(could_be))
 
-    def _part_way(self, state: StateT, could_be: _HashableCouldBe) -> tuple[Unfinished, ...]:
+    def _find_unfinished(self, state: StateT, could_be: _HashableCouldBe) -> tuple[Unfinished, ...]:
         if self._game.rules.outcome(state) is not None:
             return ()
         return tuple(unfinished_showing(self._game, state, dict(could_be)))
 
-    def combined(self, turns: Sequence[TurnT]) -> TurnT | None:
+    def combine(self, turns: Sequence[TurnT]) -> TurnT | None:
         """Give one turn that stands for all of ``turns``, or ``None`` when they can't be one."""
         if len(turns) == 1:
             return turns[0]

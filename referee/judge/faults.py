@@ -53,11 +53,11 @@ def find_breaches(
 
 
 def find_turned_pieces(
-    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, least_against: float
+    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, min_contradiction: float
 ) -> tuple[Breach, ...]:
     """Give the breaches of pieces whose tops are as believed but whose side faces are impossible.
 
-    A piece is suspected when its side faces contradict every possible facing by at least ``least_against`` log-odds.
+    A piece counts when its side faces contradict every possible facing by at least ``min_contradiction`` log-odds.
     """
     game = context.game
     if game.side_faces is None:
@@ -67,7 +67,7 @@ def find_turned_pieces(
     suspects = []
     for place, one in seen.places.items():
         possible = [facing for known in facings for facing in known.get(place, ())]
-        if one.best == appearance[place] and facing_contradiction(possible, one.sides) >= least_against:
+        if one.best == appearance[place] and facing_contradiction(possible, one.sides) >= min_contradiction:
             suspects.append(place)
     sides = sure_sides(seen, suspects, context.settings.side)
     if not sides:

@@ -30,14 +30,21 @@ from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rules.look import Answer, Look, first_answer
 from referee.judge.rules.rolling import (
     has_next_player_rolled,
+    judge_roll,
     judge_roll_before_turn_ended,
     remember_known_dice,
     resolve_by_dice,
-    rolled,
 )
 from referee.judge.rules.set_up import judge_set_up
-from referee.judge.rules.turns import accept, find_two_written_turns, forbidden, name_fault, take, weighed
-from referee.judge.rules.unchanged import unchanged
+from referee.judge.rules.turns import (
+    accept,
+    accept_unless_contradicted,
+    check_sides,
+    find_two_written_turns,
+    judge_forbidden,
+    name_fault,
+)
+from referee.judge.rules.unchanged import judge_unchanged
 from referee.judge.settings import Trigger
 from referee.judge.stack_evidence import compare_with_earlier_stacks
 from referee.judge.verdict import Ruling, VerdictKind
@@ -89,23 +96,23 @@ def judge(
     believed = game.table.appearance(belief.states[0])
     seen = pool(readings, tuple(believed), game.looks, context.settings.probability_floor, belief.senses.doubted)
     seen = seen.with_earlier_disputes(belief.senses.disputed)
-    tell = VerdictFactory(game, belief.states)
+    verdicts = VerdictFactory(game, belief.states)
     belief = replace(belief, senses=belief.senses.after_sensing(seen))
     if not seen.places:
-        return belief, tell.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
+        return belief, verdicts.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
     belief = replace(belief, senses=belief.senses.after_looking(seen))
-    seen = compare_with_earlier_stacks(seen.beside(belief.senses.misread, believed), belief.senses.stacks)
+    seen = compare_with_earlier_stacks(seen.correct_misreadings(belief.senses.misread, believed), belief.senses.stacks)
     if isinstance(game.table, WritesInSteps):
         seen = seen.with_ink_prior(believed, game.table.looks_before, context.settings.ink_kept)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
-        return belief, tell.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
+        return belief, verdicts.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
     belief, notes = remember_known_dice(context, belief, seen.dice)
-    look = _look(context, belief, seen.since(belief.senses.since_s), trigger)
+    look = _resolve_disputes(context, belief, seen.with_changes_since(belief.senses.since_s), trigger)
     belief, ruling = first_answer(_RULES, look)
     if ruling.steps and look.seen.dice is not None:
         # The next player may have rolled before the turn was accepted.
-        answer = _rolled(Look.at(context, belief, look.seen, trigger))
+        answer = _judge_roll(Look.at(context, belief, look.seen, trigger))
         if answer is not None and answer[1].rolls:
             belief, ruling = answer[0], ruling.then(answer[1])
     ruling = replace(ruling, notes=ruling.notes + notes)
@@ -121,7 +128,7 @@ def _asked_disputes(belief: Belief[StateT, TurnT], ruling: Ruling, seen: PooledR
     return replace(belief, conversation=replace(belief.conversation, asked_disputes=disputes))
 
 
-def _look(
+def _resolve_disputes(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
 ) -> Look[StateT, TurnT]:
     """Resolve disagreements about what the table shows, and look at the result."""
@@ -134,20 +141,20 @@ def _look(
     set_aside = faults.still_differing(believed, belief.set_aside, seen)
     override = belief.override.after_look(believed, seen)
     belief = replace(belief, set_aside=set_aside, override=override)
-    look = Look.at(context, belief, seen.without(override.left_out), trigger)
+    look = Look.at(context, belief, seen.without(override.ignored), trigger)
     if trigger is Trigger.DECLARED and override.asked and look.decision.shows_nothing:
         # A player who was asked and declares the turn again confirms that something was played there.
         override = override.without(override.asked)
-        look = Look.at(context, replace(belief, override=override), seen.without(override.left_out), trigger)
+        look = Look.at(context, replace(belief, override=override), seen.without(override.ignored), trigger)
     return look
 
 
-def _rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _judge_roll(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Judge a roll that was awaited; anything else the table shows was done after it."""
-    answer = rolled(look)
+    answer = judge_roll(look)
     if answer is None or not answer[1].rolls:
         return (answer or judge_roll_before_turn_ended(look)) if look.decision.shows_nothing else None
-    belief, more = _follow(look, answer[0], look.trigger)
+    belief, more = _judge_rest(look, answer[0], look.trigger)
     return belief, answer[1].then(more)
 
 
@@ -159,26 +166,26 @@ def _accept_waiting_turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | N
     if sensor_evidence.may_have_left(look.believed, pending.changes, look.visible):
         return None
     belief, ruling = accept(look, pending.turns)
-    belief, more = _follow(look, belief, look.trigger)
+    belief, more = _judge_rest(look, belief, look.trigger)
     return belief, ruling.then(more)
 
 
-def _follow(look: Look[StateT, TurnT], belief: Belief[StateT, TurnT], trigger: Trigger) -> Answer[StateT, TurnT]:
+def _judge_rest(look: Look[StateT, TurnT], belief: Belief[StateT, TurnT], trigger: Trigger) -> Answer[StateT, TurnT]:
     """Judge what else the table shows after an accepted turn."""
-    after = Look.at(look.context, belief, look.seen.since(belief.senses.since_s), trigger)
+    after = Look.at(look.context, belief, look.seen.with_changes_since(belief.senses.since_s), trigger)
     if after.decision.shows_nothing:
         return belief, Ruling(())
-    return first_answer((_forbidden, _undecided, _by_kind), after)
+    return first_answer((_forbidden, _undecided, _judge_by_kind), after)
 
 
 def _forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    return forbidden(look) if look.decision.conclusion is Conclusion.FORBIDDEN else None
+    return judge_forbidden(look) if look.decision.conclusion is Conclusion.FORBIDDEN else None
 
 
 def _undone_turn_still_shown(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if look.declared or not _shows_undone_turn(look):
         return None
-    return look.belief, look.tell.taken_back(look.decision, look.seen)
+    return look.belief, look.verdicts.taken_back(look.decision, look.seen)
 
 
 def _shows_undone_turn(look: Look[StateT, TurnT]) -> bool:
@@ -191,11 +198,11 @@ def _undecided(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
         return None
     places = look.decision.places
     if places and look.out_of_sight.issuperset(places):
-        return look.belief, look.tell.out_of_sight(places, look.decision.shown, look.seen)
-    return look.belief, look.tell.undecided(look.decision, look.seen, look.trigger)
+        return look.belief, look.verdicts.out_of_sight(places, look.decision.shown, look.seen)
+    return look.belief, look.verdicts.undecided(look.decision, look.seen, look.trigger)
 
 
-def _by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _judge_by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     """Judge a table where it is certain what has happened."""
     conversation = replace(look.belief.conversation, unexplained=frozenset())
     if not _shows_undone_turn(look):
@@ -204,11 +211,11 @@ def _by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     look = look.with_belief(replace(look.belief, conversation=conversation))
     match look.decision.best.kind:
         case ExplanationKind.NOTHING:
-            return unchanged(look)
+            return judge_unchanged(look)
         case ExplanationKind.PART:
-            return _part(look)
+            return _judge_part(look)
         case ExplanationKind.TURN:
-            return _turn(look)
+            return _judge_turn(look)
         case ExplanationKind.TURN_AND_PART | ExplanationKind.TWO_TURNS:
             return first_answer((_wait_quietly, _same_piece_moves_on, _only_sensed, _turns_in_a_row), look)
 
@@ -230,7 +237,7 @@ def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
         if not alone.declared and _shows_undone_turn(alone):
             continue
         if alone.decision.conclusion is Conclusion.ALLOWED and alone.decision.best.kind is ExplanationKind.TURN:
-            after, said = _turn(alone)
+            after, said = _judge_turn(alone)
         else:
             turns = find_two_written_turns(alone, player)
             after, said = accept(alone, turns) if turns else (belief, Ruling(()))
@@ -238,28 +245,36 @@ def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
             belief, ruling = after, ruling.then(said)
     if not ruling.steps:
         return None
-    belief, more = _follow(look, belief, look.trigger)
+    belief, more = _judge_rest(look, belief, look.trigger)
     return belief, ruling.then(more)
 
 
-_RULES = (_rolled, _sheet_by_sheet, _accept_waiting_turn, _forbidden, _undone_turn_still_shown, _undecided, _by_kind)
+_RULES = (
+    _judge_roll,
+    _sheet_by_sheet,
+    _accept_waiting_turn,
+    _forbidden,
+    _undone_turn_still_shown,
+    _undecided,
+    _judge_by_kind,
+)
 
 
-def _part(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _judge_part(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     look = look.with_belief(replace(look.belief, pending=PendingTurn()))
     best, decision = look.decision.best, look.decision
     if look.declared:
         breaches = faults.find_breaches(look.context, look.states, best.changes, look.seen)
         if breaches:
             return name_fault(look, breaches, best.changes, decision.margin)
-    return look.belief, look.tell.quiet(best.to_do, best.touched, decision.shown, look.seen, decision.margin)
+    return look.belief, look.verdicts.not_finished(best.to_do, best.touched, decision.shown, look.seen, decision.margin)
 
 
 def _of_kind(look: Look[StateT, TurnT], kind: ExplanationKind) -> tuple[Explanation[StateT, TurnT], ...]:
     return tuple(one for one in look.decision.explanations if one.kind is kind)
 
 
-def _turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _judge_turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     trigger, decision, seen = look.trigger, look.decision, look.seen
     resolved = resolve_by_dice(look, resolve(look.context, _of_kind(look, ExplanationKind.TURN), seen))
     is_over = trigger.ends_by_touch and ends_game(look.game, look.states, resolved.turns)
@@ -268,17 +283,17 @@ def _turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         if trigger.ends_by_touch and resolved.turns:
             pending = PendingTurn(resolved.turns, decision.best.changes, seen)
             look = look.with_belief(replace(look.belief, pending=pending))
-            if trigger.names_faults and weighed(look, resolved).support is not SideSupport.FOR:
-                return take(look, resolved)
+            if trigger.names_faults and check_sides(look, resolved).support is not SideSupport.FOR:
+                return accept_unless_contradicted(look, resolved)
         described = [look.game.notation.describe(turn) for turn in resolved.turns or resolved.candidates]
         sentence = sentences.turn_waits(" ".join(described[:1]))
-        return look.belief, look.tell.pending(sentence, resolved, decision, seen)
+        return look.belief, look.verdicts.pending(sentence, resolved, decision, seen)
     parts = _of_kind(look, ExplanationKind.PART)
     if parts and not (look.declared or has_next_rolled):
-        return look.belief, look.tell.pending(sentences.may_go_on(parts[0].to_do), resolved, decision, seen)
+        return look.belief, look.verdicts.pending(sentences.may_go_on(parts[0].to_do), resolved, decision, seen)
     if not resolved.turns:
-        return look.belief, look.tell.which_of(resolved, decision, seen)
-    return take(look, resolved)
+        return look.belief, look.verdicts.which_turn(resolved, decision, seen)
+    return accept_unless_contradicted(look, resolved)
 
 
 def _wait_quietly(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -286,7 +301,9 @@ def _wait_quietly(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if look.trigger.accepts or look.trigger.ends_by_touch:
         return None
     shown, sentence = look.decision.shown, sentences.turn_waits("More than one turn was played")
-    return look.belief, look.tell.quiet(sentence, look.tell.changed(shown), shown, look.seen, look.decision.margin)
+    return look.belief, look.verdicts.not_finished(
+        sentence, look.verdicts.places_of(shown), shown, look.seen, look.decision.margin
+    )
 
 
 def _same_piece_moves_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -296,7 +313,7 @@ def _same_piece_moves_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | N
         return None
     if not same_piece_moves_on(look.game, look.states, _of_kind(look, kind)):
         return None
-    return look.belief, look.tell.goes_on(look.decision, look.seen)
+    return look.belief, look.verdicts.piece_moved_on(look.decision, look.seen)
 
 
 def _only_sensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -307,8 +324,8 @@ def _only_sensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if not sensor_evidence.only_sensed(look.decision.best.changes, look.seen) or _camera_agrees(look):
         return None
     if not (look.trigger.names_faults or look.trigger.ends_by_touch):
-        return look.belief, look.not_yet()
-    return look.belief, look.tell.several_turns_sensed(look.decision, look.seen)
+        return look.belief, look.not_a_turn_yet()
+    return look.belief, look.verdicts.several_turns_sensed(look.decision, look.seen)
 
 
 def _camera_agrees(look: Look[StateT, TurnT]) -> bool:
@@ -326,12 +343,12 @@ def _turns_in_a_row(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     whole = kind is ExplanationKind.TWO_TURNS
     resolved = resolve(look.context, alike, look.seen) if whole else resolve_first(look.context, alike, look.seen)
     if not resolved.turns:
-        return look.belief, look.tell.which_of(resolved, look.decision, look.seen)
+        return look.belief, look.verdicts.which_turn(resolved, look.decision, look.seen)
     if whole and look.trigger.accepts:
-        return take(look, resolved)
-    belief, ruling = take(look, resolved, most=1)
+        return accept_unless_contradicted(look, resolved)
+    belief, ruling = accept_unless_contradicted(look, resolved, most=1)
     if not ruling.steps:
         return belief, ruling
     # The second turn has not ended yet, so nothing is said about it aloud.
-    belief, more = _follow(look, belief, Trigger.TOUCH if look.trigger.ends_by_touch else Trigger.GLANCE)
+    belief, more = _judge_rest(look, belief, Trigger.TOUCH if look.trigger.ends_by_touch else Trigger.GLANCE)
     return belief, ruling.then(more)

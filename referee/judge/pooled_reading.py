@@ -36,9 +36,9 @@ class PooledPlace:
     ``log_probabilities`` maps every look of the game to the natural log of its probability; ``sides`` maps the
     compass sides that were seen to the log-probabilities of the symbols there. With ``sensed_only`` the place
     is known by a sensor alone: every look but empty has the probability that something stands there. ``heights`` maps
-    numbers of stacked pieces to their log-probabilities, given the best look, and ``tops_mm`` to where on its place
-    the top piece then stands. ``picture`` is the newest. ``touched`` are the log-odds that a stack was touched since it
-    was last known, ``None`` if it never was known; where they are given, ``heights`` suppose a touch.
+    numbers of stacked pieces to their log-probabilities, given the best look; ``tops_mm`` maps them to where on its
+    place the top piece would then be. ``picture`` is the newest. ``touched`` is the log-odds that a stack was
+    touched since it was last known, ``None`` if it never was; if given, ``heights`` assume that it was touched.
     """
 
     log_probabilities: Mapping[str, float]
@@ -56,11 +56,11 @@ class PooledPlace:
         return PIECE if self.sensed_only and best != EMPTY else best
 
     def agrees(self, look: str) -> bool:
-        """Whether this place may be ``look``, as far as it can be told."""
-        return self.best == self.told(look)
+        """Whether what was observed here is consistent with ``look``."""
+        return self.best == self.observable_look(look)
 
-    def told(self, look: str) -> str:
-        """Reduce ``look`` to what can be told here: all of it, or only whether it is a piece."""
+    def observable_look(self, look: str) -> str:
+        """Return ``look`` as it can be observed here: unchanged, or ``PIECE`` where only a sensor reports."""
         return PIECE if self.sensed_only and look != EMPTY else look
 
     def lead(self, look: str, other: str) -> float:
@@ -72,7 +72,7 @@ class PooledPlace:
             return max(value for name, value in self.log_probabilities.items() if name != EMPTY)
         return self.log_probabilities[look]
 
-    def beside(self, misread: PooledPlace, look: str) -> PooledPlace:
+    def without_misreading(self, misread: PooledPlace, look: str) -> PooledPlace:
         """A copy in which the earlier misreading of ``look`` no longer counts against it."""
         logs = {
             name: value - max(0.0, misread.lead(name, look)) if name in misread.log_probabilities else value
@@ -90,13 +90,15 @@ class PooledPlace:
 
 
 Misreadings = Mapping[str, tuple[str, PooledPlace]]
-"""Places with the look that stood there and what the camera read instead."""
+"""Places with the true look and what the camera read instead."""
 
 
-def beside(seen: Mapping[str, PooledPlace], misread: Misreadings, believed: Appearance) -> Mapping[str, PooledPlace]:
-    """Give the places without known misreadings, where the believed look is still the same."""
+def correct_misreadings(
+    seen: Mapping[str, PooledPlace], misread: Misreadings, believed: Appearance
+) -> Mapping[str, PooledPlace]:
+    """Return the places corrected for known misreadings, where the believed look is still the same."""
     known = {
-        place: seen[place].beside(before, look)
+        place: seen[place].without_misreading(before, look)
         for place, (look, before) in misread.items()
         if place in seen and not seen[place].sensed_only and believed.get(place) == look
     }
@@ -104,7 +106,7 @@ def beside(seen: Mapping[str, PooledPlace], misread: Misreadings, believed: Appe
 
 
 def find_misreadings(seen: Mapping[str, PooledPlace], places: Iterable[str], believed: Appearance) -> Misreadings:
-    """Give what the camera reads wrongly on these places."""
+    """Return what the camera misreads on these places."""
     return {
         place: (believed[place], seen[place])
         for place in places
@@ -126,7 +128,7 @@ class PooledReading:
 
     ``disputed`` holds both views where camera and sensor contradict each other; ``places`` then has the camera's.
     ``sensed`` is what each sensor says, used or not; ``changes`` are those that sensors noticed, oldest first.
-    ``dice`` lie on the table, ``None`` where none are read.
+    ``dice`` are those on the table, ``None`` if dice are not read.
     """
 
     places: Mapping[str, PooledPlace]
@@ -140,7 +142,7 @@ class PooledReading:
 
     @cached_property
     def touched(self) -> Mapping[str, float]:
-        """The log-odds that a stack was touched, for those that were known before."""
+        """The log-odds that each stack was touched, for the stacks known before."""
         return {place: one.touched for place, one in self.places.items() if one.touched is not None}
 
     def could_be(self, within: float) -> Mapping[str, tuple[str, ...]]:
@@ -152,26 +154,26 @@ class PooledReading:
         return possible
 
     def assuming(self, believed: Appearance, places: Iterable[str], looks: Sequence[str]) -> PooledReading:
-        """A copy in which ``places`` certainly look as believed; ``looks`` are all of the game's."""
+        """Return a copy in which ``places`` certainly look as believed; ``looks`` are all of the game's looks."""
         sure = {
             place: PooledPlace({look: 0.0 if look == believed[place] else _IMPOSSIBLE for look in looks})
             for place in places
         }
         return replace(self, places={**self.places, **sure}, hidden=self.hidden - sure.keys(), disputed={})
 
-    def beside(self, misread: Misreadings, believed: Appearance) -> PooledReading:
+    def correct_misreadings(self, misread: Misreadings, believed: Appearance) -> PooledReading:
         """A copy corrected for known misreadings, where the believed look is still the same."""
-        return replace(self, places=beside(self.places, misread, believed))
+        return replace(self, places=correct_misreadings(self.places, misread, believed))
 
     def with_ink_prior(
-        self, believed: Appearance, looks_before: Callable[[str], Collection[str]], by: float
+        self, believed: Appearance, looks_before: Callable[[str], Collection[str]], log_odds: float
     ) -> PooledReading:
-        """A copy in which each place written on is likelier, by these log-odds, to show what was written or more."""
+        """Return a copy in which, by these log-odds, each written place is likelier to keep or extend its ink."""
         places = {
             place: replace(
                 one,
                 log_probabilities={
-                    look: value + by * (look == believed[place] or believed[place] in looks_before(look))
+                    look: value + log_odds * (look == believed[place] or believed[place] in looks_before(look))
                     for look, value in one.log_probabilities.items()
                 },
             )
@@ -194,27 +196,32 @@ class PooledReading:
         kept = {place: seen for place, seen in self.places.items() if place not in dropped}
         return replace(self, places=kept, hidden=self.hidden | dropped)
 
-    def told(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-        """Reduce ``changes`` from ``base`` to what can be told: nothing of hidden places, no looks from sensors."""
-        return frozenset((place, look) for place, look in self.coarse(base, changes) if place not in self.hidden)
-
-    def coarse(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-        """Reduce ``changes`` from ``base`` to what can be told on visible places; hidden places stay in."""
+    def visible_changes(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+        """Return ``observable_changes`` without those on hidden places."""
         return frozenset(
-            (place, self.places[place].told(look) if place in self.places else look)
+            (place, look) for place, look in self.observable_changes(base, changes) if place not in self.hidden
+        )
+
+    def observable_changes(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+        """Return ``changes`` from ``base`` as they can be observed; changes on hidden places are kept.
+
+        On a place with only a sensor, every piece is ``PIECE``.
+        """
+        return frozenset(
+            (place, self.places[place].observable_look(look) if place in self.places else look)
             for place, look in self.noticeable_changes(base, changes)
         )
 
     def noticeable_changes(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-        """Give ``changes`` from ``base`` without those that a sensor can't notice: one piece in place of another."""
+        """Return ``changes`` from ``base`` without those a sensor can't notice: a piece replaced by another."""
         return frozenset(
             (place, look)
             for place, look in changes
             if place not in self.places
-            or self.places[place].told(look) != self.places[place].told(base.get(place, EMPTY))
+            or self.places[place].observable_look(look) != self.places[place].observable_look(base.get(place, EMPTY))
         )
 
-    def since(self, time_s: float) -> PooledReading:
+    def with_changes_since(self, time_s: float) -> PooledReading:
         """A copy with only the sensor changes after ``time_s``."""
         return replace(self, changes=tuple(change for change in self.changes if change.time_s > time_s))
 
@@ -264,8 +271,8 @@ def _pool_distributions(
     pooled = {}
     for (_, named), keys in alike.items():
         table = np.array([[[one.get(name, 0.0) for name in named] for one in given[key]] for key in keys])
-        # The median of the logs ignores a minority of bad frames. Frames of one resting table err together, so a long
-        # look may not make the sum any surer than one frame.
+        # The median of the logs ignores a minority of bad frames. Errors in frames of one resting table are
+        # correlated, so many frames must not be more certain than one.
         logs = np.median(np.log(np.clip(np.nan_to_num(table), floor, 1.0)), axis=1)
         logs = np.maximum(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True), math.log(floor))
         for key, values in zip(keys, logs.tolist(), strict=True):
@@ -364,18 +371,18 @@ def _pool_sides(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dic
 
 def _pool_heights(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dict[str, dict[int, float]]:
     """Give for places the numbers of stacked pieces where most of their readings tell them."""
-    told = {place: [one.heights for one in every if one.heights] for place, every in seen.items()}
-    often = {place: given for place, given in told.items() if 2 * len(given) > len(seen[place])}
+    reported = {place: [one.heights for one in every if one.heights] for place, every in seen.items()}
+    often = {place: given for place, given in reported.items() if 2 * len(given) > len(seen[place])}
     return _pool_distributions(often, floor)
 
 
 def _pool_tops(every: Sequence[PlaceReading]) -> dict[int, tuple[float, float]]:
     """Give the median of where the top of a stack is, for each number of pieces that most readings tell."""
-    told: dict[int, list[tuple[float, float]]] = {}
+    reported: dict[int, list[tuple[float, float]]] = {}
     for one in every:
         for pieces, top_mm in one.tops_mm.items():
-            told.setdefault(pieces, []).append(top_mm)
-    often = {pieces: given for pieces, given in told.items() if 2 * len(given) > len(every)}
+            reported.setdefault(pieces, []).append(top_mm)
+    often = {pieces: given for pieces, given in reported.items() if 2 * len(given) > len(every)}
     return {pieces: (median(x for x, _ in given), median(y for _, y in given)) for pieces, given in often.items()}
 
 

@@ -64,8 +64,8 @@ def shows_undone_turn(
     """Whether the table shows one of the undone changes, as far as it can be told."""
     if decision.conclusion is Conclusion.UNDECIDED and not decision.alike:
         return False
-    told = seen.coarse(believed, decision.best.changes)
-    return bool(told) and told in {seen.coarse(believed, changes) for changes in undone}
+    told = seen.observable_changes(believed, decision.best.changes)
+    return bool(told) and told in {seen.observable_changes(believed, changes) for changes in undone}
 
 
 def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -> bool:

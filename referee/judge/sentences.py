@@ -162,7 +162,7 @@ def stalled(places: Sequence[Place], seconds: float) -> str:
     )
 
 
-def which_of(described: Sequence[str]) -> str:
+def which_turn(described: Sequence[str]) -> str:
     """Several turns explain the table."""
     return f"This could be more than one turn: {_first_of(described)} Please say which."
 
@@ -199,7 +199,7 @@ def left_the_board(described: str) -> str:
     return f"{described} I only sense that it is gone. Press the button again if that is right, or look where it is."
 
 
-def goes_on(described: str, to_do: str) -> str:
+def piece_moved_on(described: str, to_do: str) -> str:
     """A piece was moved on after a whole turn, by the same player."""
     return f"{described.rstrip('.')}, and moves on? Then: {to_do} If not, put it back, or say what was played."
 
@@ -231,18 +231,18 @@ def against_sides(described: str) -> str:
     return f"{described.rstrip('.')}? The sides of that block don't fit. Press the button again if it is right."
 
 
-def turned_besides(breaches: Sequence[Breach]) -> str:
+def piece_turned(breaches: Sequence[Breach]) -> str:
     """A turn that is fine, and a piece elsewhere whose sides say that it was turned."""
     return f"{fault(breaches)} Or press the button again if it stands as it did."
 
 
-def sides_forbid(described: Sequence[str]) -> str:
+def ruled_out_by_sides(described: Sequence[str]) -> str:
     """Several turns would be fine, were it not for side faces that can't be."""
     played = " ".join(described).rstrip(".")
     return f"{played}? The sides don't fit: a piece was turned, or more than two turns were played. {_SAY_SO}"
 
 
-def more_turns(places: Sequence[Place]) -> str:
+def too_many_turns(places: Sequence[Place]) -> str:
     """More turns than the judge follows explain the table."""
     return f"More than two turns seem to have been played on {listed(places)}, and I can't tell which. {_SAY_SO}"
 

@@ -25,13 +25,14 @@ def best_by_sides(
     if len(turns) < 2:
         return tuple(turns)
     scores = [
-        -against_sides(game, state, (turn,), seen) - height_contradiction(game, state, (turn,), seen) for turn in turns
+        -side_contradiction(game, state, (turn,), seen) - height_contradiction(game, state, (turn,), seen)
+        for turn in turns
     ]
     best = max(scores)
     return tuple(turn for turn, score in zip(turns, scores, strict=True) if score > best - side_lead)
 
 
-def against_sides(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
+def side_contradiction(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
     """Log-odds of the side faces seen on the places of turns in a row against these turns; 0 where none were seen.
 
     Raises IllegalTurnError when the state doesn't allow them.

@@ -27,19 +27,19 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def taken_back(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Quietly show that a turn which was taken back still lies on the table."""
         changes = decision.best.changes
-        places = self.changed(changes)
-        return self.quiet(sentences.taken_back(places), places, changes, seen, decision.margin)
+        places = self.places_of(changes)
+        return self.not_finished(sentences.taken_back(places), places, changes, seen, decision.margin)
 
-    def which_of(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+    def which_turn(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask which of several turns was played."""
         described = [self.game.notation.describe(turn) for turn in resolved.candidates]
         verdict = verdict_about(
             self.game,
             self.belief,
             VerdictKind.AMBIGUOUS,
-            sentences.which_of(described),
+            sentences.which_turn(described),
             seen,
-            places=self.changed(decision.best.changes),
+            places=self.places_of(decision.best.changes),
             shown=dict(decision.best.changes),
             candidates=tuple(self.game.notation.format_turn(turn) for turn in resolved.candidates),
         )
@@ -59,16 +59,16 @@ class VerdictFactory(Generic[StateT, TurnT]):
         described = " ".join(self.game.notation.describe(turn) for turn in resolved.turns)
         return Ruling((self._about_turns(sentences.left_the_board(described), resolved.turns, decision, seen),))
 
-    def goes_on(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+    def piece_moved_on(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask about a turn after which the same piece moved on, which may also be one illegal move."""
         best = decision.best
-        sentence = sentences.goes_on(self.game.notation.describe(best.first[0]), best.to_do)
-        places = self.changed(decision.shown)
+        sentence = sentences.piece_moved_on(self.game.notation.describe(best.first[0]), best.to_do)
+        places = self.places_of(decision.shown)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.shown))
 
     def several_turns_sensed(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask about more than one turn, which sensors alone can't identify."""
-        places = self.changed(decision.shown) or self.changed(decision.best.changes)
+        places = self.places_of(decision.shown) or self.places_of(decision.best.changes)
         shown = dict(decision.shown)
         return self.ruling(
             VerdictKind.AMBIGUOUS, sentences.several_turns_sensed(places), seen, places=places, shown=shown
@@ -78,27 +78,25 @@ class VerdictFactory(Generic[StateT, TurnT]):
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
         """Ask what stands where, since the tops fit several turns but the side faces rule them out."""
-        sentence = sentences.sides_forbid([self.game.notation.describe(turn) for turn in resolved.turns])
+        sentence = sentences.ruled_out_by_sides([self.game.notation.describe(turn) for turn in resolved.turns])
         return Ruling((self._about_turns(sentence, resolved.turns, decision, seen),))
 
-    def turned_besides(
-        self, turned: Sequence[Breach], decision: Decision[StateT, TurnT], seen: PooledReading
-    ) -> Ruling:
+    def piece_turned(self, turned: Sequence[Breach], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask about a piece that seems to have been turned on its place, while the turns are fine."""
         places = tuple(dict.fromkeys(place for breach in turned for place in breach.places))
-        sentence = sentences.turned_besides(turned)
+        sentence = sentences.piece_turned(turned)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.best.changes))
 
-    def more_turns(self, changes: Changes, seen: PooledReading) -> Ruling:
+    def too_many_turns(self, changes: Changes, seen: PooledReading) -> Ruling:
         """Ask what stands where, since more turns were played than the judge follows."""
-        places = self.changed(changes)
+        places = self.places_of(changes)
         return self.ruling(
-            VerdictKind.AMBIGUOUS, sentences.more_turns(places), seen, places=places, shown=dict(changes)
+            VerdictKind.AMBIGUOUS, sentences.too_many_turns(places), seen, places=places, shown=dict(changes)
         )
 
     def differs_from_correction(self, shown: Changes, seen: PooledReading) -> Ruling:
         """Ask about places that a person named while they were hidden and that look different now."""
-        places = self.changed(shown)
+        places = self.places_of(shown)
         sentence = sentences.differs_from_correction(places)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(shown))
 
@@ -112,7 +110,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
             VerdictKind.ILLEGAL,
             sentences.fault_sensed(breaches) if only_sensed else sentences.fault(breaches),
             seen,
-            places=tuple(dict.fromkeys([*places, *self.changed(changes)])),
+            places=tuple(dict.fromkeys([*places, *self.places_of(changes)])),
             shown=dict(changes),
             margin=margin,
             breaches=tuple(breaches),
@@ -152,15 +150,15 @@ class VerdictFactory(Generic[StateT, TurnT]):
 
     def unexplained(self, changes: Changes, seen: PooledReading) -> Ruling:
         """Ask about changes that are neither a turn nor an explained violation."""
-        places = self.changed(changes)
+        places = self.places_of(changes)
         return self.ruling(
             VerdictKind.AMBIGUOUS, sentences.unexplained(places), seen, places=places, shown=dict(changes)
         )
 
-    def not_yet(self, changes: Changes, seen: PooledReading, margin: float) -> Ruling:
+    def not_a_turn_yet(self, changes: Changes, seen: PooledReading, margin: float) -> Ruling:
         """Quietly show changes that are not a turn while nobody has ended one."""
-        places = self.changed(changes)
-        return self.quiet(sentences.not_a_turn_yet(places), places, changes, seen, margin)
+        places = self.places_of(changes)
+        return self.not_finished(sentences.not_a_turn_yet(places), places, changes, seen, margin)
 
     def pending(
         self,
@@ -194,15 +192,15 @@ class VerdictFactory(Generic[StateT, TurnT]):
         places, shown = decision.places, decision.shown
         turns = [one for one in (decision.best, *decision.rivals) if one.kind is ExplanationKind.TURN]
         if decision.alike and turns:
-            return self._alike(decision, turns, seen, trigger)
+            return self._indistinguishable(decision, turns, seen, trigger)
         went_on = decision.best.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
         pressing = trigger.ends_by_touch and went_on and not seen.disputed.keys().isdisjoint(places)
         if not (trigger.names_faults or pressing):
-            return self.quiet(sentences.doubtful(places, {}), places, shown, seen, decision.margin)
+            return self.not_finished(sentences.doubtful(places, {}), places, shown, seen, decision.margin)
         candidates = tuple(dict.fromkeys(self.game.notation.format_turn(one.first[0]) for one in turns))
         return Ruling((self.question_about(places, shown, seen, candidates),))
 
-    def _alike(
+    def _indistinguishable(
         self,
         decision: Decision[StateT, TurnT],
         found: Sequence[Explanation[StateT, TurnT]],
@@ -255,7 +253,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         )
         return Ruling((verdict,))
 
-    def quiet(
+    def not_finished(
         self, sentence: str, places: Sequence[Place], changes: Changes, seen: PooledReading, margin: float
     ) -> Ruling:
         """Quietly show something that is not a whole turn."""
@@ -288,7 +286,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         sentence = sentences.out_of_sight(places)
         return self.ruling(VerdictKind.CANNOT_SEE, sentence, seen, places=tuple(places), shown=dict(shown))
 
-    def changed(self, changes: Changes) -> tuple[Place, ...]:
+    def places_of(self, changes: Changes) -> tuple[Place, ...]:
         """The places of some changes, in the order of the game."""
         changed = {place for place, _ in changes}
         return tuple(place for place in self.game.places if place in changed)

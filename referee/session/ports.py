@@ -76,7 +76,7 @@ def tell_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], 
     appearance = dict(game.table.appearance(belief.states[0]))
     if kind in {VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT}:
         # On overridden places, the pieces may not have been moved yet.
-        against = belief.override.left_out
+        against = belief.override.ignored
         reader.believed({place: look for place, look in appearance.items() if place not in against})
     elif kind in {VerdictKind.SET_UP, VerdictKind.ACCEPTED}:
         reader.believed(appearance)

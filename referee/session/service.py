@@ -405,7 +405,7 @@ class Service(Generic[StateT, TurnT]):
             return []
         believed = self._game.table.appearance(self.belief[0])
         override = self._belief.override
-        settled = override.places | override.left_out
+        settled = override.places | override.ignored
         verdict = stall_verdict(believed, places, reading, self._settings.stall_s, settled)
         return [] if verdict is None else self._carry_out(Ruling((verdict,)), asked=True)
 
@@ -431,7 +431,7 @@ class Service(Generic[StateT, TurnT]):
             news.append(verdict)
         self._announcer.remark_also(ruling.notes)
         tell_reader(self._reader, self._game, self._belief, ruling)
-        self._announcer.holds_against(self._context.in_order(self._belief.override.left_out))
+        self._announcer.holds_against(self._context.in_order(self._belief.override.ignored))
         return news
 
     def _show_override(self, signal: Signal) -> None:

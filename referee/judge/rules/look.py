@@ -67,10 +67,10 @@ class Look(Generic[StateT, TurnT]):
     def out_of_sight(self) -> frozenset[Place]:
         """The hidden places, except those that a person settled or that camera and sensor dispute."""
         override = self.belief.override
-        return self.visible.hidden - override.places - override.left_out - self.visible.disputed.keys()
+        return self.visible.hidden - override.places - override.ignored - self.visible.disputed.keys()
 
     @property
-    def tell(self) -> VerdictFactory[StateT, TurnT]:
+    def verdicts(self) -> VerdictFactory[StateT, TurnT]:
         """Makes verdicts about this belief."""
         return VerdictFactory(self.game, self.belief.states)
 
@@ -87,9 +87,9 @@ class Look(Generic[StateT, TurnT]):
         """The same look with another belief."""
         return replace(self, belief=belief)
 
-    def not_yet(self) -> Ruling:
+    def not_a_turn_yet(self) -> Ruling:
         """Quietly show changes that are not a turn while nobody has ended one."""
-        return self.tell.not_yet(self.decision.shown, self.seen, self.decision.margin)
+        return self.verdicts.not_a_turn_yet(self.decision.shown, self.seen, self.decision.margin)
 
 
 def first_answer(

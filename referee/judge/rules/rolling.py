@@ -12,7 +12,7 @@ from engine.support.chance import format_roll
 from referee.judge import sentences
 from referee.judge.acceptance import Resolved
 from referee.judge.belief import Belief
-from referee.judge.dice import ScoredRoll, SeenDice, best_score, rank_rolls
+from referee.judge.dice import ScoredRoll, SeenDice, best_faces_score, rank_rolls
 from referee.judge.explorer import JudgeContext, apply_turn
 from referee.judge.rules.look import Answer, Look, first_answer
 from referee.judge.rules.turns import accept
@@ -40,8 +40,8 @@ class _Roll(Generic[StateT, TurnT]):
     def lead(self) -> float:
         """The log-odds by which the best roll leads the next one; negative where the dice can't be a roll."""
         best = self.weighed[0].score
-        if best < best_score(self.dice):
-            return best - best_score(self.dice)
+        if best < best_faces_score(self.dice):
+            return best - best_faces_score(self.dice)
         return best - max((one.score for one in self.weighed[1:]), default=-math.inf)
 
     @property
@@ -55,7 +55,7 @@ class _Roll(Generic[StateT, TurnT]):
 _MOST_NAMED = 4
 
 
-def rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def judge_roll(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Accept a roll on the table where one is awaited.
 
     Dice that already lay there are not a roll. Each die must rest, flat and in sight, and the roll must lead the next
@@ -68,9 +68,11 @@ def rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if not dice.dice:
         return None
     if not dice.all_moved_from(known):
-        return _quiet(look, sentences.dice_lay_there()) if look.declared else None
+        return _show_quietly(look, sentences.dice_lay_there()) if look.declared else None
     weighed = rank_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
-    return first_answer((_no_roll_yet, _same_as_before, _taken, _unclear), _Roll(look, rules, dice, known, weighed))
+    return first_answer(
+        (_no_roll_yet, _same_as_before, _accept_roll, _unclear), _Roll(look, rules, dice, known, weighed)
+    )
 
 
 def judge_roll_before_turn_ended(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -82,14 +84,14 @@ def judge_roll_before_turn_ended(look: Look[StateT, TurnT]) -> Answer[StateT, Tu
     if not turns:
         return None
     belief, ruling = accept(look, turns)
-    answer = rolled(Look.at(look.context, belief, look.seen, look.trigger))
+    answer = judge_roll(Look.at(look.context, belief, look.seen, look.trigger))
     return (answer[0], ruling.then(answer[1])) if answer is not None and answer[1].rolls else None
 
 
 def has_next_player_rolled(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> bool:
     """Whether the next player has rolled, which ends a waiting turn as a touch does."""
     return any(
-        (answer := rolled(look.with_belief(look.belief.with_states(after)))) is not None and bool(answer[1].rolls)
+        (answer := judge_roll(look.with_belief(look.belief.with_states(after)))) is not None and bool(answer[1].rolls)
         for turn in (resolved.turns or resolved.candidates)[:1]
         if (after := apply_turn(look.game, look.states, turn))
     )
@@ -112,7 +114,7 @@ def _no_roll_yet(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if case.dice.rests and case.weighed:
         return None
     leaning = case.dice.leaning
-    return _quiet(case.look, sentences.roll_again(leaning) if leaning else sentences.no_roll_yet())
+    return _show_quietly(case.look, sentences.roll_again(leaning) if leaning else sentences.no_roll_yet())
 
 
 def _same_as_before(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -120,17 +122,17 @@ def _same_as_before(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     known = _dice_of_player_to_move(case.look.context, case.look.belief, case.known)
     if case.look.declared or not case.dice.shows_same_as(known):
         return None
-    return _quiet(case.look, sentences.same_roll(case.text))
+    return _show_quietly(case.look, sentences.same_roll(case.text))
 
 
-def _taken(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _accept_roll(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     look, belief = case.look, case.look.belief
     if case.lead < look.context.settings.margin:
         return None
     roll = case.weighed[0].roll
     states = tuple(case.rules.rolled(state, roll) for state in belief.states)
     ignoring_sides = tuple(case.rules.rolled(state, roll) for state in belief.states_ignoring_sides)
-    said = look.tell.ruling(VerdictKind.ACCEPTED, sentences.rolled(case.text), look.seen, margin=case.lead)
+    said = look.verdicts.ruling(VerdictKind.ACCEPTED, sentences.rolled(case.text), look.seen, margin=case.lead)
     verdict: Verdict = replace(said.verdict, roll=case.text)
     texts = tuple(look.game.notation.format_state(state) for state in states)
     accepted = AcceptedRoll(case.text, belief.states[0].to_move, texts)
@@ -142,13 +144,13 @@ def _taken(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 def _unclear(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT]:
     look, sentence = case.look, sentences.which_roll(case.candidates)
     if not look.trigger.names_faults:
-        return _quiet(look, sentence)
-    asked = look.tell.ruling(VerdictKind.AMBIGUOUS, sentence, look.seen)
+        return _show_quietly(look, sentence)
+    asked = look.verdicts.ruling(VerdictKind.AMBIGUOUS, sentence, look.seen)
     return look.belief, Ruling((replace(asked.verdict, candidates=case.candidates),))
 
 
-def _quiet(look: Look[StateT, TurnT], sentence: str) -> Answer[StateT, TurnT]:
-    return look.belief, look.tell.quiet(sentence, (), frozenset(), look.seen, 0.0)
+def _show_quietly(look: Look[StateT, TurnT], sentence: str) -> Answer[StateT, TurnT]:
+    return look.belief, look.verdicts.not_finished(sentence, (), frozenset(), look.seen, 0.0)
 
 
 def resolve_by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[TurnT]:

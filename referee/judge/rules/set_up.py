@@ -147,7 +147,7 @@ def _start(
     game, settings = context.game, context.settings
     shown = {place: seen.places[place].best for place in game.places if place in seen.places}
     usual = usual_appearance(game, options) if PIECE in shown.values() else {}
-    unsensed = _unsensed(game, seen) if usual and not anywhere else ()
+    unsensed = _places_without_sensor(game, seen) if usual and not anywhere else ()
     if unsensed:
         shown = {place: usual[place] if place in unsensed else shown[place] for place in usual}
     elif seen.hidden:
@@ -168,7 +168,7 @@ def _start(
             how = (context, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance)
             return _Start(*how, states, assumed=context.in_order(assumed))
     nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
-    turned = 0 if anywhere else _turned(context, appearance, seen, options)
+    turned = 0 if anywhere else _quarter_turns_off(context, appearance, seen, options)
     return _Start(context, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, (), nearest, turned)
 
 
@@ -209,7 +209,7 @@ def _states_of(
         return ()
 
 
-def _turned(
+def _quarter_turns_off(
     context: JudgeContext[StateT, TurnT],
     appearance: Mapping[Place, LookName],
     seen: PooledReading,
@@ -236,7 +236,7 @@ def _turned(
     return 0
 
 
-def _unsensed(game: Game[StateT, TurnT], seen: PooledReading) -> tuple[Place, ...]:
+def _places_without_sensor(game: Game[StateT, TurnT], seen: PooledReading) -> tuple[Place, ...]:
     """Give the places without a working sensor where only sensors are used, if they are few."""
     unsensed = tuple(place for place in game.places if place in seen.hidden)
     alone = all(one.sensed_only for one in seen.places.values())
@@ -330,11 +330,11 @@ def _may_go_on(start: _Start[StateT, TurnT]) -> Verdict | None:
     """Wait where any few pieces are a start, since the players may not have put out all of them yet."""
     if not start.anywhere or start.trigger.names_faults:
         return None
-    places = _taken(start)
+    places = _occupied(start)
     return start.verdict(VerdictKind.NOT_FINISHED, sentences.set_up_waits(len(places)), places)
 
 
-def _taken(start: _Start[StateT, TurnT]) -> tuple[Place, ...]:
+def _occupied(start: _Start[StateT, TurnT]) -> tuple[Place, ...]:
     return tuple(place for place, look in start.appearance.items() if look != EMPTY)
 
 
@@ -347,7 +347,7 @@ def _accepted(start: _Start[StateT, TurnT]) -> SetUpResult[StateT]:
         VerdictKind.SET_UP,
         sentences.begun(to_move),
         start.seen,
-        places=_taken(start),
+        places=_occupied(start),
         shown=start.appearance,
         margin=min(one.certainty for one in start.seen.places.values()),
     )

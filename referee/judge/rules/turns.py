@@ -12,7 +12,7 @@ from engine.showing import WritesInSteps, turns_showing
 from engine.support.looks import Look as PieceLook
 from engine.values import EMPTY, Breach, Player
 from referee.judge import sensor_evidence, sentences
-from referee.judge.acceptance import Resolved, SideCheck, SideSupport, advance, reading_of_turns, resolve, weigh
+from referee.judge.acceptance import Resolved, SideCheck, SideSupport, advance, reading_of_turns, resolve, weigh_sides
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import Changes, ExplanationKind, more_turns_explain
@@ -45,7 +45,7 @@ def _accept_from(
     left = reading_of_turns(context.game, states, turns, belief.pending, seen)
     moved = advance(context, states, turns, left)
     before, after = context.game.table.appearance(states[0]), context.game.table.appearance(moved.states[0])
-    accepted = look.tell.accepted(turns, moved, before, decision.margin, seen)
+    accepted = look.verdicts.accepted(turns, moved, before, decision.margin, seen)
     believed = belief.with_states(moved.states, advance(context, belief.states_ignoring_sides, turns, None).states)
     since_s = sensor_evidence.last_sensor_change_s(before, after, seen, left.time_s)
     # What was done after these turns on one of their places is no misreading.
@@ -70,22 +70,22 @@ def ask_about_later_touch(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading
 ) -> Ruling:
     """Ask about a turn that sensors can't notice, where its piece was touched after an accepted turn."""
-    later = seen.since(belief.senses.since_s)
+    later = seen.with_changes_since(belief.senses.since_s)
     if not later.changes:
         return Ruling(())
-    tell = VerdictFactory(context.game, belief.states)
+    verdicts = VerdictFactory(context.game, belief.states)
     decision = sensor_evidence.decide_for_trigger(
         context, belief.states, later.without(belief.set_aside), Trigger.RESTED
     )
     if decision.conclusion is Conclusion.UNDECIDED and decision.alike:
-        return tell.undecided(decision, later, Trigger.DECLARED)
+        return verdicts.undecided(decision, later, Trigger.DECLARED)
     touched = {change.place for change in later.changes}
     if any(turn.places[0] in touched for one in decision.unsensed for turn in one.first):
-        return tell.unsensed(decision, later)
+        return verdicts.unsensed(decision, later)
     return Ruling(())
 
 
-def forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def judge_forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     """Judge a table that no legal turn explains."""
     rules = (
         _played_on,
@@ -93,7 +93,7 @@ def forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         _against_sides_only,
         _too_many_pieces,
         _too_many_exchanged,
-        _more_turns,
+        _too_many_turns,
         _unexplained,
         _fault,
     )
@@ -107,8 +107,10 @@ def name_fault(
     if not _may_name(look, changes):
         places = tuple(dict.fromkeys(place for breach in breaches for place in breach.places))
         places = places or look.context.in_order({place for place, _ in changes})
-        return look.belief, look.tell.quiet(sentences.not_a_turn_yet(places), places, changes, look.seen, margin)
-    verdict = look.tell.illegal(breaches, changes, look.seen, margin)
+        return look.belief, look.verdicts.not_finished(
+            sentences.not_a_turn_yet(places), places, changes, look.seen, margin
+        )
+    verdict = look.verdicts.illegal(breaches, changes, look.seen, margin)
     return replace(look.belief, fault=StandingFault(changes, verdict)), Ruling((verdict,))
 
 
@@ -129,7 +131,7 @@ def _played_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     looks = (each for place, after in shown for each in (look.believed[place], after) if each != PIECE)
     if len({piece.colour for each in looks if (piece := PieceLook.parse(each)) is not None}) == 1:
         return None
-    return look.belief, look.tell.unexplained(shown, look.seen)
+    return look.belief, look.verdicts.unexplained(shown, look.seen)
 
 
 def _not_ended_yet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -137,7 +139,7 @@ def _not_ended_yet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if _may_name(look, shown):
         return None
     first = min(conversation.unexplained or shown, shown, key=len)
-    return replace(look.belief, conversation=replace(conversation, unexplained=first)), look.not_yet()
+    return replace(look.belief, conversation=replace(conversation, unexplained=first)), look.not_a_turn_yet()
 
 
 def _against_sides_only(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -150,12 +152,12 @@ def _against_sides_only(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
         return None
     turns = tuple(one for one in decision.explanations if one.kind is ExplanationKind.TURN)
     resolved = resolve(context, turns, look.seen)
-    if not resolved.turns or resolved.against >= context.settings.turned:
+    if not resolved.turns or resolved.contradiction >= context.settings.turned:
         return None
     changes = decision.best.changes
     if look.confirms(changes):
         return accept_ignoring_sides(replace(look, decision=decision), resolved.turns)
-    return belief.asking(changes), look.tell.against_sides(resolved, decision, look.seen)
+    return belief.asking(changes), look.verdicts.against_sides(resolved, decision, look.seen)
 
 
 def _too_many_pieces(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -164,7 +166,7 @@ def _too_many_pieces(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if not sensor_evidence.too_many_sensed(look.believed, shown):
         return None
     places = look.context.in_order({place for place, _ in shown})
-    return look.belief, Ruling((look.tell.question_about(places, shown, look.seen),))
+    return look.belief, Ruling((look.verdicts.question_about(places, shown, look.seen),))
 
 
 def _too_many_exchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -179,22 +181,22 @@ def _too_many_exchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
     if len(exchanged) <= look.context.settings.most_exchanged:
         return None
     return look.belief, Ruling(
-        (look.tell.question_about(look.context.in_order(exchanged), look.decision.shown, look.seen),)
+        (look.verdicts.question_about(look.context.in_order(exchanged), look.decision.shown, look.seen),)
     )
 
 
-def _more_turns(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _too_many_turns(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     shown = look.decision.shown
     if not more_turns_explain(look.context, look.states, shown, look.visible):
         return None
-    return look.belief, look.tell.more_turns(shown, look.seen)
+    return look.belief, look.verdicts.too_many_turns(shown, look.seen)
 
 
 def _unexplained(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     shown = look.decision.shown
     if find_breaches(look.context, look.states, shown, look.seen):
         return None
-    return look.belief, look.tell.unexplained(shown, look.seen)
+    return look.belief, look.verdicts.unexplained(shown, look.seen)
 
 
 def _fault(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
@@ -203,12 +205,12 @@ def _fault(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
 
 
 @dataclass(frozen=True)
-class _Taking(Generic[StateT, TurnT]):
+class _TurnCase(Generic[StateT, TurnT]):
     """Turns about to be accepted, the first ``most`` of them, and whether the side faces support them."""
 
     look: Look[StateT, TurnT]
     resolved: Resolved[TurnT]
-    weighing: SideCheck
+    side_check: SideCheck
     most: int | None
 
     @property
@@ -224,80 +226,84 @@ class _Taking(Generic[StateT, TurnT]):
         return self.look.confirms(self.changes)
 
 
-def weighed(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> SideCheck:
+def check_sides(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> SideCheck:
     """Weigh turns by the side faces seen."""
-    return weigh(look.context, look.states, resolved, look.decision.best, look.seen, look.belief.set_aside)
+    return weigh_sides(look.context, look.states, resolved, look.decision.best, look.seen, look.belief.set_aside)
 
 
-def take(look: Look[StateT, TurnT], resolved: Resolved[TurnT], most: int | None = None) -> Answer[StateT, TurnT]:
+def accept_unless_contradicted(
+    look: Look[StateT, TurnT], resolved: Resolved[TurnT], most: int | None = None
+) -> Answer[StateT, TurnT]:
     """Accept the first ``most`` turns, unless the side faces seen contradict any of them."""
     rules = (
         _breaks_a_rule,
         _may_have_left,
         _accepted,
         _accepted_ignoring_sides,
-        _not_yet,
+        _wait_for_end,
         _ruled_out,
         _turned_besides,
         _against_sides,
     )
-    return first_answer(rules, _Taking(look, resolved, weighed(look, resolved), most))
+    return first_answer(rules, _TurnCase(look, resolved, check_sides(look, resolved), most))
 
 
-def _breaks_a_rule(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    if case.weighing.support is not SideSupport.BREAKS_A_RULE:
+def _breaks_a_rule(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    if case.side_check.support is not SideSupport.BREAKS_A_RULE:
         return None
-    return name_fault(case.look, case.weighing.breaches, case.changes, case.resolved.against)
+    return name_fault(case.look, case.side_check.breaches, case.changes, case.resolved.contradiction)
 
 
-def _may_have_left(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask where a piece left the board but a sensor may have missed it; a second declaration confirms it."""
     look = case.look
     if case.is_confirmed or not sensor_evidence.may_have_left(look.believed, case.changes, look.seen):
         return None
     if not look.trigger.names_faults:
-        return look.belief, look.not_yet()
-    return look.belief.asking(case.changes), look.tell.left_the_board(case.resolved, look.decision, look.seen)
+        return look.belief, look.not_a_turn_yet()
+    return look.belief.asking(case.changes), look.verdicts.left_the_board(case.resolved, look.decision, look.seen)
 
 
-def _accepted(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    support = case.weighing.support
+def _accepted(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    support = case.side_check.support
     if support is not SideSupport.FOR and not (support is SideSupport.DOUBTFUL and case.is_confirmed):
         return None
     belief, ruling = accept(case.look, case.turns)
     return belief, ruling.then(ask_about_later_touch(case.look.context, belief, case.look.seen))
 
 
-def _accepted_ignoring_sides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    if case.weighing.support is not SideSupport.PIECE_TURNED or not case.is_confirmed:
+def _accepted_ignoring_sides(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    if case.side_check.support is not SideSupport.PIECE_TURNED or not case.is_confirmed:
         return None
     return accept_ignoring_sides(case.look, case.turns)
 
 
-def _not_yet(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    return None if case.look.trigger.names_faults else (case.look.belief, case.look.not_yet())
+def _wait_for_end(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    return None if case.look.trigger.names_faults else (case.look.belief, case.look.not_a_turn_yet())
 
 
-def _ruled_out(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _ruled_out(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask what stands where: a press can't confirm what the side faces rule out."""
     look = case.look
-    if case.weighing.support is not SideSupport.RULED_OUT:
+    if case.side_check.support is not SideSupport.RULED_OUT:
         return None
     if more_turns_explain(look.context, look.states, case.changes, look.visible):
-        return look.belief, look.tell.more_turns(case.changes, look.seen)
-    return look.belief, look.tell.ruled_out_by_sides(case.resolved, look.decision, look.seen)
+        return look.belief, look.verdicts.too_many_turns(case.changes, look.seen)
+    return look.belief, look.verdicts.ruled_out_by_sides(case.resolved, look.decision, look.seen)
 
 
-def _turned_besides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _turned_besides(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     look = case.look
-    if case.weighing.support is not SideSupport.PIECE_TURNED:
+    if case.side_check.support is not SideSupport.PIECE_TURNED:
         return None
-    return look.belief.asking(case.changes), look.tell.turned_besides(case.weighing.breaches, look.decision, look.seen)
+    return look.belief.asking(case.changes), look.verdicts.piece_turned(
+        case.side_check.breaches, look.decision, look.seen
+    )
 
 
-def _against_sides(case: _Taking[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _against_sides(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT]:
     look = case.look
-    return look.belief.asking(case.changes), look.tell.against_sides(case.resolved, look.decision, look.seen)
+    return look.belief.asking(case.changes), look.verdicts.against_sides(case.resolved, look.decision, look.seen)
 
 
 def find_two_written_turns(look: Look[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:

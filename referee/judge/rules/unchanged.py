@@ -18,11 +18,11 @@ from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, VerdictKind
 
 
-def unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def judge_unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     """Judge a table on which nothing seems to have happened."""
     changes = look.belief.pending.changes
     # An object laid on the piece of a waiting turn does not undo it.
-    if not changes or look.seen.told(look.believed, changes):
+    if not changes or look.seen.visible_changes(look.believed, changes):
         look = look.with_belief(replace(look.belief, pending=PendingTurn()))
     look = look.with_belief(look.belief.with_stacks_of(look.context, look.seen.places, settled=False))
     rules = (
@@ -62,7 +62,7 @@ def _piece_maybe_turned(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
         return None
     about = frozenset((place, look.believed[place]) for breach in turned for place in breach.places)
     if not look.confirms(about):
-        return look.belief.asking(about), look.tell.turned_besides(turned, look.decision, look.seen)
+        return look.belief.asking(about), look.verdicts.piece_turned(turned, look.decision, look.seen)
     return _accept_facings_as_seen(look)
 
 
@@ -73,7 +73,7 @@ def _accept_facings_as_seen(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     kind, said = VerdictKind.UNCHANGED, sentences.unchanged()
     if look.belief.fault is not None:
         kind, said = VerdictKind.PUT_RIGHT, sentences.put_right()
-    ruling = look.with_belief(belief).tell.ruling(kind, said, look.seen, margin=look.decision.margin)
+    ruling = look.with_belief(belief).verdicts.ruling(kind, said, look.seen, margin=look.decision.margin)
     return belief, replace(ruling, withdrawn=tuple(look.game.notation.format_state(state) for state in states))
 
 
@@ -85,10 +85,10 @@ def _places_set_aside(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None
     if not look.trigger.names_faults:
         return _out_of_sight(look) or (
             look.belief,
-            look.tell.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen),
+            look.verdicts.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen),
         )
     belief = look.belief.doubting(look.seen.sensed, look.believed)
-    return belief, Ruling((look.tell.question_about(places, look.decision.shown, look.seen),))
+    return belief, Ruling((look.verdicts.question_about(places, look.decision.shown, look.seen),))
 
 
 def _may_ask(look: Look[StateT, TurnT]) -> bool:
@@ -103,7 +103,7 @@ def _maybe_unsensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
         return None
     if not sensor_evidence.should_ask_about_unsensed(decision, look.seen, settings, look.trigger):
         return None
-    return look.belief, look.tell.unsensed(decision, look.seen)
+    return look.belief, look.verdicts.unsensed(decision, look.seen)
 
 
 def _maybe_by_sensors(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -111,11 +111,11 @@ def _maybe_by_sensors(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None
     seen, belief = look.seen, look.belief
     if not _may_ask(look) or len(seen.disputed) < 2:
         return None
-    sensed = seen.trusting_sensors().without(belief.override.left_out | belief.set_aside)
+    sensed = seen.trusting_sensors().without(belief.override.ignored | belief.set_aside)
     decision = decide_for_trigger(look.context, look.states, sensed, look.trigger)
     if decision.best.kind is ExplanationKind.NOTHING or decision.conclusion is Conclusion.FORBIDDEN:
         return None
-    return belief, Ruling((look.tell.question_about(tuple(seen.disputed), decision.shown, seen),))
+    return belief, Ruling((look.verdicts.question_about(tuple(seen.disputed), decision.shown, seen),))
 
 
 def _differs_from_correction(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -123,9 +123,9 @@ def _differs_from_correction(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]
     override = look.belief.override
     if not _may_ask(look) or not override.places_to_ask:
         return None
-    shown = frozenset((place, override.against[place]) for place in override.places_to_ask)
+    shown = frozenset((place, override.ignored_looks[place]) for place in override.places_to_ask)
     belief = replace(look.belief, override=replace(override, asked=override.asked | override.places_to_ask))
-    return belief, look.tell.differs_from_correction(shown, look.seen)
+    return belief, look.verdicts.differs_from_correction(shown, look.seen)
 
 
 def _put_right(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -133,18 +133,18 @@ def _put_right(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if fault is None:
         return None
     places, margin = fault.verdict.places, look.decision.margin
-    ruling = look.tell.ruling(VerdictKind.PUT_RIGHT, sentences.put_right(), look.seen, places=places, margin=margin)
+    ruling = look.verdicts.ruling(VerdictKind.PUT_RIGHT, sentences.put_right(), look.seen, places=places, margin=margin)
     return replace(look.belief, fault=None), ruling
 
 
 def _fault_out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Say that a named fault may still be there, since all of its places are hidden."""
     fault = look.belief.fault
-    if fault is None or not fault.changes or look.seen.told(look.believed, fault.changes):
+    if fault is None or not fault.changes or look.seen.visible_changes(look.believed, fault.changes):
         return None
     hidden = {place for place, _ in fault.changes} & look.out_of_sight
     return (
-        (look.belief, look.tell.out_of_sight(look.context.in_order(hidden), look.decision.shown, look.seen))
+        (look.belief, look.verdicts.out_of_sight(look.context.in_order(hidden), look.decision.shown, look.seen))
         if hidden
         else None
     )
@@ -153,7 +153,7 @@ def _fault_out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
 def _out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Say that something may have happened on hidden places."""
     places = tuple(place for place in look.decision.unseen if place in look.out_of_sight)
-    return (look.belief, look.tell.out_of_sight(places, look.decision.shown, look.seen)) if places else None
+    return (look.belief, look.verdicts.out_of_sight(places, look.decision.shown, look.seen)) if places else None
 
 
 def _forgo_writing(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -168,5 +168,5 @@ def _nothing_changed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         # The sensor changes so far have led to nothing.
         senses = replace(belief.senses, since_s=look.seen.time_s)
         belief = replace(belief, senses=senses).doubting(look.seen.sensed, look.believed)
-    ruling = look.tell.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen, margin=look.decision.margin)
+    ruling = look.verdicts.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen, margin=look.decision.margin)
     return belief, ruling

@@ -32,7 +32,7 @@ class JudgedGame:
 
     @property
     def against_camera(self) -> tuple[Place, ...]:
-        return self.context.in_order(self.all_believed.override.left_out)
+        return self.context.in_order(self.all_believed.override.ignored)
 
     def begin(
         self,

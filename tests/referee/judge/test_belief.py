@@ -39,7 +39,10 @@ def test_what_sensors_noticed_before_a_belief_belongs_to_the_one_before() -> Non
 def test_a_place_named_unseen_is_asked_about_once_it_looks_otherwise() -> None:
     override = Override(frozenset({"a1", "b1"}), {"b1": "white piece", "c1": "white piece"}, frozenset({"a1", "b1"}))
     assert override.places_to_ask == {"b1"}
-    assert Override(against={"b1": "x"}, unseen=frozenset({"b1"}), asked=frozenset({"b1"})).places_to_ask == frozenset()
+    assert (
+        Override(ignored_looks={"b1": "x"}, unseen=frozenset({"b1"}), asked=frozenset({"b1"})).places_to_ask
+        == frozenset()
+    )
     assert override.without(["b1"]) == Override(frozenset({"a1"}), {"c1": "white piece"}, frozenset({"a1"}))
 
 

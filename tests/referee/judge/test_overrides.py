@@ -31,11 +31,11 @@ def test_a_place_that_looks_as_was_said_is_judged_as_ever() -> None:
 def test_a_place_that_looks_otherwise_is_left_out_until_it_shows_a_third_thing() -> None:
     misread = seen(c3="gold block, cross up", c4="empty")
     word = Override(frozenset({"c3"})).after_look(BELIEVED, misread)
-    assert word.left_out == {"c3"}
+    assert word.ignored == {"c3"}
     for look in (misread, seen(c3="gold block, x up", c4="empty"), misread):
         word = word.after_look(BELIEVED, look)
-        assert word.left_out == {"c3"}
-    assert word.after_look(BELIEVED, seen(c3="empty", c4="empty")).left_out == frozenset()
+        assert word.ignored == {"c3"}
+    assert word.after_look(BELIEVED, seen(c3="empty", c4="empty")).ignored == frozenset()
 
 
 def test_a_hidden_place_waits_for_its_look() -> None:
@@ -43,13 +43,13 @@ def test_a_hidden_place_waits_for_its_look() -> None:
     word = Override(frozenset({"c3"})).after_look(BELIEVED, hidden)
     assert word == Override(frozenset({"c3"}))
     word = word.after_look(BELIEVED, seen(c3="empty", c4="empty"))
-    assert word.left_out == {"c3"}
-    assert word.after_look(BELIEVED, hidden).left_out == {"c3"}
+    assert word.ignored == {"c3"}
+    assert word.after_look(BELIEVED, hidden).ignored == {"c3"}
 
 
 def test_what_was_not_spoken_of_is_judged_as_ever() -> None:
     word = Override(frozenset({"c3"})).after_look(BELIEVED, seen(c3="gold block, x up", c4="teal block, x up"))
-    assert word.left_out == frozenset()
+    assert word.ignored == frozenset()
 
 
 def test_a_turn_played_on_a_place_ends_the_word_about_it() -> None:

@@ -73,7 +73,7 @@ def test_a_sensor_alone_knows_a_piece_and_no_look() -> None:
     assert one.lead(PIECE, "empty") == pytest.approx(math.log(99))
     assert one.lead("gold", "teal") == 0
     assert one.certainty == pytest.approx(math.log(99))
-    assert (one.told("gold"), one.told("empty")) == (PIECE, "empty")
+    assert (one.observable_look("gold"), one.observable_look("empty")) == (PIECE, "empty")
     assert (one.agrees("teal"), one.agrees("empty")) == (True, False)
     assert seen.sensed == {"c3": True}
 
@@ -83,7 +83,7 @@ def test_a_camera_knows_looks_and_how_surely_something_stands_there() -> None:
     assert one.lead(PIECE, "empty") == pytest.approx(math.log(0.9 / 0.05))
     assert one.lead("teal", "gold") == pytest.approx(math.log(0.05 / 0.9))
     assert one.certainty == pytest.approx(math.log(0.9 / 0.05))
-    assert (one.told("gold"), one.agrees("teal")) == ("gold", False)
+    assert (one.observable_look("gold"), one.agrees("teal")) == ("gold", False)
 
 
 def test_a_look_that_is_not_the_games_is_no_look() -> None:
@@ -164,10 +164,10 @@ def test_what_is_told_of_changes() -> None:
     base = {"c3": "gold", "d4": "empty"}
     seen = pooled(place(0, 0, 0, sensed=0.99, hidden=True))
     assert seen.noticeable_changes(base, [("c3", "teal"), ("d4", "gold")]) == {("d4", "gold")}
-    assert seen.coarse(base, [("c3", "empty")]) == {("c3", "empty")}
-    assert seen.coarse({"c3": "empty"}, [("c3", "gold")]) == {("c3", PIECE)}
-    assert seen.without(["c3"]).told(base, [("c3", "empty"), ("d4", "gold")]) == {("d4", "gold")}
-    assert seen.without(["c3"]).coarse(base, [("c3", "empty")]) == {("c3", "empty")}
+    assert seen.observable_changes(base, [("c3", "empty")]) == {("c3", "empty")}
+    assert seen.observable_changes({"c3": "empty"}, [("c3", "gold")]) == {("c3", PIECE)}
+    assert seen.without(["c3"]).visible_changes(base, [("c3", "empty"), ("d4", "gold")]) == {("d4", "gold")}
+    assert seen.without(["c3"]).observable_changes(base, [("c3", "empty")]) == {("c3", "empty")}
 
 
 def test_a_place_could_be_what_falls_behind_its_best_look_by_no_more_than_asked_for() -> None:
@@ -188,7 +188,7 @@ def test_a_place_that_is_taken_as_believed_surely_looks_so() -> None:
 def test_only_what_sensors_noticed_later_is_since() -> None:
     changes = tuple(PlaceChange("c3", True, time_s) for time_s in (4.0, 5.0, 6.0))
     seen = replace(pooled(GOLD), changes=changes)
-    assert seen.since(5.0).changes == changes[2:]
+    assert seen.with_changes_since(5.0).changes == changes[2:]
     assert pool([Reading(0, 0.0, {}, changes=changes)], ["c3"], LOOKS, FLOOR).changes == changes
 
 
@@ -197,14 +197,14 @@ def test_what_was_misread_before_is_no_news_while_the_same_stands_there() -> Non
     believed = {"c3": "gold"}
     misread = before.misread(["c3", "d4"], believed)
     assert set(misread) == {"c3"}
-    again = before.beside(misread, believed).places["c3"]
+    again = before.correct_misreadings(misread, believed).places["c3"]
     assert again.lead("teal", "gold") == pytest.approx(0.0)
     assert again.lead("gold", "empty") == pytest.approx(math.log(3))
-    assert before.beside(misread, {"c3": "empty"}) == before
+    assert before.correct_misreadings(misread, {"c3": "empty"}) == before
     assert pooled(place(0.05, 0.9, 0.05)).misread(["c3"], believed) == {}
     felt = pooled(place(0, 0, 0, sensed=0.01, hidden=True))
     assert felt.misread(["c3"], believed) == {}
-    assert felt.beside(misread, believed) == felt
+    assert felt.correct_misreadings(misread, believed) == felt
 
 
 @pytest.mark.parametrize(("seen_in", "is_told"), [(1, False), (2, True), (3, True)])

@@ -17,7 +17,7 @@ from referee.judge import sentences
 )
 def test_a_question_names_three_turns_and_counts_the_others(count: int, named: str) -> None:
     described = [f"Turn {number}." for number in range(count)]
-    assert sentences.which_of(described) == f"This could be more than one turn: {named} Please say which."
+    assert sentences.which_turn(described) == f"This could be more than one turn: {named} Please say which."
     assert named in sentences.which_sensed(described, (), unchanged=False)
 
 
