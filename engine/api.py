@@ -95,7 +95,7 @@ class Rules(Protocol[StateT, TurnT]):
         """Every rule that a breach may name, by its id."""
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> StateT:
-        """Give the starting state; raises OptionError for a bad option."""
+        """Return the starting state; raises OptionError for a bad option."""
 
     def players_to_move(self, state: StateT) -> tuple[Player, ...]:
         """Name everyone who may play now, ``state.to_move`` first; several where all use the same roll at once."""
@@ -114,10 +114,10 @@ class Rules(Protocol[StateT, TurnT]):
         """
 
     def certainty(self, state: StateT, turn: TurnT) -> Certainty:
-        """Say whether the turn is legal in all, none, or some of the positions that the state may stand for."""
+        """Return whether the turn is legal in all, none, or some of the positions that the state may stand for."""
 
     def apply(self, state: StateT, turn: TurnT) -> StateT:
-        """Give the state after the turn, narrowed to the positions in which it was legal; raises IllegalTurnError."""
+        """Return the state after the turn, narrowed to the positions in which it was legal; raises IllegalTurnError."""
 
     def combine(self, turns: Sequence[TurnT]) -> TurnT:
         """Merge turns that leave the same appearance into one.
@@ -129,7 +129,7 @@ class Rules(Protocol[StateT, TurnT]):
         """List what may be announced now, in a fixed order: claims, draws, resignations."""
 
     def announce(self, state: StateT, announcement: Announcement) -> StateT:
-        """Give the state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
+        """Return the state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
 
     def outcome(self, state: StateT) -> Outcome | None:
         """Say how the game ended, or ``None`` while it goes on."""
@@ -144,14 +144,14 @@ class Table(Protocol[StateT]):
     def set_up(
         self, appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
     ) -> StateT:
-        """Give the starting state that an observed table shows, with hidden faces unknown.
+        """Return the starting state that an observed table shows, with hidden faces unknown.
 
         ``anywhere`` also accepts starting places other than the suggested ones, and any number of pieces a side that
         the rules allow. Raises IllegalTurnError with breaches if it is not a legal start.
         """
 
     def amend(self, state: StateT, looks: Mapping[Place, LookName], to_move: Player | None = None) -> StateT:
-        """Give the state as corrected by a person: places have these ``looks``, ``to_move`` plays next, the rest stays.
+        """Return the state as a person corrected it: these ``looks``, ``to_move`` plays next, the rest stays.
 
         Known side faces of unchanged pieces stay known. Raises UnreadableError for an unknown place, look or player,
         or if the result is not a possible position.
@@ -176,7 +176,7 @@ class CountsSheets(Protocol):
     """A table of sheets whose points can each be counted from that sheet alone."""
 
     def points_of_sheet(self, looks: Mapping[Place, LookName]) -> Mapping[str, int]:
-        """Give the points of one sheet by category; they add up to its score.
+        """Return the points of one sheet by category; they add up to its score.
 
         Raises UnreadableError if the sheet's looks don't determine them.
         """
@@ -223,7 +223,7 @@ class WritesSquares(Protocol):
     """A notation that can show more of a square than its top piece: what lies below, or that it is closed."""
 
     def squares(self, state: Any) -> Mapping[Place, str]:
-        """Give the text to draw on these squares instead of their look's; a closed square may have no look."""
+        """Return the text to draw on these squares instead of their look's; a closed square may have no look."""
 
 
 class Advice(Protocol[StateT_contra, TurnT]):
@@ -259,16 +259,16 @@ class Dice(Protocol[StateT]):
     """What is rolled, in a game with dice."""
 
     def awaits_roll(self, state: StateT) -> bool:
-        """Say whether the game waits for dice to be rolled."""
+        """Return whether the game waits for dice to be rolled."""
 
     def possible_rolls(self, state: StateT) -> Sequence[PossibleRoll]:
         """List every roll that can come up now, with probabilities that add up to 1; empty if none is awaited."""
 
     def rolled(self, state: StateT, roll: Roll) -> StateT:
-        """Give the state after an observed roll; raises IllegalTurnError if none is awaited or it is impossible."""
+        """Return the state after an observed roll; raises IllegalTurnError if none is awaited or it is impossible."""
 
     def roll_of(self, state: StateT) -> Roll | None:
-        """Give the roll on the table that has not been used yet, or ``None``."""
+        """Return the roll on the table that has not been used yet, or ``None``."""
 
     def parse_roll(self, state: StateT, text: str) -> Roll:
         """Read a roll's text leniently; raises UnreadableError, or IllegalTurnError if it can't come up now."""
@@ -287,7 +287,7 @@ class StacksPieces(Protocol):
     """A table with stacked pieces: squares that look alike from above may differ in height."""
 
     def heights(self, state: Any) -> Mapping[Place, int]:
-        """Give the number of pieces on each place."""
+        """Return the number of pieces on each place."""
 
 
 class SideFaces(Protocol[StateT]):
@@ -317,7 +317,7 @@ class SheetFile(Protocol):
         """The option whose value may be a file name, or ``None``."""
 
     def text(self) -> str:
-        """Give the text of the shipped file."""
+        """Return the text of the shipped file."""
 
     def read(self, text: str) -> Mapping[str, OptionValue]:
         """Turn the text of a file into options.
@@ -360,11 +360,11 @@ class Game(Generic[StateT, TurnT]):
     goals: Mapping[Place, str] = field(default_factory=dict, hash=False)
 
     def awaits_roll(self, state: StateT) -> bool:
-        """Say whether dice must be rolled before anyone can play."""
+        """Return whether dice must be rolled before anyone can play."""
         return self.dice is not None and self.dice.awaits_roll(state)
 
     def dice_for(self, roll: str) -> Dice[StateT]:
-        """Give the part that reads rolls; raises UnreadableError in a game without dice."""
+        """Return the part that reads rolls; raises UnreadableError in a game without dice."""
         if self.dice is None:
             raise UnreadableError(f"got a roll {roll!r}, but {self.title} has no dice; leave it out", 1)
         return self.dice

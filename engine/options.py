@@ -17,7 +17,7 @@ _WHOLE_NUMBER = re.compile("-?[0-9]{1,9}")
 
 
 def read_options(options: Sequence[Option], given: Mapping[str, OptionValue] | None) -> dict[str, OptionValue]:
-    """Give every option its given value (texts such as ``"true"`` or ``"3"`` are parsed) or its default.
+    """Return every option its given value (texts such as ``"true"`` or ``"3"`` are parsed) or its default.
 
     Raises OptionError for an unknown name, a value of another type or one that is not among the choices.
     """

@@ -24,7 +24,7 @@ class CountedFromRoll(Protocol[StateT]):
     """Rules that choose the state from which a given roll is counted."""
 
     def count_from(self, state: StateT, roll: Roll | None, colour: str | None) -> StateT:
-        """Give the state at which counting starts, with the roll thrown and the colour in hand.
+        """Return the state at which counting starts, with the roll thrown and the colour in hand.
 
         ``state`` is a game's start or a position; everything before the first roll that counts (a set-up, rolling for
         the first player) is skipped. ``roll`` is the faces as typed, in any order, or ``None`` if a roll already lies
@@ -38,7 +38,7 @@ class CountsResults(Protocol):
     """Rules that can count ``perft_turns`` faster than list them."""
 
     def count_results(self, state: Any) -> int:
-        """Give ``len(perft_turns(state))``."""
+        """Return ``len(perft_turns(state))``."""
 
 
 def read_faces(text: str) -> Roll:
@@ -52,7 +52,7 @@ def read_faces(text: str) -> Roll:
 def start_of_count(
     game: Game[StateT, TurnT], state: StateT, roll: str | None = None, colour: str | None = None
 ) -> tuple[StateT, Roll | None]:
-    """Give the state to count from, with the roll thrown, and the roll to use from there on.
+    """Return the state to count from, with the roll thrown, and the roll to use from there on.
 
     ``roll`` is its text, or ``None`` in a game without dice or if it already lies on the table. Raises UnreadableError
     for an unreadable roll, and IllegalTurnError for a missing roll or a roll or colour that the game doesn't use.
@@ -99,7 +99,7 @@ def perft(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | Non
 def counts_of_first_turns(
     game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | None = None
 ) -> tuple[Sequence[TurnT], Iterator[int]]:
-    """Give the first turns in the game's order, and lazily the count of ``perft`` below each one.
+    """Yield the first turns in the game's order, and lazily the count of ``perft`` below each one.
 
     Raises ValueError for a depth below 1, and IllegalTurnError as ``perft`` does.
     """
@@ -111,7 +111,7 @@ def counts_of_first_turns(
 
 
 def split(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | None = None) -> list[tuple[str, int]]:
-    """Give each first turn, as strict text in the game's order, with the count of ``perft`` below it.
+    """Return each first turn, as strict text in the game's order, with the count of ``perft`` below it.
 
     Raises ValueError and IllegalTurnError as ``counts_of_first_turns`` does.
     """
@@ -125,7 +125,7 @@ def _counter(game: Game[StateT, TurnT]) -> Callable[[StateT], int]:
 
 
 def _thrown(game: Game[StateT, TurnT], state: StateT, roll: Roll | None) -> StateT:
-    """The state with the roll on the table, wherever one is awaited."""
+    """Return the state with the roll on the table, wherever one is awaited."""
     for _ in range(MOST_ROLLS_BETWEEN_TURNS):
         if game.dice is None or not game.dice.awaits_roll(state):
             return state

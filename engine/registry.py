@@ -28,7 +28,7 @@ def games() -> tuple[str, ...]:
 
 
 def load(name: str) -> Game[Any, Any]:
-    """Give the game of that name (case and outer spaces don't matter); raises UnknownGameError.
+    """Return the game of that name (case and outer spaces don't matter); raises UnknownGameError.
 
     >>> load("Diaballik").name
     'diaballik'

@@ -32,7 +32,7 @@ class WritesInSteps(Protocol):
     """A table on which a player may write in two steps while the camera sees only the result."""
 
     def looks_before(self, look: LookName) -> tuple[LookName, ...]:
-        """The looks that a place may have had between the steps: a digit in a loop was a digit before."""
+        """Return the looks that a place may have had between the steps: a digit in a loop was a digit before."""
 
 
 def turns_showing(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -> Iterator[TurnT]:
@@ -72,7 +72,7 @@ def unfinished_showing(game: Game[StateT, TurnT], state: StateT, could_be: Could
 
 
 def silent_turns(game: Game[StateT, TurnT], state: StateT) -> tuple[TurnT, ...]:
-    """Give each player's only turn that leaves the sheet unchanged, such as not drawing a loop.
+    """Return each player's only turn that leaves the sheet unchanged, such as not drawing a loop.
 
     A player with no such turn or several gets none; so does everyone in a game that is not written on sheets.
     """
@@ -94,11 +94,11 @@ class Seen:
         """The places that can't look as before."""
 
     def could_show(self, place: Place, look: LookName) -> bool:
-        """Say whether a place could show a look."""
+        """Return whether a place could show a look."""
         return place not in self._could_be or look in self._could_be[place]
 
     def allows(self, change: Appearance) -> bool:
-        """Say whether the table could look as before except for the looks in ``change``."""
+        """Return whether the table could look as before except for the looks in ``change``."""
         return self.changed <= change.keys() and all(self.could_show(place, look) for place, look in change.items())
 
     def nearest_first(self, changes: Iterable[tuple[TurnT, Appearance]]) -> Iterator[TurnT]:

@@ -66,7 +66,7 @@ def tapped(game: Game[Any, Any], state: Any, taps: Sequence[Tap]) -> Tapped[Any]
 
 
 def whole_and_following(ways: Iterable[frozenset[Place]], chosen: frozenset[Place]) -> tuple[bool, frozenset[Place]]:
-    """Say whether the chosen squares are one of these sets, and which squares may be added towards a larger one.
+    """Return whether the chosen squares are one of these sets, and which squares may be added towards a larger one.
 
     >>> ways = [frozenset({"a1", "b1"}), frozenset({"a1", "a2"})]
     >>> whole, following = whole_and_following(ways, frozenset({"a1"}))

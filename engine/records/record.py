@@ -80,12 +80,12 @@ def _at(line: int) -> str:
 
 
 def digest(game: Game[StateT, TurnT], state: StateT) -> str:
-    """The digest of a state: 16 hexadecimal digits of BLAKE2b over its strict text."""
+    """Return the digest of a state: 16 hexadecimal digits of BLAKE2b over its strict text."""
     return text_digest(game.notation.format_state(state))
 
 
 def result_of(outcome: Outcome | None) -> str:
-    """The result tag of an outcome."""
+    """Return the result tag of an outcome."""
     if outcome is None:
         return UNFINISHED
     if outcome.shared_by:
@@ -119,7 +119,7 @@ def make(
 
 
 def _recorded(game: Game[StateT, TurnT], state: StateT, step: TurnT | Roll | Announcement) -> tuple[Entry, StateT]:
-    """The line of one step, and the state after it by the rules alone."""
+    """Return the line of one step, and the state after it by the rules alone."""
     if isinstance(step, Roll):
         text = format_roll(step)
         after = game.dice_for(text).rolled(state, step)
@@ -134,7 +134,7 @@ def _recorded(game: Game[StateT, TurnT], state: StateT, step: TurnT | Roll | Ann
 
 
 def _legal_turns(game: Game[StateT, TurnT], state: StateT) -> int | None:
-    """The number of legal turns, ``None`` in a game that takes too long to count them."""
+    """Return the number of legal turns, ``None`` in a game that takes too long to count them."""
     return None if game.is_slow_to_list else len(game.rules.legal_turns(state))
 
 
@@ -165,7 +165,7 @@ def replay(record: Record) -> Replay:
 
 
 def _start_text(record: Record) -> str:
-    """A record's start. In games that count positions, a start without counts was written with none."""
+    """Return a record's start. In games that count positions, a start without counts was written with none."""
     words = record.start.split()
     counts = "repetition_draw=true" in words and not any(word.startswith(f"{SEEN}=") for word in words)
     return f"{record.start} {NOTHING_SEEN}" if counts else record.start
@@ -185,7 +185,7 @@ def _named_line(line: int) -> Iterator[None]:
 
 
 def _replayed(game: Game[Any, Any], state: Any, entry: Entry) -> tuple[Any, Any]:
-    """The step of a line, and the state after it."""
+    """Return the step of a line, and the state after it."""
     match entry:
         case PositionSet():
             return None, game.notation.parse_state(entry.state)
@@ -217,7 +217,7 @@ def _checked_turn(game: Game[Any, Any], state: Any, entry: PlayedTurn) -> Any:
 
 
 def _proven(game: Game[Any, Any], state: Any, entry: PlayedTurn | RolledDice | Announced, record_format: int) -> Any:
-    """The state that matches the line's digest; raises RecordError if there is none."""
+    """Return the state that matches the line's digest; raises RecordError if there is none."""
     found = digest(game, state)
     if entry.digest in (None, found):
         return state
@@ -235,7 +235,7 @@ def _proven(game: Game[Any, Any], state: Any, entry: PlayedTurn | RolledDice | A
 
 
 def _drawn_by_itself(game: Game[Any, Any], state: Any, expected: str | None) -> Any:
-    """The draw by repetition with that digest, or ``None``: in old records nobody had to claim it."""
+    """Return the draw by repetition with that digest, or ``None``: in old records nobody had to claim it."""
     claim = Announcement(REPETITION, state.to_move)
     if claim not in game.rules.announcements(state):
         return None
@@ -256,7 +256,7 @@ def _check_end(game: Game[Any, Any], record: Record, state: Any, outcome: Outcom
 
 
 def _read_result(game: Game[Any, Any], text: str) -> str:
-    """A result as ``result_of`` writes it; raises RecordError for an impossible one."""
+    """Return a result as ``result_of`` writes it; raises RecordError for an impossible one."""
     names = [name.strip().lower() for name in text.split(SHARED)]
     known = [player for player in game.players if player in names]
     if text.strip().lower() in (UNFINISHED, DRAW):

@@ -196,7 +196,7 @@ def read(text: str) -> Record:
 
 
 def _tags_of(record_format: int) -> tuple[str, ...]:
-    """The reserved tags; Score was a free tag in the oldest format."""
+    """Return the reserved tags; Score was a free tag in the oldest format."""
     return tuple(name for name in _OWN_TAGS if name != "Score" or record_format > OLDEST_FORMAT)
 
 
@@ -216,7 +216,7 @@ def _sorted_tags(tags: list[tuple[str, str]]) -> tuple[dict[str, str], list[tupl
 
 
 def _format_of(tags: list[tuple[str, str]]) -> int:
-    """The declared format of a record; raises UnreadableError for a newer one than this version knows."""
+    """Return the declared format of a record; raises UnreadableError for a newer one than this version knows."""
     told = [value.strip() for name, value in tags if name.capitalize() == "Format"]
     if not told:
         return OLDEST_FORMAT
@@ -270,7 +270,7 @@ def _read_entry(game: Game[Any, Any], line: str, number: int) -> Entry:
 
 
 def _parted(line: str, number: int) -> tuple[str, str]:
-    """A line without its number, and the text in braces at its end."""
+    """Return a line without its number, and the text in braces at its end."""
     before, opened, rest = line.partition("{")
     proof, closed, after = rest.partition("}")
     numbered = _NUMBER.match(before)

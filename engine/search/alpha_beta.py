@@ -123,7 +123,7 @@ class _Search(Generic[PositionT, MoveT]):
 
     @staticmethod
     def _settled(answer: Found[MoveT]) -> bool:
-        """Whether a deeper search can't change the answer: a win lies within the depth, or every line is solved."""
+        """Return whether a deeper search can't change the answer: a win is within the depth, or all is solved."""
         plies = answer.win_in or answer.loss_in
         return answer.proven and (plies is None or plies <= answer.depth)
 
@@ -257,7 +257,7 @@ class _Search(Generic[PositionT, MoveT]):
         return best
 
     def _known(self, entry: Entry[MoveT], depth: int, alpha: int, beta: int, ply: int) -> int | None:
-        """Give the remembered score if its depth and bound suffice for the window."""
+        """Return the remembered score if its depth and bound suffice for the window."""
         reach, bound, here, _ = entry
         score = _from_root(here, ply)
         if not (bound == EXACT or (bound == AT_LEAST and score >= beta) or (bound == AT_MOST and score <= alpha)):
@@ -294,7 +294,7 @@ class _Search(Generic[PositionT, MoveT]):
             self._killers[ply] = (move, *killers[:1])
 
     def _line(self, position: PositionT, move: MoveT, depth: int) -> tuple[MoveT, ...]:
-        """Give the principal variation after ``move``, as far as the table remembers it."""
+        """Return the principal variation after ``move``, as far as the table remembers it."""
         line = [move]
         position = self._rules.play(position, move)
         while len(line) < depth and self._rules.ended(position) is None:

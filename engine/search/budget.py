@@ -31,7 +31,7 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float, clock: Clock) -> Deadline:
-        """Give the deadline ``seconds`` from now, with a margin of a tenth of that time, at most 20 ms.
+        """Return the deadline ``seconds`` from now, with a margin of a tenth of that time, at most 20 ms.
 
         Raises ValueError for a negative time.
         """
@@ -40,11 +40,11 @@ class Deadline:
         return cls(clock, clock() + seconds, min(_MOST_MARGIN_S, seconds * _MARGIN_SHARE))
 
     def left_s(self) -> float:
-        """Give the seconds left until the search must stop; negative if it is late."""
+        """Return the seconds left until the search must stop; negative if it is late."""
         return self.at_s - self.margin_s - self.clock()
 
     def passed(self) -> bool:
-        """Say whether the search must stop."""
+        """Return whether the search must stop."""
         return self.clock() >= self.at_s - self.margin_s
 
     def check(self) -> None:
@@ -53,7 +53,7 @@ class Deadline:
             raise DeadlineExceededError
 
     def share(self, part: float) -> Deadline:
-        """Give an earlier deadline, after ``part`` (0 to 1) of the remaining time."""
+        """Return an earlier deadline, after ``part`` (0 to 1) of the remaining time."""
         now_s = self.clock()
         return Deadline(self.clock, now_s + max(0.0, self.at_s - self.margin_s - now_s) * part)
 

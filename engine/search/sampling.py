@@ -55,7 +55,7 @@ class RaceResult(Generic[CandidateT]):
 
     @property
     def best(self) -> Estimate[CandidateT]:
-        """Give the candidate to choose."""
+        """The candidate to choose."""
         return self.ranking[0]
 
 
@@ -205,7 +205,7 @@ class _Race(Generic[CandidateT, SampleT]):
 
 
 def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """Give the mean and its standard error, which is infinite for fewer than two values."""
+    """Return the mean and its standard error, which is infinite for fewer than two values."""
     if not values:
         return 0.0, math.inf
     mean = math.fsum(values) / len(values)
@@ -216,12 +216,12 @@ def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _paired(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
-    """Give the mean of the paired differences and its standard error."""
+    """Return the mean of the paired differences and its standard error."""
     return _mean_and_error([a - b for a, b in zip(first, second, strict=True)])
 
 
 def _likelihood_ahead(lead: float, error: float) -> float:
-    """Give the probability of a true lead, by the normal approximation."""
+    """Return the probability of a true lead, by the normal approximation."""
     if error == 0:
         return 1.0 if lead > 0 else 0.5
     return 0.5 * (1 + math.erf(lead / error / math.sqrt(2)))

@@ -47,7 +47,7 @@ class Rules(ABC, Generic[PositionT, MoveT]):
 
     @abstractmethod
     def ended(self, position: PositionT) -> int | None:
-        """Give the result for the mover: 1 won, 0 drawn, -1 lost; ``None`` while the game goes on."""
+        """Return the result for the mover: 1 won, 0 drawn, -1 lost; ``None`` while the game goes on."""
 
     @abstractmethod
     def moves(self, position: PositionT) -> Sequence[MoveT]:
@@ -55,14 +55,14 @@ class Rules(ABC, Generic[PositionT, MoveT]):
 
     @abstractmethod
     def play(self, position: PositionT, move: MoveT) -> PositionT:
-        """Give the position after a move."""
+        """Return the position after a move."""
 
     @abstractmethod
     def evaluate(self, position: PositionT) -> int:
         """Evaluate the position for the mover: 0 if even, at most ``MOST_GUESS`` in absolute value."""
 
     def winning_move(self, position: PositionT) -> MoveT | None:  # noqa: ARG002
-        """Give a move that wins at once, if it can be found faster than by listing the moves; else ``None``.
+        """Return a move that wins at once, if it can be found faster than by listing the moves; else ``None``.
 
         It is called at every position, even at the horizon, where it looks one ply further.
         """
@@ -94,7 +94,7 @@ class Found(Generic[MoveT]):
         return WIN + self.score if self.score < -MOST_GUESS else None
 
     def chance(self, scale: float) -> float:
-        """The probability of winning, from 0 to 1: certain if proven, else logistic with ``scale`` points per unit.
+        """Return the probability of winning (0 to 1): certain if proven, else logistic with ``scale`` points per unit.
 
         Raises ValueError for a scale that isn't positive.
         """
@@ -132,11 +132,11 @@ class Table(Generic[MoveT]):
         self._old: dict[Hashable, Entry[MoveT]] = {}
 
     def __len__(self) -> int:
-        """Give the number of entries; one that is in both generations counts twice."""
+        """Return the number of entries; one that is in both generations counts twice."""
         return len(self._young) + len(self._old)
 
     def get(self, key: Hashable) -> Entry[MoveT] | None:
-        """Give the entry of a position, or ``None``."""
+        """Return the entry of a position, or ``None``."""
         return self._young.get(key) or self._old.get(key)
 
     def put(self, key: Hashable, entry: Entry[MoveT]) -> None:

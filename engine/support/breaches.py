@@ -13,27 +13,27 @@ from engine.values import Breach, Place, Player, Rule
 
 
 def rules_by_id(*rules: Rule) -> Mapping[str, Rule]:
-    """The catalogue of a game's rules, by id."""
+    """Return the catalogue of a game's rules, by id."""
     return MappingProxyType({rule.id: rule for rule in rules})
 
 
 def told(breaches: Iterable[Breach]) -> str:
-    """The sentences of all breaches, as one text."""
+    """Return the sentences of all breaches, as one text."""
     return " ".join(breach.sentence for breach in breaches)
 
 
 def not_legal(turn: str, breaches: Sequence[Breach]) -> IllegalTurnError:
-    """The error for a turn, given as text, that breaks rules."""
+    """Return the error for a turn, given as text, that breaks rules."""
     return IllegalTurnError(f"{turn} is not legal here: {told(breaches)}", tuple(breaches))
 
 
 def no_start(breaches: Sequence[Breach]) -> IllegalTurnError:
-    """The error for a table that is no starting position."""
+    """Return the error for a table that is no starting position."""
     return IllegalTurnError(f"this is not a start: {told(breaches)}", tuple(breaches))
 
 
 def only_turn(turns: Sequence[TurnT], format_turn: Callable[[TurnT], str]) -> TurnT:
-    """The only item of ``turns``, in games where turns that look alike leave different states; else AmbiguousError."""
+    """Return the only item of ``turns``, for games whose look-alike turns differ in effect; else AmbiguousError."""
     different = list(dict.fromkeys(turns))
     if len(different) != 1:
         listed = ", ".join(map(format_turn, different)) or "no turn"
@@ -42,7 +42,7 @@ def only_turn(turns: Sequence[TurnT], format_turn: Callable[[TurnT], str]) -> Tu
 
 
 def game_over(places: tuple[Place, ...]) -> Breach:
-    """The breach for playing after the end."""
+    """Return the breach for playing after the end."""
     return Breach("game-over", "The game is over, so no more turns count.", "Set the table up to play again.", places)
 
 
@@ -78,7 +78,7 @@ class PieceBreaches:
         return f"There {'is' if found == 1 else 'are'} {number}, and {player} starts with {right}."
 
     def not_at_start(self, player: Player, place: Place, home: Place) -> Breach:
-        """A piece that is not on ``home``, where it starts."""
+        """Return the breach for a piece that is not on ``home``, where it starts."""
         return Breach(
             "start-square",
             f"The {player} {self.piece} on {place} is not where {player} starts.",
@@ -87,7 +87,7 @@ class PieceBreaches:
         )
 
     def added(self, player: Player, place: Place) -> Breach:
-        """A piece that wasn't there before."""
+        """Return the breach for a piece that wasn't there before."""
         return Breach(
             f"{self.piece}-added",
             f"There is a {player} {self.piece} on {place} that wasn't on the board.",
@@ -96,7 +96,7 @@ class PieceBreaches:
         )
 
     def recoloured(self, place: Place, before: Player, after: Player, remedy: str) -> Breach:
-        """A piece of one player on a place where the other player's piece stood."""
+        """Return the breach for a piece of one player on a place where the other player's piece stood."""
         return Breach(
             "colour-changed",
             f"On {place} stood a {before} {self.piece}, and now a {after} one stands there.",

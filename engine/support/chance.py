@@ -52,7 +52,7 @@ class Ending(NamedTuple):
 
     @classmethod
     def by(cls, outcome: Outcome | None, plies: int) -> Ending:
-        """The ending for an outcome, ``None`` if the game was cut off."""
+        """Return the ending for an outcome, ``None`` if the game was cut off."""
         return cls(plies, None if outcome is None else outcome.winner, outcome is not None)
 
 

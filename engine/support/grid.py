@@ -52,11 +52,11 @@ class Grid:
         return (1 << self.squares) - 1
 
     def column_of(self, square: int) -> int:
-        """The column of a square, 0 for a."""
+        """Return the column of a square, 0 for a."""
         return square % self.columns
 
     def row_of(self, square: int) -> int:
-        """The row of a square, 0 for the first player's."""
+        """Return the row of a square, 0 for the first player's."""
         return square // self.columns
 
     def apart(self, first: int, second: int) -> tuple[int, int]:
@@ -65,11 +65,11 @@ class Grid:
         return columns, abs(self.row_of(first) - self.row_of(second))
 
     def names_of(self, squares: int) -> tuple[str, ...]:
-        """The names of a set of squares, in rising order."""
+        """Return the names of a set of squares, in rising order."""
         return tuple(self.names[square] for square in members(squares))
 
     def ray(self, square: int, offset: Offset) -> tuple[int, ...]:
-        """The squares from a square to the edge in one direction, the nearest first, without the square itself."""
+        """Return the squares beyond a square in one direction up to the edge, the nearest first."""
         column, row = self.column_of(square) + offset[0], self.row_of(square) + offset[1]
         squares = []
         while 0 <= column < self.columns and 0 <= row < self.rows:
@@ -89,16 +89,16 @@ class Grid:
         )
 
     def beside(self, squares: int) -> int:
-        """The set of squares that share a side with any of ``squares``."""
+        """Return the set of squares that share a side with any of ``squares``."""
         return self._sideways(squares) | (squares << self.columns & self.every) | (squares >> self.columns)
 
     def diagonal_to(self, squares: int) -> int:
-        """The set of squares that touch any of ``squares`` at a corner."""
+        """Return the set of squares that touch any of ``squares`` at a corner."""
         sideways = self._sideways(squares)
         return (sideways << self.columns & self.every) | (sideways >> self.columns)
 
     def around(self, squares: int) -> int:
-        """The set of squares a king's step from any of ``squares``."""
+        """Return the set of squares a king's step from any of ``squares``."""
         return self.beside(squares) | self.diagonal_to(squares)
 
     @cached_property
@@ -114,7 +114,7 @@ class Grid:
 
 
 def members(squares: int) -> Iterator[int]:
-    """The squares of a set, in rising order."""
+    """Yield the squares of a set, in rising order."""
     while squares:
         lowest = squares & -squares
         yield lowest.bit_length() - 1
@@ -122,7 +122,7 @@ def members(squares: int) -> Iterator[int]:
 
 
 def set_of(*squares: int) -> int:
-    """The set of these squares."""
+    """Return the set of these squares."""
     found = 0
     for square in squares:
         found |= 1 << square

@@ -22,7 +22,7 @@ class LazySequence(Sequence[ItemT_co]):
         """Make the item at ``index``, from 0 to below the length."""
 
     def _size_up_to(self, most: int | None) -> int:  # noqa: ARG002
-        """The length, or any number from ``most`` up to it if that is quicker to compute."""
+        """Return the length, or any number from ``most`` up to it if that is quicker to compute."""
         return len(self)
 
     @overload

@@ -67,7 +67,7 @@ class LookTable(Generic[PieceT]):
         return (EMPTY, *self.look_of.values())
 
     def read(self, place: Place, look: LookName) -> PieceT | None:
-        """Give the piece for the look of a place, or ``None``; raises UnreadableError for an unknown place or look."""
+        """Return the piece for a look, ``None`` if empty; raises UnreadableError for an unknown place or look."""
         if place not in self.places:
             raise UnreadableError(
                 f"there is no square {place!r}; squares run from {self.places[0]} to {self.places[-1]}"
@@ -79,7 +79,7 @@ class LookTable(Generic[PieceT]):
         return self._pieces[look]
 
     def read_all(self, appearance: Appearance) -> dict[Place, PieceT]:
-        """Give the piece of each occupied place; raises UnreadableError as ``read`` does."""
+        """Return the piece of each occupied place; raises UnreadableError as ``read`` does."""
         read = {place: self.read(place, look) for place, look in appearance.items()}
         return {place: piece for place, piece in read.items() if piece is not None}
 

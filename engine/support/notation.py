@@ -33,7 +33,7 @@ def words(text: str) -> tuple[Word, ...]:
 
 
 def unreadable(text: str, part: str, column: int, expected: str) -> UnreadableError:
-    """The error for an unreadable part of a text: what it is, where it is, what was expected."""
+    """Return the error for an unreadable part of a text: what it is, where it is, what was expected."""
     return UnreadableError(f"cannot read {part!r} at column {column} of {text!r}; expected {expected}", column)
 
 
@@ -86,12 +86,12 @@ class StateText:
         return self.to_move is not None and self.to_move.text == OVER
 
     def whole(self, name: str) -> Word:
-        """A named value with its name: ``roll=4,1``."""
+        """Return a named value with its name: ``roll=4,1``."""
         value, column = self.named[name]
         return Word(f"{name}={value}", column - len(name) - 1)
 
     def bad(self, word: Word, expected: str) -> UnreadableError:
-        """The error for a word that can't be read."""
+        """Return the error for a word that can't be read."""
         return unreadable(self.text, *word, expected)
 
     def options(self, read: Callable[[Mapping[str, OptionValue]], OptionsT], *others: str) -> OptionsT:

@@ -12,7 +12,7 @@ from engine.values import Announcement, Outcome, Player
 
 
 def opponent(players: Sequence[Player], player: Player) -> Player:
-    """The other one of two players."""
+    """Return the other one of two players."""
     return players[1] if player == players[0] else players[0]
 
 
@@ -29,7 +29,7 @@ def check_player(players: Sequence[Player], named: Player | None) -> None:
 
 
 def mover_after_correction(players: Sequence[Player], named: Player | None, before: Player | None) -> Player:
-    """The player to move in a corrected position: the one named by a person, else the one before.
+    """Return the player to move in a corrected position: the one named by a person, else the one before.
 
     Raises UnreadableError if the game was over and nobody is named.
     """
@@ -52,12 +52,12 @@ def who_plays(game: Game[Any, Any], start: Any) -> tuple[Player, ...]:
 
 
 def common_announcements(players: Sequence[Player]) -> tuple[Announcement, ...]:
-    """The announcements that a two-player game always allows: either player resigns, or both agree on a draw."""
+    """Return the announcements that a two-player game always allows: either player resigns, or both agree on a draw."""
     return (*(Announcement(RESIGN, player) for player in players), Announcement(DRAW))
 
 
 def outcome_of_announcement(announcement: Announcement, players: Sequence[Player]) -> Outcome:
-    """The outcome of a two-player game that ended by resigning, an agreed draw or a claimed repetition.
+    """Return the outcome of a two-player game that ended by resigning, an agreed draw or a claimed repetition.
 
     Raises ValueError for another kind.
     """

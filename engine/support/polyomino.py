@@ -17,7 +17,7 @@ Shape = frozenset[Cell]
 
 
 def fixed(cells: Iterable[Cell]) -> Shape:
-    """The shape moved to the origin; raises ValueError when there are no cells."""
+    """Return the shape moved to the origin; raises ValueError when there are no cells."""
     listed = list(cells)
     if not listed:
         raise ValueError("a shape needs at least one cell, got none")
@@ -27,7 +27,7 @@ def fixed(cells: Iterable[Cell]) -> Shape:
 
 @cache
 def orientations(shape: Shape) -> tuple[Shape, ...]:
-    """The one to eight distinct rotations and reflections of a shape, fixed, in a defined order."""
+    """Return the one to eight distinct rotations and reflections of a shape, fixed, in a defined order."""
     found = set()
     cells = list(shape)
     for _ in range(4):
@@ -38,12 +38,12 @@ def orientations(shape: Shape) -> tuple[Shape, ...]:
 
 
 def free(shape: Shape) -> Shape:
-    """The first orientation, which represents the free polyomino."""
+    """Return the first orientation, which represents the free polyomino."""
     return orientations(fixed(shape))[0]
 
 
 def is_connected(shape: Shape) -> bool:
-    """Whether the cells are connected through sides."""
+    """Return whether the cells are connected through sides."""
     if not shape:
         return False
     reached, pending = set(), [next(iter(shape))]

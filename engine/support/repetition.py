@@ -24,19 +24,19 @@ _COUNTED = re.compile(r"([1-9][0-9]{0,8})\*([0-9a-f]{16})")
 
 
 def digest(text: str) -> str:
-    """The digest of a position's text: 16 hexadecimal digits of BLAKE2b."""
+    """Return the digest of a position's text: 16 hexadecimal digits of BLAKE2b."""
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def counted(counts: Counts, key: str) -> Counts:
-    """The counts after the position occurred once more."""
+    """Return the counts after the position occurred once more."""
     occurred = dict(counts)
     occurred[key] = occurred.get(key, 0) + 1
     return tuple(sorted(occurred.items()))
 
 
 def times(counts: Counts, key: str) -> int:
-    """The number of times that the position occurred."""
+    """Return the number of times that the position occurred."""
     return dict(counts).get(key, 0)
 
 

@@ -1,4 +1,4 @@
-"""From an explanation to accepted turns: checking side faces, and turns that wait for a touch. Pure."""
+"""Turns an explanation into accepted turns: checks side faces, and follows turns that wait for a touch. Pure."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def advance(
 
 
 def ends_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT]) -> bool:
-    """Whether there are turns, and they end the game from every one of these states."""
+    """Return whether these turns end the game from every one of these states; false without turns."""
     for turn in turns:
         states = apply_turn(game, states, turn)
     return bool(turns) and bool(states) and all(game.rules.outcome(state) is not None for state in states)
@@ -124,9 +124,10 @@ def ends_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequen
 def narrow_by_sides(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
 ) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
-    """Keep the states that agree with the side faces read for certain; also give the places whose sighting was dropped.
+    """Keep the states that agree with the side faces read with certainty.
 
-    A sighting counts only where the top looks as believed, since the sides of another piece tell nothing.
+    Also return the places whose sighting was dropped. A sighting counts only where the top looks as believed, since the
+    sides of another piece tell nothing.
     """
     game = context.game
     appearance = game.table.appearance(states[0])
@@ -141,10 +142,10 @@ def narrow_by_sides(
 class SideSupport(enum.Enum):
     """Whether the side faces support the turns."""
 
-    FOR = "for"
+    SUPPORTED = "supported"
     """They support the turns, or tell nothing."""
 
-    PIECE_TURNED = "turned besides"
+    PIECE_TURNED = "piece turned"
     """They support the turns, but a piece elsewhere was turned on its place."""
 
     DOUBTFUL = "doubtful"
@@ -159,7 +160,7 @@ class SideSupport(enum.Enum):
 
 @dataclass(frozen=True)
 class SideCheck:
-    """Whether the side faces support the turns, and what else they show was done."""
+    """Whether the side faces support the turns, and the breaches they show."""
 
     support: SideSupport
     breaches: tuple[Breach, ...] = ()
@@ -186,13 +187,13 @@ def weigh_sides(
     turned = find_turned_pieces(context, states, elsewhere, settings.side)
     if turned:
         return SideCheck(SideSupport.PIECE_TURNED, turned)
-    return SideCheck(SideSupport.FOR if resolved.contradiction < settings.side else SideSupport.DOUBTFUL)
+    return SideCheck(SideSupport.SUPPORTED if resolved.contradiction < settings.side else SideSupport.DOUBTFUL)
 
 
 def same_piece_moves_on(
     game: Game[StateT, TurnT], states: Sequence[StateT], explanations: Sequence[Explanation[StateT, TurnT]]
 ) -> bool:
-    """Whether the same player plays again after these first turns, and has begun with the same piece."""
+    """Return whether the same player plays again after these first turns, and has begun with the same piece."""
     after = [state for one in explanations for turn in one.first for state in apply_turn(game, states, turn)]
     again = bool(after) and all(state.to_move == states[0].to_move for state in after)
     return again and any({*turn.places} & {*one.touched} for one in explanations for turn in one.first)
@@ -231,10 +232,10 @@ def was_ended_by_touch(
     seen: PooledReading,
     trigger: Trigger,
 ) -> bool:
-    """Whether the table shows the waiting turn and something done after it.
+    """Return whether the table shows the waiting turn and something done after it.
 
-    What was done after it is a turn or part of one or two, however sure. Once the table has rested and still shows the
-    waiting turn, it may also be a fault.
+    What was done after it may be part of a turn, a turn, or more, and need not be certain. Once the table has rested
+    and still shows the waiting turn, it may also be a fault.
     """
     if not (pending.turns and trigger.ends_by_touch):
         return False
@@ -263,7 +264,7 @@ def _was_played_on(
     following: Decision[StateT, TurnT],
     seen: PooledReading,
 ) -> bool:
-    """Whether the side faces fit whole turns after it, which may have moved the same piece again."""
+    """Return whether the side faces fit the waiting turn and whole turns after it, perhaps of the same piece."""
     if following.conclusion is not Conclusion.ALLOWED or following.best.kind is not ExplanationKind.TWO_TURNS:
         return False
     return any(
@@ -279,7 +280,7 @@ def reading_of_turns(
     pending: PendingTurn[TurnT],
     seen: PooledReading,
 ) -> PooledReading:
-    """Give the reading in which the accepted turns lay: the newest one may also show what was done after them."""
+    """Return the reading that shows the accepted turns: the newest may also show what was done after them."""
     if pending.seen is None or len(turns) > 1:
         return seen
     after = apply_turn(game, states, turns[0])

@@ -1,4 +1,4 @@
-"""What the judge believes between looks at the table: the states, what was said, and what a person overrode."""
+"""What the judge remembers between looks: possible states, open questions, sensor doubts and a person's corrections."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Override:
-    """What a person settled.
+    """A person's corrections, which the camera may contradict.
 
-    ``places`` were named and have not been looked at since; ``ignored_looks`` maps those that then looked different to
+    ``places`` were corrected and have not been seen since; ``ignored_looks`` maps those that then looked different to
     what the camera saw there, which is ignored as long as it stays the same. ``unseen`` were out of sight when they
     were named, so what they show now may be a later turn. ``asked`` are those that were asked about for that reason.
     """
@@ -62,21 +62,21 @@ class Override:
 
     @property
     def places_to_ask(self) -> frozenset[Place]:
-        """The places to ask about, where neither the person's word nor the camera is certain."""
+        """The places to ask about: corrected while out of sight, and different from the correction now."""
         return (self.unseen & self.ignored) - self.asked
 
     def without(self, places: Iterable[Place]) -> Override:
-        """A copy without these places, where the game has gone on."""
+        """Return a copy without these places, where the game has gone on."""
         gone = frozenset(places)
         ignored_looks = {place: look for place, look in self.ignored_looks.items() if place not in gone}
         return Override(self.places - gone, ignored_looks, self.unseen - gone, self.asked - gone)
 
     def with_places(self, places: frozenset[Place], unseen: frozenset[Place]) -> Override:
-        """A copy with further places that a person named, of which some were out of sight."""
+        """Return a copy with further places that a person named, of which some were out of sight."""
         return replace(self, places=self.places | places, unseen=self.unseen | unseen)
 
     def after_look(self, believed: Appearance, seen: PooledReading) -> Override:
-        """A copy updated by a look at a resting table.
+        """Return a copy updated by a look at a resting table.
 
         Where the camera contradicts the person it is ignored, until it shows a third look. Hidden places wait.
         """
@@ -98,7 +98,7 @@ def _says_the_same(seen: PooledPlace, look: str, believed: str) -> bool:
 
 @dataclass(frozen=True)
 class Senses:
-    """What the latest looks left behind.
+    """What the camera and the sensors showed at the latest look.
 
     ``looked`` is what each visible place showed at the latest look, at ``looked_s``; ``sensed`` what the sensors said
     then; ``disputed`` the places where the two contradicted each other; ``doubted`` sensor values known to be wrong.
@@ -118,12 +118,12 @@ class Senses:
     stacks: Mapping[Place, StandingStack] = field(default_factory=dict)
 
     def after_sensing(self, seen: PooledReading) -> Senses:
-        """A copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
+        """Return a copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
         doubted = {place: says for place, says in self.doubted.items() if seen.sensed.get(place, says) == says}
         return replace(self, sensed=seen.sensed, doubted=doubted)
 
     def after_looking(self, seen: PooledReading) -> Senses:
-        """A copy updated by a look at the visible places."""
+        """Return a copy updated by a look at the visible places."""
         dice = seen.dice or self.dice
         return replace(self, looked=seen.places, disputed=seen.disputed, looked_s=seen.time_s, dice=dice)
 
@@ -135,7 +135,7 @@ class Senses:
 
 @dataclass(frozen=True)
 class Belief(Generic[StateT, TurnT]):
-    """All that lasts from one look at the table to the next.
+    """Everything that the judge keeps from one look at the table to the next.
 
     ``states`` holds every state that may be the case: none before the set-up, normally one, several while it is open
     who starts. ``states_ignoring_sides`` are the same without what only side faces told, in case one was misread.
@@ -165,7 +165,7 @@ class Belief(Generic[StateT, TurnT]):
         return Belief(tuple(states), tuple(ignoring_sides or states), senses=senses, dice=self.dice)
 
     def asking(self, changes: Changes) -> Belief[StateT, TurnT]:
-        """A copy that remembers a question about changes, which a second press answers."""
+        """Return a copy that remembers a question about changes, which a second press answers."""
         return replace(self, conversation=replace(self.conversation, asked_about=changes))
 
     def doubting(self, sensed: Mapping[Place, bool], believed: Appearance) -> Belief[StateT, TurnT]:
@@ -175,7 +175,7 @@ class Belief(Generic[StateT, TurnT]):
     def with_stacks_of(
         self, context: JudgeContext[StateT, TurnT], seen: Mapping[Place, PooledPlace], *, settled: bool = True
     ) -> Belief[StateT, TurnT]:
-        """A copy that knows the stacks seen as believed, besides those known before that are not seen now.
+        """Return a copy that knows the stacks seen as believed, besides those known before that are not seen now.
 
         Unless it is ``settled`` how all stacks stand, one that looks touched is known as before: a turn may be under
         way there.

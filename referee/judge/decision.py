@@ -73,7 +73,7 @@ class Decision(Generic[StateT, TurnT]):
 
 @dataclass(frozen=True)
 class Candidates(Generic[StateT, TurnT]):
-    """Everything that could explain a table, for the rules that choose.
+    """Everything that could explain a table; the rules of this module choose among them.
 
     ``base`` is the believed appearance; ``found`` every explanation that the engine allows, best first; ``shown`` what
     the table shows regardless of the rules, and ``free_score`` its score as an illegal change.
@@ -101,7 +101,7 @@ class Candidates(Generic[StateT, TurnT]):
     def others(self) -> tuple[Explanation[StateT, TurnT], ...]:
         """The explanations that leave another appearance.
 
-        A difference only in places that tell nothing is no reason to doubt that nothing happened.
+        When nothing seems to have happened, a difference that nobody could observe is ignored.
         """
         best, seen, base = self.best, self.seen, self.base
         others = [one for one in self.found if one.changes != best.changes]
@@ -209,10 +209,10 @@ def decide(
 
 
 def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """The table shows something that no rule allows."""
+    """Forbid what no legal turn explains."""
     if case.explains_all_shown or case.free_lead < case.context.settings.margin or _lacks_one_sensor(case):
         return None
-    # An explanation that contradicts one certain place was never weighed.
+    # Explanations that contradict a certain place were not considered, so the lead may be overstated.
     settings = case.context.settings
     least = min((case.seen.places[place].certainty for place, _ in case.shown), default=0.0)
     margin = min(case.free_lead, max(settings.margin, least + settings.illegal_prior))
@@ -220,7 +220,7 @@ def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | Non
 
 
 def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
-    """Whether whole turns explain everything except one sensor elsewhere, which is not enough to name a fault."""
+    """Return whether whole turns explain all but one sensor elsewhere, which is too little to name a fault."""
     best, doubtful = case.best, case.doubtful
     is_whole = best.kind in {ExplanationKind.TURN, ExplanationKind.TWO_TURNS}
     one_elsewhere = len(doubtful) == 1 and doubtful.isdisjoint(place for place, _ in best.changes)
@@ -228,7 +228,7 @@ def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
 
 
 def _depends_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """Whether ignoring one sensor would mean trusting another one instead."""
+    """Ask where ignoring one sensor would mean trusting another one instead."""
     if not case.is_free_explanation_close:
         return None
     rivals = tuple(one for one in case.rivals if not _goes_on(case.best, one))
@@ -239,7 +239,7 @@ def _depends_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, Tur
 
 
 def _goes_on(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]) -> bool:
-    """Whether another explanation has the same turn and something after it."""
+    """Return whether ``other`` has the same turn and something after it."""
     beyond = other.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
     return beyond and best.kind is ExplanationKind.TURN and bool(set(other.first) & set(best.first))
 
@@ -266,7 +266,7 @@ def _places_set_aside(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT
 
 
 def _is_piece_missed(case: Candidates[StateT, TurnT]) -> bool:
-    """Whether a sensor misses a piece where it stood: a turn may have taken it to a dead sensor."""
+    """Return whether a sensor misses a piece where it stood: a turn may have taken it to a dead sensor."""
     sensed = [place for place in case.doubtful if case.seen.only_sensed(place)]
     return any(case.base[place] != EMPTY and case.seen.places[place].best == EMPTY for place in sensed)
 
@@ -316,7 +316,7 @@ def _touched_and_unclear(case: Candidates[StateT, TurnT]) -> Decision[StateT, Tu
 
 
 def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:
-    # An uncertain square is no reason to doubt; the margin accounts for it.
+    # One uncertain square lowers the margin, but not below the prior against an illegal change.
     surest = max(
         min((one.certainty for one in case.seen.places.values()), default=0.0), -case.context.settings.illegal_prior
     )
@@ -332,7 +332,7 @@ def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:
 
 
 def _unseen(case: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
-    """The hidden places where a turn or an illegal move would change nothing visible."""
+    """Return the hidden places where a turn or an illegal move would change nothing visible."""
     hidden = case.seen.hidden
     if not hidden:
         return ()
@@ -346,6 +346,6 @@ def _unseen(case: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
 
 
 def _unsensed(case: Candidates[StateT, TurnT]) -> tuple[Explanation[StateT, TurnT], ...]:
-    """The turns after which sensors can't tell that the table has changed."""
+    """Return the turns after which sensors can't tell that the table has changed."""
     turns = [one for one in case.found if one.kind is ExplanationKind.TURN and one.changes]
     return tuple(one for one in turns if not case.seen.noticeable_changes(case.base, one.changes))

@@ -23,7 +23,7 @@ class PooledDie:
     """One die: its surface, its centre, its name if it has one, and the face that may be up.
 
     ``faces`` maps faces to the natural logs of their probabilities. It ``rests`` when it has shown a face
-    of the game for two readings; it ``leans`` when it lies still against something.
+    of the game for two readings; it ``leans`` when it is still but tilted against something.
     """
 
     surface: str
@@ -46,13 +46,13 @@ class PooledDie:
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
 
     def distance_mm(self, other: PooledDie) -> float:
-        """How far apart two dice lie; infinitely on different surfaces."""
+        """Return the distance between two dice; infinite on different surfaces."""
         if self.surface != other.surface:
             return math.inf
         return math.hypot(self.x_mm - other.x_mm, self.y_mm - other.y_mm)
 
     def is_same_die(self, other: PooledDie) -> bool:
-        """Whether this may be the other die, at most nudged; a named die that shows another face is not."""
+        """Return whether this may be the other die, at most nudged; a named die must show the same face."""
         if self.distance_mm(other) > MOVED_MM or self.name != other.name:
             return False
         return not self.name or self.best == other.best
@@ -80,12 +80,12 @@ class SeenDice:
         return tuple(sorted(die.best for die in self.dice))
 
     def shows_same_as(self, other: SeenDice) -> bool:
-        """Whether the same faces are up, of dice with names on each."""
+        """Return whether the same faces are up; for named dice, each on the same die."""
         shown, before = ({(die.name, die.best) for die in one.dice if die.name} for one in (self, other))
         return self.faces == other.faces and shown == before
 
     def with_names(self, names: Collection[str]) -> SeenDice:
-        """The dice with these names, or without any; all of them where no names are given."""
+        """Return the dice with these names and those without a name; all dice if ``names`` is empty."""
         return SeenDice(tuple(die for die in self.dice if die.name in {*names, ""})) if names else self
 
     def with_others(self, before: SeenDice) -> SeenDice:
@@ -94,16 +94,16 @@ class SeenDice:
         return SeenDice((*self.dice, *(die for die in before.dice if die.name not in names)))
 
     def is_sure(self, margin: float) -> bool:
-        """Whether each die's best face leads by that much."""
+        """Return whether each die's best face leads by that much."""
         return all(die.certainty >= margin for die in self.dice)
 
     def is_remainder_of(self, before: SeenDice) -> bool:
-        """Whether these are what is left of the earlier dice, lying where they lay."""
+        """Return whether these are some but not all of the earlier dice, still where they were."""
         stayed = all(any(die.is_same_die(other) for other in before.dice) for die in self.dice)
         return len(self.dice) < len(before.dice) and stayed
 
     def all_moved_from(self, before: SeenDice) -> bool:
-        """Whether every die has left the place where it lay before."""
+        """Return whether every die has left the place where it lay before."""
         return not any(die.is_same_die(other) for die in self.dice for other in before.dice)
 
 
@@ -143,7 +143,7 @@ def pool_dice(readings: Sequence[Reading], floor: float) -> SeenDice | None:
 
 
 def _dice_of(reading: Reading) -> Mapping[tuple[str, str], DieReading]:
-    """The dice of one reading by surface, and there by name or, from left to right, by number."""
+    """Return the dice of one reading by surface, and there by name or, from left to right, by number."""
     return {
         (roll.surface, die.die or str(number)): die for roll in reading.rolls for number, die in enumerate(roll.dice)
     }
@@ -187,7 +187,7 @@ def rank_rolls(dice: Dice[StateT], state: StateT, seen: SeenDice, floor: float) 
 
 
 def _score_faces(seen: SeenDice) -> Mapping[tuple[str, ...], float]:
-    """The log-probability of every set of faces that the dice may show, whichever shows which."""
+    """Return the log-probability of every combination of faces, whichever die shows which."""
     reached: dict[tuple[str, ...], float] = {(): 0.0}
     for die in seen.dice:
         further: dict[tuple[str, ...], float] = {}
@@ -200,5 +200,5 @@ def _score_faces(seen: SeenDice) -> Mapping[tuple[str, ...], float]:
 
 
 def best_faces_score(seen: SeenDice) -> float:
-    """The log-probability of the most probable faces, whether or not they can be a roll."""
+    """Return the log-probability of the most probable faces, whether or not they can be a roll."""
     return math.fsum(max(die.faces.values()) for die in seen.dice)

@@ -38,7 +38,8 @@ class Explanation(Generic[StateT, TurnT]):
     """One thing that could have happened, from one of the believed states.
 
     ``changes`` are the (place, look) pairs that differ from what was believed; ``first`` and ``second`` the turns
-    that would leave them, look-alikes together; ``to_do`` and ``touched`` what a started turn still needs and where.
+    that would leave them, look-alikes together; for a started turn, ``to_do`` says what is missing and ``touched``
+    where it was played.
     """
 
     kind: ExplanationKind
@@ -91,7 +92,7 @@ def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Chang
 def within_one_turn(
     context: JudgeContext[StateT, TurnT], base: Appearance, states: Sequence[StateT], seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:
-    """All explanations up to one whole turn (nothing, part of a turn, a turn) from each believed state, best first."""
+    """Return the explanations by nothing, part of a turn or a turn, from each believed state, best first."""
     found: list[Explanation[StateT, TurnT]] = []
     could_be = _could_be(context, seen)
     for state in states:
@@ -133,7 +134,7 @@ def beyond_one_turn(
 def _first_turns(
     context: JudgeContext[StateT, TurnT], base: Appearance, state: StateT, seen: PooledReading
 ) -> Iterator[tuple[TurnT, StateT]]:
-    """The first turns that are followed, look-alikes as one, and the state after each."""
+    """Yield the first turns that are followed, look-alikes as one, and the state after each."""
     suspects = _changed_or_hidden(base, seen)
     for could_be, most_untouched in (
         (_possible_between_turns(base, seen, suspects), 0),
@@ -153,12 +154,12 @@ def _first_turns(
 
 
 def _could_be(context: JudgeContext[StateT, TurnT], seen: PooledReading) -> CouldBe:
-    """The looks that a turn must leave to be worth weighing; any other look would be a fault by itself."""
+    """Return the looks that a turn must leave to be worth weighing; any other look would be a fault by itself."""
     return seen.could_be(context.settings.margin - context.settings.illegal_prior)
 
 
 def _possible_between_turns(base: Appearance, seen: PooledReading, free: Collection[Place]) -> CouldBe:
-    """The looks that are possible between two turns: as before, but anything on ``free`` places.
+    """Return the looks that are possible between two turns: as before, but anything on ``free`` places.
 
     Where only sensors report a piece, another may have come to the place it left.
     """
@@ -170,7 +171,7 @@ def _possible_between_turns(base: Appearance, seen: PooledReading, free: Collect
 
 
 def _empty_places(context: JudgeContext[StateT, TurnT], base: Appearance) -> frozenset[Place]:
-    """The empty places where a piece may have stopped between two turns; ink stays where it is."""
+    """Return the empty places where a piece may have stopped between two turns; ink stays where it is."""
     if context.game.sheet_file is not None:
         return frozenset()
     return frozenset(place for place, look in base.items() if look == EMPTY)
@@ -182,12 +183,12 @@ def _changed_or_hidden(base: Appearance, seen: PooledReading) -> frozenset[Place
 
 
 def _refilled(place: Place, look: str, seen: PooledReading) -> bool:
-    """Whether a sensor reports a piece on a place that the turn empties."""
+    """Return whether a sensor reports a piece on a place that the turn empties."""
     return look == EMPTY and seen.only_sensed(place)
 
 
 def combine_alike(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterator[TurnT]:
-    """Give one turn that stands for all of these look-alikes, or each of them when there is none."""
+    """Yield one turn that stands for all of these look-alikes, or each of them when there is none."""
     combined = explorer.combine(turns)
     if combined is None:
         yield from turns
@@ -226,10 +227,11 @@ _MOST_STATES = 12
 def more_turns_explain(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
 ) -> bool:
-    """Whether three turns in a row, each on a place that changed, leave what is seen, tops and sides.
+    """Return whether three turns in a row, each on a place that changed, leave what is seen, tops and sides.
 
-    This is only mentioned to people: three turns fit too much to be accepted. False where fewer than three places
-    changed, since a broken rule explains those as well. The search stops after a dozen positions: the players wait.
+    This only changes the question that is asked: three turns fit too many tables to be accepted. False where fewer than
+    three places changed, since a broken rule explains those as well. The search stops after a dozen positions, since
+    the players wait.
     """
     if len(changes) < _TURNS:
         return False
@@ -276,7 +278,7 @@ class _Search(Generic[StateT, TurnT]):
         return False
 
     def _could_be(self, state: StateT, left: int) -> CouldBe:
-        """The looks that are possible after the next turn: the target after the last one, passable looks before."""
+        """Return the looks that are possible after the next turn; after the last one, the target."""
         if not left:
             # a sensor can't tell looks apart
             return {place: (look,) for place, look in self.target.items() if not self.seen.only_sensed(place)}
@@ -299,7 +301,7 @@ class _Search(Generic[StateT, TurnT]):
 
 
 def find_stopovers(changes: Sequence[PlaceChange], stopover_s: float) -> frozenset[Place]:
-    """Give the places where a piece was put down and lifted again at least ``stopover_s`` later."""
+    """Return the places where a piece was put down and lifted again at least ``stopover_s`` later."""
     down_s: dict[Place, float] = {}
     found: set[Place] = set()
     for change in changes:

@@ -50,7 +50,7 @@ class Explorer(Generic[StateT, TurnT]):
         self._parts = lru_cache(_REMEMBERED)(self._find_unfinished)
 
     def has_few_turns(self, state: StateT) -> bool:
-        """Whether the turns of a state are few enough to look at each."""
+        """Return whether the turns of a state are few enough to look at each."""
         return self._few_turns(state)
 
     def _count_is_low(self, state: StateT) -> bool:
@@ -59,7 +59,7 @@ class Explorer(Generic[StateT, TurnT]):
         return not self._game.rules.legal_turns(state)[MOST_LISTED : MOST_LISTED + 1]
 
     def expand(self, state: StateT, could_be: CouldBe) -> Expansion[StateT, TurnT]:
-        """Give the turns from ``state`` after which the table could look like ``could_be``."""
+        """Return the turns from ``state`` after which the table could look like ``could_be``."""
         return self._expansions(state, _hashable(could_be))
 
     def _expand(self, state: StateT, could_be: _HashableCouldBe) -> Expansion[StateT, TurnT]:
@@ -74,7 +74,7 @@ class Explorer(Generic[StateT, TurnT]):
         return Expansion(state, appearance, {changes: tuple(group) for changes, group in groups.items()})
 
     def unfinished(self, state: StateT, could_be: CouldBe) -> tuple[Unfinished, ...]:
-        """Give the positions in the middle of a turn that could look like ``could_be``."""
+        """Return the positions in the middle of a turn that could look like ``could_be``."""
         return self._parts(state, _hashable(could_be))
 
     def _find_unfinished(self, state: StateT, could_be: _HashableCouldBe) -> tuple[Unfinished, ...]:
@@ -83,7 +83,7 @@ class Explorer(Generic[StateT, TurnT]):
         return tuple(unfinished_showing(self._game, state, dict(could_be)))
 
     def combine(self, turns: Sequence[TurnT]) -> TurnT | None:
-        """Give one turn that stands for all of ``turns``, or ``None`` when they can't be one."""
+        """Return one turn that stands for all of ``turns``, or ``None`` when they can't be one."""
         if len(turns) == 1:
             return turns[0]
         try:
@@ -109,16 +109,16 @@ class JudgeContext(Generic[StateT, TurnT]):
 
     @classmethod
     def of(cls, game: Game[StateT, TurnT], settings: JudgeSettings | None = None) -> JudgeContext[StateT, TurnT]:
-        """Give the context of a game, with an empty cache."""
+        """Return the context of a game, with an empty cache."""
         return cls(game, Explorer(game), settings or JudgeSettings())
 
     def in_order(self, places: Collection[Place]) -> tuple[Place, ...]:
-        """Give places in the order of the game."""
+        """Return places in the order of the game."""
         return tuple(place for place in self.game.places if place in places)
 
 
 def changes_between(before: Appearance, after: Appearance) -> frozenset[tuple[Place, str]]:
-    """Give the (place, look) pairs of ``after`` that differ from ``before``."""
+    """Return the (place, look) pairs of ``after`` that differ from ``before``."""
     differing = after.items() - before.items()
     return frozenset((place, look) for place, look in differing if place in before or look != EMPTY)
 
@@ -130,7 +130,7 @@ def set_up_states(
     *,
     anywhere: bool,
 ) -> tuple[StateT, ...]:
-    """Give every starting state that a table shows: one for each player when it is open who starts.
+    """Return every starting state that a table shows: one for each player when it is open who starts.
 
     It is open when the game has an option ``starts`` and it is given as ``either``. Raises IllegalTurnError when
     the table shows no legal start, OptionError for a bad option.
@@ -144,7 +144,7 @@ def set_up_states(
 
 
 def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None) -> Appearance:
-    """Give the appearance of the game's usual start. Raises OptionError for a bad option."""
+    """Return the appearance of the game's usual start. Raises OptionError for a bad option."""
     given = dict(options or {})
     if given.get(STARTS_OPTION) == EITHER:
         del given[STARTS_OPTION]
@@ -154,7 +154,7 @@ def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValu
 def narrow_by_facings(
     game: Game[StateT, TurnT], states: Sequence[StateT], sightings: Mapping[Place, Mapping[str, str]]
 ) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
-    """Keep the states that agree with the side faces seen; also give the places whose sighting was dropped.
+    """Keep the states that agree with the side faces seen; also return the places whose sighting was dropped.
 
     A sighting that contradicts every state is dropped, since cameras err more often than the rules.
     """

@@ -22,26 +22,26 @@ from referee.judge.verdict import Verdict
 
 @dataclass(frozen=True)
 class StandingFault:
-    """A named fault that is neither put right nor overtaken yet: what changed, and what was said."""
+    """A named fault that has not been put right: what changed, and the verdict that named it."""
 
     changes: Changes
     verdict: Verdict
 
 
 def changes_of_fault(fault: Verdict) -> Changes:
-    """Give the changes a named fault was about."""
+    """Return the changes a named fault was about."""
     return frozenset((place, look) for place, look in fault.seen.items() if fault.expected.get(place) != look)
 
 
 def standing_fault(fault: Verdict | None) -> StandingFault | None:
-    """Give the standing fault of an illegal verdict, if it is one."""
+    """Return the standing fault of an illegal verdict, if it is one."""
     return None if fault is None else StandingFault(changes_of_fault(fault), fault)
 
 
 def find_breaches(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
 ) -> tuple[Breach, ...]:
-    """Give the breaches from the believed state that needs the fewest; none when a state explains the change."""
+    """Return the breaches from the believed state that needs the fewest; none when a state explains the change."""
     game = context.game
     base = game.table.appearance(states[0])
     sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], context.settings.side)
@@ -55,7 +55,7 @@ def find_breaches(
 def find_turned_pieces(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, min_contradiction: float
 ) -> tuple[Breach, ...]:
-    """Give the breaches of pieces whose tops are as believed but whose side faces are impossible.
+    """Return the breaches of pieces whose tops are as believed but whose side faces are impossible.
 
     A piece counts when its side faces contradict every possible facing by at least ``min_contradiction`` log-odds.
     """
@@ -78,14 +78,14 @@ def find_turned_pieces(
 def _explained(
     game: Game[StateT, TurnT], state: StateT, after: Appearance, sides: Mapping[Place, Facing]
 ) -> tuple[Breach, ...]:
-    """The breaches of a change, with the side faces seen where pieces have any."""
+    """Return the breaches of a change, with the side faces seen where pieces have any."""
     if game.side_faces is None:
         return game.table.explain(state, after)
     return game.side_faces.explain(state, after, sides)
 
 
 def still_differing(believed: Appearance, places: frozenset[Place], seen: PooledReading) -> frozenset[Place]:
-    """Give the places set aside that still don't look as believed."""
+    """Return the places set aside that still don't look as believed."""
     return frozenset(
         place for place in places if place in seen.hidden or not seen.places[place].agrees(believed[place])
     )
@@ -95,7 +95,7 @@ _MOST_NAMED = 24
 
 
 def name_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) -> Iterator[dict[str, LookName]]:
-    """Give what ``changes`` from ``base`` may be with every piece named; at most two dozen, the likeliest first.
+    """Yield the looks that ``changes`` may stand for, with every piece named; at most 24, likeliest first.
 
     Pieces that only sensors noticed are taken to be those missing elsewhere, in every order and with every look, then
     any of the game's pieces where there are more.
@@ -110,7 +110,7 @@ def name_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) -
 
 
 def _orders(gone: Sequence[LookName], pieces: Sequence[LookName], count: int) -> Iterator[tuple[LookName, ...]]:
-    """Give ``count`` pieces in every order and with every look: missing ones first, then any others."""
+    """Yield ``count`` pieces in every order and with every look: missing ones first, then any others."""
     missing = max(0, count - len(gone))
     for extra in pieces if missing else pieces[:1]:
         for order in permutations([*gone, *[extra] * missing], count):
@@ -126,5 +126,5 @@ def _without_repeats(orders: Iterable[tuple[LookName, ...]]) -> Iterator[tuple[L
 
 
 def piece_of(look: LookName) -> str:
-    """The piece without what it shows: ``teal block``, whatever symbol is up."""
+    """Return the piece without its mark: ``teal block``, whatever symbol is up."""
     return look if (seen := Look.parse(look)) is None else seen.piece

@@ -1,7 +1,6 @@
-"""The judge: compares what is believed with what is seen, and never guesses silently.
+"""The judge: compares what is believed with what is seen, and asks where it isn't certain.
 
-It is a function on frozen values: the same belief, readings and trigger always give the same belief and ruling. It
-reads no clock and no files.
+It is a pure function: the same belief, readings and trigger always give the same belief and ruling.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ def begin(
 def judge(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], readings: Sequence[Reading], trigger: Trigger
 ) -> Answer[StateT, TurnT]:
-    """Judge readings of one resting table; give the new belief and the ruling.
+    """Judge readings of one resting table; return the new belief and the ruling.
 
     Raises ValueError before the set-up or without readings.
     """
@@ -283,7 +282,7 @@ def _judge_turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         if trigger.ends_by_touch and resolved.turns:
             pending = PendingTurn(resolved.turns, decision.best.changes, seen)
             look = look.with_belief(replace(look.belief, pending=pending))
-            if trigger.names_faults and check_sides(look, resolved).support is not SideSupport.FOR:
+            if trigger.names_faults and check_sides(look, resolved).support is not SideSupport.SUPPORTED:
                 return accept_unless_contradicted(look, resolved)
         described = [look.game.notation.describe(turn) for turn in resolved.turns or resolved.candidates]
         sentence = sentences.turn_waits(" ".join(described[:1]))
@@ -329,7 +328,7 @@ def _only_sensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 
 def _camera_agrees(look: Look[StateT, TurnT]) -> bool:
-    """Whether the same turns explain the table without the places that sensors alone know."""
+    """Return whether the same turns explain the table without the places that sensors alone know."""
     visible = look.visible
     without = visible.without([place for place in visible.places if visible.only_sensed(place)])
     alone = sensor_evidence.decide_for_trigger(look.context, look.states, without, look.trigger)

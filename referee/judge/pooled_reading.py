@@ -1,4 +1,4 @@
-"""Pools several readings of one resting table, so that a single bad frame can't spoil them."""
+"""Pools several readings of one resting table, so that a single bad frame has no effect."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PooledPlace:
         return PIECE if self.sensed_only and best != EMPTY else best
 
     def agrees(self, look: str) -> bool:
-        """Whether what was observed here is consistent with ``look``."""
+        """Return whether what was observed here is consistent with ``look``."""
         return self.best == self.observable_look(look)
 
     def observable_look(self, look: str) -> str:
@@ -64,7 +64,7 @@ class PooledPlace:
         return PIECE if self.sensed_only and look != EMPTY else look
 
     def lead(self, look: str, other: str) -> float:
-        """The log-odds by which ``look`` leads ``other`` here."""
+        """Return the log-odds by which ``look`` leads ``other`` here."""
         return self._log_probability(look) - self._log_probability(other)
 
     def _log_probability(self, look: str) -> float:
@@ -73,7 +73,7 @@ class PooledPlace:
         return self.log_probabilities[look]
 
     def without_misreading(self, misread: PooledPlace, look: str) -> PooledPlace:
-        """A copy in which the earlier misreading of ``look`` no longer counts against it."""
+        """Return a copy in which the earlier misreading of ``look`` no longer counts against it."""
         logs = {
             name: value - max(0.0, misread.lead(name, look)) if name in misread.log_probabilities else value
             for name, value in self.log_probabilities.items()
@@ -146,7 +146,7 @@ class PooledReading:
         return {place: one.touched for place, one in self.places.items() if one.touched is not None}
 
     def could_be(self, within: float) -> Mapping[str, tuple[str, ...]]:
-        """Give for each visible place the looks within ``within`` log-odds of its best one."""
+        """Return for each visible place the looks within ``within`` log-odds of its best one."""
         possible = {}
         for place, one in self.places.items():
             least = max(one.log_probabilities.values()) - within
@@ -162,7 +162,7 @@ class PooledReading:
         return replace(self, places={**self.places, **sure}, hidden=self.hidden - sure.keys(), disputed={})
 
     def correct_misreadings(self, misread: Misreadings, believed: Appearance) -> PooledReading:
-        """A copy corrected for known misreadings, where the believed look is still the same."""
+        """Return a copy corrected for known misreadings, where the believed look is still the same."""
         return replace(self, places=correct_misreadings(self.places, misread, believed))
 
     def with_ink_prior(
@@ -183,15 +183,15 @@ class PooledReading:
         return replace(self, places={**self.places, **places})
 
     def misread(self, places: Iterable[str], believed: Appearance) -> Misreadings:
-        """The places whose reading differs from what is known to stand there."""
+        """Return the places whose reading differs from what is known to stand there."""
         return find_misreadings(self.places, places, believed)
 
     def only_sensed(self, place: str) -> bool:
-        """Whether a sensor alone knows this place."""
+        """Return whether a sensor alone knows this place."""
         return place in self.places and self.places[place].sensed_only
 
     def without(self, places: Iterable[str]) -> PooledReading:
-        """A copy with ``places`` hidden."""
+        """Return a copy with ``places`` hidden."""
         dropped = frozenset(places)
         kept = {place: seen for place, seen in self.places.items() if place not in dropped}
         return replace(self, places=kept, hidden=self.hidden | dropped)
@@ -222,11 +222,11 @@ class PooledReading:
         )
 
     def with_changes_since(self, time_s: float) -> PooledReading:
-        """A copy with only the sensor changes after ``time_s``."""
+        """Return a copy with only the sensor changes after ``time_s``."""
         return replace(self, changes=tuple(change for change in self.changes if change.time_s > time_s))
 
     def without_new_disputes(self, believed: Appearance) -> PooledReading:
-        """A copy without the places where camera and sensor disagree about something new.
+        """Return a copy without the places where camera and sensor disagree about something new.
 
         Where the camera sees what is believed, a sensor alone changes nothing. Where it sees something else and the
         sensor contradicts it, neither is trusted.
@@ -238,7 +238,7 @@ class PooledReading:
         )
 
     def with_earlier_disputes(self, earlier: Mapping[str, Dispute]) -> PooledReading:
-        """A copy in which ``earlier`` disputes go on where the camera sees nothing now and the sensor says the same.
+        """Return a copy that keeps ``earlier`` disputes where the camera is covered and the sensor says the same.
 
         Such a place counts as hidden: a sensor that the camera contradicted is no better once the camera is covered.
         """
@@ -250,11 +250,11 @@ class PooledReading:
         return replace(self.without(going_on), disputed={**self.disputed, **going_on}) if going_on else self
 
     def trusting_camera(self) -> PooledReading:
-        """A copy that trusts the camera where sensors contradict it."""
+        """Return a copy that trusts the camera where sensors contradict it."""
         return replace(self, disputed={})
 
     def trusting_sensors(self) -> PooledReading:
-        """A copy that trusts the sensors where they contradict the camera."""
+        """Return a copy that trusts the sensors where they contradict the camera."""
         sensed = {place: dispute.sensor for place, dispute in self.disputed.items()}
         return replace(self, places={**self.places, **sensed}, hidden=self.hidden - set(sensed))
 
@@ -262,7 +262,7 @@ class PooledReading:
 def _pool_distributions(
     given: Mapping[KeyT, Sequence[Mapping[NameT, float]]], floor: float, names: Iterable[NameT] = ()
 ) -> dict[KeyT, dict[NameT, float]]:
-    """Pool the distributions of several things; give one of log-probabilities for each, over ``names`` if given."""
+    """Pool several distributions for each key into one of log-probabilities, over ``names`` if given."""
     every = tuple(names)
     alike: dict[tuple[int, tuple[NameT, ...]], list[KeyT]] = {}
     for key, distributions in given.items():
@@ -338,7 +338,7 @@ def pool(
 def _pool_seen(
     given: Mapping[str, Sequence[PlaceReading]], readings: int, looks: Sequence[str], floor: float
 ) -> dict[str, PooledPlace]:
-    """Give the camera's log-probabilities of each place that was not hidden too often."""
+    """Return the camera's view of each place that was in sight in most readings."""
     seen = {place: [one for one in every if one.hidden_by is None] for place, every in given.items()}
     seen = {place: in_sight for place, in_sight in seen.items() if 2 * len(in_sight) > readings}
     shown = _pool_distributions(
@@ -355,7 +355,7 @@ def _pool_seen(
 
 
 def _pool_sides(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dict[str, dict[str, dict[str, float]]]:
-    """Give for places the symbols on each side that was seen in most of their readings."""
+    """Return for each place the symbols of every side that most of its readings saw."""
     symbols: dict[tuple[str, str], list[Mapping[str, float]]] = {}
     for place, every in seen.items():
         for one in every:
@@ -370,14 +370,14 @@ def _pool_sides(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dic
 
 
 def _pool_heights(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dict[str, dict[int, float]]:
-    """Give for places the numbers of stacked pieces where most of their readings tell them."""
+    """Return for each place the numbers of stacked pieces, if most of its readings report them."""
     reported = {place: [one.heights for one in every if one.heights] for place, every in seen.items()}
     often = {place: given for place, given in reported.items() if 2 * len(given) > len(seen[place])}
     return _pool_distributions(often, floor)
 
 
 def _pool_tops(every: Sequence[PlaceReading]) -> dict[int, tuple[float, float]]:
-    """Give the median of where the top of a stack is, for each number of pieces that most readings tell."""
+    """Return the median position of a stack's top, for each number of pieces that most readings report."""
     reported: dict[int, list[tuple[float, float]]] = {}
     for one in every:
         for pieces, top_mm in one.tops_mm.items():
@@ -387,7 +387,7 @@ def _pool_tops(every: Sequence[PlaceReading]) -> dict[int, tuple[float, float]]:
 
 
 def _pool_sensed(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:
-    """Give a sensor's log-odds that something stands there, ``None`` when it mostly said nothing."""
+    """Return a sensor's log-odds that something stands there, ``None`` when it mostly said nothing."""
     said = [min(max(one.sensed, floor), 1 - floor) for one in given if one.sensed is not None]
     if 2 * len(said) <= readings:
         return None
@@ -395,7 +395,7 @@ def _pool_sensed(given: Sequence[PlaceReading], readings: int, floor: float) -> 
 
 
 def _sensor_only(sensed: float, looks: Sequence[str]) -> PooledPlace:
-    """Give a place that only a sensor knows: any piece, or none."""
+    """Return a place that only a sensor knows: any piece, or none."""
     occupied, empty = -math.log1p(math.exp(-sensed)), -math.log1p(math.exp(sensed))
     return PooledPlace({look: empty if look == EMPTY else occupied for look in looks}, sensed_only=True)
 
@@ -408,13 +408,13 @@ def _with_sensor(seen: PooledPlace, sensed: float, floor: float) -> PooledPlace:
 
 
 def _contradict(seen: PooledPlace, sensed: float) -> bool:
-    """Whether camera and sensor contradict each other, both with certainty."""
+    """Return whether camera and sensor contradict each other, both with certainty."""
     led = _occupied_log_odds(seen)
     return sensed * led < 0 and min(abs(sensed), abs(led)) > SURE
 
 
 def _occupied_log_odds(seen: PooledPlace) -> float:
-    """The camera's log-odds that something stands on a place."""
+    """Return the camera's log-odds that something stands on a place."""
     pieces = [value for look, value in seen.log_probabilities.items() if look != EMPTY]
     if EMPTY not in seen.log_probabilities or not pieces:
         return 0.0

@@ -1,4 +1,4 @@
-"""Decisions where only sensors know a place or a sensor contradicts the camera. Pure."""
+"""Decisions about places that only sensors report on, or where a sensor contradicts the camera. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from referee.judge.settings import JudgeSettings, Trigger
 def decide_for_trigger(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], visible: PooledReading, trigger: Trigger
 ) -> Decision[StateT, TurnT]:
-    """Choose the best explanation, using the player's word that the turn is over where it was given."""
+    """Choose the best explanation; a declared turn is whole."""
     decision, believed = decide(context, states, visible), context.game.table.appearance(states[0])
     if trigger is Trigger.DECLARED:
         decision = rule_out_parts(believed, decision, visible)
@@ -27,7 +27,7 @@ def decide_for_trigger(
 def rule_out_parts(
     believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading
 ) -> Decision[StateT, TurnT]:
-    """Give the decision once a player has said that the turn is over, which rules out a half-done turn.
+    """Return the decision without half-done turns, since a player has said that the turn is over.
 
     It is certain where only one result of a whole turn is left among those that sensors can't tell apart, and all its
     changes are visible: a ball that left its piece need not have gone to the piece that is hidden.
@@ -46,7 +46,7 @@ def rule_out_parts(
 def set_aside_disputes(
     believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading
 ) -> Decision[StateT, TurnT]:
-    """In a firm decision, set aside places where sensors contradict a camera that doesn't confirm it either."""
+    """Set aside places where camera and sensor disagree and the camera doesn't confirm an allowed decision."""
     if decision.conclusion is not Conclusion.ALLOWED:
         return decision
     after = {**believed, **dict(decision.best.changes)}
@@ -61,7 +61,7 @@ def set_aside_disputes(
 def shows_undone_turn(
     believed: Appearance, undone: Collection[Changes], decision: Decision[StateT, TurnT], seen: PooledReading
 ) -> bool:
-    """Whether the table shows one of the undone changes, as far as it can be told."""
+    """Return whether the table shows one of the undone changes, as far as it can be observed."""
     if decision.conclusion is Conclusion.UNDECIDED and not decision.alike:
         return False
     told = seen.observable_changes(believed, decision.best.changes)
@@ -69,26 +69,26 @@ def shows_undone_turn(
 
 
 def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -> bool:
-    """Whether a piece seems to have left a place that only a sensor knows: it may still stand there unnoticed."""
+    """Return whether a piece seems to have left the board, though a sensor may only have missed it."""
     gone = sum(look == EMPTY for _, look in changes)
     new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
     return gone > new and any(one.sensed_only and one.best == EMPTY for one in seen.places.values())
 
 
 def too_many_sensed(believed: Appearance, changes: Changes) -> bool:
-    """Whether sensors report more new pieces than are missing elsewhere, so that some must be wrong."""
+    """Return whether sensors report more new pieces than are missing elsewhere, so that some must be wrong."""
     gone = sum(look == EMPTY for _, look in changes)
     new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
     return new > gone and any(look == PIECE for _, look in changes)
 
 
 def only_sensed(changes: Changes, seen: PooledReading) -> bool:
-    """Whether sensors alone know any of the places that changed."""
+    """Return whether sensors alone know any of the places that changed."""
     return any(seen.only_sensed(place) for place, _ in changes)
 
 
 def last_sensor_change_s(before: Appearance, after: Appearance, seen: PooledReading, otherwise_s: float) -> float:
-    """Give the time of the last sensor change on the places of accepted turns; later changes came after these turns."""
+    """Return the time of the last sensor change on the places of accepted turns, ``otherwise_s`` if none."""
     places = {place for place, _ in changes_between(before, after)}
     return max((change.time_s for change in seen.changes if change.place in places), default=otherwise_s)
 
@@ -96,7 +96,7 @@ def last_sensor_change_s(before: Appearance, after: Appearance, seen: PooledRead
 def should_ask_about_unsensed(
     decision: Decision[StateT, TurnT], seen: PooledReading, settings: JudgeSettings, trigger: Trigger
 ) -> bool:
-    """Whether to ask about turns that sensors can't notice.
+    """Return whether to ask about turns that sensors can't notice.
 
     They are asked about when a player says that a turn is over, and when a piece was put down where one passes.
     """

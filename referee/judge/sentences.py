@@ -1,4 +1,4 @@
-"""The judge's sentences for people."""
+"""The judge's sentences for people. Each docstring names the situation in which its sentence is said."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def begun(to_move: Sequence[str]) -> str:
 
 
 def set_up_waits(pieces: int) -> str:
-    """The table shows a possible start, but more may be on its way."""
+    """The table shows a possible start, but more pieces may follow."""
     return f"{pieces} pieces are on the board. If that is all, leave the table alone or press the button."
 
 
 def please_check(place: Place, look: str) -> str:
-    """A place of the set-up that was read, but not beyond doubt."""
+    """A place of the set-up was read, but not with certainty."""
     return f"I think {place} shows: {look}. Please tell me if that is wrong."
 
 
 def taken_as_usual(place: Place, look: str) -> str:
-    """The set-up was only sensed, and fits the game's own."""
+    """The set-up was accepted by sensors alone, as the game's usual start."""
     return (
         "I only sense where pieces stand, and assume the usual start with every piece turned as usual "
         f"({place}: {look}). If that is wrong, say so (./run table correct)."
@@ -38,17 +38,17 @@ def taken_as_usual(place: Place, look: str) -> str:
 
 
 def unsensed_start(places: Sequence[Place]) -> str:
-    """The set-up was sensed, save on a few squares."""
+    """The set-up was accepted by sensors alone, without a few squares."""
     return f"I can't sense {listed(places)}, and assume that the usual start is set up there as well."
 
 
 def unknown_pieces(places: Sequence[Place]) -> str:
-    """Pieces stand where the game's own start has none, and are only sensed."""
+    """Sensors report pieces on squares that are empty in the game's usual start."""
     return f"I sense pieces on {listed(places)}, and can't tell which. {_SAY_WHAT}"
 
 
 def one_sensor_against_start(place: Place, *, taken: bool) -> str:
-    """The set-up is the usual one but for a single place that is only sensed."""
+    """The set-up is the usual one except for one place with only a sensor."""
     sensed, check = ("a piece", "Take it off") if taken else ("nothing", "Put one there")
     return (
         f"This is the usual start, except that I sense {sensed} on {place}. {check}. If the board is right already, "
@@ -57,12 +57,12 @@ def one_sensor_against_start(place: Place, *, taken: bool) -> str:
 
 
 def unclear_set_up(places: Sequence[Place]) -> str:
-    """The set-up can't be read everywhere."""
+    """Some places of the set-up can't be read."""
     return f"I can't tell what stands on {listed(places)}. Please clear the view or place it again."
 
 
 def unknown_set(places: Sequence[Place]) -> str:
-    """The start's pieces stand there, it seems, and look like none that were taught."""
+    """Pieces seem to stand as at the start, but look like none that were taught."""
     return (
         f"I can't tell what stands on {listed(places)}. If this is not the set I was taught, use that one or teach me "
         f"this one (./run pieces enrol). Otherwise check the light."
@@ -70,7 +70,7 @@ def unknown_set(places: Sequence[Place]) -> str:
 
 
 def turned_set_up(quarters: int) -> str:
-    """The set-up would be a start if it were turned."""
+    """The set-up is a start turned by a quarter or half turn."""
     by = "half a turn" if quarters == 2 else "a quarter turn"
     return f"This is the start, but turned by {by}. Turn the board or the pieces back."
 
@@ -82,7 +82,7 @@ def fault(breaches: Sequence[Breach]) -> str:
 
 
 def fault_sensed(breaches: Sequence[Breach]) -> str:
-    """What is wrong where only sensors tell, who know no looks."""
+    """What is wrong, where sensors report pieces but not which."""
     return f"{fault(breaches)} (I only sense which squares are occupied.)"
 
 
@@ -92,7 +92,7 @@ def put_right() -> str:
 
 
 def another_game(title: str, pieces: int) -> str:
-    """Most of what stands there is none of what the game starts with."""
+    """Most of the table differs from the game's start."""
     return (
         f"This does not look like the start of {title}: most of its {pieces} squares with pieces show something else. "
         f"If this is another game, begin that one (./run games new). If this is not the set I was taught, "
@@ -111,22 +111,22 @@ def game_over(reason: str) -> str:
 
 
 def turn_waits(described: str) -> str:
-    """A whole turn lies on the table, but it is not over yet."""
+    """The table shows a whole turn that hasn't ended yet."""
     return f"{described.rstrip('.')}, if the turn ends here."
 
 
 def may_go_on(to_do: str) -> str:
-    """The table shows a whole turn, or one that still has something to come."""
+    """The table shows a whole turn that may also continue."""
     return f"If the turn is over, go on or press the button. If not: {to_do}"
 
 
 def override_holds(places: Sequence[Place]) -> str:
-    """The camera sees something else where a person had the last word."""
+    """The camera contradicts a person's correction."""
     return f"{listed(places)} {'looks' if len(places) == 1 else 'look'} different to me, but a person's word holds."
 
 
 def differs_from_correction(places: Sequence[Place]) -> str:
-    """The camera sees something else where a person had the last word while the place was hidden."""
+    """The camera contradicts a person's correction of a place that was hidden then."""
     look, them = ("looks", "it") if len(places) == 1 else ("look", "them")
     return (
         f"{listed(places)} {look} different from what I was told while I could not see {them}. "
@@ -140,7 +140,7 @@ def taken_back(places: Sequence[Place]) -> str:
 
 
 def not_a_turn_yet(places: Sequence[Place]) -> str:
-    """The table shows nothing the rules know, but nobody has ended the turn."""
+    """No legal turn explains the table, but nobody has ended the turn."""
     return f"The turn isn't complete yet: {listed(places)} {'has' if len(places) == 1 else 'have'} changed."
 
 
@@ -154,7 +154,7 @@ def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
 
 
 def stalled(places: Sequence[Place], seconds: float) -> str:
-    """Some places could not be read for long, while nothing else is in the way."""
+    """Some places have been unreadable for long, while everything else is in sight."""
     them = "it" if len(places) == 1 else "them"
     return (
         f"I have not been able to read {listed(places)} for {seconds:.0f} seconds, so I go on without {them}. "
@@ -168,12 +168,12 @@ def which_turn(described: Sequence[str]) -> str:
 
 
 def sensed_otherwise(places: Sequence[Place]) -> str:
-    """A set-up that the camera sees well, and that some sensors contradict."""
+    """Some sensors contradict what the camera sees of a set-up."""
     return f"The sensors under {listed(places)} disagree with the camera; I trust the camera there."
 
 
 def _first_of(described: Sequence[str]) -> str:
-    """The first few of what may have been played, and how many more there are."""
+    """Return the first few of the described turns, and how many more there are."""
     named = list(described[:_MOST_TURNS])
     more = len(described) - len(named)
     if more:
@@ -182,30 +182,30 @@ def _first_of(described: Sequence[str]) -> str:
 
 
 def one_of(described: str, others: int) -> str:
-    """A whole turn lies on the table, one of several that leave the same."""
+    """The table shows a whole turn, one of several that leave the same appearance."""
     what = "another turn" if others == 1 else f"one of {others} other turns"
     return f"{described.rstrip('.')}, or {what}, if the turn ends here."
 
 
 def which_sensed(described: Sequence[str], touched: Sequence[Place], *, unchanged: bool) -> str:
-    """Several turns leave the same squares occupied, and only those are sensed."""
+    """Several turns leave the same squares occupied, and sensors report no more."""
     what = "I sense the same squares occupied as before. If a turn was played, it" if unchanged else "What I sense"
     sensed = f" I sensed a touch on {listed(touched)}." if touched else ""
     return f"{what} could be: {_first_of(described)}{sensed} Please say which (./run table turn)."
 
 
 def left_the_board(described: str) -> str:
-    """A turn after which fewer pieces stand, where a sensor may have missed one."""
+    """A turn takes a piece off the board, unless a sensor missed the piece."""
     return f"{described} I only sense that it is gone. Press the button again if that is right, or look where it is."
 
 
 def piece_moved_on(described: str, to_do: str) -> str:
-    """A piece was moved on after a whole turn, by the same player."""
+    """After a whole turn, its player moved the same piece again."""
     return f"{described.rstrip('.')}, and moves on? Then: {to_do} If not, put it back, or say what was played."
 
 
 def several_turns_sensed(places: Sequence[Place]) -> str:
-    """More than a turn explains what was only sensed."""
+    """Only more than one turn explains what sensors report."""
     return f"More than one turn seems to have been played on {listed(places)}. Please say which (./run table turn)."
 
 
@@ -227,53 +227,53 @@ def unsure(places: Sequence[Place], shown: Mapping[Place, str], disputes: Collec
 
 
 def against_sides(described: str) -> str:
-    """A turn that would be fine, were it not for side faces."""
+    """A turn fits the tops of the pieces, but not the side faces seen."""
     return f"{described.rstrip('.')}? The sides of that block don't fit. Press the button again if it is right."
 
 
 def piece_turned(breaches: Sequence[Breach]) -> str:
-    """A turn that is fine, and a piece elsewhere whose sides say that it was turned."""
+    """A piece elsewhere seems to have been turned on its place."""
     return f"{fault(breaches)} Or press the button again if it stands as it did."
 
 
 def ruled_out_by_sides(described: Sequence[str]) -> str:
-    """Several turns would be fine, were it not for side faces that can't be."""
+    """Several turns fit the tops of the pieces, but the side faces rule them out."""
     played = " ".join(described).rstrip(".")
     return f"{played}? The sides don't fit: a piece was turned, or more than two turns were played. {_SAY_SO}"
 
 
 def too_many_turns(places: Sequence[Place]) -> str:
-    """More turns than the judge follows explain the table."""
+    """More turns explain the table than the judge accepts."""
     return f"More than two turns seem to have been played on {listed(places)}, and I can't tell which. {_SAY_SO}"
 
 
 def unexplained(places: Sequence[Place]) -> str:
-    """The table and the rules do not fit, and the judge can't say why."""
+    """Neither a turn nor a broken rule explains the table."""
     return f"I don't understand what happened on {listed(places)}. Please put it back, or correct me."
 
 
 def rolled(roll: str) -> str:
-    """A roll counts."""
+    """A roll is accepted."""
     return f"{roll} is rolled."
 
 
 def no_roll_yet() -> str:
-    """Dice lie there, but not all that are needed, or not flat and in sight."""
+    """Dice are missing, moving or hidden."""
     return "That is not a roll yet: every die must lie still, flat and in sight."
 
 
 def roll_again(leaning: int) -> str:
-    """Dice came to rest, and this many of them lean on something."""
+    """So many dice are at rest but lean on something."""
     return f"That is not a roll: {'a die leans' if leaning == 1 else f'{leaning} dice lean'}. Please roll again."
 
 
 def dice_lay_there() -> str:
-    """A player ended something while a roll is awaited, and the dice lie as they did."""
+    """A roll is awaited, but the dice have not moved."""
     return "The dice lie as before. Please roll them, or say what was rolled (./run table roll)."
 
 
 def same_roll(roll: str) -> str:
-    """The dice show the same as before, elsewhere: they were rolled, or only put aside."""
+    """The dice were moved but show the same faces as before."""
     return f"The dice show {roll}, as before. Press the button if they were rolled again."
 
 
@@ -300,5 +300,5 @@ def out_of_sight(places: Sequence[Place]) -> str:
 
 
 def dropped_sighting(place: Place) -> str:
-    """A side face that can't be, noted for later."""
+    """An impossible side face was read, and ignored."""
     return f"The sides of the piece on {place} looked unlike anything it can be; that sighting was not used."

@@ -1,4 +1,4 @@
-"""What an appearance does not show and still tells turns apart: side faces above all."""
+"""Evidence beyond the tops of the pieces that tells turns apart: mainly side faces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def best_by_sides(
 
 
 def side_contradiction(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
-    """Log-odds of the side faces seen on the places of turns in a row against these turns; 0 where none were seen.
+    """Return the log-odds of the side faces seen on the turns' places against these turns; 0 if none were seen.
 
     Raises IllegalTurnError when the state doesn't allow them.
     """
@@ -48,7 +48,7 @@ def side_contradiction(game: Game[StateT, TurnT], state: StateT, turns: Sequence
 
 
 def facing_contradiction(facings: Sequence[Mapping[str, str]], sides: Mapping[str, Mapping[str, float]]) -> float:
-    """Log-odds of the side faces seen against the possible facing that suits them best; 0 where none is known."""
+    """Return the log-odds of the side faces seen against the facing that fits best; 0 if no facing is known."""
     return min(
         (
             sum(
@@ -63,7 +63,7 @@ def facing_contradiction(facings: Sequence[Mapping[str, str]], sides: Mapping[st
 
 
 def sure_sides(seen: PooledReading, places: Sequence[Place], side_lead: float) -> dict[Place, dict[str, str]]:
-    """The side faces read with certainty: those whose best symbol leads the next by ``side_lead``."""
+    """Return the side faces read with certainty: those whose best symbol leads the next by ``side_lead``."""
     found: dict[Place, dict[str, str]] = {}
     for place in places:
         one = seen.places.get(place)

@@ -1,4 +1,4 @@
-"""When a table is at rest: several clear readings in a row that agree.
+"""Decides when a table is at rest: several clear readings in a row agree.
 
 Time comes from the readings alone.
 """
@@ -19,7 +19,7 @@ BLOCKING_KINDS = frozenset(
 
 _EVEN = 0.5
 _DICE = "dice: "
-"""What the dice show is kept under names that begin so; they are no places."""
+"""Prefix of the keys, other than places, under which the faces of dice are kept."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class StableView:
         return bool(self.shown) and all(look == EMPTY for look in self.shown.values())
 
     def looks_like(self, shown: Mapping[str, str]) -> bool:
-        """Whether no place certainly differs from what ``shown`` has."""
+        """Return whether no place certainly differs from what ``shown`` has."""
         return all(shown.get(place, look) == look for place, look in self.shown.items())
 
 
@@ -118,7 +118,7 @@ class StabilityFilter:
         self._odd: Reading | None = None
 
     def add(self, reading: Reading) -> StableView | None:
-        """Take the next reading; give the stable view, or ``None`` while it is not at rest.
+        """Take the next reading; return the stable view, or ``None`` while it is not at rest.
 
         One reading that disagrees with the earlier ones is held back: it is dropped if the next one agrees with them
         again, and starts a new table otherwise.
@@ -150,7 +150,7 @@ class StabilityFilter:
         self._odd = None
 
     def pending(self) -> StableView | None:
-        """The readings collected so far, however few, to judge when no more frames will come."""
+        """Return the readings collected so far, however few, to judge when no more frames will come."""
         return self._view() if self._window else None
 
     def _view(self) -> StableView:
@@ -176,7 +176,7 @@ class StabilityFilter:
         return sure | self._sure_dice(reading)
 
     def _sure_dice(self, reading: Reading) -> dict[str, str]:
-        """Give what dice certainly show, so that a new roll counts as a new table."""
+        """Return what dice certainly show, so that a new roll counts as a new table."""
         sure = {}
         for roll in reading.rolls:
             sure[f"{_DICE}{roll.surface}"] = str(len(roll.dice))

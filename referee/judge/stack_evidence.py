@@ -1,4 +1,4 @@
-"""Which stacks were touched, and how many pieces each has, by how they were seen earlier."""
+"""Which stacks were touched, and how many pieces each has, judged by comparing with earlier pictures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ hand."""
 def height_contradiction(
     game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading
 ) -> float:
-    """Log-odds of all stacks as they were seen against turns in a row; 0 where the game has no stacks.
+    """Return the log-odds of the stacks seen against a sequence of turns; 0 in a game without stacks.
 
     It compares turns that leave the same appearance: heights tell nothing where the best look is another.
     Raises IllegalTurnError when the state doesn't allow the turns.
@@ -56,12 +56,12 @@ def height_contradiction(
 
 
 def _stack_contradiction(one: PooledPlace, pieces: int, *, touched: bool) -> float:
-    """Log-odds of a stack as it was seen against this many pieces and a turn that touched it, or did not."""
+    """Return the log-odds of a stack as seen against this many pieces, and against it having been touched or not."""
     if one.touched is not None and not touched:
         return max(0.0, one.touched)
     cost = 0.0 if one.touched is None else max(0.0, -one.touched)
     if one.heights:
-        # The number of pieces is known only as well as that it was touched.
+        # The number of pieces is no more certain than that it was touched.
         cost = max(cost, max(one.heights.values()) - one.heights.get(pieces, min(one.heights.values())))
     return cost
 
@@ -82,7 +82,7 @@ class StandingStack:
 def standing_stacks(
     game: Game[StateT, TurnT], state: StateT, seen: Mapping[Place, PooledPlace]
 ) -> dict[Place, StandingStack]:
-    """Give the stacks of a state that are seen as they are; none in a game without stacks."""
+    """Return the stacks of a state that are seen as they are; none in a game without stacks."""
     if not isinstance(game.table, StacksPieces):
         return {}
     looks, heights = game.table.appearance(state), game.table.heights(state)
@@ -104,9 +104,9 @@ def still_standing(
 
 
 def compare_with_earlier_stacks(seen: PooledReading, stacks: Mapping[Place, StandingStack]) -> PooledReading:
-    """A copy in which stacks are judged by earlier pictures of them, which tells more than one picture does.
+    """Return a copy in which each stack is judged by comparison with its earlier picture.
 
-    A stack that nobody touched looks as it did; on one that was touched, the top stands elsewhere.
+    An untouched stack looks as before; on one that was touched, the top is somewhere else.
     """
     judged = {
         place: _compare_with_earlier_stack(seen.places[place], stacks[place], touched)
@@ -116,7 +116,7 @@ def compare_with_earlier_stacks(seen: PooledReading, stacks: Mapping[Place, Stan
 
 
 def _touch_log_odds_by_place(seen: PooledReading, stacks: Mapping[Place, StandingStack]) -> dict[Place, float]:
-    """The log-odds that somebody touched each stack, by how its picture differs from the earlier one.
+    """Return the log-odds that somebody touched each stack, by how its picture differs from the earlier one.
 
     Empty where nearly all differ, as after the camera was moved.
     """
@@ -133,7 +133,7 @@ def _touch_log_odds_by_place(seen: PooledReading, stacks: Mapping[Place, Standin
 
 
 def _touch_log_odds(difference: float) -> float:
-    """The log-odds of a touch, given a difference in units of the usual one."""
+    """Return the log-odds of a touch, given a difference in units of the usual one."""
     # Far below the usual difference the two likelihoods would cross again.
     logarithm = max(math.log(max(difference, 1e-9)), _UNTOUCHED[0])
     touched, untouched = (
@@ -143,7 +143,7 @@ def _touch_log_odds(difference: float) -> float:
 
 
 def _compare_with_earlier_stack(one: PooledPlace, before: StandingStack, touched: float) -> PooledPlace:
-    """A place judged by its earlier stack, given the log-odds that this one was touched."""
+    """Return a place judged by its earlier stack, given the log-odds that this one was touched."""
     one = replace(one, touched=touched)
     if one.best != before.look:
         return one if touched > 0 else _favour_look(one, before.look, -touched)
@@ -153,7 +153,7 @@ def _compare_with_earlier_stack(one: PooledPlace, before: StandingStack, touched
 
 
 def _favour_look(one: PooledPlace, look: LookName, log_odds: float) -> PooledPlace:
-    """A place that shows ``look`` more likely by these odds than was read there."""
+    """Return a place at which ``look`` is likelier than it was read, by these log-odds."""
     logs = {**one.log_probabilities, look: one.log_probabilities[look] + log_odds}
     total = float(np.logaddexp.reduce(list(logs.values())))
     judged = replace(one, log_probabilities={name: value - total for name, value in logs.items()})
@@ -162,7 +162,7 @@ def _favour_look(one: PooledPlace, look: LookName, log_odds: float) -> PooledPla
 
 
 def _heights_after_touch(one: PooledPlace, pieces: int, top_mm: tuple[float, float]) -> dict[int, float]:
-    """Log-probabilities of the numbers of pieces once it was touched, by where the top stood and stands."""
+    """Return the log-probabilities of the numbers of pieces of a touched stack, by how far its top has moved."""
     counts = list(one.heights)
     moves = np.array([one.tops_mm[count] for count in counts]) - top_mm
     squares = (moves**2).sum(axis=1)

@@ -287,7 +287,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         return self.ruling(VerdictKind.CANNOT_SEE, sentence, seen, places=tuple(places), shown=dict(shown))
 
     def places_of(self, changes: Changes) -> tuple[Place, ...]:
-        """The places of some changes, in the order of the game."""
+        """Return the places of some changes, in the order of the game."""
         changed = {place for place, _ in changes}
         return tuple(place for place in self.game.places if place in changed)
 
@@ -300,7 +300,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         shown: Mapping[Place, str] | None = None,
         margin: float = 0.0,
     ) -> Ruling:
-        """A ruling of one verdict."""
+        """Return a ruling of one verdict."""
         return Ruling(
             (verdict_about(self.game, self.belief, kind, sentence, seen, places=places, shown=shown, margin=margin),)
         )

@@ -1,4 +1,4 @@
-"""One look at a resting table, as the judge's rules get it, and a rule's answer."""
+"""The input and output of the judge's rules: a look at a resting table, and an answer."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ class Look(Generic[StateT, TurnT]):
         return self.trigger is Trigger.DECLARED
 
     def confirms(self, changes: Changes) -> bool:
-        """Whether a player who was asked about these changes declares again that the turn is over."""
+        """Return whether a player who was asked about these changes declares again that the turn is over."""
         return self.declared and self.belief.conversation.asked_about == changes
 
     def with_belief(self, belief: Belief[StateT, TurnT]) -> Look[StateT, TurnT]:
-        """The same look with another belief."""
+        """Return the same look with another belief."""
         return replace(self, belief=belief)
 
     def not_a_turn_yet(self) -> Ruling:
@@ -95,5 +95,5 @@ class Look(Generic[StateT, TurnT]):
 def first_answer(
     rules: Iterable[Callable[[CaseT], Answer[StateT, TurnT] | None]], case: CaseT
 ) -> Answer[StateT, TurnT]:
-    """Give the answer of the first rule that has one; the last rule always has."""
+    """Return the answer of the first rule that has one; the last rule always has."""
     return next(answer for answer in (rule(case) for rule in rules) if answer is not None)

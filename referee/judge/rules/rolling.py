@@ -89,7 +89,7 @@ def judge_roll_before_turn_ended(look: Look[StateT, TurnT]) -> Answer[StateT, Tu
 
 
 def has_next_player_rolled(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> bool:
-    """Whether the next player has rolled, which ends a waiting turn as a touch does."""
+    """Return whether the next player has rolled, which ends a waiting turn as a touch does."""
     return any(
         (answer := judge_roll(look.with_belief(look.belief.with_states(after)))) is not None and bool(answer[1].rolls)
         for turn in (resolved.turns or resolved.candidates)[:1]
@@ -100,13 +100,13 @@ def has_next_player_rolled(look: Look[StateT, TurnT], resolved: Resolved[TurnT])
 def _dice_of_player_to_move(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice
 ) -> SeenDice:
-    """Give the dice of the player to move where the game names dice, all of them otherwise."""
+    """Return the dice of the player to move where the game names dice, all of them otherwise."""
     rules = context.game.dice
     return dice.with_names(rules.dice_names(belief.states[0])) if isinstance(rules, NamesDice) else dice
 
 
 def awaits_roll(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> bool:
-    """Whether dice must be rolled, whichever of the believed states is the case."""
+    """Return whether dice must be rolled, whichever of the believed states is the case."""
     return all(context.game.awaits_roll(state) for state in belief.states)
 
 

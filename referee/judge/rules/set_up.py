@@ -1,4 +1,4 @@
-"""The set-up: from what the table shows to the first belief. Pure."""
+"""The judge's rules for the set-up, which lead from what the table shows to the first belief. Pure."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def judge_set_up(
     trigger: Trigger,
     confirmed: frozenset[Place],
 ) -> SetUpResult[StateT]:
-    """Give the ruling on a set-up, and the states to believe. Raises OptionError for a bad option.
+    """Return the ruling on a set-up, and the states to believe. Raises OptionError for a bad option.
 
     ``confirmed`` are the places where a person has confirmed the camera against the sensors.
     """
@@ -179,7 +179,7 @@ def _assume_usual_start(
     shown: Mapping[Place, LookName],
     unclear: Sequence[Place],
 ) -> Mapping[Place, LookName]:
-    """Give what the game's usual start has on doubtful places; nothing where another start is as close."""
+    """Return what the game's usual start has on doubtful places; nothing where another start is as close."""
     game, within = context.game, context.settings.own_start
     usual = usual_appearance(game, options)
     doubtful = [
@@ -202,7 +202,7 @@ def _states_of(
     appearance: Mapping[Place, LookName],
     options: Mapping[str, OptionValue] | None,
 ) -> tuple[StateT, ...]:
-    """The states of a legal start; none where it is not one."""
+    """Return the states of a legal start; none where it is not one."""
     try:
         return set_up_states(context.game, appearance, options, anywhere=False)
     except IllegalTurnError:
@@ -215,7 +215,7 @@ def _quarter_turns_off(
     seen: PooledReading,
     options: Mapping[str, OptionValue] | None,
 ) -> int:
-    """The quarter turns that would make the table a start; 0 where none does. A few places may be doubtful."""
+    """Return the quarter turns that would make the table a start; 0 where none does. A few places may be doubtful."""
     game, within = context.game, context.settings.own_start
     side = math.isqrt(len(game.places))
     grid = Grid(side, side)
@@ -237,7 +237,7 @@ def _quarter_turns_off(
 
 
 def _places_without_sensor(game: Game[StateT, TurnT], seen: PooledReading) -> tuple[Place, ...]:
-    """Give the places without a working sensor where only sensors are used, if they are few."""
+    """Return the places without a working sensor where only sensors are used, if they are few."""
     unsensed = tuple(place for place in game.places if place in seen.hidden)
     alone = all(one.sensed_only for one in seen.places.values())
     return unsensed if alone and len(unsensed) <= _MOST_UNSENSED * len(game.places) else ()
@@ -246,7 +246,7 @@ def _places_without_sensor(game: Game[StateT, TurnT], seen: PooledReading) -> tu
 def _possible_appearances(
     usual: Appearance, shown: Mapping[Place, LookName], looks: Sequence[LookName]
 ) -> tuple[Mapping[Place, LookName], ...]:
-    """Give the possible appearances of a start where sensors only report that something stands there.
+    """Return the possible appearances of a start where sensors only report that something stands there.
 
     They have the pieces of the game's usual start; where it has none, each of the game's pieces is tried.
     """

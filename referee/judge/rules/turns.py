@@ -1,4 +1,4 @@
-"""From changes on the table to an accepted turn, a fault or a question."""
+"""The judge's rules for changes on the table: accept a turn, name a fault or ask a question."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def name_fault(
 
 
 def _may_name(look: Look[StateT, TurnT], changes: Changes) -> bool:
-    """Whether to name a fault: when a turn has ended, or while it was named before."""
+    """Return whether to name a fault: when a turn has ended, or when this fault was named before."""
     fault = look.belief.fault
     return look.trigger.names_faults or (fault is not None and fault.changes == changes)
 
@@ -266,7 +266,7 @@ def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | No
 
 def _accepted(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     support = case.side_check.support
-    if support is not SideSupport.FOR and not (support is SideSupport.DOUBTFUL and case.is_confirmed):
+    if support is not SideSupport.SUPPORTED and not (support is SideSupport.DOUBTFUL and case.is_confirmed):
         return None
     belief, ruling = accept(case.look, case.turns)
     return belief, ruling.then(ask_about_later_touch(case.look.context, belief, case.look.seen))
@@ -307,7 +307,7 @@ def _against_sides(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT]:
 
 
 def find_two_written_turns(look: Look[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:
-    """Give the two turns of a player that a sheet shows together, or only the first where the second is unclear.
+    """Return the two turns of a player that a sheet shows together, or only the first where the second is unclear.
 
     Nothing where no first turn fits, or more than one.
     """

@@ -1,4 +1,4 @@
-"""What the judge says about an unchanged table: a piece turned on its place, a question, or nothing new."""
+"""The judge's rules for a table that seems unchanged: a piece turned in place, a question, or nothing new."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def judge_unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
 
 
 def _trigger_after_fault(look: Look[StateT, TurnT]) -> Trigger:
-    """Name a fault that was put back the wrong way round as soon as the table shows it."""
+    """Return the trigger; a fault put back the wrong way round is named without waiting for the turn to end."""
     return look.trigger if look.belief.fault is None or look.declared else Trigger.RESTED
 
 
@@ -92,7 +92,7 @@ def _places_set_aside(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None
 
 
 def _may_ask(look: Look[StateT, TurnT]) -> bool:
-    """Whether somebody waits for an answer and no fault is open."""
+    """Return whether somebody waits for an answer and no fault is open."""
     return look.belief.fault is None and look.trigger.names_faults
 
 
