@@ -61,17 +61,17 @@ def start_of_count(
     if isinstance(rules, CountedFromRoll):
         faces = None if roll is None else read_faces(roll)
         start: StateT = rules.count_from(state, faces, colour)
-        return start, _lying(game, start) or faces
+        return start, _roll_on_table(game, start) or faces
     if colour is not None:
         raise IllegalTurnError(f"got the colour {colour!r}, but in {game.title} nobody holds one; leave it out")
     if roll is None:
-        return state, _lying(game, state)
+        return state, _roll_on_table(game, state)
     dice = game.dice_for(roll)
     read = dice.parse_roll(state, roll)
     return dice.rolled(state, read), read
 
 
-def _lying(game: Game[StateT, TurnT], state: StateT) -> Roll | None:
+def _roll_on_table(game: Game[StateT, TurnT], state: StateT) -> Roll | None:
     return None if game.dice is None else game.dice.roll_of(state)
 
 
@@ -88,7 +88,7 @@ def perft(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | Non
     def below(state: StateT, depth: int) -> int:
         if depth == 0:
             return 1
-        ready = _thrown(game, state, roll)
+        ready = _roll_until_turn(game, state, roll)
         if depth == 1:
             return count(ready)
         return sum(below(game.rules.apply(ready, turn), depth - 1) for turn in game.rules.perft_turns(ready))
@@ -99,13 +99,13 @@ def perft(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | Non
 def counts_of_first_turns(
     game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | None = None
 ) -> tuple[Sequence[TurnT], Iterator[int]]:
-    """Yield the first turns in the game's order, and lazily the count of ``perft`` below each one.
+    """Return the first turns in the game's order, and an iterator over the count of ``perft`` below each one.
 
     Raises ValueError for a depth below 1, and IllegalTurnError as ``perft`` does.
     """
     if depth < 1:
         raise ValueError(f"the depth is {depth}; expected 1 or more to split by the first turn")
-    ready = _thrown(game, state, roll)
+    ready = _roll_until_turn(game, state, roll)
     turns = game.rules.perft_turns(ready)
     return turns, (perft(game, game.rules.apply(ready, turn), depth - 1, roll) for turn in turns)
 
@@ -124,8 +124,8 @@ def _counter(game: Game[StateT, TurnT]) -> Callable[[StateT], int]:
     return rules.count_results if isinstance(rules, CountsResults) else lambda state: len(rules.perft_turns(state))
 
 
-def _thrown(game: Game[StateT, TurnT], state: StateT, roll: Roll | None) -> StateT:
-    """Return the state with the roll on the table, wherever one is awaited."""
+def _roll_until_turn(game: Game[StateT, TurnT], state: StateT, roll: Roll | None) -> StateT:
+    """Apply the roll as often as one is awaited before the next turn."""
     for _ in range(MOST_ROLLS_BETWEEN_TURNS):
         if game.dice is None or not game.dice.awaits_roll(state):
             return state

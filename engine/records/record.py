@@ -71,11 +71,11 @@ class RecordError(EngineError, ValueError):
     """A record that contradicts itself or the rules; ``line`` is the first faulty line, counted from 1 (0: none)."""
 
     def __init__(self, message: str, line: int) -> None:
-        super().__init__(f"{_at(line)}{message}")
+        super().__init__(f"{_line_prefix(line)}{message}")
         self.line = line
 
 
-def _at(line: int) -> str:
+def _line_prefix(line: int) -> str:
     return f"line {line}: " if line else ""
 
 
@@ -108,7 +108,7 @@ def make(
     entries: list[Entry] = []
     for step, after, why in steps:
         if step is not None:
-            entry, state = _recorded(game, state, step)
+            entry, state = _record_step(game, state, step)
             entries.append(entry)
         if step is None or after != state:
             entries.append(PositionSet(game.notation.format_state(after), why))
@@ -118,7 +118,7 @@ def make(
     return Record(game.name, game.notation.format_state(start), tuple(entries), result, tuple(tags), scores)
 
 
-def _recorded(game: Game[StateT, TurnT], state: StateT, step: TurnT | Roll | Announcement) -> tuple[Entry, StateT]:
+def _record_step(game: Game[StateT, TurnT], state: StateT, step: TurnT | Roll | Announcement) -> tuple[Entry, StateT]:
     """Return the line of one step, and the state after it by the rules alone."""
     if isinstance(step, Roll):
         text = format_roll(step)
@@ -152,10 +152,10 @@ def replay(record: Record) -> Replay:
     states: list[Any] = [state]
     steps: list[Any] = []
     for entry in record.entries:
-        with _named_line(entry.line):
-            step, state = _replayed(game, state, entry)
+        with _errors_with_line(entry.line):
+            step, state = _replay_entry(game, state, entry)
         if not isinstance(entry, PositionSet):
-            state = _proven(game, state, entry, record.format)
+            state = _check_digest(game, state, entry, record.format)
         steps.append(step)
         states.append(state)
     outcome = game.rules.outcome(state)
@@ -172,19 +172,19 @@ def _start_text(record: Record) -> str:
 
 
 @contextmanager
-def _named_line(line: int) -> Iterator[None]:
+def _errors_with_line(line: int) -> Iterator[None]:
     """Prefix the engine's error with the line number."""
     try:
         yield
     except IllegalTurnError as error:
-        raise IllegalTurnError(f"{_at(line)}{error}", error.breaches) from error
+        raise IllegalTurnError(f"{_line_prefix(line)}{error}", error.breaches) from error
     except UnreadableError as error:
-        raise UnreadableError(f"{_at(line)}{error}", error.column) from error
+        raise UnreadableError(f"{_line_prefix(line)}{error}", error.column) from error
     except AmbiguousError as error:
-        raise AmbiguousError(f"{_at(line)}{error}") from error
+        raise AmbiguousError(f"{_line_prefix(line)}{error}") from error
 
 
-def _replayed(game: Game[Any, Any], state: Any, entry: Entry) -> tuple[Any, Any]:
+def _replay_entry(game: Game[Any, Any], state: Any, entry: Entry) -> tuple[Any, Any]:
     """Return the step of a line, and the state after it."""
     match entry:
         case PositionSet():
@@ -216,12 +216,14 @@ def _checked_turn(game: Game[Any, Any], state: Any, entry: PlayedTurn) -> Any:
     return turn
 
 
-def _proven(game: Game[Any, Any], state: Any, entry: PlayedTurn | RolledDice | Announced, record_format: int) -> Any:
-    """Return the state that matches the line's digest; raises RecordError if there is none."""
+def _check_digest(
+    game: Game[Any, Any], state: Any, entry: PlayedTurn | RolledDice | Announced, record_format: int
+) -> Any:
+    """Return the state if it matches the line's digest, or the draw that does; raises RecordError otherwise."""
     found = digest(game, state)
     if entry.digest in (None, found):
         return state
-    drawn = _drawn_by_itself(game, state, entry.digest) if record_format == OLDEST_FORMAT else None
+    drawn = _unclaimed_draw(game, state, entry.digest) if record_format == OLDEST_FORMAT else None
     if drawn is not None:
         return drawn
     match entry:
@@ -234,7 +236,7 @@ def _proven(game: Game[Any, Any], state: Any, entry: PlayedTurn | RolledDice | A
     raise RecordError(f"after {said} the digest is {found}, but the record says {entry.digest}", entry.line)
 
 
-def _drawn_by_itself(game: Game[Any, Any], state: Any, expected: str | None) -> Any:
+def _unclaimed_draw(game: Game[Any, Any], state: Any, expected: str | None) -> Any:
     """Return the draw by repetition with that digest, or ``None``: in old records nobody had to claim it."""
     claim = Announcement(REPETITION, state.to_move)
     if claim not in game.rules.announcements(state):

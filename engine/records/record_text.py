@@ -127,27 +127,27 @@ def write(record: Record) -> str:
     if record.scores:
         own.append(("Score", ", ".join(f"{player} {points}" for player, points in record.scores)))
     own.append(("Start", record.start))
-    lines = [_written_tag(name, value) for name, value in own]
-    lines += [_written_free_tag(name, value, record.format) for name, value in record.tags]
+    lines = [_write_tag(name, value) for name, value in own]
+    lines += [_write_free_tag(name, value, record.format) for name, value in record.tags]
     lines.append("")
-    lines += [_written_entry(number, entry) for number, entry in enumerate(record.entries, 1)]
+    lines += [_write_entry(number, entry) for number, entry in enumerate(record.entries, 1)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _written_free_tag(name: str, value: str, record_format: int) -> str:
+def _write_free_tag(name: str, value: str, record_format: int) -> str:
     if name.capitalize() in _tags_of(record_format):
         raise ValueError(f"the tag {name!r} can't be written: it means something; give the record's field instead")
-    return _written_tag(name, value)
+    return _write_tag(name, value)
 
 
-def _written_tag(name: str, value: str) -> str:
+def _write_tag(name: str, value: str) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) or not value.isprintable():
         raise ValueError(f"the tag {name!r} with {value!r} can't be written; expected a word and one printable line")
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'[{name} "{escaped}"]'
 
 
-def _written_entry(number: int, entry: Entry) -> str:
+def _write_entry(number: int, entry: Entry) -> str:
     match entry:
         case PositionSet():
             text, proof = f"= {entry.state}", entry.why
@@ -245,7 +245,7 @@ def _read_scores(game: Game[Any, Any], text: str) -> tuple[tuple[str, int], ...]
 
 
 def _read_entry(game: Game[Any, Any], line: str, number: int) -> Entry:
-    text, proof = _parted(line, number)
+    text, proof = _split_line(line, number)
     if text.startswith("="):
         state = text[1:].strip()
         if not state:
@@ -269,7 +269,7 @@ def _read_entry(game: Game[Any, Any], line: str, number: int) -> Entry:
     return played
 
 
-def _parted(line: str, number: int) -> tuple[str, str]:
+def _split_line(line: str, number: int) -> tuple[str, str]:
     """Return a line without its number, and the text in braces at its end."""
     before, opened, rest = line.partition("{")
     proof, closed, after = rest.partition("}")

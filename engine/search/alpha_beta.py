@@ -93,41 +93,41 @@ class _Search(Generic[PositionT, MoveT]):
         winning = rules.winning_move(position)
         if winning is not None:
             answer = Found(winning, WIN - 1, 1, True, self._nodes, (winning,))
-            self._tell(answer)
+            self._report(answer)
             return answer
         moves = rules.moves(position)
         if not moves:
             raise ValueError("there is no move to find: the game gives none")
         answer = Found(moves[0], 0, 0, False, 0, (moves[0],))
-        self._tell(answer)
+        self._report(answer)
         try:
-            ranked = self._one_ply(position, moves, rng)
+            ranked = self._search_one_ply(position, moves, rng)
             self._ranked = {each.move: each for each in ranked}
             answer = ranked[0]
             # A win in one ply or a single legal move needs no further search.
             most_depth = 1 if answer.win_in == 1 or len(moves) == 1 else most_depth
-            self._tell(answer)
+            self._report(answer)
             order = [each.move for each in ranked]
             for depth in range(2, most_depth + 1):
-                if self._settled(answer):
+                if self._is_settled(answer):
                     break
-                answer = self._deeper(position, order, depth, answer)
+                answer = self._search_to_depth(position, order, depth, answer)
                 order.sort(key=lambda move: (move != answer.move, move in self._lost))
         except _CutShortError as cut:
             return cut.answer
         return answer
 
-    def _tell(self, answer: Found[MoveT]) -> None:
+    def _report(self, answer: Found[MoveT]) -> None:
         if self._better is not None:
             self._better(answer)
 
     @staticmethod
-    def _settled(answer: Found[MoveT]) -> bool:
+    def _is_settled(answer: Found[MoveT]) -> bool:
         """Return whether a deeper search can't change the answer: a win is within the depth, or all is solved."""
         plies = answer.win_in or answer.loss_in
         return answer.proven and (plies is None or plies <= answer.depth)
 
-    def _one_ply(self, position: PositionT, moves: Sequence[MoveT], rng: Random) -> list[Found[MoveT]]:
+    def _search_one_ply(self, position: PositionT, moves: Sequence[MoveT], rng: Random) -> list[Found[MoveT]]:
         """Score every move by the resulting position, the best first; ``rng`` orders equal ones."""
         guesses = self._guesses
         mover = self._rules.mover(position)
@@ -135,11 +135,11 @@ class _Search(Generic[PositionT, MoveT]):
         best = None
         try:
             for move in moves:
-                score = self._first(position, move, mover, 0, -_INFINITY, _INFINITY)
+                score = self._score_root_move(position, move, mover, 0, -_INFINITY, _INFINITY)
                 each = Found(move, score, 1, abs(score) > MOST_GUESS, self._nodes, (move,))
                 if best is None or score > best.score:
                     best = each
-                    self._tell(best)
+                    self._report(best)
                 if each.win_in == 1:
                     return [each]
                 found.append(each)
@@ -154,7 +154,9 @@ class _Search(Generic[PositionT, MoveT]):
             for _, _, i in sorted((-each.score, lot, i) for i, (each, lot) in enumerate(zip(found, drawn, strict=True)))
         ]
 
-    def _deeper(self, position: PositionT, order: Sequence[MoveT], depth: int, before: Found[MoveT]) -> Found[MoveT]:
+    def _search_to_depth(
+        self, position: PositionT, order: Sequence[MoveT], depth: int, before: Found[MoveT]
+    ) -> Found[MoveT]:
         """Search all moves to ``depth``; raises _CutShortError with the best answer known at the deadline."""
         mover = self._rules.mover(position)
         guesses = self._guesses
@@ -163,29 +165,34 @@ class _Search(Generic[PositionT, MoveT]):
         try:
             for move in order:
                 lower, upper = (best.score, best.score + 1) if best else (-_INFINITY, _INFINITY)
-                score = self._first(position, move, mover, depth - 1, lower, upper)
+                score = self._score_root_move(position, move, mover, depth - 1, lower, upper)
                 if best is not None and score > lower:
-                    score = self._first(position, move, mover, depth - 1, lower, _INFINITY)
+                    score = self._score_root_move(position, move, mover, depth - 1, lower, _INFINITY)
                 tried += 1
                 if score < -MOST_GUESS:
                     self._lost.add(move)
                 if best is None or score > best.score:
                     is_change = best is not None
                     best = Found(
-                        move, score, depth, abs(score) > MOST_GUESS, self._nodes, self._line(position, move, depth)
+                        move,
+                        score,
+                        depth,
+                        abs(score) > MOST_GUESS,
+                        self._nodes,
+                        self._principal_variation(position, move, depth),
                     )
                     if is_change:
-                        self._tell(best)
+                        self._report(best)
         except DeadlineExceededError:
-            raise _CutShortError(self._unfinished(order, tried, best, before)) from None
+            raise _CutShortError(self._answer_at_deadline(order, tried, best, before)) from None
         if best is None:
             raise AssertionError("a search of at least one move finds one")
         if self._guesses == guesses:
             best = replace(best, proven=True)
-        self._tell(best)
+        self._report(best)
         return best
 
-    def _unfinished(
+    def _answer_at_deadline(
         self, order: Sequence[MoveT], tried: int, best: Found[MoveT] | None, before: Found[MoveT]
     ) -> Found[MoveT]:
         """Choose between the result of an incomplete depth and that of the depth before."""
@@ -198,13 +205,17 @@ class _Search(Generic[PositionT, MoveT]):
                     return self._ranked[move]
         return best
 
-    def _first(self, position: PositionT, move: MoveT, mover: Hashable, depth: int, alpha: int, beta: int) -> int:
+    def _score_root_move(
+        self, position: PositionT, move: MoveT, mover: Hashable, depth: int, alpha: int, beta: int
+    ) -> int:
         """Score a root move, minus its handicap."""
         handicap = self._handicaps.get(move, 0)
-        low, high = _lifted(alpha, handicap), _lifted(beta, handicap)
-        return _lifted(self._after(self._rules.play(position, move), mover, depth, low, high, 1), -handicap)
+        low, high = _add_points(alpha, handicap), _add_points(beta, handicap)
+        return _add_points(
+            self._score_after_move(self._rules.play(position, move), mover, depth, low, high, 1), -handicap
+        )
 
-    def _after(self, after: PositionT, mover: Hashable, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def _score_after_move(self, after: PositionT, mover: Hashable, depth: int, alpha: int, beta: int, ply: int) -> int:
         """Score a position for the player who moved into it."""
         if self._rules.mover(after) == mover:
             return self._score(after, depth, alpha, beta, ply)
@@ -226,7 +237,7 @@ class _Search(Generic[PositionT, MoveT]):
         key = rules.key(position)
         entry = self._table.get(key)
         if entry is not None:
-            known = self._known(entry, depth, alpha, beta, ply)
+            known = self._usable_score(entry, depth, alpha, beta, ply)
             if known is not None:
                 return known
         if rules.winning_move(position) is not None:
@@ -235,31 +246,31 @@ class _Search(Generic[PositionT, MoveT]):
         guesses = self._guesses
         lower = alpha
         best, best_move = -_INFINITY, None
-        for move in self._ordered(position, entry[3] if entry is not None else None, ply):
+        for move in self._ordered_moves(position, entry[3] if entry is not None else None, ply):
             after = rules.play(position, move)
             if best_move is None:
-                score = self._after(after, mover, depth - 1, lower, beta, ply + 1)
+                score = self._score_after_move(after, mover, depth - 1, lower, beta, ply + 1)
             else:
-                score = self._after(after, mover, depth - 1, lower, lower + 1, ply + 1)
+                score = self._score_after_move(after, mover, depth - 1, lower, lower + 1, ply + 1)
                 if lower < score < beta:
-                    score = self._after(after, mover, depth - 1, lower, beta, ply + 1)
+                    score = self._score_after_move(after, mover, depth - 1, lower, beta, ply + 1)
             if score > best:
                 best, best_move = score, move
             lower = max(lower, score)
             if lower >= beta:
-                self._cut_off(move, depth, ply)
+                self._remember_cutoff(move, depth, ply)
                 break
         if best_move is None:
             raise ValueError("the game hasn't ended, and yet there are no moves")
         bound = AT_MOST if best <= alpha else AT_LEAST if best >= beta else EXACT
         reach = SOLVED if self._guesses == guesses else depth
-        self._table.put(key, (reach, bound, _from_here(best, ply), best_move))
+        self._table.put(key, (reach, bound, _relative_to_position(best, ply), best_move))
         return best
 
-    def _known(self, entry: Entry[MoveT], depth: int, alpha: int, beta: int, ply: int) -> int | None:
+    def _usable_score(self, entry: Entry[MoveT], depth: int, alpha: int, beta: int, ply: int) -> int | None:
         """Return the remembered score if its depth and bound suffice for the window."""
         reach, bound, here, _ = entry
-        score = _from_root(here, ply)
+        score = _relative_to_root(here, ply)
         if not (bound == EXACT or (bound == AT_LEAST and score >= beta) or (bound == AT_MOST and score <= alpha)):
             return None
         won = score > MOST_GUESS and score >= beta and bound != AT_MOST
@@ -271,7 +282,7 @@ class _Search(Generic[PositionT, MoveT]):
         self._guesses += 1
         return score
 
-    def _ordered(self, position: PositionT, remembered: MoveT | None, ply: int) -> Iterator[MoveT]:
+    def _ordered_moves(self, position: PositionT, remembered: MoveT | None, ply: int) -> Iterator[MoveT]:
         """Yield the remembered move first (before listing the others), then killers, then the rest by history."""
         if remembered is not None:
             yield remembered
@@ -286,14 +297,14 @@ class _Search(Generic[PositionT, MoveT]):
             if move != remembered and move not in leading:
                 yield move
 
-    def _cut_off(self, move: MoveT, depth: int, ply: int) -> None:
+    def _remember_cutoff(self, move: MoveT, depth: int, ply: int) -> None:
         """Remember a move that refuted the one before it."""
         self._history[move] = self._history.get(move, 0) + depth * depth
         killers = self._killers[ply]
         if move not in killers:
             self._killers[ply] = (move, *killers[:1])
 
-    def _line(self, position: PositionT, move: MoveT, depth: int) -> tuple[MoveT, ...]:
+    def _principal_variation(self, position: PositionT, move: MoveT, depth: int) -> tuple[MoveT, ...]:
         """Return the principal variation after ``move``, as far as the table remembers it."""
         line = [move]
         position = self._rules.play(position, move)
@@ -314,16 +325,16 @@ class _CutShortError(Exception):
         self.answer: Found[Any] = answer
 
 
-def _lifted(score: int, points: int) -> int:
+def _add_points(score: int, points: int) -> int:
     """Add points to an estimated score; leave proven wins and losses unchanged."""
     return score + points if -MOST_GUESS <= score <= MOST_GUESS else score
 
 
-def _from_here(score: int, ply: int) -> int:
+def _relative_to_position(score: int, ply: int) -> int:
     """Count the plies of a win or loss from the position instead of from the root."""
     return score + ply if score > MOST_GUESS else score - ply if score < -MOST_GUESS else score
 
 
-def _from_root(score: int, ply: int) -> int:
+def _relative_to_root(score: int, ply: int) -> int:
     """Count the plies of a win or loss from the root instead of from the position."""
     return score - ply if score > MOST_GUESS else score + ply if score < -MOST_GUESS else score

@@ -106,22 +106,22 @@ class _Race(Generic[CandidateT, SampleT]):
 
     def run(self) -> RaceResult[CandidateT]:
         """Run the race; see `race`."""
-        self._tell(0)
+        self._report(0)
         if len(self._candidates) > 1 and not self._deadline.passed():
             try:
-                self._start()
-                self._rounds()
+                self._take_first_sample()
+                self._run_rounds()
             except DeadlineExceededError:
                 pass
         return self._result()
 
-    def _start(self) -> None:
+    def _take_first_sample(self) -> None:
         """Take a first sample, and skip candidates for which there is no time: each needs a few samples early on."""
         clock = self._deadline.clock
         sample = self._draw(self._rng)
         began_s, left_s = clock(), self._deadline.left_s()
         for place, i in enumerate(self._left):
-            self._put(i, self._value(self._candidates[i], sample, self._deadline.check))
+            self._add_value(i, self._value(self._candidates[i], sample, self._deadline.check))
             spent_s = clock() - began_s
             each_s = spent_s / (place + 1)
             if each_s * (place + 2) * _FIRST_SAMPLES > left_s * _FIRST_SHARE and place >= 1:
@@ -129,7 +129,7 @@ class _Race(Generic[CandidateT, SampleT]):
                 del self._left[place + 1 :]
                 break
 
-    def _rounds(self) -> None:
+    def _run_rounds(self) -> None:
         """Halve the field in rounds of equal time until one is left, the time is up or the samples are enough."""
         leader = 0
         while len(self._left) > 1 and len(self._values[self._left[0]]) < _MOST_SAMPLES:
@@ -141,10 +141,10 @@ class _Race(Generic[CandidateT, SampleT]):
             while not until.passed() and taken < max(1, quota) and len(self._left) > 1:
                 self._sample()
                 taken += 1
-                self._drop_the_hopeless()
+                self._drop_clearly_behind()
                 if self._left[0] != leader:
                     leader = self._left[0]
-                    self._tell(leader)
+                    self._report(leader)
                 if len(self._values[self._left[0]]) >= _MOST_SAMPLES:
                     return
             self._deadline.check()
@@ -159,14 +159,14 @@ class _Race(Generic[CandidateT, SampleT]):
             self._deadline.check()
             row.append(self._value(self._candidates[i], sample, self._deadline.check))
         for i, got in zip(self._left, row, strict=True):
-            self._put(i, got)
+            self._add_value(i, got)
         self._left.sort(key=lambda i: (-self._totals[i], i))
 
-    def _put(self, i: int, value: float) -> None:
+    def _add_value(self, i: int, value: float) -> None:
         self._values[i].append(value)
         self._totals[i] += value
 
-    def _drop_the_hopeless(self) -> None:
+    def _drop_clearly_behind(self) -> None:
         """Drop candidates that are clearly behind the first; of the last two, only after enough samples."""
         leader = self._left[0]
         samples = len(self._values[leader])
@@ -178,7 +178,7 @@ class _Race(Generic[CandidateT, SampleT]):
         self._drop(behind)
 
     def _is_clearly_behind(self, other: int, leader: int) -> bool:
-        mean, spread = _paired(self._values[leader], self._values[other])
+        mean, spread = _paired_difference(self._values[leader], self._values[other])
         return mean > _Z_DROPPED * spread and mean > 0
 
     def _drop(self, which: Sequence[int]) -> None:
@@ -186,7 +186,7 @@ class _Race(Generic[CandidateT, SampleT]):
         self._left = [i for i in self._left if i not in gone]
         self._dropped = [*which, *self._dropped]
 
-    def _tell(self, i: int) -> None:
+    def _report(self, i: int) -> None:
         if self._better is not None:
             self._better(self._estimate(i))
 
@@ -199,8 +199,8 @@ class _Race(Generic[CandidateT, SampleT]):
         sure = 1.0
         if len(order) > 1:
             common = min(len(self._values[order[0]]), len(self._values[order[1]]))
-            lead, error = _paired(self._values[order[0]][:common], self._values[order[1]][:common])
-            sure = 0.5 if common < 2 else _likelihood_ahead(lead, error)
+            lead, error = _paired_difference(self._values[order[0]][:common], self._values[order[1]][:common])
+            sure = 0.5 if common < 2 else _probability_ahead(lead, error)
         return RaceResult(tuple(self._estimate(i) for i in order), sure)
 
 
@@ -215,12 +215,12 @@ def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     return mean, math.sqrt(variance / len(values))
 
 
-def _paired(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+def _paired_difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     """Return the mean of the paired differences and its standard error."""
     return _mean_and_error([a - b for a, b in zip(first, second, strict=True)])
 
 
-def _likelihood_ahead(lead: float, error: float) -> float:
+def _probability_ahead(lead: float, error: float) -> float:
     """Return the probability of a true lead, by the normal approximation."""
     if error == 0:
         return 1.0 if lead > 0 else 0.5

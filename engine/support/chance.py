@@ -85,10 +85,10 @@ def play_random_games(
 
     A game that hasn't ended after ``most_plies`` turns is cut off.
     """
-    return tally(_played_out(rules, state, rng, dice, most_plies) for _ in range(count))
+    return tally(_play_out(rules, state, rng, dice, most_plies) for _ in range(count))
 
 
-def _played_out(
+def _play_out(
     rules: Rules[StateT, TurnT], state: StateT, rng: Random, dice: Dice[StateT] | None, most_plies: int
 ) -> Ending:
     played = 0

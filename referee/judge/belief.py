@@ -127,7 +127,7 @@ class Senses:
         dice = seen.dice or self.dice
         return replace(self, looked=seen.places, disputed=seen.disputed, looked_s=seen.time_s, dice=dice)
 
-    def doubting(self, sensed: Mapping[Place, bool], believed: Appearance) -> Senses:
+    def doubting_sensors(self, sensed: Mapping[Place, bool], believed: Appearance) -> Senses:
         """Ignore sensors that contradict the believed table until their value changes."""
         wrong = {place: says for place, says in sensed.items() if says != (believed[place] != EMPTY)}
         return replace(self, doubted={**self.doubted, **wrong})
@@ -164,13 +164,13 @@ class Belief(Generic[StateT, TurnT]):
         senses = replace(self.senses, since_s=self.senses.looked_s)
         return Belief(tuple(states), tuple(ignoring_sides or states), senses=senses, dice=self.dice)
 
-    def asking(self, changes: Changes) -> Belief[StateT, TurnT]:
+    def with_question(self, changes: Changes) -> Belief[StateT, TurnT]:
         """Return a copy that remembers a question about changes, which a second press answers."""
         return replace(self, conversation=replace(self.conversation, asked_about=changes))
 
-    def doubting(self, sensed: Mapping[Place, bool], believed: Appearance) -> Belief[StateT, TurnT]:
+    def doubting_sensors(self, sensed: Mapping[Place, bool], believed: Appearance) -> Belief[StateT, TurnT]:
         """Ignore sensors that contradict the believed table until their value changes."""
-        return replace(self, senses=self.senses.doubting(sensed, believed))
+        return replace(self, senses=self.senses.doubting_sensors(sensed, believed))
 
     def with_stacks_of(
         self, context: JudgeContext[StateT, TurnT], seen: Mapping[Place, PooledPlace], *, settled: bool = True
@@ -189,7 +189,7 @@ class Belief(Generic[StateT, TurnT]):
         stacks = standing_stacks(context.game, state, seen) | kept
         return replace(self, senses=replace(self.senses, stacks=stacks))
 
-    def overruled(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
+    def with_places_confirmed(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
         """Take a person's word that these places are as believed; they are ignored until they look so again."""
         return replace(self, set_aside=self.set_aside | frozenset(places), fault=None)
 
@@ -225,7 +225,7 @@ def believe_person(
     unseen = {place for place in places if senses.looked and place not in senses.looked}
     # Sensor values that contradicted the old state tell nothing about the next turn.
     said = {place: says for place, says in senses.sensed.items() if says != (before[place] != EMPTY)}
-    believed = belief.with_states(states).doubting(said, looks)
+    believed = belief.with_states(states).doubting_sensors(said, looks)
     misread = {**senses.misread, **find_misreadings(senses.looked, besides, looks)}
     # What the person changed may not have been on the table yet at the latest look.
     stacks = believed.with_stacks_of(context, looked).senses.stacks

@@ -77,7 +77,9 @@ def begin(
         belief = belief.with_states(taken.states, taken.states_ignoring_sides)
         believed = context.game.table.appearance(taken.states[0])
         senses = replace(belief.senses, misread=seen.misread(taken.misread, believed))
-        belief = replace(belief, senses=senses).doubting(seen.sensed, believed).with_stacks_of(context, seen.places)
+        belief = (
+            replace(belief, senses=senses).doubting_sensors(seen.sensed, believed).with_stacks_of(context, seen.places)
+        )
         belief, _ = remember_known_dice(context, belief, seen.dice)
     return belief, taken.ruling
 

@@ -313,7 +313,7 @@ class Service(Generic[StateT, TurnT]):
 
     def overrule(self, command: Overrule) -> str:
         """Accept a person's word that places are as believed, and ignore them until they look that way again."""
-        self._belief = self._belief.overruled(command.places)
+        self._belief = self._belief.with_places_confirmed(command.places)
         event = events.overrule_event(command.places, command.by, self._announcer.time_s)
         self._log.append(event)
         self._view.judge_again()

@@ -57,7 +57,7 @@ def _accept_from(
         set_aside=belief.set_aside | frozenset(decision.set_aside),
         override=belief.override.without(accepted.places),
         senses=replace(believed.senses, since_s=since_s, misread={**belief.senses.misread, **misread}),
-    ).doubting(left.sensed, after)
+    ).doubting_sensors(left.sensed, after)
     believed = believed.with_stacks_of(context, left.places)
     asked = decision.set_aside
     question = VerdictFactory(context.game, believed.states).question_about
@@ -157,7 +157,7 @@ def _against_sides_only(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
     changes = decision.best.changes
     if look.confirms(changes):
         return accept_ignoring_sides(replace(look, decision=decision), resolved.turns)
-    return belief.asking(changes), look.verdicts.against_sides(resolved, decision, look.seen)
+    return belief.with_question(changes), look.verdicts.against_sides(resolved, decision, look.seen)
 
 
 def _too_many_pieces(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -261,7 +261,9 @@ def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | No
         return None
     if not look.trigger.names_faults:
         return look.belief, look.not_a_turn_yet()
-    return look.belief.asking(case.changes), look.verdicts.left_the_board(case.resolved, look.decision, look.seen)
+    return look.belief.with_question(case.changes), look.verdicts.left_the_board(
+        case.resolved, look.decision, look.seen
+    )
 
 
 def _accepted(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -296,14 +298,14 @@ def _turned_besides(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | N
     look = case.look
     if case.side_check.support is not SideSupport.PIECE_TURNED:
         return None
-    return look.belief.asking(case.changes), look.verdicts.piece_turned(
+    return look.belief.with_question(case.changes), look.verdicts.piece_turned(
         case.side_check.breaches, look.decision, look.seen
     )
 
 
 def _against_sides(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT]:
     look = case.look
-    return look.belief.asking(case.changes), look.verdicts.against_sides(case.resolved, look.decision, look.seen)
+    return look.belief.with_question(case.changes), look.verdicts.against_sides(case.resolved, look.decision, look.seen)
 
 
 def find_two_written_turns(look: Look[StateT, TurnT], player: Player) -> tuple[TurnT, ...]:

@@ -62,7 +62,7 @@ def _piece_maybe_turned(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
         return None
     about = frozenset((place, look.believed[place]) for breach in turned for place in breach.places)
     if not look.confirms(about):
-        return look.belief.asking(about), look.verdicts.piece_turned(turned, look.decision, look.seen)
+        return look.belief.with_question(about), look.verdicts.piece_turned(turned, look.decision, look.seen)
     return _accept_facings_as_seen(look)
 
 
@@ -87,7 +87,7 @@ def _places_set_aside(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None
             look.belief,
             look.verdicts.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen),
         )
-    belief = look.belief.doubting(look.seen.sensed, look.believed)
+    belief = look.belief.doubting_sensors(look.seen.sensed, look.believed)
     return belief, Ruling((look.verdicts.question_about(places, look.decision.shown, look.seen),))
 
 
@@ -167,6 +167,6 @@ def _nothing_changed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     if _may_ask(look):
         # The sensor changes so far have led to nothing.
         senses = replace(belief.senses, since_s=look.seen.time_s)
-        belief = replace(belief, senses=senses).doubting(look.seen.sensed, look.believed)
+        belief = replace(belief, senses=senses).doubting_sensors(look.seen.sensed, look.believed)
     ruling = look.verdicts.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen, margin=look.decision.margin)
     return belief, ruling

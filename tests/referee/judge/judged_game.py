@@ -65,4 +65,4 @@ class JudgedGame:
         )
 
     def overrule(self, places: Sequence[Place]) -> None:
-        self.all_believed = self.all_believed.overruled(places)
+        self.all_believed = self.all_believed.with_places_confirmed(places)

@@ -20,12 +20,12 @@ def sensed(**says: bool) -> PooledReading:
 
 
 def test_sensors_that_contradict_what_is_believed_are_doubted_until_they_say_something_else() -> None:
-    senses = Senses().doubting({"a1": False, "b1": True, "c1": False}, BELIEVED)
+    senses = Senses().doubting_sensors({"a1": False, "b1": True, "c1": False}, BELIEVED)
     assert senses.doubted == {"a1": False, "b1": True}
     later = senses.after_sensing(sensed(a1=True, c1=False))
     assert later.doubted == {"b1": True}
     assert later.sensed == {"a1": True, "c1": False}
-    assert later.doubting({"a1": False}, BELIEVED).doubted == {"a1": False, "b1": True}
+    assert later.doubting_sensors({"a1": False}, BELIEVED).doubted == {"a1": False, "b1": True}
 
 
 def test_what_sensors_noticed_before_a_belief_belongs_to_the_one_before() -> None:
@@ -48,8 +48,8 @@ def test_a_place_named_unseen_is_asked_about_once_it_looks_otherwise() -> None:
 
 def test_overruling_adds_to_what_is_set_aside_and_ends_a_fault() -> None:
     belief: Belief[Any, Any] = Belief(set_aside=frozenset({"a1"}))
-    assert belief.overruled(["b1"]).set_aside == {"a1", "b1"}
-    assert belief.overruled(["b1"]).fault is None
+    assert belief.with_places_confirmed(["b1"]).set_aside == {"a1", "b1"}
+    assert belief.with_places_confirmed(["b1"]).fault is None
 
 
 def test_a_person_needs_to_say_what_holds(diaballik: Any) -> None:
