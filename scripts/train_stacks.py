@@ -48,10 +48,10 @@ from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import StackCrops
-from vision.readers.stacks.faces import in_mirror, laid_flat
-from vision.readers.stacks.network import EXTRAS, KINDS, MOST_PIECES, NO_TIP, SHAPE, WEIGHTS, as_input, kind_of
+from vision.readers.stacks.faces import flatten_sides, mirror_sides
+from vision.readers.stacks.network import EXTRAS, KINDS, MOST_PIECES, NO_TIP, SHAPE, WEIGHTS, kind_of, network_input
 from vision.readers.stacks.picture import StackCamera
-from vision.readers.stacks.proposals import by_spot, tips_and_turns
+from vision.readers.stacks.proposals import group_by_spot, tips_and_angles
 from vision.readers.stacks.search import TopSearch, possible_tops
 
 ASIDE = 0.05
@@ -128,7 +128,7 @@ def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Genera
         moved = crops.pixels(place, tips[number : number + 1])[0] + np.array([aside, along])
         tips[number] = crops.at_height(place, moved, tips[number, 2])
         kinds[number] = NO_TIP
-    return Samples(laid_flat(crops, pictures, places, tips, turned), crops.views(places), turned, kinds)
+    return Samples(flatten_sides(crops, pictures, places, tips, turned), crops.views(places), turned, kinds)
 
 
 def proposals_of(picture: StacksPicture, board: GridSurface, search: TopSearch) -> Samples:
@@ -137,25 +137,25 @@ def proposals_of(picture: StacksPicture, board: GridSurface, search: TopSearch) 
     places = [place for place in board.places if place not in picture.hidden]
     seen = camera.picture(picture.image)
     found = search.tops(camera, seen, search.feet(camera, seen, places), [possible_tops(())] * len(places))
-    supposed = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
+    candidates = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
     chosen, kinds = [], []
-    for number in by_spot(crops, supposed)[1]:
-        place, top = supposed[number]
+    for number in group_by_spot(crops, candidates)[1]:
+        place, top = candidates[number]
         true = picture.stacks.get(place)
         apart = math.inf
         if true is not None:
             here, there = crops.pixels(place, np.array([[top.x_mm, top.y_mm, top.tip_mm], true.tip_mm]))
             apart = math.dist(here, there)
         if true is not None and apart <= AT_TIP_PX and true.pieces <= MOST_PIECES:
-            chosen.append(supposed[number])
+            chosen.append(candidates[number])
             kinds.append(kind_of(true.size, true.pieces))
         elif apart >= OFF_TIP_PX:
-            chosen.append(supposed[number])
+            chosen.append(candidates[number])
             kinds.append(NO_TIP)
     names = [place for place, _ in chosen]
-    tips, turned = tips_and_turns(crops, chosen)
+    tips, turned = tips_and_angles(crops, chosen)
     pictures = crops.of(picture.image, places)[[places.index(place) for place in names]]
-    sides = laid_flat(crops, pictures, names, tips, turned)
+    sides = flatten_sides(crops, pictures, names, tips, turned)
     return Samples(sides, crops.views(names), turned, np.array(kinds, dtype=np.int64))
 
 
@@ -170,7 +170,7 @@ def joined(parts: Sequence[Samples]) -> Samples:
 
 
 class StackNetwork(nn.Module):  # type: ignore[misc]
-    """What ``as_input`` gives (n, values) to scores of the kinds (n, KINDS); each side goes through the same layers."""
+    """From ``network_input`` (n, values) to scores of the kinds (n, KINDS); each side goes through the same layers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -211,7 +211,7 @@ def blend(network: nn.Module, before: dict[str, torch.Tensor], share: float) -> 
 
 def mirrored(given: Samples) -> Samples:
     """The same stacks, were left and right exchanged."""
-    return Samples(in_mirror(given.sides), given.views, -given.turned, given.kinds)
+    return Samples(mirror_sides(given.sides), given.views, -given.turned, given.kinds)
 
 
 def varied(rng: np.random.Generator, given: Samples) -> npt.NDArray[np.uint8]:
@@ -233,7 +233,7 @@ def batches(rng: np.random.Generator, given: Samples, size: int) -> Batches:
         for start in range(0, len(order) - size + 1, size):
             part = given.part(np.sort(order[start : start + size]))
             part = mirrored(part) if rng.random() < 0.5 else part
-            taken = as_input(varied(rng, part), part.views, part.turned)
+            taken = network_input(varied(rng, part), part.views, part.turned)
             yield torch.from_numpy(taken), torch.from_numpy(part.kinds)
 
 
@@ -250,7 +250,7 @@ def write(network: nn.Module, aside: Samples, folder: Path) -> None:
     given = math.prod(SHAPE) + EXTRAS
     sha256 = write_network(network, folder / "stacks.onnx", (1, given), "sides", "given")
     with torch.no_grad():
-        scores = network(torch.from_numpy(as_input(aside.sides, aside.views, aside.turned)))
+        scores = network(torch.from_numpy(network_input(aside.sides, aside.views, aside.turned)))
     kinds = torch.from_numpy(aside.kinds)
     each = MOST_PIECES + 1
     there = kinds < NO_TIP

@@ -42,7 +42,7 @@ class StackCrops:
             place: float(np.linalg.norm(foot - self._position)) * LARGE_PX / self.large_mm
             for place, foot in self._feet.items()
         }
-        towards = _towards(np.array(list(self._feet.values())) - self._position)
+        towards = _camera_rotations(np.array(list(self._feet.values())) - self._position)
         self._turns = dict(zip(self._feet, towards, strict=True))
         self._maps: dict[str, PixelMap] = {}
         self._halvings = 0
@@ -106,13 +106,13 @@ class StackCrops:
             self._maps[place] = np.asarray(cv2.remap(own, *grid, cv2.INTER_LINEAR), dtype=np.float32)
 
 
-def _towards(ways: FloatArray) -> FloatArray:
+def _camera_rotations(directions: FloatArray) -> FloatArray:
     """Rotations (n, 3, 3) of cameras with given viewing directions (n, 3), with the board's upright direction up in the
     picture.
 
     From straight above, the board's far side is up.
     """
-    forward = ways / np.linalg.norm(ways, axis=1, keepdims=True)
+    forward = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     right = np.cross(forward, [0.0, 1e-6, 1.0])
     right /= np.linalg.norm(right, axis=1, keepdims=True)
     return np.stack([right, np.cross(forward, right), forward], axis=1)

@@ -47,7 +47,7 @@ def _points_mm() -> FloatArray:
 _POINTS = _points_mm().reshape(-1, 3)
 
 
-def laid_flat(
+def flatten_sides(
     crops: StackCrops, pictures: Image, places: Sequence[str], tips_mm: FloatArray, turned: FloatArray
 ) -> Image:
     """Flatten the sides of stacks, (n, SIDES, rows, columns, 3), from the crops of their places (n, height, width, 3).
@@ -67,6 +67,6 @@ def laid_flat(
     return found
 
 
-def in_mirror(sides: Image) -> Image:
+def mirror_sides(sides: Image) -> Image:
     """The sides of the mirrored stacks: the two beside the first are exchanged."""
     return np.ascontiguousarray(sides[:, [0, 3, 2, 1], :, ::-1])

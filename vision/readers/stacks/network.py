@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.readers.dice.networks import Network
-from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, in_mirror
+from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, mirror_sides
 
 WEIGHTS = Path(__file__).parent / "weights"
 SIZES = ("S", "M", "L")
@@ -43,7 +43,7 @@ def kind_of(size: str, pieces: int) -> int:
     return SIZES.index(size) * (MOST_PIECES + 1) + pieces
 
 
-def as_input(sides: Image, views: FloatArray, turned: FloatArray) -> Floats:
+def network_input(sides: Image, views: FloatArray, turned: FloatArray) -> Floats:
     """Convert sides (n, SIDES, rows, columns, 3) to the network's input, (n, values).
 
     Each stack is normalised by its mean and standard deviation, to remove the light. ``views`` are (n, 2); ``turned``
@@ -70,19 +70,19 @@ class StackNetwork:
         self._temperature = float(sums["temperature"])
 
     def log_probabilities(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
-        """Log-probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1), given the arguments of ``as_input``.
+        """Log-probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1); arguments as for ``network_input``.
 
         For possible tips, the scores of the stack and its mirror image are averaged.
         """
         scores = self._scores(sides, views, turned)
         again = tip_log_odds(scores) > MIRRORED_FROM
         if again.any():
-            scores[again] += self._scores(in_mirror(sides[again]), views[again], -turned[again])
+            scores[again] += self._scores(mirror_sides(sides[again]), views[again], -turned[again])
             scores[again] /= 2
         return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
 
     def _scores(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
-        given = as_input(sides, views, turned)
+        given = network_input(sides, views, turned)
         return np.asarray(self._network.run(given), dtype=np.float64) / self._temperature
 
 

@@ -94,15 +94,15 @@ class StackCamera:
         return np.asarray(slopes / depths[:, None, None], dtype=np.float32)
 
 
-def moved(pixels: PixelMap, by: PixelMap) -> PixelMap:
+def add_offsets(pixels: PixelMap, offsets: PixelMap) -> PixelMap:
     """Pixels (..., 2) plus offsets (..., 2), each in consecutive memory; other axes are broadcast.
 
     They are added as complex numbers: NumPy takes many times as long for a last axis of two.
     """
-    return np.asarray((pixels.view(np.complex64) + by.view(np.complex64)).view(np.float32))
+    return np.asarray((pixels.view(np.complex64) + offsets.view(np.complex64)).view(np.float32))
 
 
-def sampled(picture: FloatImage, pixels: PixelMap) -> FloatImage:
+def sample_levels(picture: FloatImage, pixels: PixelMap) -> FloatImage:
     """A picture's levels at pixels, shape (..., 2): (..., channels)."""
     flat = pixels.reshape(-1, 2)
     rows = -(-len(flat) // _ROW)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import TIP_SHARE, PyramidSize
-from vision.readers.stacks.picture import CHANNELS, USUAL_LEVEL, StackCamera, moved, sampled
+from vision.readers.stacks.picture import CHANNELS, USUAL_LEVEL, StackCamera, add_offsets, sample_levels
 from vision.sampling import PixelMap
 
 _ACROSS = np.array([-0.7, 0.0, 0.7])
@@ -58,7 +58,7 @@ every tip must lie between them: 1.1 mm from the centre for small ones, 2 mm for
 
 
 @dataclass(frozen=True, eq=False)
-class Supposed:
+class Hypotheses:
     """Hypotheses of pyramids of one size: the centre of each tip, in mm, and the angle, in radians counter-clockwise.
 
     All are arrays of shape (n,).
@@ -74,13 +74,13 @@ class Supposed:
         """The centres of the tips, (n, 3)."""
         return np.column_stack([self.x_mm, self.y_mm, self.tip_mm])
 
-    def chosen(self, index: npt.NDArray[np.int64]) -> Supposed:
+    def subset(self, index: npt.NDArray[np.int64]) -> Hypotheses:
         """The hypotheses at some indices."""
-        return Supposed(self.x_mm[index], self.y_mm[index], self.tip_mm[index], self.turned[index])
+        return Hypotheses(self.x_mm[index], self.y_mm[index], self.tip_mm[index], self.turned[index])
 
 
 @dataclass(frozen=True, eq=False)
-class Borne:
+class Support:
     """Support of the picture for hypotheses of pyramids, in grey levels, (n,) each.
 
     ``tip`` is the difference of the tip from its surroundings minus the unevenness of both, ``unevenness`` that of the
@@ -102,11 +102,11 @@ class Probe:
         tip = half * TIP_SHARE
         self._slope = size.height_mm / (half - tip)
         shares = [tip + (half - tip) * share for share in _FACE_SHARES]
-        tips = _around([(0.3 * tip, 0.0, 0.3 * tip), (tip - _INSIDE_MM, 0.0, tip - _INSIDE_MM)], _ACROSS)
-        sides = _around([(tip + by, -by * self._slope, 0.8 * tip) for by in _BESIDE_MM], _ACROSS)
-        faces = _around([(out, -(out - tip) * self._slope, 0.8 * out) for out in shares], _ACROSS)
-        over = _around([(half - _FOOT_MM, -size.height_mm + _FOOT_MM * self._slope, half)], _ALONG_FOOT)
-        under = _around([(half + _FOOT_MM, -size.height_mm - _FOOT_MM * self._slope, half)], _ALONG_FOOT)
+        tips = _on_all_sides([(0.3 * tip, 0.0, 0.3 * tip), (tip - _INSIDE_MM, 0.0, tip - _INSIDE_MM)], _ACROSS)
+        sides = _on_all_sides([(tip + by, -by * self._slope, 0.8 * tip) for by in _BESIDE_MM], _ACROSS)
+        faces = _on_all_sides([(out, -(out - tip) * self._slope, 0.8 * out) for out in shares], _ACROSS)
+        over = _on_all_sides([(half - _FOOT_MM, -size.height_mm + _FOOT_MM * self._slope, half)], _ALONG_FOOT)
+        under = _on_all_sides([(half + _FOOT_MM, -size.height_mm - _FOOT_MM * self._slope, half)], _ALONG_FOOT)
         self._points = np.concatenate([tips, sides, faces, over, under])
 
     def tips(
@@ -118,22 +118,22 @@ class Probe:
         close to the centre, projection is linear.
         """
         count = _TIP_POINTS + _SIDE_POINTS
-        supposed = Supposed(middle[:, 0], middle[:, 1], tips_mm, middle[:, 2])
-        slopes = camera.slopes(supposed.tips_mm)
-        ways = (tried - middle[:, None, :2]).astype(np.float32) @ slopes[:, :, :2].transpose(0, 2, 1)
-        middles = self._pixels(camera, supposed, self._facing(camera, supposed), count)[:, None]
-        ways = np.ascontiguousarray(ways)[:, :, None]
+        hypotheses = Hypotheses(middle[:, 0], middle[:, 1], tips_mm, middle[:, 2])
+        slopes = camera.slopes(hypotheses.tips_mm)
+        offsets = (tried - middle[:, None, :2]).astype(np.float32) @ slopes[:, :, :2].transpose(0, 2, 1)
+        middles = self._pixels(camera, hypotheses, self._facing(camera, hypotheses), count)[:, None]
+        offsets = np.ascontiguousarray(offsets)[:, :, None]
         found = np.empty(tried.shape[:2])
         for begin in range(0, len(found), _AT_ONCE):
             chosen = slice(begin, begin + _AT_ONCE)
-            levels = sampled(picture, moved(middles[chosen], ways[chosen]))
-            found[chosen] = _tip(levels.reshape(-1, count, CHANNELS)).reshape(found[chosen].shape)
+            levels = sample_levels(picture, add_offsets(middles[chosen], offsets[chosen]))
+            found[chosen] = _tip_contrast(levels.reshape(-1, count, CHANNELS)).reshape(found[chosen].shape)
         return found
 
-    def look(self, camera: StackCamera, picture: FloatImage, supposed: Supposed) -> Borne:
+    def evaluate(self, camera: StackCamera, picture: FloatImage, hypotheses: Hypotheses) -> Support:
         """Evaluate tips, faces and bases."""
-        facing = self._facing(camera, supposed)
-        levels = sampled(picture, self._pixels(camera, supposed, facing, len(self._points)))
+        facing = self._facing(camera, hypotheses)
+        levels = sample_levels(picture, self._pixels(camera, hypotheses, facing, len(self._points)))
         flat = levels.reshape(len(levels), -1) - np.float32(USUAL_LEVEL)
         means = np.ascontiguousarray((flat @ _PART_MEANS).T).reshape(4, 4, 3, -1)
         beside, _, over, under = means
@@ -143,51 +143,51 @@ class Probe:
         weights /= np.maximum(weights.sum(axis=0), 1.0)
         contrast = np.minimum(_lengths(over - under), _MOST_FOOT_CONTRAST)
         noise = np.sqrt(spread[1] + spread[2])
-        return Borne(
-            _tip(levels),
+        return Support(
+            _tip_contrast(levels),
             (np.sqrt(spread[0]) * weights).sum(axis=0),
             ((contrast - 0.5 * noise) * weights).sum(axis=0),
             (beside * weights[:, None]).sum(axis=0).T + USUAL_LEVEL,
         )
 
-    def _facing(self, camera: StackCamera, supposed: Supposed) -> FloatArray:
+    def _facing(self, camera: StackCamera, hypotheses: Hypotheses) -> FloatArray:
         """How much each side faces the camera, (n, 4): 1 from straight above, invisible below 0."""
-        cosine, sine = np.cos(supposed.turned), np.sin(supposed.turned)
-        across, away, above = (camera.position_mm - supposed.tips_mm).T
+        cosine, sine = np.cos(hypotheses.turned), np.sin(hypotheses.turned)
+        across, away, above = (camera.position_mm - hypotheses.tips_mm).T
         towards, beside = sine * across - cosine * away, cosine * across + sine * away
         steep = (self._slope / above)[:, None]
         return np.asarray(np.stack([towards, beside, -towards, -beside], axis=1) * steep + 1, dtype=np.float64)
 
-    def _pixels(self, camera: StackCamera, supposed: Supposed, facing: FloatArray, count: int) -> PixelMap:
+    def _pixels(self, camera: StackCamera, hypotheses: Hypotheses, facing: FloatArray, count: int) -> PixelMap:
         """Where the first points appear, (n, count, 2)."""
         points, sides = self._points[:count], slice(_TIP_POINTS, _TIP_POINTS + _SIDE_POINTS)
-        pixels = camera.pixels_of(points, supposed.tips_mm, supposed.turned)
+        pixels = camera.pixels_of(points, hypotheses.tips_mm, hypotheses.turned)
         # beyond the tip on an invisible side lies whatever is behind the pyramid
-        level = camera.pixels_of(points[sides] * (1, 1, 0), supposed.tips_mm, supposed.turned)
+        level = camera.pixels_of(points[sides] * (1, 1, 0), hypotheses.tips_mm, hypotheses.turned)
         unseen = np.repeat(facing <= 0, _SIDE_POINTS // 4, axis=1)
         pixels[:, sides][unseen] = level[unseen]
         return pixels
 
 
-def tip_widths_mm(camera: StackCamera, picture: FloatImage, supposed: Supposed) -> FloatArray:
+def tip_widths_mm(camera: StackCamera, picture: FloatImage, hypotheses: Hypotheses) -> FloatArray:
     """The apparent width of the flat tip at each position, (n,), whatever the assumed size.
 
     Along a line from the centre outwards, the share of the tip's colour falls from 1 to 0. Its integral is the tip's
     extent, however blurred its edge is. The sum of two opposite directions does not depend on an error of the centre.
     """
-    ways = np.array([[(lateral, -radius, 0.0) for radius in _RADII_MM] for lateral in _LATERAL_MM]).reshape(-1, 3)
-    points = turned_to_all_sides(ways)
-    levels = sampled(picture, camera.pixels_of(points, supposed.tips_mm, supposed.turned))
+    side = np.array([[(lateral, -radius, 0.0) for radius in _RADII_MM] for lateral in _LATERAL_MM]).reshape(-1, 3)
+    points = turned_to_all_sides(side)
+    levels = sample_levels(picture, camera.pixels_of(points, hypotheses.tips_mm, hypotheses.turned))
     levels = levels.reshape(len(levels), 4, len(_LATERAL_MM), -1)
     # NumPy's mean over a short axis takes many times as long
     lines = np.asarray(sum(levels[:, :, line] for line in range(len(_LATERAL_MM)))) / len(_LATERAL_MM)
     lines = lines.reshape(len(levels), 4, len(_RADII_MM), CHANNELS)[..., :3]
     inside = lines[:, :, _RADII_MM < _CENTRE_MM].mean(axis=(1, 2))
     beyond = lines[:, :, _RADII_MM > _BEYOND_MM].mean(axis=2)
-    way = inside[:, None] - beyond
-    squares = np.maximum((way**2).sum(axis=2), 1e-6)
+    difference = inside[:, None] - beyond
+    squares = np.maximum((difference**2).sum(axis=2), 1e-6)
     profile = lines[:, :, _RADII_MM <= _BEYOND_MM]
-    share = ((profile - beyond[:, :, None]) * way[:, :, None]).sum(axis=3) / squares[:, :, None]
+    share = ((profile - beyond[:, :, None]) * difference[:, :, None]).sum(axis=3) / squares[:, :, None]
     step = float(_RADII_MM[1])
     reach = np.clip(share, -0.3, 1.3).sum(axis=2) * step - step / 2
     widths = reach[:, :2] + reach[:, 2:]
@@ -195,7 +195,7 @@ def tip_widths_mm(camera: StackCamera, picture: FloatImage, supposed: Supposed) 
     return np.asarray((widths * weights).sum(axis=1) / weights.sum(axis=1), dtype=np.float64)
 
 
-def _tip(levels: FloatImage) -> FloatArray:
+def _tip_contrast(levels: FloatImage) -> FloatArray:
     """Difference of tips from their surroundings minus the unevenness of both, in grey levels."""
     # products with few rows of weights are many times faster than means over short axes, and so is a long last axis
     flat = levels[:, : _TIP_POINTS + _SIDE_POINTS].reshape(len(levels), -1) - np.float32(USUAL_LEVEL)
@@ -209,9 +209,9 @@ def _tip(levels: FloatImage) -> FloatArray:
     return np.asarray(found, dtype=np.float64)
 
 
-def _lengths(ways: npt.NDArray[np.floating]) -> FloatImage:
+def _lengths(differences: npt.NDArray[np.floating]) -> FloatImage:
     """Norms of differences of levels, (..., 3, n): (..., n)."""
-    first, second, third = ways[..., 0, :], ways[..., 1, :], ways[..., 2, :]
+    first, second, third = differences[..., 0, :], differences[..., 1, :], differences[..., 2, :]
     return np.asarray(np.sqrt(first * first + second * second + third * third), dtype=np.float32)
 
 
@@ -234,7 +234,7 @@ def _weights() -> tuple[FloatImage, FloatImage]:
     chosen += [on_tip & (side == each) & (row == 1) for each in range(sides)]
     chosen += [~on_tip & (side == each) & (row == 0) for each in range(sides)]
     shares = np.array([group / group.sum() for group in chosen]).T
-    return _of_colours(shares, shares[:, : 1 + sides])
+    return _per_channel(shares, shares[:, : 1 + sides])
 
 
 def _part_weights() -> tuple[FloatImage, FloatImage]:
@@ -250,17 +250,17 @@ def _part_weights() -> tuple[FloatImage, FloatImage]:
     for number, column in enumerate(columns):
         shares[row : row + len(column), 4 * number : 4 * number + 4] = column
         row += len(column)
-    return _of_colours(shares, shares[:, 4:])
+    return _per_channel(shares, shares[:, 4:])
 
 
-def _of_colours(means: FloatArray, squares: FloatArray) -> tuple[FloatImage, FloatImage]:
+def _per_channel(means: FloatArray, squares: FloatArray) -> tuple[FloatImage, FloatImage]:
     """Weights of flattened levels from those of points, (points, n): three columns for each mean, one for a square."""
     colours = np.eye(CHANNELS, 3)
     given = np.kron(means, colours), np.kron(squares, colours.sum(axis=1, keepdims=True))
     return given[0].astype(np.float32), given[1].astype(np.float32)
 
 
-def _around(rows: list[tuple[float, float, float]], across: FloatArray) -> FloatArray:
+def _on_all_sides(rows: list[tuple[float, float, float]], across: FloatArray) -> FloatArray:
     """Points on all four sides: ``rows`` are distance outwards, height, and distance to either side, in mm."""
     return turned_to_all_sides(np.array([(share * reach, -out, high) for out, high, reach in rows for share in across]))
 

@@ -16,7 +16,7 @@ SAME_PX = 3.0
 SAME_PIECES = 2
 """... if they also differ by at most this many pieces in height. The network's training data has such errors too."""
 
-Supposed = tuple[str, Top]
+Candidate = tuple[str, Top]
 """A place and its possible top."""
 
 
@@ -28,20 +28,20 @@ MOST_SPOTS_THOROUGH = 12
 """The same after a thorough search."""
 
 
-def by_spot(
-    crops: StackCrops, supposed: Sequence[Supposed], most: int = MOST_SPOTS
+def group_by_spot(
+    crops: StackCrops, candidates: Sequence[Candidate], most: int = MOST_SPOTS
 ) -> tuple[npt.NDArray[np.int64], list[int]]:
     """The number of each candidate's spot, (n,), and for each spot its first candidate.
 
     The first ``most`` spots of each place are kept; candidates at others get -1.
     """
-    spots = np.zeros(len(supposed), dtype=np.int64)
+    spots = np.zeros(len(candidates), dtype=np.int64)
     first: list[int] = []
     of_place: dict[str, list[int]] = {}
-    for number, (place, _) in enumerate(supposed):
+    for number, (place, _) in enumerate(candidates):
         of_place.setdefault(place, []).append(number)
     for place, numbers in of_place.items():
-        tops = [supposed[number][1] for number in numbers]
+        tops = [candidates[number][1] for number in numbers]
         pixels = crops.pixels(place, np.array([(top.x_mm, top.y_mm, top.tip_mm) for top in tops]))
         pieces = np.array([top.pieces for top in tops])
         apart = np.hypot(*(pixels[:, None] - pixels).transpose(2, 0, 1))
@@ -60,8 +60,8 @@ def by_spot(
     return spots, first
 
 
-def tips_and_turns(crops: StackCrops, supposed: Sequence[Supposed]) -> tuple[FloatArray, FloatArray]:
+def tips_and_angles(crops: StackCrops, candidates: Sequence[Candidate]) -> tuple[FloatArray, FloatArray]:
     """The centres of the tips in mm, (n, 3), and their angles relative to their crops, (n,), at most 45 degrees."""
-    tips = np.array([(top.x_mm, top.y_mm, top.tip_mm) for _, top in supposed])
-    turned = np.array([top.turned - crops.bearing(place) for place, top in supposed])
+    tips = np.array([(top.x_mm, top.y_mm, top.tip_mm) for _, top in candidates])
+    turned = np.array([top.turned - crops.bearing(place) for place, top in candidates])
     return tips, turned - np.round(turned / (np.pi / 2)) * np.pi / 2

@@ -17,10 +17,10 @@ from vision.readers.protocols import SurfaceView
 from vision.readers.stacks.appearance import CLEAR, NEUTRALS, PyramidAppearance, Stack, hues_of, look_name
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.drawing import draw_stacks
-from vision.readers.stacks.faces import laid_flat
+from vision.readers.stacks.faces import flatten_sides
 from vision.readers.stacks.network import MOST_PIECES, NO_TIP, SIZES, kind_of, shipped, tip_log_odds
 from vision.readers.stacks.picture import StackCamera
-from vision.readers.stacks.proposals import MOST_SPOTS, MOST_SPOTS_THOROUGH, Supposed, by_spot, tips_and_turns
+from vision.readers.stacks.proposals import MOST_SPOTS, MOST_SPOTS_THOROUGH, Candidate, group_by_spot, tips_and_angles
 from vision.readers.stacks.search import Top, TopSearch, possible_tops
 
 CAPPED_FROM = 3
@@ -173,12 +173,12 @@ class StackReader:
         found = self._search.tops(camera, picture, feet, [possible_tops(stack) for stack in set_up])
         assert self._crops is not None
         pictures = self._crops.of(view.image, order)
-        by_sides = self._weighed_by_sides(pictures, order, found)
+        by_sides = self._weigh_by_sides(pictures, order, found)
         missed = [number for number, (_, is_tip, _) in enumerate(by_sides) if is_tip < self._settings.found_from]
         if 0 < len(missed) <= self._settings.most_missed:
             names, possible = [order[number] for number in missed], [possible_tops(set_up[number]) for number in missed]
             again = self._search.tops(camera, picture, feet[missed], possible, thorough=True)
-            weighed_again = self._weighed_by_sides(pictures[missed], names, again, MOST_SPOTS_THOROUGH)
+            weighed_again = self._weigh_by_sides(pictures[missed], names, again, MOST_SPOTS_THOROUGH)
             for number, tops, weighed in zip(missed, again, weighed_again, strict=True):
                 if weighed[1] > by_sides[number][1]:
                     found[number], by_sides[number] = tops, weighed
@@ -197,7 +197,7 @@ class StackReader:
             self._crops = StackCrops(camera, pose, self._surface)
         return self._camera[2]
 
-    def _weighed_by_sides(
+    def _weigh_by_sides(
         self, pictures: Image, places: Sequence[str], found: list[list[Top]], most_spots: int = MOST_SPOTS
     ) -> list[tuple[FloatArray, float, FloatArray]]:
         """For each place the log-likelihoods of its tops, weighted by the sides below the likely tips; the log-odds of
@@ -207,17 +207,17 @@ class StackReader:
         """
         crops = self._crops
         assert crops is not None
-        supposed = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
-        spots, first = by_spot(crops, supposed, most_spots)
-        logs = self._shown(pictures, places, [supposed[number] for number in first])[spots]
-        looked_at = (spots >= 0) & ~np.isnan(logs[:, 0])
+        candidates = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
+        spots, first = group_by_spot(crops, candidates, most_spots)
+        logs = self._evaluate_spots(pictures, places, [candidates[number] for number in first])[spots]
+        evaluated = (spots >= 0) & ~np.isnan(logs[:, 0])
         own, other = self._settings.own_weight, self._settings.sides_weight
         weighed = []
         begin = 0
         for tops in found:
             chosen = np.arange(begin, begin + len(tops))
             begin += len(tops)
-            seen = looked_at[chosen]
+            seen = evaluated[chosen]
             sides = logs[chosen[seen]]
             is_tip = tip_log_odds(sides)
             likely = own * np.array([top.log_likelihood for top in tops])
@@ -228,7 +228,7 @@ class StackReader:
             weighed.append((likely, float(is_tip.max()), shown))
         return weighed
 
-    def _shown(self, pictures: Image, places: Sequence[str], spots: Sequence[Supposed]) -> FloatArray:
+    def _evaluate_spots(self, pictures: Image, places: Sequence[str], spots: Sequence[Candidate]) -> FloatArray:
         """Log-probabilities of the kinds of tops from the sides below each spot, (n, kinds); NaN for skipped spots.
 
         The most likely spots of each place are evaluated first, the others only if none of those is surely a tip.
@@ -245,9 +245,9 @@ class StackReader:
             if not len(now):
                 continue
             these = [spots[number] for number in now.tolist()]
-            tips, turned = tips_and_turns(crops, these)
+            tips, turned = tips_and_angles(crops, these)
             names = [name for name, _ in these]
-            sides = laid_flat(crops, pictures[place[now]], names, tips, turned)
+            sides = flatten_sides(crops, pictures[place[now]], names, tips, turned)
             logs[now] = self._network.log_probabilities(sides, crops.views(names), turned)
             np.maximum.at(surest, place[now], tip_log_odds(logs[now]))
         return logs

@@ -13,8 +13,8 @@ from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import TIP_SHARE, PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.readers.stacks.appearance import CLEAR, Stack
-from vision.readers.stacks.picture import CHANNELS, StackCamera, moved, sampled
-from vision.readers.stacks.probe import Probe, Supposed, tip_widths_mm, turned_to_all_sides
+from vision.readers.stacks.picture import CHANNELS, StackCamera, add_offsets, sample_levels
+from vision.readers.stacks.probe import Hypotheses, Probe, tip_widths_mm, turned_to_all_sides
 
 _ON_CLEAR = MappingProxyType({"L": (0,), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
 """Possible numbers of pieces on a clear large one, by the size of the top."""
@@ -137,11 +137,11 @@ class Top:
 
 
 @dataclass(frozen=True, eq=False)
-class _Searched:
+class _TipPositions:
     """The best positions of the tips of one size: a row for each stack and number of pieces.
 
     ``stacks`` and ``counts`` (n,) are the stack's number and the pieces on its large one, whose position is ``middle``
-    (n, 3). ``tried`` (n, m, 3) are the best positions at the heights ``tips_mm`` (n,), ``standing`` (n, m) their
+    (n, 3). ``tried`` (n, m, 3) are the best positions at the heights ``tips_mm`` (n,), ``contrast`` (n, m) their
     contrast in grey levels.
     """
 
@@ -151,18 +151,18 @@ class _Searched:
     middle: FloatArray
     tips_mm: FloatArray
     tried: FloatArray
-    standing: FloatArray
+    contrast: FloatArray
 
-    def rows(self, chosen: npt.NDArray[np.int64]) -> _Searched:
+    def rows(self, chosen: npt.NDArray[np.int64]) -> _TipPositions:
         """Some of the rows."""
-        return _Searched(
+        return _TipPositions(
             self.size,
             self.stacks[chosen],
             self.counts[chosen],
             self.middle[chosen],
             self.tips_mm[chosen],
             self.tried[chosen],
-            self.standing[chosen],
+            self.contrast[chosen],
         )
 
 
@@ -187,11 +187,13 @@ class TopSearch:
         centres = np.array([(*self._surface.centre_mm(place), 0.0) for place in places])
         best = centres
         for number in range(3):
-            ways = _grid(steps, steps, np.zeros(1))[:, :2]
+            offsets = _grid(steps, steps, np.zeros(1))[:, :2]
             tried = (
-                best[:, None, None] + _grid(np.zeros(1), np.zeros(1), turns)[:, None] + np.pad(ways, ((0, 0), (0, 1)))
+                best[:, None, None]
+                + _grid(np.zeros(1), np.zeros(1), turns)[:, None]
+                + np.pad(offsets, ((0, 0), (0, 1)))
             )
-            contrast = self._edges(camera, picture, tried[:, :, len(ways) // 2], ways)
+            contrast = self._edges(camera, picture, tried[:, :, len(offsets) // 2], offsets)
             off = tried - centres[:, None, None]
             unlikely = ((off[..., :2] / settings.foot_spread_mm) ** 2).sum(axis=3)
             unlikely += (off[..., 2] / settings.turn_spread) ** 2
@@ -201,10 +203,10 @@ class TopSearch:
             steps, turns = 1.5 * finer, 0.14 * finer
         return best
 
-    def _edges(self, camera: StackCamera, picture: FloatImage, feet: FloatArray, ways: FloatArray) -> FloatArray:
+    def _edges(self, camera: StackCamera, picture: FloatImage, feet: FloatArray, offsets: FloatArray) -> FloatArray:
         """Mean contrast across the visible edges of large pyramids' bases, (n, turns, m), in grey levels.
 
-        ``feet`` (n, turns, 3) are the same positions at different angles, ``ways`` (m, 2) offsets from there.
+        ``feet`` (n, turns, 3) are the same positions at different angles, each moved by ``offsets`` (m, 2).
         """
         half = self._pieces.sizes["L"].base_mm / 2
         along = ((np.arange(_ALONG_EDGE) + 0.5) * 2 / _ALONG_EDGE - 1) * half
@@ -216,14 +218,14 @@ class TopSearch:
         slope = self._pieces.sizes["L"].height_mm / half
         weights = (np.sin(angles) * away[..., :1] - np.cos(angles) * away[..., 1:]) * slope + camera.position_mm[2] > 0
         middles = np.column_stack([feet[:, 0, :2], np.full(count, self._surface.height_mm)])
-        shifts = np.ascontiguousarray(ways.astype(np.float32) @ camera.slopes(middles)[:, :, :2].transpose(0, 2, 1))
+        shifts = np.ascontiguousarray(offsets.astype(np.float32) @ camera.slopes(middles)[:, :, :2].transpose(0, 2, 1))
         pixels = camera.pixels_of(points, np.repeat(middles, turns, axis=0), feet[..., 2].ravel())
         pixels = pixels.reshape(count, turns, 1, len(points), 2)
-        contrasts = np.empty((count, turns, len(ways), 4), dtype=np.float32)
-        at_once = max(1, _POINTS_AT_ONCE // (turns * len(ways) * len(points)))
+        contrasts = np.empty((count, turns, len(offsets), 4), dtype=np.float32)
+        at_once = max(1, _POINTS_AT_ONCE // (turns * len(offsets) * len(points)))
         for begin in range(0, count, at_once):
             chosen = slice(begin, begin + at_once)
-            levels = sampled(picture, moved(pixels[chosen], shifts[chosen, None, :, None]))
+            levels = sample_levels(picture, add_offsets(pixels[chosen], shifts[chosen, None, :, None]))
             levels = levels.reshape(-1, 2, _ALONG_EDGE * CHANNELS)
             apart = np.minimum(np.abs(levels[:, 0] - levels[:, 1]) @ _SUMS, 40.0)
             contrasts[chosen] = (apart @ _MEAN).reshape(contrasts[chosen].shape)
@@ -248,24 +250,24 @@ class TopSearch:
         search follows up more positions.
         """
         searched = [
-            self._by_tips(camera, picture, size, feet, stacks, self._settings.thorough if thorough else 1)
+            self._search_tips(camera, picture, size, feet, stacks, self._settings.thorough if thorough else 1)
             for size in self._probes
             if (stacks := [(stack, count) for stack, counts in enumerate(possible) for count in counts.get(size, ())])
         ]
         best = np.full(len(feet), -np.inf)
         for one in searched:
-            np.maximum.at(best, one.stacks, one.standing.max(axis=1))
+            np.maximum.at(best, one.stacks, one.contrast.max(axis=1))
         found: list[list[Top]] = [[] for _ in feet]
         for one in searched:
-            one = one.rows(np.flatnonzero(one.standing.max(axis=1) > best[one.stacks] - self._settings.worth_looking))
-            for stack, tops in zip(one.stacks.tolist(), self._looked_at(camera, picture, one), strict=True):
+            one = one.rows(np.flatnonzero(one.contrast.max(axis=1) > best[one.stacks] - self._settings.worth_looking))
+            for stack, tops in zip(one.stacks.tolist(), self._evaluate(camera, picture, one), strict=True):
                 found[stack] += tops
                 if (tops[0].size, tops[0].pieces) == ("L", 0):
                     x_mm, y_mm, turned = feet[stack].tolist()
                     found[stack].append(replace(tops[-1], x_mm=x_mm, y_mm=y_mm, turned=turned))
         return [sorted(tops, key=lambda top: -top.log_likelihood) for tops in found]
 
-    def _by_tips(
+    def _search_tips(
         self,
         camera: StackCamera,
         picture: FloatImage,
@@ -273,7 +275,7 @@ class TopSearch:
         feet: FloatArray,
         stacks: Sequence[tuple[int, int]],
         times: int,
-    ) -> _Searched:
+    ) -> _TipPositions:
         """The best positions of the tips of one size, for each stack and number of pieces on its large one.
 
         So many ``times`` as usual are kept.
@@ -282,42 +284,42 @@ class TopSearch:
         numbers, counts = (np.array(column) for column in zip(*stacks, strict=True))
         middle = feet[numbers]
         tips = self._surface.height_mm + np.array([self._pieces.tip_mm(size, count) for count in counts])
-        tried, standing = middle[:, None], np.zeros((len(middle), 1))
+        tried, contrast = middle[:, None], np.zeros((len(middle), 1))
         for offsets, near, far in (
             (self._wide, settings.near_starts, settings.far_starts),
             (self._fine, settings.near_looked_at, settings.far_looked_at),
         ):
             tried = _around_each(tried, offsets)
-            standing = self._probes[size].tips(camera, picture, middle, tips, tried[..., :2])
-            standing -= settings.off_centre_cost * self._unlikely(tried, middle, counts)
+            contrast = self._probes[size].tips(camera, picture, middle, tips, tried[..., :2])
+            contrast -= settings.off_centre_cost * self._half_squared_deviation(tried, middle, counts)
             beside = self._is_near(tried, middle)
             ranks = [
-                np.argsort(np.where(chosen, -standing, np.inf), axis=1)[:, : times * most]
+                np.argsort(np.where(chosen, -contrast, np.inf), axis=1)[:, : times * most]
                 for chosen, most in ((beside, near), (~beside, far))
             ]
             chosen = np.concatenate(ranks, axis=1)
             tried = np.take_along_axis(tried, chosen[:, :, None], axis=1)
-            standing = np.take_along_axis(standing, chosen, axis=1)
-        return _Searched(size, numbers, counts, middle, tips, tried, standing)
+            contrast = np.take_along_axis(contrast, chosen, axis=1)
+        return _TipPositions(size, numbers, counts, middle, tips, tried, contrast)
 
     def _is_near(self, tried: FloatArray, middle: FloatArray) -> npt.NDArray[np.bool_]:
         """Whether positions (n, m, 3) are near centres (n, 3): (n, m)."""
         most_mm = self._settings.near_mm + self._settings.top_step_mm / 2
         return np.asarray(np.abs(tried[..., :2] - middle[:, None, :2]).max(axis=2) < most_mm)
 
-    def _looked_at(self, camera: StackCamera, picture: FloatImage, one: _Searched) -> list[list[Top]]:
+    def _evaluate(self, camera: StackCamera, picture: FloatImage, one: _TipPositions) -> list[list[Top]]:
         """The best top of each row, and the best near the large one's centre, by all signs."""
         settings = self._settings
         size, counts, middle = one.size, one.counts, one.middle
         if not len(counts):
             return []
         tried = _around_each(one.tried, self._twists)
-        borne = self._probes[size].look(camera, picture, _supposed(tried, one.tips_mm))
+        support = self._probes[size].evaluate(camera, picture, _hypotheses(tried, one.tips_mm))
         on_board = ((size == "L") & (counts == 0))[:, None]
-        foot = np.where(on_board, settings.usual_foot, borne.foot.reshape(tried.shape[:2]))
-        contrast = borne.tip.reshape(foot.shape) - settings.unevenness_cost * borne.unevenness.reshape(foot.shape)
+        foot = np.where(on_board, settings.usual_foot, support.foot.reshape(tried.shape[:2]))
+        contrast = support.tip.reshape(foot.shape) - settings.unevenness_cost * support.unevenness.reshape(foot.shape)
         cost: FloatArray = np.where(on_board, settings.rigid_cost, settings.off_centre_cost)
-        contrast += settings.foot_gain * foot - cost * self._unlikely(tried, middle, counts)
+        contrast += settings.foot_gain * foot - cost * self._half_squared_deviation(tried, middle, counts)
         near = np.where(self._is_near(tried, middle), contrast, -np.inf)
         best = np.stack([contrast.argmax(axis=1), near.argmax(axis=1)], axis=1)
         rows = np.arange(len(counts))[:, None]
@@ -325,10 +327,10 @@ class TopSearch:
         # mostly the best of all is the best near the centre
         twice = np.stack([np.zeros(len(best), dtype=np.bool_), best[:, 0] == best[:, 1]], axis=1)
         widths = np.empty(best.shape)
-        measured = _supposed(places, one.tips_mm).chosen(np.flatnonzero(~twice))
+        measured = _hypotheses(places, one.tips_mm).subset(np.flatnonzero(~twice))
         widths[~twice] = tip_widths_mm(camera, picture, measured)
         widths[:, 1] = np.where(twice[:, 1], widths[:, 0], widths[:, 1])
-        levels = borne.levels.reshape(*foot.shape, 3)[rows, best]
+        levels = support.levels.reshape(*foot.shape, 3)[rows, best]
         tip_mm = self._pieces.sizes[size].base_mm * TIP_SHARE
         spread = settings.width_spread_mm - settings.surer_for_each_mm * tip_mm
         strange = ((widths - settings.width_floor_mm - settings.width_share * tip_mm) / spread) ** 2 / 2
@@ -339,21 +341,23 @@ class TopSearch:
                 Top(
                     size,
                     int(counts[row]),
-                    float(places[row, way, 0]),
-                    float(places[row, way, 1]),
+                    float(places[row, which, 0]),
+                    float(places[row, which, 1]),
                     float(one.tips_mm[row]),
-                    float(places[row, way, 2]),
-                    float(likely[row, way]),
-                    float(contrasts[row, way]),
-                    float(widths[row, way]),
-                    levels[row, way],
+                    float(places[row, which, 2]),
+                    float(likely[row, which]),
+                    float(contrasts[row, which]),
+                    float(widths[row, which]),
+                    levels[row, which],
                 )
-                for way in range(2)
+                for which in range(2)
             ]
             for row in range(len(counts))
         ]
 
-    def _unlikely(self, tried: FloatArray, middle: FloatArray, counts: npt.NDArray[np.int64]) -> FloatArray:
+    def _half_squared_deviation(
+        self, tried: FloatArray, middle: FloatArray, counts: npt.NDArray[np.int64]
+    ) -> FloatArray:
         """Half the squared deviations of tops in position and rotation, in standard deviations: (n, tried)."""
         settings = self._settings
         spread = settings.top_spread_mm * (1 + settings.spread_for_each * counts)
@@ -373,7 +377,7 @@ def _around_each(tried: FloatArray, offsets: FloatArray) -> FloatArray:
     return np.asarray((tried[:, :, None] + offsets).reshape(len(tried), -1, 3))
 
 
-def _supposed(tried: FloatArray, tips: FloatArray) -> Supposed:
+def _hypotheses(tried: FloatArray, tips: FloatArray) -> Hypotheses:
     """Hypotheses for all tried positions, (n, m, 3), at the heights of their tips."""
     flat = tried.reshape(-1, 3)
-    return Supposed(flat[:, 0], flat[:, 1], np.repeat(tips, tried.shape[1]), flat[:, 2])
+    return Hypotheses(flat[:, 0], flat[:, 1], np.repeat(tips, tried.shape[1]), flat[:, 2])

@@ -11,7 +11,7 @@ from simulator.scene.viewpoint import lens, looking_at
 from vision.frame import Image
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import HEIGHT_PX, WIDTH_PX, StackCrops
-from vision.readers.stacks.faces import ACROSS, DOWN_MM, OUT_MM, SIDES, in_mirror, laid_flat
+from vision.readers.stacks.faces import ACROSS, DOWN_MM, OUT_MM, SIDES, flatten_sides, mirror_sides
 
 BOARD = default_layout("blockade").board
 PLACES = ("c3", "a5", "e1")
@@ -37,7 +37,7 @@ def tips() -> np.ndarray:
 
 def test_each_point_is_taken_from_where_it_is_seen(crops: StackCrops) -> None:
     turned = np.array([0.0, 0.2, -0.3])
-    found = laid_flat(crops, ramps(), PLACES, tips(), turned)
+    found = flatten_sides(crops, ramps(), PLACES, tips(), turned)
     assert found.shape == (len(PLACES), SIDES, len(DOWN_MM), len(ACROSS), 3)
     scale = crops.large_mm / 25.4
     for number, place in enumerate(PLACES):
@@ -55,7 +55,7 @@ def test_each_point_is_taken_from_where_it_is_seen(crops: StackCrops) -> None:
 
 
 def test_the_first_side_is_turned_towards_the_camera(crops: StackCrops) -> None:
-    found = laid_flat(crops, ramps(), PLACES, tips(), np.zeros(3)).astype(int)
+    found = flatten_sides(crops, ramps(), PLACES, tips(), np.zeros(3)).astype(int)
     nearest, farthest = found[:, 0, 3:20, 3, 1], found[:, 2, 3:20, 3, 1]
     assert (nearest.mean(axis=1) > farthest.mean(axis=1) + 5).all()
     assert (np.diff(nearest, axis=1) >= 0).all()
@@ -63,9 +63,9 @@ def test_the_first_side_is_turned_towards_the_camera(crops: StackCrops) -> None:
 
 
 def test_the_mirror_image_of_a_mirror_image_is_the_stack(crops: StackCrops) -> None:
-    found = laid_flat(crops, ramps(), PLACES, tips(), np.zeros(3))
-    mirrored = in_mirror(found)
-    assert (in_mirror(mirrored) == found).all()
+    found = flatten_sides(crops, ramps(), PLACES, tips(), np.zeros(3))
+    mirrored = mirror_sides(found)
+    assert (mirror_sides(mirrored) == found).all()
     assert (mirrored[:, 1, :, 0] == found[:, 3, :, -1]).all()
     assert (mirrored[:, 0, :, 0] == found[:, 0, :, -1]).all()
     assert (mirrored[:, 2, :, 1] == found[:, 2, :, -2]).all()

@@ -15,7 +15,7 @@ from vision.errors import WeightsError
 from vision.layout.pieces import PyramidPieces
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.enrolment import stack_of
-from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, in_mirror, laid_flat
+from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, flatten_sides, mirror_sides
 from vision.readers.stacks.network import (
     EXTRAS,
     KINDS,
@@ -23,8 +23,8 @@ from vision.readers.stacks.network import (
     SHAPE,
     WEIGHTS,
     StackNetwork,
-    as_input,
     kind_of,
+    network_input,
     shipped,
     tip_log_odds,
 )
@@ -42,14 +42,14 @@ def test_every_top_has_a_number_of_its_own() -> None:
 
 def test_the_light_hardly_matters_to_what_it_is_given() -> None:
     sides, views, turned = noise(), np.zeros((2, 2)), np.zeros(2)
-    dim, bright = as_input(sides, views, turned), as_input(sides * 2, views, turned)
+    dim, bright = network_input(sides, views, turned), network_input(sides * 2, views, turned)
     assert dim == pytest.approx(bright, abs=0.3)
     assert abs(float(dim[:, :-EXTRAS].mean())) < 1e-3
 
 
 def test_channels_come_before_rows_and_views_and_turn_at_the_end() -> None:
     sides = noise()
-    given = as_input(sides, np.array([[0.1, 0.5], [0.3, 0.7]]), np.array([0.0, np.pi / 8]))
+    given = network_input(sides, np.array([[0.1, 0.5], [0.3, 0.7]]), np.array([0.0, np.pi / 8]))
     assert given[1, -EXTRAS:] == pytest.approx([0.3, 0.7, 0.0, 1.0], abs=1e-6)
     arranged = given[0, :-EXTRAS].reshape(SHAPE)
     flat = (sides[0].astype(float) - sides[0].mean()) / (sides[0].std() + 8)
@@ -72,9 +72,9 @@ def test_a_stack_and_its_mirror_image_are_told_alike() -> None:
     )
     turned = np.linspace(-0.2, 0.2, len(tips))
     cut = crops.of(pictures.picture("010.jpg"), list(stacks))
-    sides, views = laid_flat(crops, cut, list(stacks), tips, turned), crops.views(list(stacks))
+    sides, views = flatten_sides(crops, cut, list(stacks), tips, turned), crops.views(list(stacks))
     logs = shipped().log_probabilities(sides, views, turned)
-    mirrored = shipped().log_probabilities(in_mirror(sides), views, -turned)
+    mirrored = shipped().log_probabilities(mirror_sides(sides), views, -turned)
     tip = (tip_log_odds(logs) > 0) & (tip_log_odds(mirrored) > 0)
     assert tip.sum() > len(tips) / 3
     assert mirrored[tip] == pytest.approx(logs[tip], abs=1e-3)

@@ -12,8 +12,8 @@ import pytest
 from tests.vision.readers.stacks.drawn import BOARD, CAMERA, PIECES, Drawn, camera_from, picture_of, seen_from
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import TIP_SHARE
-from vision.readers.stacks.picture import StackCamera, sampled
-from vision.readers.stacks.probe import Probe, Supposed, tip_widths_mm
+from vision.readers.stacks.picture import StackCamera, sample_levels
+from vision.readers.stacks.probe import Hypotheses, Probe, tip_widths_mm
 from vision.readers.stacks.search import TopSearch, possible_tops
 
 SIDES = range(4)
@@ -33,8 +33,8 @@ PICTURE = patches()
 PLACES_MM = [(0.0, 0.0, 40.0, 0.0), (60.0, -30.0, 55.0, 0.2), (-55.0, 70.0, 30.0, -0.3), (20.0, 45.0, 62.0, 0.7)]
 
 
-def supposed(places: Sequence[tuple[float, float, float, float]]) -> Supposed:
-    return Supposed(*np.array(places).T)
+def hypotheses(places: Sequence[tuple[float, float, float, float]]) -> Hypotheses:
+    return Hypotheses(*np.array(places).T)
 
 
 class ByPoints:
@@ -56,7 +56,7 @@ class ByPoints:
         x, y, high, _ = self.place
         right, away = self.way_out(side)
         at = [(x + out * right - by * away, y + out * away + by * right, high + up) for out, by, up in points]
-        return sampled(PICTURE, CAMERA_OF_STACKS.pixels(np.array(at)))[:, :3].astype(np.float64)
+        return sample_levels(PICTURE, CAMERA_OF_STACKS.pixels(np.array(at)))[:, :3].astype(np.float64)
 
     def facing(self, side: int) -> float:
         x, y, high, _ = self.place
@@ -106,7 +106,7 @@ def spread(*levels: FloatArray) -> float:
 
 @pytest.mark.parametrize("size", ["S", "M", "L"])
 def test_all_signs_of_pyramids_are_those_reckoned_point_by_point(size: str) -> None:
-    found = Probe(PIECES.sizes[size]).look(CAMERA_OF_STACKS, PICTURE, supposed(PLACES_MM))
+    found = Probe(PIECES.sizes[size]).evaluate(CAMERA_OF_STACKS, PICTURE, hypotheses(PLACES_MM))
     unseen = 0
     for number, place in enumerate(PLACES_MM):
         one = ByPoints(size, place)
@@ -140,7 +140,7 @@ def test_the_tips_contrast_at_many_positions_is_that_of_each(size: str) -> None:
 
 def test_widths_of_tips_are_those_reckoned_line_by_line() -> None:
     """The share of the tip's colour, summed up outwards both ways."""
-    found = tip_widths_mm(CAMERA_OF_STACKS, PICTURE, supposed(PLACES_MM))
+    found = tip_widths_mm(CAMERA_OF_STACKS, PICTURE, hypotheses(PLACES_MM))
     radii = [0.15 * step for step in range(24)]
     for number, place in enumerate(PLACES_MM):
         one = ByPoints("M", place)
@@ -182,15 +182,15 @@ def test_a_top_is_as_likely_as_its_signs_its_place_and_its_width_make_it() -> No
             if on_board and (top.x_mm, top.y_mm, top.turned) == tuple(foot):
                 continue
             compared.add((top.size, top.pieces))
-            here = supposed([(top.x_mm, top.y_mm, top.tip_mm, top.turned)])
-            borne = Probe(PIECES.sizes[top.size]).look(camera, picture, here)
+            here = hypotheses([(top.x_mm, top.y_mm, top.tip_mm, top.turned)])
+            support = Probe(PIECES.sizes[top.size]).evaluate(camera, picture, here)
             spread_mm = 1.2 * (1 + 0.15 * top.pieces)
             off = np.array([top.x_mm, top.y_mm, top.turned]) - foot
             unlikely = ((off / (spread_mm, spread_mm, 0.12)) ** 2).sum() / 2
-            contrast = borne.tip[0] - 0.5 * borne.unevenness[0] - (7.0 if on_board else 3.0) * unlikely
-            contrast += 0.6 * (24.0 if on_board else borne.foot[0])
+            contrast = support.tip[0] - 0.5 * support.unevenness[0] - (7.0 if on_board else 3.0) * unlikely
+            contrast += 0.6 * (24.0 if on_board else support.foot[0])
             assert top.contrast == pytest.approx(contrast, abs=0.05)
-            assert top.levels == pytest.approx(borne.levels[0], abs=0.05)
+            assert top.levels == pytest.approx(support.levels[0], abs=0.05)
             width = tip_widths_mm(camera, picture, here)[0]
             assert top.width_mm == pytest.approx(width, abs=0.01)
             tip_mm = PIECES.sizes[top.size].base_mm * TIP_SHARE

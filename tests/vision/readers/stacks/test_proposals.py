@@ -1,4 +1,4 @@
-"""Which supposed tips are seen at one spot."""
+"""Which candidates tips are seen at one spot."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from simulator.scene.viewpoint import lens, looking_at
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import StackCrops
-from vision.readers.stacks.proposals import by_spot, tips_and_turns
+from vision.readers.stacks.proposals import group_by_spot, tips_and_angles
 from vision.readers.stacks.search import Top
 
 BOARD = default_layout("blockade").board
@@ -25,27 +25,33 @@ def from_above() -> StackCrops:
 
 
 def test_tips_at_one_spot_and_about_one_height_are_looked_at_once(from_above: StackCrops) -> None:
-    supposed = [("c3", top(0.0, 1)), ("c3", top(0.2, 2)), ("c3", top(0.0, 5)), ("c3", top(2.5, 1))]
-    spots, first = by_spot(from_above, supposed)
+    candidates = [("c3", top(0.0, 1)), ("c3", top(0.2, 2)), ("c3", top(0.0, 5)), ("c3", top(2.5, 1))]
+    spots, first = group_by_spot(from_above, candidates)
     assert spots.tolist() == [0, 0, 1, 2]
     assert first == [0, 2, 3]
 
 
 def test_only_the_first_spots_of_each_place_are_kept(from_above: StackCrops) -> None:
-    supposed = [("c3", top(0.0, 1)), ("c3", top(2.5, 1)), ("c3", top(2.6, 1)), ("c3", top(0.1, 2)), ("c4", top(0.0, 1))]
-    spots, first = by_spot(from_above, supposed, most=1)
+    candidates = [
+        ("c3", top(0.0, 1)),
+        ("c3", top(2.5, 1)),
+        ("c3", top(2.6, 1)),
+        ("c3", top(0.1, 2)),
+        ("c4", top(0.0, 1)),
+    ]
+    spots, first = group_by_spot(from_above, candidates, most=1)
     assert spots.tolist() == [0, -1, -1, 0, 1]
     assert first == [0, 4]
 
 
 def test_tips_of_two_places_are_two_spots(from_above: StackCrops) -> None:
-    spots, first = by_spot(from_above, [("c3", top(0.0, 1)), ("c4", top(0.0, 1))])
+    spots, first = group_by_spot(from_above, [("c3", top(0.0, 1)), ("c4", top(0.0, 1))])
     assert spots.tolist() == first == [0, 1]
 
 
 def test_turns_are_against_the_crop_and_no_more_than_half_a_right_angle(from_above: StackCrops) -> None:
-    supposed = [("c3", top(0.0, 1, turned)) for turned in (0.1, 0.1 + np.pi / 2, 3.0)]
-    tips, turned = tips_and_turns(from_above, supposed)
-    assert tips[0].tolist() == [0.0, 0.0, supposed[0][1].tip_mm]
+    candidates = [("c3", top(0.0, 1, turned)) for turned in (0.1, 0.1 + np.pi / 2, 3.0)]
+    tips, turned = tips_and_angles(from_above, candidates)
+    assert tips[0].tolist() == [0.0, 0.0, candidates[0][1].tip_mm]
     assert np.abs(turned).max() <= np.pi / 4 + 1e-9
     assert turned[0] == pytest.approx(turned[1])

@@ -19,8 +19,8 @@ from tests.vision.readers.stacks.drawn import (
 from vision.frame import FloatArray, FloatImage
 from vision.geometry import Pose, project
 from vision.layout.pieces import TIP_SHARE
-from vision.readers.stacks.picture import USUAL_LEVEL, StackCamera, sampled
-from vision.readers.stacks.probe import Borne, Probe, Supposed, tip_widths_mm
+from vision.readers.stacks.picture import USUAL_LEVEL, StackCamera, sample_levels
+from vision.readers.stacks.probe import Hypotheses, Probe, Support, tip_widths_mm
 from vision.readers.stacks.search import Top, TopSearch, possible_tops
 
 L, M, S = ("L", "red"), ("M", "blue"), ("S", "yellow")
@@ -57,13 +57,13 @@ def front() -> Seen:
     return Seen(SIDES[0])
 
 
-def supposed(one: Drawn, dx: float = 0.0, dy: float = 0.0, twist: float = 0.0) -> Supposed:
+def hypotheses(one: Drawn, dx: float = 0.0, dy: float = 0.0, twist: float = 0.0) -> Hypotheses:
     x, y, tip = one.tip_mm
-    return Supposed(np.array([x + dx]), np.array([y + dy]), np.array([tip]), np.array([one.turned + twist]))
+    return Hypotheses(np.array([x + dx]), np.array([y + dy]), np.array([tip]), np.array([one.turned + twist]))
 
 
-def look(seen: Seen, one: Drawn, dx: float = 0.0, dy: float = 0.0, twist: float = 0.0) -> Borne:
-    return Probe(PIECES.sizes[one.stack[-1][0]]).look(seen.camera, seen.picture, supposed(one, dx, dy, twist))
+def look(seen: Seen, one: Drawn, dx: float = 0.0, dy: float = 0.0, twist: float = 0.0) -> Support:
+    return Probe(PIECES.sizes[one.stack[-1][0]]).evaluate(seen.camera, seen.picture, hypotheses(one, dx, dy, twist))
 
 
 def test_the_camera_of_stacks_sees_points_where_the_picture_has_them(seen: Seen) -> None:
@@ -71,7 +71,7 @@ def test_the_camera_of_stacks_sees_points_where_the_picture_has_them(seen: Seen)
     ramp = np.stack([columns / 960, rows / 720, np.full(rows.shape, 0.4)], axis=-1) * 200 + 20
     cut = seen.camera.picture(ramp.astype(np.uint8))
     points = np.array([[x, y, z] for x in (-80.0, 0.0, 80.0) for y in (-80.0, 0.0, 80.0) for z in (6.0, 50.0, 70.0)])
-    shown = sampled(cut, seen.camera.pixels(points))[:, :3]
+    shown = sample_levels(cut, seen.camera.pixels(points))[:, :3]
     expected = project(CAMERA, seen.pose, points) / (960, 720) * 200 + 20
     assert shown[:, :2] / shown[:, 2:] == pytest.approx(expected / 100, abs=0.04)
     assert float(cut[..., :3].mean()) == pytest.approx(USUAL_LEVEL, rel=0.02)
@@ -98,7 +98,7 @@ def test_levels_are_interpolated_however_many_are_asked_for(front: Seen) -> None
     ramp = np.indices((40, 50)).sum(axis=0)[..., None].repeat(3, axis=2).astype(np.float32)
     for count in (1, 1023, 1025):
         pixels = np.random.default_rng(count).uniform(1, 38, (count, 2)).astype(np.float32)
-        assert np.abs(sampled(ramp, pixels) - pixels.sum(axis=1)[:, None]).max() < 0.1
+        assert np.abs(sample_levels(ramp, pixels) - pixels.sum(axis=1)[:, None]).max() < 0.1
 
 
 def test_feet_are_found_where_they_stand_and_as_they_are_turned(seen: Seen) -> None:
@@ -124,18 +124,20 @@ def test_a_tip_stands_out_most_where_it_is(seen: Seen, one: Drawn) -> None:
     assert np.abs(ways[0, found.argmax()]).max() <= 1.0
     assert found.max() > 25
     assert found[np.abs(ways[0]).max(axis=1) > 2.4].max() < found.max() - 12
-    exact = probe.look(seen.camera, seen.picture, supposed(one)).tip
+    exact = probe.evaluate(seen.camera, seen.picture, hypotheses(one)).tip
     assert found[len(found) // 2] == pytest.approx(exact, abs=2.5), "near the middle pixels move evenly"
 
 
 def test_nothing_stands_out_on_a_bare_board(front: Seen) -> None:
     bare = front.camera.picture(picture_of([], front.pose))
     for size in PIECES.sizes.values():
-        borne = Probe(size).look(front.camera, bare, supposed(STACKS[0]))
-        assert borne.tip[0] < 3
-        assert borne.foot[0] < 4
-        assert borne.unevenness[0] < 4
-        assert borne.levels[0] / borne.levels[0].mean() == pytest.approx(np.array(GROUND) / np.mean(GROUND), abs=0.03)
+        support = Probe(size).evaluate(front.camera, bare, hypotheses(STACKS[0]))
+        assert support.tip[0] < 3
+        assert support.foot[0] < 4
+        assert support.unevenness[0] < 4
+        assert support.levels[0] / support.levels[0].mean() == pytest.approx(
+            np.array(GROUND) / np.mean(GROUND), abs=0.03
+        )
 
 
 @pytest.mark.parametrize("one", [STACKS[0], STACKS[4]], ids=lambda one: one.place)
@@ -169,11 +171,11 @@ def test_a_quarter_turn_is_the_same_pyramid(seen: Seen, quarters: int) -> None:
 def test_wider_tips_are_measured_wider_whatever_size_is_supposed(seen: Seen) -> None:
     widths: dict[str, list[float]] = {"S": [], "M": [], "L": []}
     for one in STACKS:
-        found = tip_widths_mm(seen.camera, seen.picture, supposed(one))[0]
+        found = tip_widths_mm(seen.camera, seen.picture, hypotheses(one))[0]
         widths[one.stack[-1][0]].append(float(found))
-        beside = tip_widths_mm(seen.camera, seen.picture, supposed(one, 0.3, -0.2))[0]
+        beside = tip_widths_mm(seen.camera, seen.picture, hypotheses(one, 0.3, -0.2))[0]
         assert beside == pytest.approx(found, abs=0.5), "an error of the middle hardly changes it"
-        turned = tip_widths_mm(seen.camera, seen.picture, supposed(one, twist=np.pi / 2))[0]
+        turned = tip_widths_mm(seen.camera, seen.picture, hypotheses(one, twist=np.pi / 2))[0]
         assert turned == pytest.approx(found, abs=0.01)
     small, large = np.mean(widths["S"]), np.mean(widths["L"])
     assert small < np.mean(widths["M"]) < large
