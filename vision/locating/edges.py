@@ -66,16 +66,16 @@ class Edges:
     lengths: FloatArray
 
     @classmethod
-    def of(cls, grey: Image, camera: CameraModel, shrunk: int = 1) -> Edges:
+    def detect(cls, grey: Image, camera: CameraModel, reduction: int = 1) -> Edges:
         """Detect edges in a one-channel picture with OpenCV's line segment detector (von Gioi 2012).
 
-        Detection runs on a picture reduced by the factor ``shrunk``, in which blurred edges are sharp.
+        Detection runs on a picture reduced by the factor ``reduction``, in which blurred edges are sharp.
         """
-        small = cv2.resize(grey, None, fx=1 / shrunk, fy=1 / shrunk, interpolation=cv2.INTER_AREA)
+        small = cv2.resize(grey, None, fx=1 / reduction, fy=1 / reduction, interpolation=cv2.INTER_AREA)
         found = cv2.createLineSegmentDetector(cv2.LSD_REFINE_STD).detect(small)[0]
         ends = np.zeros((0, 2, 2)) if found is None else np.asarray(found, dtype=np.float64).reshape(-1, 2, 2)
         # pixel centres are at whole numbers
-        ends = (ends + 0.5) * shrunk - 0.5
+        ends = (ends + 0.5) * reduction - 0.5
         long_px = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
         chosen = np.argsort(-long_px)[: _SETTINGS.most_edges]
         ends = ends[chosen[long_px[chosen] >= _SETTINGS.shortest_px]]
@@ -84,20 +84,22 @@ class Edges:
         planes = np.cross(rays[:, 0], rays[:, 1])
         return cls(ends, rays, _unit(planes), _unit(rays.mean(axis=1)), np.linalg.norm(flat[:, 1] - flat[:, 0], axis=1))
 
-    def first(self, count: int) -> Edges:
-        """The longest edges."""
+    def longest(self, count: int) -> Edges:
+        """Return the longest edges."""
         return Edges(
             self.ends_px[:count], self.rays[:count], self.planes[:count], self.middles[:count], self.lengths[:count]
         )
 
     def misalignment(self, directions: FloatArray) -> FloatArray:
-        """Sine of the angle between each edge, at its midpoint, and each direction (m, 3); shape (m, n)."""
-        ways = np.cross(self.middles[None], directions[:, None])
-        along = np.einsum("mnk,nk->mn", ways, self.planes) / np.maximum(np.linalg.norm(ways, axis=2), 1e-9)
+        """Return the sine of the angle between each edge, at its midpoint, and each direction (m, 3); shape (m, n)."""
+        across = np.cross(self.middles[None], directions[:, None])
+        along = np.einsum("mnk,nk->mn", across, self.planes) / np.maximum(np.linalg.norm(across, axis=2), 1e-9)
         return np.asarray(np.sqrt(np.maximum(0.0, 1.0 - along**2)))
 
     def votes(self, directions: FloatArray) -> FloatArray:
-        """Total length of the edges that point in each direction (m, 3), weighted by their precision; shape (m,)."""
+        """Return the total length of the edges that point in each direction (m, 3), weighted by their precision; shape
+        (m,).
+        """
         within = np.sin(np.radians(_SETTINGS.parallel_deg))
         return np.asarray(np.maximum(0.0, 1.0 - self.misalignment(directions) / within) @ self.lengths)
 
@@ -107,45 +109,45 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 
 def candidate_rotations(edges: Edges) -> list[FloatArray]:
-    """Possible rotations of a board under the camera, most likely first, as matrices (3, 3) from its frame.
+    """Return possible rotations of a board under the camera, most likely first, as matrices (3, 3) from its frame.
 
     The columns are the board's two sides and its normal, which points to the camera. The order of the sides is
     arbitrary.
     """
-    turns: list[FloatArray] = []
-    for first in _shared(edges):
-        for second in _crossing(edges, first):
-            turn = _settled(edges, np.column_stack([first, second, np.cross(first, second)]))
-            if turn[2, 2] > 0:
-                turn = np.column_stack([turn[:, 1], turn[:, 0], -turn[:, 2]])
-            too_flat = -turn[2, 2] < np.cos(np.radians(_SETTINGS.most_tilt_deg))
-            if not too_flat and not any(_same_turn(turn, other) for other in turns):
-                turns.append(turn)
-    return turns
+    rotations: list[FloatArray] = []
+    for first in _shared_directions(edges):
+        for second in _perpendicular_directions(edges, first):
+            rotation = _refine_rotation(edges, np.column_stack([first, second, np.cross(first, second)]))
+            if rotation[2, 2] > 0:
+                rotation = np.column_stack([rotation[:, 1], rotation[:, 0], -rotation[:, 2]])
+            too_flat = -rotation[2, 2] < np.cos(np.radians(_SETTINGS.most_tilt_deg))
+            if not too_flat and not any(_have_same_axes(rotation, other) for other in rotations):
+                rotations.append(rotation)
+    return rotations
 
 
-def _same_turn(one: FloatArray, other: FloatArray) -> bool:
-    """Whether two rotations have the same axes, in any order."""
+def _have_same_axes(one: FloatArray, other: FloatArray) -> bool:
+    """Return whether two rotations have the same axes, in any order."""
     alike = np.abs(one.T @ other).max(axis=0).min()
     return bool(alike > np.cos(np.radians(_SETTINGS.same_turn_deg)))
 
 
-def _shared(edges: Edges) -> Iterator[FloatArray]:
-    """The directions shared by most edges."""
-    few = edges.first(_SETTINGS.proposing)
+def _shared_directions(edges: Edges) -> Iterator[FloatArray]:
+    """Yield the directions shared by most edges."""
+    few = edges.longest(_SETTINGS.proposing)
     first, second = np.triu_indices(len(few.lengths), 1)
     meeting = np.cross(few.planes[first], few.planes[second])
     size = np.linalg.norm(meeting, axis=1)
     apart = size > np.sin(np.radians(0.5))
     directions = meeting[apart] / size[apart, None]
-    voters = edges.first(_SETTINGS.voting)
+    voters = edges.longest(_SETTINGS.voting)
     parts = range(0, len(directions), _SETTINGS.most_edges)
     votes = [voters.votes(directions[start : start + _SETTINGS.most_edges]) for start in parts]
-    yield from _distinct(directions, np.concatenate(votes) if votes else np.zeros(0), _SETTINGS.directions)
+    yield from _distinct_directions(directions, np.concatenate(votes) if votes else np.zeros(0), _SETTINGS.directions)
 
 
-def _crossing(edges: Edges, direction: FloatArray) -> Iterator[FloatArray]:
-    """The directions at right angles to one that most edges share, ignoring edges that point along that one."""
+def _perpendicular_directions(edges: Edges, direction: FloatArray) -> Iterator[FloatArray]:
+    """Yield the directions at right angles to one that most edges share, ignoring edges that point along that one."""
     across = np.cross(edges.planes, direction)
     size = np.linalg.norm(across, axis=1)
     own = edges.misalignment(direction[None])[0] < 2 * np.sin(np.radians(_SETTINGS.parallel_deg))
@@ -153,11 +155,11 @@ def _crossing(edges: Edges, direction: FloatArray) -> Iterator[FloatArray]:
     chosen = others[: _SETTINGS.proposing]
     directions = across[chosen] / size[chosen, None]
     rest = Edges(*(part[others] for part in (edges.ends_px, edges.rays, edges.planes, edges.middles, edges.lengths)))
-    yield from _distinct(directions, rest.votes(directions), _SETTINGS.crossings)
+    yield from _distinct_directions(directions, rest.votes(directions), _SETTINGS.crossings)
 
 
-def _distinct(directions: FloatArray, votes: npt.NDArray[np.float64], most: int) -> Iterator[FloatArray]:
-    """The directions with most votes, without near duplicates."""
+def _distinct_directions(directions: FloatArray, votes: npt.NDArray[np.float64], most: int) -> Iterator[FloatArray]:
+    """Yield the directions with most votes, without near duplicates."""
     kept: list[FloatArray] = []
     for index in np.argsort(-votes):
         if len(kept) == most:
@@ -167,16 +169,16 @@ def _distinct(directions: FloatArray, votes: npt.NDArray[np.float64], most: int)
             yield directions[index]
 
 
-def _settled(edges: Edges, turn: FloatArray) -> FloatArray:
+def _refine_rotation(edges: Edges, rotation: FloatArray) -> FloatArray:
     """Refine a rotation by least squares on all edges along its sides."""
     for _ in range(3):
         rows, errors = [], []
-        for side in (turn[:, 0], turn[:, 1]):
+        for side in (rotation[:, 0], rotation[:, 1]):
             near = edges.misalignment(side[None])[0] < np.sin(np.radians(_SETTINGS.parallel_deg))
             slant = np.linalg.norm(np.cross(edges.middles[near], side), axis=1)
             weight = np.sqrt(edges.lengths[near]) / np.maximum(slant, 1e-3)
             rows.append(weight[:, None] * np.cross(side, edges.planes[near]))
             errors.append(-weight * (edges.planes[near] @ side))
         moved = np.linalg.lstsq(np.concatenate(rows), np.concatenate(errors), rcond=None)[0]
-        turn = np.asarray(cv2.Rodrigues(moved)[0] @ turn, dtype=np.float64)
-    return turn
+        rotation = np.asarray(cv2.Rodrigues(moved)[0] @ rotation, dtype=np.float64)
+    return rotation

@@ -119,14 +119,14 @@ class BoardSighting:
 
 
 def symmetric_poses(pose: Pose, surface: GridSurface) -> tuple[Pose, ...]:
-    """The poses from which the board's lines look the same; the given pose comes first."""
+    """Return the poses from which the board's lines look the same; the given pose comes first."""
     quarters = (0, 1, 2, 3) if surface.columns == surface.rows else (0, 2)
     about = (Pose.from_vectors((0.0, 0.0, np.pi / 2 * quarter), (0.0, 0.0, 0.0)).rotation for quarter in quarters)
     return tuple(Pose(pose.rotation @ turn, pose.translation) for turn in about)
 
 
 def is_ambiguous(board: BoardSighting, others: Sequence[BoardSighting], surface: GridSurface) -> bool:
-    """Whether one of the other boards is nearly as visible and lies elsewhere."""
+    """Return whether one of the other boards is nearly as visible and lies elsewhere."""
     return any(
         other.visibility > board.visibility - _SETTINGS.least_lead
         and float(np.linalg.norm(other.pose.translation - board.pose.translation)) > surface.cell_mm / 2
@@ -134,30 +134,32 @@ def is_ambiguous(board: BoardSighting, others: Sequence[BoardSighting], surface:
     )
 
 
-def boards_in(grey: Image, camera: CameraModel, surface: GridSurface) -> Iterator[tuple[Edges, BoardSighting]]:
-    """Every accepted board among a picture's edges; if there is none, the search is repeated in a reduced picture."""
+def clear_boards(grey: Image, camera: CameraModel, surface: GridSurface) -> Iterator[tuple[Edges, BoardSighting]]:
+    """Yield every accepted board among a picture's edges; if there is none, the search is repeated in a reduced
+    picture.
+    """
     for shrunk in _SETTINGS.shrunk:
-        edges = Edges.of(grey, camera, shrunk)
-        clear = [one for one in find_boards(edges, camera, surface) if one.is_clear]
+        edges = Edges.detect(grey, camera, shrunk)
+        clear = [one for one in candidate_boards(edges, camera, surface) if one.is_clear]
         yield from ((edges, one) for one in clear)
         if clear:
             return
 
 
-def find_boards(edges: Edges, camera: CameraModel, surface: GridSurface) -> list[BoardSighting]:
-    """Candidates for the board among a picture's edges, most likely first, in any orientation."""
+def candidate_boards(edges: Edges, camera: CameraModel, surface: GridSurface) -> list[BoardSighting]:
+    """Return candidates for the board among a picture's edges, most likely first, in any orientation."""
     candidates: list[tuple[float, Pose]] = []
     for turn in candidate_rotations(edges):
         sideways = np.column_stack([turn[:, 1], -turn[:, 0], turn[:, 2]])
         for rotation in (turn,) if surface.columns == surface.rows else (turn, sideways):
-            candidates += _candidates_with(edges, rotation, camera, surface)
+            candidates += _candidates_at_rotation(edges, rotation, camera, surface)
     candidates.sort(key=lambda candidate: -candidate[0])
     fitted = (fit_to_lines(edges, camera, pose, surface) for _, pose in candidates[: _SETTINGS.fitted])
     return sorted((one for one in fitted if one is not None), key=lambda one: -one.visibility)
 
 
 def board_near(edges: Edges, camera: CameraModel, pose: Pose, surface: GridSurface) -> BoardSighting | None:
-    """The board at a pose, or one square away where it is clearly more visible; ``None`` if there is none."""
+    """Return the board at a pose, or one square away where it is clearly more visible; ``None`` if there is none."""
     here = fit_to_lines(edges, camera, pose, surface)
     best = here
     for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
@@ -177,7 +179,7 @@ def fit_to_lines(
     An edge's end has the square root of its edge's length in pixels as weight, reduced when it is off its line.
     """
     for within in np.linspace(_SETTINGS.on_line, _SETTINGS.on_fitted_line, 3):
-        points, pixels, normals, weights = _on_lines(edges, pose, surface, float(within))
+        points, pixels, normals, weights = _edge_ends_on_lines(edges, pose, surface, float(within))
         if len(points) < _SETTINGS.fewest_points:
             return None
         off_px = np.abs(((project(camera, pose, points) - pixels) * normals).sum(axis=1))
@@ -187,7 +189,7 @@ def fit_to_lines(
             normals = np.concatenate([normals, np.zeros_like(known.pixels)])
             weights = np.concatenate([weights, known.weights])
         pose = refine_pose(camera, pose, points, pixels, directions=normals, weights=weights)
-    shown = _visibility(_families(edges, pose, surface), _SETTINGS.on_fitted_line)
+    shown = _visibility(_line_families(edges, pose, surface), _SETTINGS.on_fitted_line)
     return BoardSighting(pose, shown, float(np.sqrt(np.mean(off_px**2))))
 
 
@@ -207,7 +209,9 @@ class _LineFamily:
 
     @classmethod
     def along(cls, edges: Edges, rotation: FloatArray, surface: GridSurface, side: int) -> _LineFamily:
-        """The edges along a side (0: x, 1: y), in units of the camera's height above the board and from its foot."""
+        """Return the edges along a side (0: x, 1: y), in units of the camera's height above the board and from its
+        foot.
+        """
         near = edges.misalignment(rotation[:, side][None])[0] < np.sin(np.radians(_SETTINGS.off_deg))
         down = -edges.rays @ rotation[:, 2]
         chosen = np.flatnonzero(near & (down.min(axis=1) > _SETTINGS.horizon))
@@ -222,12 +226,12 @@ class _LineFamily:
         )
 
     def moved(self, across: float, along: float, pitch: float) -> _LineFamily:
-        """The same edges relative to another corner and another size of square."""
+        """Return the same edges relative to another corner and another size of square."""
         return replace(self, across=(self.across - across) / pitch, ends=(self.ends - along) / pitch)
 
 
-def _families(edges: Edges, pose: Pose, surface: GridSurface) -> tuple[_LineFamily, _LineFamily]:
-    """The edges along both sides of a board at a pose."""
+def _line_families(edges: Edges, pose: Pose, surface: GridSurface) -> tuple[_LineFamily, _LineFamily]:
+    """Return the edges along both sides of a board at a pose."""
     camera_mm, bounds = pose.camera_position_mm, surface.bounds_mm
     above_mm = camera_mm[2] - surface.height_mm
     pitch = surface.cell_mm / above_mm
@@ -236,13 +240,13 @@ def _families(edges: Edges, pose: Pose, surface: GridSurface) -> tuple[_LineFami
     return along_x.moved(y, x, pitch), along_y.moved(x, y, pitch)
 
 
-def _on_lines(
+def _edge_ends_on_lines(
     edges: Edges, pose: Pose, surface: GridSurface, within: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Edge ends on lines: on the board (n, 3), in the picture (n, 2), normals in pixels (n, 2) and weights (n,)."""
+    """Return edge ends on lines: on the board (n, 3), in the picture (n, 2), normals in pixels (n, 2), weights (n,)."""
     points, pixels, normals, weights = [], [], [], []
     corner = np.array([surface.bounds_mm.left_mm, surface.bounds_mm.near_mm])
-    for side, family in enumerate(_families(edges, pose, surface)):
+    for side, family in enumerate(_line_families(edges, pose, surface)):
         line = np.round(family.across)
         on = (np.abs(family.across - line) < within) & (line >= 0) & (line < family.lines)
         on &= (family.ends[:, 1] > 0) & (family.ends[:, 0] < family.squares)
@@ -262,10 +266,12 @@ def _on_lines(
     return np.concatenate(points), np.concatenate(pixels), np.concatenate(normals), np.concatenate(weights)
 
 
-def _candidates_with(
+def _candidates_at_rotation(
     edges: Edges, rotation: FloatArray, camera: CameraModel, surface: GridSurface
 ) -> Iterator[tuple[float, Pose]]:
-    """Candidate poses of a board with this rotation whose line pattern fits the edges, each with its visibility."""
+    """Yield the candidate poses of a board with this rotation whose line pattern fits the edges, each with its
+    visibility.
+    """
     along_x, along_y = (_LineFamily.along(edges, rotation, surface, side) for side in (0, 1))
     focal_px, height_px = float(camera.matrix[1, 1]), camera.size[1]
     smallest, largest = (
@@ -290,7 +296,9 @@ def _candidates_with(
 
 
 def _best_offsets(family: _LineFamily, pitch: float) -> list[tuple[float, float]]:
-    """Best offsets of a pattern of equally spaced lines: the first line's position, and the number of visible lines."""
+    """Return the best offsets of a pattern of equally spaced lines: the first line's position, and the number of
+    visible lines.
+    """
     if not len(family.across):
         return []
     share = np.minimum(1.0, (family.ends[:, 1] - family.ends[:, 0]) / (family.squares * pitch))
@@ -316,13 +324,15 @@ def _best_offsets(family: _LineFamily, pitch: float) -> list[tuple[float, float]
 
 
 def _visibility(families: Sequence[_LineFamily], within: float) -> float:
-    """Visible share of a board's lines, with extra weight for the rim and a penalty for lines that continue beyond."""
+    """Return the visible share of a board's lines, with extra weight for the rim and a penalty for lines that continue
+    beyond.
+    """
     score, total = 0.0, 0
     for family in families:
         line = np.round(family.across)
         beside = np.abs(family.across - line)
-        on = _covered(family, line, beside < within, family.lines)
-        between = _covered(family, np.floor(family.across), beside > _SETTINGS.between_lines, family.lines - 1)
+        on = _covered_shares(family, line, beside < within, family.lines)
+        between = _covered_shares(family, np.floor(family.across), beside > _SETTINGS.between_lines, family.lines - 1)
         beyond = on[0].sum() + on[-1].sum() + on[1:-1, 0].sum() + on[1:-1, -1].sum()
         rim = on[1, 1:-1].sum() + on[-2, 1:-1].sum()
         score += on[1:-1, 1:-1].sum() + _SETTINGS.rim_weight * rim
@@ -331,8 +341,10 @@ def _visibility(families: Sequence[_LineFamily], within: float) -> float:
     return float(score / total)
 
 
-def _covered(family: _LineFamily, row: FloatArray, counted: BoolImage, rows: int) -> FloatArray:
-    """Share of each square's length covered by edges in each row, with one more row and square on every side."""
+def _covered_shares(family: _LineFamily, row: FloatArray, counted: BoolImage, rows: int) -> FloatArray:
+    """Return the share of each square's length covered by edges in each row, with one more row and square on every
+    side.
+    """
     shares = np.zeros((rows + 2, family.squares + 2))
     counted = counted & (row >= -1) & (row <= rows)
     start = np.arange(-1, family.squares + 1)

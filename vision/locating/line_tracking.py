@@ -18,8 +18,8 @@ from vision.frame import Frame
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, board_near, find_boards, fit_to_lines
-from vision.locating.location import TableLocation, board_by_lines, check_size, located_by_lines
+from vision.locating.lattice import BoardSighting, board_near, candidate_boards, fit_to_lines
+from vision.locating.location import TableLocation, board_by_lines, check_size, location_from_lines
 from vision.locating.tracking import TrackedTable
 from vision.opencv import as_grey
 
@@ -73,37 +73,37 @@ class LineTracker:
         check_size(frame.image, self._camera)
         grey, held = as_grey(frame.image), self._located
         if held is None:
-            return self._begin(board_by_lines(grey, self._camera, self._layout, self._previous), frame)
-        edges = Edges.of(grey, self._camera)
-        seen = self._near(edges, held.pose)
+            return self._restart_at(board_by_lines(grey, self._camera, self._layout, self._previous), frame)
+        edges = Edges.detect(grey, self._camera)
+        seen = self._find_nearby(edges, held.pose)
         if seen is None or seen.visibility < _SETTINGS.enough_visibility * self._usual_visibility:
-            seen = self._searched(edges, frame)
+            seen = self._search(edges, frame)
         if seen is None:
-            return self._hold(frame, held)
-        found = located_by_lines(seen, self._layout, held.pose)
-        if self._apart_px(held.pose, found.pose) < _SETTINGS.moved_px:
-            return self._stay(found, frame)
+            return self._keep_pose(frame, held)
+        found = location_from_lines(seen, self._layout, held.pose)
+        if self._shift_px(held.pose, found.pose) < _SETTINGS.moved_px:
+            return self._average_in(found, frame)
         if self._moved_from is None:
             self._moved_from = held.pose
-        return self._begin(seen, frame)
+        return self._restart_at(seen, frame)
 
-    def _near(self, edges: Edges, held: Pose) -> BoardSighting | None:
-        """The board where it was, or one square away if less of it is visible than usual."""
+    def _find_nearby(self, edges: Edges, held: Pose) -> BoardSighting | None:
+        """Return the board where it was, or one square away if less of it is visible than usual."""
         here = fit_to_lines(edges, self._camera, held, self._layout.board)
         if here is not None and here.visibility > _SETTINGS.as_usual * self._usual_visibility:
             return here
         return board_near(edges, self._camera, held, self._layout.board)
 
-    def _searched(self, edges: Edges, frame: Frame) -> BoardSighting | None:
-        """The board anywhere in the picture, unless the picture was searched a moment ago."""
+    def _search(self, edges: Edges, frame: Frame) -> BoardSighting | None:
+        """Return the board anywhere in the picture, unless the picture was searched a moment ago."""
         if frame.time_s - self._searched_at_s < _SETTINGS.search_every_s:
             return None
         self._searched_at_s = frame.time_s
-        found = next(iter(find_boards(edges, self._camera, self._layout.board)), None)
+        found = next(iter(candidate_boards(edges, self._camera, self._layout.board)), None)
         return found if found is not None and found.is_clear else None
 
-    def _begin(self, seen: BoardSighting, frame: Frame) -> TrackedTable:
-        located = located_by_lines(seen, self._layout, self._previous)
+    def _restart_at(self, seen: BoardSighting, frame: Frame) -> TrackedTable:
+        located = location_from_lines(seen, self._layout, self._previous)
         self._located, self._previous = located, located.pose
         self._poses.clear()
         self._poses.append(located.pose)
@@ -111,38 +111,38 @@ class LineTracker:
         self._seen_at_s = frame.time_s
         return TrackedTable(located, (), 1, moving=self._moved_from is not None)
 
-    def _stay(self, found: TableLocation, frame: Frame) -> TrackedTable:
+    def _average_in(self, found: TableLocation, frame: Frame) -> TrackedTable:
         self._seen_at_s = frame.time_s
         self._poses.append(found.pose)
-        self._previous = _mean(self._poses)
+        self._previous = _mean_pose(self._poses)
         self._located = replace(found, pose=self._previous)
-        return TrackedTable(self._located, (), len(self._poses), notices=self._came_to_rest(self._previous))
+        return TrackedTable(self._located, (), len(self._poses), notices=self._rest_notices(self._previous))
 
-    def _came_to_rest(self, pose: Pose) -> tuple[str, ...]:
+    def _rest_notices(self, pose: Pose) -> tuple[str, ...]:
         if self._moved_from is None:
             return ()
-        apart_px = self._apart_px(self._moved_from, pose)
+        apart_px = self._shift_px(self._moved_from, pose)
         self._moved_from = None
         if apart_px < _SETTINGS.moved_px:
             return ()
         return (f"the camera or the board moved ({apart_px:.0f} pixels in the picture) and was located again",)
 
-    def _hold(self, frame: Frame, held: TableLocation) -> TrackedTable:
+    def _keep_pose(self, frame: Frame, held: TableLocation) -> TrackedTable:
         held_s = frame.time_s - self._seen_at_s
         if held_s > self._hold_s:
             self._located, self._moved_from = None, None
             raise NotLocatedError(f"board not located: its lines have not been in sight for {held_s:.0f} s; uncover it")
         return TrackedTable(held, (), len(self._poses), moving=self._moved_from is not None, held_s=max(held_s, 1e-3))
 
-    def _apart_px(self, first: Pose, second: Pose) -> float:
-        """Largest distance, in the picture, between the board's corners at two poses."""
+    def _shift_px(self, first: Pose, second: Pose) -> float:
+        """Return the largest distance, in the picture, between the board's corners at two poses."""
         board = self._layout.board
         corners = board.bounds_mm.corners_mm(board.height_mm)
         difference = project(self._camera, first, corners) - project(self._camera, second, corners)
         return float(np.linalg.norm(difference, axis=1).max())
 
 
-def _mean(poses: Collection[Pose]) -> Pose:
-    """Mean of nearby poses; its rotation is the one closest to the mean of the rotation matrices."""
+def _mean_pose(poses: Collection[Pose]) -> Pose:
+    """Return the mean of nearby poses; its rotation is the one closest to the mean of the rotation matrices."""
     left, _, right = np.linalg.svd(np.mean([pose.rotation for pose in poses], axis=0))
     return Pose(left @ right, np.mean([pose.translation for pose in poses], axis=0))

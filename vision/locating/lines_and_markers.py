@@ -19,7 +19,7 @@ from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, KnownPoints, boards_in, fit_to_lines, symmetric_poses
+from vision.locating.lattice import BoardSighting, KnownPoints, clear_boards, fit_to_lines, symmetric_poses
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
 from vision.locating.patterns import find_expected, similarity_at
 from vision.locating.pose import PoseFit, agreement_px, corner_pairs, marker_error_px
@@ -55,10 +55,10 @@ def fit_lines_and_markers(
     edges: Edges, camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]
 ) -> BoardSighting | None:
     """Fit a nearby pose to markers and the board's lines; ``None`` where too few lines are visible."""
-    return fit_to_lines(edges, camera, pose, layout.board, _corners(layout, markers))
+    return fit_to_lines(edges, camera, pose, layout.board, _known_corners(layout, markers))
 
 
-def refined_by_lines(
+def refine_by_lines(
     image: Image, camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]
 ) -> Pose | None:
     """Fit a pose from few markers to the lines as well; ``None`` if there is one marker and the lines contradict it.
@@ -66,22 +66,22 @@ def refined_by_lines(
     Edges lead to the lines from further away, and also on boards of two colours. The lines' centres are then measured
     more exactly along their whole length, and used as long as they agree with the edges.
     """
-    together = fit_lines_and_markers(Edges.of(as_grey(image), camera), camera, pose, layout, markers)
+    together = fit_lines_and_markers(Edges.detect(as_grey(image), camera), camera, pose, layout, markers)
     start = pose if together is None or not together.is_clear else together.pose
     measured = refine_by_grid(image, camera, start, layout, markers)
     if start is pose:
         return measured if len(markers) > 1 or grid_agrees(image, camera, measured, layout) else None
-    return measured if _apart_mm(camera, measured, start, layout.board) < _SETTINGS.same_lines_mm else start
+    return measured if _corner_shift_mm(camera, measured, start, layout.board) < _SETTINGS.same_lines_mm else start
 
 
-def _apart_mm(camera: CameraModel, first: Pose, second: Pose, surface: GridSurface) -> float:
-    """Largest distance on the board between its corners at two poses."""
+def _corner_shift_mm(camera: CameraModel, first: Pose, second: Pose, surface: GridSurface) -> float:
+    """Return the largest distance on the board between its corners at two poses."""
     corners = surface.bounds_mm.corners_mm(surface.height_mm)
     seen = back_project(camera, first, project(camera, second, corners), surface.height_mm)
     return float(np.linalg.norm(seen - corners, axis=1).max())
 
 
-def _corners(layout: TableLayout, markers: Sequence[Marker]) -> KnownPoints | None:
+def _known_corners(layout: TableLayout, markers: Sequence[Marker]) -> KnownPoints | None:
     if not markers:
         return None
     points, pixels = corner_pairs(layout.markers, markers)
@@ -92,7 +92,8 @@ def _corners(layout: TableLayout, markers: Sequence[Marker]) -> KnownPoints | No
 def fit_by_lines(
     grey: Image, camera: CameraModel, layout: TableLayout, markers: Sequence[Marker], finder: MarkerDetector
 ) -> PoseFit | None:
-    """The pose by the board's lines, turned and moved by whole squares so that most markers are where they were seen.
+    """Return the pose by the board's lines, turned and moved by whole squares so that most markers are where they were
+    seen.
 
     Otherwise the markers' positions decide that look most like the markers, which works even for markers too blurred
     or covered to be detected. ``None`` where no board is found, where the orientation stays open, where the lines
@@ -101,14 +102,16 @@ def fit_by_lines(
     surface = layout.surfaces[0]
     if not isinstance(surface, GridSurface) or (isinstance(surface.pieces, Ink) and not markers):
         return None
-    for edges, sighting in islice(boards_in(grey, camera, layout.board), _SETTINGS.boards):
-        poses = _most_agreed(camera, symmetric_poses(sighting.pose, layout.board), layout, markers)
-        alike = [_alike(grey, camera, pose, layout, finder) for pose in poses]
-        order = np.argsort(alike)[::-1]
-        if not poses or (len(poses) > 1 and alike[order[0]] - alike[order[1]] < _SETTINGS.clearly_likelier):
+    for edges, sighting in islice(clear_boards(grey, camera, layout.board), _SETTINGS.boards):
+        poses = _most_agreeing_poses(camera, symmetric_poses(sighting.pose, layout.board), layout, markers)
+        similarities = [_total_similarity(grey, camera, pose, layout, finder) for pose in poses]
+        order = np.argsort(similarities)[::-1]
+        if not poses or (
+            len(poses) > 1 and similarities[order[0]] - similarities[order[1]] < _SETTINGS.clearly_likelier
+        ):
             continue
         first = order[0]
-        used = _there(grey, camera, poses[first], layout, markers, finder)
+        used = _markers_in_place(grey, camera, poses[first], layout, markers, finder)
         fitted = fit_lines_and_markers(edges, camera, poses[first], layout, used)
         if fitted is not None and fitted.is_clear:
             unused = tuple(one for one in markers if one.marker_id not in {other.marker_id for other in used})
@@ -118,12 +121,12 @@ def fit_by_lines(
     return None
 
 
-def _most_agreed(
+def _most_agreeing_poses(
     camera: CameraModel, poses: Sequence[Pose], layout: TableLayout, markers: Sequence[Marker]
 ) -> Sequence[Pose]:
-    """Of these poses, and if none agrees with a marker of those a square farther, those that agree with most markers.
+    """Return the poses that agree with most markers: of these or, if none agrees with any, of those a square farther.
 
-    All of them if no marker was seen.
+    Returns all of them if no marker was seen.
     """
     if not markers:
         return poses
@@ -135,37 +138,39 @@ def _most_agreed(
         for y_mm in steps
     ]
     for candidates in (poses, farther):
-        agreeing = [_markers_agreeing(camera, pose, layout, markers) for pose in candidates]
+        agreeing = [_count_agreeing_markers(camera, pose, layout, markers) for pose in candidates]
         if max(agreeing) > 0:
             return [pose for pose, count in zip(candidates, agreeing, strict=True) if count == max(agreeing)]
     return ()
 
 
-def _markers_agreeing(camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]) -> int:
-    """Number of ids whose marker's centre is nearer than half its side to where a pose puts it."""
+def _count_agreeing_markers(camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]) -> int:
+    """Return the number of ids whose marker's centre is nearer than half its side to where a pose puts it."""
     centres = np.array([(*layout.markers.centres_mm[marker.marker_id], layout.markers.z_mm) for marker in markers])
     away_px = np.linalg.norm(project(camera, pose, centres) - [marker.centre_px for marker in markers], axis=1)
     return len({one.marker_id for one, away in zip(markers, away_px.tolist(), strict=True) if away < one.side_px / 2})
 
 
-def _alike(grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, finder: MarkerDetector) -> float:
-    """Total similarity of the markers' positions to the markers; small values count little."""
+def _total_similarity(
+    grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, finder: MarkerDetector
+) -> float:
+    """Return the total similarity of the markers' positions to the markers; small values count little."""
     ids = layout.markers.centres_mm
     likeness = [similarity_at(grey, camera, pose, layout.markers, marker_id, finder) for marker_id in ids]
     return float(np.sum(np.square(np.maximum(likeness, 0.0))))
 
 
 def has_few_sharp_markers(markers: Sequence[Marker]) -> bool:
-    """Whether so few markers are sharp that the board's lines may be more reliable."""
+    """Return whether so few markers are sharp that the board's lines may be more reliable."""
     return len({marker.marker_id for marker in markers if marker.found_by in _SHARP}) <= _SETTINGS.few_markers
 
 
 def is_imprecise(fit: PoseFit) -> bool:
-    """Whether a pose rests on markers so few and blurred that the board's lines are more reliable."""
+    """Return whether a pose rests on markers so few and blurred that the board's lines are more reliable."""
     return len(fit.ids) < _SETTINGS.enough_markers and any(marker.found_by not in _SHARP for marker in fit.used)
 
 
-def _there(
+def _markers_in_place(
     grey: Image,
     camera: CameraModel,
     pose: Pose,
@@ -173,8 +178,8 @@ def _there(
     markers: Sequence[Marker],
     finder: MarkerDetector,
 ) -> tuple[Marker, ...]:
-    """The marker of each id that is where a pose puts it."""
-    there = []
+    """Return the marker of each id that is where a pose puts it."""
+    in_place = []
     for marker_id in sorted(layout.markers.centres_mm):
         seen = [marker for marker in markers if marker.marker_id == marker_id]
         if not any(_agrees(camera, pose, layout, marker) for marker in seen):
@@ -182,8 +187,8 @@ def _there(
             seen = [] if found is None else [found]
         agreeing = [marker for marker in seen if _agrees(camera, pose, layout, marker)]
         if agreeing:
-            there.append(min(agreeing, key=lambda one: marker_error_px(camera, pose, layout.markers, one)))
-    return tuple(there)
+            in_place.append(min(agreeing, key=lambda one: marker_error_px(camera, pose, layout.markers, one)))
+    return tuple(in_place)
 
 
 def _agrees(camera: CameraModel, pose: Pose, layout: TableLayout, marker: Marker) -> bool:

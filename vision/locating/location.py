@@ -23,7 +23,7 @@ from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
-from vision.locating.lattice import BoardSighting, board_near, boards_in, is_ambiguous, symmetric_poses
+from vision.locating.lattice import BoardSighting, board_near, clear_boards, is_ambiguous, symmetric_poses
 from vision.locating.lines_and_markers import fit_by_lines, has_few_sharp_markers, is_imprecise
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers
 from vision.locating.patterns import find_expected, refine_marker
@@ -110,24 +110,24 @@ def locate(
     grey = plain.grey
     wanted = frozenset(layout.markers.centres_mm)
     if not wanted:
-        return located_by_lines(board_by_lines(grey, camera, layout, previous), layout, previous)
+        return location_from_lines(board_by_lines(grey, camera, layout, previous), layout, previous)
     markers: tuple[Marker, ...] = ()
     fits: list[PoseFit] = []
     # two markers that agree determine where the others are: if those were searched for there, they are hidden
-    for looked, found in _ladder(plain, camera, layout, fits):
-        fresh = tuple(marker for marker in found if marker.marker_id in wanted and not _known(marker, markers))
+    for searched, found in _detection_steps(plain, camera, layout, fits):
+        fresh = tuple(marker for marker in found if marker.marker_id in wanted and not _is_known(marker, markers))
         if fresh:
             markers += fresh
             fits[:] = fit_poses(camera, layout.markers, markers)
-        if fits and (fits[0].ids == wanted or (looked and len(fits[0].ids) > 1 and not fits[0].unused)):
+        if fits and (fits[0].ids == wanted or (searched and len(fits[0].ids) > 1 and not fits[0].unused)):
             break
-    refined = [_refined_markers(fit, grey, camera, layout) for fit in fits]
+    refined = [_remeasure_markers(fit, grey, camera, layout) for fit in fits]
     sound = [fit for fit in refined if shapes_agree(camera, layout.markers, fit)]
     # more than two that contradict each other in every way indicate another camera's calibration
-    if _contradicting(sound) and len({marker.marker_id for marker in markers}) <= _SETTINGS.few_markers:
-        decided = _decided_by_surface(image, camera, layout, refined, previous)
+    if _contradicting_fits(sound) and len({marker.marker_id for marker in markers}) <= _SETTINGS.few_markers:
+        decided = _decide_by_surface(image, camera, layout, refined, previous)
         sound = sound if decided is None else [decided]
-    if (not sound or _contradicting(sound) or is_imprecise(sound[0])) and has_few_sharp_markers(markers):
+    if (not sound or _contradicting_fits(sound) or is_imprecise(sound[0])) and has_few_sharp_markers(markers):
         by_lines = fit_by_lines(grey, camera, layout, markers, MarkerDetector(layout.markers.dictionary))
         sound = sound if by_lines is None else [by_lines]
     return _choose(sound, markers, camera, layout, previous)
@@ -135,10 +135,10 @@ def locate(
 
 def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previous: Pose | None) -> BoardSighting:
     """Locate the board by its lines, first where it was before; raises NotLocatedError."""
-    near = None if previous is None else board_near(Edges.of(grey, camera), camera, previous, layout.board)
+    near = None if previous is None else board_near(Edges.detect(grey, camera), camera, previous, layout.board)
     if near is not None and near.is_clear:
         return near
-    boards = [sighting for _, sighting in boards_in(grey, camera, layout.board)]
+    boards = [sighting for _, sighting in clear_boards(grey, camera, layout.board)]
     if not boards:
         raise NotLocatedError(
             f"board not located: no grid of {layout.board.columns} x {layout.board.rows} squares is to be seen; check "
@@ -153,7 +153,7 @@ def board_by_lines(grey: Image, camera: CameraModel, layout: TableLayout, previo
     return boards[0]
 
 
-def located_by_lines(sighting: BoardSighting, layout: TableLayout, previous: Pose | None) -> TableLocation:
+def location_from_lines(sighting: BoardSighting, layout: TableLayout, previous: Pose | None) -> TableLocation:
     """Make a TableLocation of a board found by its lines, in the orientation it had before."""
     poses = symmetric_poses(sighting.pose, layout.board)
     if previous is None:
@@ -165,16 +165,16 @@ def located_by_lines(sighting: BoardSighting, layout: TableLayout, previous: Pos
     return TableLocation(best, (), (), sighting.error_px, {}, symmetric_poses=others)
 
 
-def _contradicting(fits: Sequence[PoseFit]) -> tuple[PoseFit, PoseFit] | None:
-    """The best fit and another one supported by as many markers, so that the markers can't decide between them."""
+def _contradicting_fits(fits: Sequence[PoseFit]) -> tuple[PoseFit, PoseFit] | None:
+    """Return the best fit and another with as many markers, so that the markers can't decide between them."""
     others = [fit for fit in fits[1:] if len(fit.ids) == len(fits[0].ids) and fit.ids | fits[0].ids != fits[0].ids]
     return (fits[0], others[0]) if others else None
 
 
-def _decided_by_surface(
+def _decide_by_surface(
     image: Image, camera: CameraModel, layout: TableLayout, fits: Sequence[PoseFit], previous: Pose | None
 ) -> PoseFit | None:
-    """The fit supported by the board's lines, refined by them; ``None`` when the lines don't decide either.
+    """Return the fit supported by the board's lines, refined by them; ``None`` when the lines don't decide either.
 
     Blurred markers contradict each other by their shapes, a pushed marker by its position. Where no lines are visible,
     the previous pose decides.
@@ -220,7 +220,7 @@ def check_size(image: Image, camera: CameraModel) -> None:
         )
 
 
-def _known(marker: Marker, markers: Sequence[Marker]) -> bool:
+def _is_known(marker: Marker, markers: Sequence[Marker]) -> bool:
     return any(
         other.marker_id == marker.marker_id
         and float(np.linalg.norm(other.centre_px - marker.centre_px)) < 0.5 * other.side_px
@@ -228,7 +228,7 @@ def _known(marker: Marker, markers: Sequence[Marker]) -> bool:
     )
 
 
-def _ladder(
+def _detection_steps(
     seen: PlainMarkers, camera: CameraModel, layout: TableLayout, fits: list[PoseFit]
 ) -> Iterator[tuple[bool, tuple[Marker, ...]]]:
     """Yield detections from fast to thorough, and whether missing markers were searched for where they must be.
@@ -241,17 +241,17 @@ def _ladder(
     if frozenset(marker.marker_id for marker in halved) >= wanted:
         yield False, halved
     yield False, seen.plain(finder)
-    yield True, _look_where_expected(grey, camera, layout, fits, finder)
-    looked_from = [fit.ids for fit in fits]
-    rungs = (finder.sharpened, finder.thorough, finder.enlarged, finder.equalised)
-    for find in (*rungs, partial(finder.outlined, ids=sorted(wanted))):
+    yield True, _search_expected(grey, camera, layout, fits, finder)
+    searched_from = [fit.ids for fit in fits]
+    methods = (finder.sharpened, finder.thorough, finder.enlarged, finder.equalised)
+    for find in (*methods, partial(finder.outlined, ids=sorted(wanted))):
         yield False, find(grey)
-        if [fit.ids for fit in fits] != looked_from:
-            yield True, _look_where_expected(grey, camera, layout, fits, finder)
-            looked_from = [fit.ids for fit in fits]
+        if [fit.ids for fit in fits] != searched_from:
+            yield True, _search_expected(grey, camera, layout, fits, finder)
+            searched_from = [fit.ids for fit in fits]
 
 
-def _look_where_expected(
+def _search_expected(
     grey: Image, camera: CameraModel, layout: TableLayout, fits: Sequence[PoseFit], finder: MarkerDetector
 ) -> tuple[Marker, ...]:
     found: list[Marker] = []
@@ -259,12 +259,12 @@ def _look_where_expected(
         for pose in (fit.pose, *fit.rivals[:1]):
             for marker_id in sorted(set(layout.markers.centres_mm) - fit.ids):
                 marker = find_expected(grey, camera, pose, layout.markers, marker_id, finder)
-                if marker is not None and not _known(marker, found):
+                if marker is not None and not _is_known(marker, found):
                     found.append(marker)
     return tuple(found)
 
 
-def _refined_markers(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayout) -> PoseFit:
+def _remeasure_markers(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayout) -> PoseFit:
     """Measure the fit's markers again by their whole pattern, where their outlines are not exact enough.
 
     Rival poses that explain the new measurements better come first.
@@ -279,7 +279,7 @@ def _refined_markers(fit: PoseFit, grey: Image, camera: CameraModel, layout: Tab
 
 
 def is_sharp(error_px: float, markers: int) -> bool:
-    """Whether the markers' outlines fix the pose so well that matching their patterns gains nothing."""
+    """Return whether the markers' outlines fix the pose so well that matching their patterns gains nothing."""
     return error_px < (_SETTINGS.sharp_error_px if markers < 4 else _SETTINGS.sharp_together_px) and markers > 2
 
 
@@ -301,7 +301,7 @@ def _choose(
     if not fits:
         raise NotLocatedError(f"table not located: {seen_text(seen, layout)}; {_what_to_do(seen)}")
     best = fits[0]
-    contradiction = _contradicting(fits)
+    contradiction = _contradicting_fits(fits)
     if contradiction is not None:
         if is_sheet and len(seen) > _SETTINGS.few_markers:
             raise NotLocatedError(
@@ -320,12 +320,12 @@ def _choose(
     lone = len(best.used) == 1 and best.used[0].found_by is not FoundBy.PLAIN
     uncertain = bool(best.rivals) or (lone and not best.by_lines)
     if previous is not None and best.rivals:
-        pose = min(candidates, key=lambda candidate: _apart(candidate, previous))
+        pose = min(candidates, key=lambda candidate: _camera_distance_mm(candidate, previous))
     chosen = PoseFit(pose, best.used, best.unused, best.error_px)
-    return located_from(chosen, camera, layout, seen, uncertain=uncertain)
+    return location_from_fit(chosen, camera, layout, seen, uncertain=uncertain)
 
 
-def located_from(
+def location_from_fit(
     fit: PoseFit, camera: CameraModel, layout: TableLayout, ids_seen: Sequence[int], *, uncertain: bool
 ) -> TableLocation:
     """Make a TableLocation of a fit: the error of each marker, and notices for a person."""
@@ -335,7 +335,7 @@ def located_from(
     return TableLocation(fit.pose, fit.used, tuple(ids_seen), error_px, errors, uncertain, notices)
 
 
-def _apart(first: Pose, second: Pose) -> float:
+def _camera_distance_mm(first: Pose, second: Pose) -> float:
     return float(np.linalg.norm(first.camera_position_mm - second.camera_position_mm))
 
 
@@ -364,7 +364,7 @@ def _notices(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[st
 
 
 def cell_px(camera: CameraModel, pose: Pose, surface: GridSurface) -> float:
-    """Width of a surface's cells in the picture, in pixels: the least of the means along its four edges."""
+    """Return the width of a surface's cells in the picture, in pixels: the least of the means along its four edges."""
     corners = project(camera, pose, surface.bounds_mm.corners_mm(surface.height_mm))
     sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
     return float(min(sides[::2].min() / surface.columns, sides[1::2].min() / surface.rows))

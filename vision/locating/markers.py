@@ -62,8 +62,8 @@ class Marker:
         return float(np.sqrt(quad_area(self.corners_px)))
 
 
-def _sharpened(grey: Image, spread_px: float, amount: float) -> Image:
-    """Unsharp masking in linear light, because blur acts on light."""
+def _sharpen(grey: Image, spread_px: float, amount: float) -> Image:
+    """Return the apply unsharp masking in linear light, because blur acts on light."""
     light = undo_tone_curve(grey).astype(np.float32)
     sharp = (1 + amount) * light - amount * cv2.GaussianBlur(light, (0, 0), spread_px)
     return np.asarray(255 * (np.clip(sharp, 0, 255) / 255) ** (1 / TONE_CURVE), dtype=np.uint8)
@@ -115,7 +115,7 @@ class MarkerDetector:
         self._filling = cv2.aruco.ArucoDetector(self._dictionary, as_large)
 
     def pattern(self, marker_id: int) -> Image:
-        """The marker's modules, black border included, one pixel a module: 0 or 255."""
+        """Return the marker's modules, black border included, one pixel a module: 0 or 255."""
         modules = self._dictionary.markerSize + 2
         return np.asarray(cv2.aruco.generateImageMarker(self._dictionary, marker_id, modules), dtype=np.uint8)
 
@@ -167,13 +167,13 @@ class MarkerDetector:
     def sharpened(self, image: Image) -> tuple[Marker, ...]:
         """Detect after strong sharpening: out of focus or shaken pictures."""
         grey = as_grey(image)
-        return self._find(self._thorough, _sharpened(grey, 3.0, 6.0), FoundBy.SHARPENED, measured_on=grey)
+        return self._find(self._thorough, _sharpen(grey, 3.0, 6.0), FoundBy.SHARPENED, measured_on=grey)
 
     def enlarged(self, image: Image) -> tuple[Marker, ...]:
         """Detect at twice the size, sharpened: small markers."""
         grey = as_grey(image)
         twice = np.asarray(cv2.resize(grey, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
-        return self._find(self._thorough, _sharpened(twice, 4.0, 3.0), FoundBy.ENLARGED, measured_on=grey, scale=2.0)
+        return self._find(self._thorough, _sharpen(twice, 4.0, 3.0), FoundBy.ENLARGED, measured_on=grey, scale=2.0)
 
     def outlined(self, image: Image, ids: Collection[int]) -> tuple[Marker, ...]:
         """Identify dark quads whose code is too blurred to be decoded by their similarity to the codes of ``ids``.
@@ -188,7 +188,7 @@ class MarkerDetector:
         found: dict[int, tuple[float, Marker]] = {}
         for quads in zip(rough, refined, strict=True):
             for quad in (one for one in quads if one is not None):
-                marker_id, turns, likeness, lead = codes.likest(grey, quad)
+                marker_id, turns, likeness, lead = codes.most_similar(grey, quad)
                 known = found.get(marker_id)
                 if likeness < self._outlines.least_likeness or lead < self._outlines.least_lead:
                     continue
@@ -230,14 +230,14 @@ class PlainMarkers:
         return as_grey(self._image)
 
     def halved(self, finder: MarkerDetector) -> tuple[Marker, ...]:
-        """What ``finder.halved`` finds."""
-        return self._once("halved", finder, finder.halved)
+        """Return what ``finder.halved`` finds."""
+        return self._detect_once("halved", finder, finder.halved)
 
     def plain(self, finder: MarkerDetector) -> tuple[Marker, ...]:
-        """What ``finder.plain`` finds."""
-        return self._once("plain", finder, finder.plain)
+        """Return what ``finder.plain`` finds."""
+        return self._detect_once("plain", finder, finder.plain)
 
-    def _once(
+    def _detect_once(
         self, method: str, finder: MarkerDetector, find: Callable[[Image], tuple[Marker, ...]]
     ) -> tuple[Marker, ...]:
         key = (method, finder.dictionary)
@@ -276,13 +276,13 @@ def redetect_markers(grey: Image, expected_px: Mapping[int, FloatArray], finder:
     for (marker_id, quad), corners in zip(inside.items(), refine_quads(grey, list(inside.values())), strict=True):
         if corners is None or np.abs(corners - quad).max() > _MOVED_AT_MOST_PX:
             continue
-        if _code_likeness(grey, corners, finder.pattern(marker_id)) >= _LEAST_LIKENESS:
+        if _code_similarity(grey, corners, finder.pattern(marker_id)) >= _LEAST_LIKENESS:
             found[marker_id] = Marker(marker_id, corners, FoundBy.SEEN_AGAIN)
     return found
 
 
 def _dark_quads(grey: Image, settings: OutlineSettings) -> list[FloatArray]:
-    """Convex quads (4, 2), clockwise in the picture, darker than their surroundings; searched at half scale."""
+    """Return convex quads (4, 2), clockwise in the picture, darker than their surroundings; searched at half scale."""
     half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     quads = np.empty((0, 4, 2))
     for window_px in settings.windows_px:
@@ -320,28 +320,28 @@ class _Codes:
             soft = cv2.GaussianBlur(pattern, (0, 0), smear_modules)
             for turns in range(4):
                 names.append((marker_id, turns))
-                shown.append(_normalised(_enlarged(np.rot90(soft, turns))))
+                shown.append(_normalise(_enlarge(np.rot90(soft, turns))))
         return cls(tuple(names), np.stack(shown), _POINTS_PER_MODULE * next(iter(patterns.values())).shape[0])
 
-    def likest(self, grey: Image, corners_px: FloatArray) -> tuple[int, int, float, float]:
-        """The most similar code to a quad: id, number of corners it is turned by, similarity, and lead."""
-        likeness = self.shown @ _normalised(_seen_inside(grey, corners_px, self.points))
+    def most_similar(self, grey: Image, corners_px: FloatArray) -> tuple[int, int, float, float]:
+        """Return the most similar code to a quad: id, number of corners it is turned by, similarity, and lead."""
+        likeness = self.shown @ _normalise(_rectified_contents(grey, corners_px, self.points))
         first, second = np.argsort(-likeness)[:2]
         marker_id, turns = self.names[first]
         return marker_id, turns, float(likeness[first]), float(likeness[first] - likeness[second])
 
 
-def _enlarged(pattern: Image) -> Image:
+def _enlarge(pattern: Image) -> Image:
     return np.repeat(np.repeat(pattern, _POINTS_PER_MODULE, axis=0), _POINTS_PER_MODULE, axis=1)
 
 
-def _normalised(values: npt.NDArray[Any]) -> FloatArray:
+def _normalise(values: npt.NDArray[Any]) -> FloatArray:
     apart = np.asarray(values, dtype=np.float64).ravel() - float(np.mean(values))
     return apart / max(float(np.linalg.norm(apart)), 1e-9)
 
 
-def _seen_inside(grey: Image, corners_px: FloatArray, points: int) -> Image:
-    """The contents of a quad, rectified to (points, points)."""
+def _rectified_contents(grey: Image, corners_px: FloatArray, points: int) -> Image:
+    """Return the contents of a quad, rectified to (points, points)."""
     unit = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=np.float32)
     to_picture = cv2.getPerspectiveTransform(unit, corners_px.astype(np.float32))
     steps = (np.arange(points, dtype=np.float64) + 0.5) / points
@@ -352,8 +352,8 @@ def _seen_inside(grey: Image, corners_px: FloatArray, points: int) -> Image:
     return np.asarray(seen, dtype=np.uint8)
 
 
-def _code_likeness(grey: Image, corners_px: FloatArray, pattern: Image) -> float:
-    """Correlation (-1 to 1) of a marker's modules with the picture between its corners."""
-    known = _enlarged(pattern)
-    seen = _seen_inside(grey, corners_px, known.shape[0])
-    return float(_normalised(seen) @ _normalised(known))
+def _code_similarity(grey: Image, corners_px: FloatArray, pattern: Image) -> float:
+    """Return the correlation (-1 to 1) of a marker's modules with the picture between its corners."""
+    known = _enlarge(pattern)
+    seen = _rectified_contents(grey, corners_px, known.shape[0])
+    return float(_normalise(seen) @ _normalise(known))

@@ -113,7 +113,7 @@ def find_expected(
     )
     if patch is None:
         return None
-    for sighting in finder.filling(_stretched(patch.image)):
+    for sighting in finder.filling(_stretch_contrast(patch.image)):
         if sighting.marker_id == marker_id:
             corners = patch.to_pixels(sighting.corners_px)
             refined = refine_quad(grey, corners)
@@ -121,7 +121,7 @@ def find_expected(
     return match_expected(grey, camera, pose, layout, marker_id, finder)
 
 
-def _stretched(patch: Image) -> Image:
+def _stretch_contrast(patch: Image) -> Image:
     low, high = np.percentile(patch, (2, 98))
     return np.asarray(np.clip((patch - low) * (255 / max(high - low, 8.0)), 0, 255), dtype=np.uint8)
 
@@ -145,13 +145,13 @@ def match_expected(
             rival, _, _ = _best_match(light, finder.pattern(other), side_px, (0.3,))
             if likeness < rival + _SETTINGS.least_lead:
                 return None
-    return _aligned(patch, light, side_px, place, template, marker_id)
+    return _align(patch, light, side_px, place, template, marker_id)
 
 
 def similarity_at(
     grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, finder: MarkerDetector
 ) -> float:
-    """Correlation (-1 to 1) between a marker and its expected position in the picture, at the best blur.
+    """Return the correlation (-1 to 1) between a marker and its expected position in the picture, at the best blur.
 
     A half-covered marker scores as its better half. 0 for a position outside the picture.
     """
@@ -190,7 +190,7 @@ def refine_marker(
     likeness, place, template = _best_match(light, finder.pattern(marker.marker_id), side_px, _SETTINGS.blurs_modules)
     if likeness < _SETTINGS.least_likeness:
         return marker
-    aligned = _aligned(patch, light, side_px, place, template, marker.marker_id)
+    aligned = _align(patch, light, side_px, place, template, marker.marker_id)
     if (
         aligned is None
         or np.linalg.norm(aligned.centre_px - marker.centre_px) > _SETTINGS.refine_sides * marker.side_px
@@ -202,7 +202,9 @@ def refine_marker(
 def _view(
     grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, search_sides: float
 ) -> tuple[RectifiedPatch, _Single, float] | None:
-    """The patch around a marker, its linear light, and the marker's side on it in pixels, near the picture's scale."""
+    """Return the patch around a marker, its linear light, and the marker's side on it in pixels, near the picture's
+    scale.
+    """
     expected = project(camera, pose, layout.corners_mm(marker_id))
     sides = np.linalg.norm(expected - np.roll(expected, -1, axis=0), axis=1)
     side_px = float(np.clip(1.25 * sides.max(), *_SETTINGS.patch_side_px))
@@ -214,7 +216,7 @@ def _view(
     return patch, np.asarray(undo_tone_curve(patch.image), dtype=np.float32), side_px
 
 
-def _aligned(
+def _align(
     patch: RectifiedPatch, light: _Single, side_px: float, place: FloatArray, template: _Single, marker_id: int
 ) -> Marker | None:
     found = align_affine(template, light, place)
@@ -232,7 +234,7 @@ def _aligned(
 def _best_match(
     light: _Single, pattern: Image, side_px: float, blurs_modules: tuple[float, ...]
 ) -> tuple[float, FloatArray, _Single]:
-    """Correlation (-1 to 1), position of the template's corner on the patch, and the best blurred template."""
+    """Return the correlation (-1 to 1), the position of the best template's corner on the patch, and that template."""
     best: tuple[float, FloatArray, _Single] = (-1.0, np.zeros(2), np.zeros((1, 1), dtype=np.float32))
     sharp = _template(pattern, side_px)
     for blur in blurs_modules:

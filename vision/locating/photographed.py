@@ -77,15 +77,15 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
     sheets = [part for layout in layouts for part in _sheets_of(layout)]
     markers = _markers_in(grey, sheets)
     _check_alone(markers, sheets)
-    fits = [fit for sheet in sheets if (fit := _fitted(grey, markers, sheet)) is not None]
+    fits = [fit for sheet in sheets if (fit := _fit_camera_and_pose(grey, markers, sheet)) is not None]
     if not fits:
-        raise NotLocatedError(_too_few(markers, sheets))
+        raise NotLocatedError(_too_few_text(markers, sheets))
     best = min(fits, key=lambda fit: fit.error_px)
     sides = [marker.side_px for marker in markers if marker.marker_id in best.layout.markers.centres_mm]
     if best.error_px > _SETTINGS.misfit * float(np.mean(sides)):
         games = listed(list(dict.fromkeys(sheet.game for sheet in sheets)))
         raise NotLocatedError(
-            f"no sheet found: {_named(markers)} are seen, but not where a sheet of {games} has them; give --layout "
+            f"no sheet found: {_ids_text(markers)} are seen, but not where a sheet of {games} has them; give --layout "
             "for a sheet of your own, or lay the paper flat"
         )
     width_px = cell_px(best.camera, best.pose, best.layout.board)
@@ -98,7 +98,7 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
 
 
 def _sheets_of(layout: TableLayout) -> Iterator[TableLayout]:
-    """The layout of each sheet alone, up to the maximum number."""
+    """Yield the layout of each sheet alone, up to the maximum number."""
     if not isinstance(layout.surfaces[0].pieces, Ink):
         return
     for part in layout.with_sheets(MOST_SHEETS).parts():
@@ -108,7 +108,7 @@ def _sheets_of(layout: TableLayout) -> Iterator[TableLayout]:
 
 
 def _markers_in(grey: Image, sheets: Sequence[TableLayout]) -> list[Marker]:
-    """The markers of any of the sheets, found by ever slower detectors until one sheet is complete."""
+    """Return the markers of any of the sheets, found by ever slower detectors until one sheet is complete."""
     found: list[Marker] = []
     for name in dict.fromkeys(sheet.markers.dictionary for sheet in sheets):
         finder = MarkerDetector(name)
@@ -137,8 +137,8 @@ def _check_alone(markers: Sequence[Marker], sheets: Sequence[TableLayout]) -> No
         raise NotLocatedError(f"the photo shows the {listed(there)}; take one of each alone")
 
 
-def _fitted(grey: Image, markers: Sequence[Marker], sheet: TableLayout) -> PhotographedSheet | None:
-    """The camera and pose that best explain a sheet's markers; ``None`` where too few are seen."""
+def _fit_camera_and_pose(grey: Image, markers: Sequence[Marker], sheet: TableLayout) -> PhotographedSheet | None:
+    """Return the camera and pose that best explain a sheet's markers; ``None`` where too few are seen."""
     own = {marker.marker_id: marker for marker in markers if marker.marker_id in sheet.markers.centres_mm}
     if len(own) < _SETTINGS.fewest_markers:
         return None
@@ -147,7 +147,7 @@ def _fitted(grey: Image, markers: Sequence[Marker], sheet: TableLayout) -> Photo
     off_px = _SETTINGS.corner_px + _SETTINGS.corner_share * float(np.mean([one.side_px for one in own.values()]))
     best: tuple[float, PhotographedSheet] | None = None
     for share in np.geomspace(*_SETTINGS.focal_lengths):
-        camera = _lens(float(share) * float(np.hypot(width, height)), (width, height))
+        camera = _camera_with_focal_length(float(share) * float(np.hypot(width, height)), (width, height))
         for pose in poses_from(camera, sheet.markers, tuple(own.values())):
             off = project(camera, pose, points) - pixels
             unusual = float(np.log(share / _SETTINGS.usual_focal)) / _SETTINGS.focal_spread
@@ -158,19 +158,19 @@ def _fitted(grey: Image, markers: Sequence[Marker], sheet: TableLayout) -> Photo
     return None if best is None else best[1]
 
 
-def _lens(focal_px: float, size: tuple[int, int]) -> CameraModel:
+def _camera_with_focal_length(focal_px: float, size: tuple[int, int]) -> CameraModel:
     matrix = np.array([[focal_px, 0, (size[0] - 1) / 2], [0, focal_px, (size[1] - 1) / 2], [0, 0, 1]])
     return CameraModel(matrix, np.zeros(5), size, name="of the photo")
 
 
-def _named(markers: Sequence[Marker]) -> str:
+def _ids_text(markers: Sequence[Marker]) -> str:
     ids = sorted({marker.marker_id for marker in markers})
     return f"marker{'s' if len(ids) > 1 else ''} {listed(ids)}"
 
 
-def _too_few(markers: Sequence[Marker], sheets: Sequence[TableLayout]) -> str:
+def _too_few_text(markers: Sequence[Marker], sheets: Sequence[TableLayout]) -> str:
     advice = "take the photo so that the markers in all four corners are in it, lit and sharp"
     if not markers:
         games = listed(list(dict.fromkeys(sheet.game for sheet in sheets)))
         return f"no sheet found: none of the markers of a sheet of {games} is seen; {advice}"
-    return f"no sheet found: only {_named(markers)} seen; expected {_SETTINGS.fewest_markers} of one sheet; {advice}"
+    return f"no sheet found: only {_ids_text(markers)} seen; expected {_SETTINGS.fewest_markers} of one sheet; {advice}"

@@ -81,18 +81,18 @@ class PoseFit:
 
 
 def marker_error_px(camera: CameraModel, pose: Pose, layout: MarkerLayout, marker: Marker) -> float:
-    """Root mean square distance in pixels between a marker's corners and their projections."""
+    """Return the root mean square distance in pixels between a marker's corners and their projections."""
     expected = project(camera, pose, layout.corners_mm(marker.marker_id))
     return float(np.sqrt(np.mean(np.sum((expected - marker.corners_px) ** 2, axis=1))))
 
 
 def agreement_px(layout: MarkerLayout, marker: Marker) -> float:
-    """Maximum root mean square error, in pixels, of a marker that agrees with a pose."""
+    """Return the maximum root mean square error, in pixels, of a marker that agrees with a pose."""
     return max(_SETTINGS.agrees_within_px, _SETTINGS.agrees_within_mm * marker.side_px / layout.side_mm)
 
 
 def shapes_agree(camera: CameraModel, layout: MarkerLayout, fit: PoseFit) -> bool:
-    """Whether the markers have the size and slant that their pose predicts.
+    """Return whether the markers have the size and slant that their pose predicts.
 
     The centres of up to three markers fit some pose wherever they lie, so only their shapes show that one was moved.
     Four or more markers contradict a pose by their positions alone. A shaken camera smears all markers in the same way:
@@ -117,7 +117,7 @@ def shapes_agree(camera: CameraModel, layout: MarkerLayout, fit: PoseFit) -> boo
 
 
 def faces_camera(pose: Pose, layout: MarkerLayout) -> bool:
-    """Whether the camera is above the table and every marker in front of it."""
+    """Return whether the camera is above the table and every marker in front of it."""
     if pose.camera_position_mm[2] <= _SETTINGS.nearest_camera_mm:
         return False
     centres = np.array([[*centre, layout.z_mm] for centre in layout.centres_mm.values()])
@@ -193,7 +193,9 @@ def _residuals(
 
 
 def poses_from(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marker]) -> list[Pose]:
-    """Both planar poses of some markers (different ids) together, refined, better one first, invalid ones left out."""
+    """Return both planar poses of some markers (different ids) together, refined, better one first, invalid ones left
+    out.
+    """
     points, pixels = corner_pairs(layout, markers)
     normalised = undistort_points(pixels, camera.matrix, camera.distortion)
     poses = []
@@ -207,7 +209,7 @@ def poses_from(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Mark
 
 
 def corner_pairs(layout: MarkerLayout, markers: Iterable[Marker]) -> tuple[FloatArray, FloatArray]:
-    """Corners of the markers on the table, (4n, 3) in millimetres, and in the picture, (4n, 2)."""
+    """Return corners of the markers on the table, (4n, 3) in millimetres, and in the picture, (4n, 2)."""
     chosen = list(markers)
     points = np.concatenate([layout.corners_mm(marker.marker_id) for marker in chosen])
     return points, np.concatenate([marker.corners_px for marker in chosen])
@@ -218,7 +220,7 @@ def _error_px(camera: CameraModel, pose: Pose, points: FloatArray, pixels: Float
 
 
 def _agreeing(camera: CameraModel, layout: MarkerLayout, pose: Pose, markers: Sequence[Marker]) -> list[Marker]:
-    """The marker of each id that agrees best with a pose, if any does."""
+    """Return the marker of each id that agrees best with a pose, if any does."""
     best: dict[int, tuple[float, Marker]] = {}
     for marker in markers:
         error = marker_error_px(camera, pose, layout, marker)
@@ -228,7 +230,8 @@ def _agreeing(camera: CameraModel, layout: MarkerLayout, pose: Pose, markers: Se
 
 
 def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marker]) -> list[PoseFit]:
-    """All poses that the layout's markers allow, with the markers that agree; most ids first, then smallest error.
+    """Return all poses that the layout's markers allow, with the markers that agree; most ids first, then smallest
+    error.
 
     Fits with the same markers are merged into one; the others become its ``rivals`` if they explain the corners within
     three times the error. Empty when there is no marker of the layout.
@@ -244,9 +247,10 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
         likely = [
             start
             for index, (start, error) in enumerate(zip(starts, errors, strict=True))
-            if error <= _as_good_as(min(errors)) and not any(poses_close(start, other) for other in starts[:index])
+            if error <= _equivalent_error_px(min(errors))
+            and not any(are_poses_close(start, other) for other in starts[:index])
         ]
-        together = [fit for start in likely if (fit := _settle(camera, layout, start, known)) is not None]
+        together = [fit for start in likely if (fit := _fit_agreeing_markers(camera, layout, start, known)) is not None]
         # where more markers agree than any three points must, no smaller group can explain the picture better
         agreeing = [fit for fit in together if not fit.unused and fit.error_px < _SETTINGS.clearly_together_px]
         if agreeing and len(known) >= _SETTINGS.clearly_together:
@@ -258,7 +262,7 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
         starts += poses_from(camera, layout, [marker])
     fits: dict[tuple[int, ...], list[PoseFit]] = {}
     for start in starts:
-        fit = _settle(camera, layout, start, known)
+        fit = _fit_agreeing_markers(camera, layout, start, known)
         if fit is not None:
             key = tuple(known.index(marker) for marker in known if marker not in fit.unused)
             fits.setdefault(key, []).append(fit)
@@ -266,7 +270,9 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
     return sorted(merged, key=lambda fit: (-len(fit.used), fit.error_px))
 
 
-def _settle(camera: CameraModel, layout: MarkerLayout, start: Pose, known: Sequence[Marker]) -> PoseFit | None:
+def _fit_agreeing_markers(
+    camera: CameraModel, layout: MarkerLayout, start: Pose, known: Sequence[Marker]
+) -> PoseFit | None:
     pose, used = start, _agreeing(camera, layout, start, known)
     for _ in range(4):
         if not used:
@@ -314,19 +320,19 @@ def merge_fits(group: Sequence[PoseFit]) -> PoseFit:
     best = ordered[0]
     rivals: list[Pose] = []
     for fit in ordered[1:]:
-        near = any(poses_close(fit.pose, pose) for pose in [best.pose, *rivals])
-        if not near and fit.error_px <= _as_good_as(best.error_px):
+        near = any(are_poses_close(fit.pose, pose) for pose in [best.pose, *rivals])
+        if not near and fit.error_px <= _equivalent_error_px(best.error_px):
             rivals.append(fit.pose)
     return PoseFit(best.pose, best.used, best.unused, best.error_px, tuple(rivals))
 
 
-def _as_good_as(error_px: float) -> float:
-    """The error up to which a pose explains the corners nearly as well as one with ``error_px``."""
+def _equivalent_error_px(error_px: float) -> float:
+    """Return the error up to which a pose explains the corners nearly as well as one with ``error_px``."""
     return _SETTINGS.rival_ratio * max(error_px, _SETTINGS.rival_floor_px)
 
 
-def poses_close(first: Pose, second: Pose) -> bool:
-    """Whether two camera poses have nearly the same position and direction: within 8 mm and a degree."""
+def are_poses_close(first: Pose, second: Pose) -> bool:
+    """Return whether two camera poses have nearly the same position and direction: within 8 mm and a degree."""
     turn = np.linalg.norm(Pose(first.rotation @ second.rotation.T, first.translation).rotation_vector)
     apart = np.linalg.norm(first.camera_position_mm - second.camera_position_mm)
     return bool(np.degrees(turn) <= 1.0 and apart <= 8.0)

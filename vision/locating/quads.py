@@ -42,7 +42,9 @@ _SETTINGS = QuadSettings()
 
 
 def quad_area(corners: FloatArray) -> float:
-    """Area of a simple quad of shape (4, 2), in square units of its coordinates: half the product of its diagonals."""
+    """Return the area of a simple quad of shape (4, 2), in square units of its coordinates: half the product of its
+    diagonals.
+    """
     (x0, y0), (x1, y1), (x2, y2), (x3, y3) = corners.tolist()
     return float(abs((x2 - x0) * (y3 - y1) - (x3 - x1) * (y2 - y0)) / 2)
 
@@ -98,7 +100,7 @@ def refine_quads(grey: Image, quads_px: Sequence[FloatArray]) -> list[FloatArray
 def _edge_lines(
     grey: Image, starts: FloatArray, ends: FloatArray, quads: FloatArray
 ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Unit lines (sides, 3), (a, b, c), on the dark-to-light edges between corners, and whether each is clear."""
+    """Return unit lines (sides, 3), (a, b, c), on dark-to-light edges between corners, and whether each is clear."""
     along = ends - starts
     lengths = np.hypot(along[:, 0], along[:, 1])
     along = along / lengths[:, None]
@@ -133,7 +135,7 @@ def _edge_lines(
 
 
 def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Total least squares on rows of points (n, m, 2) without outliers; lines (n, 3), and whether each was fitted."""
+    """Fit lines (n, 3) to rows of points (n, m, 2), ignoring outliers; also returns whether each was fitted."""
     kept = clear
     lines, fitted = np.zeros((len(points), 3)), np.ones(len(points), dtype=np.bool_)
     for _ in range(4):
@@ -152,7 +154,7 @@ def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[Flo
 
 
 def _median_where(values: FloatArray, chosen: npt.NDArray[np.bool_]) -> FloatArray:
-    """Median of each row's chosen values; infinite for a row without any."""
+    """Return the median of each row's chosen values; infinite for a row without any."""
     ordered = np.sort(np.where(chosen, values, np.inf), axis=1)
     count = chosen.sum(axis=1)
     rows = np.arange(len(values))

@@ -69,13 +69,13 @@ def refine_by_grid(
         points, targets, normals = _seen_lines(image, camera, best, layout)
         if len(points) < _SETTINGS.fewest_lines * len(GRID_ALONG) // 2:
             return pose
-        best = _adjusted(camera, best, layout, markers, points, targets, normals)
+        best = _adjust_pose(camera, best, layout, markers, points, targets, normals)
     gained = grid_contrast(image, camera, best, layout) > grid_contrast(image, camera, pose, layout)
     return best if gained else pose
 
 
 def _segments(layout: TableLayout) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Points along each grid line segment (n, 2), and the direction across it."""
+    """Yield points along each grid line segment (n, 2), and the direction across it."""
     for x1, y1, x2, y2 in grid_segments(layout.board):
         length = float(np.hypot(x2 - x1, y2 - y1))
         across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
@@ -83,7 +83,7 @@ def _segments(layout: TableLayout) -> Iterator[tuple[FloatArray, FloatArray]]:
 
 
 def _profiles(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> FloatArray:
-    """Log brightness across each grid line segment, averaged along it; shape (segments, offsets)."""
+    """Return log brightness across each grid line segment, averaged along it; shape (segments, offsets)."""
     view = rectified_view(image, camera, pose, layout.board, ())
     shade = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
     rows = []
@@ -95,7 +95,7 @@ def _profiles(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout
 
 
 def _polarity(profiles: FloatArray) -> float:
-    """-1 for a board with dark lines, 1 for one with bright lines."""
+    """Return -1 for a board with dark lines, 1 for one with bright lines."""
     middle = np.median(profiles, axis=1)
     dark = float(np.median(middle - profiles.min(axis=1)))
     bright = float(np.median(profiles.max(axis=1) - middle))
@@ -103,14 +103,14 @@ def _polarity(profiles: FloatArray) -> float:
 
 
 def grid_contrast(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> float:
-    """Contrast of the lines at a pose: the median step in log brightness from beside a line onto it."""
+    """Return the contrast of the lines at a pose: the median step in log brightness from beside a line onto it."""
     profiles = _profiles(image, camera, pose, layout)
     on, beside = np.abs(OFFSETS_MM) < 0.9, (np.abs(OFFSETS_MM) > 3.0) & (np.abs(OFFSETS_MM) < 6.0)
     return float(np.median(_polarity(profiles) * (profiles[:, on].mean(axis=1) - profiles[:, beside].mean(axis=1))))
 
 
 def grid_agrees(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> bool:
-    """Whether most of the clear grid lines are within 1.5 mm of their expected position."""
+    """Return whether most of the clear grid lines are within 1.5 mm of their expected position."""
     profiles = _profiles(image, camera, pose, layout)
     profiles = _polarity(profiles) * profiles
     peaks = profiles.max(axis=1) - np.median(profiles, axis=1)
@@ -122,7 +122,9 @@ def grid_agrees(image: Image, camera: CameraModel, pose: Pose, layout: TableLayo
 def _seen_lines(
     image: Image, camera: CameraModel, pose: Pose, layout: TableLayout
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """World points on grid lines (n, 3), the pixels where the lines are seen (n, 2), and normals in pixels (n, 2)."""
+    """Return world points on grid lines (n, 3), the pixels where the lines are seen (n, 2), and normals in pixels (n,
+    2).
+    """
     profiles = _profiles(image, camera, pose, layout)
     polarity = _polarity(profiles)
     points, targets, normals = [], [], []
@@ -153,7 +155,7 @@ def _seen_lines(
     return np.concatenate(points), np.concatenate(targets), np.concatenate(normals)
 
 
-def _adjusted(
+def _adjust_pose(
     camera: CameraModel,
     pose: Pose,
     layout: TableLayout,
@@ -174,6 +176,6 @@ def _adjusted(
     for _ in range(_SETTINGS.steps_a_round):
         off = np.abs(((project(camera, pose, points[:count]) - targets[:count]) * normals).sum(axis=1))
         huber = np.sqrt(np.minimum(1.0, _SETTINGS.huber_px / np.maximum(off, 1e-9)))
-        weighed = weights * np.concatenate([huber, np.ones(len(points) - count)])
-        pose = refine_pose(camera, pose, points, targets, directions=directions, weights=weighed, steps=1)
+        weighted = weights * np.concatenate([huber, np.ones(len(points) - count)])
+        pose = refine_pose(camera, pose, points, targets, directions=directions, weights=weighted, steps=1)
     return pose

@@ -19,7 +19,7 @@ from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
 from vision.layout.table import TableLayout
-from vision.locating.location import TableLocation, check_size, is_sharp, locate, located_from
+from vision.locating.location import TableLocation, check_size, is_sharp, locate, location_from_fit
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers, redetect_markers
 from vision.locating.patterns import refine_marker
 from vision.locating.pose import agreement_px, fit_from
@@ -97,18 +97,18 @@ class TableTracker:
         plain = plain or PlainMarkers(frame.image)
         grey = plain.grey
         if self._located is None:
-            return self._begin(locate(grey, self._camera, self._layout, plain=plain), frame, ())
-        seen = self._seen_in_windows(grey, self._located.pose)
-        still = {marker_id: marker for marker_id, marker in seen.items() if self._rests(marker)}
+            return self._restart_at(locate(grey, self._camera, self._layout, plain=plain), frame, ())
+        seen = self._find_in_windows(grey, self._located.pose)
+        still = {marker_id: marker for marker_id, marker in seen.items() if self._is_in_place(marker)}
         covered = {
-            marker_id for marker_id, marker in seen.items() if marker_id not in still and self._half_covered(marker)
+            marker_id for marker_id, marker in seen.items() if marker_id not in still and self._is_half_covered(marker)
         }
         moved = set(seen) - set(still) - covered
         if len(still) >= 2 or ((still or covered) and not moved):
-            return self._stay(grey, still, covered, moved, frame)
+            return self._average_in(grey, still, covered, moved, frame)
         return self._search(grey, frame, still)
 
-    def _begin(self, located: TableLocation, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
+    def _restart_at(self, located: TableLocation, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
         self._located = located
         self._corners = {
             marker.marker_id: deque([marker.corners_px], maxlen=_SETTINGS.averaged_frames) for marker in located.markers
@@ -120,14 +120,14 @@ class TableTracker:
             located.ids_used,
             1,
             moving=self._moved_from is not None,
-            notices=notices + self._news(located.notices),
+            notices=notices + self._new_notices(located.notices),
         )
 
-    def _stay(
+    def _average_in(
         self, grey: Image, still: Mapping[int, Marker], covered: set[int], moved: set[int], frame: Frame
     ) -> TrackedTable:
-        """The table stands still, perhaps with a moved marker: average the corners and fit again."""
-        before = self._before()
+        """Return the average the corners and fit again: the table stands still, perhaps with a moved marker."""
+        before = self._last_location()
         self._seen_at_s = frame.time_s
         notices: list[str] = []
         for marker_id in sorted(moved - self._pushed):
@@ -138,7 +138,7 @@ class TableTracker:
         for marker_id in self._pushed:
             self._corners.pop(marker_id, None)
         careful = not is_sharp(before.error_px, len(self._corners))
-        for marker in self._to_measure(still, frame.sequence) if careful else still.values():
+        for marker in self._markers_to_match(still, frame.sequence) if careful else still.values():
             if careful:
                 marker = refine_marker(grey, self._camera, before.pose, self._layout.markers, marker, self._finder)
             rows = self._corners.setdefault(marker.marker_id, deque(maxlen=_SETTINGS.averaged_frames))
@@ -150,17 +150,17 @@ class TableTracker:
         fit = fit_from(self._camera, self._layout.markers, before.pose, averaged)
         uncertain = before.uncertain and len(averaged) < 2
         ids_seen = tuple(sorted(set(still) | covered | moved))
-        self._located = located_from(fit, self._camera, self._layout, ids_seen, uncertain=uncertain)
-        notices += self._came_to_rest()
+        self._located = location_from_fit(fit, self._camera, self._layout, ids_seen, uncertain=uncertain)
+        notices += self._rest_notices()
         return TrackedTable(
             self._located,
             tuple(sorted(set(still) | covered)),
             max((len(rows) for rows in self._corners.values()), default=1),
-            notices=(() if self._is_sheet else tuple(notices)) + self._news(self._located.notices),
+            notices=(() if self._is_sheet else tuple(notices)) + self._new_notices(self._located.notices),
         )
 
-    def _to_measure(self, still: Mapping[int, Marker], sequence: int) -> list[Marker]:
-        """The markers to match by their pattern now: all at first, later one per frame, which is faster."""
+    def _markers_to_match(self, still: Mapping[int, Marker], sequence: int) -> list[Marker]:
+        """Return the markers to match by their pattern now: all at first, later one per frame, which is faster."""
         new = [
             marker
             for marker_id, marker in still.items()
@@ -171,10 +171,10 @@ class TableTracker:
         in_turn = sorted(still)
         return [still[in_turn[sequence % len(in_turn)]]] if in_turn else []
 
-    def _came_to_rest(self) -> list[str]:
+    def _rest_notices(self) -> list[str]:
         if self._moved_from is None:
             return []
-        apart_px = self._apart_px(self._moved_from, self._before().pose)
+        apart_px = self._shift_px(self._moved_from, self._last_location().pose)
         self._moved_from = None
         if apart_px < _SETTINGS.moved_px:
             return []
@@ -182,66 +182,70 @@ class TableTracker:
 
     def _search(self, grey: Image, frame: Frame, still: Mapping[int, Marker]) -> TrackedTable:
         """Search the whole picture: the visible markers are not where they were, or none is visible."""
-        before = self._before()
+        before = self._last_location()
         try:
             found = locate(grey, self._camera, self._layout, previous=before.pose)
         except NotLocatedError as lost:
-            return self._hold(frame, still, lost)
-        if self._apart_px(before.pose, found.pose) < _SETTINGS.moved_px and len(found.markers) <= len(self._corners):
+            return self._keep_pose(frame, still, lost)
+        if self._shift_px(before.pose, found.pose) < _SETTINGS.moved_px and len(found.markers) <= len(self._corners):
             self._seen_at_s = frame.time_s
             return TrackedTable(before, found.ids_used, max((len(rows) for rows in self._corners.values()), default=1))
         if not before.uncertain and self._moved_from is None:
             self._moved_from = before.pose
-        return self._begin(found, frame, ())
+        return self._restart_at(found, frame, ())
 
-    def _hold(self, frame: Frame, still: Mapping[int, Marker], lost: NotLocatedError) -> TrackedTable:
+    def _keep_pose(self, frame: Frame, still: Mapping[int, Marker], lost: NotLocatedError) -> TrackedTable:
         held_s = frame.time_s - self._seen_at_s
         if held_s > self._hold_s:
             self._located, self._corners, self._moved_from = None, {}, None
             raise NotLocatedError(f"{lost}; none was in its place for {held_s:.0f} s") from lost
         count = max((len(rows) for rows in self._corners.values()), default=1)
         return TrackedTable(
-            self._before(), tuple(sorted(still)), count, moving=self._moved_from is not None, held_s=max(held_s, 1e-3)
+            self._last_location(),
+            tuple(sorted(still)),
+            count,
+            moving=self._moved_from is not None,
+            held_s=max(held_s, 1e-3),
         )
 
-    def _before(self) -> TableLocation:
+    def _last_location(self) -> TableLocation:
         if self._located is None:
             raise NotLocatedError("the table has not been located yet")
         return self._located
 
-    def _apart_px(self, first: Pose, second: Pose) -> float:
-        """Largest distance, in the picture, between the markers' centres at two poses."""
+    def _shift_px(self, first: Pose, second: Pose) -> float:
+        """Return the largest distance, in the picture, between the markers' centres at two poses."""
         z_mm = self._layout.markers.z_mm
         centres = np.array([[*centre, z_mm] for centre in self._layout.markers.centres_mm.values()])
         difference = project(self._camera, first, centres) - project(self._camera, second, centres)
         return float(np.linalg.norm(difference, axis=1).max())
 
-    def _news(self, notices: tuple[str, ...]) -> tuple[str, ...]:
+    def _new_notices(self, notices: tuple[str, ...]) -> tuple[str, ...]:
         kinds = {notice.split("(")[0]: notice for notice in notices}
         fresh = tuple(notice for kind, notice in kinds.items() if kind not in self._reported)
         self._reported = set(kinds)
         return fresh
 
-    def _rests(self, marker: Marker) -> bool:
-        """Whether a marker is where it was or, if it was not seen before, where the pose puts it."""
+    def _is_in_place(self, marker: Marker) -> bool:
+        """Return whether a marker is where it was or, if it was not seen before, where the pose puts it."""
         known = marker.marker_id in self._corners
         within_px = _SETTINGS.moved_px if known else agreement_px(self._layout.markers, marker)
         usual_px = self._usual_corners_px(marker.marker_id).mean(axis=0)
         return bool(np.linalg.norm(marker.centre_px - usual_px) < within_px)
 
-    def _half_covered(self, marker: Marker) -> bool:
-        """Whether two of its corners are in place: a hand covers the others, since a marker moves as a whole."""
+    def _is_half_covered(self, marker: Marker) -> bool:
+        """Return whether two of its corners are in place: a hand covers the others, since a marker moves as a whole."""
         apart_px = np.linalg.norm(marker.corners_px - self._usual_corners_px(marker.marker_id), axis=1)
         return int((apart_px < _SETTINGS.moved_px).sum()) >= 2
 
     def _usual_corners_px(self, marker_id: int) -> FloatArray:
-        """A marker's average corners or, if it was not seen before, where the pose puts them; shape (4, 2)."""
+        """Return a marker's average corners or, if it was not seen before, where the pose puts them; shape (4, 2)."""
         rows = self._corners.get(marker_id)
         if rows is None:
-            return project(self._camera, self._before().pose, self._layout.markers.corners_mm(marker_id))
+            return project(self._camera, self._last_location().pose, self._layout.markers.corners_mm(marker_id))
         return np.asarray(median(np.stack(list(rows))), dtype=np.float64)
 
-    def _seen_in_windows(self, grey: Image, pose: Pose) -> dict[int, Marker]:
+    def _find_in_windows(self, grey: Image, pose: Pose) -> dict[int, Marker]:
         expected = {
             marker_id: project(self._camera, pose, self._layout.markers.corners_mm(marker_id))
             for marker_id in self._layout.markers.centres_mm

@@ -119,7 +119,7 @@ def frame_features(small: Image) -> FrameFeatures:
 
 
 def _mean(values: npt.NDArray[np.float32]) -> FloatImage:
-    """Mean over the structure window."""
+    """Return the mean over the structure window."""
     return np.asarray(cv2.boxFilter(values, cv2.CV_32F, (_SETTINGS.window_px, _SETTINGS.window_px)), dtype=np.float32)
 
 
@@ -213,7 +213,7 @@ class BackgroundModel:
         np.copyto(clear.blue, now.blue, where=where)
 
     def edges_along(self, now: FrameFeatures, part: BoolImage) -> float:
-        """Ratio of the edge strength along a region's outline in this frame to that in the background.
+        """Return the ratio of the edge strength along a region's outline in this frame to that in the background.
 
         Only the gradient across the outline counts. Above 1 the outline is visible in this frame; below 1 it was
         learned and has disappeared.
@@ -255,9 +255,9 @@ class RestMap:
         self._rested_s = np.where(self._frames >= _SETTINGS.rest_frames, time_s - self._since_s, -1.0)
 
     def resting_for(self, rest_s: float) -> BoolImage:
-        """Pixels that have been at rest for that long, and for the minimum number of frames."""
+        """Return pixels that have been at rest for that long, and for the minimum number of frames."""
         return np.asarray(self._rested_s >= rest_s)
 
     def share_at_least(self, where: BoolImage, rest_s: float) -> float:
-        """Share of the marked pixels (at least one) that have been at rest for that long."""
+        """Return the share of the marked pixels (at least one) that have been at rest for that long."""
         return float((self._rested_s[where] >= rest_s).mean())

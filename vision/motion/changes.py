@@ -36,12 +36,12 @@ SHRINK = 4
 
 
 def marker_region(marker_id: int) -> str:
-    """Name of a marker's region; no place has such a name."""
+    """Return the name of a marker's region; no place has such a name."""
     return f"marker {marker_id}"
 
 
 def surface_region(name: str) -> str:
-    """Name of the region of a surface without places; no place has such a name."""
+    """Return the name of the region of a surface without places; no place has such a name."""
     return f"surface {name}"
 
 
@@ -50,7 +50,7 @@ def _small_size(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def shrunken(image: Image) -> Image:
-    """The picture at the size at which pictures are compared."""
+    """Return the picture at the size at which pictures are compared."""
     width, height = _small_size((image.shape[1], image.shape[0]))
     # in two steps of one half each, which OpenCV does several times faster than one quarter
     half = cv2.resize(image, (2 * width, 2 * height), interpolation=cv2.INTER_AREA)
@@ -113,7 +113,7 @@ class ChangeDetector:
         return changed
 
     def _region(self, name: str) -> _Region:
-        """A region's pixels, computed when something changes near it for the first time."""
+        """Return a region's pixels, computed when something changes near it for the first time."""
         if name not in self._regions:
             left, top, right, bottom = (int(value) for value in self._boxes[self._numbers[name]])
             mask = np.zeros((bottom - top, right - left), dtype=np.uint8)
@@ -125,7 +125,7 @@ class ChangeDetector:
 
 
 def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
-    """Points, (n, 3) each, around each region: a place's piece and the space above it, trays, and markers."""
+    """Return points, (n, 3) each, around each region: a place's piece and the space above it, trays, and markers."""
     shapes: dict[str, list[FloatArray]] = {}
     for surface in layout.surfaces:
         if surface.places:
@@ -147,7 +147,7 @@ def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
 
 
 def _space_above(surface: Surface, place: str) -> FloatArray:
-    """Corners of the space above a place, up to a height equal to its width; (n, 3)."""
+    """Return corners of the space above a place, up to a height equal to its width; (n, 3)."""
     outline = surface.outline_mm(place)
     low = np.column_stack([outline, np.full(len(outline), surface.height_mm)])
     return np.concatenate([low, low + np.array([0.0, 0.0, np.ptp(outline[:, 0])])])

@@ -141,7 +141,7 @@ class HandDetector:
         left, top = (int(value) for value in first)
         self._window = (slice(top, top + height * shrink), slice(left, left + width * shrink))
         self._origin = first.astype(np.float64)
-        self._board = self._filled(corners)
+        self._board = self._fill_outline(corners)
         grown = round(self._settings.over_share * side_px * self._scale)
         self._over = cv2.dilate(self._board.astype(np.uint8), _disc(grown)) > 0
         self._board_area = float(max(1, int(self._board.sum())))
@@ -162,14 +162,14 @@ class HandDetector:
         shrunk = cv2.resize(image[self._window], self._shape[::-1], interpolation=cv2.INTER_AREA)
         small: Image = np.asarray(shrunk, dtype=np.uint8)
         if self._clear is None:
-            return self._started(small)
+            return self._collect_first(small)
         now = frame_features(small)
         difference = self._clear.compare(now, self._board & ~self._hand)
         self._rest.update(now, difference.gain, time_s)
-        parts = _Parts.of(difference)
+        parts = _Regions.of(difference)
         hand = np.zeros(self._shape, dtype=np.bool_)
         uncovered = np.zeros(self._shape, dtype=np.bool_)
-        for part in self._reaching(parts):
+        for part in self._hand_regions(parts):
             if self._is_uncovered(self._clear, now, part):
                 uncovered |= part
             else:
@@ -179,23 +179,23 @@ class HandDetector:
             self._clear.learn(now, difference.gain, around & ~hand, rate=1.0)
         self._hand = hand
         self._learn(self._clear, now, difference, parts)
-        kind = self._kind(difference, parts, hand)
-        self._confirm(kind, time_s)
+        kind = self._state(difference, parts, hand)
+        self._update_confirmation(kind, time_s)
         connected = bool((hand & parts.border[parts.labels]).any())
         return HandDetection(kind if self._calm or kind is HandState.HAND else HandState.STARTING, hand, connected)
 
     def share(self, reach: HandDetection, outline_px: npt.ArrayLike) -> float:
-        """Share (0 to 1) of an outline in the picture, shape (n, 2), that the hand hides."""
-        inside = self._filled(np.asarray(outline_px, dtype=np.float64).reshape(-1, 2))
+        """Return the share (0 to 1) of an outline in the picture, shape (n, 2), that the hand hides."""
+        inside = self._fill_outline(np.asarray(outline_px, dtype=np.float64).reshape(-1, 2))
         return float((inside & reach.mask).sum()) / max(1.0, float(inside.sum()))
 
-    def _filled(self, outline_px: FloatArray) -> BoolImage:
+    def _fill_outline(self, outline_px: FloatArray) -> BoolImage:
         polygon = (outline_px - self._origin) * self._scale
         mask = np.zeros(self._shape, dtype=np.uint8)
         cv2.fillPoly(mask, [np.round(np.clip(polygon, -1e4, 1e4)).astype(np.int32)], 1)
         return np.asarray(mask > 0)
 
-    def _started(self, small: Image) -> HandDetection:
+    def _collect_first(self, small: Image) -> HandDetection:
         """Collect the first frames and start with their median, so that one torn frame does no harm."""
         self._start.append(small)
         if len(self._start) >= self._settings.starting_frames:
@@ -204,8 +204,8 @@ class HandDetector:
             self._start.clear()
         return HandDetection(HandState.STARTING, np.zeros(self._shape, dtype=np.bool_))
 
-    def _reaching(self, parts: _Parts) -> list[BoolImage]:
-        """The regions that enter from the border, lie over the board and hide its structure."""
+    def _hand_regions(self, parts: _Regions) -> list[BoolImage]:
+        """Return the regions that enter from the border, lie over the board and hide its structure."""
         reaching = []
         lost_areas = parts.count(parts.lost)
         enough = (lost_areas >= self._settings.least_lost_share * self._board_area) & (
@@ -216,13 +216,13 @@ class HandDetector:
             part = np.asarray(parts.labels == label)
             lost = part & parts.lost
             at_border = bool(border[label])
-            if (at_border or self._continues(part, lost)) and not (at_border and self._is_piece(part, lost)):
+            if (at_border or self._continues_hand(part, lost)) and not (at_border and self._is_piece(part, lost)):
                 reaching.append(part)
         return reaching
 
-    def _continues(self, part: BoolImage, lost: BoolImage) -> bool:
-        """Whether a region away from the border is a hand whose sleeve looks like the table: it was part of the hand
-        before, and is larger than what a piece leaves behind, or moves.
+    def _continues_hand(self, part: BoolImage, lost: BoolImage) -> bool:
+        """Return whether a region away from the border is a hand whose sleeve looks like the table: it was part of the
+        hand before, and is larger than what a piece leaves behind, or moves.
         """
         area = float(lost.sum())
         if area < self._settings.piece_share * self._board_area or float((lost & self._hand).sum()) < 0.3 * area:
@@ -232,8 +232,8 @@ class HandDetector:
         return self._rest.share_at_least(lost, rests_s) < self._settings.piece_still_share
 
     def _is_piece(self, part: BoolImage, lost: BoolImage) -> bool:
-        """Whether a region is a piece placed or taken where the board touches the picture's edge: small, entirely on
-        the board, without an arm's shadow, and at rest.
+        """Return whether a region is a piece placed or taken where the board touches the picture's edge: small,
+        entirely on the board, without an arm's shadow, and at rest.
         """
         area = float(part.sum())
         if area > self._settings.piece_share * self._board_area or float((part & self._over).sum()) < 0.9 * area:
@@ -243,7 +243,7 @@ class HandDetector:
         )
 
     def _is_uncovered(self, clear: BackgroundModel, now: FrameFeatures, part: BoolImage) -> bool:
-        """Whether a "hand" was part of the background and has left, or is an object that stays.
+        """Return whether a "hand" was part of the background and has left, or is an object that stays.
 
         The outline of a hand that left shows in the background and not in the frame. A hand is never as still as an
         object for long.
@@ -257,7 +257,7 @@ class HandDetector:
             return False
         return self._rest.share_at_least(part, abandoned_s) >= how.still_share or clear.edges_along(now, part) < edges
 
-    def _learn(self, clear: BackgroundModel, now: FrameFeatures, difference: Difference, parts: _Parts) -> None:
+    def _learn(self, clear: BackgroundModel, now: FrameFeatures, difference: Difference, parts: _Regions) -> None:
         sizes = parts.count(np.ones(self._shape, dtype=np.bool_))
         long_resting = parts.count(self._rest.resting_for(self._settings.thing_rests_s)) > 0.9 * sizes
         # beside the board a hand may rest on a bare table, where it hides no structure
@@ -277,7 +277,7 @@ class HandDetector:
         clear.learn(now, difference.gain, np.asarray(settled & free), rate=1.0)
         clear.learn_light(now, difference.gain, np.asarray(rested & free & ~settled))
 
-    def _kind(self, difference: Difference, parts: _Parts, hand: BoolImage) -> HandState:
+    def _state(self, difference: Difference, parts: _Regions, hand: BoolImage) -> HandState:
         if hand.any():
             return HandState.HAND
         lost = float((difference.lost & self._board).sum())
@@ -297,8 +297,8 @@ class HandDetector:
             return HandState.UNSETTLED
         return HandState.CLEAR
 
-    def _confirm(self, kind: HandState, time_s: float) -> None:
-        """A board that stayed clear was learned correctly: no hand was in the first frames."""
+    def _update_confirmation(self, kind: HandState, time_s: float) -> None:
+        """Note how long the board stayed clear: then it was learned correctly, without a hand in the first frames."""
         # the board is not clear before it was calm once: the first frames may show an arm coming in
         if kind is not HandState.CLEAR:
             self._clear_since_s = None
@@ -310,7 +310,7 @@ class HandDetector:
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
+class _Regions:
     """The connected regions of what differs; label 0 is the rest. ``lost`` marks the structure lost in them."""
 
     labels: npt.NDArray[np.int32]
@@ -318,14 +318,14 @@ class _Parts:
     lost: BoolImage
 
     @classmethod
-    def of(cls, difference: Difference) -> _Parts:
+    def of(cls, difference: Difference) -> _Regions:
         closed = cv2.morphologyEx(difference.different.astype(np.uint8), cv2.MORPH_CLOSE, _disc(2))
         _, labels, statistics, _ = cv2.connectedComponentsWithStats(closed, connectivity=8)
         lost = cv2.morphologyEx(difference.lost.astype(np.uint8), cv2.MORPH_OPEN, _disc(1)) > 0
         return cls(np.asarray(labels, dtype=np.int32), np.asarray(statistics, dtype=np.int32), np.asarray(lost))
 
     def count(self, where: BoolImage) -> npt.NDArray[np.intp]:
-        """Number of marked pixels in each region; none are counted for label 0."""
+        """Return the number of marked pixels in each region; none are counted for label 0."""
         if len(self.statistics) == 1:
             return np.zeros(1, dtype=np.intp)
         counts = np.bincount(self.labels[where], minlength=len(self.statistics))

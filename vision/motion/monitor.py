@@ -56,7 +56,7 @@ class HandMonitor:
         return replace(reading, places=places, hindrances=(*reading.hindrances, hand))
 
     def _outline_px(self, place: str, pose: Pose) -> npt.NDArray[np.floating]:
-        """Outline in the picture of the piece that may stand on a place, or of the place if none can."""
+        """Return the outline in the picture of the piece that may stand on a place, or of the place if none can."""
         solid = self._surface.solid_at(place)
         if solid is not None:
             return outline_px(solid, self._camera, pose)

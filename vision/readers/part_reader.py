@@ -16,7 +16,7 @@ from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface, top_mm
 from vision.layout.table import TableLayout
 from vision.locating.line_tracking import LineTracker
-from vision.locating.lines_and_markers import refined_by_lines
+from vision.locating.lines_and_markers import refine_by_lines
 from vision.locating.location import TableLocation, seen_text
 from vision.locating.markers import PlainMarkers
 from vision.locating.tracking import TableTracker, TrackedTable
@@ -73,7 +73,7 @@ class SharedPicture:
 
 
 @dataclass(frozen=True, eq=False)
-class _Last:
+class _LastFrame:
     """Results of the last frame that was read."""
 
     stages: Mapping[str, Stages]
@@ -116,8 +116,8 @@ class PartReader:
         self._hands = HandMonitor(camera, layout.surfaces[0], settings)
         self._pose: Pose | None = None
         self._watcher: ChangeDetector | None = None
-        self._last: _Last | None = None
-        self._refined_from: tuple[Pose, Pose | None] | None = None
+        self._last: _LastFrame | None = None
+        self._refined_pose: tuple[Pose, Pose | None] | None = None
         self._tracked: TrackedTable | None = None
         self._frames_untracked = 0
 
@@ -134,34 +134,34 @@ class PartReader:
         shared = shared or SharedPicture(frame.image)
         changed = None if self._watcher is None else self._watcher.changed(shared.small)
         try:
-            table = self._table(frame, changed, shared)
+            table = self._track_table(frame, changed, shared)
         except NotLocatedError as error:
-            return self.lost(frame, Hindrance(HindranceKind.NOT_LOCATED, str(error)))
+            return self.unlocated(frame, Hindrance(HindranceKind.NOT_LOCATED, str(error)))
         if table.moving:
             moving = "the camera or the table is moving; waiting until it rests"
-            return self.lost(frame, Hindrance(HindranceKind.MOVED_CAMERA, moving), table.notices)
-        pose = self._refined(frame.image, table.located)
+            return self.unlocated(frame, Hindrance(HindranceKind.MOVED_CAMERA, moving), table.notices)
+        pose = self._refine(frame.image, table.located)
         if pose is None:
             doubt = (
                 f"table not located for certain: only {seen_text(table.located.ids_seen, self.layout)}, and the "
                 "board's lines are not where that would put them; uncover another marker"
             )
-            return self.lost(frame, Hindrance(HindranceKind.NOT_LOCATED, doubt), table.notices)
-        if self._stand_at(pose):
+            return self.unlocated(frame, Hindrance(HindranceKind.NOT_LOCATED, doubt), table.notices)
+        if self._set_pose(pose):
             changed = None
         reading = self._read_surfaces(frame, table.notices, changed, shared)
         return self._hands.with_hand(frame, pose, reading)
 
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
-        """Readings of its places while none of them can be seen."""
+        """Return readings of its places while none of them can be seen."""
         return {place: one for surface in self._surfaces.values() for place, one in surface.hidden(why).items()}
 
-    def lost(self, frame: Frame, why: Hindrance, notices: tuple[str, ...] = ()) -> Reading:
-        """The reading of a frame in which it was not located."""
+    def unlocated(self, frame: Frame, why: Hindrance, notices: tuple[str, ...] = ()) -> Reading:
+        """Return the reading of a frame in which it was not located."""
         self._pose = self._watcher = self._last = self._tracked = None
         return Reading(frame.sequence, frame.time_s, {}, (why,), notices)
 
-    def _table(self, frame: Frame, changed: set[str] | None, shared: SharedPicture) -> TrackedTable:
+    def _track_table(self, frame: Frame, changed: set[str] | None, shared: SharedPicture) -> TrackedTable:
         """Track the table; a steady table is only tracked when a marker looks different.
 
         A board without markers is tracked when many places change at once, as they do when it moves.
@@ -171,7 +171,7 @@ class PartReader:
             steady is not None
             and changed is not None
             and not any(marker_region(marker_id) in changed for marker_id in self.layout.markers.centres_mm)
-            and (self.layout.markers.centres_mm or not self._much_changed(changed))
+            and (self.layout.markers.centres_mm or not self._have_many_changed(changed))
             and self._frames_untracked < _SETTINGS.track_every
         ):
             self._frames_untracked += 1
@@ -182,7 +182,7 @@ class PartReader:
         self._tracked = table if table.frames_averaged >= _SETTINGS.steady_frames and not table.uncertain else None
         return table
 
-    def _much_changed(self, changed: set[str]) -> bool:
+    def _have_many_changed(self, changed: set[str]) -> bool:
         return len(changed & set(self.layout.places)) > _SETTINGS.most_changed * len(self.layout.places)
 
     def _read_surfaces(
@@ -202,7 +202,7 @@ class PartReader:
         else:
             stages = self._stages(frame.image, frame.time_s, changed)
             reading = self.reading(frame, stages, notices, rolls)
-        self._last = _Last(stages, reading)
+        self._last = _LastFrame(stages, reading)
         return reading
 
     def _read_rolls(self, frame: Frame, changed: set[str] | None) -> tuple[RollReading, ...]:
@@ -218,17 +218,17 @@ class PartReader:
                 rolls.append(reader.read(self._view(frame.image, frame.time_s, surface), known))
         return tuple(rolls)
 
-    def _stand_at(self, pose: Pose) -> bool:
+    def _set_pose(self, pose: Pose) -> bool:
         """Switch to a new pose and return whether it was; a difference of a fraction of a pixel is ignored."""
-        if self._pose is not None and self._apart_px(pose, self._pose) < _SETTINGS.same_pose_px:
+        if self._pose is not None and self._shift_px(pose, self._pose) < _SETTINGS.same_pose_px:
             return False
         self._pose = pose
         self._watcher = ChangeDetector(self.layout, self._camera, pose)
         self._last = None
         return True
 
-    def _refined(self, image: Image, located: TableLocation) -> Pose | None:
-        """The located pose, refined by the board's grid lines if few markers are visible.
+    def _refine(self, image: Image, located: TableLocation) -> Pose | None:
+        """Return the located pose, refined by the board's grid lines if few markers are visible.
 
         ``None`` when only one marker gave the pose and the lines contradict it.
         """
@@ -236,19 +236,19 @@ class PartReader:
             return located.pose
         if len(located.ids_used) > _SETTINGS.few_markers or not isinstance(self.layout.surfaces[0], GridSurface):
             return located.pose
-        if self._refined_from is None or self._apart_px(located.pose, self._refined_from[0]) > _SETTINGS.same_pose_px:
-            better = refined_by_lines(image, self._camera, located.pose, self.layout, located.markers)
-            self._refined_from = (located.pose, better)
-        return self._refined_from[1]
+        if self._refined_pose is None or self._shift_px(located.pose, self._refined_pose[0]) > _SETTINGS.same_pose_px:
+            better = refine_by_lines(image, self._camera, located.pose, self.layout, located.markers)
+            self._refined_pose = (located.pose, better)
+        return self._refined_pose[1]
 
-    def _apart_px(self, first: Pose, second: Pose) -> float:
+    def _shift_px(self, first: Pose, second: Pose) -> float:
         surface = self.layout.surfaces[0]
         corners = surface.bounds_mm.corners_mm(top_mm(surface))
         return float(np.abs(project(self._camera, first, corners) - project(self._camera, second, corners)).max())
 
     def stages(self, image: Image, pose: Pose) -> dict[str, Stages]:
         """Run all stages after locating on one picture, and return their results by surface name."""
-        self._stand_at(pose)
+        self._set_pose(pose)
         return self._stages(image, 0.0, set(self.layout.places))
 
     def _stages(self, image: Image, time_s: float, changed: set[str]) -> dict[str, Stages]:
@@ -264,10 +264,10 @@ class PartReader:
         return stages
 
     def _view(self, image: Image, time_s: float, surface: Surface) -> SurfaceView:
-        return SurfaceView(image, self._camera, self._standing(), surface, time_s, self.layout.markers)
+        return SurfaceView(image, self._camera, self._current_pose(), surface, time_s, self.layout.markers)
 
-    def _standing(self) -> Pose:
-        """The current pose."""
+    def _current_pose(self) -> Pose:
+        """Return the current pose."""
         if self._pose is None:
             raise NotLocatedError("the table has not been located yet; nothing can be read")
         return self._pose
@@ -289,7 +289,7 @@ class PartReader:
         return Reading(frame.sequence, frame.time_s, places, tuple(hindrances), notices, rolls=rolls)
 
     def draw(self, picture: Image, stages: Mapping[str, Stages]) -> Image:
-        """A copy of the picture with the pieces of all surfaces drawn on it."""
+        """Return a copy of the picture with the pieces of all surfaces drawn on it."""
         for name, one in stages.items():
             picture = self._surfaces[name].draw(picture, one)
         return picture

@@ -18,7 +18,7 @@ MOST_LOG_ODDS = 12
 
 
 def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float, float]) -> PlaceReading:
-    """The reading of a place where a piece was detected.
+    """Return the reading of a place where a piece was detected.
 
     If the piece is doubtful, the place is at most as likely empty as its surface looks.
     """
@@ -29,25 +29,25 @@ def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float
     stacked = piece if is_stacked(piece) else None
     stack = stacked if piece.log_odds > 0 else None
     return PlaceReading(
-        _lifted({EMPTY: 1 - there, **shares}),
+        _normalise({EMPTY: 1 - there, **shares}),
         sides=piece.sides if piece.log_odds > 0 else {},
-        offset_mm=None if solid is None else _off((solid.x_mm, solid.y_mm), centre_mm),
+        offset_mm=None if solid is None else _offset((solid.x_mm, solid.y_mm), centre_mm),
         turned_deg=None if solid is None else solid.turned_deg,
         heights={} if stack is None else stack.heights,
-        tops_mm={} if stack is None else {pieces: _off(top, centre_mm) for pieces, top in stack.tops_mm.items()},
+        tops_mm={} if stack is None else {pieces: _offset(top, centre_mm) for pieces, top in stack.tops_mm.items()},
         picture=None if stacked is None else stacked.picture,
     )
 
 
-def _off(point_mm: tuple[float, float], centre_mm: tuple[float, float]) -> tuple[float, float]:
+def _offset(point_mm: tuple[float, float], centre_mm: tuple[float, float]) -> tuple[float, float]:
     return point_mm[0] - centre_mm[0], point_mm[1] - centre_mm[1]
 
 
 def empty_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:
-    """Probabilities of a place where no piece was detected, ``EMPTY`` among the looks."""
+    """Return probabilities of a place where no piece was detected, ``EMPTY`` among the looks."""
     rest = 1 / (1 + math.exp(log_odds))
     others = max(1, len(looks) - 1)
-    # the same as _lifted, but fast enough for very many places a second
+    # the same as _normalise, but fast enough for very many places a second
     least = max(rest / others, LEAST_PROBABILITY)
     total = 1 - rest + least * (len(looks) - 1)
     probabilities = dict.fromkeys(looks, least / total)
@@ -55,8 +55,8 @@ def empty_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:
     return probabilities
 
 
-def tempered(scores: Mapping[str, float], temperature: float, odd_one_out: float) -> dict[str, float]:
-    """Softmax of scores by name, with a small share spread evenly over all names.
+def softmax(scores: Mapping[str, float], temperature: float, odd_one_out: float) -> dict[str, float]:
+    """Return the softmax of scores by name, with a small share spread evenly over all names.
 
     The share allows for pieces that are not what they seem, whatever the score. A higher ``temperature``, in units of
     the scores, makes the probabilities more alike.
@@ -67,8 +67,8 @@ def tempered(scores: Mapping[str, float], temperature: float, odd_one_out: float
     return {name: (1 - odd_one_out) * weight / total + odd_one_out / len(weights) for name, weight in weights.items()}
 
 
-def _lifted(probabilities: Mapping[str, float]) -> dict[str, float]:
+def _normalise(probabilities: Mapping[str, float]) -> dict[str, float]:
     """Keep every look possible, however small its share, and normalise the sum to 1."""
-    lifted = {look: max(share, LEAST_PROBABILITY) for look, share in probabilities.items()}
-    total = sum(lifted.values())
-    return {look: share / total for look, share in lifted.items()}
+    raised = {look: max(share, LEAST_PROBABILITY) for look, share in probabilities.items()}
+    total = sum(raised.values())
+    return {look: share / total for look, share in raised.items()}

@@ -84,11 +84,11 @@ class Sighting(Protocol):
         ...
 
     def look_probabilities(self) -> Mapping[str, float]:
-        """The probability of each look, given that a piece is there; they sum to 1."""
+        """Return the probability of each look, given that a piece is there; they sum to 1."""
         ...
 
     def with_log_odds(self, log_odds: float) -> Self:
-        """The same sighting with other log-odds."""
+        """Return the same sighting with other log-odds."""
         ...
 
 
@@ -112,7 +112,7 @@ class StackedSighting(Sighting, Protocol):
 
 
 def is_stacked(piece: Sighting) -> TypeGuard[StackedSighting]:
-    """Whether a sighting is one of a stack; ``isinstance`` with a protocol takes a hundred times as long."""
+    """Return whether a sighting is one of a stack; ``isinstance`` with a protocol takes a hundred times as long."""
     return hasattr(piece, "heights")
 
 

@@ -127,7 +127,7 @@ def check_readable(layout: TableLayout) -> None:
 
 
 def is_readable(layout: TableLayout) -> bool:
-    """Whether there is a reader for each of the table's surfaces."""
+    """Return whether there is a reader for each of the table's surfaces."""
     try:
         check_readable(layout)
     except LayoutError:
@@ -136,7 +136,7 @@ def is_readable(layout: TableLayout) -> bool:
 
 
 def reader_kind(layout: TableLayout) -> ReaderKind[Any]:
-    """The kind of reader for the pieces on the board; raises LayoutError when a surface can't be read."""
+    """Return the kind of reader for the pieces on the board; raises LayoutError when a surface can't be read."""
     check_readable(layout)
     pieces = layout.board.pieces
     if pieces is None:
@@ -158,7 +158,7 @@ def load_any(path: Path) -> Appearance:
 
 
 def not_taught(appearance: Appearance, expected: Iterable[str]) -> tuple[str, ...]:
-    """The players or colours (first word of a look) among the looks ``expected`` that the appearance lacks."""
+    """Return the players or colours (first word of a look) among the looks ``expected`` that the appearance lacks."""
     taught = {look.split()[0] for look in (*appearance.looks, EMPTY)}
     return tuple(dict.fromkeys(look.split()[0] for look in expected if look.split()[0] not in taught))
 

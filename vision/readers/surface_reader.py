@@ -64,7 +64,7 @@ class SurfaceReader:
         view = self._with_shape(view)
         sightings = self._pieces.read(view, places, before)
         detector, hidden = self._detector_for(view)
-        rectified, evidence = _covered(detector, view.image, sightings)
+        rectified, evidence = _view_and_evidence(detector, view.image, sightings)
         doubted = {
             place
             for place, piece in sightings.items()
@@ -78,7 +78,7 @@ class SurfaceReader:
                 place: piece.with_log_odds(piece.log_odds + SURFACE_HIDDEN_LOG_ODDS) if place in doubted else piece
                 for place, piece in sightings.items()
             }
-            rectified, evidence = _covered(detector, view.image, sightings)
+            rectified, evidence = _view_and_evidence(detector, view.image, sightings)
         return Stages(view, sightings, rectified, evidence)
 
     def places(self, stages: Stages) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
@@ -87,7 +87,7 @@ class SurfaceReader:
         clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
         kept, self._kept = self._kept, {}
         hidden = needed.hidden(stages.occlusions, clear)
-        bare = self._bare(stages)
+        bare = self._empty_log_odds(stages)
         places = {}
         for place in self.surface.places:
             piece = stages.sightings.get(place)
@@ -105,7 +105,7 @@ class SurfaceReader:
         return places, self._hindrances(stages.occlusions, hidden)
 
     def _with_shape(self, view: SurfaceView) -> SurfaceView:
-        """The view of a sheet with its bent shape, which is measured again when the sheet moved."""
+        """Return the view of a sheet with its bent shape, which is measured again when the sheet moved."""
         if isinstance(self._plan, SurfacePlan):
             return view
         if self._bent is None or self._bent[0] is not view.pose:
@@ -113,17 +113,17 @@ class SurfaceReader:
         return replace(view, shape=self._bent[1])
 
     def shape_at(self, pose: Pose) -> PaperShape | None:
-        """The shape of a bent sheet as it was measured at a pose; ``None`` for everything flat."""
+        """Return the shape of a bent sheet as it was measured at a pose; ``None`` for everything flat."""
         return self._bent[1] if self._bent is not None and self._bent[0] is pose else None
 
-    def _bare(self, stages: Stages) -> Mapping[str, float]:
-        """Log-odds that each place is empty; on a sheet the ink reader alone decides."""
+    def _empty_log_odds(self, stages: Stages) -> Mapping[str, float]:
+        """Return log-odds that each place is empty; on a sheet the ink reader alone decides."""
         if isinstance(self._plan, SheetPlan):
             return dict.fromkeys(self.surface.places, float(MOST_LOG_ODDS))
         return emptiness(stages.rectified, self.surface, stages.evidence)
 
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
-        """Readings of its places while none of them can be seen."""
+        """Return readings of its places while none of them can be seen."""
         return {place: uniform_reading(self._looks, why) for place in self.surface.places}
 
     def draw(self, picture: Image, stages: Stages) -> Image:
@@ -156,7 +156,7 @@ class SurfaceReader:
         return tuple(hindrances)
 
 
-def _covered(
+def _view_and_evidence(
     detector: OcclusionDetector | SheetOcclusionDetector, image: Image, sightings: Mapping[str, Sighting]
 ) -> tuple[RectifiedView, SurfaceEvidence]:
     solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]

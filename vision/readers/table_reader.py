@@ -51,14 +51,14 @@ class TableReader:
             return Reading(frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, str(error)),))
         frame = replace(frame, image=as_colour(frame.image))
         shared = SharedPicture(frame.image)
-        absent = self._absent(shared.markers)
+        absent = self._absent_parts(shared.markers)
         readings = [
-            part.lost(frame, absent[part]) if part in absent else part.read(frame, shared) for part in self._parts
+            part.unlocated(frame, absent[part]) if part in absent else part.read(frame, shared) for part in self._parts
         ]
-        return readings[0] if len(readings) == 1 else self._together(frame, readings)
+        return readings[0] if len(readings) == 1 else self._merge(frame, readings)
 
-    def _absent(self, markers: PlainMarkers) -> Mapping[PartReader, Hindrance]:
-        """The parts that need no thorough search: none of their markers is visible, but another part's are."""
+    def _absent_parts(self, markers: PlainMarkers) -> Mapping[PartReader, Hindrance]:
+        """Return the parts that need no thorough search: none of their markers is visible, but another part's are."""
         lost = [part for part in self._parts if not part.is_located]
         if len(self._parts) < 2 or not lost:
             return {}
@@ -80,7 +80,7 @@ class TableReader:
             for part in missing
         }
 
-    def _together(self, frame: Frame, readings: list[Reading]) -> Reading:
+    def _merge(self, frame: Frame, readings: list[Reading]) -> Reading:
         """Merge the Readings of several parts; while one part is visible, the places of an absent one are hidden."""
         places: dict[str, PlaceReading] = {}
         hindrances: list[Hindrance] = []

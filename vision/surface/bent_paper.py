@@ -86,7 +86,7 @@ class PaperShape:
 
 
 def _terms(points_mm: FloatArray, camera_mm: FloatArray, reach_mm: float) -> FloatArray:
-    """Displacement of points (n, 2) by each term, in mm per unit of weight: (n, 2, terms)."""
+    """Return the displacement of points (n, 2) by each term, in mm per unit of weight: (n, 2, terms)."""
     x, y = (points_mm / reach_mm).T
     lifted = (points_mm - camera_mm[:2]) / camera_mm[2]
     heights = np.stack([x**across * y**up for across, up in _DEGREES], axis=-1)
@@ -122,13 +122,13 @@ class _GridImage:
         self.terms = _terms(self.points_mm, self.camera_mm, self.reach_mm)
 
     def _valleys(self, logs: FloatImage, axis: int) -> FloatImage:
-        """How much darker pixels are than their surroundings on both sides along an axis, 0 to 1."""
+        """Return how much darker pixels are than their surroundings on both sides along an axis, 0 to 1."""
         away = round(_SETTINGS.valley_cells * _SETTINGS.px_per_cell)
         sides = np.minimum(np.roll(logs, away, axis), np.roll(logs, -away, axis))
         return np.asarray(np.clip((sides - logs) / np.float32(_SETTINGS.clear), 0, 1), dtype=np.float32)
 
     def line_strength(self, points_mm: FloatArray, spread_cells: float) -> FloatArray:
-        """Strength of lines where the grid's points are seen (..., points, 2); (..., points)."""
+        """Return the strength of lines where the grid's points are seen (..., points, 2); (..., points)."""
         if spread_cells not in self._blurred:
             spread_px = spread_cells * _SETTINGS.px_per_cell
             upright, level = (
@@ -147,7 +147,7 @@ class _GridImage:
         return found
 
     def lines_beside(self, points_mm: FloatArray, reach_cells: float) -> tuple[FloatArray, FloatArray]:
-        """Distance from points (n, 2) to their lines, in mm, and the lines' strength, 0 to 1; both (n,)."""
+        """Return the distance from points (n, 2) to their lines, in mm, and the lines' strength, 0 to 1; both (n,)."""
         steps = np.arange(-reach_cells, reach_cells + 1e-6, 1 / _SETTINGS.px_per_cell)
         across = np.where(self.is_upright[:, None], (1.0, 0.0), (0.0, 1.0))
         tried = points_mm + (steps[:, None] * self._cell_mm)[..., None] * across
@@ -177,8 +177,8 @@ class _GridImage:
 
 
 def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Points on the grid's lines, off their crossings, (n, 2), and whether each is on an upright line, (n,): first
-    those that are.
+    """Return points on the grid's lines, off their crossings, (n, 2), and whether each is on an upright line, (n,):
+    first those that are.
     """
     bounds, cell = surface.bounds_mm, surface.cell_mm
     inner = (np.arange(_STEPS_A_CELL - 1) + 1) / _STEPS_A_CELL
@@ -200,8 +200,8 @@ def paper_shape(image: Image, camera: CameraModel, pose: Pose, surface: GridSurf
     if seen.is_flat:
         return None
     best: tuple[float, FloatArray] | None = None
-    for start in _starts(seen):
-        weights = _fitted(seen, start)
+    for start in _best_starts(seen):
+        weights = _fit_weights(seen, start)
         share = float(seen.line_strength(seen.points_mm + seen.terms @ weights, 0.06).mean())
         if best is None or share > best[0]:
             best = (share, weights)
@@ -213,8 +213,8 @@ def paper_shape(image: Image, camera: CameraModel, pose: Pose, surface: GridSurf
     return PaperShape(best[1], seen.camera_mm, seen.reach_mm)
 
 
-def _starts(seen: _GridImage) -> list[FloatArray]:
-    """The starting points with the best agreement, among them the flat sheet."""
+def _best_starts(seen: _GridImage) -> list[FloatArray]:
+    """Return the starting points with the best agreement, among them the flat sheet."""
     squares = {(2, 0): _SETTINGS.arches_mm, (0, 2): _SETTINGS.arches_mm, (1, 1): _SETTINGS.twists_mm}
     tried = np.zeros((0, seen.terms.shape[2]))
     for values in product(*squares.values()):
@@ -226,7 +226,7 @@ def _starts(seen: _GridImage) -> list[FloatArray]:
     return list(tried[np.argsort(-shares)[: _SETTINGS.started]])
 
 
-def _fitted(seen: _GridImage, weights: FloatArray) -> FloatArray:
+def _fit_weights(seen: _GridImage, weights: FloatArray) -> FloatArray:
     """Fit the weights so that the grid's points lie on the lines beside them, round by round."""
     axis = np.where(seen.is_upright, 0, 1)
     slopes = seen.terms[np.arange(len(axis)), axis]

@@ -109,7 +109,7 @@ class SurfaceColours:
         off = []
         for values, order in zip(logs, (3, 3, 6), strict=True):
             inside = np.asarray(cv2.GaussianBlur(values * share, (0, 0), sigma) / weight, dtype=np.float32)
-            off.append(inside - _surface(inside, chosen, order))
+            off.append(inside - _fit_surface(inside, chosen, order))
         off_hue = np.asarray(cv2.magnitude(off[0], off[1]), dtype=np.float32)
         usual_off = float(median(off_hue[chosen]))
         limit = max(_SETTINGS.hue_floor, _SETTINGS.over_usual_hue * usual_off)
@@ -132,7 +132,7 @@ class SurfaceColours:
 
 
 def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) -> float | None:
-    """Share of a region's outline across which the colour changes as abruptly as at the edge of an object.
+    """Return the share of a region's outline across which the colour changes as abruptly as at the edge of an object.
 
     The reflection of a lamp and a soft shadow have no such outline. ``without`` marks pixels whose outline is ignored;
     ``None`` if no outline remains.
@@ -155,7 +155,7 @@ def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) 
 
 
 def _hue_and_brightness(blue: FloatImage, green: FloatImage, red: FloatImage) -> list[FloatImage]:
-    """Logarithmic blue and red against green, and brightness; three arrays (rows, columns), float32."""
+    """Return logarithmic blue and red against green, and brightness; three arrays (rows, columns), float32."""
     brightest = cv2.max(cv2.max(blue, green), red)
     floor = np.float32(0.004) + np.float32(0.02) * brightest
     log_green = cv2.log(green + floor)
@@ -165,13 +165,13 @@ def _hue_and_brightness(blue: FloatImage, green: FloatImage, red: FloatImage) ->
     return [np.asarray(values, dtype=np.float32) for values in (*hues, brightness)]
 
 
-def _smallest(values: npt.NDArray[np.float64], share: float) -> float:
-    """The quantile of the values at that share."""
+def _quantile(values: npt.NDArray[np.float64], share: float) -> float:
+    """Return the quantile of the values at that share."""
     rank = int(share * (len(values) - 1))
     return float(np.partition(values, rank)[rank])
 
 
-def _surface(values: FloatImage, chosen: BoolImage, terms: int) -> FloatImage:
+def _fit_surface(values: FloatImage, chosen: BoolImage, terms: int) -> FloatImage:
     """Fit a low-order surface to the chosen pixels, ignoring outliers (least trimmed squares).
 
     It has the first 3 or all 6 of the terms 1, x, y, xx, yy, xy over -0.5 to 0.5.
@@ -184,14 +184,14 @@ def _surface(values: FloatImage, chosen: BoolImage, terms: int) -> FloatImage:
     inputs = np.stack([np.ones_like(across), across, down, across**2, down**2, across * down][:terms])
     targets = values[row, column].astype(np.float64)
     apart = np.abs(targets - median(targets))
-    keep = apart <= _smallest(apart, 0.6)
+    keep = apart <= _quantile(apart, 0.6)
     solution: npt.NDArray[np.floating] = np.zeros(terms)
     for _ in range(_SETTINGS.fit_rounds):
         kept = inputs * keep
         # a small ridge term keeps the normal equations solvable when only a strip of the board is bare
         solution = np.linalg.solve(kept @ inputs.T + 1e-6 * np.eye(terms), kept @ targets)
         errors = np.abs(targets - solution @ inputs)
-        keep = errors <= _smallest(errors, 0.7)
+        keep = errors <= _quantile(errors, 0.7)
     one, of_x, of_y, *squared = solution.astype(np.float32)
     y = y[:, None]
     if not squared:

@@ -75,31 +75,31 @@ class EmptinessCurves:
         return cls(said["constant"], said["most"], said["most_unclear"], said["least"], curves)
 
     def log_odds(self, measures: Mapping[str, FloatArray]) -> FloatArray:
-        """Log-odds of empty, (places,), given the result of ``place_measures``."""
+        """Return log-odds of empty, (places,), given the result of ``place_measures``."""
         costs = [np.interp(measures[name], *curve) for name, curve in self.curves.items()]
         most = np.where(is_unclear(measures), self.most_unclear, self.most)
         return np.asarray(np.clip(self.constant + np.sum(costs, axis=0), self.least, most), dtype=np.float64)
 
 
 def is_unclear(measures: Mapping[str, FloatArray]) -> npt.NDArray[np.bool_]:
-    """Whether hardly a line of the board is visible, (places,): then uniformity proves little."""
+    """Return whether hardly a line of the board is visible, (places,): then uniformity proves little."""
     return measures["board not clear"] > _SETTINGS.unclear
 
 
 @cache
 def shipped() -> EmptinessCurves:
-    """The curves that are shipped."""
+    """Return the curves that are shipped."""
     return EmptinessCurves.load(CURVES)
 
 
 def emptiness(view: RectifiedView, surface: GridSurface, sight: SurfaceEvidence) -> dict[str, float]:
-    """Log-odds that each place is empty."""
+    """Return log-odds that each place is empty."""
     odds = shipped().log_odds(place_measures(view, surface, sight))
     return dict(zip(surface.places, odds.tolist(), strict=True))
 
 
 def place_measures(view: RectifiedView, surface: GridSurface, sight: SurfaceEvidence) -> dict[str, FloatArray]:
-    """Measures of doubt for each place, (places,), by name; 0 is the value on a clear board.
+    """Return measures of doubt for each place, (places,), by name; 0 is the value on a clear board.
 
     ``rougher``: than most places, as log ratio, separately for printed places; ``lines not seen``: share of the line
     parts around it; ``lines faint``: strength relative to the median, as log ratio; ``dark``: halvings of the brightest
@@ -108,7 +108,7 @@ def place_measures(view: RectifiedView, surface: GridSurface, sight: SurfaceEvid
     would hide; ``near glare``: 1 if glare begins near it; ``out of sight``: share that pieces hide; ``board not
     clear``: share of all line parts that are not visible.
     """
-    rougher, bleached, dark, hidden = _own_look(view, surface)
+    rougher, bleached, dark, hidden = _measure_centres(view, surface)
     printed = np.array([place in surface.printed for place in surface.places])
     around = [sight.places.get(place, _NOTHING_KNOWN) for place in surface.places]
     seen = np.array([one.lines_seen for one in around], dtype=np.float64)
@@ -136,17 +136,17 @@ def place_measures(view: RectifiedView, surface: GridSurface, sight: SurfaceEvid
 _NOTHING_KNOWN = PlaceEvidence(0, 0, 0, 1.0, 0.0, 0.0, False, 0.0)
 
 
-def _own_look(view: RectifiedView, surface: GridSurface) -> FloatArray:
-    """Four measures of each place's centre, (4, places): roughness relative to most places, overexposed share,
+def _measure_centres(view: RectifiedView, surface: GridSurface) -> FloatArray:
+    """Return four measures of each place's centre, (4, places): roughness relative to most places, overexposed share,
     darkness, and hidden share. A mostly hidden place gets the roughness of most places.
     """
-    board = _board(view, surface)
+    board = _without_margin(view, surface)
     colours = np.ascontiguousarray(view.colours[board])
     grey = np.asarray(cv2.cvtColor(colours, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     shade = np.asarray(cv2.LUT(grey, _log_light(_SETTINGS.dark_floor)), dtype=np.float32)
     shade = np.asarray(cv2.GaussianBlur(shade, (0, 0), _SETTINGS.smoothing_mm * PX_PER_MM), dtype=np.float32)
     slope = np.asarray(cv2.magnitude(cv2.Sobel(shade, cv2.CV_32F, 1, 0), cv2.Sobel(shade, cv2.CV_32F, 0, 1)))
-    middles = _middles(surface, grey.shape, _SETTINGS.middle_side_mm)
+    middles = _centre_indices(surface, grey.shape, _SETTINGS.middle_side_mm)
     is_open = ~(view.hidden_by_pieces[board] | view.outside[board])[middles]
     blue, green, red = cv2.split(colours)
     bleached = np.asarray(cv2.max(cv2.max(blue, green), red))[middles] >= _SETTINGS.bleached_level
@@ -167,22 +167,22 @@ def _own_look(view: RectifiedView, surface: GridSurface) -> FloatArray:
 
 
 def _log_light(floor: float) -> npt.NDArray[np.float32]:
-    """The log of linear light for each of 256 grey levels; a floor suppresses noise in the dark."""
+    """Return the log of linear light for each of 256 grey levels; a floor suppresses noise in the dark."""
     return np.asarray(np.log(linear_light_table() + np.float32(floor)), dtype=np.float32)
 
 
-def _board(view: RectifiedView, surface: GridSurface) -> tuple[slice, slice]:
-    """The part of a view that shows the board, without its margin."""
+def _without_margin(view: RectifiedView, surface: GridSurface) -> tuple[slice, slice]:
+    """Return the part of a view that shows the board, without its margin."""
     bounds = surface.bounds_mm
     left, top = view.window.to_pixels(bounds.left_mm, bounds.far_mm)
     right, bottom = view.window.to_pixels(bounds.right_mm, bounds.near_mm)
     return slice(round(top + 0.5), round(bottom + 0.5)), slice(round(left + 0.5), round(right + 0.5))
 
 
-def _middles(
+def _centre_indices(
     surface: GridSurface, shape: tuple[int, int], side_mm: float
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Rows (places, n, 1) and columns (places, 1, n) of each place's centre in a view of the board alone."""
+    """Return rows (places, n, 1) and columns (places, 1, n) of each place's centre in a view of the board alone."""
     centres = surface.centres_mm * PX_PER_MM
     rows, columns = shape
     half = round(side_mm / 2 * PX_PER_MM)

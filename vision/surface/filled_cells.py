@@ -87,11 +87,13 @@ class FilledCells:
         self._reach_px = round(settings.reach_cells * cell_px)
         quarters = np.floor(2 * across)[None, :] + 2 * surface.columns * np.floor(2 * up)[:, None] + 1
         self._quarters = np.where(on_grid, quarters, 0).astype(np.int64)
-        self._arms, self._beside_arms = _beside(arms_mm, _ACROSS * surface.cell_mm / 2, window, self._cells)
+        self._arms, self._beside_arms = _indices_and_labels(arms_mm, _ACROSS * surface.cell_mm / 2, window, self._cells)
         corners_mm = arms_mm.mean(axis=1)
-        self._corners, self._far = _beside(corners_mm, _DIAGONALS * surface.cell_mm * 0.75, window, self._quarters)
+        self._corners, self._far = _indices_and_labels(
+            corners_mm, _DIAGONALS * surface.cell_mm * 0.75, window, self._quarters
+        )
 
-    def foreign(self, ink: BoolImage, solid: BoolImage, even: npt.NDArray[np.bool_]) -> BoolImage:
+    def mark_objects(self, ink: BoolImage, solid: BoolImage, even: npt.NDArray[np.bool_]) -> BoolImage:
         """Mark objects with the colour of ink.
 
         ``ink`` are all pixels of such a colour, ``solid`` those of regions wider than strokes; ``even`` says for each
@@ -119,7 +121,9 @@ class FilledCells:
                 found |= region & (cv2.dilate(spilt.astype(np.uint8), reach) > 0)
         return np.asarray(found)
 
-    def off_hues(self, hue: FloatImage, ink: BoolImage, usual_deg: FloatArray, usual_within_deg: float) -> BoolImage:
+    def mark_foreign_hues(
+        self, hue: FloatImage, ink: BoolImage, usual_deg: FloatArray, usual_within_deg: float
+    ) -> BoolImage:
         """Mark pixels whose hue is far from those of all pens, which are fitted to the sheet's filled cells where
         there are enough; ``usual_deg`` are the hues of the other pens.
         """
@@ -145,14 +149,14 @@ class FilledCells:
         return np.asarray(far)
 
     def _shares(self, pixels: BoolImage) -> npt.NDArray[np.float64]:
-        """Marked share of each cell inside its border; the first is what is beside the grid, in cells."""
+        """Return the marked share of each cell inside its border; the first is what is beside the grid, in cells."""
         return np.asarray(np.bincount(self._cells[pixels & self._inner], minlength=self._count) / self._area)
 
 
-def _beside(
+def _indices_and_labels(
     points_mm: npt.NDArray[np.float64], steps_mm: npt.NDArray[np.float64], window: PlaneWindow, labels: Cells
 ) -> tuple[tuple[Cells, Cells], Cells]:
-    """Rows and columns of points in the view, and the labels at steps from them."""
+    """Return rows and columns of points in the view, and the labels at steps from them."""
     columns, rows = (np.round(at).astype(np.intp) for at in window.to_pixels(points_mm[..., 0], points_mm[..., 1]))
     beside = points_mm[..., None, :] + steps_mm
     beside_columns, beside_rows = (
@@ -162,6 +166,6 @@ def _beside(
 
 
 def _shares(pixels: BoolImage, labels: Cells) -> npt.NDArray[np.float64]:
-    """Marked share of the pixels with each label."""
+    """Return the marked share of the pixels with each label."""
     total = np.bincount(labels.ravel())
     return np.asarray(np.bincount(labels[pixels], minlength=len(total)) / np.maximum(total, 1))

@@ -77,7 +77,7 @@ _SETTINGS = LineSettings()
 
 
 def grid_segments(surface: GridSurface) -> list[tuple[float, float, float, float]]:
-    """The inner grid line segments between neighbouring corners, as (x1, y1, x2, y2) in mm."""
+    """Return the inner grid line segments between neighbouring corners, as (x1, y1, x2, y2) in mm."""
     half_width, half_depth = surface.bounds_mm.right_mm, surface.bounds_mm.far_mm
     cell = surface.cell_mm
     segments = []
@@ -107,7 +107,7 @@ class LineParts:
     upright: npt.NDArray[np.bool_]
 
     def open(self, known: BoolImage) -> BoolImage:
-        """Whether each point of each part is bare, shape (parts, points)."""
+        """Return whether each point of each part is bare, shape (parts, points)."""
         return np.asarray(~known[self.points[..., 0], self.points[..., 1]])
 
 
@@ -167,7 +167,7 @@ class GridLines:
         self._blanks = _parts(segments, surface.cell_mm / 2, window)
 
     def parts_around(self, centre_mm: tuple[float, float]) -> npt.NDArray[np.float64]:
-        """1 for each line part along the edges of the square with that centre, 0 for the others, (parts,)."""
+        """Return 1 for each line part along the edges of the square with that centre, 0 for the others, (parts,)."""
         away = np.abs(self._middles - np.array(centre_mm)).sum(axis=1)
         return np.asarray(away < 0.75 * self._cell_mm, dtype=np.float64)
 
@@ -205,9 +205,9 @@ class GridLines:
             own = bare & (parts.upright == upright)
             null = blank[blank_judged & (self._blanks.upright == upright)]
             if own.sum() >= _SETTINGS.fewest_parts and len(null) >= _SETTINGS.fewest_parts:
-                gone[own], usual = _gone(stands_out[own], beside[own] * fainter[own], null)
+                gone[own], usual = _missing_log_odds(stands_out[own], beside[own] * fainter[own], null)
                 decidable[own] = gone[own] != 0
-                found = _like_a_line(place[own], self._where[own], gone[own] < 0)
+                found = _agree_with_others(place[own], self._where[own], gone[own] < 0)
                 found &= (
                     stands_out[own] <= _SETTINGS.too_strong * usual * beside[own] + 2 * _SETTINGS.least_noise_levels
                 )
@@ -226,8 +226,8 @@ class GridLines:
 def _contrasts(
     grey: FloatImage, parts: LineParts, is_open: BoolImage
 ) -> tuple[FloatRow, FloatRow, FloatRow, IndexRow, IndexRow, FloatRow]:
-    """For each part, (parts,): contrast in levels if dark and if bright, the level beside it, the offsets at which it
-    is darkest and brightest, and the difference in level between its sides.
+    """Return by part, (parts,): contrast in levels if dark and if bright, the level beside it, the offsets at which
+    it is darkest and brightest, and the difference in level between its sides.
     """
     count, offsets, points, _ = parts.profiles.shape
     weight = is_open / np.maximum(is_open.sum(axis=1, keepdims=True), 1).astype(np.float32)
@@ -241,8 +241,10 @@ def _contrasts(
     return beside - middle.min(axis=1), middle.max(axis=1) - beside, beside, darkest, brightest, step
 
 
-def _like_a_line(place: IndexRow, where: npt.NDArray[np.float64], seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Whether each part is found at the offset predicted by the others, (parts,).
+def _agree_with_others(
+    place: IndexRow, where: npt.NDArray[np.float64], seen: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Return whether each part is found at the offset predicted by the others, (parts,).
 
     ``place`` is the offset at which each was found, ``where`` is 1 and its centre's position on the board, (parts, 3).
     A slightly wrong pose moves all lines slightly and evenly.
@@ -253,11 +255,11 @@ def _like_a_line(place: IndexRow, where: npt.NDArray[np.float64], seen: npt.NDAr
     return np.asarray(np.abs(place - where @ usual) < _SETTINGS.off_its_place)
 
 
-def _gone(
+def _missing_log_odds(
     stands_out: npt.NDArray[np.floating], level: npt.NDArray[np.floating], null: npt.NDArray[np.floating]
 ) -> tuple[npt.NDArray[np.float64], float]:
-    """Log-odds that lines are missing (the ratio of two normal likelihoods, without a line and with one as faint as it
-    may be there), and the expected contrast for each level of the surroundings.
+    """Return log-odds that lines are missing (the ratio of two normal likelihoods, without a line and with one as faint
+    as it may be there), and the expected contrast for each level of the surroundings.
     """
     blank = float(median(null))
     noise = max(_SETTINGS.least_noise_levels, 1.4826 * float(median(np.abs(null - blank))))

@@ -31,15 +31,15 @@ class HiddenSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class _Needed:
+class _NeededArea:
     """The part of a view that a place needs: the inside of a convex outline, (n, 2) as (column, row)."""
 
     outline: npt.NDArray[np.int32]
     window: tuple[slice, slice]
 
     @classmethod
-    def of(cls, outline: npt.NDArray[np.int32], shape: tuple[int, int]) -> _Needed:
-        """The inside of an outline in a view of that shape."""
+    def of(cls, outline: npt.NDArray[np.int32], shape: tuple[int, int]) -> _NeededArea:
+        """Return the inside of an outline in a view of that shape."""
         left, top, width, height = cv2.boundingRect(outline)
         rows, columns = (
             slice(min(size, max(0, start)), min(size, max(0, start + length)))
@@ -57,7 +57,7 @@ class _Needed:
         return np.asarray(inside > 0)
 
     def share(self, pixels: BoolImage) -> float:
-        """Share (0 to 1) of it that is marked in a mask of the view."""
+        """Return the share (0 to 1) of it that is marked in a mask of the view."""
         marked = pixels[self.window]
         return float((marked & self.inside).sum()) / max(1.0, float(self.inside.sum())) if marked.any() else 0.0
 
@@ -73,18 +73,18 @@ class HiddenPlaces:
         self._sampler = sampler
 
     def share(self, solid: Solid, occlusions: Sequence[Occlusion]) -> float:
-        """Share (0 to 1) of the surface behind a piece that is covered."""
+        """Return the share (0 to 1) of the surface behind a piece that is covered."""
         if not occlusions:
             return 0.0
-        needed = _Needed.of(self._sampler.hidden_outlines([solid])[0], self._sampler.window.shape)
+        needed = _NeededArea.of(self._sampler.hidden_outlines([solid])[0], self._sampler.window.shape)
         return sum(needed.share(occlusion.pixels) for occlusion in occlusions)
 
     def hidden(self, occlusions: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
-        """The hidden places and the kind of occlusion that hides each; ``clear`` marks places with a clearly seen
-        piece.
+        """Return the hidden places and the kind of occlusion that hides each; ``clear`` marks places with a clearly
+        seen piece.
         """
         hidden: dict[str, HindranceKind] = {}
-        for place, (piece, square) in self._needed.items() if occlusions else ():
+        for place, (piece, square) in self._needed_areas.items() if occlusions else ():
             seen = clear.get(place, False)
             for occlusion in occlusions:
                 most = self._settings.seen_through_share if seen else self._settings.hidden_share
@@ -96,12 +96,12 @@ class HiddenPlaces:
         return hidden
 
     @cached_property
-    def _needed(self) -> dict[str, tuple[_Needed, _Needed]]:
+    def _needed_areas(self) -> dict[str, tuple[_NeededArea, _NeededArea]]:
         """The part of the view that a piece on each place hides, and that of the empty place."""
         window, places = self._sampler.window, self._surface.places
         outlines = np.array([self._surface.outline_mm(place) for place in places])
         corners = np.round(np.stack(window.to_pixels(outlines[..., 0], outlines[..., 1]), axis=-1)).astype(np.int32)
-        squares = [_Needed.of(outline, window.shape) for outline in corners]
+        squares = [_NeededArea.of(outline, window.shape) for outline in corners]
         solids = [solid for place in places if (solid := self._surface.solid_at(place)) is not None]
-        pieces = [_Needed.of(outline, window.shape) for outline in self._sampler.hidden_outlines(solids)]
+        pieces = [_NeededArea.of(outline, window.shape) for outline in self._sampler.hidden_outlines(solids)]
         return dict(zip(places, zip(pieces or squares, squares, strict=True), strict=True))

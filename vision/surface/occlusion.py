@@ -138,7 +138,7 @@ class OcclusionDetector:
             least = (
                 self._settings.smallest_reaching_mm2 if evidence.rim.crossed_by(pixels) else self._settings.smallest_mm2
             )
-            if area < least or not self._proven(evidence, pixels):
+            if area < least or not self._is_object(evidence, pixels):
                 continue
             rows, columns = view.hidden_by_pieces.shape
             full = cv2.resize(pixels.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
@@ -148,14 +148,14 @@ class OcclusionDetector:
             found.append(Occlusion(kind, np.asarray(full), area))
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         # pixels made strange by light are not due to a piece
-        by_light = evidence.bleached | self._widely(evidence.relit)
+        by_light = evidence.bleached | self._larger_than_pieces(evidence.relit)
         places = self._places.evidence(
             evidence.lines, evidence.colours, evidence.known, evidence.strange & ~by_light, by_light, glare
         )
         return SurfaceEvidence(tuple(found), places)
 
-    def _widely(self, mask: BoolImage) -> BoolImage:
-        """The regions of a mask that are larger than any piece."""
+    def _larger_than_pieces(self, mask: BoolImage) -> BoolImage:
+        """Return the regions of a mask that are larger than any piece."""
         wide = np.zeros_like(mask)
         least = self._settings.wide_cells * self._cell_mm2 * (PX_PER_MM / COARSER) ** 2
         for part in self._regions(mask):
@@ -172,13 +172,13 @@ class OcclusionDetector:
         rim = self._rim.detect(colours, view.hidden_by_pieces | view.outside)
         coarse = cv2.resize(known.astype(np.uint8), self._coarse_shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
         lines = self._lines.detect(grey, known, colours.brighter, colours.bright > ColourSettings.nearly_bleached)
-        strange, lit = self._unlit(colours, lines, rim)
+        strange, lit = self._unexplained_by_light(colours, lines, rim)
         return _ViewEvidence(
             colours, np.asarray(coarse), colours.bright > self._settings.bleached, strange, lit, lines, rim
         )
 
     def _candidates(self, evidence: _ViewEvidence) -> list[BoolImage]:
-        """Connected regions of strange pixels and of missing lines."""
+        """Return the connected regions of strange pixels and of missing lines."""
         strange = evidence.strange
         bands = np.zeros(strange.shape, dtype=np.uint8)
         for ends in self._lines.parts.ends[evidence.lines.missing] // COARSER:
@@ -191,7 +191,7 @@ class OcclusionDetector:
         return [part for region in self._regions(found) for part in self._without_glare(evidence, region)]
 
     def _without_glare(self, evidence: _ViewEvidence, region: BoolImage) -> list[BoolImage]:
-        """The region; or, if part of it is overexposed, that part and the remaining parts."""
+        """Return the region; or, if part of it is overexposed, that part and the remaining parts."""
         bleached = region & evidence.bleached
         share = float(bleached.sum()) / float(region.sum())
         if share <= self._settings.least_bleached:
@@ -202,8 +202,10 @@ class OcclusionDetector:
         )
         return [glare, *self._regions(rest)]
 
-    def _unlit(self, colours: SurfaceColours, lines: LineEvidence, rim: RimEvidence) -> tuple[BoolImage, BoolImage]:
-        """Strange pixels that light alone does not explain, and regions mostly explained by light.
+    def _unexplained_by_light(
+        self, colours: SurfaceColours, lines: LineEvidence, rim: RimEvidence
+    ) -> tuple[BoolImage, BoolImage]:
+        """Return strange pixels that light alone does not explain, and regions mostly explained by light.
 
         Where the lines are visible, a slightly different hue is due to light, and so is any hue that extends over many
         lines.
@@ -222,39 +224,39 @@ class OcclusionDetector:
         strange |= (colours.bright > self._settings.bleached) & ~lit & ~colours.known
         # odd pixels belong to an object where lines are missing
         for part in self._regions(colours.odd & ~lit) if lines.missing.any() else ():
-            seen, missing = self._parts_in(lines, part)
+            seen, missing = self._count_parts(lines, part)
             if missing >= self._settings.fewest_gone and missing > 2 * seen:
                 strange |= part
         # and a finger may reach in between two lines
         for part in self._regions(colours.odd & ~relit) if rim.entered.any() else ():
             if (
                 rim.entered_by(part)
-                and self._parts_in(lines, part)[0] < self._settings.fewest_gone
+                and self._count_parts(lines, part)[0] < self._settings.fewest_gone
                 and self._is_sharp(colours, part, self._beside_coarse)
             ):
                 strange |= part
         return np.asarray(strange), relit
 
-    def _parts_in(self, lines: LineEvidence, pixels: BoolImage) -> tuple[int, int]:
-        """Number of line parts inside a region that are visible, and that are missing."""
+    def _count_parts(self, lines: LineEvidence, pixels: BoolImage) -> tuple[int, int]:
+        """Return the number of line parts inside a region that are visible, and that are missing."""
         inside = self._inside(pixels)
         return int(lines.seen[inside].sum()), int(lines.missing[inside].sum())
 
     def _inside(self, pixels: BoolImage) -> BoolImage:
-        """Whether each line part lies inside a region."""
+        """Return whether each line part lies inside a region."""
         points = self._lines.parts.points // COARSER
         rows, columns = pixels.shape
         hit = pixels[np.minimum(points[..., 0], rows - 1), np.minimum(points[..., 1], columns - 1)]
         return np.asarray(hit.mean(axis=1) >= 0.5)
 
-    def _proven(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
-        """Whether a region is an object: of a very different hue, or hiding lines that should be visible."""
+    def _is_object(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
+        """Return whether a region is an object: of a very different hue, or hiding lines that should be visible."""
         judged = pixels & ~evidence.known
         if not judged.any():
             return False
         off_hue = evidence.colours.off_hue[judged]
         relit = float(evidence.relit[judged].mean()) > 0.5
-        seen, gone = self._parts_in(evidence.lines, pixels)
+        seen, gone = self._count_parts(evidence.lines, pixels)
         if float(evidence.bleached[judged].mean()) > 0.5:
             return True
         if seen > 2 * gone and seen >= self._settings.lit_parts:
@@ -301,24 +303,24 @@ class OcclusionDetector:
         return HindranceKind.OBJECT if crossed is False else HindranceKind.HAND
 
     def _is_white_board(self, evidence: _ViewEvidence) -> bool:
-        """Whether most of what is overexposed still shows the board's lines."""
+        """Return whether most of what is overexposed still shows the board's lines."""
         white = evidence.bleached & ~evidence.known
         seen = evidence.lines.seen[self._nearest]
         return bool(white.any() and float(seen[white].mean()) > 0.5)
 
     def _is_sharp(self, colours: SurfaceColours, pixels: BoolImage, without: BoolImage) -> bool:
-        """Whether a region has a sharp outline, as light never has."""
+        """Return whether a region has a sharp outline, as light never has."""
         outlined = sharp_share(colours, pixels, without)
         return outlined is not None and outlined > self._settings.sharp_share
 
     def _is_soft_glow(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
-        """Whether a region has no sharp outline and isn't dark: the reflection of a lamp, not a sleeve."""
+        """Return whether a region has no sharp outline and isn't dark: the reflection of a lamp, not a sleeve."""
         outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
         dark = float(np.median(evidence.colours.brighter[pixels])) < self._settings.dark
         return outlined is not None and not dark and outlined < self._settings.soft_share
 
     def _regions(self, mask: BoolImage) -> list[BoolImage]:
-        """The connected regions of a mask that are not specks."""
+        """Return the connected regions of a mask that are not specks."""
         if not mask.any():
             return []
         count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)

@@ -39,15 +39,15 @@ _ROUNDS = 12
 
 
 def usual_hues(pens: Sequence[str]) -> FloatArray:
-    """Typical hues of pens in degrees, (n,); raises LayoutError for a pen of unknown colour."""
+    """Return typical hues of pens in degrees, (n,); raises LayoutError for a pen of unknown colour."""
     for pen in pens:
         if pen not in HUES_DEG:
             raise LayoutError(f"no pen is known as {pen!r}; colours may be {', '.join(HUES_DEG)}")
     return np.array([HUES_DEG[pen] for pen in pens])
 
 
-def fitted_paper(light: FloatImage) -> FloatImage:
-    """The light of a sheet's bare paper, fitted as a surface of the second degree in log light.
+def fit_bare_paper(light: FloatImage) -> FloatImage:
+    """Return the light of a sheet's bare paper, fitted as a surface of the second degree in log light.
 
     Most of a filled sheet may be coloured, so pixels darker than the fit get less and less weight.
     """
@@ -58,44 +58,44 @@ def fitted_paper(light: FloatImage) -> FloatImage:
     least = (logs - np.quantile(logs, 0.95, axis=1, keepdims=True)).min(axis=0)
     weights = (least >= np.quantile(least, 0.6)).astype(np.float64)
     for _ in range(_ROUNDS):
-        fitted = _solved(terms, least, weights) @ terms
+        fitted = _weighted_fit(terms, least, weights) @ terms
         off = least - fitted
         weights = np.where(off > 0, 1.0, np.exp(-((off / _EASILY_DARKER) ** 2)))
-    paper = np.exp(_solved(terms, logs, weights) @ terms).reshape(3, rows, columns).astype(np.float32)
+    paper = np.exp(_weighted_fit(terms, logs, weights) @ terms).reshape(3, rows, columns).astype(np.float32)
     whole = cv2.resize(cv2.merge(list(paper)), light.shape[1::-1], interpolation=cv2.INTER_LINEAR)
     return np.asarray(whole, dtype=np.float32)
 
 
 def _terms(rows: int, columns: int) -> FloatArray:
-    """The terms of the second degree at each pixel, (6, pixels)."""
+    """Return the terms of the second degree at each pixel, (6, pixels)."""
     y, x = np.mgrid[-1 : 1 : rows * 1j, -1 : 1 : columns * 1j]
     x, y = x.ravel(), y.ravel()
     return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y])
 
 
-def _solved(terms: FloatArray, values: FloatArray, weights: FloatArray) -> FloatArray:
-    """The weights of the terms that fit values (..., pixels) best: (..., 6)."""
+def _weighted_fit(terms: FloatArray, values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the weights of the terms that fit values (..., pixels) best: (..., 6)."""
     weighted = terms * weights  # a long last axis: NumPy takes many times as long for a short one
     keep = 1e-3 * np.diag([0.0, 1, 1, 1, 1, 1]) * weights.sum()
     return np.asarray(np.linalg.solve(weighted @ terms.T + keep, weighted @ values.T).T)
 
 
 def densities_on(light: FloatImage, paper: FloatImage, floor: float) -> FloatImage:
-    """Densities (rows, columns, 3) of linear light relative to bare paper; ``floor`` is the share below which a camera
-    only records noise.
+    """Return densities (rows, columns, 3) of linear light relative to bare paper; ``floor`` is the share below which a
+    camera only records noise.
     """
     shares = np.clip(light / np.maximum(paper, np.float32(1e-3)), 0, 1.5)
     return np.asarray(np.log1p(np.float32(floor)) - np.log(shares + np.float32(floor)), dtype=np.float32)
 
 
 def hues(density: Floats) -> tuple[Floats, Floats]:
-    """Hue in degrees and strength of densities (..., 3), each (...)."""
+    """Return the hue in degrees and strength of densities (..., 3), each (...)."""
     blue, green, red = np.moveaxis(density, -1, 0)
     across, up = blue - red, green - (blue + red) / 2
     return np.degrees(np.arctan2(up, across)), np.hypot(across, up)
 
 
 def nearest_turn(degrees: Floats) -> Floats:
-    """Angles in degrees mapped to -180 to 180."""
+    """Return angles in degrees mapped to -180 to 180."""
     # NumPy's remainder takes many times as long
     return np.asarray(degrees - 360.0 * np.round(degrees / 360.0), dtype=degrees.dtype)

@@ -58,7 +58,7 @@ class PlaceExaminer:
         self._hidden = self._hidden_by_pieces(sampler)
 
     def _hidden_by_pieces(self, sampler: SurfaceSampler) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Rows and columns, (places, points), of the coarse pixels hidden by points of a piece on each place."""
+        """Return rows and columns, (places, points), of the coarse pixels hidden by points of a piece on each place."""
         surface = self._plan.surface
         solid, count = surface.solid_at(surface.places[0]), len(surface.places)
         if solid is None:

@@ -62,7 +62,7 @@ class SurfacePlan:
         lines = GridLines(surface, window)
         centres = np.array([surface.centre_mm(place) for place in surface.places])
         column, row = window.to_pixels(centres[:, 0], centres[:, 1])
-        beside = _beside(surface, window)
+        beside = _outside_or_near_rim(surface, window)
         coarse = beside[COARSER // 2 :: COARSER, COARSER // 2 :: COARSER]
         return cls(
             surface,
@@ -71,7 +71,7 @@ class SurfacePlan:
             SurfaceRim(surface, window),
             np.stack([lines.parts_around((float(x), float(y))) for x, y in centres]),
             (np.round(row / COARSER).astype(np.intp), np.round(column / COARSER).astype(np.intp)),
-            np.asarray(beside | _printed(surface, window)),
+            np.asarray(beside | _printed_centres(surface, window)),
             coarse,
             np.asarray(cv2.erode((~coarse).astype(np.uint8), disc_mm(2 * DEEP_MM)) > 0),
             _nearest_part(lines, (window.shape[0] // COARSER, window.shape[1] // COARSER)),
@@ -80,13 +80,13 @@ class SurfacePlan:
 
 @cache
 def disc_mm(width_mm: float) -> npt.NDArray[np.uint8]:
-    """A disc of that diameter, for dilating and eroding masks at the coarse scale, (rows, columns), uint8."""
+    """Return a disc of that diameter, for dilating and eroding masks at the coarse scale, (rows, columns), uint8."""
     side = max(3, 2 * round(width_mm * PX_PER_MM / COARSER / 2) + 1)
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
 
 
-def _beside(surface: GridSurface, window: PlaneWindow) -> BoolImage:
-    """Pixels outside the surface, or so near its rim that small errors of the pose matter."""
+def _outside_or_near_rim(surface: GridSurface, window: PlaneWindow) -> BoolImage:
+    """Return pixels outside the surface, or so near its rim that small errors of the pose matter."""
     beside = np.ones(window.shape, dtype=np.bool_)
     inside = surface.bounds_mm.grown(-RIM_MM)
     left, top = window.to_pixels(inside.left_mm, inside.far_mm)
@@ -95,8 +95,8 @@ def _beside(surface: GridSurface, window: PlaneWindow) -> BoolImage:
     return beside
 
 
-def _printed(surface: GridSurface, window: PlaneWindow) -> BoolImage:
-    """Pixels in the centre of places with a print."""
+def _printed_centres(surface: GridSurface, window: PlaneWindow) -> BoolImage:
+    """Return pixels in the centre of places with a print."""
     printed = np.zeros(window.shape, dtype=np.uint8)
     for place in surface.printed:
         column, row = window.to_pixels(*surface.centre_mm(place))
@@ -105,7 +105,7 @@ def _printed(surface: GridSurface, window: PlaneWindow) -> BoolImage:
 
 
 def _nearest_part(lines: GridLines, shape: tuple[int, int]) -> npt.NDArray[np.intp]:
-    """The index of the line part nearest to each coarse pixel."""
+    """Return the index of the line part nearest to each coarse pixel."""
     away = np.full(shape, 255, dtype=np.uint8)
     for ends in lines.parts.ends // COARSER:
         cv2.line(away, ends[0].tolist(), ends[1].tolist(), 0, 1)

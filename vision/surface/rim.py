@@ -85,19 +85,21 @@ class RimEvidence:
         return np.asarray(hit.mean(axis=1) >= 0.5)
 
     def gone_at(self, pixels: BoolImage) -> int:
-        """Number of missing parts of the rim where a region of coarse pixels touches it, in units of line parts."""
+        """Return the number of missing parts of the rim where a region of coarse pixels touches it, in units of line
+        parts.
+        """
         return int((self._touched(pixels) & self.gone).sum()) // 2
 
     def entered_by(self, pixels: BoolImage) -> bool:
-        """Whether something narrow enters over the rim where a region touches it."""
+        """Return whether something narrow enters over the rim where a region touches it."""
         return int((self._touched(pixels) & self.entered).sum()) >= self.crossed_parts
 
     def continues_at(self, pixels: BoolImage) -> bool:
-        """Whether a region looks the same on both sides of the rim."""
+        """Return whether a region looks the same on both sides of the rim."""
         return int((self._touched(pixels) & self.continuing).sum()) >= self.crossed_parts
 
     def crossed_by(self, pixels: BoolImage) -> bool | None:
-        """Whether a region reaches over the rim; ``None`` if undecided; ``False`` if it is not near the rim."""
+        """Return whether a region reaches over the rim; ``None`` if undecided; ``False`` if it is not near the rim."""
         touched = self._touched(pixels)
         if not touched.any():
             return False
@@ -150,8 +152,8 @@ class SurfaceRim:
                 continue
             table = median(outer[own])
             off = outer - table
-            apart |= own & (self._unlike(inner - table) > self._settings.unlike_table)
-            changed = self._unlike(off)
+            apart |= own & (self._difference_from_table(inner - table) > self._settings.unlike_table)
+            changed = self._difference_from_table(off)
             from_table = np.linalg.norm(inner - table, axis=1)
             continuing |= (
                 own & (from_table > self._settings.unlike_table) & (step < self._settings.step_gone * from_table)
@@ -159,21 +161,23 @@ class SurfaceRim:
             new = own & (changed > self._settings.unlike_table)
             beyond |= new
             size = np.linalg.norm(off, axis=1)
-            entered |= self._arms(new, np.where(decidable, size, 0.0)) & (step < self._settings.continues * size)
+            entered |= self._narrow_runs(new, np.where(decidable, size, 0.0)) & (step < self._settings.continues * size)
             usual = float(median(step[own]))
             if usual > self._settings.least_step:
                 gone |= beyond & own & (step < self._settings.step_gone * usual)
         return RimEvidence(gone, beyond, apart, entered, continuing, self._inside, self._settings.crossed_parts)
 
-    def _unlike(self, off: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Difference from the table of colours with offsets (parts, 3), as (parts,); a shadow alone does not count."""
+    def _difference_from_table(self, off: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return the difference from the table of colours with offsets (parts, 3), as (parts,); a shadow alone does not
+        count.
+        """
         shade = np.maximum(off[:, 2] - self._settings.brighter_easily, 0.0) + np.maximum(
             -off[:, 2] - self._settings.shadow_easily, 0.0
         )
         return np.asarray(np.hypot(off[:, 0], off[:, 1]) + shade, dtype=np.float32)
 
-    def _arms(self, marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
-        """Runs of marked parts, (parts,), that are at most as long as an arm is wide and begin and end abruptly.
+    def _narrow_runs(self, marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+        """Return runs of marked parts, (parts,), that are at most as long as an arm is wide and begin and end abruptly.
 
         ``off`` is each part's difference from the table; the reflection of a lamp fades in and out.
         """
@@ -192,7 +196,7 @@ class SurfaceRim:
 def _means(
     logs: npt.NDArray[np.float32], hidden: BoolImage, points: npt.NDArray[np.intp]
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
-    """Mean colour of each part's points, (parts, 3), and whether most of them are visible, (parts,)."""
+    """Return the mean colour of each part's points, (parts, 3), and whether most of them are visible, (parts,)."""
     values = logs[points[..., 0], points[..., 1]]
     is_open = ~hidden[points[..., 0], points[..., 1]]
     weight = is_open / np.maximum(is_open.sum(axis=1, keepdims=True), 1)

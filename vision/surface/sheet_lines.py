@@ -123,7 +123,7 @@ class SheetLines:
 
 
 def _profiles(corners_mm: npt.NDArray[np.float64], cell_mm: float, window: PlaneWindow) -> PixelMap:
-    """Pixel map across each arm of each corner, (corners, arms, offsets, points, 2)."""
+    """Return the pixel map across each arm of each corner, (corners, arms, offsets, points, 2)."""
     along = np.linspace(*_ALONG_CELLS, _POINTS)
     maps = []
     for way in np.array(_ARMS, dtype=np.float64):
@@ -135,8 +135,8 @@ def _profiles(corners_mm: npt.NDArray[np.float64], cell_mm: float, window: Plane
 
 
 def _across(logs: FloatImage, maps: PixelMap) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """How much darker the middle of each arm is than the paper beside it, and the spread of the light across it, in log
-    units, (corners, arms). Medians along the arm leave out a stroke that crosses it.
+    """Return how much darker the middle of each arm is than the paper beside it, and the spread of the light across it,
+    in log units, (corners, arms). Medians along the arm leave out a stroke that crosses it.
     """
     count = maps.shape[0] * maps.shape[1]
     levels = sample(logs, maps.reshape(count, -1, 2)).reshape(maps.shape[:-1])

@@ -24,7 +24,7 @@ from vision.sampling import least_channel, most_channel
 from vision.surface.bent_paper import PaperShape
 from vision.surface.filled_cells import FilledCells
 from vision.surface.occlusion import Occlusion, SurfaceEvidence
-from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn, usual_hues
+from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn, usual_hues
 from vision.surface.sheet_lines import SheetLines
 from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler, view_window
 
@@ -120,29 +120,29 @@ class SheetOcclusionDetector:
 
     def detect(self, view: RectifiedView) -> SurfaceEvidence:
         """Find what covers the sheet."""
-        density, odd = self._odd(view)
+        density, odd = self._densities_and_marks(view)
         hue, off_pens_deg, saturation = self._hues(density)
         ink = saturation > 1.0
         filled = ink & (off_pens_deg < self._settings.pen_hue_deg)
         found: list[Occlusion] = []
         reaching = [
             pixels
-            for pixels in self._things(odd & ~(ink & (off_pens_deg < self._settings.reaching_hue_deg)))
+            for pixels in self._wide_regions(odd & ~(ink & (off_pens_deg < self._settings.reaching_hue_deg)))
             if float((pixels & self._margin & self._cells.beyond).sum()) > self._settings.reaching_mm2 * PX_PER_MM**2
         ]
         least_cells = self._settings.grey_cells if len(self._pens_deg) else self._settings.lying_cells
         lying = [
             pixels
-            for pixels in self._things(odd & ~filled)
+            for pixels in self._wide_regions(odd & ~filled)
             if float((pixels & self._cells.on_grid).sum()) > least_cells * self._cell_px**2
         ]
         if lying:
             # its lit side may be nearly as colourful as ink
-            whole = self._things(odd & ~(filled & (saturation > self._settings.lit_saturation)))
+            whole = self._wide_regions(odd & ~(filled & (saturation > self._settings.lit_saturation)))
             lying = [pixels for pixels in whole if any((pixels & one).any() for one in lying)]
         lines = self._lines.examine(view.light)
         objects = self._lines.covered(lines, view.light, filled | view.outside)
-        objects |= self._like_ink(odd, filled, hue, lines.even)
+        objects |= self._objects_like_ink(odd, filled, hue, lines.even)
         for pixels in lying:
             objects |= pixels
         edge_px = round(self._settings.edge_cells * self._cell_px)
@@ -156,29 +156,33 @@ class SheetOcclusionDetector:
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         return SurfaceEvidence(tuple(found), {})
 
-    def _like_ink(self, odd: BoolImage, filled: BoolImage, hue: FloatImage, even: npt.NDArray[np.bool_]) -> BoolImage:
-        """Objects with a pen's colour: they lie across lines, or their hue is not that of the sheet's other cells."""
+    def _objects_like_ink(
+        self, odd: BoolImage, filled: BoolImage, hue: FloatImage, even: npt.NDArray[np.bool_]
+    ) -> BoolImage:
+        """Return objects with a pen's colour: they lie across lines, or their hue is not that of the sheet's other
+        cells.
+        """
         if not len(self._pens_deg):
             return np.zeros_like(odd)
         ink = np.asarray(odd & filled)
-        found = self._cells.foreign(ink, self._wider_than_strokes(odd & (filled | self._margin)), even)
-        off = self._cells.off_hues(hue, ink, self._pens_deg, self._settings.pen_hue_deg)
-        for pixels in self._things(ink & off):
+        found = self._cells.mark_objects(ink, self._wider_than_strokes(odd & (filled | self._margin)), even)
+        off = self._cells.mark_foreign_hues(hue, ink, self._pens_deg, self._settings.pen_hue_deg)
+        for pixels in self._wide_regions(ink & off):
             if float(pixels.sum()) > self._settings.off_hue_cells * self._cell_px**2:
                 found |= pixels
         return found
 
-    def _odd(self, view: RectifiedView) -> tuple[FloatImage, BoolImage]:
-        """Densities on the sheet, and a mask of pixels that are neither paper nor shadow."""
+    def _densities_and_marks(self, view: RectifiedView) -> tuple[FloatImage, BoolImage]:
+        """Return densities on the sheet, and a mask of pixels that are neither paper nor shadow."""
         settings = self._settings
         light = np.asarray(cv2.GaussianBlur(view.light, (0, 0), PX_PER_MM), dtype=np.float32)
-        density = densities_on(light, fitted_paper(light), settings.floor)
+        density = densities_on(light, fit_bare_paper(light), settings.floor)
         least = least_channel(density)
         odd = (most_channel(density) - least > settings.coloured) | (least > settings.dark)
         return density, np.asarray(odd & ~view.outside)
 
-    def _things(self, odd: BoolImage) -> list[BoolImage]:
-        """The connected regions of a mask that are wider than strokes."""
+    def _wide_regions(self, odd: BoolImage) -> list[BoolImage]:
+        """Return the connected regions of a mask that are wider than strokes."""
         return _regions(self._wider_than_strokes(odd))
 
     def _wider_than_strokes(self, odd: BoolImage) -> BoolImage:
@@ -187,8 +191,8 @@ class SheetOcclusionDetector:
         return np.asarray(cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, disc) > 0)
 
     def _hues(self, density: FloatImage) -> tuple[FloatImage, FloatImage, FloatImage]:
-        """Hue of each pixel and its distance from the nearest pen's hue, in degrees, and its saturation as a multiple
-        of the least one of ink; 0 where nobody fills cells.
+        """Return the hue of each pixel and its distance from the nearest pen's hue, in degrees, and its saturation as a
+        multiple of the least one of ink; 0 where nobody fills cells.
         """
         settings = self._settings
         if not len(self._pens_deg):
@@ -202,12 +206,12 @@ class SheetOcclusionDetector:
 
 
 def _regions(mask: BoolImage) -> list[BoolImage]:
-    """The connected regions of a mask."""
+    """Return the connected regions of a mask."""
     count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8)
     return [np.asarray(labels == label) for label in range(1, count)]
 
 
 def _occlusion(kind: HindranceKind, pixels: BoolImage, edge_px: int = 0) -> Occlusion:
-    """The occlusion by something on these pixels, which hides as many more around it."""
+    """Return the occlusion by something on these pixels, which hides as many more around it."""
     hidden = cv2.dilate(pixels.astype(np.uint8), np.ones((2 * edge_px + 1, 2 * edge_px + 1), np.uint8)) > 0
     return Occlusion(kind, np.asarray(hidden), float(pixels.sum()) / PX_PER_MM**2)

@@ -40,12 +40,12 @@ class RectifiedView:
 
     @functools.cached_property
     def light(self) -> FloatImage:
-        """Linear light (rows, columns, 3), float32, from 0 to 1."""
+        """Return linear light (rows, columns, 3), float32, from 0 to 1."""
         return np.asarray(cv2.LUT(self.colours, linear_light_table()), dtype=np.float32)
 
 
 def view_window(surface: GridSurface, margin_mm: float = 0.0) -> PlaneWindow:
-    """The window in which a surface is sampled, with a margin of ``margin_mm``."""
+    """Return the window in which a surface is sampled, with a margin of ``margin_mm``."""
     return PlaneWindow.over(surface.bounds_mm.grown(margin_mm), surface.height_mm, PX_PER_MM)
 
 
@@ -76,7 +76,7 @@ class SurfaceSampler:
         return RectifiedView(self.window, self._map, sample(image, self._map), hidden, self._outside)
 
     def hidden_outlines(self, solids: Sequence[Solid]) -> list[npt.NDArray[np.int32]]:
-        """Convex outlines, (n, 2), in whole pixels of the view, of what each piece hides of the surface."""
+        """Return convex outlines, (n, 2), in whole pixels of the view, of what each piece hides of the surface."""
         if not solids:
             return []
         corners = [solid.corners_mm() for solid in solids]
@@ -91,12 +91,12 @@ class SurfaceSampler:
         return np.asarray(covered > 0)
 
     def seen_at(self, points_mm: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Columns and rows of the view, (n,) each, hidden by points above the surface, (n, 3)."""
+        """Return the columns and rows of the view, (n,) each, hidden by points above the surface, (n, 3)."""
         surface = self._seen_on_surface(points_mm)
         return self.window.to_pixels(surface[:, 0], surface[:, 1])
 
     def _seen_on_surface(self, points_mm: FloatArray) -> FloatArray:
-        """Intersections of the rays from the camera through points (n, 3) with the surface, shape (n, 3)."""
+        """Return intersections of the rays from the camera through points (n, 3) with the surface, shape (n, 3)."""
         above = self._camera_mm[2] - points_mm[:, 2]
         way = (self._camera_mm[2] - self.window.height_mm) / np.maximum(above, 1.0)
         return np.asarray(self._camera_mm + (points_mm - self._camera_mm) * way[:, None], dtype=np.float64)

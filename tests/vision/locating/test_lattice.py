@@ -11,7 +11,7 @@ from vision.frame import Frame
 from vision.geometry import Pose, back_project, project
 from vision.layout.surfaces import GridSurface
 from vision.locating.edges import Edges
-from vision.locating.lattice import find_boards, symmetric_poses
+from vision.locating.lattice import candidate_boards, symmetric_poses
 from vision.locating.line_tracking import LineTracker
 from vision.locating.location import locate
 
@@ -78,7 +78,7 @@ def test_a_board_that_is_longer_than_wide_can_be_turned_by_half_only(camera, pos
             ends[:, axis] = ends[0, axis] + line * surface.cell_mm
             first, second = np.round(project(camera, pose, ends)).astype(int).tolist()
             cv2.line(grey, first, second, 90, 1, cv2.LINE_AA)
-    found = find_boards(Edges.of(grey, camera), camera, surface)[0]
+    found = candidate_boards(Edges.detect(grey, camera), camera, surface)[0]
     assert found.is_clear
     poses = symmetric_poses(found.pose, surface)
     assert len(poses) == 2

@@ -15,7 +15,7 @@ from vision.drawing import draw
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import Ink
-from vision.locating.lattice import boards_in, symmetric_poses
+from vision.locating.lattice import clear_boards, symmetric_poses
 from vision.locating.lines_and_markers import fit_by_lines
 from vision.locating.location import locate
 from vision.locating.markers import MarkerDetector
@@ -232,10 +232,10 @@ def lines_from(at_pose, monkeypatch):
     """Let the lines show the board at a pose, as if its rim could not be seen."""
 
     def boards(grey, camera, surface):
-        for edges, sighting in boards_in(grey, camera, surface):
+        for edges, sighting in clear_boards(grey, camera, surface):
             yield edges, replace(sighting, pose=at_pose)
 
-    monkeypatch.setattr("vision.locating.lines_and_markers.boards_in", boards)
+    monkeypatch.setattr("vision.locating.lines_and_markers.clear_boards", boards)
 
 
 @pytest.mark.parametrize("quarters", range(4))

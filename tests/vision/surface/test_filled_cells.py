@@ -48,7 +48,7 @@ def lines(hidden: Iterable[tuple[int, int]] = (), arm: int | None = None) -> npt
 
 def foreign(areas: Iterable[Area], even: npt.NDArray[np.bool_] | None = None) -> BoolImage:
     ink = painted(areas)
-    return CELLS.foreign(ink, ink, lines() if even is None else even)
+    return CELLS.mark_objects(ink, ink, lines() if even is None else even)
 
 
 def marked(pixels: BoolImage) -> set[tuple[int, int]]:
@@ -152,19 +152,19 @@ def test_a_corner_of_which_two_cells_are_filled_whole_is_not_round(bare: tuple[t
     for column, row in bare:
         left, near = (at if at < 2 else at + 0.6 for at in (column, row))
         filled &= ~area(left, left + 0.4, near, near + 0.4)
-    assert not CELLS.foreign(filled, filled, lines([(2, 2)])).any()
+    assert not CELLS.mark_objects(filled, filled, lines([(2, 2)])).any()
 
 
 PENS_DEG = np.array([0.0, 120.0])
 USUAL_WITHIN_DEG = 30.0
 
 
-def off_hues(areas: dict[Area, float]) -> set[tuple[int, int]]:
+def mark_foreign_hues(areas: dict[Area, float]) -> set[tuple[int, int]]:
     """The cells whose hue, given for each area in degrees, is no pen's."""
     ink, hue = painted(areas), np.zeros(WINDOW.shape, dtype=np.float32)
     for one, degrees in areas.items():
         hue[area(*one)] = degrees
-    return marked(CELLS.off_hues(hue, ink, PENS_DEG, USUAL_WITHIN_DEG) & ink)
+    return marked(CELLS.mark_foreign_hues(hue, ink, PENS_DEG, USUAL_WITHIN_DEG) & ink)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def off_hues(areas: dict[Area, float]) -> set[tuple[int, int]]:
     ],
 )
 def test_a_hue_is_a_pens_within_the_usual_distance_of_it(hue: float, is_off: bool) -> None:
-    assert off_hues({(1, 2, 1, 2): hue}) == ({(1, 1)} if is_off else set())
+    assert mark_foreign_hues({(1, 2, 1, 2): hue}) == ({(1, 1)} if is_off else set())
 
 
 @pytest.mark.parametrize(
@@ -192,16 +192,16 @@ def test_a_pen_of_which_three_cells_are_known_has_their_hue(hue: float, is_off: 
     cells: dict[Area, float] = {
         (column, column + 1, 0, 1): 20 + by for column, by in zip((0, 2, 4), (-6, 0, 9), strict=True)
     }
-    assert off_hues({**cells, (1, 2, 3, 3.6): hue}) == ({(1, 3)} if is_off else set())
+    assert mark_foreign_hues({**cells, (1, 2, 3, 3.6): hue}) == ({(1, 3)} if is_off else set())
 
 
 def test_two_cells_or_cells_that_are_not_filled_tell_nothing_of_a_pen() -> None:
     two: dict[Area, float] = {(0, 1, 0, 1): 20, (2, 3, 0, 1): 20}
-    assert off_hues({**two, (1, 2, 3, 3.6): 0}) == set()
+    assert mark_foreign_hues({**two, (1, 2, 3, 3.6): 0}) == set()
     part: dict[Area, float] = {(column, column + inside(0.75), 0, 1): 20 for column in (0, 2, 4)}
-    assert off_hues({**part, (1, 2, 3, 3.6): 0}) == set()
+    assert mark_foreign_hues({**part, (1, 2, 3, 3.6): 0}) == set()
     known: dict[Area, float] = {(column, column + inside(0.85), 0, 1): 20 for column in (0, 2, 4)}
-    assert off_hues({**known, (1, 2, 3, 3.6): 0}) == {(1, 3)}
+    assert mark_foreign_hues({**known, (1, 2, 3, 3.6): 0}) == {(1, 3)}
 
 
 @pytest.mark.parametrize(("share", "is_known"), [(0.6, True), (0.4, False)])
@@ -210,4 +210,4 @@ def test_a_cell_of_two_hues_is_that_pens_which_most_of_it_has(share: float, is_k
     for column in (0, 2, 4):
         split[column, column + inside(share), 0, 1] = 20
         split[column + inside(share), column + 1, 0, 1] = 120
-    assert off_hues({**split, (1, 2, 3, 3.6): 0}) == ({(1, 3)} if is_known else set())
+    assert mark_foreign_hues({**split, (1, 2, 3, 3.6): 0}) == ({(1, 3)} if is_known else set())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.errors import LayoutError
-from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn, usual_hues
+from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn, usual_hues
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_bare_paper_is_fitted_beneath_ink_and_under_a_lamp_at_its_side() -> None
     lamp = 0.3 + 0.5 * np.linspace(0, 1, columns)[None, :, None] * np.ones((rows, 1, 3)) * (0.8, 0.9, 1.0)
     inked = lamp.copy()
     inked[20:100:2, 30:90] *= (0.2, 0.3, 0.9)
-    found = fitted_paper(inked.astype(np.float32))
+    found = fit_bare_paper(inked.astype(np.float32))
     assert found.shape == inked.shape
     assert np.abs(found / lamp - 1).max() < 0.06
 
@@ -59,5 +59,5 @@ def test_each_channel_alone_has_a_hue_of_its_own() -> None:
 
 
 def test_paper_too_bright_for_the_camera_is_even() -> None:
-    found = fitted_paper(np.ones((40, 60, 3), dtype=np.float32))
+    found = fit_bare_paper(np.ones((40, 60, 3), dtype=np.float32))
     assert found == pytest.approx(1.0, abs=1e-3)

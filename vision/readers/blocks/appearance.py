@@ -32,12 +32,12 @@ MASK_SIDE_PX = 60
 
 
 def look_name(colour: str, symbol: str) -> str:
-    """The look of a block, as written everywhere: ``teal block, x up``."""
+    """Return the look of a block, as written everywhere: ``teal block, x up``."""
     return f"{colour} block, {symbol} up"
 
 
 def log_ratio(face: FloatArray, ink: FloatArray) -> FloatArray:
-    """Log of face over ink in linear light, channels last, blue-green-red.
+    """Return the log of face over ink in linear light, channels last, blue-green-red.
 
     A small share of the brighter is added to both, since below that a camera only records noise.
     """
@@ -69,7 +69,7 @@ class BlockAppearance:
 
 
 def drawn_appearance(symbols: tuple[str, ...], colours: Mapping[str, FloatArray] | None = None) -> BlockAppearance:
-    """An appearance with drawn symbols and the given colours, for a set that was not enrolled."""
+    """Return an appearance with drawn symbols and the given colours, for a set that was not enrolled."""
     return BlockAppearance(dict(colours or {}), drawn_masks(symbols, MASK_SIDE_PX))
 
 

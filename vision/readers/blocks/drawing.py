@@ -20,7 +20,7 @@ _SURE, _UNSURE, _SIDE = (80, 220, 80), (60, 60, 255), (255, 200, 60)
 
 
 def draw_blocks(image: Image, blocks: Mapping[str, BlockSighting], camera: CameraModel, pose: Pose) -> Image:
-    """Give a copy of the picture with every block's outline, top symbol and readable sides written on it.
+    """Return a copy of the picture with every block's outline, top symbol and readable sides written on it.
 
     Blocks are drawn green, or red with their log-odds if these are 0 or less.
     """

@@ -172,7 +172,7 @@ def _fits_well(found: tuple[BlockSighting, float] | None) -> bool:
 
 
 def _masks_at_scale(plain: BlockAppearance, seen: Sequence[tuple[BlockSighting, float]]) -> dict[str, Mask]:
-    """Each symbol's mask at the scale that fitted best; symbols not seen get the median scale."""
+    """Return each symbol's mask at the scale that fitted best; symbols not seen get the median scale."""
     usual = float(np.median([scale for _, scale in seen])) if seen else 1.0
     masks = {}
     for symbol, mask in plain.masks.items():
@@ -182,7 +182,7 @@ def _masks_at_scale(plain: BlockAppearance, seen: Sequence[tuple[BlockSighting, 
 
 
 def _spread_seeds(ratios: FloatImage, count: int) -> list[FloatImage]:
-    """Rows far from each other, as initial cluster centres (farthest-first traversal, Gonzalez 1985)."""
+    """Return rows far from each other, as initial cluster centres (farthest-first traversal, Gonzalez 1985)."""
     seeds = [ratios[0]]
     while len(seeds) < count:
         distances = np.min([np.linalg.norm(ratios - seed, axis=1) for seed in seeds], axis=0)
@@ -208,7 +208,7 @@ def _top_plane(picture: EnrolmentPicture, surface: Surface) -> tuple[FloatImage,
 
 
 def _around(light: FloatImage, window: PlaneWindow, surface: Surface, place: str) -> tuple[FloatImage, PlaneWindow]:
-    """The part of a sampled plane around one place, which is faster to search."""
+    """Return the part of a sampled plane around one place, which is faster to search."""
     column, row = (round(at) for at in window.to_pixels(*surface.centre_mm(place)))
     half = round(AROUND_MM * window.px_per_mm)
     left, top = max(0, column - half), max(0, row - half)
@@ -244,7 +244,7 @@ def _fit_known(
 
 
 def _learned_mask(light: FloatImage, window: PlaneWindow, surface: Surface, fit: FaceFit) -> Mask:
-    """Mask of a fitted face's ink, upright, from 0 to 1; zero outside the face's rim."""
+    """Return the mask of a fitted face's ink, upright, from 0 to 1; zero outside the face's rim."""
     side = MASK_SIDE_PX
     column, row = window.to_pixels(fit.x_mm, fit.y_mm)
     scale = BlockPieces.on(surface).side_mm * window.px_per_mm / side

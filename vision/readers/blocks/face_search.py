@@ -117,7 +117,7 @@ class CloseFitter:
         return fits
 
     def _clarity(self, patches: Patches, sights: Sequence[RoughFace]) -> FloatArray:
-        """Strength of a square's edges at each rotation, relative to the median; shape (sights, turns)."""
+        """Return the strength of a square's edges at each rotation, relative to the median; shape (sights, turns)."""
         at = {place: index for index, place in enumerate(patches.places)}
         rows = [at[sight.place] for sight in sights]
         # brightness as seen, not linear light: edges in the shade count as much as edges in the sun
@@ -141,7 +141,7 @@ class CloseFitter:
 
     @staticmethod
     def _turns(clarity: FloatArray) -> list[float]:
-        """The rotations to try: upright, and those with the strongest edges."""
+        """Return the rotations to try: upright, and those with the strongest edges."""
         ranked = sorted(
             (index for index, degrees in enumerate(TURNS_DEG) if abs(degrees) <= LARGEST_TURN_DEG),
             key=lambda index: -clarity[index],
@@ -150,7 +150,7 @@ class CloseFitter:
 
     @staticmethod
     def _bonuses(turned: _Turned, clarity: FloatArray) -> FloatArray:
-        """Score added to each row for the edges at its rotation, less a penalty for not being upright."""
+        """Return the score added to each row for the edges at its rotation, less a penalty for not being upright."""
         columns = [TURNS_DEG.index(degrees) for degrees in turned.degrees]
         seen = np.log(clarity[turned.sight, columns])
         return np.asarray(EDGE_WEIGHT * seen - UPRIGHT_WEIGHT * np.abs(turned.degrees), dtype=np.float64)
@@ -180,7 +180,7 @@ class CloseFitter:
         return _Turned(sight, degrees, middles, light.reshape(len(wanted), side, side, 3))
 
     def _likeness(self, turned: _Turned, views: Sequence[Sequence[int]], bank: TemplateBank) -> FloatImage:
-        """The best correlation over each detection's views: shape (rows, down, across, templates)."""
+        """Return the best correlation over each detection's views: shape (rows, down, across, templates)."""
         rows, side = turned.light.shape[:2]
         shown = cv2.transform(stacked(turned.light), self._weights).reshape(rows, side, side, len(self._weights))
         best: FloatImage | None = None
@@ -195,7 +195,7 @@ class CloseFitter:
 
     @staticmethod
     def _kept(tried: _Turned, coarse: FloatImage, bonus: FloatArray) -> list[tuple[int, float, tuple[float, float]]]:
-        """The best rotations of each detection, each with its best centre."""
+        """Return the best rotations of each detection, each with its best centre."""
         rows, _, columns = coarse.shape
         flat = coarse.reshape(rows, -1)
         best = flat.argmax(axis=1)
@@ -248,7 +248,7 @@ class CloseFitter:
 
 
 def _moved(turned: _Turned, row: int, down: int, across: int, reach_px: int, px_per_mm: float) -> tuple[float, float]:
-    """World position of the centre of a window at an offset in pixels from its patch's centre."""
+    """Return the world position of the centre of a window at an offset in pixels from its patch's centre."""
     right, up = (across - reach_px) / px_per_mm, (reach_px - down) / px_per_mm
     angle = np.deg2rad(turned.degrees[row])
     cosine, sine = float(np.cos(angle)), float(np.sin(angle))

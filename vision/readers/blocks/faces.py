@@ -89,12 +89,13 @@ class FaceFinder:
         return tuple(templates)
 
     def templates(self, degrees: float, blur_px: float) -> tuple[FaceTemplate, ...]:
-        """The masks of all symbols and distinct quarter turns, rotated and blurred; cached."""
+        """Return the masks of all symbols and distinct quarter turns, rotated and blurred; cached."""
         return self._turned(round(degrees * 2) / 2, round(blur_px * 10))
 
 
 def view_weights(looks: BlockAppearance) -> npt.NDArray[np.float32]:
-    """Weights of blue, green and red for one-channel views in which ink contrasts with each face colour, (views, 3).
+    """Return weights of blue, green and red for one-channel views in which ink contrasts with each face colour, (views,
+    3).
 
     Without known colours they are the three channels, their mean, and the negatives of these for dark ink.
     """
@@ -107,7 +108,7 @@ def view_weights(looks: BlockAppearance) -> npt.NDArray[np.float32]:
 
 
 def contrast_views(window: FloatImage, looks: BlockAppearance) -> list[FloatImage]:
-    """One-channel views of a linear-light window, by ``view_weights``."""
+    """Return the one-channel views of a linear-light window, by ``view_weights``."""
     return [np.asarray(window @ weight, dtype=np.float32) for weight in view_weights(looks)]
 
 
@@ -123,7 +124,7 @@ def slide(view: FloatImage, template: Mask) -> tuple[float, tuple[int, int]]:
 
 
 def face_and_ink(patch: FloatImage, mask: Mask) -> tuple[FloatArray, FloatArray]:
-    """Least-squares fit of picture = face + mask x (ink - face), per channel: face and ink, shapes (3,)."""
+    """Return the least-squares fit of picture = face + mask x (ink - face), per channel: face and ink, shapes (3,)."""
     amount = mask.reshape(-1)
     values = patch.reshape(-1, 3)
     mean = float(amount.mean())
@@ -140,7 +141,7 @@ def edge_clarity(
     side_px: float,
     turns_deg: Sequence[float],
 ) -> npt.NDArray[np.float64]:
-    """Gradient across the four edges of a square, for each rotation; shape (turns,)."""
+    """Return the gradient across the four edges of a square, for each rotation; shape (turns,)."""
     middles = np.array([middle_px], dtype=np.float64)
     return np.asarray(edge_samples(gradient_x, gradient_y, middles, side_px, turns_deg)[0])
 
@@ -152,7 +153,7 @@ def edge_samples(
     side_px: float,
     turns_deg: Sequence[float],
 ) -> npt.NDArray[np.float64]:
-    """``edge_clarity`` of several squares in one picture; ``middles_px`` is (n, 2), the result (n, turns)."""
+    """Return the ``edge_clarity`` of several squares in one picture, (n, turns); ``middles_px`` is (n, 2)."""
     along = np.linspace(-0.4, 0.4, 25) * side_px
     half = side_px / 2
     points = np.concatenate(
@@ -337,7 +338,7 @@ class ColourMetric:
         self._price = (GLOSS / GLOSS_SPREAD) ** 2
 
     def distances(self, face: FloatArray, ink: FloatArray) -> dict[str, float]:
-        """Distance of linear-light ``face`` and ``ink``, each (3,), from each colour."""
+        """Return the distance of linear-light ``face`` and ``ink``, each (3,), from each colour."""
         ratio = log_ratio(face, ink)
         return {
             name: float(np.sqrt(((((ratio - glossy) / self._spread) ** 2).mean(axis=1) + self._price).min()))
@@ -346,7 +347,7 @@ class ColourMetric:
 
 
 def _glossy(known: FloatArray) -> FloatArray:
-    """Log ratios of a colour with each amount of gloss, shape (amounts, 3)."""
+    """Return log ratios of a colour with each amount of gloss, shape (amounts, 3)."""
     # the brighter of face and ink is 1 in each channel; undo log_ratio's floor for the darker
     darker = np.clip((1 + RATIO_FLOOR) * np.exp(-np.abs(known)) - RATIO_FLOOR, 0.0, 1.0)
     face, ink = np.where(known > 0, 1.0, darker), np.where(known > 0, darker, 1.0)

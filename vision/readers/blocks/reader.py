@@ -22,7 +22,7 @@ from vision.readers.blocks.drawing import draw_blocks
 from vision.readers.blocks.face_search import CloseFitter, RoughFinder, patches_around
 from vision.readers.blocks.faces import ColourMetric, FaceFit
 from vision.readers.blocks.sides import SideReader, SideView, neighbours_in_net, side_probabilities, side_views, support
-from vision.readers.probabilities import tempered
+from vision.readers.probabilities import softmax
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PlaneGrid, PlaneWindow
 
@@ -156,27 +156,27 @@ class BlockSighting:
         return self.log_odds > 0 and self.face.correlation > self.settings.clear_fit
 
     def look_probabilities(self) -> dict[str, float]:
-        """The probability of each combination of colour and symbol, from their fits."""
+        """Return the probability of each combination of colour and symbol, from their fits."""
         if not self.colour_distance:
             return {}
-        symbols = tempered(self.face.scores, self.settings.symbol_temperature, self.settings.odd_one_out)
+        symbols = softmax(self.face.scores, self.settings.symbol_temperature, self.settings.odd_one_out)
         nearest = min(self.colour_distance.values())
         squares = {
             name: -0.5 * min(self.settings.most_colour_distance2, distance**2 - nearest**2)
             for name, distance in self.colour_distance.items()
         }
-        colours = tempered(squares, 1.0, self.settings.odd_one_out)
+        colours = softmax(squares, 1.0, self.settings.odd_one_out)
         return {
             look_name(colour, symbol): colours[colour] * symbols[symbol] for colour in colours for symbol in symbols
         }
 
     def with_log_odds(self, log_odds: float) -> BlockSighting:
-        """The same sighting with other log-odds."""
+        """Return the same sighting with other log-odds."""
         return replace(self, log_odds=log_odds)
 
 
 def top_window(surface: Surface, px_per_mm: float) -> PlaneWindow:
-    """The window of the plane of the blocks' tops: the surface and a margin."""
+    """Return the window of the plane of the blocks' tops: the surface and a margin."""
     return PlaneWindow.over(surface.bounds_mm.grown(MARGIN_MM), top_mm(surface), px_per_mm)
 
 
@@ -245,7 +245,7 @@ class BlockReader:
         return found
 
     def _fits(self, image: Image, camera: CameraModel, pose: Pose, places: Sequence[str]) -> dict[str, FaceFit]:
-        """Fine fits of the faces with a known colour near some places."""
+        """Return the fine fits of the faces with a known colour near some places."""
         grid = self._grid_for(camera, pose)
         patches = patches_around(image, grid, self._surface, places)
         sights, colours = [], []
@@ -322,7 +322,7 @@ class BlockReader:
 
 
 def _printed_star_cost(settings: BlockSettings, edges: float, colour_distance: float | None) -> float:
-    """Cost, in log-odds, of looking like the star printed on the board.
+    """Return the cost, in log-odds, of looking like the star printed on the board.
 
     A printed star has no edges around it, and the board seldom has a block's colour.
     """
@@ -336,7 +336,7 @@ def _printed_star_cost(settings: BlockSettings, edges: float, colour_distance: f
 
 
 def _flat_thing_cost(settings: BlockSettings, edges: float, colour_distance: float) -> float:
-    """Cost, in log-odds, of looking like a flat object on the bare board.
+    """Return the cost, in log-odds, of looking like a flat object on the bare board.
 
     A light coin looks like the stop symbol on a pale block, but has no square edges around it, and the board's colour
     differs from the block's.

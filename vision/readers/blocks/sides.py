@@ -20,7 +20,7 @@ from vision.geometry import SIDE_CORNERS, Side
 from vision.readers.blocks.appearance import BlockAppearance, log_ratio
 from vision.readers.blocks.faces import face_and_ink, view_weights
 from vision.readers.blocks.symbols import distinct_quarter_turns, likeness, unit_rows
-from vision.readers.probabilities import tempered
+from vision.readers.probabilities import softmax
 from vision.sampling import PixelMap, linear_light, sample
 
 SIDE_PX = 36
@@ -88,7 +88,7 @@ class SideView:
         return float(self.open.mean())
 
     def behind(self, nearer: npt.NDArray[np.uint8]) -> SideView:
-        """The view without the pixels hidden by nearer blocks; ``nearer`` marks those in the picture."""
+        """Return the view without the pixels hidden by nearer blocks; ``nearer`` marks those in the picture."""
         hidden = sample(nearer, self.points_px, cv2.INTER_NEAREST) > 0
         return replace(self, open=np.asarray(self.open & ~hidden)) if hidden.any() else self
 
@@ -122,8 +122,8 @@ def side_views(image: Image, blocks_px: FloatArray) -> list[list[SideView]]:
 
 
 def _quad_maps(quads_px: FloatArray, side_px: int) -> PixelMap:
-    """Pixel maps, (n, side, side, 2), of squares seen as quads (n, 4, 2): upper left, upper right, lower right, lower
-    left (Heckbert, *Fundamentals of texture mapping*, 1989). Lens distortion within one face is ignored.
+    """Return the pixel maps, (n, side, side, 2), of squares seen as quads (n, 4, 2): upper left, upper right, lower
+    right, lower left (Heckbert, *Fundamentals of texture mapping*, 1989). Lens distortion within one face is ignored.
     """
     first, second, third, fourth = (quads_px[:, corner] for corner in range(4))
     right, down, rest = second - third, fourth - third, first - second + third - fourth
@@ -193,8 +193,8 @@ class SideReader:
         return SideFit(fits, sharp_fit, off)
 
     def _templates(self, width_px: int, height_px: int) -> FloatImage:
-        """Every mask at every distinct quarter turn, at the picture's resolution and each of the blurs, sharpest first;
-        rows of mean 0 and length 1, shape (blurs x templates, inner pixels).
+        """Return every mask at every distinct quarter turn, at the picture's resolution and each of the blurs, sharpest
+        first; rows of mean 0 and length 1, shape (blurs x templates, inner pixels).
         """
         count, inner = len(self._upright), slice(RIM_PX, SIDE_PX - RIM_PX)
         # side by side they are resized in one call; the edges that blur into each other have no ink
@@ -210,19 +210,21 @@ class SideReader:
 
 
 def _about(length_px: float) -> int:
-    """A length rounded to whole pixels such that lengths with nearly equal blur are equal."""
+    """Return a length rounded to whole pixels such that lengths with nearly equal blur are equal."""
     step = round(math.log(max(length_px, SMALLEST_HEIGHT_PX)) / LENGTH_STEP)
     return round(math.exp(step * LENGTH_STEP))
 
 
 def _shifted(picture: FloatImage) -> FloatImage:
-    """The inner part of a side face at every small shift, as rows; shape (shifts, inner pixels)."""
+    """Return the inner part of a side face at every small shift, as rows; shape (shifts, inner pixels)."""
     windows = np.lib.stride_tricks.sliding_window_view(picture, (SIDE_PX - 2 * RIM_PX, SIDE_PX - 2 * RIM_PX))
     return np.ascontiguousarray(windows[::SHIFT_STEP_PX, ::SHIFT_STEP_PX]).reshape(-1, (SIDE_PX - 2 * RIM_PX) ** 2)
 
 
 def _likeness(windows: FloatImage, templates: FloatImage, is_open: FloatImage | None) -> FloatImage:
-    """Correlation of windows (n, pixels) with templates (t, pixels) over open pixels (``None``: all); (n, t)."""
+    """Return the correlation of windows (n, pixels) with templates (t, pixels) over open pixels (``None``: all); (n,
+    t).
+    """
     if is_open is None:
         return likeness(windows, templates)
     count = np.maximum(is_open.sum(axis=1, keepdims=True), 1.0)
@@ -235,7 +237,7 @@ def _likeness(windows: FloatImage, templates: FloatImage, is_open: FloatImage | 
 
 
 def _colour_off(view: SideView, shift: int, template: FloatImage, ratio: FloatArray) -> float:
-    """Root mean square difference, in log units, between a side face's ratio of face to ink and the block's."""
+    """Return the root mean square difference, in log units, between a side's ratio of face to ink and the block's."""
     inner, across = SIDE_PX - 2 * RIM_PX, (2 * RIM_PX) // SHIFT_STEP_PX + 1
     top, left = (SHIFT_STEP_PX * at for at in divmod(shift, across))
     part = np.s_[top : top + inner, left : left + inner]
@@ -249,7 +251,7 @@ def _colour_off(view: SideView, shift: int, template: FloatImage, ratio: FloatAr
 
 
 def support(sides: Sequence[tuple[SideView, SideFit]]) -> float | None:
-    """Log-odds that there is a block below a top face, given its side faces; ``None`` without any.
+    """Return log-odds that there is a block below a top face, given its side faces; ``None`` without any.
 
     A picture of a block's side can look like another block's top, but a real top has side faces below it, with symbols
     and of the block's colour.
@@ -268,7 +270,8 @@ def support(sides: Sequence[tuple[SideView, SideFit]]) -> float | None:
 
 
 def side_probabilities(view: SideView, fits: Mapping[str, float], symbols: Sequence[str]) -> dict[str, float] | None:
-    """Probabilities of the symbols that can be on a side face; ``None`` when it is too flat or hidden to be read.
+    """Return probabilities of the symbols that can be on a side face; ``None`` when it is too flat or hidden to be
+    read.
 
     The temperature is set so that they are not overconfident on the ray-traced pictures or the virtual table's
     difficult ones; it is higher for a flat face.
@@ -278,11 +281,11 @@ def side_probabilities(view: SideView, fits: Mapping[str, float], symbols: Seque
         return None
     if max(possible.values()) < SMALLEST_SYMBOL_FIT:
         return None
-    return tempered(possible, SYMBOL_TEMPERATURE * (1 + FLAT_HEIGHT_PX / view.height_px), ODD_ONE_OUT)
+    return softmax(possible, SYMBOL_TEMPERATURE * (1 + FLAT_HEIGHT_PX / view.height_px), ODD_ONE_OUT)
 
 
 def neighbours_in_net(net: Mapping[str, str], top: str) -> tuple[str, ...]:
-    """The symbols that can be on the sides when ``top`` is up: all but it and its opposite."""
+    """Return the symbols that can be on the sides when ``top`` is up: all but it and its opposite."""
     opposite = {"up": "down", "down": "up", "north": "south", "south": "north", "east": "west", "west": "east"}
     here = next((face for face, symbol in net.items() if symbol == top), None)
     if here is None:

@@ -26,7 +26,7 @@ SUPERSAMPLING = 8
 
 
 def _polygon(radii: npt.NDArray[np.float64], first_angle_rad: float) -> npt.NDArray[np.float64]:
-    """Corners at equal angles, clockwise as drawn, in fractions of the face's side from its centre."""
+    """Return corners at equal angles, clockwise as drawn, in fractions of the face's side from its centre."""
     angles = first_angle_rad + np.arange(len(radii)) * 2 * np.pi / len(radii)
     return np.column_stack([radii * np.cos(angles), radii * np.sin(angles)])
 
@@ -49,7 +49,7 @@ def _bars(length: float, width: float, angle_rad: float) -> list[npt.NDArray[np.
 
 
 def _shapes(symbol: str) -> tuple[list[npt.NDArray[np.float64]], list[tuple[float, float, float, float]]]:
-    """Polygons, and rings as (x, y, radius, line width), all in fractions of the face's side."""
+    """Return polygons, and rings as (x, y, radius, line width), all in fractions of the face's side."""
     up = -np.pi / 2
     if symbol == "star":
         return [_polygon(np.tile([0.35, 0.14], STAR_POINTS), up)], []
@@ -107,7 +107,7 @@ def scaled_mask(mask: Mask, scale: float) -> Mask:
 
 
 def distinct_quarter_turns(mask: Mask) -> tuple[int, ...]:
-    """The quarter turns (0 to 3) at which a mask looks different from the others (correlation below 0.93)."""
+    """Return the quarter turns (0 to 3) at which a mask looks different from the others (correlation below 0.93)."""
     kept: list[int] = []
     for quarter in range(4):
         turned = np.rot90(mask, quarter).ravel()
@@ -174,20 +174,21 @@ class TemplateBank:
         return len(self.symbols)
 
     def columns_of(self, symbol: str, blur_px: float) -> npt.NDArray[np.intp]:
-        """Indices of one symbol's templates at one blur."""
+        """Return indices of one symbol's templates at one blur."""
         named = zip(self.symbols, self.blurs_px, strict=True)
         return np.asarray([index for index, name in enumerate(named) if name == (symbol, blur_px)], dtype=np.intp)
 
 
 def unit_rows(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Rows minus their mean, normalised to length 1; rows without contrast become zero."""
+    """Return rows minus their mean, normalised to length 1; rows without contrast become zero."""
     centred = rows - rows.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
     return np.asarray(centred / np.maximum(lengths, 1e-9), dtype=np.float32)
 
 
 def windows_of(patches: FloatImage, side: int) -> FloatImage:
-    """Every ``side`` x ``side`` window of each patch (patches, rows, columns), minus its patch's mean, as flat rows.
+    """Return every ``side`` x ``side`` window of each patch (patches, rows, columns), minus its patch's mean, as flat
+    rows.
 
     Shape (patches, down, across, side * side), where ``down`` and ``across`` are the window's offsets.
     """
@@ -198,7 +199,7 @@ def windows_of(patches: FloatImage, side: int) -> FloatImage:
 
 
 def likeness(windows: FloatImage, bank_rows: npt.NDArray[np.float32]) -> FloatImage:
-    """Correlation of each window with each template row, -1 to 1; shape (..., templates).
+    """Return the correlation of each window with each template row, -1 to 1; shape (..., templates).
 
     ``windows`` is (..., pixels), from ``windows_of``. A window with hardly any contrast gets -1 for all.
     """
@@ -215,7 +216,7 @@ def likeness(windows: FloatImage, bank_rows: npt.NDArray[np.float32]) -> FloatIm
 
 
 def peak_between(scores: FloatImage, row: int, column: int) -> tuple[float, float]:
-    """Subpixel offset (down, across) of a score's peak from its best whole position, within half a step.
+    """Return subpixel offset (down, across) of a score's peak from its best whole position, within half a step.
 
     Fits a parabola through the best position and its neighbours; 0 at the border.
     """

@@ -26,7 +26,7 @@ DARK_FLOOR = 0.012
 
 
 def look_name(player: str, ball: bool) -> str:
-    """The look of a piece, as written everywhere: ``black piece with ball``."""
+    """Return the look of a piece, as written everywhere: ``black piece with ball``."""
     return f"{player} piece{' with ball' if ball else ''}"
 
 
@@ -36,18 +36,20 @@ _UNMIX = np.linalg.inv(_MIX.astype(np.float64))
 
 
 def colours_of(light: FloatImage, paper: FloatArray) -> FloatImage:
-    """Colours, (rows, columns, 3), float32, of linear light of that shape, blue-green-red, relative to paper's (3,)."""
+    """Return colours, (rows, columns, 3), float32, of linear light of that shape, blue-green-red, relative to paper's
+    (3,).
+    """
     shares = np.asarray(light * (1 / paper).astype(np.float32) + np.float32(DARK_FLOOR), dtype=np.float32)
     return np.asarray(cv2.transform(cv2.log(shares), _MIX), dtype=np.float32)
 
 
 def shares_of(colour: FloatArray) -> FloatArray:
-    """Linear light relative to paper, blue-green-red, of a colour (3,), including ``DARK_FLOOR``."""
+    """Return linear light relative to paper, blue-green-red, of a colour (3,), including ``DARK_FLOOR``."""
     return np.asarray(np.exp(_UNMIX @ colour), dtype=np.float64)
 
 
 def colour_of_shares(shares: FloatArray) -> FloatArray:
-    """Colours, shape (..., 3), of linear light relative to paper, including ``DARK_FLOOR``."""
+    """Return colours, shape (..., 3), of linear light relative to paper, including ``DARK_FLOOR``."""
     return np.asarray(np.log(shares) @ _MIX.T.astype(np.float64), dtype=np.float64)
 
 

@@ -111,19 +111,19 @@ def ball_evidence(
 
 
 def _spread(circles: Circles) -> Circles:
-    """Circles of each disc, shaped to broadcast with several points of each."""
+    """Return circles of each disc, shaped to broadcast with several points of each."""
     middles, radii = circles
     return middles[:, None], radii
 
 
 def _terms(places: FloatArray) -> FloatArray:
-    """Terms up to second order, linear ones first, (n, 6), at places (n, 2)."""
+    """Return terms up to second order, linear ones first, (n, 6), at places (n, 2)."""
     x, y = places.T
     return np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
 
 
 def _residuals(values: FloatArray, chosen: BoolImage, terms: FloatArray) -> FloatArray:
-    """Mean squared residual of a polynomial fitted to the chosen values of each disc, (discs, columns).
+    """Return the mean squared residual of a polynomial fitted to the chosen values of each disc, (discs, columns).
 
     ``values`` is (discs, n, columns), of which ``chosen`` (discs, n) count; ``terms`` (n, k) are those of the
     polynomial.
@@ -144,7 +144,7 @@ def _residuals(values: FloatArray, chosen: BoolImage, terms: FloatArray) -> Floa
 def _edges(
     plane: TopPlane, shape: DiscShape, centres: FloatArray, noise: FloatArray, nearer: BoolImage | None
 ) -> FloatArray:
-    """Median contrast across each ball's outline, where it is clear of the disc's own, (discs,)."""
+    """Return the median contrast across each ball's outline, where it is clear of the disc's own, (discs,)."""
     outline = shape.ball_outline(centres, _WAYS)
     inner, outer = outline - EDGE_MM * _WAYS, outline + EDGE_MM * _WAYS
     over_top = ((outer - centres[:, None]) ** 2).sum(axis=-1) < (shape.radius_mm - OFF_OUTLINE_MM) ** 2

@@ -50,7 +50,7 @@ def draw_discs(image: Image, discs: Mapping[str, DiscSighting], view: SurfaceVie
 
 
 def _sphere(x_mm: float, y_mm: float, z_mm: float, radius_mm: float) -> FloatArray:
-    """Points on a sphere, (n, 3)."""
+    """Return points on a sphere, (n, 3)."""
     up = np.linspace(-1, 1, 9)
     across = np.sqrt(1 - up**2)
     return np.stack(

@@ -116,7 +116,7 @@ def _check_there(name: str, places: Sequence[str], fits: Mapping[str, DiscFit]) 
 
 
 def _is_turned(view: SurfaceView, surface: GridSurface) -> bool:
-    """Whether pieces stand along the board's other two edges."""
+    """Return whether pieces stand along the board's other two edges."""
     edges = [place for column in (0, surface.columns - 1) for place in surface.places[column :: surface.columns]]
     finder = DiscFinder(view)
     fits = finder.find(finder.plane(view.image, edges), edges)

@@ -81,7 +81,7 @@ _WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
 
 
 def _steps(most: int, step: int) -> npt.NDArray[np.intp]:
-    """Offsets in both directions, in multiples of a step up to a maximum, shape (n, 2)."""
+    """Return offsets in both directions, in multiples of a step up to a maximum, shape (n, 2)."""
     steps = np.arange(-most, most + 1, step)
     offsets = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
     return np.asarray(offsets[np.hypot(*offsets.T) <= most + step / 4])
@@ -110,14 +110,14 @@ class TopPlane:
         return np.ascontiguousarray(self.colours.reshape(-1, 3).T)
 
     def at(self, points_mm: FloatArray) -> FloatImage:
-        """Interpolated colours, (..., 3), at points of the plane, (..., 2)."""
+        """Return the interpolated colours, (..., 3), at points of the plane, (..., 2)."""
         column, row = self.window.to_pixels(points_mm[..., 0], points_mm[..., 1])
         flat = np.stack([column.ravel(), row.ravel()], axis=-1).astype(np.float32)
         found = cv2.remap(self.colours, flat.reshape(-1, 1, 2), None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
         return np.asarray(found, dtype=np.float32).reshape(*points_mm.shape[:-1], 3)
 
     def marked(self, mask: BoolImage, points_mm: FloatArray) -> BoolImage:
-        """Whether a mask of the plane is set at points, (..., 2)."""
+        """Return whether a mask of the plane is set at points, (..., 2)."""
         column, row = self.window.to_pixels(points_mm[..., 0], points_mm[..., 1])
         rows, columns = mask.shape
         return np.asarray(
@@ -164,7 +164,7 @@ class DiscFinder:
         self._inside, self._outside = self._samples()
 
     def hidden_share(self, middle_mm: FloatArray, nearer: Sequence[tuple[FloatArray, bool]]) -> float:
-        """Share of a disc's top hidden by nearer discs, each given by its centre and whether it has a ball."""
+        """Return the share of a disc's top hidden by nearer discs: the centre of each, and whether it has a ball."""
         points = middle_mm + self._within
         hidden = np.zeros(len(points), dtype=np.bool_)
         for circles in self._covering(nearer):
@@ -172,7 +172,7 @@ class DiscFinder:
         return float(hidden.mean())
 
     def hidden_by(self, nearer: Sequence[tuple[FloatArray, bool]]) -> BoolImage:
-        """Mask of the plane hidden by nearer discs, with a small margin."""
+        """Return the mask of the plane hidden by nearer discs, with a small margin."""
         hidden = np.zeros(self._window.shape, dtype=np.uint8)
         for middles, radii in self._covering(nearer):
             columns, rows = self._window.to_pixels(middles[:, 0], middles[:, 1])
@@ -204,7 +204,7 @@ class DiscFinder:
         return TopPlane(colours, self._window, paper)
 
     def _parts(self, numbers: Sequence[int]) -> list[tuple[slice, slice]]:
-        """Parts of the plane around some places: one part for all, or one for each if that is less area."""
+        """Return parts of the plane around some places: one part for all, or one for each if that is less area."""
         if not numbers:
             return []
         column, row = self._window.to_pixels(*self._centres[list(numbers)].T)
@@ -222,7 +222,7 @@ class DiscFinder:
         ]
 
     def find(self, plane: TopPlane, places: list[str], nearer: BoolImage | None = None) -> dict[str, DiscFit]:
-        """The best circle near each place that has one; ``nearer`` marks pixels hidden by nearer pieces."""
+        """Return the best circle near each place that has one; ``nearer`` marks pixels hidden by nearer pieces."""
         if not places:
             return {}
         chosen = np.array([self._numbers[place] for place in places])
@@ -296,7 +296,7 @@ class DiscFinder:
         nearer: BoolImage | None,
         whole: bool,
     ) -> tuple[FloatImage, FloatImage]:
-        """Colours of samples at offsets, (3, places, offsets, samples), and weights, without the 3."""
+        """Return colours of samples at offsets, (3, places, offsets, samples), and weights, without the 3."""
         rows, columns = plane.colours.shape[:2]
         pixels, kept = samples[0][chosen], samples[1][chosen]
         moved = pixels[:, None] + (offsets[..., 0] - columns * offsets[..., 1])[..., None]
@@ -307,7 +307,7 @@ class DiscFinder:
         return np.take(plane.channels, moved, axis=1), weights
 
     def _samples(self) -> tuple[tuple[Numbers, Floats], tuple[Numbers, Floats]]:
-        """Flat indices of pixels inside and outside each place's circle, (places, n), and which of them count."""
+        """Return flat indices of pixels inside and outside each place's circle, (places, n), and which count."""
         middles = self._centres[:, None]
         inside = middles + self._within
         reach = self.shape.reach(middles, _WAYS)[..., None]

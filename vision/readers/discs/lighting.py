@@ -77,7 +77,7 @@ class ColourClassifier:
         self._gloss_weights = settings.glossy * density / density.sum()
 
     def distances(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
-        """Distance of each colour from each player's, with a light returned by ``light``."""
+        """Return the distance of each colour from each player's, with a light returned by ``light``."""
         if not self._players or not colours:
             return [{} for _ in colours]
         index = int(np.argmin(np.abs(self._lights - light)))
@@ -85,7 +85,7 @@ class ColourClassifier:
         return [dict(zip(self._players, map(float, row), strict=True)) for row in apart]
 
     def log_likelihoods(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
-        """Log-likelihood of each colour for each player, allowing for the white reflection of a lamp."""
+        """Return log-likelihood of each colour for each player, allowing for the white reflection of a lamp."""
         if not self._players or not colours:
             return [{} for _ in colours]
         own = np.maximum(self._shares[int(np.argmin(np.abs(self._lights - light)))], 0.0)
@@ -99,7 +99,7 @@ class ColourClassifier:
         return [dict(zip(self._players, map(float, row), strict=True)) for row in logs]
 
     def light(self, colours: Sequence[FloatArray], paper: FloatArray) -> float:
-        """The light relative to paper, as a logarithm, under which these discs best match the players' colours."""
+        """Return the log of the light relative to paper in which these discs best match the players' colours."""
         if not self._players or not colours:
             return 0.0
         nearest = np.minimum(self._apart(colours, paper).min(axis=2), self._settings.far)
@@ -107,13 +107,15 @@ class ColourClassifier:
         return float(self._lights[int(costs.argmin())])
 
     def _apart(self, colours: Sequence[FloatArray], paper: FloatArray) -> FloatArray:
-        """Distances, (lights, colours, players); saturated channels are clamped."""
+        """Return distances, (lights, colours, players); saturated channels are clamped."""
         full = 1 / np.maximum(paper, 1e-3)
         expected = np.minimum(np.maximum(self._shares, 0.0), full) + DARK_FLOOR
         return np.asarray(np.linalg.norm(self._deviations(np.asarray(colours), colour_of_shares(expected)), axis=-1))
 
     def _deviations(self, colours: FloatArray, expected: FloatArray) -> FloatArray:
-        """Deviations, in standard deviations, of colours (n, 3) from (cases, players, 3): (cases, n, players, 3)."""
+        """Return deviations, in standard deviations, of colours (n, 3) from (cases, players, 3): (cases, n, players,
+        3).
+        """
         spreads = np.empty_like(expected)
         spreads[..., :2] = np.hypot(self._settings.hue_spread, self._settings.saturation_spread * expected[..., :2])
         spreads[..., 2] = self._settings.brightness_spread
@@ -150,7 +152,7 @@ class PaperLight:
                 self._cells.append((pixels.reshape(-1, 1, 2), len(white)))
 
     def of(self, image: Image) -> FloatArray:
-        """Linear light of white paper, blue-green-red, (3,): the geometric mean over the visible markers.
+        """Return linear light of white paper, blue-green-red, (3,): the geometric mean over the visible markers.
 
         A marker whose white cells are not clearly brighter than its black ones counts as covered.
         """
@@ -167,7 +169,7 @@ class PaperLight:
 
 
 def _cells_mm(markers: MarkerLayout, marker_id: int) -> tuple[FloatArray, FloatArray]:
-    """Points in the centres of a marker's white cells, and of its black ones, shape (n, 3) each."""
+    """Return points in the centres of a marker's white cells, and of its black ones, shape (n, 3) each."""
     dictionary = aruco_dictionary(markers.dictionary)
     side = dictionary.markerSize
     bits = cv2.aruco.Dictionary.getBitsFromByteList(dictionary.bytesList[marker_id : marker_id + 1], side)

@@ -17,7 +17,7 @@ from vision.readers.discs.balls import BallEvidence, ball_evidence
 from vision.readers.discs.drawing import draw_discs
 from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane
 from vision.readers.discs.lighting import ColourClassifier
-from vision.readers.probabilities import tempered
+from vision.readers.probabilities import softmax
 from vision.readers.protocols import SurfaceView
 from vision.sampling import median
 
@@ -165,10 +165,10 @@ class DiscSighting:
         return {}
 
     def look_probabilities(self) -> dict[str, float]:
-        """Probability of each player's piece without and with a ball, from colours and shape."""
+        """Return the probability of each player's piece without and with a ball, from colours and shape."""
         if not self.colour_likelihood:
             return {}
-        players = tempered(self.colour_likelihood, 1.0, self.settings.odd_one_out)
+        players = softmax(self.colour_likelihood, 1.0, self.settings.odd_one_out)
         carries = 1 / (1 + math.exp(-self.ball_log_odds))
         return {
             look_name(player, ball): share * (carries if ball else 1 - carries)
@@ -177,7 +177,7 @@ class DiscSighting:
         }
 
     def with_log_odds(self, log_odds: float) -> DiscSighting:
-        """The same sighting with other log-odds."""
+        """Return the same sighting with other log-odds."""
         return replace(self, log_odds=log_odds)
 
 
@@ -228,7 +228,9 @@ class DiscReader:
         return {place: fit for place, fit in fits.items() if fit.contrast > self._settings.candidate_contrast}
 
     def _light(self, plane: TopPlane, fits: Mapping[str, DiscFit], kept: Mapping[str, DiscSighting]) -> float:
-        """Light of the discs relative to paper, from those with the most contrast, now or in an earlier frame."""
+        """Return the light of the discs relative to paper, from those with the most contrast, now or in an earlier
+        frame.
+        """
         sure = [*fits.values(), *(sighting.fit for sighting in kept.values())]
         return self._judge.light(
             [fit.colour for fit in sure if fit.contrast > self._settings.sure_contrast], plane.paper
@@ -295,7 +297,7 @@ class DiscReader:
         return log_odds - self._settings.offset_cost_per_mm * max(0.0, off - self._settings.offset_easy_mm)
 
     def _by_evenness(self, ball: BallEvidence, ball_log_odds: float) -> float:
-        """Odds for a disc by the uniformity of its top, or by its ball."""
+        """Return odds for a disc by the uniformity of its top, or by its ball."""
         even = self._settings.even_slope * math.log(self._settings.even_middle / ball.unevenness)
         even = float(np.clip(even, -self._settings.uneven_most, self._settings.even_most))
         return even + self._settings.ball_share * max(0.0, ball_log_odds)
@@ -303,7 +305,7 @@ class DiscReader:
     def _ball_log_odds(
         self, ball: BallEvidence, others: Sequence[float], distance: Mapping[str, float], light: float
     ) -> float:
-        """Odds that a disc carries a ball, by its unevenness relative to the owner's ``others``, and by colour."""
+        """Return odds that it carries a ball, by its unevenness compared with the owner's ``others``, and by colour."""
         settings = self._settings
         most = settings.ball_most
         plain_ones = np.array([*others, *[settings.plain_usual] * settings.plain_weight])
@@ -320,7 +322,9 @@ class DiscReader:
         return most * math.tanh(log_odds / most)
 
     def _spread_of(self, others: Sequence[float], usual: float) -> float:
-        """Spread, in log units, of the unevenness of an owner's plain discs: typical, or less if they show it."""
+        """Return the spread, in log units, of the unevenness of an owner's plain discs: typical, or less if they show
+        it.
+        """
         settings = self._settings
         off = np.log(np.maximum(others, settings.plain_least) / usual)
         known = settings.plain_weight * settings.plain_spread**2 + float((off**2).sum())
@@ -328,7 +332,7 @@ class DiscReader:
         return min(settings.plain_spread, max(settings.plain_spread_least, told))
 
     def _by_what_lies_on_it(self, ball: BallEvidence, owner: str | None, light: float) -> float:
-        """Cost, in odds, of a top with large parts of neither the disc's nor the ball's colour."""
+        """Return the cost, in odds, of a top with large parts of neither the disc's nor the ball's colour."""
         if owner is None or not len(ball.top):
             return 0.0
         colours = self._appearance.players[owner]
@@ -346,7 +350,7 @@ class DiscReader:
     def _hiding(
         self, finder: DiscFinder, places: Collection[str], found: Mapping[str, DiscSighting]
     ) -> dict[str, BoolImage]:
-        """For each place whose disc is partly hidden by nearer ones, the mask of the plane they hide."""
+        """Return, for each place whose disc is partly hidden by nearer ones, the mask of the plane they hide."""
         camera = finder.shape.camera_mm[:2]
         sure = [(one.fit.centre_mm, one.ball_log_odds > 0) for one in found.values() if one.log_odds > 0]
         hiding = {}
@@ -369,5 +373,5 @@ class DiscReader:
 
 
 def _nearest(distance: Mapping[str, float]) -> str | None:
-    """The player with the nearest colour, or ``None`` when no colour is known."""
+    """Return the player with the nearest colour, or ``None`` when no colour is known."""
     return min(distance, key=lambda name: distance[name], default=None)

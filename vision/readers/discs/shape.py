@@ -31,7 +31,7 @@ class DiscShape:
 
     @classmethod
     def of(cls, pieces: DiscPieces, pose: Pose, base_mm: float) -> DiscShape:
-        """The shape on a surface at a height, as seen by the camera."""
+        """Return the shape on a surface at a height, as seen by the camera."""
         return cls(pieces, pose.camera_position_mm, base_mm + pieces.disc_mm)
 
     @property
@@ -49,25 +49,27 @@ class DiscShape:
         return camera + (centre_mm[..., None, :] - camera) * scales[:, None], scales
 
     def reach(self, centre_mm: FloatArray, directions: FloatArray) -> FloatArray:
-        """Extent of a disc from its top's centre (..., 2) in the given directions (..., 2): its support function."""
+        """Return extent of a disc from its top's centre (..., 2) in the given directions (..., 2): its support
+        function.
+        """
         feet, scales = self.seen(centre_mm, np.array([self.top_mm - self.pieces.disc_mm]))
         supported = ((feet[..., 0, :] - centre_mm) * directions).sum(axis=-1) + self.radius_mm * scales[0]
         return np.asarray(np.maximum(self.radius_mm, supported))
 
     def disc_circles(self, centre_mm: FloatArray) -> Circles:
-        """Centres (..., 3, 2) and radii (3,) covered in the plane by the top, middle and foot of a disc."""
+        """Return centres (..., 3, 2) and radii (3,) covered in the plane by the top, middle and foot of a disc."""
         middles, scales = self.seen(centre_mm, self.top_mm - self.pieces.disc_mm * np.array([0.0, 0.5, 1.0]))
         return middles, self.radius_mm * scales
 
     def ball_circles(self, centre_mm: FloatArray) -> Circles:
-        """Centres (..., k, 2) and radii (k,) covered in the plane by the slices of a ball on a disc."""
+        """Return centres (..., k, 2) and radii (k,) covered in the plane by the slices of a ball on a disc."""
         half = self.pieces.ball_mm / 2
         up = half * _SLICES
         middles, scales = self.seen(centre_mm, self.top_mm + half + up)
         return middles, scales * np.sqrt(half**2 - up**2)
 
     def ball_outline(self, centre_mm: FloatArray, directions: FloatArray) -> FloatArray:
-        """Points of a ball's outline in the plane, (..., n, 2): the farthest in each direction (n, 2)."""
+        """Return points of a ball's outline in the plane, (..., n, 2): the farthest in each direction (n, 2)."""
         middles, radii = self.ball_circles(centre_mm)
         chosen = (directions @ middles.swapaxes(-1, -2) + radii).argmax(axis=-1)
         farthest = np.take_along_axis(middles, chosen[..., None], axis=-2)
@@ -75,7 +77,7 @@ class DiscShape:
 
 
 def beyond_mm(points_mm: FloatArray, circles: Circles) -> FloatArray:
-    """Distance of points (..., 2) outside the nearest of some circles; negative inside one."""
+    """Return the distance of points (..., 2) outside the nearest of some circles; negative inside one."""
     middles, radii = circles
     across = points_mm[..., None, 0] - middles[..., 0]
     along = points_mm[..., None, 1] - middles[..., 1]

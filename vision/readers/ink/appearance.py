@@ -27,17 +27,17 @@ APPEARANCE_FORMAT = "tabletop-referee ink 1"
 
 
 def digit_look(digit: str) -> str:
-    """The look of a cell with a digit, as written everywhere."""
+    """Return the look of a cell with a digit, as written everywhere."""
     return f"digit {digit}"
 
 
 def circled_look(digit: str) -> str:
-    """The look of a cell with a digit inside a loop."""
+    """Return the look of a cell with a digit inside a loop."""
     return f"digit {digit} circled"
 
 
 def looks_of(pens: Sequence[str]) -> tuple[str, ...]:
-    """The looks of a cell filled with one of these pens or, without pens, of a handwritten cell."""
+    """Return the looks of a cell filled with one of these pens or, without pens, of a handwritten cell."""
     if pens:
         return tuple(pens)
     return (*map(digit_look, DIGITS), "cross", *map(circled_look, DIGITS))
@@ -64,12 +64,12 @@ class InkAppearance:
 
 
 def plain_appearance(surface: Surface) -> InkAppearance:
-    """The appearance of a surface's ink without learned handwriting."""
+    """Return the appearance of a surface's ink without learned handwriting."""
     return InkAppearance(Ink.on(surface).colours)
 
 
 def unchanged(view: SurfaceView, appearance: InkAppearance, names: tuple[str, ...]) -> InkAppearance:  # noqa: ARG001
-    """The same appearance: pens are recognised in each picture, and handwriting needs no set-up."""
+    """Return the same appearance: pens are recognised in each picture, and handwriting needs no set-up."""
     return appearance
 
 

@@ -22,7 +22,7 @@ Crops = npt.NDArray[np.float32]
 
 
 def cell_of(place: str, surface: GridSurface) -> tuple[int, int]:
-    """A place's row from the top, and its column."""
+    """Return a place's row from the top, and its column."""
     name = place.removeprefix(surface.prefix)
     return surface.rows - int(name[1:]), ord(name[0]) - ord("a")
 

@@ -65,7 +65,9 @@ class Handwriting:
         return {sign: count[sign] for sign in SIGNS if count[sign]}
 
     def moved_weights(self, network: InkNetwork, settings: HandwritingSettings) -> tuple[FloatArray, FloatArray]:
-        """Corrections of the scores of SIGNS: by feature (features, len(SIGNS)), and constants (len(SIGNS),)."""
+        """Return the corrections of the scores of SIGNS: by feature (features, len(SIGNS)), and constants
+        (len(SIGNS),).
+        """
         looks = [self._crops(*shift) for shift in SHIFTS_PX]
         scores, features = network.features(np.concatenate(looks))
         targets = np.tile([SIGNS.index(sign) for sign in self.signs], len(looks))
@@ -88,7 +90,7 @@ class Handwriting:
         return np.ascontiguousarray(part[:, None], dtype=np.float32) / np.float32(255)
 
     def to_json(self) -> dict[str, Any]:
-        """The cells as JSON values, with their pictures as one PNG, stacked vertically."""
+        """Return the cells as JSON values, with their pictures as one PNG, stacked vertically."""
         encoded = cv2.imencode(".png", self.cells.reshape(-1, TAUGHT_PX))[1]
         return {"signs": list(self.signs), "cells": base64.b64encode(encoded.tobytes()).decode("ascii")}
 
@@ -115,5 +117,5 @@ class Handwriting:
 
 
 def taught_cells(ink: FloatImage, cells: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-    """Pictures for learning of cells (n, 2) of a flat picture's ink, (n, TAUGHT_PX, TAUGHT_PX)."""
+    """Return pictures for learning of cells (n, 2) of a flat picture's ink, (n, TAUGHT_PX, TAUGHT_PX)."""
     return np.round(255 * crops_of(ink, cells, around_px=1)[:, 0]).astype(np.uint8)

@@ -34,7 +34,9 @@ class LoopSettings:
 
 
 def lines_between(lines: FloatArray) -> FloatArray:
-    """Log-odds of a line along each cell's sides (rows, columns, 4), in COMPASS order, combining both cells' views."""
+    """Return log-odds of a line along each cell's sides (rows, columns, 4), in COMPASS order, combining both cells'
+    views.
+    """
     both = lines.copy()
     across = (lines[:, :-1, 1] + lines[:, 1:, 3]) / 2
     down = (lines[:-1, :, 2] + lines[1:, :, 0]) / 2
@@ -44,7 +46,7 @@ def lines_between(lines: FloatArray) -> FloatArray:
 
 
 def looped_cells(looped: FloatArray, lines: FloatArray, settings: LoopSettings = LoopSettings()) -> FloatArray:
-    """Log-odds that a loop encloses each cell (rows, columns), taking its neighbours into account.
+    """Return log-odds that a loop encloses each cell (rows, columns), taking its neighbours into account.
 
     ``looped`` are the odds of each cell by itself, ``lines`` the result of ``lines_between``. The marginals are found
     by mean-field iteration.
@@ -66,7 +68,7 @@ def looped_cells(looped: FloatArray, lines: FloatArray, settings: LoopSettings =
 
 
 def _joined(inside: npt.NDArray[np.bool_], lines: FloatArray) -> list[frozenset[tuple[int, int]]]:
-    """The cells of each loop: enclosed cells connected without a line between."""
+    """Return the cells of each loop: enclosed cells connected without a line between."""
     rows, columns = inside.shape
     left = {(row, column) for row in range(rows) for column in range(columns) if inside[row, column]}
     loops = []
@@ -89,7 +91,9 @@ def _joined(inside: npt.NDArray[np.bool_], lines: FloatArray) -> list[frozenset[
 def loops_seen(
     circled: Mapping[tuple[int, int], bool], sides: Mapping[tuple[int, int], Mapping[str, Mapping[str, float]]]
 ) -> list[frozenset[tuple[int, int]]]:
-    """The cells of each loop, by row from the top and column, from circled cells and the contents of their sides."""
+    """Return the cells of each loop, by row from the top and column, from circled cells and the contents of their
+    sides.
+    """
     rows, columns = (max(cell[axis] for cell in circled) + 1 for axis in (0, 1))
     inside = np.zeros((rows, columns), dtype=np.bool_)
     lines = np.zeros((rows, columns, len(COMPASS)))

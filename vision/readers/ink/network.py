@@ -34,7 +34,7 @@ _STARS = [SIGNS.index(digit) for digit in "089"]
 
 
 def calibrated(scores: FloatArray, temperature: float, written: float) -> FloatArray:
-    """Log-probabilities of SIGNS from the network's scores (n, len(SIGNS)).
+    """Return log-probabilities of SIGNS from the network's scores (n, len(SIGNS)).
 
     ``temperature`` divides the scores; ``written`` then multiplies the log-odds that anything is written at all, which
     is easier to recognise than what.
@@ -81,7 +81,7 @@ class InkNetwork:
         return scores
 
     def scores(self, crops: Crops) -> FloatArray:
-        """Outputs for crops from ``crops_of``, (n, OUTPUTS): log-probabilities of SIGNS, then log-odds."""
+        """Return the outputs for crops from ``crops_of``, (n, OUTPUTS): log-probabilities of SIGNS, then log-odds."""
         told = self._told(crops)
         scores = told[:, :OUTPUTS]
         if self._moved is not None:
@@ -92,7 +92,7 @@ class InkNetwork:
         return scores
 
     def features(self, crops: Crops) -> tuple[FloatArray, FloatArray]:
-        """Scores of SIGNS (n, len(SIGNS)) and the features they depend on (n, HIDDEN), before corrections."""
+        """Return scores of SIGNS (n, len(SIGNS)) and the features behind them (n, HIDDEN), before corrections."""
         told = self._told(crops)
         return told[:, : len(SIGNS)], told[:, OUTPUTS:]
 
@@ -104,5 +104,5 @@ class InkNetwork:
 
 @cache
 def shipped() -> InkNetwork:
-    """The network that comes with the project."""
+    """Return the network that comes with the project."""
     return InkNetwork()

@@ -30,13 +30,13 @@ PAPER_CELLS = 2
 
 
 def flat_window(surface: GridSurface) -> PlaneWindow:
-    """The window of the grid and its margin."""
+    """Return the window of the grid and its margin."""
     bounds = surface.bounds_mm.grown(MARGIN_CELLS * surface.cell_mm)
     return PlaneWindow.over(bounds, surface.height_mm, CELL_PX / surface.cell_mm)
 
 
 def flat_map(camera: CameraModel, pose: Pose, surface: GridSurface, shape: PaperShape | None = None) -> PixelMap:
-    """Pixel map from the flat picture to the camera's, also for bent paper.
+    """Return the pixel map from the flat picture to the camera's, also for bent paper.
 
     Where the camera's resolution is higher, the map is oversampled, up to MOST_FINER times.
     """
@@ -61,7 +61,7 @@ class CellRange:
 
 
 def range_around(cells: npt.NDArray[np.int64], surface: GridSurface) -> CellRange:
-    """The cells (n, 2), given by row from the top and column, and those whose paper tells the light on them."""
+    """Return the cells (n, 2), given by row from the top and column, and those whose paper tells the light on them."""
     first = np.maximum(cells.min(axis=0) - PAPER_CELLS, 0)
     beyond = np.minimum(cells.max(axis=0) + 1 + PAPER_CELLS, (surface.rows, surface.columns))
     rows, columns = beyond - first
@@ -86,7 +86,9 @@ def flat_picture(image: Image, pixel_map: PixelMap, surface: GridSurface, part: 
 
 
 def paper_light(light: FloatImage) -> FloatImage:
-    """The bare paper's linear light at each pixel of a flat picture, (rows, columns, 3), as if nothing were written."""
+    """Return the bare paper's linear light at each pixel of a flat picture, (rows, columns, 3), as if nothing were
+    written.
+    """
     side = round(CLOSING_CELLS * CELL_PX) | 1
     kernel = np.ones((side, side), dtype=np.uint8)
     smooth = cv2.GaussianBlur(light, (0, 0), 1.0)
@@ -95,7 +97,7 @@ def paper_light(light: FloatImage) -> FloatImage:
 
 
 def ink_on(flat: Image) -> FloatImage:
-    """Share of the paper's light that is absorbed at each pixel, 0 to 1: the channel with the largest share.
+    """Return the share of the paper's light that is absorbed at each pixel, 0 to 1: the channel with the largest share.
 
     ``flat`` is (rows, columns, 3), uint8; the result is (rows, columns), float32.
     """

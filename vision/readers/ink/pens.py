@@ -14,7 +14,7 @@ import numpy as np
 from vision.frame import FloatArray, Image
 from vision.readers.ink.paper import CELL_PX, MARGIN_CELLS
 from vision.sampling import least_channel, linear_light
-from vision.surface.paper import densities_on, fitted_paper, hues, nearest_turn
+from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class PenSettings:
 
 
 def densities(flat: Image, rows: int, columns: int, settings: PenSettings) -> FloatArray:
-    """Mean density of the ink in each cell of a flat picture, (rows, columns, 3), blue-green-red.
+    """Return the mean density of the ink in each cell of a flat picture, (rows, columns, 3), blue-green-red.
 
     The part common to all channels is removed: it is shadow.
     """
     smooth = np.asarray(cv2.GaussianBlur(linear_light(flat), (0, 0), settings.blur_px), dtype=np.float32)
-    density = densities_on(smooth, fitted_paper(smooth), settings.dark_floor)
+    density = densities_on(smooth, fit_bare_paper(smooth), settings.dark_floor)
     density -= least_channel(density)[..., None]
     margin = round(MARGIN_CELLS * CELL_PX)
     inner = density[margin : margin + rows * CELL_PX, margin : margin + columns * CELL_PX]
@@ -97,7 +97,7 @@ def read_pens(
 
 
 def _pen_shares(hue: FloatArray, pens: FloatArray, settings: PenSettings) -> FloatArray:
-    """Probability of each pen for each hue, (n, pens)."""
+    """Return the probability of each pen for each hue, (n, pens)."""
     off = nearest_turn(hue[:, None] - pens) / settings.hue_spread_deg
     scores = -np.log1p(off**2 / settings.freedom) * (settings.freedom + 1) / 2
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))

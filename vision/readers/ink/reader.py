@@ -63,15 +63,15 @@ class InkSighting:
         return self.log_odds > CLEAR_LOG_ODDS
 
     def is_inside(self, around: FloatArray) -> bool:
-        """Whether these log-odds of a loop and its lines are those of the sighting."""
+        """Return whether these log-odds of a loop and its lines are those of the sighting."""
         return self.around is not None and bool(np.abs(self.around - around).max() < _SAME_LOG_ODDS)
 
     def look_probabilities(self) -> dict[str, float]:
-        """The probability of each look."""
+        """Return the probability of each look."""
         return dict(self.shares)
 
     def with_log_odds(self, log_odds: float) -> InkSighting:
-        """The same sighting with other log-odds."""
+        """Return the same sighting with other log-odds."""
         return replace(self, log_odds=log_odds)
 
 
@@ -143,7 +143,7 @@ class InkReader:
         return {place: found[place] for place in surface.places}
 
     def _with_neighbours(self, places: Collection[str]) -> set[str]:
-        """The places and their eight neighbours, whose crops show part of them."""
+        """Return the places and their eight neighbours, whose crops show part of them."""
         if len(places) == len(self._surface.places):
             return set(places)
         steps = [(across, up) for across in (-1, 0, 1) for up in (-1, 0, 1)]

@@ -28,12 +28,12 @@ LIGHT_FLOOR = 0.004
 
 
 def look_name(colour: str, size: str) -> str:
-    """The look of a pyramid of size S, M or L, as written everywhere: ``red small``."""
+    """Return the look of a pyramid of size S, M or L, as written everywhere: ``red small``."""
     return f"{colour} {SIZE_WORDS[size]}"
 
 
 def hues_of(levels: FloatArray) -> FloatArray:
-    """Hues, shape (..., 2), of sRGB levels from 0 to 255, blue-green-red, shape (..., 3).
+    """Return hues, shape (..., 2), of sRGB levels from 0 to 255, blue-green-red, shape (..., 3).
 
     A hue is the log of blue over green and of red over green, in linear light; grey is (0, 0).
     """
@@ -65,7 +65,7 @@ class PyramidAppearance:
 
 
 def plain_appearance() -> PyramidAppearance:
-    """The colours in which pyramids are usually sold, for a set that has not been enrolled."""
+    """Return the colours in which pyramids are usually sold, for a set that has not been enrolled."""
     usual = {"red": (-0.1, 2.4), "yellow": (-2.0, 0.5), "green": (-1.0, -1.7), "blue": (2.0, -0.2)}
     return PyramidAppearance({name: np.array(hue) for name, hue in usual.items()})
 

@@ -52,7 +52,7 @@ class StackCrops:
             self._halvings += 1
 
     def of(self, image: Image, places: Sequence[str]) -> Image:
-        """The crops of some places, shape (n, HEIGHT_PX, WIDTH_PX, 3), blue-green-red."""
+        """Return the crops of some places, shape (n, HEIGHT_PX, WIDTH_PX, 3), blue-green-red."""
         if image.ndim == 2:
             image = np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
         for _ in range(self._halvings):
@@ -62,15 +62,15 @@ class StackCrops:
         return sample(image, maps).reshape(len(places), HEIGHT_PX, WIDTH_PX, 3)
 
     def views(self, places: Sequence[str]) -> FloatArray:
-        """The sine of each place's viewing angle from straight above, and ten large pyramids' bases divided by its
-        distance, (n, 2).
+        """Return the sine of each place's viewing angle from straight above, and ten large pyramids' bases divided by
+        its distance, (n, 2).
         """
         away = np.array([self._feet[place] - self._position for place in places])
         distance = np.linalg.norm(away, axis=1)
         return np.column_stack([np.hypot(away[:, 0], away[:, 1]) / distance, 10 * self.large_mm / distance])
 
     def bearing(self, place: str) -> float:
-        """The angle from the board's right to the crop's, in radians, counter-clockwise."""
+        """Return the angle from the board's right to the crop's, in radians, counter-clockwise."""
         right = self._turns[place][0]
         return float(np.arctan2(right[1], right[0]))
 
@@ -80,7 +80,7 @@ class StackCrops:
         return np.asarray(seen[:, :2] / seen[:, 2:] * self._focal_px[place] + FOOT_PX, dtype=np.float64)
 
     def at_height(self, place: str, pixel: FloatArray, height_mm: float) -> FloatArray:
-        """The point (3,) at a height that appears at a pixel (2,) of a place's crop."""
+        """Return the point (3,) at a height that appears at a pixel (2,) of a place's crop."""
         ray = np.array([*(pixel - FOOT_PX), self._focal_px[place]]) @ self._turns[place]
         return np.asarray(self._position + ray * (height_mm - self._position[2]) / ray[2], dtype=np.float64)
 
@@ -107,8 +107,8 @@ class StackCrops:
 
 
 def _camera_rotations(directions: FloatArray) -> FloatArray:
-    """Rotations (n, 3, 3) of cameras with given viewing directions (n, 3), with the board's upright direction up in the
-    picture.
+    """Return rotations (n, 3, 3) of cameras with given viewing directions (n, 3), with the board's upright direction up
+    in the picture.
 
     From straight above, the board's far side is up.
     """

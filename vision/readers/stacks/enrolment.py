@@ -115,7 +115,7 @@ def learn_set_up(view: SurfaceView, plain: PyramidAppearance, _names: tuple[str,
 
 
 def _likeness(hue: FloatArray, other: FloatArray) -> float:
-    """The cosine of the angle at grey between two hues."""
+    """Return the cosine of the angle at grey between two hues."""
     return float(hue @ other / (np.linalg.norm(hue) * np.linalg.norm(other)))
 
 

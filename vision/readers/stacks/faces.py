@@ -32,7 +32,7 @@ SIDES = 4
 
 
 def _points_mm() -> FloatArray:
-    """Points relative to a tip, (SIDES, rows, columns, 3): first the side towards -y, then counter-clockwise."""
+    """Return points relative to a tip, (SIDES, rows, columns, 3): first the side towards -y, then counter-clockwise."""
     sides = []
     for number in range(SIDES):
         angle = (number - 1) * math.pi / 2
@@ -68,5 +68,5 @@ def flatten_sides(
 
 
 def mirror_sides(sides: Image) -> Image:
-    """The sides of the mirrored stacks: the two beside the first are exchanged."""
+    """Return the sides of the mirrored stacks: the two beside the first are exchanged."""
     return np.ascontiguousarray(sides[:, [0, 3, 2, 1], :, ::-1])

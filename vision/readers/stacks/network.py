@@ -39,7 +39,7 @@ Floats = npt.NDArray[np.float32]
 
 
 def kind_of(size: str, pieces: int) -> int:
-    """The class of a top of one size with this many pieces on the large one."""
+    """Return the class of a top of one size with this many pieces on the large one."""
     return SIZES.index(size) * (MOST_PIECES + 1) + pieces
 
 
@@ -70,7 +70,8 @@ class StackNetwork:
         self._temperature = float(sums["temperature"])
 
     def log_probabilities(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
-        """Log-probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1); arguments as for ``network_input``.
+        """Return log-probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1); arguments as for
+        ``network_input``.
 
         For possible tips, the scores of the stack and its mirror image are averaged.
         """
@@ -87,11 +88,11 @@ class StackNetwork:
 
 
 def tip_log_odds(logs: FloatArray) -> FloatArray:
-    """The log-odds of being a tip, (n,), from log-probabilities (n, KINDS + 1)."""
+    """Return the log-odds of being a tip, (n,), from log-probabilities (n, KINDS + 1)."""
     return np.asarray(np.logaddexp.reduce(logs[:, :NO_TIP], axis=1) - logs[:, NO_TIP])
 
 
 @cache
 def shipped() -> StackNetwork:
-    """The network that comes with the project."""
+    """Return the network that comes with the project."""
     return StackNetwork()

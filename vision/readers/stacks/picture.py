@@ -50,7 +50,7 @@ class StackCamera:
         )
 
     def picture(self, image: Image) -> FloatImage:
-        """The picture it sees, (rows, columns, CHANNELS) float32, scaled to the usual level."""
+        """Return the picture it sees, (rows, columns, CHANNELS) float32, scaled to the usual level."""
         if image.ndim == 2:
             image = np.asarray(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
         cut = cv2.remap(image, *self._maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
@@ -87,7 +87,7 @@ class StackCamera:
         return pixels
 
     def slopes(self, points_mm: FloatArray) -> FloatImage:
-        """Movement of the pixels per mm of movement of points (n, 3): (n, 2, 3)."""
+        """Return movement of the pixels per mm of movement of points (n, 3): (n, 2, 3)."""
         matrix = self._projection[:, :3]
         depths = points_mm.astype(np.float32) @ matrix[2] + self._projection[2, 3]
         slopes = matrix[:2] - self.pixels(points_mm)[:, :, None] * matrix[2]
@@ -95,7 +95,7 @@ class StackCamera:
 
 
 def add_offsets(pixels: PixelMap, offsets: PixelMap) -> PixelMap:
-    """Pixels (..., 2) plus offsets (..., 2), each in consecutive memory; other axes are broadcast.
+    """Return pixels (..., 2) plus offsets (..., 2), each in consecutive memory; other axes are broadcast.
 
     They are added as complex numbers: NumPy takes many times as long for a last axis of two.
     """
@@ -103,7 +103,7 @@ def add_offsets(pixels: PixelMap, offsets: PixelMap) -> PixelMap:
 
 
 def sample_levels(picture: FloatImage, pixels: PixelMap) -> FloatImage:
-    """A picture's levels at pixels, shape (..., 2): (..., channels)."""
+    """Return a picture's levels at pixels, shape (..., 2): (..., channels)."""
     flat = pixels.reshape(-1, 2)
     rows = -(-len(flat) // _ROW)
     wanted: PixelMap = np.zeros((rows * _ROW, 2), dtype=np.float32)

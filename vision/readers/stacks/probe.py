@@ -75,7 +75,7 @@ class Hypotheses:
         return np.column_stack([self.x_mm, self.y_mm, self.tip_mm])
 
     def subset(self, index: npt.NDArray[np.int64]) -> Hypotheses:
-        """The hypotheses at some indices."""
+        """Return the hypotheses at some indices."""
         return Hypotheses(self.x_mm[index], self.y_mm[index], self.tip_mm[index], self.turned[index])
 
 
@@ -112,7 +112,7 @@ class Probe:
     def tips(
         self, camera: StackCamera, picture: FloatImage, middle: FloatArray, tips_mm: FloatArray, tried: FloatArray
     ) -> FloatArray:
-        """Contrast of the tip alone, (n, m), for each of several positions near a centre.
+        """Return the contrast of the tip alone, (n, m), for each of several positions near a centre.
 
         ``middle`` (n, 3) is x and y in mm and the angle, ``tips_mm`` (n,) the height, ``tried`` (n, m, 2) x and y. So
         close to the centre, projection is linear.
@@ -151,7 +151,7 @@ class Probe:
         )
 
     def _facing(self, camera: StackCamera, hypotheses: Hypotheses) -> FloatArray:
-        """How much each side faces the camera, (n, 4): 1 from straight above, invisible below 0."""
+        """Return how much each side faces the camera, (n, 4): 1 from straight above, invisible below 0."""
         cosine, sine = np.cos(hypotheses.turned), np.sin(hypotheses.turned)
         across, away, above = (camera.position_mm - hypotheses.tips_mm).T
         towards, beside = sine * across - cosine * away, cosine * across + sine * away
@@ -159,7 +159,7 @@ class Probe:
         return np.asarray(np.stack([towards, beside, -towards, -beside], axis=1) * steep + 1, dtype=np.float64)
 
     def _pixels(self, camera: StackCamera, hypotheses: Hypotheses, facing: FloatArray, count: int) -> PixelMap:
-        """Where the first points appear, (n, count, 2)."""
+        """Return where the first points appear, (n, count, 2)."""
         points, sides = self._points[:count], slice(_TIP_POINTS, _TIP_POINTS + _SIDE_POINTS)
         pixels = camera.pixels_of(points, hypotheses.tips_mm, hypotheses.turned)
         # beyond the tip on an invisible side lies whatever is behind the pyramid
@@ -170,7 +170,7 @@ class Probe:
 
 
 def tip_widths_mm(camera: StackCamera, picture: FloatImage, hypotheses: Hypotheses) -> FloatArray:
-    """The apparent width of the flat tip at each position, (n,), whatever the assumed size.
+    """Return the apparent width of the flat tip at each position, (n,), whatever the assumed size.
 
     Along a line from the centre outwards, the share of the tip's colour falls from 1 to 0. Its integral is the tip's
     extent, however blurred its edge is. The sum of two opposite directions does not depend on an error of the centre.
@@ -196,7 +196,7 @@ def tip_widths_mm(camera: StackCamera, picture: FloatImage, hypotheses: Hypothes
 
 
 def _tip_contrast(levels: FloatImage) -> FloatArray:
-    """Difference of tips from their surroundings minus the unevenness of both, in grey levels."""
+    """Return the difference of tips from their surroundings minus the unevenness of both, in grey levels."""
     # products with few rows of weights are many times faster than means over short axes, and so is a long last axis
     flat = levels[:, : _TIP_POINTS + _SIDE_POINTS].reshape(len(levels), -1) - np.float32(USUAL_LEVEL)
     means = np.ascontiguousarray((flat @ _MEANS).T).reshape(-1, 3, len(levels))
@@ -210,13 +210,14 @@ def _tip_contrast(levels: FloatImage) -> FloatArray:
 
 
 def _lengths(differences: npt.NDArray[np.floating]) -> FloatImage:
-    """Norms of differences of levels, (..., 3, n): (..., n)."""
+    """Return norms of differences of levels, (..., 3, n): (..., n)."""
     first, second, third = differences[..., 0, :], differences[..., 1, :], differences[..., 2, :]
     return np.asarray(np.sqrt(first * first + second * second + third * third), dtype=np.float32)
 
 
 def _weights() -> tuple[FloatImage, FloatImage]:
-    """Weights that give the means of tip, sides, rims and what is beside them, and the mean squares of the first five.
+    """Return weights that give the means of tip, sides, rims and what is beside them, and the mean squares of the first
+    five.
 
     They multiply levels flattened from points by channels.
     """
@@ -238,8 +239,8 @@ def _weights() -> tuple[FloatImage, FloatImage]:
 
 
 def _part_weights() -> tuple[FloatImage, FloatImage]:
-    """Weights that give, for each side, the means next to the tip, on the face, above and below the base's edge, and
-    the mean squares of all but the first.
+    """Return weights that give, for each side, the means next to the tip, on the face, above and below the base's edge,
+    and the mean squares of all but the first.
 
     They multiply levels flattened from points by channels.
     """
@@ -254,19 +255,21 @@ def _part_weights() -> tuple[FloatImage, FloatImage]:
 
 
 def _per_channel(means: FloatArray, squares: FloatArray) -> tuple[FloatImage, FloatImage]:
-    """Weights of flattened levels from those of points, (points, n): three columns for each mean, one for a square."""
+    """Return weights of flattened levels from those of points, (points, n): three columns for each mean, one for a
+    square.
+    """
     colours = np.eye(CHANNELS, 3)
     given = np.kron(means, colours), np.kron(squares, colours.sum(axis=1, keepdims=True))
     return given[0].astype(np.float32), given[1].astype(np.float32)
 
 
 def _on_all_sides(rows: list[tuple[float, float, float]], across: FloatArray) -> FloatArray:
-    """Points on all four sides: ``rows`` are distance outwards, height, and distance to either side, in mm."""
+    """Return points on all four sides: ``rows`` are distance outwards, height, and distance to either side, in mm."""
     return turned_to_all_sides(np.array([(share * reach, -out, high) for out, high, reach in rows for share in across]))
 
 
 def turned_to_all_sides(side: FloatArray) -> FloatArray:
-    """Points (n, 3) of the side towards -y, followed by those of the others counter-clockwise: (4 n, 3)."""
+    """Return points (n, 3) of the side towards -y, followed by those of the others counter-clockwise: (4 n, 3)."""
     turned = [side]
     for _ in range(3):
         last = turned[-1]

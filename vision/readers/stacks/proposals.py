@@ -31,7 +31,7 @@ MOST_SPOTS_THOROUGH = 12
 def group_by_spot(
     crops: StackCrops, candidates: Sequence[Candidate], most: int = MOST_SPOTS
 ) -> tuple[npt.NDArray[np.int64], list[int]]:
-    """The number of each candidate's spot, (n,), and for each spot its first candidate.
+    """Return the number of each candidate's spot, (n,), and for each spot its first candidate.
 
     The first ``most`` spots of each place are kept; candidates at others get -1.
     """
@@ -61,7 +61,7 @@ def group_by_spot(
 
 
 def tips_and_angles(crops: StackCrops, candidates: Sequence[Candidate]) -> tuple[FloatArray, FloatArray]:
-    """The centres of the tips in mm, (n, 3), and their angles relative to their crops, (n,), at most 45 degrees."""
+    """Return the centres of the tips in mm, (n, 3), and their angles in their crops, (n,), at most 45 degrees."""
     tips = np.array([(top.x_mm, top.y_mm, top.tip_mm) for _, top in candidates])
     turned = np.array([top.turned - crops.bearing(place) for place, top in candidates])
     return tips, turned - np.round(turned / (np.pi / 2)) * np.pi / 2

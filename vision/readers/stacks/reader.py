@@ -118,11 +118,11 @@ class StackSighting:
         return self.log_odds > 0 and max(self.looks.values()) > 0.9
 
     def look_probabilities(self) -> Mapping[str, float]:
-        """The probability of each look, given that a stack is there."""
+        """Return the probability of each look, given that a stack is there."""
         return self.looks
 
     def with_log_odds(self, log_odds: float) -> StackSighting:
-        """The same sighting with other log-odds."""
+        """Return the same sighting with other log-odds."""
         return replace(self, log_odds=log_odds)
 
 
@@ -200,8 +200,8 @@ class StackReader:
     def _weigh_by_sides(
         self, pictures: Image, places: Sequence[str], found: list[list[Top]], most_spots: int = MOST_SPOTS
     ) -> list[tuple[FloatArray, float, FloatArray]]:
-        """For each place the log-likelihoods of its tops, weighted by the sides below the likely tips; the log-odds of
-        the most likely tip; and the log-probabilities of the kinds of tops according to the sides.
+        """Return for each place the log-likelihoods of its tops, weighted by the sides below the likely tips; the
+        log-odds of the most likely tip; and the log-probabilities of the kinds of tops according to the sides.
 
         Tops at spots that the network skipped are weighted by the sides at the others, which show size and height too.
         """
@@ -229,7 +229,8 @@ class StackReader:
         return weighed
 
     def _evaluate_spots(self, pictures: Image, places: Sequence[str], spots: Sequence[Candidate]) -> FloatArray:
-        """Log-probabilities of the kinds of tops from the sides below each spot, (n, kinds); NaN for skipped spots.
+        """Return log-probabilities of the kinds of tops from the sides below each spot, (n, kinds); NaN for skipped
+        spots.
 
         The most likely spots of each place are evaluated first, the others only if none of those is surely a tip.
         """
@@ -253,20 +254,20 @@ class StackReader:
         return logs
 
     def _tip_px(self, place: str, top: Top) -> FloatArray:
-        """The column and row of a tip in the crop of its place, (2,)."""
+        """Return the column and row of a tip in the crop of its place, (2,)."""
         assert self._crops is not None
         return np.asarray(self._crops.pixels(place, np.array([[top.x_mm, top.y_mm, top.tip_mm]]))[0], dtype=np.float64)
 
     def _tops_mm(self, place: str, size: str, tip_px: FloatArray) -> FloatArray:
-        """Where on the surface a tip is, x and y, for each number of pieces on the large one, shape (n, 2)."""
+        """Return where on the surface a tip is, x and y, for each number of pieces on the large one, shape (n, 2)."""
         crops = self._crops
         assert crops is not None
         tips_mm = [self._surface.height_mm + self._pieces.tip_mm(size, each + 1) for each in range(MOST_PIECES)]
         return np.array([crops.at_height(place, tip_px, tip_mm)[:2] for tip_mm in tips_mm])
 
     def _heights(self, off: FloatArray, top: Top, kinds: FloatArray) -> FloatArray:
-        """The probability of each number of pieces on the large one, from its tip's position relative to the base
-        and from the steps on the sides.
+        """Return the probability of each number of pieces on the large one, from its tip's position relative to the
+        base and from the steps on the sides.
         """
         settings = self._settings
         counts = np.arange(1, MOST_PIECES + 1)
@@ -330,8 +331,8 @@ class StackReader:
         )
 
     def _colour_scores(self, tops: Sequence[Top], set_up: Stack) -> FloatArray:
-        """Log-likelihood of each colour of a top from its hue and the set-up, (tops, colours): the set's colours, then
-        clear and black; minus infinity for an impossible one.
+        """Return log-likelihood of each colour of a top from its hue and the set-up, (tops, colours): the set's
+        colours, then clear and black; minus infinity for an impossible one.
         """
         settings = self._settings
         base = set_up[0][1] if set_up else None

@@ -37,7 +37,7 @@ _POINTS_AT_ONCE = 50_000
 
 
 def possible_tops(set_up: Stack) -> Mapping[str, Sequence[int]]:
-    """The possible numbers of pieces on the large one, by the size of the top; all if the set-up is unknown."""
+    """Return the possible numbers of pieces on the large one, by the size of the top; all if the set-up is unknown."""
     if not set_up:
         return _ON_ANY
     return _ON_CLEAR if set_up[0][1] == CLEAR else _ON_COLOUR
@@ -154,7 +154,7 @@ class _TipPositions:
     contrast: FloatArray
 
     def rows(self, chosen: npt.NDArray[np.int64]) -> _TipPositions:
-        """Some of the rows."""
+        """Return some of the rows."""
         return _TipPositions(
             self.size,
             self.stacks[chosen],
@@ -180,7 +180,7 @@ class TopSearch:
         self._twists = _grid(none, none, settings.twist * np.linspace(-1, 1, settings.twists))
 
     def feet(self, camera: StackCamera, picture: FloatImage, places: Sequence[str]) -> FloatArray:
-        """The position of each place's large pyramid: x and y in mm and the angle, (n, 3)."""
+        """Return the position of each place's large pyramid: x and y in mm and the angle, (n, 3)."""
         settings = self._settings
         steps = np.arange(-settings.foot_reach_mm, settings.foot_reach_mm + 0.1, 1.5)
         turns = np.arange(-settings.foot_turn, settings.foot_turn + 0.01, 0.14)
@@ -204,7 +204,7 @@ class TopSearch:
         return best
 
     def _edges(self, camera: StackCamera, picture: FloatImage, feet: FloatArray, offsets: FloatArray) -> FloatArray:
-        """Mean contrast across the visible edges of large pyramids' bases, (n, turns, m), in grey levels.
+        """Return the mean contrast across the visible edges of large pyramids' bases, (n, turns, m), in grey levels.
 
         ``feet`` (n, turns, 3) are the same positions at different angles, each moved by ``offsets`` (m, 2).
         """
@@ -241,7 +241,7 @@ class TopSearch:
         *,
         thorough: bool = False,
     ) -> list[list[Top]]:
-        """The possible tops of each stack, best first, given the positions of the large ones (n, 3).
+        """Return the possible tops of each stack, best first, given the positions of the large ones (n, 3).
 
         ``possible`` gives, for each stack and size of the top, the possible numbers of pieces on the large one. Each
         top is listed twice: at the best position of its tip, and at the best near the large one's centre, since a
@@ -276,7 +276,7 @@ class TopSearch:
         stacks: Sequence[tuple[int, int]],
         times: int,
     ) -> _TipPositions:
-        """The best positions of the tips of one size, for each stack and number of pieces on its large one.
+        """Return the best positions of the tips of one size, for each stack and number of pieces on its large one.
 
         So many ``times`` as usual are kept.
         """
@@ -303,12 +303,12 @@ class TopSearch:
         return _TipPositions(size, numbers, counts, middle, tips, tried, contrast)
 
     def _is_near(self, tried: FloatArray, middle: FloatArray) -> npt.NDArray[np.bool_]:
-        """Whether positions (n, m, 3) are near centres (n, 3): (n, m)."""
+        """Return whether positions (n, m, 3) are near centres (n, 3): (n, m)."""
         most_mm = self._settings.near_mm + self._settings.top_step_mm / 2
         return np.asarray(np.abs(tried[..., :2] - middle[:, None, :2]).max(axis=2) < most_mm)
 
     def _evaluate(self, camera: StackCamera, picture: FloatImage, one: _TipPositions) -> list[list[Top]]:
-        """The best top of each row, and the best near the large one's centre, by all signs."""
+        """Return the best top of each row, and the best near the large one's centre, by all signs."""
         settings = self._settings
         size, counts, middle = one.size, one.counts, one.middle
         if not len(counts):
@@ -358,7 +358,7 @@ class TopSearch:
     def _half_squared_deviation(
         self, tried: FloatArray, middle: FloatArray, counts: npt.NDArray[np.int64]
     ) -> FloatArray:
-        """Half the squared deviations of tops in position and rotation, in standard deviations: (n, tried)."""
+        """Return half the squared deviations of tops in position and rotation, in standard deviations: (n, tried)."""
         settings = self._settings
         spread = settings.top_spread_mm * (1 + settings.spread_for_each * counts)
         off = tried - middle[:, None]
@@ -368,16 +368,16 @@ class TopSearch:
 
 
 def _grid(x: FloatArray, y: FloatArray, turned: FloatArray) -> FloatArray:
-    """All combinations, (n, 3)."""
+    """Return all combinations, (n, 3)."""
     return np.stack([axis.ravel() for axis in np.meshgrid(x, y, turned, indexing="ij")], axis=1)
 
 
 def _around_each(tried: FloatArray, offsets: FloatArray) -> FloatArray:
-    """Positions (n, m, 3) plus each offset (k, 3): (n, m k, 3)."""
+    """Return positions (n, m, 3) plus each offset (k, 3): (n, m k, 3)."""
     return np.asarray((tried[:, :, None] + offsets).reshape(len(tried), -1, 3))
 
 
 def _hypotheses(tried: FloatArray, tips: FloatArray) -> Hypotheses:
-    """Hypotheses for all tried positions, (n, m, 3), at the heights of their tips."""
+    """Return hypotheses for all tried positions, (n, m, 3), at the heights of their tips."""
     flat = tried.reshape(-1, 3)
     return Hypotheses(flat[:, 0], flat[:, 1], np.repeat(tips, tried.shape[1]), flat[:, 2])

@@ -61,12 +61,12 @@ class TileGrid:
             )
 
     def to_pixels(self) -> FloatArray:
-        """The homography, (3, 3), from (column, row) with cells of edge 1 to the photo's pixels."""
+        """Return the homography, (3, 3), from (column, row) with cells of edge 1 to the photo's pixels."""
         ends = np.array([(0, 0), (self.columns, 0), (self.columns, self.rows), (0, self.rows)], dtype=np.float32)
         return np.asarray(cv2.getPerspectiveTransform(ends, np.array(self.corners, dtype=np.float32)), dtype=np.float64)
 
     def edges_px(self) -> tuple[float, float]:
-        """The shortest and the longest edge of a cell in the photo, in pixels."""
+        """Return the shortest and the longest edge of a cell in the photo, in pixels."""
         nodes = np.array([(x, y) for y in range(self.rows + 1) for x in range(self.columns + 1)], dtype=np.float64)
         seen = cv2.perspectiveTransform(nodes[:, None], self.to_pixels()).reshape(self.rows + 1, self.columns + 1, 2)
         lengths = [np.linalg.norm(np.diff(seen, axis=axis), axis=2) for axis in (0, 1)]
@@ -107,7 +107,7 @@ def flat_grid(image: Image, grid: TileGrid, source: str, cell_px: int, margin_ce
 
 
 def flat_cells(image: Image, grid: TileGrid, source: str) -> FloatImage:
-    """The cells in reading order as logs of light, (rows * columns, CELL_PX, CELL_PX, 3), blue-green-red.
+    """Return the cells in reading order as logs of light, (rows * columns, CELL_PX, CELL_PX, 3), blue-green-red.
 
     Raises what ``flat_grid`` raises.
     """
@@ -121,5 +121,5 @@ def flat_cells(image: Image, grid: TileGrid, source: str) -> FloatImage:
 
 
 def _turn(before: tuple[float, float], at: tuple[float, float], after: tuple[float, float]) -> float:
-    """Above 0 where the path turns clockwise, in a picture whose y points down."""
+    """Return a number above 0 where the path turns clockwise, in a picture whose y points down."""
     return (at[0] - before[0]) * (after[1] - at[1]) - (at[1] - before[1]) * (after[0] - at[0])

@@ -163,7 +163,7 @@ def learn_tiles(
 
 
 def _tile_from_json(tile: Any) -> tuple[str, FloatImage] | None:
-    """A learned tile's name and cell; ``None`` if it is invalid."""
+    """Return a learned tile's name and cell; ``None`` if it is invalid."""
     if not isinstance(tile, dict) or not isinstance(tile.get("symbol"), str) or not isinstance(tile.get("cell"), str):
         return None
     try:
@@ -184,18 +184,18 @@ def _read_cell(symbols: Sequence[str], unlikeness: FloatArray, settings: TileSet
 
 
 def _window(cells: FloatImage, across: int, down: int) -> FloatImage:
-    """The inner part of cells at an offset, (n, _INNER_PX, _INNER_PX, 3)."""
+    """Return the inner part of cells at an offset, (n, _INNER_PX, _INNER_PX, 3)."""
     return cells[:, down : down + _INNER_PX, across : across + _INNER_PX]
 
 
 def _mean_light(cells: FloatImage) -> FloatArray:
-    """Linear light relative to the whole grid's, (n, 3)."""
+    """Return linear light relative to the whole grid's, (n, 3)."""
     light = np.exp(_window(cells, _SHIFT_PX, _SHIFT_PX)) - DARKEST
     return np.asarray(np.maximum(light.mean(axis=(1, 2), dtype=np.float64), DARKEST / 10), dtype=np.float64)
 
 
 def _normalised(windows: FloatImage, settings: TileSettings) -> _Floats:
-    """The print alone, (n, points): mean removed, of length 1 if the contrast is strong, near 0 for blank cells."""
+    """Return the print alone, (n, points): mean removed; of length 1 at strong contrast, near 0 for blank cells."""
     print_ = windows - windows.mean(axis=(1, 2), keepdims=True)
     flat = print_.reshape(len(print_), -1)
     contrast = np.sqrt(np.square(flat).mean(axis=1, keepdims=True) + settings.least_contrast**2)
@@ -203,7 +203,7 @@ def _normalised(windows: FloatImage, settings: TileSettings) -> _Floats:
 
 
 def _print_unlikeness(seen: FloatImage, taught: FloatImage, turns: int, settings: TileSettings) -> FloatArray:
-    """Unlikeness of prints, (seen, taught), minimised over offsets and rotations."""
+    """Return the unlikeness of prints, (seen, taught), minimised over offsets and rotations."""
     inner = _window(taught, _SHIFT_PX, _SHIFT_PX)
     turned = [_normalised(np.rot90(inner, turn, axes=(1, 2)), settings) for turn in range(turns)]
     least = np.full((len(seen), len(taught)), np.inf)
@@ -234,11 +234,11 @@ class _Colours:
         return cls(logs[0][:, None] - logs[1][None], np.outer(*sureness))
 
     def some(self, cells: npt.NDArray[np.intp]) -> _Colours:
-        """The same for a subset of the seen cells."""
+        """Return the same for a subset of the seen cells."""
         return _Colours(self.differences[cells], self.sureness[cells])
 
     def strangeness(self, light: FloatArray, settings: TileSettings) -> FloatArray:
-        """Squared differences in units of the settings, (seen, taught), under a ``light`` of (seen, 3)."""
+        """Return the squared differences in units of the settings, (seen, taught), under a ``light`` of (seen, 3)."""
         off = self.differences - light[:, None]
         brightness = off.mean(axis=2)
         other = np.square(off - brightness[..., None]).sum(axis=2)
@@ -246,7 +246,7 @@ class _Colours:
         return np.asarray(strange, dtype=np.float64)
 
     def unlikeness(self, light: FloatArray, settings: TileSettings) -> FloatArray:
-        """The same mapped to 0 to 1 (Geman and McClure's function)."""
+        """Return the same mapped to 0 to 1 (Geman and McClure's function)."""
         strange = self.strangeness(light, settings)
         return np.asarray(strange / (1 + strange), dtype=np.float64)
 
@@ -264,7 +264,7 @@ _EVEN = 4.0
 
 
 def _fitted_light(print_off: FloatArray, colours: _Colours, grid: TileGrid, settings: TileSettings) -> FloatArray:
-    """The difference in light from the learned photo, in log units, (cells, 3)."""
+    """Return the difference in light from the learned photo, in log units, (cells, 3)."""
     tried = _spread(len(print_off), _CELLS_TRIED)
     some, some_print = colours.some(tried), print_off[tried]
     cells, taught = np.nonzero(some_print < settings.unknown)
@@ -293,5 +293,5 @@ def _fitted_light(print_off: FloatArray, colours: _Colours, grid: TileGrid, sett
 
 
 def _spread(count: int, most: int) -> npt.NDArray[np.intp]:
-    """At most ``most`` of the first ``count`` integers, evenly spaced."""
+    """Return at most ``most`` of the first ``count`` integers, evenly spaced."""
     return np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.intp))

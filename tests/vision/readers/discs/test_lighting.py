@@ -16,7 +16,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.readers.discs.appearance import DARK_FLOOR, colour_of_shares
 from vision.readers.discs.lighting import USUAL_PAPER, ColourClassifier, PaperLight
-from vision.readers.probabilities import tempered
+from vision.readers.probabilities import softmax
 
 BLACK, WHITE = 0.03, 0.85
 PAPER = np.full(3, 0.8)
@@ -34,7 +34,7 @@ TAUGHT = ColourClassifier({"red": colour(*RED), "blue": colour(*BLUE)})
 def chance_of_white(share: float) -> float:
     """The probability that a grey disc, its light in shares of paper's, is white's."""
     taught = ColourClassifier({"black": colour(BLACK), "white": colour(WHITE)})
-    return tempered(taught.log_likelihoods([colour(share)], PAPER, 0.0)[0], 1.0, 0.001)["white"]
+    return softmax(taught.log_likelihoods([colour(share)], PAPER, 0.0)[0], 1.0, 0.001)["white"]
 
 
 @pytest.mark.parametrize(("share", "white"), [(BLACK, False), (WHITE, True), (0.95, True)])
