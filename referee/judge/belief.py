@@ -47,7 +47,7 @@ class Override:
 
     ``places`` were corrected and have not been seen since; ``ignored_looks`` maps those that then looked different to
     what the camera saw there, which is ignored as long as it stays the same. ``unseen`` were out of sight when they
-    were named, so what they show now may be a later turn. ``asked`` are those that were asked about for that reason.
+    were corrected, so what they show now may be a later turn. ``asked`` were asked about for that reason.
     """
 
     places: frozenset[Place] = frozenset()
@@ -72,7 +72,7 @@ class Override:
         return Override(self.places - gone, ignored_looks, self.unseen - gone, self.asked - gone)
 
     def with_places(self, places: frozenset[Place], unseen: frozenset[Place]) -> Override:
-        """Return a copy with further places that a person named, of which some were out of sight."""
+        """Return a copy with further places that a person named, ``unseen`` of which are out of sight."""
         return replace(self, places=self.places | places, unseen=self.unseen | unseen)
 
     def after_look(self, believed: Appearance, seen: PooledReading) -> Override:
@@ -100,11 +100,11 @@ def _says_the_same(seen: PooledPlace, look: str, believed: str) -> bool:
 class Senses:
     """What the camera and the sensors showed at the latest look.
 
-    ``looked`` is what each visible place showed at the latest look, at ``looked_s``; ``sensed`` what the sensors said
-    then; ``disputed`` the places where the two contradicted each other; ``doubted`` sensor values known to be wrong.
-    Sensor changes up to ``since_s`` belong to accepted turns. ``dice`` lay there at the latest look. ``misread`` is
-    what the camera showed on places that were taken to look different; seeing the same again changes nothing.
-    ``stacks`` are those that were seen as they are known.
+    ``looked`` is what each visible place showed at ``looked_s``; ``sensed`` what the sensors reported; ``disputed`` the
+    places where camera and sensor contradicted each other; ``doubted`` sensor values known to be wrong. Sensor changes
+    up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``misread`` is what the camera
+    showed on places that are believed to look different; seeing the same again changes nothing. ``stacks`` are the
+    known stacks, as they were last seen.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
@@ -175,10 +175,9 @@ class Belief(Generic[StateT, TurnT]):
     def with_stacks_of(
         self, context: JudgeContext[StateT, TurnT], seen: Mapping[Place, PooledPlace], *, settled: bool = True
     ) -> Belief[StateT, TurnT]:
-        """Return a copy that knows the stacks seen as believed, besides those known before that are not seen now.
+        """Return a copy that remembers the stacks seen as believed, and the earlier ones that are not seen now.
 
-        Unless it is ``settled`` how all stacks stand, one that looks touched is known as before: a turn may be under
-        way there.
+        Unless the table is ``settled``, a stack that looks touched keeps its earlier picture: a turn may be under way.
         """
         state = self.states[0]
         kept = {
@@ -208,9 +207,9 @@ def believe_person(
 
     The previous states and those ``undone`` are not accepted again as a turn until the table has shown something else
     or a player declares it. Where one of ``places`` looks different at the next look, the camera is ignored there until
-    it shows a third look or somebody plays there; what was settled of other places earlier holds. ``besides`` are
-    places that the person left as they were: a different look at the last reading is ignored from now on. ``fault``
-    was named since. Raises ValueError for no states.
+    it shows a third look or somebody plays there; earlier corrections of other places still hold. ``besides`` are
+    places that the person left as they were: where the camera showed something else, that look is ignored from now on.
+    ``fault`` is a fault named since. Raises ValueError for no states.
     """
     if not states:
         raise ValueError("a correction needs at least one state")

@@ -45,7 +45,7 @@ class Decision(Generic[StateT, TurnT]):
     the rules; ``places`` are those that an undecided decision depends on; ``set_aside`` those ignored because they
     could not be read; ``margin`` the log-odds by which the decision leads any other meaning. ``alike`` says that the
     rivals differ from the leading explanation only in looks that sensors can't distinguish; ``unsensed`` are the turns
-    after which a table looks unchanged for the same reason; ``unseen`` are the hidden places where something may have
+    that leave the table unchanged as far as sensors can tell; ``unseen`` are the hidden places where something may have
     happened although nothing else changed.
     """
 
@@ -76,7 +76,7 @@ class Candidates(Generic[StateT, TurnT]):
     """Everything that could explain a table; the rules of this module choose among them.
 
     ``base`` is the believed appearance; ``found`` every explanation that the engine allows, best first; ``shown`` what
-    the table shows regardless of the rules, and ``free_score`` its score as an illegal change.
+    the table shows regardless of the rules, and ``illegal_score`` its score as an illegal change.
     """
 
     context: JudgeContext[StateT, TurnT]
@@ -85,7 +85,7 @@ class Candidates(Generic[StateT, TurnT]):
     base: Appearance
     found: Sequence[Explanation[StateT, TurnT]]
     shown: Changes
-    free_score: float
+    illegal_score: float
 
     @property
     def best(self) -> Explanation[StateT, TurnT]:
@@ -121,9 +121,9 @@ class Candidates(Generic[StateT, TurnT]):
         return self.best.score - self.others[0].score if self.others else float("inf")
 
     @property
-    def free_lead(self) -> float:
-        """The log-odds by which the free explanation leads the best one that the engine allows."""
-        return self.free_score - self.best.score
+    def illegal_lead(self) -> float:
+        """The log-odds by which an illegal change leads the best explanation that the engine allows."""
+        return self.illegal_score - self.best.score
 
     @cached_property
     def explains_all_shown(self) -> bool:
@@ -155,9 +155,9 @@ class Candidates(Generic[StateT, TurnT]):
         return {place for place, touched in self.seen.touched.items() if touched > side} - played_on
 
     @property
-    def is_free_explanation_close(self) -> bool:
-        """Whether the free explanation is too close to rule out."""
-        return not self.explains_all_shown and -self.free_lead < self.context.settings.margin
+    def is_illegal_change_close(self) -> bool:
+        """Whether an illegal change is too likely to rule out."""
+        return not self.explains_all_shown and -self.illegal_lead < self.context.settings.margin
 
     def undecided(
         self, places: set[Place], rivals: tuple[Explanation[StateT, TurnT], ...], margin: float, *, alike: bool = False
@@ -174,25 +174,25 @@ def _candidates(
     settings = context.settings
     base = context.game.table.appearance(states[0])
     shown = shown_changes(base, seen, settings.unsure)
-    free_score = score_changes(base, shown, seen) + settings.illegal_prior
-    free_score += score_touches(seen, [[place for place, _ in shown]])
+    illegal_score = score_changes(base, shown, seen) + settings.illegal_prior
+    illegal_score += score_touches(seen, [[place for place, _ in shown]])
     found = rank_by_stopovers(context, within_one_turn(context, base, states, seen), base, seen)
-    if seen.visible_changes(base, found[0].changes) != shown and found[0].score < free_score + settings.margin:
+    if seen.visible_changes(base, found[0].changes) != shown and found[0].score < illegal_score + settings.margin:
         beyond = rank_by_stopovers(context, beyond_one_turn(context, base, states, seen), base, seen)
         found = sorted([*found, *beyond], key=lambda one: -one.score)
-    return Candidates(context, states, seen, base, found, shown, free_score)
+    return Candidates(context, states, seen, base, found, shown, illegal_score)
 
 
 def decide(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
 ) -> Decision[StateT, TurnT]:
-    """Choose between the explanations that the engine allows and the free one, that something else happened.
+    """Choose between the explanations that the engine allows and an illegal change.
 
     An explanation wins when it leads every other one that leaves a different appearance by ``settings.margin``. The
-    free explanation is what each place shows by itself, with the prior of an illegal change; the change is forbidden
-    when that leads the best allowed explanation by the margin. A few uncertain places that contradict an otherwise
-    certain explanation are set aside and named. Where only sensors know a place, all pieces look the same; a piece
-    that they noticed being put down on its way supports turns that pass there.
+    illegal change is what each place shows by itself, scored with ``settings.illegal_prior``; it wins, as forbidden,
+    when it leads the best allowed explanation by the margin. A few uncertain places that contradict an otherwise
+    certain explanation are set aside and named. On a place with only a sensor, all pieces look the same; a
+    piece that was put down there for a moment supports turns that pass it.
     """
     candidates = _candidates(context, states, seen)
     rules: tuple[Callable[[Candidates[StateT, TurnT]], Decision[StateT, TurnT] | None], ...] = (
@@ -210,12 +210,12 @@ def decide(
 
 def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Forbid what no legal turn explains."""
-    if case.explains_all_shown or case.free_lead < case.context.settings.margin or _lacks_one_sensor(case):
+    if case.explains_all_shown or case.illegal_lead < case.context.settings.margin or _lacks_one_sensor(case):
         return None
     # Explanations that contradict a certain place were not considered, so the lead may be overstated.
     settings = case.context.settings
     least = min((case.seen.places[place].certainty for place, _ in case.shown), default=0.0)
-    margin = min(case.free_lead, max(settings.margin, least + settings.illegal_prior))
+    margin = min(case.illegal_lead, max(settings.margin, least + settings.illegal_prior))
     return Decision(Conclusion.FORBIDDEN, case.leading, case.shown, margin)
 
 
@@ -229,7 +229,7 @@ def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
 
 def _depends_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Ask where ignoring one sensor would mean trusting another one instead."""
-    if not case.is_free_explanation_close:
+    if not case.is_illegal_change_close:
         return None
     rivals = tuple(one for one in case.rivals if not _goes_on(case.best, one))
     if not rivals or not any(case.seen.only_sensed(place) for place in case.doubtful):
@@ -246,7 +246,7 @@ def _goes_on(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]
 
 def _places_set_aside(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Set aside a few doubtful places where all others are certain."""
-    if not case.is_free_explanation_close:
+    if not case.is_illegal_change_close:
         return None
     best, doubtful = case.best, case.doubtful
     undecided = case.undecided(doubtful, case.leading, 0.0)
@@ -284,7 +284,7 @@ def _undecided_by_margin(case: Candidates[StateT, TurnT]) -> Decision[StateT, Tu
 
 
 def _margin(case: Candidates[StateT, TurnT]) -> float:
-    return case.lead if case.explains_all_shown else min(case.lead, -case.free_lead)
+    return case.lead if case.explains_all_shown else min(case.lead, -case.illegal_lead)
 
 
 def _arrived_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
@@ -309,7 +309,7 @@ def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | N
 
 
 def _touched_and_unclear(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
-    """Ask where a stack looks touched that nothing was played on, and can hardly be read."""
+    """Ask about stacks that look touched and are unclear although the leading explanation plays nothing there."""
     margin = case.context.settings.margin
     unclear = {place for place in case.touched_elsewhere if case.seen.places[place].certainty < margin}
     return case.undecided(unclear, case.leading, 0.0) if unclear else None

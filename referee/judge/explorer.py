@@ -1,4 +1,4 @@
-"""What the engine allows from a state, cached; and the context that the judge works in."""
+"""What the engine allows from a state, cached, and the context in which the judge works."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.showing import CouldBe, turns_showing, unfinished_showing
 from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Unfinished
 from referee.judge.settings import JudgeSettings
 
-_REMEMBERED = 256
+_CACHE_SIZE = 256
 MOST_LISTED = 2_500
 """Two turns in a row are searched only where a state has at most this many turns."""
 
@@ -31,8 +31,7 @@ _HashableCouldBe = tuple[tuple[Place, tuple[LookName, ...]], ...]
 class Expansion(Generic[StateT, TurnT]):
     """One state, what it looks like, and the turns from it that could show what is seen.
 
-    ``by_changes`` groups the turns by what the table shows after them, as pairs of that appearance's items that
-    differ from now (the key) and the turns.
+    ``by_changes`` maps each set of changed (place, look) pairs to the turns that leave exactly these changes.
     """
 
     state: StateT
@@ -45,22 +44,22 @@ class Explorer(Generic[StateT, TurnT]):
 
     def __init__(self, game: Game[StateT, TurnT]) -> None:
         self._game = game
-        self._few_turns = lru_cache(_REMEMBERED)(self._count_is_low)
-        self._expansions = lru_cache(_REMEMBERED)(self._expand)
-        self._parts = lru_cache(_REMEMBERED)(self._find_unfinished)
+        self._few_turns_cache = lru_cache(_CACHE_SIZE)(self._has_few_turns)
+        self._expansion_cache = lru_cache(_CACHE_SIZE)(self._expand)
+        self._unfinished_cache = lru_cache(_CACHE_SIZE)(self._find_unfinished)
 
     def has_few_turns(self, state: StateT) -> bool:
         """Return whether the turns of a state are few enough to look at each."""
-        return self._few_turns(state)
+        return self._few_turns_cache(state)
 
-    def _count_is_low(self, state: StateT) -> bool:
+    def _has_few_turns(self, state: StateT) -> bool:
         if self._game.is_slow_to_list:
             return False
         return not self._game.rules.legal_turns(state)[MOST_LISTED : MOST_LISTED + 1]
 
     def expand(self, state: StateT, could_be: CouldBe) -> Expansion[StateT, TurnT]:
         """Return the turns from ``state`` after which the table could look like ``could_be``."""
-        return self._expansions(state, _hashable(could_be))
+        return self._expansion_cache(state, _hashable(could_be))
 
     def _expand(self, state: StateT, could_be: _HashableCouldBe) -> Expansion[StateT, TurnT]:
         table = self._game.table
@@ -75,7 +74,7 @@ class Explorer(Generic[StateT, TurnT]):
 
     def unfinished(self, state: StateT, could_be: CouldBe) -> tuple[Unfinished, ...]:
         """Return the positions in the middle of a turn that could look like ``could_be``."""
-        return self._parts(state, _hashable(could_be))
+        return self._unfinished_cache(state, _hashable(could_be))
 
     def _find_unfinished(self, state: StateT, could_be: _HashableCouldBe) -> tuple[Unfinished, ...]:
         if self._game.rules.outcome(state) is not None:

@@ -29,11 +29,11 @@ class StabilitySettings:
     ``readings``
         how many clear readings must agree. Higher: later verdicts, fewer about a piece on its way.
     ``quiet_s``
-        the time, in seconds, over which they must agree. Longer: the same.
+        the time, in seconds, over which they must agree. Longer: later verdicts, fewer about a piece on its way.
     ``most_readings``
         how many of the latest readings are kept. Higher: the median over them is steadier.
     ``sure_probability``
-        a place whose best look, or a sensor whose value, has less than this may flicker. Higher: more may.
+        looks and sensor values less probable than this may change without disturbing the rest. Higher: more may.
     """
 
     readings: int = 4
@@ -56,7 +56,7 @@ STILLS = StabilitySettings(readings=1, quiet_s=0.0, most_readings=1)
 
 @dataclass(frozen=True)
 class StableView:
-    """A table at rest: the readings that agree, since when it has shown the same, and what it surely shows."""
+    """A table at rest: the readings that agree, since when it has shown the same, and what it certainly shows."""
 
     readings: tuple[Reading, ...]
     since_s: float
@@ -93,7 +93,7 @@ def _in_sight(reading: Reading) -> frozenset[str]:
 
 
 def blocking_hindrance(reading: Reading) -> Hindrance | None:
-    """What prevents this reading from being judged, or ``None`` when it is clear.
+    """Return what prevents this reading from being judged, ``None`` when it is clear.
 
     A surface that is not located hides only its own places while any other place is in sight.
     """

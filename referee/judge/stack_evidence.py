@@ -13,25 +13,26 @@ from engine.values import LookName, Place
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from vision.place_picture import PlacePicture
 
-_EACH_PIECE_MM = 1.0
-"""Standard deviation, each way, of how far off a piece comes to rest on the one below ..."""
-_EACH_PIECE_MORE = 1.0
-"""... and by how much, in log-odds, each further piece put on or taken from a touched stack is less likely ..."""
-_PUSHED, _PUSHED_MM = 0.1, 5.0
-"""... and the share of tops that were pushed aside, and the standard deviation of how far. Of a few values tried, the
-first two made the true numbers of 606 touched stacks of virtual games likeliest; the others were set by hand."""
+_STACKING_SPREAD_MM = 1.0
+"""Standard deviation, in x and in y, of where a piece comes to rest on the one below. Of a few values tried, this and
+the next made the true numbers of pieces of 606 touched stacks of virtual games likeliest."""
+_PENALTY_PER_PIECE = 1.0
+"""By how much, in log-odds, each further piece put on or taken off a touched stack makes a change less likely."""
+_PUSHED_SHARE, _PUSHED_SPREAD_MM = 0.1, 5.0
+"""The share of tops that were pushed aside, and the standard deviation of how far. Set by hand."""
 _MOST_NOISE = 5.0
-"""How many times the usual difference untouched stacks may differ by in noisy pictures. Higher: a touch is overlooked
-more often. Set by hand."""
+"""The strongest noise, in units of the usual difference of untouched stacks, at which pictures are still compared.
+Higher: a touch is overlooked more often. Set by hand."""
 _UNTOUCHED, _TOUCHED = (-0.3, 0.8), (4.2, 1.2)
 """Mean and standard deviation of the logarithm of the difference, in units of the usual one, of untouched and touched
 stacks of the same look: ``benchmarks/stacks.py`` measures them."""
-_COUNTED, _MOST_COUNTED = 0.6, 4.0
-"""The share of a picture's log-odds that counts, and how much may count. Higher: a single stack decides between turns
-more often, rightly or wrongly. Set by hand so that hardly any decides wrongly; ``benchmarks/stacks.py`` counts them."""
-_ODD_HEIGHT = 0.3
-"""The share of touched stacks whose number of pieces is any, however sure it seems. Higher: heights count less. Set by
-hand."""
+_EVIDENCE_WEIGHT, _MOST_EVIDENCE = 0.6, 4.0
+"""The weight of a picture's log-odds, and the most that one picture may contribute. Higher: a single stack decides
+between turns more often, rightly or wrongly. Set by hand so that few decide wrongly;
+``benchmarks/stacks.py`` counts them."""
+_ANY_HEIGHT_SHARE = 0.3
+"""The share of touched stacks that may have any number of pieces, however certain it seems. Higher: heights count less.
+Set by hand."""
 
 
 def height_contradiction(
@@ -139,7 +140,7 @@ def _touch_log_odds(difference: float) -> float:
     touched, untouched = (
         -(((logarithm - mean) / spread) ** 2) / 2 - math.log(spread) for mean, spread in (_TOUCHED, _UNTOUCHED)
     )
-    return max(-_MOST_COUNTED, min(_MOST_COUNTED, _COUNTED * (touched - untouched)))
+    return max(-_MOST_EVIDENCE, min(_MOST_EVIDENCE, _EVIDENCE_WEIGHT * (touched - untouched)))
 
 
 def _compare_with_earlier_stack(one: PooledPlace, before: StandingStack, touched: float) -> PooledPlace:
@@ -168,10 +169,10 @@ def _heights_after_touch(one: PooledPlace, pieces: int, top_mm: tuple[float, flo
     squares = (moves**2).sum(axis=1)
     # A stack as high as before was taken apart and built again.
     moved = np.maximum(np.abs(np.array(counts) - pieces), 1)
-    spread = moved * _EACH_PIECE_MM**2
-    rested = math.log1p(-_PUSHED) - np.log(spread) - squares / (2 * spread)
-    pushed = math.log(_PUSHED) - 2 * math.log(_PUSHED_MM) - squares / (2 * _PUSHED_MM**2)
-    logs = np.array(list(one.heights.values())) + np.logaddexp(rested, pushed) - _EACH_PIECE_MORE * moved
+    spread = moved * _STACKING_SPREAD_MM**2
+    rested = math.log1p(-_PUSHED_SHARE) - np.log(spread) - squares / (2 * spread)
+    pushed = math.log(_PUSHED_SHARE) - 2 * math.log(_PUSHED_SPREAD_MM) - squares / (2 * _PUSHED_SPREAD_MM**2)
+    logs = np.array(list(one.heights.values())) + np.logaddexp(rested, pushed) - _PENALTY_PER_PIECE * moved
     logs -= np.logaddexp.reduce(logs)
-    logs = np.logaddexp(math.log1p(-_ODD_HEIGHT) + logs, math.log(_ODD_HEIGHT / len(counts)))
+    logs = np.logaddexp(math.log1p(-_ANY_HEIGHT_SHARE) + logs, math.log(_ANY_HEIGHT_SHARE / len(counts)))
     return dict(zip(counts, logs.tolist(), strict=True))

@@ -20,7 +20,7 @@ from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
 
 
 @dataclass(frozen=True)
-class _Roll(Generic[StateT, TurnT]):
+class _RollCase(Generic[StateT, TurnT]):
     """Dice that may be the awaited roll, and the rolls they may show, the most probable first.
 
     ``known`` are all dice that already lay there.
@@ -30,25 +30,25 @@ class _Roll(Generic[StateT, TurnT]):
     rules: Dice[StateT]
     dice: SeenDice
     known: SeenDice
-    weighed: tuple[ScoredRoll, ...]
+    ranked: tuple[ScoredRoll, ...]
 
     @property
     def text(self) -> str:
-        return format_roll(self.weighed[0].roll)
+        return format_roll(self.ranked[0].roll)
 
     @property
     def lead(self) -> float:
         """The log-odds by which the best roll leads the next one; negative where the dice can't be a roll."""
-        best = self.weighed[0].score
+        best = self.ranked[0].score
         if best < best_faces_score(self.dice):
             return best - best_faces_score(self.dice)
-        return best - max((one.score for one in self.weighed[1:]), default=-math.inf)
+        return best - max((one.score for one in self.ranked[1:]), default=-math.inf)
 
     @property
     def candidates(self) -> tuple[str, ...]:
         """The rolls close to the best one."""
         margin = self.look.context.settings.margin
-        near = [one for one in self.weighed if self.weighed[0].score - one.score < margin]
+        near = [one for one in self.ranked if self.ranked[0].score - one.score < margin]
         return tuple(format_roll(one.roll) for one in near[:_MOST_NAMED])
 
 
@@ -69,9 +69,9 @@ def judge_roll(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
         return None
     if not dice.all_moved_from(known):
         return _show_quietly(look, sentences.dice_lay_there()) if look.declared else None
-    weighed = rank_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
+    ranked = rank_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
     return first_answer(
-        (_no_roll_yet, _same_as_before, _accept_roll, _unclear), _Roll(look, rules, dice, known, weighed)
+        (_no_roll_yet, _same_as_before, _accept_roll, _unclear), _RollCase(look, rules, dice, known, ranked)
     )
 
 
@@ -110,14 +110,14 @@ def awaits_roll(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, Tur
     return all(context.game.awaits_roll(state) for state in belief.states)
 
 
-def _no_roll_yet(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
-    if case.dice.rests and case.weighed:
+def _no_roll_yet(case: _RollCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    if case.dice.rests and case.ranked:
         return None
     leaning = case.dice.leaning
     return _show_quietly(case.look, sentences.roll_again(leaning) if leaning else sentences.no_roll_yet())
 
 
-def _same_as_before(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _same_as_before(case: _RollCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Ask where dice show the same as before: they may only have been put aside, unless a press says otherwise."""
     known = _dice_of_player_to_move(case.look.context, case.look.belief, case.known)
     if case.look.declared or not case.dice.shows_same_as(known):
@@ -125,11 +125,11 @@ def _same_as_before(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return _show_quietly(case.look, sentences.same_roll(case.text))
 
 
-def _accept_roll(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _accept_roll(case: _RollCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     look, belief = case.look, case.look.belief
     if case.lead < look.context.settings.margin:
         return None
-    roll = case.weighed[0].roll
+    roll = case.ranked[0].roll
     states = tuple(case.rules.rolled(state, roll) for state in belief.states)
     ignoring_sides = tuple(case.rules.rolled(state, roll) for state in belief.states_ignoring_sides)
     said = look.verdicts.ruling(VerdictKind.ACCEPTED, sentences.rolled(case.text), look.seen, margin=case.lead)
@@ -141,7 +141,7 @@ def _accept_roll(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return believed, Ruling((verdict,), rolls=(accepted,))
 
 
-def _unclear(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _unclear(case: _RollCase[StateT, TurnT]) -> Answer[StateT, TurnT]:
     look, sentence = case.look, sentences.which_roll(case.candidates)
     if not look.trigger.names_faults:
         return _show_quietly(look, sentence)

@@ -53,8 +53,8 @@ class _Start(Generic[StateT, TurnT]):
     ``shown`` is what it shows, with the game's usual start where a sensor is missing (``unsensed``); ``usual`` is that
     start, empty unless sensors alone are used; ``unclear`` are the places that can't be read; ``appearance`` is the
     table with every piece named: the legal start that ``states`` hold, or the nearest one with the ``fault`` that
-    prevents it. After ``turned`` quarter turns it would be a start. ``assumed`` are the places where the only possible
-    start is taken for granted.
+    prevents it. After ``turned`` quarter turns the table would be a start. ``assumed`` are the places whose reading
+    was replaced by the only possible start.
     """
 
     context: JudgeContext[StateT, TurnT]
