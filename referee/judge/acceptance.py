@@ -18,7 +18,7 @@ from referee.judge.explorer import JudgeContext, apply_turn, changes_between, na
 from referee.judge.faults import find_breaches, find_turned_pieces
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
-from referee.judge.side_evidence import best_by_sides, side_contradiction, sure_sides
+from referee.judge.side_evidence import certain_sides, keep_consistent_turns, side_contradiction
 from referee.judge.stack_evidence import height_contradiction
 from referee.judge.verdict import AcceptedTurn
 
@@ -44,24 +44,24 @@ def resolve(
     Where neither works, the result has candidates instead of turns.
     """
     game, explorer, side = context.game, context.explorer, context.settings.side
-    weighed: dict[tuple[TurnT, ...], float] = {}
+    contradictions: dict[tuple[TurnT, ...], float] = {}
     costs: dict[tuple[TurnT, ...], float] = {}
     for one in explanations:
         last = one.second or one.first
         start = game.rules.apply(one.state, one.first[0]) if one.second else one.state
-        kept = best_by_sides(game, start, last, seen, side)
+        kept = keep_consistent_turns(game, start, last, seen, side)
         combined = explorer.combine(kept)
         if combined is None:
             return Resolved((), tuple(kept))
         sequence = (one.first[0], combined) if one.second else (combined,)
         contradiction = side_contradiction(game, one.state, sequence, seen)
-        weighed[sequence] = min(contradiction, weighed.get(sequence, contradiction))
+        contradictions[sequence] = min(contradiction, contradictions.get(sequence, contradiction))
         cost = contradiction + height_contradiction(game, one.state, sequence, seen)
         costs[sequence] = min(cost, costs.get(sequence, cost))
     best = min(costs.values())
     sequences = [sequence for sequence, cost in costs.items() if cost < best + side]
     if len(sequences) == 1:
-        return Resolved(sequences[0], contradiction=weighed[sequences[0]])
+        return Resolved(sequences[0], contradiction=contradictions[sequences[0]])
     return Resolved((), tuple(dict.fromkeys(turn for sequence in sequences for turn in sequence)))
 
 
@@ -136,7 +136,7 @@ def narrow_by_sides(
         for place, look in appearance.items()
         if look != EMPTY and place in seen.places and seen.places[place].best == look
     ]
-    return narrow_by_facings(game, states, sure_sides(seen, places, context.settings.side))
+    return narrow_by_facings(game, states, certain_sides(seen, places, context.settings.side))
 
 
 class SideSupport(enum.Enum):
@@ -252,8 +252,8 @@ def was_ended_by_touch(
         return False
     if following.conclusion is Conclusion.FORBIDDEN:
         # An object laid on its piece afterwards does not undo it.
-        waited = seen.visible_changes(game.table.appearance(states[0]), pending.changes)
-        return trigger is Trigger.TOUCH_RESTED and waited < decision.shown
+        waiting = seen.visible_changes(game.table.appearance(states[0]), pending.changes)
+        return trigger is Trigger.TOUCH_RESTED and waiting < decision.shown
     return following.best.kind is not ExplanationKind.NOTHING
 
 

@@ -22,7 +22,7 @@ from referee.judge.pooled_reading import (
     correct_misreadings,
     find_misreadings,
 )
-from referee.judge.stack_evidence import StandingStack, standing_stacks, still_standing
+from referee.judge.stack_evidence import KnownStack, stacks_as_believed, unchanged_stacks
 from referee.judge.verdict import Verdict
 
 
@@ -83,7 +83,7 @@ class Override:
         ignored_looks = {
             place: look
             for place, look in self.ignored_looks.items()
-            if place in seen.hidden or _says_the_same(seen.places[place], look, believed[place])
+            if place in seen.hidden or _still_shows(seen.places[place], look, believed[place])
         }
         for place in self.places - seen.hidden:
             if not seen.places[place].agrees(believed[place]):
@@ -91,7 +91,7 @@ class Override:
         return replace(self, places=self.places & seen.hidden, ignored_looks=ignored_looks)
 
 
-def _says_the_same(seen: PooledPlace, look: str, believed: str) -> bool:
+def _still_shows(seen: PooledPlace, look: str, believed: str) -> bool:
     # A sensor has only two values, so it is trusted again once it shows the other.
     return seen.best == look or (seen.agrees(believed) and not seen.sensed_only)
 
@@ -115,7 +115,7 @@ class Senses:
     looked_s: float = -math.inf
     dice: SeenDice | None = None
     misread: Misreadings = field(default_factory=dict)
-    stacks: Mapping[Place, StandingStack] = field(default_factory=dict)
+    stacks: Mapping[Place, KnownStack] = field(default_factory=dict)
 
     def after_sensing(self, seen: PooledReading) -> Senses:
         """Return a copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
@@ -182,10 +182,10 @@ class Belief(Generic[StateT, TurnT]):
         state = self.states[0]
         kept = {
             place: one
-            for place, one in still_standing(context.game, state, self.senses.stacks).items()
+            for place, one in unchanged_stacks(context.game, state, self.senses.stacks).items()
             if place not in seen or (not settled and (seen[place].touched or 0.0) > 0)
         }
-        stacks = standing_stacks(context.game, state, seen) | kept
+        stacks = stacks_as_believed(context.game, state, seen) | kept
         return replace(self, senses=replace(self.senses, stacks=stacks))
 
     def with_places_confirmed(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
@@ -228,7 +228,7 @@ def believe_person(
     misread = {**senses.misread, **find_misreadings(senses.looked, besides, looks)}
     # What the person changed may not have been on the table yet at the latest look.
     stacks = believed.with_stacks_of(context, looked).senses.stacks
-    stacks = still_standing(game, belief.states[0], stacks) if belief.states else {}
+    stacks = unchanged_stacks(game, belief.states[0], stacks) if belief.states else {}
     return replace(
         believed,
         senses=replace(believed.senses, misread=misread, stacks=stacks),

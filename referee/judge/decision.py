@@ -106,8 +106,8 @@ class Candidates(Generic[StateT, TurnT]):
         best, seen, base = self.best, self.seen, self.base
         others = [one for one in self.found if one.changes != best.changes]
         if best.kind is ExplanationKind.NOTHING:
-            told = seen.visible_changes(base, best.changes)
-            others = [one for one in others if seen.visible_changes(base, one.changes) != told]
+            observed = seen.visible_changes(base, best.changes)
+            others = [one for one in others if seen.visible_changes(base, one.changes) != observed]
         return tuple(others)
 
     @property
@@ -235,7 +235,7 @@ def _depends_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, Tur
     if not rivals or not any(case.seen.only_sensed(place) for place in case.doubtful):
         return None
     every = [case.seen.observable_changes(case.base, one.changes) for one in (*rivals, case.best)]
-    return case.undecided({place for told in every for place, _ in case.shown ^ told}, rivals, case.lead)
+    return case.undecided({place for observed in every for place, _ in case.shown ^ observed}, rivals, case.lead)
 
 
 def _goes_on(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]) -> bool:
@@ -339,7 +339,7 @@ def _unseen(case: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
     turns = [
         case.seen.observable_changes(case.base, one.changes) for one in case.found if one.kind is ExplanationKind.TURN
     ]
-    played_on = {place for told in turns if all(at in hidden for at, _ in told) for place, _ in told}
+    played_on = {place for observed in turns if all(at in hidden for at, _ in observed) for place, _ in observed}
     # hidden pieces may have swapped places with each other
     moved_on = set(hidden) if len({case.base[place] for place in hidden}) > 1 else set()
     return case.context.in_order(played_on or moved_on)

@@ -256,6 +256,7 @@ class _Search(Generic[StateT, TurnT]):
     _expanded: int = field(default=0, init=False)
 
     def finds(self, state: StateT, played: tuple[TurnT, ...]) -> bool:
+        """Return whether further turns after those ``played`` lead to the target."""
         self._expanded += 1
         if self._expanded > _MOST_STATES or not self.context.explorer.has_few_turns(state):
             return False
@@ -325,12 +326,12 @@ def rank_by_stopovers(
         return found
     missed = [_missed_stopovers(one, passed) for one in found]
     least: dict[Changes, int] = {}
-    told: list[Changes] = [seen.observable_changes(base, one.changes) for one in found]
-    for changes, count in zip(told, missed, strict=True):
+    observed: list[Changes] = [seen.observable_changes(base, one.changes) for one in found]
+    for changes, count in zip(observed, missed, strict=True):
         least[changes] = min(count, least.get(changes, count))
     weighed = [
         replace(one, score=one.score - context.settings.stopover) if count > least[changes] else one
-        for one, changes, count in zip(found, told, missed, strict=True)
+        for one, changes, count in zip(found, observed, missed, strict=True)
     ]
     return sorted(weighed, key=lambda one: -one.score)
 

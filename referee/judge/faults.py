@@ -16,7 +16,7 @@ from engine.values import EMPTY, Appearance, Breach, Facing, LookName, Place
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext
 from referee.judge.pooled_reading import PIECE, PooledReading
-from referee.judge.side_evidence import facing_contradiction, sure_sides
+from referee.judge.side_evidence import certain_sides, facing_contradiction
 from referee.judge.verdict import Verdict
 
 
@@ -44,7 +44,7 @@ def find_breaches(
     """Return the breaches from the believed state that needs the fewest; none when a state explains the change."""
     game = context.game
     base = game.table.appearance(states[0])
-    sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], context.settings.side)
+    sides = certain_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], context.settings.side)
     tables = name_pieces(base, changes, game.looks)
     found = [min((_explained(game, state, after, sides) for state in states), key=len) for after in tables]
     # Where only sensors noticed a piece, name the rule that most of its possible looks break.
@@ -69,7 +69,7 @@ def find_turned_pieces(
         possible = [facing for known in facings for facing in known.get(place, ())]
         if one.best == appearance[place] and facing_contradiction(possible, one.sides) >= min_contradiction:
             suspects.append(place)
-    sides = sure_sides(seen, suspects, context.settings.side)
+    sides = certain_sides(seen, suspects, context.settings.side)
     if not sides:
         return ()
     return min((game.side_faces.explain(state, appearance, sides) for state in states), key=len)

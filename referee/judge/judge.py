@@ -71,17 +71,17 @@ def begin(
     seen = pool(readings, places, context.game.looks, context.settings.probability_floor)
     # A player who was asked and declares the set-up done again confirms the camera.
     confirmed = belief.conversation.asked_disputes if trigger is Trigger.DECLARED else frozenset()
-    taken = judge_set_up(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
-    belief = _asked_disputes(replace(belief, senses=belief.senses.after_looking(seen)), taken.ruling, seen)
-    if taken.states:
-        belief = belief.with_states(taken.states, taken.states_ignoring_sides)
-        believed = context.game.table.appearance(taken.states[0])
-        senses = replace(belief.senses, misread=seen.misread(taken.misread, believed))
+    result = judge_set_up(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
+    belief = _asked_disputes(replace(belief, senses=belief.senses.after_looking(seen)), result.ruling, seen)
+    if result.states:
+        belief = belief.with_states(result.states, result.states_ignoring_sides)
+        believed = context.game.table.appearance(result.states[0])
+        senses = replace(belief.senses, misread=seen.find_misreadings(result.misread, believed))
         belief = (
             replace(belief, senses=senses).doubting_sensors(seen.sensed, believed).with_stacks_of(context, seen.places)
         )
         belief, _ = remember_known_dice(context, belief, seen.dice)
-    return belief, taken.ruling
+    return belief, result.ruling
 
 
 def judge(
@@ -218,10 +218,10 @@ def _judge_by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         case ExplanationKind.TURN:
             return _judge_turn(look)
         case ExplanationKind.TURN_AND_PART | ExplanationKind.TWO_TURNS:
-            return first_answer((_wait_quietly, _same_piece_moves_on, _only_sensed, _turns_in_a_row), look)
+            return first_answer((_wait_quietly, _same_piece_moves_on, _only_sensed, _judge_turns_in_a_row), look)
 
 
-def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _judge_each_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     """Judge each sheet by itself when several players wrote at once."""
     rules, belief, ruling = look.game.rules, look.belief, Ruling(())
     least = 1 if isinstance(look.game.table, WritesInSteps) else 2
@@ -252,7 +252,7 @@ def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
 
 _RULES = (
     _judge_roll,
-    _sheet_by_sheet,
+    _judge_each_sheet,
     _accept_waiting_turn,
     _forbidden,
     _undone_turn_still_shown,
@@ -334,11 +334,11 @@ def _camera_agrees(look: Look[StateT, TurnT]) -> bool:
     visible = look.visible
     without = visible.without([place for place in visible.places if visible.only_sensed(place)])
     alone = sensor_evidence.decide_for_trigger(look.context, look.states, without, look.trigger)
-    told, seen = ({replace(one, score=0.0) for one in each.explanations} for each in (alone, look.decision))
-    return alone.conclusion is Conclusion.ALLOWED and told == seen
+    camera_alone, seen = ({replace(one, score=0.0) for one in each.explanations} for each in (alone, look.decision))
+    return alone.conclusion is Conclusion.ALLOWED and camera_alone == seen
 
 
-def _turns_in_a_row(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _judge_turns_in_a_row(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     kind = look.decision.best.kind
     alike = _of_kind(look, kind)
     whole = kind is ExplanationKind.TWO_TURNS

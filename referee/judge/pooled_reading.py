@@ -25,7 +25,7 @@ NameT = TypeVar("NameT", str, int)
 _IMPOSSIBLE = -30.0
 """The log-probability of what is taken to be impossible."""
 
-SURE = 2.0
+_SURE_LOG_ODDS = 2.0
 """Camera and sensor contradict each other where both are surer than this, in log-odds: 7 to 1."""
 
 
@@ -182,7 +182,7 @@ class PooledReading:
         }
         return replace(self, places={**self.places, **places})
 
-    def misread(self, places: Iterable[str], believed: Appearance) -> Misreadings:
+    def find_misreadings(self, places: Iterable[str], believed: Appearance) -> Misreadings:
         """Return the places whose reading differs from what is known to stand there."""
         return find_misreadings(self.places, places, believed)
 
@@ -302,10 +302,10 @@ def pool(
     disputed: dict[str, Dispute] = {}
     says: dict[str, bool] = {}
     given = {place: [reading.places[place] for reading in readings if place in reading.places] for place in places}
-    seen_by_camera = _pool_seen(given, len(readings), looks, floor)
+    seen_by_camera = _pool_camera(given, len(readings), looks, floor)
     for place in places:
         seen = seen_by_camera.get(place)
-        sensed = _pool_sensed(given[place], len(readings), floor)
+        sensed = _pool_sensor(given[place], len(readings), floor)
         if sensed is not None:
             says[place] = sensed > 0
             if (doubted or {}).get(place) == says[place]:
@@ -335,7 +335,7 @@ def pool(
     )
 
 
-def _pool_seen(
+def _pool_camera(
     given: Mapping[str, Sequence[PlaceReading]], readings: int, looks: Sequence[str], floor: float
 ) -> dict[str, PooledPlace]:
     """Return the camera's view of each place that was in sight in most readings."""
@@ -386,7 +386,7 @@ def _pool_tops(every: Sequence[PlaceReading]) -> dict[int, tuple[float, float]]:
     return {pieces: (median(x for x, _ in given), median(y for _, y in given)) for pieces, given in often.items()}
 
 
-def _pool_sensed(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:
+def _pool_sensor(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:
     """Return a sensor's log-odds that something stands there, ``None`` when it mostly said nothing."""
     said = [min(max(one.sensed, floor), 1 - floor) for one in given if one.sensed is not None]
     if 2 * len(said) <= readings:
@@ -409,8 +409,8 @@ def _with_sensor(seen: PooledPlace, sensed: float, floor: float) -> PooledPlace:
 
 def _contradict(seen: PooledPlace, sensed: float) -> bool:
     """Return whether camera and sensor contradict each other, both with certainty."""
-    led = _occupied_log_odds(seen)
-    return sensed * led < 0 and min(abs(sensed), abs(led)) > SURE
+    camera_log_odds = _occupied_log_odds(seen)
+    return sensed * camera_log_odds < 0 and min(abs(sensed), abs(camera_log_odds)) > _SURE_LOG_ODDS
 
 
 def _occupied_log_odds(seen: PooledPlace) -> float:

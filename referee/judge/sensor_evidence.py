@@ -64,8 +64,8 @@ def shows_undone_turn(
     """Return whether the table shows one of the undone changes, as far as it can be observed."""
     if decision.conclusion is Conclusion.UNDECIDED and not decision.alike:
         return False
-    told = seen.observable_changes(believed, decision.best.changes)
-    return bool(told) and told in {seen.observable_changes(believed, changes) for changes in undone}
+    observed = seen.observable_changes(believed, decision.best.changes)
+    return bool(observed) and observed in {seen.observable_changes(believed, changes) for changes in undone}
 
 
 def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -> bool:

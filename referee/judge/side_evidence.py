@@ -10,7 +10,7 @@ from referee.judge.pooled_reading import PooledReading
 from referee.judge.stack_evidence import height_contradiction
 
 
-def best_by_sides(
+def keep_consistent_turns(
     game: Game[StateT, TurnT],
     state: StateT,
     turns: Sequence[TurnT],
@@ -62,7 +62,7 @@ def facing_contradiction(facings: Sequence[Mapping[str, str]], sides: Mapping[st
     )
 
 
-def sure_sides(seen: PooledReading, places: Sequence[Place], side_lead: float) -> dict[Place, dict[str, str]]:
+def certain_sides(seen: PooledReading, places: Sequence[Place], side_lead: float) -> dict[Place, dict[str, str]]:
     """Return the side faces read with certainty: those whose best symbol leads the next by ``side_lead``."""
     found: dict[Place, dict[str, str]] = {}
     for place in places:

@@ -115,7 +115,7 @@ class StabilityFilter:
         self._window: deque[Reading] = deque(maxlen=self._settings.most_readings)
         self._shown: dict[str, str] = {}
         self._since_s = 0.0
-        self._odd: Reading | None = None
+        self._outlier: Reading | None = None
 
     def add(self, reading: Reading) -> StableView | None:
         """Take the next reading; return the stable view, or ``None`` while it is not at rest.
@@ -126,44 +126,44 @@ class StabilityFilter:
         if blocking_hindrance(reading) is not None:
             self.clear()
             return None
-        sure = self._sure_looks(reading)
+        sure = self._certain_looks(reading)
         if any(self._shown.get(place, look) != look for place, look in sure.items()):
-            if self._odd is None and len(self._window) > 1:
-                self._odd = reading
+            if self._outlier is None and len(self._window) > 1:
+                self._outlier = reading
                 return None
-            begun = self._odd
+            begun = self._outlier
             self.clear()
             if begun is not None:
-                self._take(begun, self._sure_looks(begun))
+                self._append(begun, self._certain_looks(begun))
                 return self.add(reading)
-        self._odd = None
-        self._take(reading, sure)
+        self._outlier = None
+        self._append(reading, sure)
         enough = len(self._window) >= self._settings.readings
         if enough and reading.time_s - self._since_s >= self._settings.quiet_s:
-            return self._view()
+            return self._stable_view()
         return None
 
     def clear(self) -> None:
         """Forget what was collected."""
         self._window.clear()
         self._shown.clear()
-        self._odd = None
+        self._outlier = None
 
     def pending(self) -> StableView | None:
         """Return the readings collected so far, however few, to judge when no more frames will come."""
-        return self._view() if self._window else None
+        return self._stable_view() if self._window else None
 
-    def _view(self) -> StableView:
+    def _stable_view(self) -> StableView:
         shown = {place: look for place, look in self._shown.items() if not place.startswith(_DICE)}
         return StableView(tuple(self._window), self._since_s, shown)
 
-    def _take(self, reading: Reading, sure: dict[str, str]) -> None:
+    def _append(self, reading: Reading, sure: dict[str, str]) -> None:
         if not self._window:
             self._since_s = reading.time_s
         self._window.append(reading)
         self._shown.update(sure)
 
-    def _sure_looks(self, reading: Reading) -> dict[str, str]:
+    def _certain_looks(self, reading: Reading) -> dict[str, str]:
         sure = {}
         for place, seen in reading.places.items():
             if seen.hidden_by is None and seen.probabilities:
@@ -173,9 +173,9 @@ class StabilityFilter:
             # A sensor may notice a change where the camera is unsure or sees nothing.
             if seen.sensed is not None and max(seen.sensed, 1 - seen.sensed) >= self._settings.sure_probability:
                 sure[f"{place}, sensed"] = "occupied" if seen.sensed > _EVEN else EMPTY
-        return sure | self._sure_dice(reading)
+        return sure | self._certain_dice(reading)
 
-    def _sure_dice(self, reading: Reading) -> dict[str, str]:
+    def _certain_dice(self, reading: Reading) -> dict[str, str]:
         """Return what dice certainly show, so that a new roll counts as a new table."""
         sure = {}
         for roll in reading.rolls:

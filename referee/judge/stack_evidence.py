@@ -68,7 +68,7 @@ def _stack_contradiction(one: PooledPlace, pieces: int, *, touched: bool) -> flo
 
 
 @dataclass(frozen=True)
-class StandingStack:
+class KnownStack:
     """A stack that is known: its look, the number of its pieces, and how it was seen.
 
     ``top_mm`` is where (x, y) on its place the top stood, ``None`` for a large one.
@@ -80,31 +80,31 @@ class StandingStack:
     top_mm: tuple[float, float] | None = None
 
 
-def standing_stacks(
+def stacks_as_believed(
     game: Game[StateT, TurnT], state: StateT, seen: Mapping[Place, PooledPlace]
-) -> dict[Place, StandingStack]:
-    """Return the stacks of a state that are seen as they are; none in a game without stacks."""
+) -> dict[Place, KnownStack]:
+    """Return the stacks that look as the state has them; none in a game without stacks."""
     if not isinstance(game.table, StacksPieces):
         return {}
     looks, heights = game.table.appearance(state), game.table.heights(state)
     return {
-        place: StandingStack(looks[place], heights[place], one.picture, one.tops_mm.get(heights[place]))
+        place: KnownStack(looks[place], heights[place], one.picture, one.tops_mm.get(heights[place]))
         for place, one in seen.items()
         if one.best == looks[place] and one.picture is not None
     }
 
 
-def still_standing(
-    game: Game[StateT, TurnT], state: StateT, stacks: Mapping[Place, StandingStack]
-) -> dict[Place, StandingStack]:
-    """Keep the stacks that are in a state as they were."""
+def unchanged_stacks(
+    game: Game[StateT, TurnT], state: StateT, stacks: Mapping[Place, KnownStack]
+) -> dict[Place, KnownStack]:
+    """Return the known stacks that have the same look and number of pieces in a state."""
     if not stacks or not isinstance(game.table, StacksPieces):
         return {}
     looks, heights = game.table.appearance(state), game.table.heights(state)
     return {place: one for place, one in stacks.items() if (one.look, one.pieces) == (looks[place], heights[place])}
 
 
-def compare_with_earlier_stacks(seen: PooledReading, stacks: Mapping[Place, StandingStack]) -> PooledReading:
+def compare_with_earlier_stacks(seen: PooledReading, stacks: Mapping[Place, KnownStack]) -> PooledReading:
     """Return a copy in which each stack is judged by comparison with its earlier picture.
 
     An untouched stack looks as before; on one that was touched, the top is somewhere else.
@@ -116,21 +116,21 @@ def compare_with_earlier_stacks(seen: PooledReading, stacks: Mapping[Place, Stan
     return replace(seen, places={**seen.places, **judged}) if judged else seen
 
 
-def _touch_log_odds_by_place(seen: PooledReading, stacks: Mapping[Place, StandingStack]) -> dict[Place, float]:
+def _touch_log_odds_by_place(seen: PooledReading, stacks: Mapping[Place, KnownStack]) -> dict[Place, float]:
     """Return the log-odds that somebody touched each stack, by how its picture differs from the earlier one.
 
     Empty where nearly all differ, as after the camera was moved.
     """
     pictures = {place: seen.places[place].picture for place in stacks if place in seen.places}
-    apart = {
+    differences = {
         place: stacks[place].picture.difference(picture) for place, picture in pictures.items() if picture is not None
     }
     # Places that did not change since the earlier look were not read anew, and show none of the noise.
-    anew = [value for place, value in apart.items() if pictures[place] is not stacks[place].picture]
-    noise = max(1.0, float(np.quantile(anew, 0.25))) if 2 * len(anew) > len(apart) else 1.0
+    reread = [value for place, value in differences.items() if pictures[place] is not stacks[place].picture]
+    noise = max(1.0, float(np.quantile(reread, 0.25))) if 2 * len(reread) > len(differences) else 1.0
     if noise > _MOST_NOISE:
         return {}
-    return {place: _touch_log_odds(value / noise) for place, value in apart.items() if math.isfinite(value)}
+    return {place: _touch_log_odds(value / noise) for place, value in differences.items() if math.isfinite(value)}
 
 
 def _touch_log_odds(difference: float) -> float:
@@ -143,7 +143,7 @@ def _touch_log_odds(difference: float) -> float:
     return max(-_MOST_EVIDENCE, min(_MOST_EVIDENCE, _EVIDENCE_WEIGHT * (touched - untouched)))
 
 
-def _compare_with_earlier_stack(one: PooledPlace, before: StandingStack, touched: float) -> PooledPlace:
+def _compare_with_earlier_stack(one: PooledPlace, before: KnownStack, touched: float) -> PooledPlace:
     """Return a place judged by its earlier stack, given the log-odds that this one was touched."""
     one = replace(one, touched=touched)
     if one.best != before.look:

@@ -27,7 +27,7 @@ from referee.judge.verdict_factory import VerdictFactory
 
 
 def accept(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> Answer[StateT, TurnT]:
-    """Accept turns."""
+    """Accept turns from the believed states."""
     return _accept_from(look, turns, look.states)
 
 
@@ -51,7 +51,7 @@ def _accept_from(
     # What was done after these turns on one of their places is no misreading.
     shown_now = {**before, **dict(decision.best.changes)}
     as_left = [place for place in accepted.places if left is not seen or shown_now[place] == after[place]]
-    misread = {} if decision.set_aside else left.misread(as_left, after)
+    misread = {} if decision.set_aside else left.find_misreadings(as_left, after)
     believed = replace(
         believed,
         set_aside=belief.set_aside | frozenset(decision.set_aside),

@@ -15,7 +15,7 @@ from engine.registry import load
 from engine.values import Roll
 from referee.judge import Trigger
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.stack_evidence import height_contradiction, still_standing
+from referee.judge.stack_evidence import height_contradiction, unchanged_stacks
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
@@ -259,7 +259,7 @@ def test_the_odds_against_a_stack_are_those_of_its_touch_and_of_its_pieces(
 def test_stacks_stay_known_while_they_have_the_same_top_and_as_many_pieces() -> None:
     game = looked_at_before()
     known = game.all_believed.senses.stacks
-    assert still_standing(BLOCKADE, BEFORE, known) == known
-    left = still_standing(BLOCKADE, after("c2-d2"), known)
+    assert unchanged_stacks(BLOCKADE, BEFORE, known) == known
+    left = unchanged_stacks(BLOCKADE, after("c2-d2"), known)
     assert known.keys() - left.keys() == {"c2", "d2"}
-    assert still_standing(load("diaballik"), load("diaballik").rules.new(), known) == {}
+    assert unchanged_stacks(load("diaballik"), load("diaballik").rules.new(), known) == {}

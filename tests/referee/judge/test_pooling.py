@@ -195,15 +195,15 @@ def test_only_what_sensors_noticed_later_is_since() -> None:
 def test_what_was_misread_before_is_no_news_while_the_same_stands_there() -> None:
     before = pooled(place(0.05, 0.15, 0.8))
     believed = {"c3": "gold"}
-    misread = before.misread(["c3", "d4"], believed)
+    misread = before.find_misreadings(["c3", "d4"], believed)
     assert set(misread) == {"c3"}
     again = before.correct_misreadings(misread, believed).places["c3"]
     assert again.lead("teal", "gold") == pytest.approx(0.0)
     assert again.lead("gold", "empty") == pytest.approx(math.log(3))
     assert before.correct_misreadings(misread, {"c3": "empty"}) == before
-    assert pooled(place(0.05, 0.9, 0.05)).misread(["c3"], believed) == {}
+    assert pooled(place(0.05, 0.9, 0.05)).find_misreadings(["c3"], believed) == {}
     felt = pooled(place(0, 0, 0, sensed=0.01, hidden=True))
-    assert felt.misread(["c3"], believed) == {}
+    assert felt.find_misreadings(["c3"], believed) == {}
     assert felt.correct_misreadings(misread, believed) == felt
 
 

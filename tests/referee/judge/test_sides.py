@@ -9,7 +9,7 @@ import pytest
 
 from referee.judge import JudgeContext, Trigger
 from referee.judge.faults import find_turned_pieces
-from referee.judge.side_evidence import facing_contradiction, sure_sides
+from referee.judge.side_evidence import certain_sides, facing_contradiction
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import seen_as
 from tests.referee.judge.judged_game import JudgedGame
@@ -152,4 +152,4 @@ def test_a_side_is_sure_when_its_best_symbol_leads_by_enough(deblockle: Any) -> 
     sides = {"south": {"x": -0.1, "star": -3.1}, "east": {"stop": -0.2, "x": -3.1}, "north": {"x": -0.1}, "west": {}}
     places = {"c1": replace(table.places["c1"], sides=sides), "d1": replace(table.places["d1"], sides={})}
     seen = replace(table, places={**table.places, **places})
-    assert sure_sides(seen, ["c1", "d1", "z9"], 3.0) == {"c1": {"south": "x"}}
+    assert certain_sides(seen, ["c1", "d1", "z9"], 3.0) == {"c1": {"south": "x"}}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.stack_evidence import StandingStack, compare_with_earlier_stacks
+from referee.judge.stack_evidence import KnownStack, compare_with_earlier_stacks
 from vision.place_picture import PlacePicture
 
 RISE_MM = 0.9
@@ -41,8 +41,8 @@ def judged(
     heights = {count: math.log(value) for count, value in now.items()}
     places = {place: PooledPlace({"red large": 0.0}, picture=picture(others)) for place in PLACES}
     places["c3"] = PooledPlace(logs, heights=heights, tops_mm=tops_mm, picture=picture(share))
-    stood = {place: StandingStack("red large", 1, picture(0.0)) for place in PLACES}
-    stood["c3"] = StandingStack(TOP, 3, picture(0.0), STOOD_MM)
+    stood = {place: KnownStack("red large", 1, picture(0.0)) for place in PLACES}
+    stood["c3"] = KnownStack(TOP, 3, picture(0.0), STOOD_MM)
     return compare_with_earlier_stacks(PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"]
 
 
@@ -90,7 +90,7 @@ def test_where_all_pictures_differ_none_tells_of_a_touch() -> None:
 
 def touched(share: float, *, others: float, kept: int = 0) -> float | None:
     """The log-odds that c3 was touched, where ``kept`` of the other places were not read anew."""
-    stood = {place: StandingStack(TOP, 1, picture(0.0)) for place in PLACES}
+    stood = {place: KnownStack(TOP, 1, picture(0.0)) for place in PLACES}
     looks = {place: picture(others) for place in PLACES} | {"c3": picture(share)}
     looks |= {place: stood[place].picture for place in [place for place in PLACES if place != "c3"][:kept]}
     places = {place: PooledPlace({TOP: 0.0}, picture=look) for place, look in looks.items()}
@@ -138,4 +138,4 @@ def test_stacks_without_an_earlier_picture_are_left_as_they_are_read() -> None:
     seen = PooledReading({"c3": PooledPlace({TOP: 0.0}, picture=picture(0.0))}, frozenset(), 0.0, 0)
     assert compare_with_earlier_stacks(seen, {}) is seen
     unread = PooledReading({"c3": PooledPlace({TOP: 0.0})}, frozenset(), 0.0, 0)
-    assert compare_with_earlier_stacks(unread, {"c3": StandingStack(TOP, 3, picture(0.0), STOOD_MM)}) is unread
+    assert compare_with_earlier_stacks(unread, {"c3": KnownStack(TOP, 3, picture(0.0), STOOD_MM)}) is unread
