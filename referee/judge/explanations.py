@@ -220,7 +220,7 @@ def _after_first(
         yield Explanation(ExplanationKind.TWO_TURNS, state, changes, score, (first,), seconds)
 
 
-_TURNS = 3
+_TURNS_IN_A_ROW = 3
 _MOST_STATES = 12
 
 
@@ -233,19 +233,19 @@ def more_turns_explain(
     three places changed, since a broken rule explains those as well. The search stops after a dozen positions, since
     the players wait.
     """
-    if len(changes) < _TURNS:
+    if len(changes) < _TURNS_IN_A_ROW:
         return False
     for state in states:
         target = {**context.game.table.appearance(states[0]), **dict(changes)}
         visible = {place: look for place, look in target.items() if place in seen.places}
         changed = frozenset(place for place, _ in changes)
-        if _Search(context, state, visible, changed, seen).finds(state, ()):
+        if _SequenceSearch(context, state, visible, changed, seen).finds(state, ()):
             return True
     return False
 
 
 @dataclass
-class _Search(Generic[StateT, TurnT]):
+class _SequenceSearch(Generic[StateT, TurnT]):
     """Searches for turns from one state to a table, nearest positions first."""
 
     context: JudgeContext[StateT, TurnT]
@@ -260,7 +260,7 @@ class _Search(Generic[StateT, TurnT]):
         self._expanded += 1
         if self._expanded > _MOST_STATES or not self.context.explorer.has_few_turns(state):
             return False
-        left = _TURNS - len(played) - 1
+        left = _TURNS_IN_A_ROW - len(played) - 1
         expansion = self.context.explorer.expand(state, self._could_be(state, left))
         ways = [
             (missing, turns)
@@ -289,8 +289,8 @@ class _Search(Generic[StateT, TurnT]):
         )
 
     def _fits_the_sides(self, turns: tuple[TurnT, ...]) -> bool:
-        against = side_contradiction(self.context.game, self.origin, turns, self.seen)
-        return against < self.context.settings.side
+        contradiction = side_contradiction(self.context.game, self.origin, turns, self.seen)
+        return contradiction < self.context.settings.side
 
     def _missing(self, expansion: Expansion[StateT, TurnT], changes: Changes) -> int:
         after = {**expansion.appearance, **dict(changes)}

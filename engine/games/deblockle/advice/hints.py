@@ -26,7 +26,7 @@ from engine.games.deblockle.state import DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import certainty_of, legal_turns
 from engine.search.alpha_beta import MOST_PLIES, best_move
 from engine.search.budget import Deadline, DeadlineExceededError
-from engine.search.patience import Patience
+from engine.search.stalling import StallingPenalties
 from engine.search.two_player import MOST_GUESS, Found
 from engine.values import Certainty, Strength
 
@@ -40,7 +40,7 @@ _TURNS_FOR_LIKELY = 2.5
 """A lead in the race, in turns, that is assumed to win 73 times in a hundred."""
 _WORLDS = 12
 _HALF_SURE_DEPTH = 5
-_PATIENCE = Patience(second_time=20, third_time=200, idle_turns=20, per_turn=10, most=2000)
+_STALLING = StallingPenalties(second_time=20, third_time=200, idle_turns=20, per_turn=10, most=2000)
 _LONG_GAME = 3
 """Turns of the whole game that count as one more idle turn."""
 _WINS = "wins: the last block leaves the board"
@@ -181,15 +181,15 @@ class _HintSearch:
     def _handicaps(self, position: Position) -> dict[Move, int]:
         """What each turn loses: for a position that came up before, and for what it doesn't gain in the race."""
         core, to_go = self.ahead.core, self.ahead.to_go[position[0]]
-        idling = _PATIENCE.idling(self._idle)
+        idle_penalty = _STALLING.for_idling(self._idle)
         handicaps = {}
         for move in core.moves(position):
             before, after = codes_of(move)
             seen = self._as_seen(core.play(position, move))
-            lost = _PATIENCE.repeating(self._seen[seen]) + idling * (to_go[after] - to_go[before] + 1)
-            if idling:
+            lost = _STALLING.for_repetition(self._seen[seen]) + idle_penalty * (to_go[after] - to_go[before] + 1)
+            if idle_penalty:
                 # Where one side walks about, the other must not wait to and fro: its own blocks stand as before.
-                lost += _PATIENCE.repeating(self._stood[seen[1 + position[0]]])
+                lost += _STALLING.for_repetition(self._stood[seen[1 + position[0]]])
             handicaps[move] = lost
         return handicaps
 

@@ -20,7 +20,7 @@ from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, 
 from engine.games.diaballik.state import GOAL, PLACES, PLAYERS, SIZE, DiaballikState, DiaballikTurn, other
 from engine.games.diaballik.turns import actions, begun, canonical, claimed_results, unpacked
 from engine.search.budget import Deadline
-from engine.search.patience import Patience
+from engine.search.stalling import StallingPenalties
 from engine.support.grid import members
 from engine.values import Strength
 
@@ -32,7 +32,7 @@ _SUREST_GUESS = 0.9
 _SHARE_FOR_CHECK, _MOST_FOR_CHECK_S = 0.15, 0.2
 """The time kept for seeing that a hint doesn't lose by force: a check takes up to 0.08 s where it is slow."""
 _MOST_FORWARD = 2
-_PATIENCE = Patience(second_time=200, third_time=1500, idle_turns=40, per_turn=40, most=20_000)
+_STALLING = StallingPenalties(second_time=200, third_time=1500, idle_turns=40, per_turn=40, most=20_000)
 
 
 def position_of(state: DiaballikState) -> Position:
@@ -90,11 +90,11 @@ def _handicaps(position: Position, results: list[int], earlier: Sequence[Diaball
     seen = Counter(position_of(each) for each in earlier)
     seen[position] += 1
     # Nothing in this game is done for good, so all turns count as idle.
-    idling = _PATIENCE.idling(len(earlier))
+    idle_penalty = _STALLING.for_idling(len(earlier))
     stands = _rows_gone(position.own | position.ball << BALL_SHIFT, position.player)
     return {
-        result: _PATIENCE.repeating(seen[position.after(result)])
-        + (idling * max(0, _MOST_FORWARD + stands - _rows_gone(result, position.player)) if idling else 0)
+        result: _STALLING.for_repetition(seen[position.after(result)])
+        + (idle_penalty * max(0, _MOST_FORWARD + stands - _rows_gone(result, position.player)) if idle_penalty else 0)
         for result in results
     }
 

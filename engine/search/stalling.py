@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Patience:
+class StallingPenalties:
     """The penalties of a game, in points of its evaluation; tuned in games of hints against hints."""
 
     second_time: int
@@ -24,10 +24,10 @@ class Patience:
     most: int
     """Maximum penalty for idle turns, so that scores stay within the range of evaluations."""
 
-    def repeating(self, times: int) -> int:
-        """Penalty of a turn whose position occurred ``times`` times before."""
+    def for_repetition(self, times: int) -> int:
+        """Return the penalty of a turn whose position occurred ``times`` times before."""
         return 0 if times == 0 else self.second_time if times == 1 else self.third_time * (times - 1)
 
-    def idling(self, idle: int) -> int:
-        """Penalty of a turn without progress after ``idle`` idle ones."""
+    def for_idling(self, idle: int) -> int:
+        """Return the penalty of a turn without progress after ``idle`` idle ones."""
         return min(self.most, self.per_turn * max(0, idle - self.idle_turns))
