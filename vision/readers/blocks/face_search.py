@@ -52,7 +52,7 @@ LEAST_COARSE_FIT = 0.64
 
 
 @dataclass(frozen=True, eq=False)
-class _Turned:
+class _Upright:
     """Detections sampled upright: by row its detection, rotation and view; ``light`` is (rows, side, side, 3)."""
 
     sight: npt.NDArray[np.intp]
@@ -106,7 +106,7 @@ class CloseFitter:
             COARSE_REACH_PX,
         )
         coarse = self._likeness(tried, views, self._coarse).max(axis=-1)
-        kept = self._kept(tried, coarse, self._bonuses(tried, clarity))
+        kept = self._best_rotations(tried, coarse, self._bonuses(tried, clarity))
         fits: list[FaceFit | None] = [None] * len(sights)
         if kept:
             close = self._sampled(image, grid, kept, self._fine, FINE_REACH_PX)
@@ -121,7 +121,7 @@ class CloseFitter:
         at = {place: index for index, place in enumerate(patches.places)}
         rows = [at[sight.place] for sight in sights]
         # brightness as seen, not linear light: edges in the shade count as much as edges in the sun
-        seen = cv2.sqrt(stacked(patches.light[rows]))
+        seen = cv2.sqrt(stack_vertically(patches.light[rows]))
         smooth = cv2.GaussianBlur(seen, (0, 0), 0.6)
         all_channels = np.ones((1, 3), dtype=np.float32)
         across = np.asarray(cv2.transform(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 1, 0)), all_channels), dtype=np.float32)
@@ -149,7 +149,7 @@ class CloseFitter:
         return sorted({0.0, *(TURNS_DEG[index] for index in ranked[: TURNS_TRIED - 1])})
 
     @staticmethod
-    def _bonuses(turned: _Turned, clarity: FloatArray) -> FloatArray:
+    def _bonuses(turned: _Upright, clarity: FloatArray) -> FloatArray:
         """Return the score added to each row for the edges at its rotation, less a penalty for not being upright."""
         columns = [TURNS_DEG.index(degrees) for degrees in turned.degrees]
         seen = np.log(clarity[turned.sight, columns])
@@ -162,7 +162,7 @@ class CloseFitter:
         wanted: Sequence[tuple[int, float, tuple[float, float]]],
         bank: TemplateBank,
         reach_px: int,
-    ) -> _Turned:
+    ) -> _Upright:
         """Sample patches of (detection, rotation, centre) so that a face with that rotation is upright."""
         sight = np.array([index for index, _, _ in wanted], dtype=np.intp)
         degrees = np.array([turn for _, turn, _ in wanted], dtype=np.float64)
@@ -177,12 +177,14 @@ class CloseFitter:
         y = middles[:, 1].astype(np.float32)[:, None, None] + right * sine + up * cosine
         seen = sample(image, grid.pixel_map(x.reshape(-1, side), y.reshape(-1, side)))
         light = linear_light(seen)
-        return _Turned(sight, degrees, middles, light.reshape(len(wanted), side, side, 3))
+        return _Upright(sight, degrees, middles, light.reshape(len(wanted), side, side, 3))
 
-    def _likeness(self, turned: _Turned, views: Sequence[Sequence[int]], bank: TemplateBank) -> FloatImage:
+    def _likeness(self, turned: _Upright, views: Sequence[Sequence[int]], bank: TemplateBank) -> FloatImage:
         """Return the best correlation over each detection's views: shape (rows, down, across, templates)."""
         rows, side = turned.light.shape[:2]
-        shown = cv2.transform(stacked(turned.light), self._weights).reshape(rows, side, side, len(self._weights))
+        shown = cv2.transform(stack_vertically(turned.light), self._weights).reshape(
+            rows, side, side, len(self._weights)
+        )
         best: FloatImage | None = None
         for number in range(max(len(views[index]) for index in turned.sight)):
             chosen = [views[index][min(number, len(views[index]) - 1)] for index in turned.sight]
@@ -194,7 +196,9 @@ class CloseFitter:
         return best
 
     @staticmethod
-    def _kept(tried: _Turned, coarse: FloatImage, bonus: FloatArray) -> list[tuple[int, float, tuple[float, float]]]:
+    def _best_rotations(
+        tried: _Upright, coarse: FloatImage, bonus: FloatArray
+    ) -> list[tuple[int, float, tuple[float, float]]]:
         """Return the best rotations of each detection, each with its best centre."""
         rows, _, columns = coarse.shape
         flat = coarse.reshape(rows, -1)
@@ -219,7 +223,7 @@ class CloseFitter:
                 )
         return kept
 
-    def _best(self, index: int, close: _Turned, fine: FloatImage, bonus: FloatArray, clarity: FloatArray) -> FaceFit:
+    def _best(self, index: int, close: _Upright, fine: FloatImage, bonus: FloatArray, clarity: FloatArray) -> FaceFit:
         own = np.nonzero(close.sight == index)[0]
         judged = fine[own] + bonus[own, None, None, None].astype(np.float32)
         at, down, across, template = np.unravel_index(int(judged.argmax()), judged.shape)
@@ -247,7 +251,7 @@ class CloseFitter:
         )
 
 
-def _moved(turned: _Turned, row: int, down: int, across: int, reach_px: int, px_per_mm: float) -> tuple[float, float]:
+def _moved(turned: _Upright, row: int, down: int, across: int, reach_px: int, px_per_mm: float) -> tuple[float, float]:
     """Return the world position of the centre of a window at an offset in pixels from its patch's centre."""
     right, up = (across - reach_px) / px_per_mm, (reach_px - down) / px_per_mm
     angle = np.deg2rad(turned.degrees[row])
@@ -352,6 +356,6 @@ class RoughFinder:
         return found
 
 
-def stacked(patches: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def stack_vertically(patches: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Stack patches (n, rows, columns, ...) vertically into one picture."""
     return patches.reshape(patches.shape[0] * patches.shape[1], *patches.shape[2:])

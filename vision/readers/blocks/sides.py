@@ -172,7 +172,7 @@ class SideReader:
         inner = slice(RIM_PX, SIDE_PX - RIM_PX)
         if view.open[inner, inner].mean() < SMALLEST_OPEN_SHARE:
             return None
-        templates = self._seen(_about(view.width_px), _about(view.height_px))
+        templates = self._seen(_rounded_length(view.width_px), _rounded_length(view.height_px))
         weights = self._weights if colour is None else self._weights[self._colours[colour]][None]
         shown = view.picture @ weights.T
         is_open = None if view.open.all() else _shifted(view.open.astype(np.float32))
@@ -187,7 +187,7 @@ class SideReader:
         fits = {symbol: float(best[rows].max()) for symbol, rows in self._rows_of.items()}
         off = None
         if colour is not None:
-            off = _colour_off(view, shift, templates[template], self._looks.colours[colour])
+            off = _colour_difference(view, shift, templates[template], self._looks.colours[colour])
         # with enough blur any symbol also resembles the bare board
         sharp_fit = float(likeness[:, : len(self._upright)].max())
         return SideFit(fits, sharp_fit, off)
@@ -209,7 +209,7 @@ class SideReader:
         return unit_rows(np.concatenate(blurred))
 
 
-def _about(length_px: float) -> int:
+def _rounded_length(length_px: float) -> int:
     """Return a length rounded to whole pixels such that lengths with nearly equal blur are equal."""
     step = round(math.log(max(length_px, SMALLEST_HEIGHT_PX)) / LENGTH_STEP)
     return round(math.exp(step * LENGTH_STEP))
@@ -236,7 +236,7 @@ def _likeness(windows: FloatImage, templates: FloatImage, is_open: FloatImage | 
     return np.asarray(seen @ templates.T / (lengths * np.sqrt(spread)), dtype=np.float32)
 
 
-def _colour_off(view: SideView, shift: int, template: FloatImage, ratio: FloatArray) -> float:
+def _colour_difference(view: SideView, shift: int, template: FloatImage, ratio: FloatArray) -> float:
     """Return the root mean square difference, in log units, between a side's ratio of face to ink and the block's."""
     inner, across = SIDE_PX - 2 * RIM_PX, (2 * RIM_PX) // SHIFT_STEP_PX + 1
     top, left = (SHIFT_STEP_PX * at for at in divmod(shift, across))

@@ -259,8 +259,8 @@ class DiscFinder:
         Leaves out what a ball would cover, unless ``whole``. ``last`` returns the circle's centre rather than the
         offset of most contrast.
         """
-        inside, inside_kept = self._taken(plane, self._inside, chosen, offsets, nearer, whole)
-        outside, outside_kept = self._taken(plane, self._outside, chosen, offsets, nearer, whole)
+        inside, inside_kept = self._colours_at_offsets(plane, self._inside, chosen, offsets, nearer, whole)
+        outside, outside_kept = self._colours_at_offsets(plane, self._outside, chosen, offsets, nearer, whole)
         count = np.maximum(inside_kept.sum(axis=-1), np.float32(1))
         weights = inside_kept / count[..., None]
         colour = np.einsum("cpos,pos->cpo", inside, weights)
@@ -287,7 +287,7 @@ class DiscFinder:
         rows = np.arange(len(chosen))
         return offsets[rows, index], contrast.max(axis=1), colour[:, rows, index].T
 
-    def _taken(
+    def _colours_at_offsets(
         self,
         plane: TopPlane,
         samples: tuple[Numbers, Floats],
@@ -316,11 +316,11 @@ class DiscFinder:
         balls = self.shape.ball_circles(middles)
         inside_kept, outside_kept = (beyond_mm(points, balls) > CLEAR_OF_BALL_MM for points in (inside, outside))
         return (
-            (self._flat(inside), inside_kept.astype(np.float32)),
-            (self._flat(outside), outside_kept.astype(np.float32)),
+            (self._flat_indices(inside), inside_kept.astype(np.float32)),
+            (self._flat_indices(outside), outside_kept.astype(np.float32)),
         )
 
-    def _flat(self, points_mm: FloatArray) -> Numbers:
+    def _flat_indices(self, points_mm: FloatArray) -> Numbers:
         rows, columns = self._window.shape
         column, row = self._window.to_pixels(points_mm[..., 0], points_mm[..., 1])
         return np.asarray(

@@ -216,12 +216,12 @@ class DiscReader:
         kept = {place: sighting for place, sighting in previous.items() if place not in places}
         fits = self._candidates(finder.find(plane, order))
         light = self._light(plane, fits, kept)
-        found = kept | self._judged(finder, plane, fits, light, kept, None)
-        nearer = self._hiding(finder, order, found)
+        found = kept | self._judge_circles(finder, plane, fits, light, kept, None)
+        nearer = self._hidden_masks(finder, order, found)
         for place, hidden in nearer.items():
             found.pop(place, None)
             fits = self._candidates(finder.find(plane, [place], hidden))
-            found |= self._judged(finder, plane, fits, light, found, hidden)
+            found |= self._judge_circles(finder, plane, fits, light, found, hidden)
         return found
 
     def _candidates(self, fits: Mapping[str, DiscFit]) -> dict[str, DiscFit]:
@@ -236,7 +236,7 @@ class DiscReader:
             [fit.colour for fit in sure if fit.contrast > self._settings.sure_contrast], plane.paper
         )
 
-    def _judged(
+    def _judge_circles(
         self,
         finder: DiscFinder,
         plane: TopPlane,
@@ -273,12 +273,12 @@ class DiscReader:
                 if player == owner and other != place and (is_disc or likely[place] <= 0)
             ]
             ball_log_odds = self._ball_log_odds(ball, others, distance, light)
-            foreign = self._by_what_lies_on_it(ball, owner, light)
+            foreign = self._foreign_colour_cost(ball, owner, light)
             ball_log_odds *= max(0.0, 1 - foreign / self._settings.foreign_most)
             if ball_log_odds < 0 and fit.light > self._settings.bleached:
                 ball_log_odds *= self._settings.bleached_share
             contrast = fit.contrast if ball_log_odds > 0 else fit.contrast_without_ball
-            log_odds = self._log_odds(place, fit, contrast, distance) + self._by_evenness(ball, ball_log_odds)
+            log_odds = self._log_odds(place, fit, contrast, distance) + self._evenness_log_odds(ball, ball_log_odds)
             log_odds -= foreign
             solid = self._pieces.solid_with(fit.x_mm, fit.y_mm, self._surface.height_mm, ball=ball_log_odds > 0)
             found[place] = DiscSighting(
@@ -296,7 +296,7 @@ class DiscReader:
         off = math.hypot(fit.x_mm - x, fit.y_mm - y)
         return log_odds - self._settings.offset_cost_per_mm * max(0.0, off - self._settings.offset_easy_mm)
 
-    def _by_evenness(self, ball: BallEvidence, ball_log_odds: float) -> float:
+    def _evenness_log_odds(self, ball: BallEvidence, ball_log_odds: float) -> float:
         """Return odds for a disc by the uniformity of its top, or by its ball."""
         even = self._settings.even_slope * math.log(self._settings.even_middle / ball.unevenness)
         even = float(np.clip(even, -self._settings.uneven_most, self._settings.even_most))
@@ -328,10 +328,10 @@ class DiscReader:
         settings = self._settings
         off = np.log(np.maximum(others, settings.plain_least) / usual)
         known = settings.plain_weight * settings.plain_spread**2 + float((off**2).sum())
-        told = math.sqrt(known / (settings.plain_weight + len(off)))
-        return min(settings.plain_spread, max(settings.plain_spread_least, told))
+        measured = math.sqrt(known / (settings.plain_weight + len(off)))
+        return min(settings.plain_spread, max(settings.plain_spread_least, measured))
 
-    def _by_what_lies_on_it(self, ball: BallEvidence, owner: str | None, light: float) -> float:
+    def _foreign_colour_cost(self, ball: BallEvidence, owner: str | None, light: float) -> float:
         """Return the cost, in odds, of a top with large parts of neither the disc's nor the ball's colour."""
         if owner is None or not len(ball.top):
             return 0.0
@@ -347,7 +347,7 @@ class DiscReader:
         apart = apart - np.array([0.0, 0.0, light])
         return float(min(12.0, ((apart / self._settings.ball_colour_spread) ** 2).sum()))
 
-    def _hiding(
+    def _hidden_masks(
         self, finder: DiscFinder, places: Collection[str], found: Mapping[str, DiscSighting]
     ) -> dict[str, BoolImage]:
         """Return, for each place whose disc is partly hidden by nearer ones, the mask of the plane they hide."""

@@ -64,7 +64,7 @@ class Handwriting:
         count = Counter(self.signs)
         return {sign: count[sign] for sign in SIGNS if count[sign]}
 
-    def moved_weights(self, network: InkNetwork, settings: HandwritingSettings) -> tuple[FloatArray, FloatArray]:
+    def weight_corrections(self, network: InkNetwork, settings: HandwritingSettings) -> tuple[FloatArray, FloatArray]:
         """Return the corrections of the scores of SIGNS: by feature (features, len(SIGNS)), and constants
         (len(SIGNS),).
         """

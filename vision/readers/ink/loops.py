@@ -60,14 +60,14 @@ def looped_cells(looped: FloatArray, lines: FloatArray, settings: LoopSettings =
     for _ in range(settings.rounds):
         np.tanh(odds / 2, out=mean[1:-1, 1:-1])
         odds = 0.5 * odds + 0.5 * (own + sum(one * other for one, other in zip(joined, beside, strict=True)))
-    for loop in _joined(np.asarray(odds > 0), lines):
+    for loop in _connected_cells(np.asarray(odds > 0), lines):
         if len(loop) < _FEWEST:
             row, column = next(iter(loop))
             odds[row, column] = min(odds[row, column], -1.0)
     return np.asarray(odds)
 
 
-def _joined(inside: npt.NDArray[np.bool_], lines: FloatArray) -> list[frozenset[tuple[int, int]]]:
+def _connected_cells(inside: npt.NDArray[np.bool_], lines: FloatArray) -> list[frozenset[tuple[int, int]]]:
     """Return the cells of each loop: enclosed cells connected without a line between."""
     rows, columns = inside.shape
     left = {(row, column) for row in range(rows) for column in range(columns) if inside[row, column]}
@@ -102,4 +102,4 @@ def loops_seen(
         for side, name in enumerate(COMPASS):
             shown = sides.get((row, column), {}).get(name, {})
             lines[row, column, side] = shown.get(LOOP, 0.0) - 0.5
-    return _joined(inside, lines)
+    return _connected_cells(inside, lines)

@@ -65,7 +65,9 @@ class InkNetwork:
         sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
         self._network = Network(folder / "ink.onnx", sums["ink"])
         self._temperature, self._written = float(sums["temperature"]), float(sums["written"])
-        self._moved = None if taught is None else taught.moved_weights(self, settings or HandwritingSettings())
+        self._corrections = (
+            None if taught is None else taught.weight_corrections(self, settings or HandwritingSettings())
+        )
 
     def read(self, ink: FloatImage, cells: npt.NDArray[np.int64]) -> FloatArray:
         """Read cells (n, 2) of a flat picture's ink, with the outputs of ``scores``, averaged over several offsets."""
@@ -82,10 +84,10 @@ class InkNetwork:
 
     def scores(self, crops: Crops) -> FloatArray:
         """Return the outputs for crops from ``crops_of``, (n, OUTPUTS): log-probabilities of SIGNS, then log-odds."""
-        told = self._told(crops)
-        scores = told[:, :OUTPUTS]
-        if self._moved is not None:
-            scores[:, : len(SIGNS)] += told[:, OUTPUTS:] @ self._moved[0] + self._moved[1]
+        outputs = self._run_network(crops)
+        scores = outputs[:, :OUTPUTS]
+        if self._corrections is not None:
+            scores[:, : len(SIGNS)] += outputs[:, OUTPUTS:] @ self._corrections[0] + self._corrections[1]
         scores[:, SIGNS.index(BLOT)] -= _FEWER_BLOTS
         scores[:, _STARS] -= self._fewer_stars
         scores[:, : len(SIGNS)] = calibrated(scores[:, : len(SIGNS)], self._temperature, self._written)
@@ -93,10 +95,10 @@ class InkNetwork:
 
     def features(self, crops: Crops) -> tuple[FloatArray, FloatArray]:
         """Return scores of SIGNS (n, len(SIGNS)) and the features behind them (n, HIDDEN), before corrections."""
-        told = self._told(crops)
-        return told[:, : len(SIGNS)], told[:, OUTPUTS:]
+        outputs = self._run_network(crops)
+        return outputs[:, : len(SIGNS)], outputs[:, OUTPUTS:]
 
-    def _told(self, crops: Crops) -> FloatArray:
+    def _run_network(self, crops: Crops) -> FloatArray:
         if not len(crops):
             return np.zeros((0, OUTPUTS + HIDDEN))
         return self._network.run(crops).astype(np.float64)

@@ -150,7 +150,7 @@ def test_the_weights_that_are_learned_are_the_likeliest_ones(held: float) -> Non
     cells[::2, :, : TAUGHT_PX // 2] //= 8
     signs = ("1", "7") * 12
     network = TwoFeatures()
-    by_feature, constants = Handwriting(signs, cells).moved_weights(network, HandwritingSettings(held))
+    by_feature, constants = Handwriting(signs, cells).weight_corrections(network, HandwritingSettings(held))
     assert by_feature.shape == (2, len(SIGNS))
     asked = np.zeros((3, len(SIGNS)))
     for down, right in SHIFTS_PX:
