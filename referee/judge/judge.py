@@ -103,8 +103,6 @@ def judge(
         return belief, verdicts.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
     belief = replace(belief, senses=belief.senses.after_looking(seen))
     seen = compare_with_earlier_stacks(seen.correct_misreadings(belief.senses.misread, believed), belief.senses.stacks)
-    if isinstance(game.table, WritesInSteps):
-        seen = seen.with_ink_prior(believed, game.table.looks_before, context.settings.ink_kept)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, verdicts.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)

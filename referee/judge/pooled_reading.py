@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
@@ -164,23 +164,6 @@ class PooledReading:
     def correct_misreadings(self, misread: Misreadings, believed: Appearance) -> PooledReading:
         """Return a copy corrected for known misreadings, where the believed look is still the same."""
         return replace(self, places=correct_misreadings(self.places, misread, believed))
-
-    def with_ink_prior(
-        self, believed: Appearance, looks_before: Callable[[str], Collection[str]], log_odds: float
-    ) -> PooledReading:
-        """Return a copy in which, by these log-odds, each written place is likelier to keep or extend its ink."""
-        places = {
-            place: replace(
-                one,
-                log_probabilities={
-                    look: value + log_odds * (look == believed[place] or believed[place] in looks_before(look))
-                    for look, value in one.log_probabilities.items()
-                },
-            )
-            for place, one in self.places.items()
-            if believed[place] != EMPTY
-        }
-        return replace(self, places={**self.places, **places})
 
     def find_misreadings(self, places: Iterable[str], believed: Appearance) -> Misreadings:
         """Return the places whose reading differs from what is known to stand there."""

@@ -56,10 +56,6 @@ class JudgeSettings:
     ``unfinished_prior``, ``second_turn_prior``, ``illegal_prior``
         how much less likely these are than one whole turn before the table is looked at. Lower: the table must show
         them more clearly.
-    ``ink_kept``
-        how much likelier what is written is to stay than to be erased or written over, in log-odds, before the table is
-        looked at. Higher: fewer written digits are doubted, and more changed ones overlooked. Set by hand: in games
-        on the virtual table about one written cell in 1,000 is changed between two verdicts.
     ``unsure``
         a place whose best look leads what was believed by less than this counts as unchanged. Higher: more noise is
         ignored, and more changes.
@@ -95,7 +91,6 @@ class JudgeSettings:
     unfinished_prior: float = -1.0
     second_turn_prior: float = -2.0
     illegal_prior: float = -2.0
-    ink_kept: float = 4.0
     unsure: float = 2.0
     set_up: float = 1.0
     own_start: float = 5.0

@@ -97,29 +97,6 @@ def test_a_loop_is_accepted_and_the_other_goes_without() -> None:
     assert NUMBER_DROP.scores(judged.belief[0])["p2"] == 3
 
 
-@pytest.mark.parametrize(
-    ("look", "kind"),
-    [
-        ("digit 4 90%", VerdictKind.UNCHANGED),
-        ("digit 4 99%", VerdictKind.AMBIGUOUS),
-        ("digit 4 99.999%", VerdictKind.ILLEGAL),
-    ],
-)
-def test_a_written_digit_is_likelier_misread_than_written_over(look: str, kind: VerdictKind) -> None:
-    state = may_loop(1)
-    judged = JudgedGame(NUMBER_DROP, belief=(state,))
-    ruling = judged.consider(drawn(NUMBER_DROP, state, {"p1.a1": look}), Trigger.DECLARED)
-    assert (ruling.verdict.kind, ruling.steps) == (kind, ())
-
-
-def test_a_digit_in_a_loop_is_still_the_digit_it_was() -> None:
-    state = may_loop(1)
-    looks = {"p1.a1": "digit 1 circled", "p1.b1": "digit 1 circled", "p1.c1": "digit 4 circled 95%"}
-    judged = JudgedGame(NUMBER_DROP, belief=(state,))
-    ruling = judged.consider(drawn(NUMBER_DROP, state, looks), Trigger.DECLARED)
-    assert [step.player for step in ruling.steps] == ["p1"]
-
-
 @pytest.mark.parametrize("dropped", [0, 1])
 def test_a_shape_and_the_loop_after_it_may_be_seen_together(dropped: int) -> None:
     state = may_loop(dropped)
