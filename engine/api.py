@@ -98,7 +98,7 @@ class Rules(Protocol[StateT, TurnT]):
         """Return the starting state; raises OptionError for a bad option."""
 
     def players_to_move(self, state: StateT) -> tuple[Player, ...]:
-        """Name everyone who may play now, ``state.to_move`` first; several where all use the same roll at once."""
+        """Return everyone who may play now, ``state.to_move`` first; several where all use the same roll at once."""
 
     def legal_turns(self, state: StateT) -> Sequence[TurnT]:
         """List every complete turn that is or may be legal, in a fixed order, without repeats.
@@ -132,7 +132,7 @@ class Rules(Protocol[StateT, TurnT]):
         """Return the state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
 
     def outcome(self, state: StateT) -> Outcome | None:
-        """Say how the game ended, or ``None`` while it goes on."""
+        """Return how the game ended, or ``None`` while it goes on."""
 
 
 class Table(Protocol[StateT]):
@@ -279,7 +279,7 @@ class NamesDice(Protocol):
     """Dice that can be told apart, for example by colour."""
 
     def dice_names(self, state: Any) -> tuple[str, ...]:
-        """Name the dice of the player to move, in the order of a roll's faces; empty if there are none."""
+        """Return the names of the mover's dice, in the order of a roll's faces; empty if there are none."""
 
 
 @runtime_checkable

@@ -39,11 +39,11 @@ class Tapping(Protocol):
     """The part of a game that defines how its turns are tapped."""
 
     def tapped(self, state: Any, taps: Steps) -> Tapped[Any]:
-        """Say what may follow these taps: nothing, if no turn begins with them. The reply's ``taps`` are empty."""
+        """Return what may follow these taps: nothing, if no turn begins with them. The reply's ``taps`` are empty."""
 
 
 def tapped(game: Game[Any, Any], state: Any, taps: Sequence[Tap]) -> Tapped[Any]:
-    """Say what may follow these taps.
+    """Return what may follow these taps.
 
     A choice without an alternative is made automatically and added to the reply's ``taps``. Raises IllegalTurnError if
     no turn of the player to move begins with these taps.

@@ -81,6 +81,6 @@ class CountingClock:
     now_s: float = 0.0
 
     def __call__(self) -> float:
-        """Advance by one step and give the time."""
+        """Advance by one step and return the time."""
         self.now_s += self.step_s
         return self.now_s

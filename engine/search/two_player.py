@@ -40,7 +40,7 @@ class Rules(ABC, Generic[PositionT, MoveT]):
 
     @abstractmethod
     def mover(self, position: PositionT) -> Hashable:
-        """Say whose turn it is; after the end of the game, from whose view `ended` answers.
+        """Return the player to move; after the end of the game, the one from whose view `ended` answers.
 
         The same player may move twice in a row.
         """

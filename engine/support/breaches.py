@@ -53,7 +53,7 @@ class PieceBreaches:
     piece: str
 
     def too_many(self, player: Player, found: int, most: int, surplus: tuple[Place, ...]) -> Breach:
-        """Too many pieces at the start; ``surplus`` are those that should or may be taken off."""
+        """Return the breach for too many pieces at the start; ``surplus`` are those that should or may be taken off."""
         return Breach(
             f"too-many-{self.piece}s",
             self._there_are(player, found, most),
@@ -64,7 +64,7 @@ class PieceBreaches:
         )
 
     def too_few(self, player: Player, found: int, least: int, missing: tuple[Place, ...]) -> Breach:
-        """Too few pieces at the start; ``missing`` are the places of the others, if known."""
+        """Return the breach for too few pieces at the start; ``missing`` are the places of the others, if known."""
         more = f"{counted(least - found, f'more {player} {self.piece}')} on the board"
         return Breach(
             f"too-few-{self.piece}s",

@@ -60,7 +60,7 @@ class Grid:
         return square // self.columns
 
     def apart(self, first: int, second: int) -> tuple[int, int]:
-        """Distance of two squares in columns and in rows: (0, 1) for neighbours in a column."""
+        """Return the distance of two squares in columns and in rows: (0, 1) for neighbours in a column."""
         columns = abs(self.column_of(first) - self.column_of(second))
         return columns, abs(self.row_of(first) - self.row_of(second))
 
@@ -78,11 +78,11 @@ class Grid:
         return tuple(squares)
 
     def rays(self, offsets: tuple[Offset, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
-        """Every square's rays, as ``rays(offsets)[square][direction]`` with directions in the order of ``offsets``."""
+        """Return every square's rays as ``rays[square][direction]``, with directions in the order of ``offsets``."""
         return tuple(tuple(self.ray(square, offset) for offset in offsets) for square in range(self.squares))
 
     def neighbours(self, offsets: tuple[Offset, ...]) -> tuple[int, ...]:
-        """For every square the set of squares one step away, as ``neighbours(offsets)[square]``."""
+        """Return, for every square, the set of squares one step away in these directions."""
         return tuple(
             sum(1 << ray[0] for offset in offsets if (ray := self.ray(square, offset)))
             for square in range(self.squares)

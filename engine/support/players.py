@@ -17,7 +17,7 @@ def opponent(players: Sequence[Player], player: Player) -> Player:
 
 
 def one_to_move(state: State) -> tuple[Player, ...]:
-    """Name the player who may play now; empty if the game is over."""
+    """Return the player who may play now; empty if the game is over."""
     return () if state.to_move is None else (state.to_move,)
 
 
@@ -46,7 +46,7 @@ EVERYONE = "all"
 
 
 def who_plays(game: Game[Any, Any], start: Any) -> tuple[Player, ...]:
-    """Name the players of a starting state, in the game's order: those who may resign, or all if nobody may."""
+    """Return the players of a starting state, in the game's order: those who may resign, or all if nobody may."""
     playing = {said.player for said in game.rules.announcements(start) if said.kind == RESIGN}
     return tuple(player for player in game.players if player in playing) or game.players
 

@@ -53,32 +53,32 @@ _CORNERS = {"a5": GREEN, "e5": RED, "a1": YELLOW, "e1": BLUE}
 
 
 def piece_of(colour: int, size: int) -> int:
-    """The piece with this colour and size."""
+    """Return the piece with this colour and size."""
     return colour * 4 + size
 
 
 def colour_of(piece: int) -> int:
-    """The colour of a piece."""
+    """Return the colour of a piece."""
     return piece >> 2
 
 
 def size_of(piece: int) -> int:
-    """The size of a piece: 1, 2 or 3."""
+    """Return the size of a piece: 1, 2 or 3."""
     return piece & 3
 
 
 def name_of(piece: int) -> str:
-    """A piece's name, which is also its look: ``red small``."""
+    """Return a piece's name, which is also its look: ``red small``."""
     return f"{COLOURS[piece >> 2]} {SIZES[piece & 3]}"
 
 
 def owner_of(colour: int) -> Player | None:
-    """The player who owns a colour; ``None`` for clear and black."""
+    """Return the player who owns a colour; ``None`` for clear and black."""
     return next((player for player, colours in OWNED.items() if colour in colours), None)
 
 
 def other(player: Player) -> Player:
-    """The opponent."""
+    """Return the opponent."""
     return opponent(PLAYERS, player)
 
 
@@ -90,7 +90,7 @@ CLEARS: tuple[int, ...] = tuple(square for square in range(SQUARES) if BASES[squ
 
 
 def starting_stacks() -> Stacks:
-    """The set-up: a large on every square, a small on each coloured large, and five mediums on each corner."""
+    """Return the set-up: a large on every square, a small on each coloured large, and five mediums on each corner."""
     stacks = []
     for square, base in enumerate(BASES):
         stack = [piece_of(base, LARGE)]
@@ -104,7 +104,7 @@ def starting_stacks() -> Stacks:
 
 @lru_cache(maxsize=2048)
 def distances(walls: int) -> tuple[bytes, ...]:
-    """``distances(walls)[start][end]``: the fewest steps between two squares without stepping onto ``walls``.
+    """Return ``[start][end]``: the fewest steps between two squares without stepping onto ``walls``.
 
     The distance is ``UNREACHABLE`` where there is no path, and for every path from or to a wall.
     """
@@ -160,7 +160,7 @@ ON_SMALL_BLACK = "rested-on-black-not-larger"
 
 
 def resting_fault(piece: int, stack: Stack) -> str | None:
-    """The id of the rule that forbids the piece to rest on the stack; ``None`` if it may rest there."""
+    """Return the id of the rule that forbids the piece to rest on the stack; ``None`` if it may rest there."""
     below = stack[-1]
     colour = colour_of(below)
     if colour == CLEAR:
@@ -177,7 +177,7 @@ def resting_fault(piece: int, stack: Stack) -> str | None:
 # A turn changes few stacks, and checking a change compares the ends of many turns.
 @lru_cache(maxsize=4096)
 def first_fault(stack: Stack) -> tuple[int, str] | None:
-    """The height of the lowest piece that breaks a resting rule (1: on the large), and the rule's id."""
+    """Return the height of the lowest piece that breaks a resting rule (1: on the large), and the rule's id."""
     for height in range(1, len(stack)):
         if colour_of(stack[height]) != BLACK:
             fault = resting_fault(stack[height], stack[:height])
@@ -190,12 +190,12 @@ _BLACK_PIECES = frozenset(piece_of(BLACK, size) for size in (SMALL, MEDIUM, LARG
 
 
 def is_blockade(stack: Stack) -> bool:
-    """Whether the stack contains a black piece."""
+    """Return whether the stack contains a black piece."""
     return not _BLACK_PIECES.isdisjoint(stack)
 
 
 def uncapped(stack: Stack) -> Stack:
-    """The part of the stack below its black piece; the whole stack if there is none."""
+    """Return the part of the stack below its black piece; the whole stack if there is none."""
     for height, piece in enumerate(stack):
         if colour_of(piece) == BLACK:
             return stack[:height]
@@ -204,7 +204,7 @@ def uncapped(stack: Stack) -> Stack:
 
 @lru_cache(maxsize=4096)
 def makes_tower(stack: Stack, tower: str) -> bool:
-    """Whether a stack without black is a tower: a large, one medium (``contains``: any number) and a small on top."""
+    """Return whether a stack without black is a tower: a large, one medium (``contains``: or more), a small on top."""
     colour = colour_of(stack[0])
     if colour == CLEAR or len(stack) < 3 or any(colour_of(piece) != colour for piece in stack):
         return False
@@ -215,7 +215,7 @@ def makes_tower(stack: Stack, tower: str) -> bool:
 
 
 def towers_of(stacks: Stacks, colour: int, tower: str) -> tuple[int, ...]:
-    """The squares with towers of this colour."""
+    """Return the squares with towers of this colour."""
     return tuple(square for square, stack in enumerate(stacks) if _colour_of_tower(stack, tower) == colour)
 
 
@@ -225,7 +225,7 @@ def _colour_of_tower(stack: Stack, tower: str) -> int | None:
 
 
 def supply(stacks: Iterable[Stack]) -> tuple[int, ...]:
-    """The sizes of the black pieces left beside the board, in the order of their use."""
+    """Return the sizes of the black pieces left beside the board, in the order of their use."""
     left = {LARGE: PIECES_OF_A_SIZE, MEDIUM: PIECES_OF_A_SIZE, SMALL: PIECES_OF_A_SIZE}
     for stack in stacks:
         for piece in stack:
@@ -235,7 +235,7 @@ def supply(stacks: Iterable[Stack]) -> tuple[int, ...]:
 
 
 def walls_against(stacks: Stacks, player: Player) -> int:
-    """The set of squares that the player may not pass: the opponent's blockades."""
+    """Return the set of squares that the player may not pass: the opponent's blockades."""
     walls = 0
     for square, stack in enumerate(stacks):
         if is_blockade(stack) and owner_of(colour_of(stack[0])) != player:
@@ -244,5 +244,5 @@ def walls_against(stacks: Stacks, player: Player) -> int:
 
 
 def cap(size: int) -> int:
-    """The black piece of this size."""
+    """Return the black piece of this size."""
     return piece_of(BLACK, size)

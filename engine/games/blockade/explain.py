@@ -108,7 +108,7 @@ class _Change:
         return False
 
     def _may_have_come(self, piece: int, square: int) -> bool:
-        """Whether a piece of this kind can reach the square with the points available."""
+        """Return whether a piece of this kind can reach the square with the points available."""
         starts = [start for start, lifted in self.gone if lifted == piece]
         hidden = self._same_below(piece, square)
         if hidden is not None:
@@ -116,12 +116,12 @@ class _Change:
         return any(self.way[start][square] <= self._points_of(piece) for start in starts)
 
     def _points_of(self, piece: int) -> int:
-        """The most steps that pieces of its colour may take."""
+        """Return the most steps that pieces of its colour may take."""
         colours = OWNED[self.player]
         return self.most[colours.index(colour_of(piece))] if colour_of(piece) in colours else 0
 
     def breaches(self) -> tuple[Breach, ...]:
-        """All breaches, starting with those of moves."""
+        """Return all breaches, starting with those of moves."""
         moves, lost, found = self._matched()
         played = self._played(moves)
         breaches = [*map(black_moved, self.black_moves), *self._capping(played), *played.breaches]
@@ -154,7 +154,7 @@ class _Change:
         return moves, lost, found
 
     def _same_below(self, piece: int, end: int) -> int | None:
-        """The nearest square that such a piece can leave without changing its look, as the next piece is the same."""
+        """Return the nearest square that such a piece can leave unseen, as the piece below is the same."""
         squares = [
             square
             for square, stack in enumerate(self.stacks)
@@ -163,7 +163,7 @@ class _Change:
         return min(squares, key=lambda square: self.way[square][end], default=None)
 
     def _same_on_top(self, piece: int, start: int) -> int | None:
-        """The nearest square where such a piece can land without changing its look, as the top piece is the same."""
+        """Return the nearest square where such a piece can land unseen, as the top piece is the same."""
         squares = [
             square
             for square, stack in enumerate(self.stacks)
@@ -179,14 +179,14 @@ class _Change:
         return self.new[PLACES[square]] == name_of(self.stacks[square][-1])
 
     def _played(self, moves: list[tuple[int, Path]]) -> Played:
-        """The moves played in the order that breaks the fewest rules, of those that lift the pieces that went."""
+        """Play the moves in the order that breaks the fewest rules and, if possible, finds each piece on top."""
         orders = [*islice(permutations(moves), _MOST_ORDERS)]
         lifting = [order for order in orders if self._lifts(order)] or orders
         plays = [play(self.before, self.player, self.before.roll, [path for _, path in order]) for order in lifting]
         return min(plays, key=lambda played: len(played.breaches))
 
     def _lifts(self, moves: Sequence[tuple[int, Path]]) -> bool:
-        """Whether each move finds its piece on top, those above it gone before."""
+        """Return whether each move finds its piece on top, those above it gone before."""
         tops = {square: list(stack) for square, stack in enumerate(self.stacks)}
         for piece, (start, end) in moves:
             if tops[start].pop() != piece:

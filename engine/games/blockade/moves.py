@@ -36,7 +36,7 @@ from engine.values import Breach, Player
 
 
 def allocations(dice: Dice) -> tuple[Dice, ...]:
-    """The ways to share a roll's points between the two colours; each pair holds the most that each colour may use."""
+    """Return the ways to share a roll's points, each as the most points that either colour may use."""
     first, second = dice
     if max(dice) > SHARED_AT_MOST:
         return (dice,)
@@ -53,7 +53,7 @@ class Played:
 
 
 def merged(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """The moves, with consecutive moves of one piece merged: a move that starts where the last one ended extends it."""
+    """Merge consecutive moves of one piece: a move that starts where the last one ended extends it."""
     whole: list[Path] = []
     for path in paths:
         if whole and whole[-1][-1] == path[0]:

@@ -55,7 +55,7 @@ def describe(turn: BlockadeTurn) -> str:
 
 
 def paths_of(turn: BlockadeTurn) -> tuple[Path, ...]:
-    """A turn's moves as squares; raises UnreadableError for a place that isn't one."""
+    """Return a turn's moves as squares; raises UnreadableError for a place that isn't one."""
     paths = []
     for move in turn.moves:
         for place in (move.start, move.end):
@@ -84,7 +84,7 @@ def parse_turn(state: BlockadeState, text: str, player: Player | None = None) ->
 
 
 def _gist(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """The moves, with consecutive moves of one piece merged, and without those that end where they start."""
+    """Return the moves, with consecutive moves of one piece merged, and without those that end where they start."""
     fewer = tuple(path for path in merged(paths) if path[0] != path[-1])
     return fewer if fewer == paths else _gist(fewer)
 
@@ -127,12 +127,12 @@ def _check_whole(text: str, paths: list[list[int]], column: int) -> None:
 
 
 def squares(state: BlockadeState) -> dict[str, str]:
-    """Every stack, from the lowest piece up: ``RLMS+KL``."""
+    """Return every stack, from the lowest piece up: ``RLMS+KL``."""
     return {place: format_stack(stack) for place, stack in zip(PLACES, state.stacks, strict=True) if stack}
 
 
 def standing(state: BlockadeState) -> tuple[str, ...]:
-    """What happens next, the towers, and how many black pieces are left."""
+    """Return what happens next, the towers, and how many black pieces are left."""
     outcome = outcome_of(state)
     who = str(state.to_move).capitalize()
     if outcome is not None:

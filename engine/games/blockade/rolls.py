@@ -15,7 +15,7 @@ _ROLLS = every_roll((ORDINARY_DIE, ORDINARY_DIE))
 
 
 def awaits_roll(state: BlockadeState) -> bool:
-    """Say whether the player to move must roll: for who starts, or for the turn."""
+    """Return whether the player to move must roll: for who starts, or for the turn."""
     return state.to_move is not None and state.roll is None
 
 
@@ -25,12 +25,12 @@ def possible_rolls(state: BlockadeState) -> Sequence[PossibleRoll]:
 
 
 def dice_names(state: BlockadeState) -> tuple[str, ...]:
-    """Name the colours of the two dice of the player to move, the one of red or green first."""
+    """Return the colours of the two dice of the player to move, the one of red or green first."""
     return () if state.to_move is None else tuple(COLOURS[colour] for colour in OWNED[state.to_move])
 
 
 def rolled(state: BlockadeState, roll: Roll) -> BlockadeState:
-    """Give the state after a roll; raises IllegalTurnError."""
+    """Return the state after a roll; raises IllegalTurnError."""
     dice = _dice_of(roll)
     if not awaits_roll(state):
         why = "the game is over" if state.to_move is None else "a roll lies on the table already"
@@ -39,7 +39,7 @@ def rolled(state: BlockadeState, roll: Roll) -> BlockadeState:
 
 
 def roll_of(state: BlockadeState) -> Roll | None:
-    """Give the roll that is still to be used."""
+    """Return the roll that is still to be used."""
     return None if state.roll is None else Roll(tuple(str(die) for die in state.roll))
 
 
@@ -51,7 +51,7 @@ def parse_roll(state: BlockadeState, text: str) -> Roll:
 
 
 def _dice_of(roll: Roll) -> Dice:
-    """The points on the two dice; raises IllegalTurnError for an impossible roll."""
+    """Return the points on the two dice; raises IllegalTurnError for an impossible roll."""
     if len(roll.faces) != 2 or any(face not in ORDINARY_DIE for face in roll.faces):
         raise IllegalTurnError(f"a roll of {','.join(roll.faces)} can't be; expected two dice from 1 to 6, such as 4,1")
     return int(roll.faces[0]), int(roll.faces[1])

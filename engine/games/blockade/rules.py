@@ -52,7 +52,7 @@ outcome = states.outcome_of
 
 
 def new(options: Mapping[str, OptionValue] | None = None) -> BlockadeState:
-    """Give the starting state; players roll for who starts unless that is agreed. Raises OptionError."""
+    """Return the starting state; players roll for who starts unless that is agreed. Raises OptionError."""
     return states.new_state(options_from(options))
 
 
@@ -68,7 +68,7 @@ perft_turns = legal_turns
 
 
 def count_from(state: BlockadeState, roll: Roll | None, colour: str | None) -> BlockadeState:
-    """Give the state whose turns are counted for a roll; warm starts if the starter is still open.
+    """Return the state whose turns are counted for a roll; warm starts if the starter is still open.
 
     Raises IllegalTurnError for a colour, and for an impossible or missing roll.
     """
@@ -89,7 +89,7 @@ def announcements(state: BlockadeState) -> Sequence[Announcement]:
 
 
 def announce(state: BlockadeState, announcement: Announcement) -> BlockadeState:
-    """Give the state after an announcement; raises IllegalTurnError."""
+    """Return the state after an announcement; raises IllegalTurnError."""
     if announcement not in announcements(state):
         over = breach_of_timing(state, PLAYERS[0]) if state.to_move is None else None
         why = over.sentence if over else "Players may resign, or agree on a draw."
@@ -98,12 +98,12 @@ def announce(state: BlockadeState, announcement: Announcement) -> BlockadeState:
 
 
 def certainty(state: BlockadeState, turn: BlockadeTurn) -> Certainty:
-    """Say whether the turn is legal: certain or impossible, since nothing is hidden."""
+    """Return whether the turn is legal: certain or impossible, since nothing is hidden."""
     return Certainty.IMPOSSIBLE if _followed(state, turn)[1] else Certainty.CERTAIN
 
 
 def apply(state: BlockadeState, turn: BlockadeTurn) -> BlockadeState:
-    """Give the state after the turn; raises IllegalTurnError with breaches."""
+    """Return the state after the turn; raises IllegalTurnError with breaches."""
     stacks, breaches = _followed(state, turn)
     if breaches:
         raise IllegalTurnError(f"{format_turn(turn)} is not legal here: {breaches[0].sentence}", breaches)
@@ -119,5 +119,5 @@ def _followed(state: BlockadeState, turn: BlockadeTurn) -> tuple[Stacks, tuple[B
 
 
 def combine(turns: Sequence[BlockadeTurn]) -> BlockadeTurn:
-    """Give the only turn; raises AmbiguousError for several, as their stacks differ even if they look alike."""
+    """Return the only turn; raises AmbiguousError for several, as their stacks differ even if they look alike."""
     return only_turn(turns, format_turn)

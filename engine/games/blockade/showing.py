@@ -43,7 +43,7 @@ _SIZES = {"S": SMALL, "M": MEDIUM}
 
 
 def turns_showing(state: BlockadeState, could_be: CouldBe) -> Iterator[BlockadeTurn]:
-    """Every legal turn that leads to a matching board, fewest steps first; see ``engine.showing``."""
+    """Yield every legal turn that leads to a matching board, fewest steps first; see ``engine.showing``."""
     if state.to_move is None or state.roll is None:
         return
     for moves in _ends_of(state, state.roll).showing(Seen(appearance_of(state.stacks), could_be)):
@@ -51,7 +51,7 @@ def turns_showing(state: BlockadeState, could_be: CouldBe) -> Iterator[BlockadeT
 
 
 def is_whole_turn(state: BlockadeState, appearance: Appearance) -> bool:
-    """Whether some legal turn leads to exactly this appearance."""
+    """Return whether some legal turn leads to exactly this appearance."""
     return next(turns_showing(state, {place: (look,) for place, look in appearance.items()}), None) is not None
 
 
@@ -92,15 +92,15 @@ class _ColourEnds:
         return Candidates(self.terrain, self.points, caps, may_run_out=len(self._supply) <= self._most_caps)
 
     def way(self, end: Candidate, *, taken: int, used: int = 0) -> Way | None:
-        """The moves to an end if these clear squares are taken and the other colour has used ``used`` caps."""
+        """Return the moves to an end if these clear squares are taken and the other colour has used ``used`` caps."""
         return self._way(end, taken, used, self.points, covered=False)
 
     def alone(self, end: Candidate, others: int) -> int:
-        """The fewest points that an end takes without help; the other colour may use up to ``others`` caps first."""
+        """Return the fewest points of an end without help; the other colour may use up to ``others`` caps first."""
         return self._fewest(end, others, self.points, covered=False)
 
     def with_help(self, end: Candidate, others: int, points: int) -> int:
-        """A lower bound on the points that an end takes if the other colour may help, using at most ``points``."""
+        """Return a lower bound on the points of an end if the other colour may help; at most ``points`` count."""
         alone = self.alone(end, others)
         # Even with help, no path is shorter than the bound.
         return alone if alone == end.bound else min(alone, self._fewest(end, others, points, covered=True))
@@ -138,7 +138,7 @@ class _Ends:
         self._moves: dict[tuple[Layout, Layout], _Moves | None] = {}
 
     def showing(self, seen: Seen) -> Iterator[_Moves]:
-        """The moves of every turn that matches the board, in rising order of the bound on their steps."""
+        """Yield the moves of every turn that matches the board, in rising order of the bound on their steps."""
         if not all(seen.could_show(PLACES[square], self._bare[square]) for square in self._fixed):
             return
         covered = sum(1 << square for square in CLEARS if not seen.could_show(PLACES[square], self._bare[square]))
@@ -157,7 +157,7 @@ class _Ends:
                                 yield moves
 
     def _marks_at(self, square: int, which: int, seen: Seen) -> Marks:
-        """What one colour may have on top of a square; a clear square without it may hold the other colour."""
+        """Return what one colour may have on top of a square; a clear square without it may hold the other colour."""
         place, colour = PLACES[square], self._colours[which].colour
         marks = []
         for mark in _CLEAR_MARKS if BASES[square] == CLEAR else _OWN_MARKS:
@@ -173,14 +173,14 @@ class _Ends:
         return frozenset(marks)
 
     def _moves_to(self, pair: _Pair) -> _Moves | None:
-        """The moves to a pair of ends; ``None`` if no turn ends there."""
+        """Return the moves to a pair of ends; ``None`` if no turn ends there."""
         key = (pair[0].layout, pair[1].layout)
         if key not in self._moves:
             self._moves[key] = self._found(pair) if self._may_be(pair) else None
         return self._moves[key]
 
     def _may_be(self, pair: _Pair) -> bool:
-        """Whether two ends are compatible."""
+        """Return whether two ends are compatible."""
         caps = tuple(sorted(pair[0].caps + pair[1].caps, reverse=True))
         return (
             not pair[0].clears & pair[1].clears
@@ -198,7 +198,7 @@ class _Ends:
         return self._alternating(pair) if best is None else best[2]
 
     def _in_order(self, pair: _Pair, first: int) -> tuple[int, int, _Moves] | None:
-        """Points, order and moves for one colour playing before the other; ``None`` if that is impossible."""
+        """Return points, order and moves if one colour plays before the other; ``None`` if that is impossible."""
         second = 1 - first
         ours, theirs = self._colours[first], self._colours[second]
         if (not self._strict and pair[first].clears & theirs.starts_on) or (pair[first].wins and pair[second].bound):
@@ -214,7 +214,7 @@ class _Ends:
         return (sum(used), first, ahead.moves + behind.moves) if self._purse.covers(*used) else None
 
     def _alternating(self, pair: _Pair) -> _Moves | None:
-        """The moves of a turn in which the colours' moves alternate."""
+        """Return the moves of a turn in which the colours' moves alternate."""
         terrains = (self._colours[0].terrain, self._colours[1].terrain)
         caps = [len(pair[1].caps), len(pair[0].caps)]
         alone = [ours.alone(end, others) for ours, end, others in zip(self._colours, pair, caps, strict=True)]

@@ -85,7 +85,7 @@ class BlockadeState:
     announced: Announcement | None = None
 
     def towers(self, colour: int) -> tuple[int, ...]:
-        """The squares with towers of this colour."""
+        """Return the squares with towers of this colour."""
         return towers_of(self.stacks, colour, self.options.tower)
 
     @property
@@ -95,14 +95,14 @@ class BlockadeState:
 
 
 def new_state(options: BlockadeOptions) -> BlockadeState:
-    """The set-up; the players roll for who starts unless the options name the starter."""
+    """Return the set-up; the players roll for who starts unless the options name the starter."""
     if options.starts == BY_ROLL:
         return BlockadeState(options, starting_stacks(), WARM, opening=())
     return BlockadeState(options, starting_stacks(), options.starts)
 
 
 def rolled_state(state: BlockadeState, dice: Dice) -> BlockadeState:
-    """The state after a roll, which gives the points of a turn or helps to decide who starts."""
+    """Return the state after a roll, which gives the points of a turn or helps to decide who starts."""
     if state.opening is None:
         return replace(state, roll=dice)
     if not state.opening:
@@ -114,7 +114,7 @@ def rolled_state(state: BlockadeState, dice: Dice) -> BlockadeState:
 
 
 def tower_winner(stacks: Stacks, options: BlockadeOptions) -> tuple[Player, int] | None:
-    """The player who has five towers in one colour, and that colour; ``None`` if nobody has."""
+    """Return the player who has five towers in one colour, and that colour; ``None`` if nobody has."""
     for player in PLAYERS:
         for colour in OWNED[player]:
             if len(towers_of(stacks, colour, options.tower)) >= TOWERS_TO_WIN:
@@ -123,7 +123,7 @@ def tower_winner(stacks: Stacks, options: BlockadeOptions) -> tuple[Player, int]
 
 
 def outcome_of(state: BlockadeState) -> Outcome | None:
-    """The outcome, or ``None`` while the game continues."""
+    """Return the outcome, or ``None`` while the game continues."""
     if state.announced is not None:
         return outcome_of_announcement(state.announced, PLAYERS)
     won = tower_winner(state.stacks, state.options)
@@ -135,12 +135,12 @@ def outcome_of(state: BlockadeState) -> Outcome | None:
 
 
 def with_end_noticed(state: BlockadeState) -> BlockadeState:
-    """The state with ``to_move`` set to ``None`` if the game has ended."""
+    """Return the state with ``to_move`` set to ``None`` if the game has ended."""
     return state if outcome_of(state) is None else replace(state, to_move=None, roll=None, opening=None)
 
 
 def state_after(state: BlockadeState, stacks: Stacks) -> BlockadeState:
-    """The state after the player to move ends the turn with these stacks."""
+    """Return the state after the player to move ends the turn with these stacks."""
     assert state.to_move is not None
     counting = state.options.draw_after_passes > 0
     passes = state.passes + 1 if counting and stacks == state.stacks else 0
@@ -162,7 +162,7 @@ def check_looks(looks: Mapping[Place, LookName]) -> None:
 
 
 def breach_of_timing(state: BlockadeState, player: Player) -> Breach | None:
-    """The reason why the player can't play any turn now, or ``None``."""
+    """Return the reason why the player can't play any turn now, or ``None``."""
     if state.to_move is None:
         outcome = outcome_of(state)
         why = f": {outcome.reason}" if outcome else ""

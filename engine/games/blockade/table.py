@@ -54,7 +54,7 @@ def appearance(state: BlockadeState) -> Appearance:
 
 
 def heights(state: BlockadeState) -> Mapping[Place, int]:
-    """Say how many pyramids are stacked on each square."""
+    """Return how many pyramids are stacked on each square."""
     return {place: len(stack) for place, stack in zip(PLACES, state.stacks, strict=True)}
 
 
@@ -64,7 +64,7 @@ def set_up(
     *,
     anywhere: bool = False,  # noqa: ARG001 - there is only one start
 ) -> BlockadeState:
-    """The starting state, if the table shows it; places left out of ``appearance`` aren't checked.
+    """Return the starting state, if the table shows it; places left out of ``appearance`` aren't checked.
 
     Raises UnreadableError for an unknown look, and IllegalTurnError with breaches if the table differs from the start.
     """
@@ -88,7 +88,7 @@ def set_up(
 
 
 def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player | None = None) -> BlockadeState:
-    """Give the state with these looks on these squares and ``to_move`` to play (``None``: as before).
+    """Return the state with these looks on these squares and ``to_move`` to play (``None``: as before).
 
     This takes as few pieces off and on as possible while it loses none and all rest legally. The dice stay if the same
     player is to move. Raises UnreadableError if the result is not a possible position.
@@ -126,7 +126,7 @@ def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player |
 
 
 def _put_right(state: BlockadeState, changed: list[int], looks: Mapping[str, LookName]) -> Iterator[tuple[Stack, ...]]:
-    """Stacks for the changed squares that keep every piece, those with the fewest changes first."""
+    """Yield stacks for the changed squares that keep every piece, those with the fewest changes first."""
     ways = [_ways(state.stacks[square], looks[PLACES[square]]) for square in changed]
     coloured = _movable(state.stacks[square] for square in changed)
     partial: list[tuple[int, tuple[Stack, ...]]] = [(0, ())]
@@ -149,7 +149,7 @@ def _movable(stacks: Iterator[Stack]) -> Counter[int]:
 
 
 def _ways(stack: Stack, look: LookName) -> list[tuple[int, Stack]]:
-    """The stacks that this one may have become, given its top's look, with the number of pieces taken off or put on."""
+    """Return the stacks that this one may have become, given its top's look, each with the number of changes."""
     if look == EMPTY:
         return []
     colours = sorted({colour_of(stack[0])} - {CLEAR}) or list(range(CLEAR))
@@ -171,7 +171,7 @@ def _ways(stack: Stack, look: LookName) -> list[tuple[int, Stack]]:
 
 
 def unfinished(state: BlockadeState) -> list[Unfinished]:
-    """Every piece of the player lifted, waiting where it can't rest, or on a tower that has no cap yet."""
+    """Return every piece of the player lifted, waiting where it can't rest, or on a tower that has no cap yet."""
     if state.to_move is None or state.roll is None:
         return []
     return [Unfinished(change, to_do) for change, to_do in _part_way(state)]

@@ -18,7 +18,7 @@ _RESTED = "rested-on-"
 
 
 def tapped(state: BlockadeState, taps: Steps) -> Tapped[BlockadeTurn]:
-    """Say what may follow these taps, which alternate between starts and ends of moves.
+    """Return what may follow these taps, which alternate between starts and ends of moves.
 
     An end where the piece may not stay is offered only if the piece can move on from there.
     """
@@ -41,7 +41,7 @@ def tapped(state: BlockadeState, taps: Steps) -> Tapped[BlockadeTurn]:
 
 
 def _ends(state: BlockadeState, made: tuple[Path, ...], start: int) -> Iterator[int]:
-    """Where the piece on a square can go after these moves."""
+    """Yield where the piece on a square can go after these moves."""
     player, dice = state.to_move, state.roll
     assert player is not None
     assert dice is not None
@@ -58,7 +58,7 @@ def _ends(state: BlockadeState, made: tuple[Path, ...], start: int) -> Iterator[
 
 
 def _may_be(state: BlockadeState, made: tuple[Path, ...]) -> bool:
-    """Whether a turn may begin with these moves: legal now, or once the piece that may not rest moves on."""
+    """Return whether a turn may begin with these moves: legal now, or once the piece that may not rest moves on."""
     breaches = _breaches(state, made)
     if not breaches or state.options.strict or len(breaches) > 1 or not breaches[0].rule.startswith(_RESTED):
         return not breaches

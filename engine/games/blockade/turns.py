@@ -137,7 +137,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         return blocks, gaps
 
     def _in_order(self, pair: tuple[Group, Group], first: int) -> tuple[int, int, tuple[int, int]] | None:
-        """Points, order and variants for one colour playing before the other; ``None`` if that is impossible."""
+        """Return points, order and variants if one colour plays before the other; ``None`` if that is impossible."""
         second = 1 - first
         began_on = self.colours[second].starts_on
         ahead = self.colours[first].variant(began_on if self.strict else 0, 0)
@@ -156,7 +156,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         return points[0] + points[1], first, (ahead, behind) if first == 0 else (behind, ahead)
 
     def _thinkable(self, one: Group, two: Group) -> bool:
-        """Whether ends of the two groups might be reached together if the colours' moves alternate."""
+        """Return whether ends of the two groups might be reached together if the colours' moves alternate."""
         caps = tuple(sorted(one.caps + two.caps, reverse=True))
         return (
             not (one.wins and two.wins)
@@ -199,7 +199,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         return self.purse.covers(points, others) if which == 0 else self.purse.covers(others, points)
 
     def _is_simple(self, pair: tuple[Group, Group]) -> bool:
-        """Whether at most one clear square changes hands in each direction, and new towers can come in any order."""
+        """Return whether at most one clear square changes hands each way, and new towers can come in any order."""
         ways = [pair[1 - which].clears & self.colours[which].starts_on for which in (0, 1)]
         # Either the caps that the other colour has used make no difference, or only one colour builds.
         alike = all(len(each.reaches) == 1 for each in self.colours)
@@ -207,7 +207,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         return (alike or one_builds) and all(way.bit_count() <= 1 for way in ways)
 
     def _searched(self, wanted: list[_Wanted]) -> dict[_Pair, tuple[LayoutMove, ...]]:
-        """The wanted pairs of ends that the colours can reach with alternating moves, and those moves."""
+        """Return the wanted pairs of ends that the colours can reach with alternating moves, and those moves."""
         together: dict[bool, list[_Wanted]] = {}
         for each in wanted:
             together.setdefault(each.is_helped, []).append(each)
@@ -239,7 +239,7 @@ class TurnList(LazySequence[BlockadeTurn]):
         return turn_of(self.state, self._moves(block, (block.ends[0][first], block.ends[1][second])))
 
     def _blocks_with(self, pair: _Pair) -> Iterator[Block]:
-        """The block that contains these two ends, if there is one."""
+        """Yield the block that contains these two ends, if there is one."""
         for block, (ones, twos) in zip(self.blocks, self._members, strict=True):
             if pair[0] in ones and pair[1] in twos:
                 yield block
@@ -264,7 +264,7 @@ class TurnList(LazySequence[BlockadeTurn]):
 
 
 def turn_of(state: BlockadeState, moves: Iterable[Path]) -> BlockadeTurn:
-    """The turn that consists of these moves, each from the first square of its path to the last."""
+    """Return the turn that consists of these moves, each from the first square of its path to the last."""
     assert state.to_move is not None
     stacks: dict[int, Stack] = {}
     written = []
@@ -279,7 +279,7 @@ def turn_of(state: BlockadeState, moves: Iterable[Path]) -> BlockadeTurn:
 # The turns of one roll may take 20 MB, and callers alternate between two positions at most.
 @lru_cache(maxsize=2)
 def turns_of(state: BlockadeState) -> TurnList:
-    """The legal turns with the current roll; raises ValueError if a roll is awaited or the game is over."""
+    """Return the legal turns with the current roll; raises ValueError if a roll is awaited or the game is over."""
     if state.roll is None or state.to_move is None:
         raise ValueError("no roll lies on the table; expected a state with a roll")
     return TurnList(state, state.roll)

@@ -44,26 +44,26 @@ def _there_and_back(path: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def after_the_win(path: tuple[int, ...]) -> Breach:
-    """The breach of moving after the fifth tower."""
+    """Return the breach of moving after the fifth tower."""
     sentence = f"The fifth tower ended the game, but something moved from {PLACES[path[0]]} after it."
     return Breach("game-over", sentence, f"Put it back on {PLACES[path[0]]}.", _there_and_back(path))
 
 
 def black_moved(path: tuple[int, ...]) -> Breach:
-    """The breach of moving a black piece."""
+    """Return the breach of moving a black piece."""
     sentence = f"The black piece on {PLACES[path[0]]} was moved."
     return Breach("black-moved", sentence, f"Put it back on its tower on {PLACES[path[0]]}.", _there_and_back(path))
 
 
 def large_moved(piece: int, path: tuple[int, ...]) -> Breach:
-    """The breach of moving a large."""
+    """Return the breach of moving a large."""
     place = PLACES[path[0]]
     remedy = f"Put it back on {place}."
     return Breach("large-moved", f"The {name_of(piece)} on {place} was moved.", remedy, _there_and_back(path))
 
 
 def opponent_moved(player: Player, piece: int, path: tuple[int, ...]) -> Breach:
-    """The breach of moving the opponent's piece."""
+    """Return the breach of moving the opponent's piece."""
     mine = " and ".join(COLOURS[colour] for colour in OWNED[player])
     sentence = f"{player.capitalize()} plays {mine}, but a {name_of(piece)} was moved from {PLACES[path[0]]}."
     remedy = f"Put the {name_of(piece)} back on {PLACES[path[0]]}."
@@ -71,7 +71,7 @@ def opponent_moved(player: Player, piece: int, path: tuple[int, ...]) -> Breach:
 
 
 def over_blockade(piece: int, path: tuple[int, ...], walls: int) -> Breach:
-    """The breach of moving a piece that can reach its square only over a blockade."""
+    """Return the breach of moving a piece that can reach its square only over a blockade."""
     start, end = PLACES[path[0]], PLACES[path[-1]]
     onto = walls >> path[-1] & 1
     how = f"can't go onto the blockade on {end}" if onto else f"can't get to {end} without passing over a blockade"
@@ -81,7 +81,7 @@ def over_blockade(piece: int, path: tuple[int, ...], walls: int) -> Breach:
 
 
 def rested(rule: str, stack: Stack, height: int, square: int) -> Breach:
-    """The breach of the resting rule ``rule`` by the piece at this height of a stack."""
+    """Return the breach of the resting rule ``rule`` by the piece at this height of a stack."""
     place, piece, below = PLACES[square], name_of(stack[height]), name_of(stack[height - 1])
     why = {
         ON_OTHER_COLOUR: f"rests on a {below}, and colours don't mix",
@@ -100,7 +100,7 @@ def points(
     used: tuple[int, int],
     paths: Sequence[Path],
 ) -> Breach:
-    """The breach of taking more steps than the dice give.
+    """Return the breach of taking more steps than the dice give.
 
     ``allowed`` lists the ways to share out the points; ``paths`` are the moves of the turn.
     """
@@ -128,7 +128,7 @@ def points(
 
 
 def impossibility(stacks: Stacks, options: BlockadeOptions) -> tuple[Place, str] | None:
-    """The place and description of the first broken invariant; ``None`` if the stacks make a valid position."""
+    """Return the place and description of the first broken invariant; ``None`` if the stacks make a valid position."""
     return (
         _wrong_large(stacks) or _wrong_count(stacks) or _wrong_stack(stacks, options) or _wrong_whole(stacks, options)
     )

@@ -10,7 +10,7 @@ from engine.support.polyomino import Shape, fixed, free
 
 
 def pieces(grid: Grid, squares: int) -> list[int]:
-    """The sets of squares connected by their sides, in the order of their lowest squares."""
+    """Return the sets of squares connected by their sides, in the order of their lowest squares."""
     found = []
     while squares:
         piece = squares & -squares
@@ -22,19 +22,19 @@ def pieces(grid: Grid, squares: int) -> list[int]:
 
 
 def shape_on(grid: Grid, squares: int) -> Shape:
-    """The free shape of a set of squares; raises ValueError for an empty set."""
+    """Return the free shape of a set of squares; raises ValueError for an empty set."""
     return free(fixed((grid.column_of(square), grid.row_of(square)) for square in members(squares)))
 
 
 def name_on(grid: Grid, squares: int) -> str | None:
-    """The name of the shape on these squares; ``None`` if the game has no such shape."""
+    """Return the name of the shape on these squares; ``None`` if the game has no such shape."""
     if not 1 <= squares.bit_count() <= 5:
         return None
     return names_by_shape().get(shape_on(grid, squares))
 
 
 def crossed_off(sheet: Sheet, player: str, colours: tuple[int, int, int, int]) -> int:
-    """The set of numbers of the shapes drawn; shapes of one colour never share a side, so the squares determine them.
+    """Return the set of numbers of the shapes drawn, which the squares determine: equal colours never share a side.
 
     Raises UnreadableError for impossible squares: a piece that is no shape of the sheet, a shape drawn twice, a colour
     that doesn't begin in a corner, or one whose shapes aren't connected by their corners.

@@ -90,7 +90,7 @@ def parse_turn(state: BlokusState, text: str, player: str | None = None) -> Blok
 
 
 def _meant(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:
-    """The turns that a text may mean: with the die it names, or else with every die that fits."""
+    """Return the turns that a text may mean: with the die it names, or else with every die that fits."""
     sheet = state.options.sheet
     name = written.shape or name_on(sheet.grid, written.squares) or "?"
     row = sheet.face_of[sheet.number_of[name]] if name in sheet.number_of else 0
@@ -138,14 +138,14 @@ CLOSED = "#"
 
 
 def squares(state: BlokusState) -> dict[str, str]:
-    """The closed squares of every sheet."""
+    """Return the closed squares of every sheet."""
     sheet = state.options.sheet
     closed = [sheet.grid.names[square] for square in members(sheet.closed)]
     return {f"{PLAYERS[seat]}.{name}": CLOSED for seat in range(state.options.players) for name in closed}
 
 
 def standing(state: BlokusState) -> tuple[str, ...]:
-    """The next player and action, the standby markers, and what is left on each sheet."""
+    """Return the next player and action, the standby markers, and what is left on each sheet."""
     options = state.options
     if state.seat is None:
         awaited = "The game is over."

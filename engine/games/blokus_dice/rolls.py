@@ -16,27 +16,27 @@ from engine.values import PossibleRoll, Roll
 
 @cache
 def rolls_of(dice: int) -> tuple[PossibleRoll, ...]:
-    """Every roll of this number of identical dice."""
+    """Return every roll of this number of identical dice."""
     return every_roll([ORDINARY_DIE] * dice, lambda faces: tuple(sorted(faces)))
 
 
 def possible_rolls(state: BlokusState) -> Sequence[PossibleRoll]:
-    """Every possible roll; none if no roll is awaited."""
+    """Return every possible roll; none if no roll is awaited."""
     return rolls_of(len(state.active())) if awaits_roll(state) else ()
 
 
 def awaits_roll(state: BlokusState) -> bool:
-    """Whether dice are to be rolled."""
+    """Return whether dice are to be rolled."""
     return state.seat is not None and not state.dice
 
 
 def roll_of(state: BlokusState) -> Roll | None:
-    """The dice still on the table."""
+    """Return the dice still on the table."""
     return Roll(tuple(map(str, state.dice))) if state.dice else None
 
 
 def rolled(state: BlokusState, roll: Roll) -> BlokusState:
-    """The state after an observed roll; raises IllegalTurnError if no roll is awaited or this one is impossible."""
+    """Return the state after a roll; raises IllegalTurnError if none is awaited or it is impossible."""
     shown = format_roll(roll)
     if state.seat is None:
         raise IllegalTurnError(f"got a roll of {shown}, but the game is over")
@@ -69,7 +69,7 @@ def parse_roll(state: BlokusState, text: str) -> Roll:
 
 
 def count_from(state: BlokusState, roll: Roll | None, colour: str | None) -> BlokusState:
-    """The state whose turns are counted for a roll and the colour that the player to move holds.
+    """Return the state whose turns are counted for a roll and the colour that the player to move holds.
 
     Dice that lie on the table are thrown anew. With another colour all markers go round until it is in that hand.
     Raises IllegalTurnError for a roll that can't be or is missing, and for a colour that isn't one.

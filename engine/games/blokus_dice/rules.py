@@ -55,7 +55,7 @@ count_from = rolls.count_from
 
 
 def new(options: Mapping[str, OptionValue] | None = None) -> BlokusState:
-    """Give the starting state, which awaits a roll; raises OptionError for a bad option."""
+    """Return the starting state, which awaits a roll; raises OptionError for a bad option."""
     return new_state(options_from(options))
 
 
@@ -70,7 +70,7 @@ def perft_turns(state: BlokusState) -> Sequence[BlokusTurn]:
 
 
 def count_results(state: BlokusState) -> int:
-    """Give the number of perft turns."""
+    """Return the number of perft turns."""
     return sum(len(choice.laid) for choice in playing.choices(state, strikes=False))
 
 
@@ -82,7 +82,7 @@ def announcements(state: BlokusState) -> Sequence[Announcement]:
 
 
 def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
-    """Give the state after a resignation; raises IllegalTurnError, with the breaches if a rule forbids it."""
+    """Return the state after a resignation; raises IllegalTurnError, with the breaches if a rule forbids it."""
     said, player = format_announcement(announcement), announcement.player
     if announcement.kind != RESIGN or player not in state.options.names:
         raise IllegalTurnError(f"got {said}; expected {RESIGN} by one of {', '.join(state.options.names)}")
@@ -95,18 +95,18 @@ def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
 
 
 def certainty(state: BlokusState, turn: BlokusTurn) -> Certainty:
-    """Say whether the turn is legal; nothing is hidden here."""
+    """Return whether the turn is legal; nothing is hidden here."""
     legal = _is_of(state, turn) and not violations.breaches_of_turn(state, turn)
     return Certainty.CERTAIN if legal else Certainty.IMPOSSIBLE
 
 
 def _is_of(state: BlokusState, turn: BlokusTurn) -> bool:
-    """Whether the turn's player and squares exist in this game."""
+    """Return whether the turn's player and squares exist in this game."""
     return turn.player in state.options.names and set(turn.squares) <= set(state.options.sheet.grid.index)
 
 
 def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
-    """Give the state after the turn, players who can place nothing passed over.
+    """Return the state after the turn; players who can draw nothing are skipped.
 
     Raises IllegalTurnError with breaches.
     """
@@ -123,12 +123,12 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
 
 
 def combine(turns: Sequence[BlokusTurn]) -> BlokusTurn:
-    """Give the turn if all are equal; raises AmbiguousError otherwise, as dice and strikes matter."""
+    """Return the turn if all are equal; raises AmbiguousError otherwise, as dice and strikes matter."""
     return only_turn(turns, format_turn)
 
 
 def turns_showing(state: BlokusState, could_be: CouldBe) -> Iterator[BlokusTurn]:
-    """Every legal turn that leads to matching sheets, small shapes first; see ``engine.showing``."""
+    """Yield every legal turn that leads to matching sheets, small shapes first; see ``engine.showing``."""
     if state.seat is None or not state.dice:
         return
     seat, sheet = state.seat, state.options.sheet

@@ -54,23 +54,23 @@ NAMES: tuple[str, ...] = tuple(_PICTURES)
 
 @cache
 def shape_of(name: str) -> Shape:
-    """The shape with this name, in its canonical orientation; raises KeyError for an unknown name."""
+    """Return the shape with this name, in its canonical orientation; raises KeyError for an unknown name."""
     return free(read_picture(_PICTURES[name]))
 
 
 @cache
 def names_by_shape() -> Mapping[Shape, str]:
-    """The name of each free shape."""
+    """Return the name of each free shape."""
     return MappingProxyType({shape_of(name): name for name in NAMES})
 
 
 def size_of(name: str) -> int:
-    """How many squares a shape has."""
+    """Return how many squares a shape has."""
     return len(shape_of(name))
 
 
 def placements(name: str, grid: Grid, free_squares: int) -> tuple[int, ...]:
-    """Every placement of the shape on the free squares of a grid, in all orientations, as sets in rising order."""
+    """Return every placement of the shape on free squares of a grid, in all orientations, sorted."""
     found = []
     for orientation in orientations(shape_of(name)):
         width = 1 + max(column for column, _ in orientation)
@@ -267,13 +267,13 @@ _KEYS: Mapping[str, str] = MappingProxyType(
 
 @cache
 def house_file() -> str:
-    """The text of the sheet file that ships with the game."""
+    """Return the text of the sheet file that ships with the game."""
     return resources.files(__package__).joinpath("house.toml").read_text(encoding="utf-8")
 
 
 @cache
 def house_sheet() -> Sheet:
-    """The sheet that ships with the game."""
+    """Return the sheet that ships with the game."""
     return read_sheet_file(house_file())[1]
 
 
@@ -339,7 +339,7 @@ def _all_of(faults: Sequence[Fault]) -> str:
 
 
 def _line_of(text: str, key: str) -> int:
-    """The line where a key's value begins; 0 if the key is missing."""
+    """Return the line where a key's value begins; 0 if the key is missing."""
     name = re.escape(key.rpartition(".")[2])
     found = re.search(rf"^[ \t]*(\[[ \t]*)?[\"']?{name}[\"']?[ \t]*[]=]", text, re.MULTILINE)
     return 0 if found is None else text.count("\n", 0, found.start()) + 1
@@ -352,5 +352,5 @@ def read_sheet(text: str) -> Sheet:
 
 
 def format_sheet(sheet: Sheet) -> str:
-    """The value of the sheet option: the sheet's strict text, or ``house`` for the one that ships with the game."""
+    """Return the value of the sheet option: the sheet's strict text, or ``house`` for the one that is shipped."""
     return HOUSE if sheet == house_sheet() else sheet.text

@@ -29,7 +29,7 @@ def draw(text: str) -> str:
 
 
 def sheet_drawn(sheet: Sheet) -> str:
-    """A sheet drawn as text: its squares, rows of shapes and strikes."""
+    """Return a sheet drawn as text: its squares, rows of shapes and strikes."""
     lines = _squares_drawn(sheet)
     for face, row in enumerate(sheet.shapes_of_row, 1):
         pictures = [picture(shape_of(name)).replace("X", "■").replace(".", " ").split("/") for name in row]
@@ -51,7 +51,7 @@ def sheet_drawn(sheet: Sheet) -> str:
 
 
 def _squares_drawn(sheet: Sheet) -> list[str]:
-    """The squares with row and column names, the farthest row first."""
+    """Return the squares with row and column names, the farthest row first."""
     marks = [CLOSED if sheet.closed >> square & 1 else "." for square in range(sheet.grid.squares)]
     lines = [
         f"{row + 1:2} {' '.join(marks[row * sheet.columns : (row + 1) * sheet.columns])}"
@@ -61,12 +61,12 @@ def _squares_drawn(sheet: Sheet) -> list[str]:
 
 
 def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSheet:
-    """The printed sheet of a player, with the boxes for its shapes and strikes; raises OptionError."""
+    """Return the printed sheet of a player, with the boxes for its shapes and strikes; raises OptionError."""
     return _printed(options_from(options).sheet)
 
 
 def marked_sheets(state: BlokusState) -> dict[Player, MarkedSheet]:
-    """Every player's sheet, with its used shapes and strikes crossed off."""
+    """Return every player's sheet, with its used shapes and strikes crossed off."""
     sheet = state.options.sheet
     printed = _printed(sheet)
     return {player: _marked(sheet, printed, filled) for player, filled in zip(PLAYERS, state.sheets, strict=False)}

@@ -93,14 +93,14 @@ class FilledSheet:
         return self.used.bit_count()
 
     def drawn(self, colour: int, squares: int, shape: int, *, strike: bool) -> FilledSheet:
-        """The sheet after a shape is drawn and crossed off."""
+        """Return the sheet after a shape is drawn and crossed off."""
         colours = list(self.colours)
         colours[colour] |= squares
         red, blue, yellow, green = colours
         return FilledSheet((red, blue, yellow, green), self.used | 1 << shape, self.strikes + strike, self.status)
 
     def with_status(self, status: PlayerStatus) -> FilledSheet:
-        """The sheet with another player status."""
+        """Return the sheet with another player status."""
         return replace(self, status=status)
 
 
@@ -146,7 +146,7 @@ class BlokusState:
         return None if self.seat is None else PLAYERS[self.seat]
 
     def active(self) -> list[int]:
-        """The seats that are still in the game, clockwise from the starter of the round."""
+        """Return the seats that are still in the game, clockwise from the starter of the round."""
         count = self.options.players
         return [
             seat
@@ -155,7 +155,7 @@ class BlokusState:
         ]
 
     def still_to_play(self) -> list[int]:
-        """The seats that have yet to take a die in this round, in order; valid only while dice are on the table."""
+        """Return the seats that have yet to take a die in this round, in order; needs dice on the table."""
         if self.seat is None:
             return []
         count = self.options.players
@@ -163,17 +163,17 @@ class BlokusState:
         return [seat for seat in self.active() if (seat - self.starter) % count >= gone]
 
     def with_sheet(self, seat: int, sheet: FilledSheet) -> BlokusState:
-        """The state with a new sheet at a seat."""
+        """Return the state with a new sheet at a seat."""
         return replace(self, sheets=(*self.sheets[:seat], sheet, *self.sheets[seat + 1 :]))
 
 
 def place_of(seat: int, square: str) -> Place:
-    """The place of a square on a player's sheet."""
+    """Return the place of a square on a player's sheet."""
     return f"{PLAYERS[seat]}.{square}"
 
 
 def appearance_of(state: BlokusState) -> Appearance:
-    """The looks of all squares that may be filled, on every player's sheet, a1 first."""
+    """Return the looks of all squares that may be filled, on every player's sheet, a1 first."""
     sheet = state.options.sheet
     looks = dict.fromkeys(_places(sheet.grid, sheet.open_squares, len(state.sheets)), EMPTY)
     for seat, filled in enumerate(state.sheets):
@@ -185,7 +185,7 @@ def appearance_of(state: BlokusState) -> Appearance:
 
 @cache
 def _places(grid: Grid, squares: int, sheets: int) -> tuple[Place, ...]:
-    """The places of these squares on the first ``sheets`` sheets, a1 first."""
+    """Return the places of these squares on the first ``sheets`` sheets, a1 first."""
     return tuple(place_of(seat, grid.names[square]) for seat in range(sheets) for square in members(squares))
 
 
@@ -210,7 +210,7 @@ Markers = tuple[int, int, int, int]
 
 
 def passed(state: BlokusState) -> Markers:
-    """The markers around the ring after all players, including those who are out, pass theirs to the left.
+    """Return the markers around the ring after all players, including those who are out, pass theirs to the left.
 
     With fixed standby places, the last player's marker goes to the first standby place, and the last standby marker
     goes to the first player. Otherwise the standby places follow the starter: the marker of the starter's right-hand
@@ -227,11 +227,11 @@ def _places_passed_from(players: int, first: int) -> tuple[int, ...]:
 
 
 def places_passed_from(options: BlokusOptions, starter: int) -> tuple[int, ...]:
-    """For each place in the ring: the place that passes its marker to it after a round that ``starter`` started."""
+    """Return, for each place in the ring, the place that passes its marker to it after ``starter``'s round."""
     follows = options.standby == FOLLOWS_START_PLAYER
     return _places_passed_from(options.players, starter if follows else 0)
 
 
 def colour_in_hand(state: BlokusState, seat: int) -> int:
-    """The colour of the marker that a player holds."""
+    """Return the colour of the marker that a player holds."""
     return state.markers[seat]

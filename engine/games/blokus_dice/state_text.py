@@ -65,7 +65,7 @@ def _format_sheet(sheet: Sheet, filled: FilledSheet) -> str:
 
 
 def format_squares(sheet: Sheet, filled: FilledSheet) -> str:
-    """The squares of a sheet in strict text."""
+    """Return the squares of a sheet in strict text."""
     if not filled.filled:
         return _NOTHING
     letters = []

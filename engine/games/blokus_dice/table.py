@@ -40,7 +40,7 @@ appearance = appearance_of
 
 
 def new_state(options: BlokusOptions) -> BlokusState:
-    """The start: empty sheets, p1 with red to roll, the colours around the ring from there."""
+    """Return the start: empty sheets, p1 with red to roll, the colours around the ring from there."""
     return BlokusState(options, (FilledSheet(),) * options.players)
 
 
@@ -50,7 +50,7 @@ def set_up(
     *,
     anywhere: bool = False,  # noqa: ARG001 - there is only one start
 ) -> BlokusState:
-    """The starting state, if the table shows it; raises IllegalTurnError with breaches if a sheet isn't empty."""
+    """Return the starting state; raises IllegalTurnError with breaches if a sheet isn't empty."""
     in_force = options_from(options)
     looks = read_looks(in_force, appearance)
     drawn = tuple(place for place, colour in zip(appearance, looks.values(), strict=True) if colour is not None)
@@ -62,7 +62,7 @@ def set_up(
 
 
 def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> BlokusState:
-    """The state with these looks on these places and ``to_move`` to roll or play; everything else stays.
+    """Return the state with these looks on these places and ``to_move`` to roll or play; everything else stays.
 
     The squares determine which shapes are crossed off. If ``to_move`` was out of the game, that player is back in it.
     Raises UnreadableError for an impossible position.
@@ -91,7 +91,7 @@ def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player |
 
 
 def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
-    """The number of filled squares on one sheet."""
+    """Return the number of filled squares on one sheet."""
     return {"squares filled": sum(look in COLOURS for look in looks.values())}
 
 
@@ -161,7 +161,7 @@ def _out_of_reach(before: BlokusState, seat: int, squares: int) -> list[Breach]:
 
 
 def unfinished(state: BlokusState) -> Sequence[Unfinished]:
-    """One for each square of a larger shape that may be drawn, a1 first."""
+    """Return one begun turn for each square of a larger shape that may be drawn, a1 first."""
     if state.seat is None:
         return []
     seat, begun = state.seat, 0

@@ -10,7 +10,7 @@ from engine.tapping import Steps, Tapped
 
 
 def tapped(state: BlokusState, taps: Steps) -> Tapped[BlokusTurn]:
-    """Say what may follow these taps. Without a strike, the turn takes the die that gives the shape."""
+    """Return what may follow these taps. Without a strike, the turn takes the die that gives the shape."""
     if state.seat is None:
         return Tapped()
     seat, grid = state.seat, state.options.sheet.grid

@@ -34,7 +34,7 @@ class Choice(NamedTuple):
 
 
 def open_and_anchors(sheet: Sheet, filled: FilledSheet, colour: int) -> tuple[int, int]:
-    """The squares that a colour may fill (none beside its own), and the anchors, of which it must fill at least one."""
+    """Return the squares that a colour may fill (none beside its own), and those of which it must fill one."""
     own = filled.colours[colour]
     may_fill = sheet.open_squares & ~filled.filled & ~sheet.grid.beside(own)
     return may_fill, may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
@@ -43,7 +43,7 @@ def open_and_anchors(sheet: Sheet, filled: FilledSheet, colour: int) -> tuple[in
 def ways_to_lay(
     sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
 ) -> dict[int, tuple[int, ...]]:
-    """Every legal placement of each of these shapes in a colour, in rising order; shapes without one are left out.
+    """Return the legal placements of each of these shapes in a colour, sorted; shapes without one are left out.
 
     Only placements that cover all squares of ``changed`` and stay inside ``within`` are listed.
     """
@@ -54,14 +54,14 @@ def ways_to_lay(
 
 
 def can_lay(sheet: Sheet, filled: FilledSheet, colour: int, shapes: int) -> bool:
-    """Whether any of these shapes has a legal placement in a colour."""
+    """Return whether any of these shapes has a legal placement in a colour."""
     return any(True for _ in _laid(sheet, filled, colour, shapes))
 
 
 def _laid(
     sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
 ) -> Iterator[int]:
-    """Every legal placement once, in the form of ``Sheet.covering``; limits as in `ways_to_lay`."""
+    """Yield every legal placement once, in the form of ``Sheet.covering``; limits as in `ways_to_lay`."""
     may_fill, anchors = open_and_anchors(sheet, filled, colour)
     closed = ~(may_fill & within | shapes << sheet.grid.squares)
     if changed:
@@ -75,7 +75,7 @@ def _laid(
 
 
 def shapes_within_reach(sheet: Sheet, filled: FilledSheet, dice: Sequence[int]) -> int:
-    """The set of unused shapes that some die gives, or of all unused shapes if there is a strike left."""
+    """Return the set of unused shapes that some die gives, or of all unused shapes if there is a strike left."""
     unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
     if filled.strikes < sheet.strikes:
         return unused
@@ -110,7 +110,7 @@ def choices(state: BlokusState, *, strikes: bool = True, changed: int = 0, withi
 
 
 def turns_of(state: BlokusState, listed: Sequence[Choice]) -> Sequence[BlokusTurn]:
-    """The turns that these choices allow the player to move, each created on access."""
+    """Return the turns that these choices allow the player to move, each created on access."""
     ends = list(accumulate(len(choice.laid) for choice in listed))
 
     def make(index: int) -> BlokusTurn:
@@ -122,7 +122,7 @@ def turns_of(state: BlokusState, listed: Sequence[Choice]) -> Sequence[BlokusTur
 
 
 def turn_of(state: BlokusState, choice: Choice, laid: int) -> BlokusTurn:
-    """The turn of the player to move that makes a choice with the placement ``laid``."""
+    """Return the turn of the player to move that makes a choice with the placement ``laid``."""
     seat = state.seat or 0
     sheet = state.options.sheet
     return BlokusTurn(
@@ -136,7 +136,7 @@ def turn_of(state: BlokusState, choice: Choice, laid: int) -> BlokusTurn:
 
 
 def squares_of(sheet: Sheet, turn: BlokusTurn) -> int:
-    """The set of a turn's squares; raises KeyError for a square that isn't on the sheet."""
+    """Return the set of a turn's squares; raises KeyError for a square that isn't on the sheet."""
     found = 0
     for square in turn.squares:
         found |= 1 << sheet.grid.index[square]
@@ -144,7 +144,7 @@ def squares_of(sheet: Sheet, turn: BlokusTurn) -> int:
 
 
 def played(state: BlokusState, turn: BlokusTurn) -> BlokusState:
-    """The state after a legal turn; players who can draw nothing are skipped."""
+    """Return the state after a legal turn; players who can draw nothing are skipped."""
     seat, sheet = PLAYERS.index(turn.player), state.options.sheet
     filled = state.sheets[seat].drawn(
         COLOURS.index(turn.colour), squares_of(sheet, turn), sheet.number_of[turn.shape], strike=turn.strike
@@ -155,7 +155,7 @@ def played(state: BlokusState, turn: BlokusTurn) -> BlokusState:
 
 
 def next_in_round(state: BlokusState) -> BlokusState:
-    """Give the state after the player at ``state.seat`` finishes: the next player's turn, or a new round."""
+    """Return the state after the player at ``state.seat`` finishes: the next player's turn, or a new round."""
     waiting = [seat for seat in state.still_to_play() if seat != state.seat]
     if waiting:
         return replace(state, seat=waiting[0])
@@ -165,13 +165,13 @@ def next_in_round(state: BlokusState) -> BlokusState:
 
 
 def is_over(state: BlokusState) -> bool:
-    """Whether no player is left in the game, or all but one have resigned."""
+    """Return whether no player is left in the game, or all but one have resigned."""
     resigned = sum(sheet.status == PlayerStatus.RESIGNED for sheet in state.sheets)
     return not state.active() or resigned >= len(state.sheets) - 1
 
 
 def settled(state: BlokusState) -> BlokusState:
-    """Advance to the next player who can draw, the next roll or the end; players who can draw nothing are out."""
+    """Return the state at the next player who can draw, the next roll or the end; who can draw nothing is out."""
     while not is_over(state) and state.seat is not None:
         filled = state.sheets[state.seat]
         if not state.dice:
@@ -189,12 +189,12 @@ def settled(state: BlokusState) -> BlokusState:
 
 
 def scores_of(state: BlokusState) -> dict[str, int]:
-    """The number of squares that each player has filled."""
+    """Return the number of squares that each player has filled."""
     return {player: filled.filled.bit_count() for player, filled in zip(state.options.names, state.sheets, strict=True)}
 
 
 def outcome_of(state: BlokusState) -> Outcome | None:
-    """The outcome, or ``None`` while the game continues.
+    """Return the outcome, or ``None`` while the game continues.
 
     The player with the fewest unfilled squares wins; ties go to the one with fewer strikes used, or else are shared.
     Players who have resigned can't win.

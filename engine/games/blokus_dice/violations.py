@@ -42,7 +42,7 @@ def breaches_of_turn(state: BlokusState, turn: BlokusTurn) -> tuple[Breach, ...]
 
 
 def breach_of_playing(state: BlokusState, seat: int, places: tuple[Place, ...]) -> Breach | None:
-    """The breach of drawing when the player may not draw now; ``None`` if the player may."""
+    """Return the breach of drawing when the player may not draw now; ``None`` if the player may."""
     player, wipe = PLAYERS[seat], f"Wipe {_named(places)} clean."
     if state.seat is None:
         return Breach("game-over", "The game is over, so nothing is drawn any more.", wipe, places)
@@ -60,19 +60,19 @@ def breach_of_playing(state: BlokusState, seat: int, places: tuple[Place, ...]) 
 
 
 def wrong_colour(player: str, drawn: str, hand: str, places: tuple[Place, ...]) -> Breach:
-    """The breach of drawing in a colour other than the one in hand."""
+    """Return the breach of drawing in a colour other than the one in hand."""
     sentence = f"{player} holds {hand} in this round, but drew in {drawn} on {_bare(places)}."
     return Breach("colour-not-in-hand", sentence, f"Wipe {_named(places)} clean, and draw in {hand}.", places)
 
 
 def square_taken(places: tuple[Place, ...]) -> Breach:
-    """The breach of a turn that would fill squares again."""
+    """Return the breach of a turn that would fill squares again."""
     told = f"{_named(places)} {_is(places)} filled already."
     return Breach("square-taken", told, "Draw on empty squares only.", places)
 
 
 def drawn_over(state: BlokusState, seat: int, squares: int, beside: int) -> Breach:
-    """The breach of drawing over filled squares; ``beside`` is the set of other squares drawn with them."""
+    """Return the breach of drawing over filled squares; ``beside`` is the set of other squares drawn with them."""
     places, rest = places_on(state, seat, squares), places_on(state, seat, beside)
     told = f"{_named(places)} {'was' if len(places) == 1 else 'were'} filled already, and {_is(places)} drawn over."
     wipe = f" Wipe {_named(rest)} clean." if rest else ""
@@ -81,7 +81,7 @@ def drawn_over(state: BlokusState, seat: int, squares: int, beside: int) -> Brea
 
 
 def as_it_was(state: BlokusState, seat: int, squares: int) -> str:
-    """The remedy that restores these squares: ``Draw p1's a1 and a2 red again.``"""
+    """Return the remedy that restores these squares: ``Draw p1's a1 and a2 red again.``"""
     parts = [
         f"{_named(places_on(state, seat, drawn & squares))} {COLOURS[number]}"
         for number, drawn in enumerate(state.sheets[seat].colours)
@@ -195,25 +195,25 @@ def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares
 
 
 def strikes_left(state: BlokusState, seat: int) -> int:
-    """The number of strikes that a player has left."""
+    """Return the number of strikes that a player has left."""
     return state.options.sheet.strikes - state.sheets[seat].strikes
 
 
 def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: tuple[Place, ...]) -> Breach:
-    """The breach of drawing a shape from another row without a strike left."""
+    """Return the breach of drawing a shape from another row without a strike left."""
     told = f"{crossed_out} {'is' if crossed_out == 1 else 'are'} crossed out"
     sentence = f"The shape {name} stands in row {row}, and {player} has no strike left for it: {told}."
     return Breach("no-strike-left", sentence, "Draw a shape of a row that a die gives.", places)
 
 
 def places_on(state: BlokusState, seat: int, squares: int) -> tuple[Place, ...]:
-    """The places of a set of squares on a player's sheet."""
+    """Return the places of a set of squares on a player's sheet."""
     names = state.options.sheet.grid.names
     return tuple(place_of(seat, names[square]) for square in members(squares))
 
 
 def _named(places: tuple[Place, ...], joint: str = "and") -> str:
-    """The names of places on one sheet: ``p1's a1, a2 and b1``; empty if there are none."""
+    """Return the names of places on one sheet: ``p1's a1, a2 and b1``; empty if there are none."""
     return f"{places[0].partition('.')[0]}'s {_bare(places, joint)}" if places else ""
 
 
@@ -222,7 +222,7 @@ def _is(places: tuple[Place, ...]) -> str:
 
 
 def _bare(places: tuple[Place, ...], joint: str = "and") -> str:
-    """The names of the places' squares: ``a1, a2 and b1``."""
+    """Return the names of the places' squares: ``a1, a2 and b1``."""
     squares = [place.partition(".")[2] for place in places]
     if len(squares) > _MOST_NAMED:
         return f"{', '.join(squares[:_MOST_NAMED])} and {len(squares) - _MOST_NAMED} more"

@@ -45,7 +45,7 @@ columns_and_rows_apart = _GRID.apart
 
 
 def other(player: Player) -> Player:
-    """The opponent."""
+    """Return the opponent."""
     return opponent(PLAYERS, player)
 
 
@@ -130,21 +130,21 @@ class Cube:
         return tuple((top, before[top], after[top]) for top in SYMBOLS if top in before)
 
     def rolls(self, mask: int) -> tuple[tuple[RollResult, ...], ...]:
-        """For each side in SIDES, the possible results of rolling that way from an orientation in ``mask``."""
+        """Return, for each side in SIDES, the possible results of rolling that way from an orientation in ``mask``."""
         return self._rolls[mask]
 
     def top(self, mask: int) -> str:
-        """The symbol that is up in every orientation of ``mask``."""
+        """Return the symbol that is up in every orientation of ``mask``."""
         return self._top_of[mask]
 
     def facings(self, mask: int) -> tuple[dict[str, str], ...]:
-        """The symbols on the four sides, for every orientation in ``mask``."""
+        """Return the symbols on the four sides, for every orientation in ``mask``."""
         return tuple(
             dict(zip(SIDES, self._shown[orientation][_NORTH : _WEST + 1], strict=True)) for orientation in _bits(mask)
         )
 
     def agreeing(self, mask: int, facing: Mapping[str, str]) -> int:
-        """The orientations in ``mask`` whose sides agree with ``facing`` (sides missing in it may be anything)."""
+        """Return the orientations in ``mask`` whose sides agree with ``facing``; its missing sides may be anything."""
         agreeing = 0
         for orientation in _bits(mask):
             shown = self._shown[orientation]
@@ -155,7 +155,7 @@ class Cube:
 
 @functools.cache
 def cube_of(net: str) -> Cube:
-    """The cube with this net, cached."""
+    """Return the cube with this net, cached."""
     return Cube(net)
 
 

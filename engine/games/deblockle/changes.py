@@ -95,7 +95,7 @@ def changes_between(
 def _moves_of(
     owner: str, old: Mapping[int, Seen], new: Mapping[int, Seen], liked: set[tuple[int, int, str]]
 ) -> tuple[list[Moved], dict[int, Seen], dict[int, Seen]]:
-    """One owner's blocks that moved or turned, those that vanished, and those that appeared."""
+    """Return one owner's blocks that moved or turned, those that vanished, and those that appeared."""
     was = {square: seen for square, seen in old.items() if seen[0] == owner}
     now = {square: seen for square, seen in new.items() if seen[0] == owner}
     left = {square: seen for square, seen in was.items() if square not in now}

@@ -81,7 +81,7 @@ def _turned_in_place(before: DeblockleState, facings: Mapping[str, Facing]) -> t
 def _faces_of_a_turn(
     before: DeblockleState, matching: list[DeblockleTurn], standing: Mapping[str, Facing]
 ) -> tuple[Breach, ...]:
-    """The breaches of side faces when a legal turn explains the tops."""
+    """Return the breaches of side faces when a legal turn explains the tops."""
     turn, *_ = matching
     contradictions = [_contradicted(played(before, candidate), standing) for candidate in matching]
     places = min(contradictions, key=len)
@@ -144,7 +144,7 @@ def _told(move: Moved) -> str:
 def _other_breaches(
     before: DeblockleState, change: Change, playable: Mapping[str, PlayableTurns], *, alone: bool
 ) -> list[Breach]:
-    """The breaches of all changes other than moves of the mover's own blocks."""
+    """Return the breaches of all changes other than moves of the mover's own blocks."""
     if isinstance(change, Moved):
         return _opponent_moved(before, change, playable[change.owner], alone=alone)
     if isinstance(change, Removed):

@@ -72,12 +72,12 @@ class FastRules:
         )
 
     def leaving(self, player: int, code: int) -> Move | None:
-        """The move that takes a block off the board from here on an otherwise empty board, or ``None``."""
+        """Return the move that takes a block off the board from here on an otherwise empty board, or ``None``."""
         rolls = self.rolls[player][code]
         return rolls[0][3] + _GONE if rolls and rolls[0][2] == LEAVES else None
 
     def groups(self, position: Position) -> Iterator[tuple[Move, int]]:
-        """Every legal roll: its base (see `FastRoll`), and the set of squares where the turn may end."""
+        """Yield every legal roll: its base (see `FastRoll`), and the set of squares where the turn may end."""
         mover, golds, teals = position
         if mover == OVER:
             return
@@ -122,11 +122,11 @@ class FastRules:
                     yield base, bit
 
     def count(self, position: Position) -> int:
-        """The number of legal turns."""
+        """Return the number of legal turns."""
         return sum(ends.bit_count() for _, ends in self.groups(position))
 
     def moves(self, position: Position) -> list[Move]:
-        """Every legal turn, in a fixed order."""
+        """Return every legal turn, in a fixed order."""
         found = []
         for base, ends in self.groups(position):
             while ends:
@@ -136,11 +136,11 @@ class FastRules:
         return found
 
     def play(self, position: Position, move: Move) -> Position:
-        """The position after a legal turn; a player who can't move is skipped."""
+        """Return the position after a legal turn; a player who can't move is skipped."""
         return self.settled(moved(position, move))
 
     def settled(self, position: Position) -> Position:
-        """The position with a blocked player skipped."""
+        """Return the position with a blocked player skipped."""
         mover, golds, teals = position
         if mover == OVER or not golds or not teals or next(self.groups(position), None) is not None:
             return position
@@ -157,7 +157,7 @@ class FastRules:
 
 
 def moved(position: Position, move: Move) -> Position:
-    """The position after a legal turn with the other player to move, even if that player is blocked."""
+    """Return the position after a legal turn with the other player to move, even if that player is blocked."""
     mover, golds, teals = position
     before, after = move >> BEFORE_SHIFT, move & AFTER_MASK
     codes = [code for code in (teals if mover else golds) if code != before]
@@ -169,7 +169,7 @@ def moved(position: Position, move: Move) -> Position:
 
 
 def fast_rules_of(options: DeblockleOptions) -> FastRules:
-    """The fast rules for these options; the result is cached."""
+    """Return the fast rules for these options; the result is cached."""
     return _fast_rules(
         # Options that don't affect the tables get fixed values, so that all their settings share one cache entry.
         replace(options, blocks_gold=MOST_BLOCKS, blocks_teal=MOST_BLOCKS, starts=PLAYERS[0], repetition_draw=False)
@@ -182,7 +182,7 @@ def _fast_rules(options: DeblockleOptions) -> FastRules:
 
 
 def position_of(state: DeblockleState, orientation: Callable[[Block], int]) -> Position:
-    """The state as a position; ``orientation`` chooses one of the possible orientations of each block."""
+    """Return the state as a position; ``orientation`` chooses one of the possible orientations of each block."""
     sides: tuple[list[int], list[int]] = ([], [])
     for block in state.blocks:
         sides[PLAYERS.index(block.owner)].append(block.square * ORIENTATIONS + orientation(block))
@@ -191,7 +191,7 @@ def position_of(state: DeblockleState, orientation: Callable[[Block], int]) -> P
 
 
 def known_position(state: DeblockleState) -> Position | None:
-    """The state as a position, or ``None`` while some face is hidden."""
+    """Return the state as a position, or ``None`` while some face is hidden."""
     if any(block.mask & (block.mask - 1) for block in state.blocks):
         return None
     return position_of(state, lambda block: block.mask.bit_length() - 1)
@@ -203,12 +203,12 @@ def world_of(state: DeblockleState, rng: Random) -> Position:
 
 
 def codes_of(move: Move) -> tuple[int, int]:
-    """The moved block's code before the turn and after it."""
+    """Return the moved block's code before the turn and after it."""
     return move >> BEFORE_SHIFT, move & AFTER_MASK
 
 
 def turn_of(options: DeblockleOptions, player: str, move: Move) -> DeblockleTurn:
-    """The turn that corresponds to a move of the player."""
+    """Return the turn that corresponds to a move of the player."""
     (square, before), (end, after) = (divmod(code, ORIENTATIONS) for code in codes_of(move))
     rolls = enumerate(options.cube.rolls(1 << before))
     side, top = next((side, top) for side, ((top, _, result),) in rolls if result == 1 << after)
@@ -233,7 +233,7 @@ def _rolls_of(options: DeblockleOptions, player: str, code: int) -> tuple[FastRo
 
 
 def _lines_through(square: int) -> tuple[int, int]:
-    """The other squares in the row and in the column, each mask doubled for own and opposing blocks."""
+    """Return the other squares in the row and in the column, each mask doubled for own and opposing blocks."""
     north, east, south, west = (sum(1 << passed for passed in ray) for ray in RAYS[square])
     return (east | west) * (1 | 1 << SQUARES), (north | south) * (1 | 1 << SQUARES)
 

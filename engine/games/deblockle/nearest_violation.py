@@ -65,7 +65,7 @@ class Explanation(NamedTuple):
 
 
 def put_back(state: DeblockleState, square: int) -> str:
-    """The instruction to restore the block that stood on a square, including its known sides."""
+    """Return the instruction to restore the block that stood on a square, including its known sides."""
     block = state.by_square()[square]
     cube = state.options.cube
     facings = cube.facings(block.mask)
@@ -74,7 +74,7 @@ def put_back(state: DeblockleState, square: int) -> str:
 
 
 def turn_back(state: DeblockleState, square: int) -> str:
-    """The instruction to restore the sides of a block that was turned in place."""
+    """Return the instruction to restore the sides of a block that was turned in place."""
     block = state.by_square()[square]
     cube = state.options.cube
     facings = cube.facings(block.mask)
@@ -117,7 +117,7 @@ def breaches_of_roll(before: DeblockleState, block: Block, move: Moved, side: in
 
 
 def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
-    """The breach of a block that left by the wrong star, or ``None`` if that is impossible."""
+    """Return the breach of a block that left by the wrong star, or ``None`` if that is impossible."""
     block = before.by_square()[square]
     home = HOME_STAR[block.owner]
     for side, results in enumerate(before.options.cube.rolls(block.mask)):
@@ -323,7 +323,7 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
 
 
 def _finish(wording: _MoveWording, target: int, may: int) -> str:
-    """The instruction to finish a turn after a legal roll; empty if it can't be finished."""
+    """Return the instruction to finish a turn after a legal roll; empty if it can't be finished."""
     place, places = PLACES[target], [PLACES[end] for end in members(may)]
     again = f"Or start again: {wording.back[:1].lower()}{wording.back[1:]}"
     if not places:
@@ -336,7 +336,7 @@ def _finish(wording: _MoveWording, target: int, may: int) -> str:
 
 
 def _variant_breach(before: DeblockleState, wording: _MoveWording, target: int, ground: Ground) -> Breach:
-    """The breach of a turn that only the variant forbids."""
+    """Return the breach of a turn that only the variant forbids."""
     move, options = wording.move, before.options
     symbol = move.top_after
     foe = other(move.owner)

@@ -97,7 +97,7 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
 
 
 def _only_a_start(text: str, found: Sequence[DeblockleTurn]) -> AmbiguousError | UnreadableError:
-    """The error for a text that names only a start square; such a turn is never guessed, even if only one fits."""
+    """Return the error for a text that names only a start square; it is never completed, even if only one turn fits."""
     start = f"{text!r} is only the start of a turn"
     if found:
         return AmbiguousError(f"{start}; it {_missing(found)}", tuple(map(format_turn, found)))
@@ -105,7 +105,7 @@ def _only_a_start(text: str, found: Sequence[DeblockleTurn]) -> AmbiguousError |
 
 
 def _missing(found: Sequence[DeblockleTurn]) -> str:
-    """Say what a text that fits several turns leaves open, and how to write it."""
+    """Return what a text that fits several turns leaves open, and how to write it."""
     example = f"such as {format_turn(found[0])}"
     tops = list(dict.fromkeys(turn.top for turn in found))
     if len(tops) > 1:
@@ -166,12 +166,12 @@ class _Reading:
         self.joined = False
 
     def _is_dash(self, token: str) -> bool:
-        """Whether an ``x`` stands for a dash: after the first square, or once the symbol has been named."""
+        """Return whether an ``x`` stands for a dash: after the first square, or once the symbol has been named."""
         return token == "x" and (len(self.groups) == 1 or self.symbol is not None)
 
 
 def _exact(state: DeblockleState, written: _Written) -> DeblockleTurn | None:
-    """The turn that a text gives in full, legal or not, or ``None`` if the text is incomplete."""
+    """Return the turn that a text gives in full, legal or not, or ``None`` if the text is incomplete."""
     if written.symbol is None or len(written.groups) < 2 or written.before_symbol == 1:
         return None
     (start,), rolled = written.groups[0], tuple(sorted(set(written.groups[1]), key=SQUARE_OF.__getitem__))
@@ -193,7 +193,7 @@ def _possible(state: DeblockleState, turn: DeblockleTurn) -> bool:
 
 
 def _fitting(state: DeblockleState, written: _Written) -> list[DeblockleTurn]:
-    """The legal turns that fit the text."""
+    """Return the legal turns that fit the text."""
     start = written.groups[0][0]
     turns = [
         turn
@@ -213,7 +213,7 @@ def _fitting(state: DeblockleState, written: _Written) -> list[DeblockleTurn]:
 
 
 def _as_written(written: _Written) -> WrittenTurn:
-    """The written turn, with the role of each square chosen as in ``_fitting``."""
+    """Return the written turn, with the role of each square chosen as in ``_fitting``."""
     (start,), *rest = written.groups
     end: str | None
     if len(rest) == 2:

@@ -69,18 +69,18 @@ outcome = playing.outcome_of
 
 
 def new(options: Mapping[str, OptionValue] | None = None) -> DeblockleState:
-    """Give the starting state, with every face known; raises OptionError for a bad option."""
+    """Return the starting state, with every face known; raises OptionError for a bad option."""
     return new_state(options_from(options))
 
 
 def count_results(state: DeblockleState) -> int:
-    """Give the number of perft turns; they are not listed if every face is known."""
+    """Return the number of perft turns; they are not listed if every face is known."""
     position = known_position(state)
     return len(playing.legal_turns(state)) if position is None else fast_rules_of(state.options).count(position)
 
 
 def apply(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
-    """Give the state after the turn, narrowed to positions where it was legal; raises IllegalTurnError with breaches.
+    """Return the state after the turn, narrowed to positions where it was legal; raises IllegalTurnError with breaches.
 
     A turn of the player who was not to move shows that the other was blocked, and narrows the other's blocks to that.
     """
@@ -107,6 +107,6 @@ def combine(turns: Sequence[DeblockleTurn]) -> DeblockleTurn:
 
 
 def turns_showing(state: DeblockleState, could_be: CouldBe) -> Iterator[DeblockleTurn]:
-    """Every turn that is or may be legal, after which the table could look like this; see ``engine.showing``."""
+    """Yield every turn that is or may be legal, after which the table could look like this; see ``engine.showing``."""
     seen = Seen(appearance_of(state), could_be)
     return seen.nearest_first((turn, change_by(turn)) for turn in playing.legal_turns(state))

@@ -56,7 +56,7 @@ class DeblockleOptions:
         return cube_of(self.net)
 
     def blocks(self, player: str) -> int:
-        """The number of blocks with which the player starts."""
+        """Return the number of blocks with which the player starts."""
         return self.blocks_gold if player == PLAYERS[0] else self.blocks_teal
 
 
@@ -98,11 +98,11 @@ class DeblockleState:
     announced: Announcement | None = None
 
     def owned(self, player: str) -> tuple[Block, ...]:
-        """The player's blocks on the board."""
+        """Return the player's blocks on the board."""
         return tuple(block for block in self.blocks if block.owner == player)
 
     def occupied(self, player: str) -> int:
-        """The set of squares with blocks of the player."""
+        """Return the set of squares with blocks of the player."""
         squares = 0
         for block in self.blocks:
             if block.owner == player:
@@ -110,11 +110,11 @@ class DeblockleState:
         return squares
 
     def by_square(self) -> dict[int, Block]:
-        """The blocks on the board by their squares."""
+        """Return the blocks on the board by their squares."""
         return {block.square: block for block in self.blocks}
 
     def removed(self, player: str) -> int:
-        """How many of the player's blocks have left the board."""
+        """Return how many of the player's blocks have left the board."""
         return self.options.blocks(player) - len(self.owned(player))
 
 
@@ -149,7 +149,7 @@ def appearance_of(state: DeblockleState) -> dict[str, LookName]:
 
 
 def change_by(turn: DeblockleTurn) -> dict[str, LookName]:
-    """The places whose looks the turn changes, with their new looks."""
+    """Return the places whose looks the turn changes, with their new looks."""
     change = {turn.start: EMPTY}
     if turn.end is not None:
         change[turn.end] = LOOK_TABLE.look_of[turn.player, turn.top]
@@ -174,7 +174,7 @@ def check_facing(place: str, facing: Facing) -> None:
 
 
 def narrowed_blocks(state: DeblockleState, sightings: Mapping[str, Facing]) -> tuple[Block, ...]:
-    """The blocks, narrowed to orientations that agree with the side faces seen; raises ContradictionError."""
+    """Return the blocks, narrowed to orientations that agree with the side faces seen; raises ContradictionError."""
     cube = state.options.cube
     blocks = state.by_square()
     for place, facing in sightings.items():

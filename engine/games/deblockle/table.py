@@ -45,7 +45,7 @@ _NET_AS_WRITTEN = 1
 
 
 def new_state(options: DeblockleOptions) -> DeblockleState:
-    """Give the default start: every block on its suggested square, in orientation 0, with all faces known."""
+    """Return the default start: every block on its suggested square, in orientation 0, with all faces known."""
     blocks = [
         Block(SQUARE_OF[place], player, _NET_AS_WRITTEN)
         for player in PLAYERS
@@ -65,7 +65,7 @@ def rolled_set_up(options: Mapping[str, OptionValue], rng: Random) -> DeblockleS
 def set_up(
     appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
 ) -> DeblockleState:
-    """Give the start that a table shows, with only the tops known. Missing places count as empty.
+    """Return the start that a table shows, with only the tops known. Missing places count as empty.
 
     ``anywhere`` allows all squares except the stars, and one to four blocks a side regardless of the options. Raises
     UnreadableError for an unknown look, and IllegalTurnError with breaches if it is not a legal start.
@@ -142,7 +142,7 @@ def _side_by_side(squares: Mapping[str, list[int]]) -> list[Breach]:
 
 
 def amend(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player | None = None) -> DeblockleState:
-    """Give the state with these looks on these squares and ``to_move`` to play (``None``: as before).
+    """Return the state with these looks on these squares and ``to_move`` to play (``None``: as before).
 
     Side faces stay known where a block of the same owner keeps its top. Of a new block only the top is known. Raises
     UnreadableError if the result is not a possible position.
@@ -168,7 +168,7 @@ def amend(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player 
 
 
 def _recounted(state: DeblockleState) -> DeblockleState:
-    """The state with the starting number of blocks raised to those on the board, if there are more."""
+    """Return the state with the starting number of blocks raised to those on the board, if there are more."""
     options = state.options
     for player in PLAYERS:
         on_board = state.owned(player)

@@ -22,7 +22,7 @@ def tapped(state: DeblockleState, taps: Steps) -> Tapped[DeblockleTurn]:
 
 
 def _way(turn: DeblockleTurn) -> Steps:
-    """The taps of a turn, without an end if the block stays where it rolled."""
+    """Return the taps of a turn, without an end if the block stays where it rolled."""
     (rolled_to,) = turn.rolled_to
     end = () if turn.end == rolled_to else (turn.end or _OFF,)
     return (turn.start, rolled_to, turn.top, *end)

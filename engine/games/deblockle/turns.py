@@ -53,13 +53,13 @@ class Ground(NamedTuple):
 
 
 def ground_for(state: DeblockleState, block: Block) -> Ground:
-    """The ground for this block, whose own square counts as open."""
+    """Return the ground for this block, whose own square counts as open."""
     own = state.occupied(block.owner) & ~(1 << block.square)
     return Ground(own, state.occupied(other(block.owner)))
 
 
 def slide_ends(square: int, ground: Ground, options: DeblockleOptions) -> int:
-    """The set of squares where a slide from ``square`` may end.
+    """Return the set of squares where a slide from ``square`` may end.
 
     In the variant only the edge or an own block may stop a slide. One that ends at an opponent's block is ruled out,
     even if it would stop on a star.
@@ -82,7 +82,7 @@ def slide_ends(square: int, ground: Ground, options: DeblockleOptions) -> int:
 
 
 def hop_ends(symbol: str, square: int, ground: Ground, options: DeblockleOptions) -> int:
-    """The set of squares to which a block may hop from ``square`` with cross, x, slider or hoops up.
+    """Return the set of squares to which a block may hop from ``square`` with cross, x, slider or hoops up.
 
     The side-by-side variant is not applied here, except that it rules out slides that end at an opponent's block.
     """
@@ -99,7 +99,7 @@ def hop_ends(symbol: str, square: int, ground: Ground, options: DeblockleOptions
 
 
 def ends_of(symbol: str, square: int, ground: Ground, options: DeblockleOptions) -> int:
-    """The set of squares where a turn may end after a roll to ``square`` showed ``symbol``, under all rules."""
+    """Return the set of squares where a turn may end after a roll to ``square`` showed ``symbol``, under all rules."""
     if symbol == "star":
         return 0
     allowed = -1 if options.side_by_side else ~beside(ground.foes)
@@ -114,7 +114,7 @@ def ends_of(symbol: str, square: int, ground: Ground, options: DeblockleOptions)
 def roll_options(
     state: DeblockleState, block: Block, *, to: int = EVERYWHERE, showing: str | None = None
 ) -> Iterator[RollOption]:
-    """Every roll of the block that begins a legal turn in some possible position, in a fixed order.
+    """Yield every roll of the block that begins a legal turn in some possible position, in a fixed order.
 
     Only rolls to the squares ``to``, and, if ``showing`` is given, only those that bring this symbol up.
     """
@@ -141,7 +141,7 @@ def roll_options(
 
 
 def movable(state: DeblockleState, block: Block) -> int:
-    """The orientations of the block in which it has a legal turn."""
+    """Return the orientations of the block in which it has a legal turn."""
     movable_mask = 0
     for option in roll_options(state, block):
         movable_mask |= option.before
@@ -149,17 +149,17 @@ def movable(state: DeblockleState, block: Block) -> int:
 
 
 def certainly_blocked(state: DeblockleState, player: str) -> bool:
-    """Whether the player is blocked, without a legal turn, in every possible position."""
+    """Return whether the player is blocked, without a legal turn, in every possible position."""
     return not any(True for block in state.owned(player) for _ in roll_options(state, block))
 
 
 def possibly_blocked(state: DeblockleState, player: str) -> bool:
-    """Whether the player is blocked, without a legal turn, in some possible position."""
+    """Return whether the player is blocked, without a legal turn, in some possible position."""
     return all(movable(state, block) != block.mask for block in state.owned(player))
 
 
 def turns_of(state: DeblockleState, player: str) -> Iterator[DeblockleTurn]:
-    """Every turn of the player that is legal in some possible position, as if the player were to move."""
+    """Yield every turn of the player that is legal in some possible position, as if the player were to move."""
     for block in state.owned(player):
         start = PLACES[block.square]
         for option in roll_options(state, block):
@@ -184,7 +184,7 @@ def legal_turns(state: DeblockleState) -> list[DeblockleTurn]:
 
 
 def matching_options(state: DeblockleState, turn: DeblockleTurn) -> list[RollOption]:
-    """The rolls by which the turn may have been played, regardless of who is to move."""
+    """Return the rolls by which the turn may have been played, regardless of who is to move."""
     square = SQUARE_OF.get(turn.start)
     block = None if square is None else state.by_square().get(square)
     if block is None or block.owner != turn.player:
@@ -198,7 +198,7 @@ def matching_options(state: DeblockleState, turn: DeblockleTurn) -> list[RollOpt
 
 
 def certainty_of(state: DeblockleState, turn: DeblockleTurn) -> Certainty:
-    """Say whether the turn is legal in all, none, or some of the possible positions."""
+    """Return whether the turn is legal in all, none, or some of the possible positions."""
     if state.to_move is None:
         return Certainty.IMPOSSIBLE
     legal = 0
@@ -213,7 +213,7 @@ def certainty_of(state: DeblockleState, turn: DeblockleTurn) -> Certainty:
 
 
 def played(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
-    """Give the state after a turn that is or may be legal, narrowed to the positions in which it was."""
+    """Return the state after a turn that is or may be legal, narrowed to the positions in which it was."""
     options = matching_options(state, turn)
     start = SQUARE_OF[turn.start]
     skipped = None if turn.player == state.to_move else state.to_move
@@ -235,7 +235,7 @@ def played(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
 
 
 def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
-    """Give the state with the right player to move: a blocked player is skipped; ``None`` if the game is over.
+    """Return the state with the right player to move: a blocked player is skipped; ``None`` if the game is over.
 
     ``counted`` counts this occurrence of the position (with the option ``repetition_draw``).
     """
@@ -251,7 +251,7 @@ def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
 
 
 def times_occurred(state: DeblockleState, to_move: str) -> int:
-    """How often the position has been counted with ``to_move`` to play."""
+    """Return how often the position has been counted with ``to_move`` to play."""
     return repetition.times(state.counts, _digest(state.blocks, to_move))
 
 
@@ -262,7 +262,7 @@ def _digest(blocks: tuple[Block, ...], to_move: str) -> str:
 
 
 def outcome_of(state: DeblockleState) -> Outcome | None:
-    """Say how the game ended, or ``None`` while it goes on."""
+    """Return how the game ended, or ``None`` while it goes on."""
     if state.announced is not None:
         return outcome_of_announcement(state.announced, PLAYERS)
     for player in PLAYERS:
@@ -282,7 +282,7 @@ def announcements(state: DeblockleState) -> tuple[Announcement, ...]:
 
 
 def announced(state: DeblockleState, announcement: Announcement) -> DeblockleState:
-    """Give the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
+    """Return the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
     if state.to_move is None:
         over = Breach("game-over", "The game is over, so nothing more is announced.", "Set the table up to play again.")
         raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {over.sentence}", (over,))
@@ -300,7 +300,7 @@ def announced(state: DeblockleState, announcement: Announcement) -> DeblockleSta
 
 
 def reason_against(state: DeblockleState, announcement: Announcement) -> str | None:
-    """Say why the announcement can't have ended the game in this position, or ``None``; ignores who is to move."""
+    """Return why the announcement can't have ended the game in this position, or ``None``; ignores who is to move."""
     if not all(state.owned(player) for player in PLAYERS):
         return "a player has removed every block, so nothing more can be announced"
     if announcement in common_announcements(PLAYERS):

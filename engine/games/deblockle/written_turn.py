@@ -26,7 +26,7 @@ class WrittenTurn:
 
 
 def written(turn: DeblockleTurn) -> WrittenTurn:
-    """The complete written form of a turn."""
+    """Return the complete written form of a turn."""
     return WrittenTurn(turn.start, turn.rolled_to, turn.top, turn.end, turn.end is None)
 
 
@@ -54,7 +54,7 @@ def breaches_of_written(state: DeblockleState, turn: WrittenTurn) -> tuple[Breac
 
 
 def _rolls(block: Block, turn: WrittenTurn) -> list[int]:
-    """The sides to which the block may roll according to the text."""
+    """Return the sides to which the block may roll according to the text."""
     rays = RAYS[block.square]
     return [side for side, ray in enumerate(rays) if not turn.rolled_to or (ray and PLACES[ray[0]] in turn.rolled_to)]
 
@@ -71,7 +71,7 @@ def _of_roll(state: DeblockleState, block: Block, turn: WrittenTurn, side: int) 
 
 
 def _is_legal(state: DeblockleState, turn: WrittenTurn) -> bool:
-    """Whether a turn that names its roll and symbol is or may be legal."""
+    """Return whether a turn that names its roll and symbol is or may be legal."""
     if turn.top is None or not turn.rolled_to:
         return False
     owner = state.by_square()[SQUARE_OF[turn.start]].owner
@@ -90,7 +90,7 @@ def _not_off(state: DeblockleState, block: Block, turn: WrittenTurn) -> Breach:
 
 
 def _no_such_roll(state: DeblockleState, block: Block, turn: WrittenTurn) -> Breach:
-    """The breach of a roll to a square that isn't adjacent, or that shows an impossible symbol."""
+    """Return the breach of a roll to a square that isn't adjacent, or that shows an impossible symbol."""
     cube, back = state.options.cube, put_back(state, block.square)
     rolls = _rolls(block, turn)
     if not rolls:

@@ -33,23 +33,23 @@ ANTI_PLAY = "anti-play"
 
 
 def contacts(options: DiaballikOptions, own: int, foes: int, claimant: Player) -> int:
-    """The claimant's pieces that touch the opponent's wall; empty if there is no wall."""
+    """Return the claimant's pieces that touch the opponent's wall; empty if there is no wall."""
     return own & touching(foes, claimant, front_only=options.front_only) if is_wall(foes) else 0
 
 
 def due(options: DiaballikOptions, own: int, foes: int, claimant: Player) -> bool:
-    """Whether the claimant may call anti-play, now that the opponent's turn is over."""
+    """Return whether the claimant may call anti-play, now that the opponent's turn is over."""
     return is_wall(foes) and contacts(options, own, foes, claimant).bit_count() >= CONTACTS_TO_CLAIM
 
 
 def position_key(state: DiaballikState, to_move: Player) -> str:
-    """The digest under which a position's occurrences are counted."""
+    """Return the digest under which a position's occurrences are counted."""
     text = f"{to_move} {state.black.pieces:x}*{state.black.ball} {state.white.pieces:x}*{state.white.ball}"
     return digest(text)
 
 
 def repeated(state: DiaballikState) -> bool:
-    """Whether repetitions count and the position occurs for at least the third time."""
+    """Return whether repetitions count and the position occurs for at least the third time."""
     if not state.counts or state.to_move is None:
         return False
     return times(state.counts, position_key(state, state.to_move)) >= CLAIMED_FROM
@@ -70,7 +70,7 @@ def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[A
 
 
 def announced(state: DiaballikState, said: Announcement, claimants: Sequence[Player]) -> DiaballikState:
-    """Give the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
+    """Return the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
     if said in announcements(state, claimants):
         return replace(state, to_move=None, announced=said)
     text = format_announcement(said)
@@ -99,7 +99,7 @@ def announced(state: DiaballikState, said: Announcement, claimants: Sequence[Pla
 
 
 def why_not(state: DiaballikState, player: Player, claimants: Sequence[Player] = PLAYERS) -> Breach:
-    """The breach of an unjustified anti-play call: out of turn, no wall, or too few contacts."""
+    """Return the breach of an unjustified anti-play call: out of turn, no wall, or too few contacts."""
     foe = other(player)
     own, foes = state.side(player).pieces, state.side(foe).pieces
     touch = contacts(state.options, own, foes, player)
@@ -124,7 +124,7 @@ def why_not(state: DiaballikState, player: Player, claimants: Sequence[Player] =
 
 
 def outcome_of_words(said: Announcement) -> Outcome:
-    """The outcome of a game that ended by an announcement."""
+    """Return the outcome of a game that ended by an announcement."""
     if said.kind == ANTI_PLAY and said.player in PLAYERS:
         return Outcome(said.player, f"anti-play: {other(said.player)}'s pieces wall off the board")
     return outcome_of_announcement(said, PLAYERS)

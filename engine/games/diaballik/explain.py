@@ -90,12 +90,12 @@ def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]
 
 
 def _barring(turn: TurnInProgress, result: Side) -> tuple[str, ...]:
-    """The squares that stay occupied: a breach may name them as obstacles although nothing changed there."""
+    """Return the squares that stay occupied: a breach may name them as obstacles although nothing changed there."""
     return GRID.names_of((turn.foes | turn.pieces) & (turn.foes | result.pieces))
 
 
 def _judged(turn: TurnInProgress, done: tuple[Action, ...]) -> Breach:
-    """The breach of the first forbidden action; if the carrier moved, it names the square where that piece ended."""
+    """Return the breach of the first forbidden action; if the carrier moved, it names where that piece ended."""
     now = turn
     for number, action in enumerate(done):
         breach = breach_of(now, action)
@@ -114,7 +114,7 @@ def _too_many_moves(turn: TurnInProgress, result: Side) -> Breach:
 
 
 def _carried(start: int, end: int) -> Breach:
-    """The breach of moving the carrier, the piece with the ball."""
+    """Return the breach of moving the carrier, the piece with the ball."""
     sentence = f"The piece with the ball went from {PLACES[start]} to {PLACES[end]}."
     remedy = f"Put it back on {PLACES[start]}; it may move once the ball is passed."
     return Breach("carrier-moved", sentence, remedy, (PLACES[start], PLACES[end]))
@@ -173,7 +173,7 @@ def _jumps(start: int, taken: int) -> int:
 
 
 def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
-    """The breaches of a result that needs more than one rule to be broken."""
+    """Return the breaches of a result that needs more than one rule to be broken."""
     found = []
     gone, came = turn.pieces & ~result.pieces, result.pieces & ~turn.pieces
     places = GRID.names_of(gone | came)
@@ -247,7 +247,7 @@ def _shown(looks: Mapping[str, str]) -> dict[str, Shown]:
 
 
 def _as_side(shown: Shown) -> Side | None:
-    """The pieces and ball as a side, or ``None`` unless there are seven pieces and one ball."""
+    """Return the pieces and ball as a side, or ``None`` unless there are seven pieces and one ball."""
     if shown.pieces.bit_count() != PIECES_A_SIDE or shown.balls.bit_count() != 1:
         return None
     return Side(shown.pieces, shown.balls.bit_length() - 1)
@@ -265,7 +265,7 @@ def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach
 
 
 def _own(before: DiaballikState, shown: Shown, moved: Moved) -> list[Breach]:
-    """The breaches of what the mover did with their own pieces.
+    """Return the breaches of what the mover did with their own pieces.
 
     Missing or extra pieces and balls have breaches of their own. The rest is judged as if those had not changed.
     """
@@ -297,7 +297,7 @@ def _moved(old: int, new: int) -> Moved:
 
 
 def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mapping[str, Moved]) -> list[Breach]:
-    """The breaches of squares where one player's piece has taken the place of the other's."""
+    """Return the breaches of squares where one player's piece has taken the place of the other's."""
     found = []
     for player in PLAYERS:
         foe = other(player)
@@ -317,7 +317,7 @@ def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mappi
 
 
 def _onto_moved(before: DiaballikState, moved: Mapping[str, Moved]) -> list[Breach]:
-    """The breaches of pieces of the mover that took squares from which the opponent's pieces were moved away."""
+    """Return the breaches of pieces of the mover that took squares from which the opponent's pieces were moved away."""
     mover = str(before.to_move)
     foe = other(mover)
     vacated = {start for start, _ in moved[foe].pairs}

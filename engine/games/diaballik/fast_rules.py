@@ -54,7 +54,7 @@ def _subsets(squares: int) -> list[int]:
 
 
 def _changes(here: int, squares: int) -> dict[int, _Changes]:
-    """For each subset of ``squares``, the changes that move a piece from ``here`` to one of its squares."""
+    """Return, for each subset of ``squares``, the changes that move a piece from ``here`` to one of its squares."""
     found: dict[int, _Changes] = {0: ()}
     for square in members(squares):
         found |= {chosen | 1 << square: (*made, here | 1 << square) for chosen, made in found.items()}
@@ -62,7 +62,7 @@ def _changes(here: int, squares: int) -> dict[int, _Changes]:
 
 
 def _seen_along(ray: tuple[int, ...]) -> dict[int, int]:
-    """For each set of blockers on a ray, the squares before the first blocker."""
+    """Return, for each set of blockers on a ray, the squares before the first blocker."""
     found = {}
     whole = set_of(*ray)
     for blockers in _subsets(whole):
@@ -107,7 +107,7 @@ def tables() -> Tables:
 
 
 def visible(ball: int, foes: int) -> int:
-    """The squares in line with the ball, before the first of the opponent's pieces."""
+    """Return the squares in line with the ball, before the first of the opponent's pieces."""
     (a, from_a), (b, from_b), (c, from_c), (d, from_d) = tables().lines[ball]
     return from_a[foes & a] | from_b[foes & b] | from_c[foes & c] | from_d[foes & d]
 
@@ -127,7 +127,7 @@ class Changes(NamedTuple):
 
 
 def changes_of(own: int, empty: int) -> Changes:
-    """Every change of one or two moves, without repeats."""
+    """Return every change of one or two moves, without repeats."""
     steps, far, leaps, _, pairs = tables()
     singles: list[int] = []
     doubles: list[int] = []
@@ -169,7 +169,7 @@ def changes_of(own: int, empty: int) -> Changes:
 
 
 def changes_onto(own: int, square: int, empty: int, carrier: int, singles: list[int]) -> set[int]:
-    """The changes that let ``carrier`` pass to ``square``, which is empty at first and not on the far row."""
+    """Return the changes that let ``carrier`` pass to ``square``, which is empty at first and not on the far row."""
     steps, far, leaps, _, _ = tables()
     around = NEAR[square]
     movers = around & own & ~carrier
@@ -186,13 +186,13 @@ def changes_onto(own: int, square: int, empty: int, carrier: int, singles: list[
 
 
 def _with_carrier_kept(changes: list[int], trains: list[tuple[int, int]], carrier: int) -> list[int]:
-    """The changes in which the carrier stays, for turns without a pass or that end with a winning pass."""
+    """Return the changes in which the carrier stays, for turns without a pass or that end with a winning pass."""
     kept = [change for change in changes if not change & carrier]
     return kept + [change for change, through in trains if not change & carrier and through & ~carrier]
 
 
 def distinct_results(own: int, ball: int, foes: int, goal: int, *, null_turn: bool = True) -> list[int]:
-    """Every distinct result of one whole turn, packed, in no particular order."""
+    """Return every distinct result of one whole turn, packed, in no particular order."""
     empty = EVERY & ~(own | foes)
     carrier = 1 << ball
     singles, changes, trains, reach = changes_of(own, empty)
@@ -232,7 +232,7 @@ def distinct_results(own: int, ball: int, foes: int, goal: int, *, null_turn: bo
 
 
 def reach_before_pass(own: int, ball: int, foes: int) -> int:
-    """The squares on which an own piece other than the carrier can stand after at most two moves."""
+    """Return the squares on which an own piece other than the carrier can stand after at most two moves."""
     empty = EVERY & ~(own | foes)
     others = own & ~(1 << ball)
     once = GRID.beside(others) & empty
@@ -240,6 +240,6 @@ def reach_before_pass(own: int, ball: int, foes: int) -> int:
 
 
 def can_win(own: int, ball: int, foes: int, goal: int) -> bool:
-    """Whether one turn brings the ball onto the far row."""
+    """Return whether one turn brings the ball onto the far row."""
     targets = visible(ball, foes) & goal
     return bool(targets and targets & reach_before_pass(own, ball, foes))

@@ -78,7 +78,7 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
 
 
 def _first_empty(turn: TurnInProgress, actions: tuple[Action, ...]) -> int | None:
-    """The first square from which an action starts while it is empty, or ``None``."""
+    """Return the first square from which an action starts while it is empty, or ``None``."""
     for action in actions:
         if not (turn.pieces | turn.foes) >> action.start & 1:
             return action.start
@@ -87,13 +87,13 @@ def _first_empty(turn: TurnInProgress, actions: tuple[Action, ...]) -> int | Non
 
 
 def canonical_turn(state: DiaballikState, turn: DiaballikTurn) -> DiaballikTurn:
-    """The turn with the same result and canonical actions; ``turn`` must be legal."""
+    """Return the turn with the same result and canonical actions; ``turn`` must be legal."""
     found = canonical(begun(state, turn.player), result_of(state, turn))
     return DiaballikTurn(turn.player, found or turn.actions, turn.claims)
 
 
 def result_of(state: DiaballikState, turn: DiaballikTurn) -> Side:
-    """The player's pieces and ball after a turn's actions, which must be legal."""
+    """Return the player's pieces and ball after a turn's actions, which must be legal."""
     now = begun(state, turn.player)
     for action in turn.actions:
         now = now.after(action)
@@ -147,7 +147,7 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
 
 
 def _goes_on(end: int, waiting: list[_Token]) -> bool:
-    """Whether the next square continues from ``end``, as in ``a1a2a3``, and doesn't begin another pair."""
+    """Return whether the next square continues from ``end``, as in ``a1a2a3``, and doesn't begin another pair."""
     rest = [token.kind for token in reversed(waiting)]
     squares = next(number for number, kind in enumerate(rest) if kind != "square")
     begins_another = rest[squares] == "mark"
@@ -177,7 +177,7 @@ def _as_actions(turn: TurnInProgress, pairs: list[tuple[int, int, bool | None]])
 
 
 def _middle(now: TurnInProgress, start: int, end: int) -> int | None:
-    """The square between two that are two steps apart in a straight line, if it is empty; otherwise ``None``."""
+    """Return the square between two that are two steps apart in a straight line, if it is empty; otherwise ``None``."""
     taken = now.pieces | now.foes
     between = between_squares(start, end) & ~taken
     two_steps = sorted(GRID.apart(start, end)) == [0, 2]
@@ -185,7 +185,7 @@ def _middle(now: TurnInProgress, start: int, end: int) -> int | None:
 
 
 def standing(state: DiaballikState) -> tuple[str, ...]:
-    """Say who is to move, or that the game is over."""
+    """Return who is to move, or that the game is over."""
     return ("The game is over." if outcome_of(state) else f"{str(state.to_move).capitalize()} to move.",)
 
 

@@ -64,7 +64,7 @@ outcome = playing.outcome_of
 
 
 def new(options: Mapping[str, OptionValue] | None = None) -> DiaballikState:
-    """Give the starting state; raises OptionError for a bad option."""
+    """Return the starting state; raises OptionError for a bad option."""
     return new_state(options_from(options))
 
 
@@ -82,7 +82,7 @@ def perft_turns(state: DiaballikState) -> Sequence[DiaballikTurn]:
 
 
 def count_results(state: DiaballikState) -> int:
-    """Give the number of perft turns."""
+    """Return the number of perft turns."""
     return 0 if state.to_move is None else len(packed_results(playing.begun(state, state.to_move)))
 
 
@@ -92,17 +92,17 @@ def announcements(state: DiaballikState) -> Sequence[Announcement]:
 
 
 def announce(state: DiaballikState, announcement: Announcement) -> DiaballikState:
-    """Give the state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
+    """Return the state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
     return words.announced(state, announcement, playing.claimants(state))
 
 
 def certainty(state: DiaballikState, turn: DiaballikTurn) -> Certainty:
-    """Say whether the turn is legal: nothing is hidden, so it is certain or impossible."""
+    """Return whether the turn is legal: nothing is hidden, so it is certain or impossible."""
     return Certainty.IMPOSSIBLE if breaches_of_actions(state, turn) else Certainty.CERTAIN
 
 
 def apply(state: DiaballikState, turn: DiaballikTurn) -> DiaballikState:
-    """Give the state after the turn, with its actions in any legal order; raises IllegalTurnError with breaches."""
+    """Return the state after the turn, with its actions in any legal order; raises IllegalTurnError with breaches."""
     breaches = breaches_of_actions(state, turn)
     if breaches:
         raise not_legal(format_turn(turn), breaches)
@@ -125,7 +125,7 @@ def combine(turns: Sequence[DiaballikTurn]) -> DiaballikTurn:
 
 
 def turns_showing(state: DiaballikState, could_be: CouldBe) -> Iterator[DiaballikTurn]:
-    """Every legal turn after which the table could look like this, including claims; see ``engine.showing``."""
+    """Yield every legal turn after which the table could look like this, including claims; see ``engine.showing``."""
     if state.to_move is None:
         return
     start = playing.begun(state, state.to_move)

@@ -35,12 +35,12 @@ _LAST_COLUMN = sum(1 << (row * SIZE + SIZE - 1) for row in range(SIZE))
 
 
 def other(player: Player) -> Player:
-    """The opponent."""
+    """Return the opponent."""
     return opponent(PLAYERS, player)
 
 
 def is_wall(pieces: int) -> bool:
-    """Whether the seven pieces stand one in each column, with rows of neighbouring columns at most one apart."""
+    """Return whether the seven pieces stand one in each column, with rows of neighbouring columns at most one apart."""
     columns = pieces | pieces >> 7 | pieces >> 14 | pieces >> 21 | pieces >> 28 | pieces >> 35 | pieces >> 42
     if columns & 0x7F != 0x7F:
         return False
@@ -49,7 +49,7 @@ def is_wall(pieces: int) -> bool:
 
 
 def touching(wall: int, claimant: str, *, front_only: bool) -> int:
-    """The squares from which ``claimant``'s pieces touch a wall face to face.
+    """Return the squares from which ``claimant``'s pieces touch a wall face to face.
 
     Checking along the columns is enough: a square beside a piece of the wall is in another piece's column, at most one
     row away from it. The front is the side of the claimant's home row.
@@ -61,7 +61,7 @@ def touching(wall: int, claimant: str, *, front_only: bool) -> int:
 
 
 def seen_from(square: int, blockers: int) -> int:
-    """The squares in line with ``square`` (rows, columns, diagonals), up to and including the first of ``blockers``."""
+    """Return the squares in line with ``square`` in all eight directions, up to the first of ``blockers`` inclusive."""
     seen = 0
     for ray in RAYS[square]:
         for passed in ray:
@@ -72,7 +72,7 @@ def seen_from(square: int, blockers: int) -> int:
 
 
 def between_squares(start: int, end: int) -> int:
-    """The squares strictly between two; empty if they aren't in line."""
+    """Return the squares strictly between two; empty if they aren't in line."""
     for ray in RAYS[start]:
         if end in ray:
             return set_of(*ray[: ray.index(end)])
@@ -175,7 +175,7 @@ class DiaballikState:
     announced: Announcement | None = None
 
     def side(self, player: str) -> Side:
-        """The player's pieces and ball."""
+        """Return the player's pieces and ball."""
         return self.black if player == PLAYERS[0] else self.white
 
 

@@ -96,7 +96,7 @@ def parse_state(text: str) -> DiaballikState:
 
 
 def _whole(said: StateText, state: DiaballikState) -> DiaballikState:
-    """The state with a stuck player skipped; raises UnreadableError if the text contradicts who is to move."""
+    """Return the state with a stuck player skipped; raises UnreadableError if the text contradicts who is to move."""
     announced = said.announced()
     if announced is not None:
         if not said.is_over:

@@ -51,7 +51,7 @@ STARTS: Mapping[str, Mapping[str, Side]] = MappingProxyType(
 
 
 def new_state(options: DiaballikOptions) -> DiaballikState:
-    """Give the starting state."""
+    """Return the starting state."""
     start = STARTS[options.start]
     return settled(DiaballikState(options, start["black"], start["white"], PLAYERS[0]), counted=True)
 
@@ -59,7 +59,7 @@ def new_state(options: DiaballikOptions) -> DiaballikState:
 def set_up(
     appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
 ) -> DiaballikState:
-    """Give the starting state that a table shows; missing places count as empty.
+    """Return the starting state that a table shows; missing places count as empty.
 
     ``anywhere`` allows any squares, except a ball on the row where it wins. Raises UnreadableError for an unknown look,
     and IllegalTurnError with breaches if it is not a legal start.
@@ -107,7 +107,7 @@ def _wrong_number(player: str, found: int, missing: tuple[str, ...], surplus: tu
 
 
 def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, way: Mapping[int, int]) -> list[Breach]:
-    """The breach of a ball that is missing, doubled, not at ``start`` (if given), or already at the goal.
+    """Return the breach of a ball that is missing, doubled, not at ``start`` (if given), or already at the goal.
 
     ``way`` maps the squares of pieces, and of the balls they carry, to where they must be moved.
     """
@@ -126,7 +126,7 @@ def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, way: Map
 
 
 def amend(state: DiaballikState, looks: Mapping[str, LookName], to_move: Player | None = None) -> DiaballikState:
-    """Give the state with these looks on these squares and ``to_move`` to play (``None``: as before).
+    """Return the state with these looks on these squares and ``to_move`` to play (``None``: as before).
 
     Repetition counts start afresh, since positions may have been counted in error. Raises UnreadableError if the result
     is not a possible position.
@@ -172,7 +172,7 @@ def unfinished(state: DiaballikState) -> list[Unfinished]:
 
 
 def _looks(start: TurnInProgress, turn: TurnInProgress) -> dict[str, LookName]:
-    """The looks of the squares where the turn so far may have changed something."""
+    """Return the looks of the squares where the turn so far may have changed something."""
     touched = (start.pieces ^ turn.pieces) | 1 << start.ball | 1 << turn.ball
     return {
         PLACES[square]: LOOK_TABLE.look_of[turn.player, square == turn.ball] if turn.pieces >> square & 1 else EMPTY

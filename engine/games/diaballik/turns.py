@@ -62,26 +62,26 @@ class TurnInProgress(NamedTuple):
         return self.options.automatic and due(self.options, self.pieces, self.foes, self.player)
 
     def after(self, action: Action) -> TurnInProgress:
-        """The turn after one more action, which must be legal."""
+        """Return the turn after one more action, which must be legal."""
         if action.passes:
             return self._replace(ball=action.end, pass_left=False)
         return self._replace(pieces=self.pieces ^ (1 << action.start | 1 << action.end), moves_left=self.moves_left - 1)
 
 
 def begun(state: DiaballikState, player: str) -> TurnInProgress:
-    """The player's turn before its first action."""
+    """Return the player's turn before its first action."""
     side = state.side(player)
     return TurnInProgress(player, state.options, state.side(other(player)).pieces, side.pieces, side.ball)
 
 
 def receivers(turn: TurnInProgress) -> int:
-    """The own pieces that the ball can be passed to, whether or not a pass is left."""
+    """Return the own pieces that the ball can be passed to, whether or not a pass is left."""
     own = turn.pieces & ~(1 << turn.ball)
     return seen_from(turn.ball, turn.foes if turn.options.pass_over_own else turn.foes | own) & own
 
 
 def actions(turn: TurnInProgress) -> Iterator[Action]:
-    """Every legal next action: moves in order of squares, then passes. Empty once the turn has ended."""
+    """Yield every legal next action: moves in order of squares, then passes. Empty once the turn has ended."""
     if turn.ended:
         return
     if turn.moves_left:
@@ -95,7 +95,7 @@ def actions(turn: TurnInProgress) -> Iterator[Action]:
 
 
 def results_by_playing(turn: TurnInProgress) -> set[Side]:
-    """The results of all whole turns, found by playing every sequence of actions; works under all options."""
+    """Return the results of all whole turns, found by playing every sequence of actions; works under all options."""
     player, options, foes = turn[:3]
     goal = GOAL[player]
     found: set[Side] = set()
@@ -123,12 +123,12 @@ def results_by_playing(turn: TurnInProgress) -> set[Side]:
 
 
 def can_act(turn: TurnInProgress) -> bool:
-    """Whether the player has any legal action."""
+    """Return whether the player has any legal action."""
     return next(actions(turn), None) is not None
 
 
 def canonical(turn: TurnInProgress, result: Side) -> tuple[Action, ...] | None:
-    """The canonical actions that lead to a result: the fewest, then moves first, then the lowest squares.
+    """Return the canonical actions that lead to a result: the fewest, then moves first, then the lowest squares.
 
     ``None`` if no turn has that result. The option ``null_turn`` is not checked.
     """
@@ -169,7 +169,7 @@ def _of_length(turn: TurnInProgress, result: Side, length: int) -> tuple[Action,
 
 
 def followed(state: DiaballikState, player: str, result: Side, *, claims: bool) -> DiaballikState:
-    """Give the state after a legal turn with this result; ``claims`` if it ends by announcing anti-play."""
+    """Return the state after a legal turn with this result; ``claims`` if it ends by announcing anti-play."""
     if player == PLAYERS[0]:
         after = replace(state, black=result, to_move=other(player))
     else:
@@ -180,12 +180,12 @@ def followed(state: DiaballikState, player: str, result: Side, *, claims: bool) 
 
 
 def winner_by_ball(state: DiaballikState) -> str | None:
-    """The player whose ball is on the far row, or ``None``."""
+    """Return the player whose ball is on the far row, or ``None``."""
     return next((player for player in PLAYERS if GOAL[player] >> state.side(player).ball & 1), None)
 
 
 def settled(state: DiaballikState, *, counted: bool) -> DiaballikState:
-    """Give the state with the right player to move: a stuck player is skipped; ``None`` if the game is over.
+    """Return the state with the right player to move: a stuck player is skipped; ``None`` if the game is over.
 
     ``counted`` counts this occurrence of the position (with the option ``repetition_draw``). Both players can't be
     stuck at once: of fourteen pieces, always more than the two carriers are beside empty squares.
@@ -209,7 +209,7 @@ def settled(state: DiaballikState, *, counted: bool) -> DiaballikState:
 
 
 def claimants(state: DiaballikState) -> tuple[str, ...]:
-    """Who may call anti-play now: the player to move, and an opponent who was skipped because they had no action."""
+    """Return who may announce anti-play now: the player to move, and an opponent who was skipped."""
     if state.to_move is None:
         return ()
     skipped = other(state.to_move)
@@ -217,7 +217,7 @@ def claimants(state: DiaballikState) -> tuple[str, ...]:
 
 
 def outcome_of(state: DiaballikState) -> Outcome | None:
-    """Say how the game ended, or ``None`` while it goes on."""
+    """Return how the game ended, or ``None`` while it goes on."""
     if state.announced is not None:
         return outcome_of_words(state.announced)
     winner = winner_by_ball(state)
@@ -225,7 +225,7 @@ def outcome_of(state: DiaballikState) -> Outcome | None:
 
 
 def packed_results(turn: TurnInProgress) -> list[int]:
-    """Every distinct result of a whole turn, packed as in ``fast_rules``; uses its tables if the options allow."""
+    """Return every distinct result of a whole turn, packed as in ``fast_rules``, by its tables if the options allow."""
     options = turn.options
     goal = GOAL[turn.player]
     if turn.ended:
@@ -236,7 +236,7 @@ def packed_results(turn: TurnInProgress) -> list[int]:
 
 
 def claimed_results(turn: TurnInProgress, results: Sequence[int]) -> list[int]:
-    """The results after which the mover may at once announce anti-play; empty if anti-play is automatic."""
+    """Return the results after which the mover may at once announce anti-play; empty if anti-play is automatic."""
     options = turn.options
     if options.automatic or not is_wall(turn.foes):
         return []
@@ -272,7 +272,7 @@ class LegalTurns(LazySequence[DiaballikTurn]):
         return len(self._results) + len(self._claimed)
 
     def results(self) -> Sequence[int]:
-        """The packed result of each turn, in order."""
+        """Return the packed result of each turn, in order."""
         self._sort()
         return (*self._results, *self._claimed)
 
@@ -303,5 +303,5 @@ class LegalTurns(LazySequence[DiaballikTurn]):
 
 
 def unpacked(result: int) -> Side:
-    """A packed result as pieces and ball."""
+    """Return a packed result as pieces and ball."""
     return Side(result & PIECES_MASK, result >> BALL_SHIFT)

@@ -24,7 +24,7 @@ TAKE_BACK = "Put everything back as it was and play another turn."
 
 
 def whose_turn(state: DiaballikState, player: str, places: tuple[str, ...]) -> Breach | None:
-    """The breach of playing when it isn't the player's turn, or ``None``."""
+    """Return the breach of playing when it isn't the player's turn, or ``None``."""
     if state.to_move is None:
         return game_over(places)
     if player == state.to_move:
@@ -83,7 +83,7 @@ def _after_the_goal(now: TurnInProgress, places: tuple[str, ...]) -> Breach:
 
 
 def breach_of(now: TurnInProgress, action: Action) -> Breach | None:
-    """The breach of an action at this point of a turn, or ``None`` if it is legal."""
+    """Return the breach of an action at this point of a turn, or ``None`` if it is legal."""
     start, end = PLACES[action.start], PLACES[action.end]
     places = tuple(dict.fromkeys((start, end)))
     if GOAL[now.player] >> now.ball & 1:
@@ -144,7 +144,7 @@ def _pass_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
 
 
 def pass_line_breach(now: TurnInProgress, start: int, end: int) -> Breach | None:
-    """The breach of a pass that isn't straight or is blocked, or ``None``; ignores whether a pass is left."""
+    """Return the breach of a pass that isn't straight or is blocked, or ``None``; ignores whether a pass is left."""
     places = (PLACES[start], PLACES[end])
     if not seen_from(start, 0) >> end & 1:
         sentence = f"{places[0]} and {places[1]} are in no row, column or diagonal together."

@@ -40,13 +40,13 @@ class Components:
     shapes: Mapping[str, Shape]
 
     def turned(self, face: str) -> tuple[Shape, ...]:
-        """Every rotation and reflection of a tile face, or of a shape on the shape die if only its letter is given."""
+        """Return every rotation and reflection of a tile face, or of a shape on the shape die if given its letter."""
         return orientations(self.shapes[face if face in self.shapes else f"{face}4"])
 
 
 @cache
 def printed_components() -> Components:
-    """The components that come with the game; raises UnreadableError if the file is damaged."""
+    """Return the components that come with the game; raises UnreadableError if the file is damaged."""
     return read_components(text())
 
 
@@ -121,7 +121,7 @@ option = None
 
 @cache
 def text() -> str:
-    """The text of the components file that comes with the game."""
+    """Return the text of the components file that comes with the game."""
     return resources.files(__package__).joinpath("components.json").read_text(encoding="utf-8")
 
 

@@ -31,7 +31,7 @@ class FallingShape(NamedTuple):
 
 @cache
 def falling(shapes: tuple[Shape, ...]) -> tuple[FallingShape, ...]:
-    """Every way to hold these rotated shapes above the sheet, in a fixed order."""
+    """Return every way to hold these rotated shapes above the sheet, in a fixed order."""
     found = []
     for shape in shapes:
         width = max(column for column, _ in shape) + 1
@@ -43,14 +43,14 @@ def falling(shapes: tuple[Shape, ...]) -> tuple[FallingShape, ...]:
 
 
 def resting_row(heights: Sequence[int], held: FallingShape) -> int:
-    """The row where the lowest line of the shape comes to rest."""
+    """Return the row where the lowest line of the shape comes to rest."""
     column = held.column
     return max(0, *(heights[column + across] - low for across, low in enumerate(held.lows)))
 
 
 @cache
 def squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
-    """For each way to hold a shape, the squares it fills, by resting row."""
+    """Return the squares that a shape fills, for each way to hold it, by resting row."""
     return tuple(
         tuple(
             tuple((row + up) * COLUMNS + held.column + across for across, up in held.cells)
@@ -61,7 +61,7 @@ def squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
 
 
 def landings(heights: Sequence[int], shapes: tuple[Shape, ...]) -> tuple[Cells, ...]:
-    """Every set of squares where one of these rotated shapes can come to rest, without repeats, in a fixed order."""
+    """Return every set of squares where one of these rotated shapes can come to rest, once, in a fixed order."""
     found = []
     for held, by_row in zip(falling(shapes), squares_at(shapes), strict=True):
         row = resting_row(heights, held)
@@ -72,7 +72,7 @@ def landings(heights: Sequence[int], shapes: tuple[Shape, ...]) -> tuple[Cells, 
 
 @cache
 def turned_shapes(components: Components, face: str) -> tuple[Shape, ...]:
-    """Every rotation and reflection of a tile face, of a shape on the shape die, or of all five for its star."""
+    """Return every rotation and reflection of a tile face, of a shape on the shape die, or of all five for its star."""
     if face == STAR:
         return tuple(shape for letter in SHAPES for shape in components.turned(letter))
     return components.turned(face)
@@ -80,7 +80,7 @@ def turned_shapes(components: Components, face: str) -> tuple[Shape, ...]:
 
 @cache
 def assignments(faces: tuple[str, ...]) -> tuple[str, ...]:
-    """Every distinct way to write the number dice into four cells in order, with stars as any digit; sorted."""
+    """Return every distinct way to write the number dice into four cells in order, with stars as any digit; sorted."""
     fixed = [face for face in faces if face != STAR]
     found: set[tuple[str, ...]] = set()
     for wild in combinations_with_replacement(DIGITS, len(faces) - len(fixed)):
@@ -89,7 +89,7 @@ def assignments(faces: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def fits_dice(digits: str, faces: Sequence[str]) -> bool:
-    """Whether these digits use every number die once, with stars as any digit."""
+    """Return whether these digits use every number die once, with stars as any digit."""
     left = list(digits)
     for face in faces:
         if face != STAR:

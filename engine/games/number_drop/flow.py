@@ -13,30 +13,30 @@ from engine.values import Outcome
 
 
 def new_state(options: NumberDropOptions) -> NumberDropState:
-    """Give the starting state: empty sheets, and the tiles still to be drawn."""
+    """Return the starting state: empty sheets, and the tiles still to be drawn."""
     return NumberDropState(
         options, Phase.TILES, (Sheet(),) * options.players, notches=(0,) * len(LETTERS) if options.solo else ()
     )
 
 
 def everyone(state: NumberDropState) -> int:
-    """The set of players still in the game."""
+    """Return the set of players still in the game."""
     return ((1 << state.options.players) - 1) & ~state.gone
 
 
 def unset(state: NumberDropState) -> int:
-    """The set of players still in the game whose sheets are empty."""
+    """Return the set of players still in the game whose sheets are empty."""
     return sum(1 << player for player in members(everyone(state)) if not any(state.sheets[player].heights))
 
 
 def tiles_drawn(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropState:
-    """Give the state after the tiles are drawn; players without a first digit write it next."""
+    """Return the state after the tiles are drawn; players without a first digit write it next."""
     waiting = unset(state)
     return replace(state, tiles=faces, phase=Phase.SETUP if waiting else Phase.ROLL, playing=waiting)
 
 
 def dice_rolled(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropState:
-    """Give the state after the dice are rolled; a penalty, the solo slides or everyone's drop comes next."""
+    """Return the state after the dice are rolled; a penalty, the solo slides or everyone's drop comes next."""
     rolled = replace(state, roll=faces)
     if state.options.solo:
         return replace(rolled, phase=Phase.SLIDE, playing=1)
@@ -47,7 +47,7 @@ def dice_rolled(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropSta
 
 
 def striking(state: NumberDropState) -> int | None:
-    """The slot whose penalty this roll triggers: with a star, the first circled letter that isn't crossed off."""
+    """Return the slot whose penalty a star triggers: that of the first circled letter that isn't crossed off."""
     if not state.has_star():
         return None
     circled = 0
@@ -83,7 +83,7 @@ def drop_begun(state: NumberDropState) -> NumberDropState:
 
 
 def written(state: NumberDropState, player: int, marks: dict[int, str]) -> NumberDropState:
-    """Give the state after a player wrote a first digit, shape or penalty."""
+    """Return the state after a player wrote a first digit, shape or penalty."""
     sheet = state.sheets[player].written(marks)
     playing = state.playing & ~(1 << player)
     now = replace(state, sheets=_with(state.sheets, player, sheet), playing=playing)
@@ -93,7 +93,7 @@ def written(state: NumberDropState, player: int, marks: dict[int, str]) -> Numbe
 
 
 def looped(state: NumberDropState, player: int, box: int | None, squares: int, *, letter: bool) -> NumberDropState:
-    """Give the state after a player drew a combination, or chose none (``box`` is ``None``)."""
+    """Return the state after a player drew a combination, or chose none (``box`` is ``None``)."""
     sheets = state.sheets
     if box is not None:
         sheets = _with(sheets, player, sheets[player].looped(box, squares, letter=letter))
@@ -101,7 +101,7 @@ def looped(state: NumberDropState, player: int, box: int | None, squares: int, *
 
 
 def phase_checked(state: NumberDropState) -> NumberDropState:
-    """Give the state in the next phase if nobody has anything left to do in this one, else the same state."""
+    """Return the state in the next phase if nobody has anything left to do in this one, else the same state."""
     if state.playing or state.combining:
         return state
     if state.phase is Phase.SETUP:
@@ -112,7 +112,7 @@ def phase_checked(state: NumberDropState) -> NumberDropState:
 
 
 def slidable(state: NumberDropState) -> tuple[int, ...]:
-    """The slots whose tile may slide now; empty if no slide is due."""
+    """Return the slots whose tile may slide now; empty if no slide is due."""
     loose = tuple(slot for slot, notch in enumerate(state.notches) if notch < SLIDES_TO_GO)
     if state.phase is Phase.SLIDE or (state.phase is Phase.STAR_SLIDE and state.roll[-1] == STAR):
         return loose
@@ -141,7 +141,7 @@ def _slides_go_on(state: NumberDropState) -> NumberDropState:
 
 
 def turn_ended(state: NumberDropState) -> NumberDropState:
-    """Give the state after the turn: the game is over, or the next player on the left rolls."""
+    """Return the state after the turn: the game is over, or the next player on the left rolls."""
     ended = replace(state, roll=(), playing=0, combining=0, star_slid=False)
     if state.last_turn or reached_the_line(state) or all_down(state):
         return replace(ended, phase=Phase.OVER)
@@ -155,18 +155,18 @@ def _next_player(state: NumberDropState) -> int:
 
 
 def reached_the_line(state: NumberDropState) -> tuple[int, ...]:
-    """The players still in the game who have written above the Game Over line."""
+    """Return the players still in the game who have written above the Game Over line."""
     x_counts = state.options.x_counts_above_line
     return tuple(player for player in members(everyone(state)) if state.sheets[player].game_over_lines(x_counts))
 
 
 def all_down(state: NumberDropState) -> bool:
-    """Solo: whether every tile has reached the bottom."""
+    """Return whether every tile of a solo game has reached the bottom."""
     return bool(state.notches) and all(notch == SLIDES_TO_GO for notch in state.notches)
 
 
 def resigned(state: NumberDropState, player: int) -> NumberDropState:
-    """Give the state after a player resigned: the others play on, and penalties ignore that sheet."""
+    """Return the state after a player resigned: the others play on, and penalties ignore that sheet."""
     mask = 1 << player
     now = replace(state, gone=state.gone | mask, playing=state.playing & ~mask, combining=state.combining & ~mask)
     left = everyone(now)
@@ -178,13 +178,13 @@ def resigned(state: NumberDropState, player: int) -> NumberDropState:
 
 
 def scores_of(state: NumberDropState) -> dict[str, int]:
-    """Everyone's current points, including players who resigned."""
+    """Return everyone's current points, including players who resigned."""
     x_counts = state.options.x_counts_above_line
     return {PLAYERS[player]: sheet.score(x_counts) for player, sheet in enumerate(state.sheets)}
 
 
 def outcome_of(state: NumberDropState) -> Outcome | None:
-    """Say how the game ended, or ``None`` while it goes on."""
+    """Return how the game ended, or ``None`` while it goes on."""
     if state.phase is not Phase.OVER:
         return None
     if state.drawn:
@@ -212,10 +212,10 @@ def _with(sheets: tuple[Sheet, ...], player: int, sheet: Sheet) -> tuple[Sheet, 
 
 
 def marks_of(squares: Cells, digits: str | None) -> dict[int, str]:
-    """The marks that a drop writes: the digits in the order of the squares, or crosses without digits."""
+    """Return the marks that a drop writes: the digits in the order of the squares, or crosses without digits."""
     return dict(zip(squares, digits or CROSS * len(squares), strict=True))
 
 
 def letter_open(state: NumberDropState, player: int, box: int) -> bool:
-    """Whether the player may circle the letter of this box on filling it."""
+    """Return whether the player may circle the letter of this box on filling it."""
     return state.sheets[player].earns_letter(box) and not state.crossed_off >> (box % 5) & 1

@@ -18,7 +18,7 @@ _BETWEEN_TURNS = (Phase.TILES, Phase.SETUP, Phase.ROLL, Phase.SLIDE)
 
 
 def fault_of(state: NumberDropState) -> str | None:
-    """Name the invariant that this position breaks, or ``None``."""
+    """Return the invariant that this position breaks, in words, or ``None``."""
     checks: tuple[Callable[[NumberDropState], str | None], ...] = (
         _of_sheets,
         _of_players,
@@ -81,7 +81,7 @@ def _of_start(state: NumberDropState) -> str | None:
 
 
 def is_first_digit(sheet: Sheet, player: int) -> bool:
-    """Whether a sheet shows a player's first digit and nothing else."""
+    """Return whether a sheet shows a player's first digit and nothing else."""
     return sheet.cells[:COLUMNS].strip(EMPTY_CELL) == str(player + 1) and max(sheet.heights) == 1
 
 

@@ -20,7 +20,7 @@ from engine.values import Player
 
 
 def marked_sheets(state: NumberDropState) -> dict[Player, MarkedSheet]:
-    """Every player's marked sheet; sums and the score are written once the game is over."""
+    """Return every player's marked sheet; sums and the score are written once the game is over."""
     return {player: _marked(player, sheet, state) for player, sheet in zip(PLAYERS, state.sheets, strict=False)}
 
 

@@ -178,7 +178,7 @@ def _read_written(state: NumberDropState, text: str, lowered: str, position: int
 
 
 def _after_gap(text: str, position: int) -> int:
-    """The position of the next word."""
+    """Return the position of the next word."""
     while position < len(text) and text[position] in _GAP:
         position += 1
     return position
@@ -228,7 +228,7 @@ _HIGH_SCORES = (
 
 
 def _high_scores(state: NumberDropState) -> tuple[str, ...]:
-    """The place of a solo game's score in the printed table."""
+    """Return the place of a solo game's score in the printed table."""
     if not state.options.solo or state.phase is not Phase.OVER:
         return ()
     score = state.sheets[0].score(state.options.x_counts_above_line)

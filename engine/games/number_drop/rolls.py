@@ -40,7 +40,7 @@ def _sorted(numbers: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def dice_rolls(components: Components) -> tuple[PossibleRoll, ...]:
-    """Every roll of the five dice in canonical order, with its probability."""
+    """Return every roll of the five dice in canonical order, with its probability."""
     return every_roll(components.dice, lambda faces: (*_sorted(faces[:NUMBER_DICE]), faces[NUMBER_DICE]))
 
 
@@ -50,7 +50,7 @@ def _known_rolls(components: Components) -> frozenset[tuple[str, ...]]:
 
 
 def tile_draws(options: NumberDropOptions) -> tuple[PossibleRoll, ...]:
-    """Every way to draw the tiles to slots A to E, with its probability. In solo games the solo side is always up."""
+    """Return every way to draw the tiles to slots A to E, with its probability; in solo games the solo side is up."""
     return _draws(options.components.tiles, _sides_up(options))
 
 
@@ -78,7 +78,7 @@ def _known_draws(tiles: tuple[tuple[str, str], ...], sides: tuple[int, ...]) -> 
 
 
 def read_dice_roll(components: Components, faces: Sequence[str]) -> tuple[str, ...]:
-    """Give the faces of a roll in canonical order; raises IllegalTurnError if these dice can't show them."""
+    """Return the faces of a roll in canonical order; raises IllegalTurnError if these dice can't show them."""
     ordered = canonical(tuple(faces))
     if ordered not in _known_rolls(components):
         raise IllegalTurnError(
@@ -88,7 +88,7 @@ def read_dice_roll(components: Components, faces: Sequence[str]) -> tuple[str, .
 
 
 def read_tile_draw(options: NumberDropOptions, faces: Sequence[str]) -> tuple[str, ...]:
-    """Give the faces of the tiles in slots A to E; raises IllegalTurnError if these tiles can't show them."""
+    """Return the faces of the tiles in slots A to E; raises IllegalTurnError if these tiles can't show them."""
     drawn = tuple(faces)
     if drawn not in _known_draws(options.components.tiles, _sides_up(options)):
         example = ",".join(tile_draws(options)[0].roll.faces)
@@ -100,7 +100,7 @@ def read_tile_draw(options: NumberDropOptions, faces: Sequence[str]) -> tuple[st
 
 
 def awaits_roll(state: NumberDropState) -> bool:
-    """Say whether tiles must be drawn or dice rolled now."""
+    """Return whether tiles must be drawn or dice rolled now."""
     return state.phase in (Phase.TILES, Phase.ROLL)
 
 
@@ -112,7 +112,7 @@ def possible_rolls(state: NumberDropState) -> Sequence[PossibleRoll]:
 
 
 def rolled(state: NumberDropState, roll: Roll) -> NumberDropState:
-    """Give the state after the tiles were drawn or the dice rolled; raises IllegalTurnError.
+    """Return the state after the tiles were drawn or the dice rolled; raises IllegalTurnError.
 
     Faces of dice may be in any order; those of tiles are in the order of their slots.
     """
@@ -125,7 +125,7 @@ def rolled(state: NumberDropState, roll: Roll) -> NumberDropState:
 
 
 def roll_of(state: NumberDropState) -> Roll | None:
-    """Give the roll that is still to be dropped, or ``None``; a roll that triggers a penalty is used up."""
+    """Return the roll that is still to be dropped, or ``None``; a roll that triggers a penalty is used up."""
     return Roll(state.roll) if state.roll else None
 
 

@@ -83,12 +83,12 @@ outcome = flow.outcome_of
 
 
 def new(options: Mapping[str, OptionValue] | None = None) -> NumberDropState:
-    """Give the starting state, with empty sheets and the tiles still to be drawn; raises OptionError."""
+    """Return the starting state, with empty sheets and the tiles still to be drawn; raises OptionError."""
     return flow.new_state(options_from(options))
 
 
 def players_to_move(state: NumberDropState) -> tuple[Player, ...]:
-    """Name everyone who may write now, clockwise from the first; if a roll is awaited, the player who rolls."""
+    """Return everyone who may write now, clockwise from the first; if a roll is awaited, the player who rolls."""
     busy = tuple(PLAYERS[player] for player in state.busy())
     return busy or (() if state.to_move is None else (state.to_move,))
 
@@ -100,7 +100,7 @@ def perft_turns(state: NumberDropState) -> Sequence[NumberDropTurn]:
 
 
 def count_from(state: NumberDropState, roll: Roll | None, colour: str | None) -> NumberDropState:
-    """Give the state in which only the player to move drops this roll, onto their current sheet.
+    """Return the state in which only the player to move drops this roll, onto their current sheet.
 
     The set-up, penalties and solo slides are skipped. Without ``roll``, a position with a roll on the table is given as
     it is. Raises IllegalTurnError if the roll is impossible or missing, or if a colour is given.
@@ -132,7 +132,7 @@ def announcements(state: NumberDropState) -> Sequence[Announcement]:
 
 
 def announce(state: NumberDropState, announcement: Announcement) -> NumberDropState:
-    """Give the state after a resignation or an agreed draw; raises IllegalTurnError."""
+    """Return the state after a resignation or an agreed draw; raises IllegalTurnError."""
     if announcement not in announcements(state):
         listed = ", ".join(format_announcement(each) for each in announcements(state)) or "nothing"
         said = format_announcement(announcement)
@@ -146,12 +146,12 @@ def announce(state: NumberDropState, announcement: Announcement) -> NumberDropSt
 
 
 def certainty(state: NumberDropState, turn: NumberDropTurn) -> Certainty:
-    """Say whether the turn is legal; nothing is hidden, so it is certain or impossible."""
+    """Return whether the turn is legal; nothing is hidden, so it is certain or impossible."""
     return Certainty.CERTAIN if playing.is_legal(state, turn) else Certainty.IMPOSSIBLE
 
 
 def apply(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
-    """Give the state after a turn of any player who may play; raises IllegalTurnError with breaches."""
+    """Return the state after a turn of any player who may play; raises IllegalTurnError with breaches."""
     if not playing.is_legal(state, turn):
         raise not_legal(format_turn(turn), breaches_of(state, turn))
     return playing.played(state, turn)
@@ -166,7 +166,7 @@ def combine(turns: Sequence[NumberDropTurn]) -> NumberDropTurn:
 
 
 def turns_showing(state: NumberDropState, could_be: CouldBe) -> Iterator[NumberDropTurn]:
-    """Every legal turn after which the sheets could look like this, player by player; see ``engine.showing``.
+    """Yield every legal turn after which the sheets could look like this, player by player; see ``engine.showing``.
 
     Each is one turn of one player. If several have written, ask about each player's sheet separately.
     """
@@ -199,7 +199,7 @@ class _SeenSheet:
             yield from self._seen.nearest_first(changes)
 
     def _written(self, turn: NumberDropTurn) -> dict[str, str]:
-        """The looks changed by a first digit or a penalty; a slide changes none."""
+        """Return the looks changed by a first digit or a penalty; a slide changes none."""
         return dict.fromkeys(turn.places, look_of(getattr(turn, "digit", CROSS), False))
 
     def _drops(self) -> Iterator[Drop]:
@@ -215,7 +215,7 @@ class _SeenSheet:
         return "".join(digit for digit in DIGITS if self._seen.could_show(place, look_of(digit, False)))
 
     def _combinations(self) -> Iterator[Combination]:
-        """The turn without a combination first, then loops, smallest first."""
+        """Yield the turn without a combination first, then loops, smallest first."""
         if not self._changed:
             yield Combination(self._name)
         sheet = self._state.sheets[self._player]
@@ -240,7 +240,7 @@ class _SeenSheet:
 
 
 def _digits_for(allowed: Sequence[Collection[str]], faces: Sequence[str]) -> Iterator[str]:
-    """Every way to write these dice, one in each cell, with stars as any digit that is allowed there."""
+    """Yield every way to write these dice, one in each cell, with stars as any digit that is allowed there."""
     fixed = Counter(face for face in faces if face != STAR)
 
     def written(cell: int, stars: int) -> Iterator[str]:

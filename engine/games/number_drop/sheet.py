@@ -44,7 +44,7 @@ _COLUMNS_OF_BOXES = (range(5), range(5, 10))
 
 
 def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSheet:  # noqa: ARG001 - one for all
-    """The sheet as printed, the same for every player and under all options."""
+    """Return the sheet as printed, the same for every player and under all options."""
     sizes = tuple(Box(str(size)) for size in range(SMALLEST, LARGEST + 1))
     above = LINES - LINES_BELOW_GAME_OVER
     groups = (
@@ -68,12 +68,12 @@ class Points(NamedTuple):
 
 
 def box_of(kind: str, size: int) -> int:
-    """The index in BOXES of a combination of this kind and size, 3 to 8."""
+    """Return the index in BOXES of a combination of this kind and size, 3 to 8."""
     return BONUS_BOX if size == BONUS_SIZE else size - SMALLEST + (0 if kind == IDENTICAL else 5)
 
 
 def kind_of_digits(digits: str) -> str | None:
-    """The kind of these digits in any order: all equal, consecutive, or ``None``."""
+    """Return the kind of these digits in any order: all equal, consecutive, or ``None``."""
     if len(set(digits)) == 1:
         return IDENTICAL
     ordered = sorted(map(int, digits))
@@ -81,7 +81,7 @@ def kind_of_digits(digits: str) -> str | None:
 
 
 def box_of_marks(marks: str) -> int | None:
-    """The index in BOXES of the combination that these marks of a sheet make, in any order, or ``None``."""
+    """Return the index in BOXES of the combination that these marks of a sheet make, in any order, or ``None``."""
     if not (marks.isdecimal() and SMALLEST <= len(marks) <= BONUS_SIZE):
         return None
     kind = kind_of_digits(marks)
@@ -112,22 +112,22 @@ class Sheet:
         return squares
 
     def line(self, line: int) -> str:
-        """The cells of a line, counted from 0 at the bottom."""
+        """Return the cells of a line, counted from 0 at the bottom."""
         return self.cells[line * COLUMNS : (line + 1) * COLUMNS]
 
     def full_lines(self) -> tuple[int, ...]:
-        """The filled lines below the Game Over line, counted from 0 at the bottom."""
+        """Return the filled lines below the Game Over line, counted from 0 at the bottom."""
         return tuple(line for line in range(LINES_BELOW_GAME_OVER) if EMPTY_CELL not in self.line(line))
 
     def game_over_lines(self, x_counts: bool) -> tuple[int, ...]:
-        """The lines above the Game Over line with a digit in them (or, with ``x_counts``, an X)."""
+        """Return the lines above the Game Over line with a digit in them (or, with ``x_counts``, an X)."""
         if max(self.heights) <= LINES_BELOW_GAME_OVER:
             return ()
         blank = {EMPTY_CELL} if x_counts else {EMPTY_CELL, CROSS}
         return tuple(line for line in range(LINES_BELOW_GAME_OVER, LINES) if set(self.line(line)) - blank)
 
     def points(self, x_counts: bool) -> Points:
-        """The current points by category."""
+        """Return the current points by category."""
         return Points(
             sum(size for (_, size), loop in zip(BOXES, self.loops, strict=True) if loop),
             FULL_COLUMN_POINTS * sum(all(self.loops[box] for box in column) for column in _COLUMNS_OF_BOXES),
@@ -136,27 +136,27 @@ class Sheet:
         )
 
     def score(self, x_counts: bool) -> int:
-        """The sum of the current points."""
+        """Return the sum of the current points."""
         return sum(self.points(x_counts))
 
     def written(self, marks: dict[int, str]) -> Sheet:
-        """The sheet with these marks added by square."""
+        """Return the sheet with these marks added by square."""
         cells = list(self.cells)
         for square, mark in marks.items():
             cells[square] = mark
         return replace(self, cells="".join(cells))
 
     def looped(self, box: int, squares: int, *, letter: bool) -> Sheet:
-        """The sheet with a loop added to a box, and with the box's letter circled if ``letter``."""
+        """Return the sheet with a loop added to a box, and with the box's letter circled if ``letter``."""
         loops = (*self.loops[:box], squares, *self.loops[box + 1 :])
         return replace(self, loops=loops, letters=self.letters | (1 << (box % 5) if letter else 0))
 
     def earns_letter(self, box: int) -> bool:
-        """Whether filling this box fills both of its size, so its letter may be circled."""
+        """Return whether filling this box fills both of its size, so its letter may be circled."""
         return box != BONUS_BOX and bool(self.loops[(box + 5) % 10]) and not self.letters >> (box % 5) & 1
 
     def faults(self) -> str | None:
-        """Name the invariant that this sheet breaks, worded to follow "the sheet", or ``None``."""
+        """Return the invariant that this sheet breaks, worded to follow "the sheet", or ``None``."""
         return _fault_of_cells(self.cells) or _fault_of_loops(self) or _fault_of_letters(self)
 
 
@@ -204,7 +204,7 @@ def _fault_of_letters(sheet: Sheet) -> str | None:
 
 
 def hangs_together(cells: str, squares: int) -> bool:
-    """Whether these digits are connected as a combination: side by side, and in order if consecutive."""
+    """Return whether these digits are connected as a combination: side by side, and in order if consecutive."""
     listed = list(members(squares))
     kind = kind_of_digits("".join(cells[square] for square in listed))
     if kind is None:
@@ -223,7 +223,7 @@ _NOT_LAST = GRID.every & ~sum(1 << (line * COLUMNS + COLUMNS - 1) for line in ra
 
 
 def _beside(squares: int) -> int:
-    """The squares beside a set; faster than ``GRID.beside``, as the result may include squares above the sheet."""
+    """Return the squares beside a set, faster than ``GRID.beside``; may include squares above the sheet."""
     return (squares & _NOT_LAST) << 1 | (squares & _NOT_FIRST) >> 1 | squares << COLUMNS | squares >> COLUMNS
 
 
@@ -232,7 +232,7 @@ _QUICK_BOXES = frozenset(box_of(IDENTICAL, size) for size in range(SMALLEST, SMA
 
 
 def combinations(sheet: Sheet, most: int | None = None) -> tuple[tuple[int, int], ...]:
-    """Every open box that can be filled and the squares to loop, by box, then by squares, without repeats.
+    """Return every open box that can be filled and the squares to loop, by box, then by squares, without repeats.
 
     ``most`` limits their number, since a sheet full of one digit would have a hundred thousand.
     """
@@ -240,7 +240,7 @@ def combinations(sheet: Sheet, most: int | None = None) -> tuple[tuple[int, int]
 
 
 def combinations_in_order(sheet: Sheet) -> Iterator[tuple[int, int]]:
-    """Like `combinations`, but lazy: most are searched for only when iteration reaches them."""
+    """Yield the same as `combinations`, but lazily: most are searched for only when iteration reaches them."""
     digits = unused_digits(sheet)
     for quick in (True, False):
         loops = [loop or (box in _QUICK_BOXES) is not quick for box, loop in enumerate(sheet.loops)]
@@ -248,12 +248,12 @@ def combinations_in_order(sheet: Sheet) -> Iterator[tuple[int, int]]:
 
 
 def has_combination(sheet: Sheet) -> bool:
-    """Whether any open box can be filled."""
+    """Return whether any open box can be filled."""
     return any(True for _ in _each(unused_digits(sheet), sheet.loops))
 
 
 def unused_digits(sheet: Sheet) -> list[int]:
-    """For each digit, the set of squares that show it outside all loops."""
+    """Return, for each digit, the set of squares that show it outside all loops."""
     digits = [0] * 10
     free = ~sheet.circled
     for square, mark in enumerate(sheet.cells):
@@ -263,7 +263,7 @@ def unused_digits(sheet: Sheet) -> list[int]:
 
 
 def found_in(digits: list[int], loops: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Every open box and set of squares that fills it, given the squares of each digit; open boxes have loop 0."""
+    """Return every open box (its loop is 0) and set of squares that fills it, given the squares of each digit."""
     return tuple(sorted(_each(digits, loops)))
 
 
@@ -297,7 +297,7 @@ def _identical(digits: list[int], sizes: set[int]) -> Iterator[int]:
 
 
 def _connected_sets(patch: int, largest: int, sizes: set[int]) -> Iterator[int]:
-    """Every connected subset of a patch with one of these sizes, each once.
+    """Yield every connected subset of a patch with one of these sizes, each once.
 
     Redelmeier's algorithm: starting from its lowest square, a set grows only by squares that were not rejected before
     (D. H. Redelmeier, Counting polyominoes, Discrete Mathematics 36, 1981).

@@ -157,13 +157,13 @@ class NumberDropState:
         return PLAYERS[busy[0] if busy else self.first]
 
     def in_order(self) -> tuple[int, ...]:
-        """The players still in the game, clockwise from the first player."""
+        """Return the players still in the game, clockwise from the first player."""
         count = self.options.players
         around = ((self.first + step) % count for step in range(count))
         return tuple(player for player in around if not self.gone >> player & 1)
 
     def busy(self) -> tuple[int, ...]:
-        """The players who may play a turn now, clockwise from the first player."""
+        """Return the players who may play a turn now, clockwise from the first player."""
         if self.options.clockwise and self.phase is Phase.DROP:
             # Combinations wait until all players have dropped.
             pending = self.playing or self.combining
@@ -172,7 +172,7 @@ class NumberDropState:
         return tuple(player for player in self.in_order() if pending >> player & 1)
 
     def has_star(self) -> bool:
-        """Whether a die of the roll shows a star."""
+        """Return whether a die of the roll shows a star."""
         return STAR in self.roll
 
 
@@ -248,7 +248,7 @@ NumberDropTurn: TypeAlias = SetUpDigit | Drop | PenaltyDrop | Combination | Slid
 
 
 def look_of(mark: str, circled: bool) -> LookName:
-    """The look of a cell."""
+    """Return the look of a cell."""
     if mark == EMPTY_CELL:
         return EMPTY
     if mark == CROSS:

@@ -45,7 +45,7 @@ appearance = appearance_of
 
 
 def looks_before(look: LookName) -> tuple[LookName, ...]:
-    """The look of a digit before it was circled, since a shape and its loop may be seen together."""
+    """Return the look of a digit before it was circled, since a shape and its loop may be seen together."""
     digit = look.removesuffix(CIRCLED)
     return () if digit == look else (digit,)
 
@@ -56,7 +56,7 @@ def set_up(
     *,
     anywhere: bool = False,  # noqa: ARG001 - there is only one start
 ) -> NumberDropState:
-    """Give the starting state that sheets show: empty or with first digits; raises IllegalTurnError with breaches."""
+    """Return the starting state that sheets show: empty or with first digits; raises IllegalTurnError with breaches."""
     in_force = options_from(options)
     start = flow.new_state(in_force)
     cells = [list(EMPTY_CELLS) for _ in start.sheets]
@@ -95,7 +95,7 @@ def _breaches_of_start(player: int, sheet: Sheet) -> list[Breach]:
 
 
 def amend(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> NumberDropState:
-    """Give the state as corrected by a person: places have these ``looks``, ``to_move`` is first, the rest stays.
+    """Return the state as corrected by a person: places have these ``looks``, ``to_move`` is first, the rest stays.
 
     A loop stays if all its digits are still circled; each patch of other circled digits must be one loop. Raises
     UnreadableError for an unknown place, look or player, or if the result is not a possible position.
@@ -144,7 +144,7 @@ def _relooped(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
 
 
 def _resettled(state: NumberDropState) -> NumberDropState:
-    """Give the corrected state with what the game waits for now."""
+    """Return the corrected state with what the game waits for now."""
     ended = bool(flow.reached_the_line(state)) or state.last_turn or flow.all_down(state) or state.drawn
     given_up = flow.everyone(state).bit_count() <= (0 if state.options.solo else 1)
     if state.phase is Phase.OVER:
@@ -172,7 +172,7 @@ def _with_first(state: NumberDropState, to_move: Player) -> NumberDropState:
 
 
 def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
-    """Give the points of one sheet by category; touching loops are separated by which combinations they can be.
+    """Return the points of one sheet by category; touching loops are separated by which combinations they can be.
 
     Raises UnreadableError if the circled digits can't be combinations on one sheet.
     """
@@ -191,7 +191,7 @@ def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
 
 
 def _parted(digits: list[int], left: int, loops: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Loops by box that cover exactly these squares without overlapping, or ``None`` if there are none."""
+    """Return loops by box that cover exactly these squares without overlapping, or ``None`` if there are none."""
     if not left:
         return loops
     for box, squares in found_in([each & left for each in digits], loops):
@@ -225,7 +225,7 @@ def explain(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:
 
 
 def _due(before: NumberDropState, player: int, seen: Mapping[int, Mapping[int, tuple[str, bool]]]) -> NumberDropState:
-    """The state in which to judge a player: if play is clockwise, the other players' visible turns count as done."""
+    """Return the state in which to judge a player; in clockwise play the others' visible turns count as done."""
     if not before.options.clockwise:
         return before
     done = set_of(*(other for other in seen if other != player))
@@ -258,7 +258,7 @@ def _of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, b
 def _spoilt(
     before: NumberDropState, player: int, seen: dict[int, tuple[str, bool]], changed: list[int], on_changed: int
 ) -> list[Breach]:
-    """The breaches of erasing or changing marks; ``on_changed`` is a new loop around some of the changed digits."""
+    """Return the breaches of erasing or changing marks; ``on_changed`` is a new loop around changed digits."""
     sheet = before.sheets[player]
     who = PLAYERS[player]
     plain = [square for square in sorted(seen) if not seen[square][1] and square not in changed]
@@ -302,7 +302,7 @@ def _of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ..
 
 
 def _covered(loop: int, inside: list[int]) -> bool:
-    """Whether the squares are exactly covered by some of these loops without overlap."""
+    """Return whether the squares are exactly covered by some of these loops without overlap."""
     pending = [loop]
     seen = set()
     while pending:
@@ -318,5 +318,5 @@ def _covered(loop: int, inside: list[int]) -> bool:
 
 
 def unfinished(state: NumberDropState) -> tuple[Unfinished, ...]:  # noqa: ARG001
-    """Always empty: there are too many half-written shapes to list, so `explain` says what is missing instead."""
+    """Return nothing: there are too many half-written shapes to list, so `explain` says what is missing instead."""
     return ()

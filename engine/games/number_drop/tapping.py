@@ -58,7 +58,7 @@ def _of_player(state: NumberDropState, player: int, taps: Steps) -> Tapped[Numbe
 
 
 def _drop(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
-    """Taps for a square, its digit, the next square and so on, until only one placement of the shape fits."""
+    """Return what may follow a square, its digit, the next square and so on, until one placement of the shape fits."""
     name, dice = PLAYERS[player], state.roll[:-1]
     shapes = turned_shapes(state.options.components, state.roll[-1])
     falls = [_places(name, cells) for cells in landings(state.sheets[player].heights, shapes)]
@@ -78,7 +78,7 @@ def _drop(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDrop
 
 
 def _may_write(digits: str, dice: tuple[str, ...]) -> bool:
-    """Whether these digits can be some of the dice, with stars as any digit."""
+    """Return whether these digits can be some of the dice, with stars as any digit."""
     beyond = Counter(digits) - Counter(face for face in dice if face != STAR)
     return set(digits) <= set(DIGITS) and beyond.total() <= dice.count(STAR)
 

@@ -81,7 +81,7 @@ def turns_of(state: NumberDropState, player: int) -> Sequence[NumberDropTurn]:
 
 
 def penalty_shapes(state: NumberDropState) -> tuple[frozenset[tuple[int, int]], ...]:
-    """Every rotation and reflection of the penalty that drops now."""
+    """Return every rotation and reflection of the penalty that drops now."""
     return turned_shapes(state.options.components, state.tiles[int(state.slot or 0)])
 
 
@@ -105,7 +105,7 @@ def combinations_of(state: NumberDropState, player: int, most: int | None = None
 
 
 def is_legal(state: NumberDropState, turn: NumberDropTurn) -> bool:
-    """Whether the turn may be played now."""
+    """Return whether the turn may be played now."""
     if turn.player not in PLAYERS[: state.options.players]:
         return False
     player = PLAYERS.index(turn.player)
@@ -117,7 +117,7 @@ def is_legal(state: NumberDropState, turn: NumberDropTurn) -> bool:
 
 
 def _fits(state: NumberDropState, player: int, turn: Combination) -> bool:
-    """Whether a combination may be drawn, checked without listing all of them."""
+    """Return whether a combination may be drawn, checked without listing all of them."""
     if not turn.squares:
         return turn == Combination(turn.player)
     sheet = state.sheets[player]
@@ -133,17 +133,17 @@ def _fits(state: NumberDropState, player: int, turn: Combination) -> bool:
 
 
 def squares_of(names: Sequence[str]) -> int:
-    """The set of the squares with these names."""
+    """Return the set of the squares with these names."""
     return sum(1 << GRID.index[name] for name in set(names))
 
 
 def digits_at(cells: str, squares: int) -> str:
-    """The marks in a set of squares, in rising order of squares, with dots for open cells."""
+    """Return the marks in a set of squares, in rising order of squares, with dots for open cells."""
     return "".join(cells[GRID.index[name]] for name in GRID.names_of(squares)) or EMPTY_CELL
 
 
 def played(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
-    """Give the state after a legal turn."""
+    """Return the state after a legal turn."""
     player = PLAYERS.index(turn.player)
     if isinstance(turn, SetUpDigit):
         return flow.written(state, player, {GRID.index[turn.square]: turn.digit})
@@ -160,7 +160,7 @@ def played(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
 
 
 def turn_of_marks(state: NumberDropState, player: str, marks: dict[str, str]) -> NumberDropTurn:
-    """The turn that writes these marks, legal or not; its kind follows from the phase."""
+    """Return the turn that writes these marks, legal or not; its kind follows from the phase."""
     squares = in_order(list(marks))
     digits = "".join(marks[square] for square in squares)
     if state.phase is Phase.SETUP and len(squares) == 1 and digits != CROSS:

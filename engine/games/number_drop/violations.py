@@ -71,7 +71,7 @@ def _breach(rule: str, told: str, remedy: str, turn: NumberDropTurn | None = Non
 
 
 def _untimely(state: NumberDropState, player: int, turn: NumberDropTurn) -> Breach | None:
-    """The breach of playing out of turn or in the wrong phase, or ``None``."""
+    """Return the breach of playing out of turn or in the wrong phase, or ``None``."""
     who = turn.player
     take_back = "Take it back." if isinstance(turn, Slide) else f"Erase it from {who}'s sheet."
     if state.phase is Phase.OVER:
@@ -139,7 +139,7 @@ def _wrong_kind(state: NumberDropState, take_back: str, turn: NumberDropTurn) ->
 
 
 def _asked(state: NumberDropState) -> str:
-    """Say what the game waits for."""
+    """Return what the game waits for."""
     tile = "" if state.slot is None else state.tiles[state.slot]
     return _ASKED[state.phase].format(tile=tile, shape=state.roll[-1] if state.roll else "", first=state.to_move)
 

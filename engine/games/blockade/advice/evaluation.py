@@ -68,14 +68,14 @@ class ColourProgress:
     ready: int
 
     def steps(self, walls: int) -> int:
-        """The fewest steps to five towers with these walls in the way, at most ``UNREACHABLE``."""
+        """Return the fewest steps to five towers with these walls in the way, at most ``UNREACHABLE``."""
         if len(self.mediums) < len(self.larges):
             return _HOPELESS
         mediums = _assigned(walls, self.mediums, self.larges, 0)
         return min(_HOPELESS, mediums + _assigned(walls, self.smalls, self.larges, _BACK_AGAIN))
 
     def steps_to_gate(self, walls: int, gate: int) -> int:
-        """The fewest steps to towers on all squares of ``gate`` without one, at most ``UNREACHABLE``."""
+        """Return the fewest steps to towers on all squares of ``gate`` without one, at most ``UNREACHABLE``."""
         larges = tuple(square for square in self.larges if gate >> square & 1)
         if not larges:
             return 0
@@ -85,7 +85,7 @@ class ColourProgress:
         return min(_HOPELESS, mediums + _assigned(walls, self.smalls, larges, _BACK_AGAIN))
 
     def next_tower(self, walls: int) -> int:
-        """The fewest steps to one more tower with these walls in the way, at most ``UNREACHABLE``."""
+        """Return the fewest steps to one more tower with these walls in the way, at most ``UNREACHABLE``."""
         return min((self._tower_on(walls, large) for large in self.larges), default=0)
 
     def _tower_on(self, walls: int, large: int) -> int:
@@ -95,7 +95,7 @@ class ColourProgress:
 
 
 def progress_of(stacks: Stacks, colour: int) -> ColourProgress:
-    """The progress of a colour in these stacks."""
+    """Return the progress of a colour in these stacks."""
     larges: list[int] = []
     mediums: list[int] = []
     smalls: list[int] = []
@@ -115,7 +115,7 @@ def progress_of(stacks: Stacks, colour: int) -> ColourProgress:
 
 
 def progress_after(terrain: Terrain, layout: Layout) -> tuple[ColourProgress, int]:
-    """The progress of a colour in a layout, and the set of squares with its new blockades."""
+    """Return the progress of a colour in a layout, and the set of squares with its new blockades."""
     larges: list[int] = []
     mediums: list[int] = []
     smalls: list[int] = []
@@ -136,7 +136,7 @@ def progress_after(terrain: Terrain, layout: Layout) -> tuple[ColourProgress, in
 
 @lru_cache(maxsize=1 << 14)
 def _assigned(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], staying: int) -> int:
-    """The least cost of assigning each target its own source; a source already on its target costs ``staying``."""
+    """Return the least cost of assigning each target its own source; one already there costs ``staying``."""
     way = distances(walls)
     least = {0: 0}
     for source in sources:
@@ -154,7 +154,7 @@ def _assigned(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], st
 
 @cache
 def _within_turns(steps: int) -> tuple[float, ...]:
-    """``_within_turns(steps)[turns]``: the probability that this many ordinary dice add up to at least ``steps``."""
+    """Return the probability, by number of ordinary dice, that they add up to at least ``steps``."""
     if steps >= _HOPELESS:
         return (0.0,) * (_MOST_TURNS + 1)
     chances = {0: 1.0}
@@ -171,7 +171,7 @@ def _within_turns(steps: int) -> tuple[float, ...]:
 
 @cache
 def _next_turn(first: int, second: int) -> float:
-    """The probability that one roll, shared out in the best way, completes a colour with these steps left."""
+    """Return the probability that one roll, shared out in the best way, completes a colour with these steps left."""
     enough = sum(
         any(points >= first or others >= second for points, others in allocations((one, two)))
         for one in range(1, 7)
@@ -182,7 +182,7 @@ def _next_turn(first: int, second: int) -> float:
 
 @lru_cache(maxsize=1 << 14)
 def _done_by(first: int, second: int) -> tuple[float, ...]:
-    """``_done_by(first, second)[turns]``: the probability of winning within ``turns`` with these steps left."""
+    """Return the probability, by number of turns, of winning within them with these steps left."""
     one, two = _within_turns(min(first, _HOPELESS)), _within_turns(min(second, _HOPELESS))
     done = [1 - (1 - a) * (1 - b) for a, b in zip(one, two, strict=True)]
     done[1] = _next_turn(first, second)
@@ -193,7 +193,7 @@ def _done_by(first: int, second: int) -> tuple[float, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def chance_of_race(mine: tuple[int, int], theirs: tuple[int, int]) -> float:
-    """The probability that the player with ``mine`` steps left wins when the opponent, with ``theirs``, rolls next."""
+    """Return the probability that the player with ``mine`` steps left wins if the opponent (``theirs``) rolls next."""
     ours, others = _done_by(*sorted(mine)), _done_by(*sorted(theirs))
     chance = sum((ours[turn] - ours[turn - 1]) * (1 - others[turn]) for turn in range(1, len(ours)))
     undecided = (1 - ours[-1]) * (1 - others[-1])
@@ -214,13 +214,13 @@ class Rivals:
         return self.standings[0].ready | self.standings[1].ready
 
     def steps(self, standing: ColourProgress) -> int:
-        """The steps left of one of our colours, with the opponent's coming walls partly counted."""
+        """Return the steps left of one of our colours, with the opponent's coming walls partly counted."""
         now = standing.steps(self.walls_against_us)
         soon = standing.steps(self.walls_against_us | self.ready) if self.ready else now
         return round(now + _READY_COUNTS * (soon - now)) if now < _HOPELESS else now
 
     def their_steps(self, built: int, ready: int) -> tuple[int, int]:
-        """The steps left of the opponent's colours after we build on ``built`` and lack only the small on ``ready``."""
+        """Return the opponent's steps left after we build on ``built`` and lack only the small on ``ready``."""
         walls = self.walls_against_them | built
         steps = []
         for standing in self.standings:
@@ -231,7 +231,7 @@ class Rivals:
 
 
 def rivals_of(stacks: Stacks, player: str) -> Rivals:
-    """The opponent's side of a position in which ``player`` is to move."""
+    """Return the opponent's side of a position in which ``player`` is to move."""
     theirs = other(player)
     first, second = OWNED[theirs]
     return Rivals(

@@ -237,7 +237,7 @@ class _HintSearch:
         self._tell(self._hint(chance, best.candidate.pair, best.candidate.turn))
 
     def _candidates(self) -> list[_Candidate]:
-        """The best turns by the race, a few for each set of squares built on; none if a turn wins."""
+        """Return the best turns by the race, a few for each set of squares built on; none if a turn wins."""
         least = self.judged[0][0] - _BEHIND_AT_MOST
         stacks = self.state.stacks
         theirs = forces_of(stacks, other(self.player))
@@ -322,7 +322,7 @@ class _HintSearch:
         return chance_of_race((steps[0], steps[1]), theirs)
 
     def _turn(self, pair: tuple[_End, _End]) -> BlockadeTurn | None:
-        """The turn with both colours' moves in a legal order; ``None`` if there is no such order."""
+        """Return the turn with both colours' moves in a legal order; ``None`` if there is no such order."""
         moves = [end.reach.moves_to(end.reached.layout) for end in pair]
         if pair[0].reached.wins or pair[1].reached.wins:
             winner = 0 if pair[0].reached.wins else 1

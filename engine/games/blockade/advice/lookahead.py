@@ -69,29 +69,29 @@ class Step(NamedTuple):
 
 
 def force_of(standing: ColourProgress, platforms: int) -> Force:
-    """The force of a colour with this progress."""
+    """Return the force of a colour with this progress."""
     return Force(standing.larges, tuple(sorted(standing.mediums)), tuple(sorted(standing.smalls)), platforms)
 
 
 def forces_of(stacks: Stacks, player: str) -> tuple[Force, Force]:
-    """The forces of a player's two colours."""
+    """Return the forces of a player's two colours."""
     first, second = (force_of(progress_of(stacks, colour), platforms_of(stacks, colour)) for colour in OWNED[player])
     return first, second
 
 
 def platforms_of(stacks: Stacks, colour: int) -> int:
-    """The set of squares where a medium of this colour may rest on a large black."""
+    """Return the set of squares where a medium of this colour may rest on a large black."""
     large = piece_of(BLACK, LARGE)
     return sum(1 << square for square, stack in enumerate(stacks) if colour_of(stack[0]) == colour and large in stack)
 
 
 def platforms_among(built: int, towers: int) -> int:
-    """The squares in ``built`` whose new towers get a large black if ``towers`` stood before."""
+    """Return the squares in ``built`` whose new towers get a large black if ``towers`` stood before."""
     return sum(1 << square for square, used in zip(members(built), count(towers), strict=False) if _large_left(used))
 
 
 def towers_in(stacks: Stacks) -> int:
-    """The number of towers, which is also the number of black pieces used."""
+    """Return the number of towers, which is also the number of black pieces used."""
     return sum(map(is_blockade, stacks))
 
 
@@ -136,7 +136,7 @@ def _steps(walls: int, force: Force) -> int:
 
 
 def _rests(force: Force, others: Sequence[Force]) -> int:
-    """The squares where a medium may rest: own larges without a small, platforms, and the centre unless it is taken."""
+    """Return where a medium may rest: own larges without a small, platforms, and the centre unless taken."""
     rests = force.platforms
     for square in force.larges:
         if square not in force.smalls:
@@ -177,7 +177,7 @@ def advanced(walls: int, force: Force, rests: int, points: int) -> tuple[Force, 
 
 
 def _best_tower(walls: int, force: Force, points: int) -> tuple[int, int, int, int, int] | None:
-    """The next tower for these points: its rank, cost and square, and the squares its medium and small come from."""
+    """Return the next tower for these points: rank, cost, square, and where its medium and small come from."""
     way = distances(walls)
     found = []
     for large in force.larges:

@@ -45,7 +45,7 @@ _MOST_POINTS = 6
 
 @lru_cache(maxsize=1 << 16)
 def within(square: int, walls: int) -> tuple[int, ...]:
-    """``within(square, walls)[points]``: the squares at most that many steps away, without walls."""
+    """Return, by number of steps, the squares at most that many steps away, without walls."""
     reached = 1 << square
     rings = [reached]
     for _ in range(_MOST_POINTS):

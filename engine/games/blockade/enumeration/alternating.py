@@ -56,7 +56,7 @@ class WaysToEnds:
                     buckets[steps_left + steps].append(before)
 
     def steps_left(self, layout: Layout) -> int:
-        """The fewest steps from a layout to an end; 0 only at an end."""
+        """Return the fewest steps from a layout to an end; 0 only at an end."""
         return self.left.get(layout, UNREACHABLE)
 
 
@@ -69,7 +69,7 @@ class WayToOneEnd:
         self._guide = Guide(terrain, end)
 
     def steps_left(self, layout: Layout) -> int:
-        """A lower bound on the steps from a layout to the end; 0 only at the end."""
+        """Return a lower bound on the steps from a layout to the end; 0 only at the end."""
         return 0 if layout == self._end else max(1, self._guide.steps_from(layout))
 
 
@@ -89,7 +89,7 @@ class _Node:
 def alternating_ends(
     ways: tuple[Ways, Ways], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]
 ) -> list[AlternatingEnd]:
-    """Every wanted end that the two colours can reach within one of the ``allowed`` pairs of points, cheapest first."""
+    """Return every wanted end within reach of one of the ``allowed`` pairs of points, the cheapest first."""
     return _AlternatingSearch(ways, allowed, caps).run()
 
 

@@ -95,7 +95,7 @@ class Candidates:
                 self._ends.append((steps, piles))
 
     def fitting(self, marks: Mapping[int, Marks]) -> Fitting:
-        """The candidates that have one of the given marks on top of each of ``squares``."""
+        """Return the candidates that have one of the given marks on top of each of ``squares``."""
         by_steps: list[list[int]] = [[] for _ in range(self.points + 1)]
         for number in self._numbers(marks):
             by_steps[self._ends[number][0]].append(number)
@@ -116,7 +116,7 @@ class Candidates:
                 yield from ends
 
     def candidate(self, number: int) -> Candidate:
-        """The candidate with this number; its bound may be more than ``points``."""
+        """Return the candidate with this number; its bound may be more than ``points``."""
         known = self._known.get(number)
         if known is None:
             known = self._known[number] = self._candidate(self._ends[number][1])
@@ -137,7 +137,7 @@ class Candidates:
         )
 
     def _arranged(self, moves: Sequence[_NetMove]) -> Iterator[tuple[_Pile, ...]]:
-        """Every combination of piles on the squares that change, the lowest square first."""
+        """Yield every combination of piles on the squares that change, the lowest square first."""
         before, counts = self._counts, self._may_be_built.copy()
         for _, start, end, weight, _ in moves:
             counts[start] = counts.get(start, before[start]) - weight
@@ -173,7 +173,7 @@ class Fitting:
         self._found: list[list[Candidate]] = [[] for _ in by_steps]
 
     def at(self, bound: int) -> Sequence[Candidate]:
-        """The candidates with this bound on their points."""
+        """Return the candidates with this bound on their points."""
         if bound > self._candidates.points:
             return ()
         # A bound is at least the number of steps of the net moves.
@@ -185,7 +185,7 @@ class Fitting:
 
 
 def _left_open(terrain: Terrain, square: int, pile: str) -> bool:
-    """Whether a pile is a tower without a cap, or was one before more pieces were added."""
+    """Return whether a pile is a tower without a cap, or was one before more pieces were added."""
     has_cap = any(mark in BLACK_MARKS for mark in pile)
     return not has_cap and any(terrain.tower(square, pile[:height]) for height in range(2, len(pile) + 1))
 

@@ -46,7 +46,7 @@ class ColourEnds:
         )
 
     def variant(self, taken: int, used: int) -> int:
-        """The number of the variant with these clear squares taken and ``used`` caps used by the other colour."""
+        """Return the number of the variant in which the other colour holds ``taken`` and has used ``used`` caps."""
         if (taken, used) not in self._variants:
             self._variants[taken, used] = self._explore(taken, self._supply[used : used + self.points])
         return self._variants[taken, used]
@@ -61,7 +61,7 @@ class ColourEnds:
         return len(self.reaches) - 1
 
     def terrain(self, taken: int = 0) -> Terrain:
-        """The colour's terrain with these clear squares taken."""
+        """Return the colour's terrain with these clear squares taken."""
         return terrain_of(self._state.stacks, self._state.options, self.colour, taken)
 
     @property
@@ -86,7 +86,7 @@ class ColourEnds:
         return tuple(dict.fromkeys(caps[: self.most_built + 1] for _, caps in self._explored))
 
     def detours(self, clears: int, friend: int | None) -> Detours:
-        """The colour's ends by moves that leave these clear squares free in between; see ``leaves_free``."""
+        """Return the colour's ends by moves that leave these clear squares free in between; see ``leaves_free``."""
         if (clears, friend) not in self._detours:
             terrain = self.terrain()
             passing = leaves_free(terrain, clears, friend=friend)
@@ -94,7 +94,7 @@ class ColourEnds:
         return self._detours[clears, friend]
 
     def with_help(self, points: int, *, edges: bool = False) -> list[Reach]:
-        """A superset of what the colour can reach with ``points`` and the other colour's help."""
+        """Return a superset of what the colour can reach with ``points`` and the other colour's help."""
         terrain = self.terrain()
         if not points:
             return []
@@ -129,7 +129,7 @@ DetourMoves = tuple[tuple[LayoutMove, ...], tuple[LayoutMove, ...]]
 
 
 def leaves_free(terrain: Terrain, clears: int, *, friend: int | None) -> LayoutTest:
-    """A test of whether a layout has not won yet and leaves these clear squares free.
+    """Return a test of whether a layout has not won yet and leaves these clear squares free.
 
     With ``friend``, the layout must also leave that colour's own squares free, so that it can't hinder its moves.
     Free clear squares are necessary for the other colour to play; free squares of its own make that sufficient.
@@ -150,7 +150,7 @@ class Detours:
     _came_from: dict[tuple[Layout, bool], tuple[Layout, bool]]
 
     def around(self, end: Layout) -> DetourMoves:
-        """The moves to an end, before and after the passing layout."""
+        """Return the moves to an end, before and after the passing layout."""
         parts: tuple[list[LayoutMove], list[LayoutMove]] = ([], [])
         stage = (end, True)
         while stage in self._came_from:

@@ -40,11 +40,11 @@ class Guide:
         return known
 
     def steps_from(self, layout: Layout) -> int:
-        """A lower bound on the steps from a layout to the end."""
+        """Return a lower bound on the steps from a layout to the end."""
         return self._to_do(layout).steps
 
     def squares_for(self, layout: Layout, start: int, most: int) -> int:
-        """The set of squares to which the top piece of ``start`` may go if at most ``most`` steps are left to the end.
+        """Return the set of squares to which the top piece of ``start`` may go with ``most`` steps left to the end.
 
         Some piece must continue from the new square to one where a piece is missing. If the moved piece lay right,
         another one must replace it. By the triangle inequality, pairing the two ends directly costs no more.
@@ -70,7 +70,7 @@ class Guide:
 
 
 def least_steps(terrain: Terrain, before: Layout, after: Layout) -> int:
-    """A lower bound on the steps from one layout to another; ``UNREACHABLE`` or more if there is no way."""
+    """Return a lower bound on the steps from one layout to another; ``UNREACHABLE`` or more if there is no way."""
     return _to_do(terrain, before, after).steps
 
 
@@ -98,7 +98,7 @@ def _to_do(terrain: Terrain, before: Layout, after: Layout) -> _ToDo:
 # A search compares the same few piles thousands of times, so results are cached.
 @lru_cache(maxsize=4096)
 def _differing(before: str, after: str) -> tuple[str, str]:
-    """The pieces to lift from one pile and to add to make it another; new caps are omitted, as they cost no move."""
+    """Return the pieces to lift from one pile and to add to make it another, without new caps, which cost no move."""
     kept = 0
     for one, other in zip(before, after, strict=False):
         if one != other:

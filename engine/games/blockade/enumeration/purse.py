@@ -26,11 +26,11 @@ class Purse:
         return max(first for first, _ in self.allowed), max(second for _, second in self.allowed)
 
     def covers(self, first: int, second: int) -> bool:
-        """Whether the two colours may use these points in one turn."""
+        """Return whether the two colours may use these points in one turn."""
         return any(first <= most and second <= other_most for most, other_most in self.allowed)
 
     def covers_with_help(self, alone: tuple[int, int], least: tuple[int, int]) -> bool:
-        """Whether the points may suffice, given what each colour takes alone and at least with the other one's help."""
+        """Return whether the points may suffice, given what each colour takes alone, and at least takes with help."""
         helping = [max(points, _TO_COVER_AND_LEAVE) for points in (*alone, *least)]
         return (
             self.covers(*alone)
@@ -40,7 +40,7 @@ class Purse:
         )
 
     def with_help(self, which: int, terrains: tuple[Terrain, Terrain]) -> int:
-        """The most points that one colour can have in a turn in which the other one helps it; 0 if it can't."""
+        """Return the most points that one colour can have in a turn in which the other one helps it; 0 if it can't."""
         terrain = terrains[which]
         if terrain.options.strict:
             return self.most[which]
@@ -56,7 +56,7 @@ class Purse:
 
 
 def _costs_of_help(terrain: Terrain, theirs: Terrain) -> Iterator[tuple[int, int]]:
-    """For each square where the other colour might prevent a tower: the fewest points that this takes of each colour.
+    """Yield, for each square where the other colour might prevent a tower, the fewest points this takes of each.
 
     The medium must be there, and a small must step onto it and off again so that another piece can pass. Meanwhile the
     other colour's piece must step between the two and leave again.

@@ -41,7 +41,7 @@ class _Waiting(NamedTuple):
     mark: str
 
     def touched_by(self, start: int, end: int, mark: str, change: int, *, tower: bool) -> bool:
-        """Whether a move is the event that the piece waits for.
+        """Return whether a move is the event that the piece waits for.
 
         A piece of the same kind that comes to rest elsewhere or takes its place doesn't count, as the two could swap
         roles.
@@ -108,12 +108,12 @@ class Reach:
     edges: tuple[Edge, ...]
 
     def moves_to(self, layout: Layout) -> tuple[LayoutMove, ...]:
-        """The moves that lead to a layout, as start and end squares."""
+        """Return the moves that lead to a layout, as start and end squares."""
         return moves_to_node((layout, ()), self.came_from)
 
 
 def moves_to_node(node: Node, came_from: CameFrom) -> tuple[LayoutMove, ...]:
-    """The moves that lead to a node, as start and end squares."""
+    """Return the moves that lead to a node, as start and end squares."""
     moves: list[LayoutMove] = []
     step = came_from[node]
     while step is not None:
@@ -242,7 +242,7 @@ class Search:
                     self._reach(node, move, bucket, need + change, ahead)
 
     def _placements(self, layout: Layout, tower: str) -> Iterator[str]:
-        """A new tower's possible piles: with its cap, or covered while a piece of another colour lies in it."""
+        """Yield a new tower's possible piles: with its cap, or covered while a piece of another colour lies in it."""
         built = caps_in(layout)
         yield tower + self.caps[built : built + 1]
         if self.covered:
@@ -251,7 +251,7 @@ class Search:
     def _ahead(
         self, node: Node, move: Move, mark: str, change: int, slack: int, need: int
     ) -> tuple[_Waiting, ...] | None:
-        """The pieces that wait after a move; ``None`` if the move can be skipped because it has a twin.
+        """Return the pieces that wait after a move; ``None`` if the move can be skipped because it has a twin.
 
         ``change`` is what the move adds to the steps needed, and ``slack`` the points left beyond them. ``need`` is the
         number of steps needed once the piece was lifted.
@@ -271,7 +271,7 @@ class Search:
         return tuple(sorted((*waiting, _Waiting(move.end, move.start, change, layout[move.start][-1]))))
 
     def _until_event(self, layout: Layout, start: int, mark: str, rest: str) -> int:
-        """The fewest further steps until an event that a piece lifted from ``start`` may wait for."""
+        """Return the fewest further steps until an event that a piece lifted from ``start`` may wait for."""
         if rest and rest[-1] not in BLACK_MARKS and rest[-1] != mark:
             return 1
         row = self.terrain.way[start]

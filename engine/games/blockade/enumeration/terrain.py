@@ -47,13 +47,13 @@ _LETTER = {MEDIUM: "M", SMALL: "S"}
 
 
 def movable_from(stack: Stack) -> int:
-    """The height from which the pieces of a resting stack can move: above the black piece, or else above the large."""
+    """Return the height from which a resting stack's pieces can move: above its black piece or its large."""
     heights = [height for height, piece in enumerate(stack) if colour_of(piece) == BLACK]
     return heights[-1] + 1 if heights else 1
 
 
 def without_movable(stack: Stack, player: Player) -> Stack:
-    """A stack without the pieces that the player could move."""
+    """Return a stack without the pieces that the player could move."""
     height = movable_from(stack)
     return stack[:height] if height < len(stack) and colour_of(stack[height]) in OWNED[player] else stack
 
@@ -183,7 +183,7 @@ class Terrain:
         }
 
     def tower(self, square: int, pile: str) -> bool:
-        """Whether a pile without a cap makes a tower on the square's large."""
+        """Return whether a pile without a cap makes a tower on the square's large."""
         if square not in self.builds:
             return False
         if self.options.tower == EXACT:
@@ -192,7 +192,7 @@ class Terrain:
         return 0 < smalls < len(pile) and "S" not in pile[:-smalls]
 
     def wins(self, layout: Layout) -> bool:
-        """Whether a layout has the fifth tower."""
+        """Return whether a layout has the fifth tower."""
         towers = self.standing + sum(
             any(mark in BLACK_MARKS for mark in layout[square]) or self.tower(square, layout[square])
             for square in self.builds
@@ -200,7 +200,7 @@ class Terrain:
         return towers >= TOWERS_TO_WIN
 
     def need(self, square: int, pile: str) -> int:
-        """The fewest steps that pieces of this pile must take before the turn may end; 0 if all rest legally.
+        """Return the fewest steps that pieces of this pile must take before the turn may end; 0 if all rest legally.
 
         The lowest piece that may not rest there and everything above it must be lifted. Pieces that may rest there can
         come back, which takes two steps.
@@ -224,7 +224,7 @@ class Terrain:
 
 
 def terrain_of(stacks: Stacks, options: BlockadeOptions, colour: int, taken: int = 0) -> Terrain:
-    """One colour's terrain when its owner plays; its pieces may not rest on the clear squares in ``taken``.
+    """Return one colour's terrain when its owner plays; its pieces may not rest on the clear squares in ``taken``.
 
     The pieces of the owner's other colour are otherwise ignored.
     """
@@ -259,5 +259,5 @@ def terrain_of(stacks: Stacks, options: BlockadeOptions, colour: int, taken: int
 
 
 def caps_in(layout: Layout) -> int:
-    """The number of new caps in a layout."""
+    """Return the number of new caps in a layout."""
     return sum(mark.isdigit() for pile in layout for mark in pile)

@@ -35,7 +35,7 @@ def way_to(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...], *,
 
 
 def _straight_way(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...]) -> Way | None:
-    """The way to a layout on which every piece moves directly to its place, if it takes exactly these points."""
+    """Return the way to a layout on which every piece moves directly to its place, if it takes exactly these points."""
     marks = "".join(str(size) for size in caps)
     start: Node = (terrain.start, ())
     cost: dict[Node, int] = {start: 0}
@@ -62,7 +62,7 @@ def _straight_way(terrain: Terrain, end: Layout, points: int, caps: tuple[int, .
 
 
 def _homeward(terrain: Terrain, layout: Layout, end: Layout, caps: str) -> Iterator[Move]:
-    """The moves that put a piece that must be lifted directly where it belongs at the end."""
+    """Yield the moves that put a piece that must be lifted directly where it belongs at the end."""
     lacking = {
         square: wanted[len(pile)]
         for square, (pile, wanted) in enumerate(zip(layout, end, strict=True))

@@ -27,7 +27,7 @@ class PlacementFinder:
         self._fitting: list[dict[int, tuple[tuple[int, ...], ...]]] = [{} for _ in range(self.squares)]
 
     def ways(self, own: int, filled: int, shapes: int) -> list[int]:
-        """Every legal placement of these shapes in the colour that fills ``own``, once, as in ``Sheet.covering``."""
+        """Return every legal placement of these shapes in the colour that fills ``own``, as in ``Sheet.covering``."""
         sheet, grid = self.sheet, self.sheet.grid
         may_fill = sheet.open_squares & ~(filled | grid.beside(own))
         anchors = may_fill & (grid.diagonal_to(own) if own else sheet.corners)
@@ -48,7 +48,7 @@ class PlacementFinder:
         return found
 
     def _find_fitting(self, square: int, open_sides: int) -> tuple[tuple[int, ...], ...]:
-        """The placements that cover a square and only open squares at its sides, by the row of the shape."""
+        """Return the placements that cover a square and only open squares at its sides, by the row of the shape."""
         closed = self._at_sides[square] & ~open_sides
         every = [laid for laid in self.sheet.covering[square] if not laid & closed]
         fitting = tuple(tuple(laid for laid in every if laid & row) for row in self._rows)
@@ -58,7 +58,7 @@ class PlacementFinder:
 
 @lru_cache(maxsize=8)
 def finder_of(sheet: Sheet) -> PlacementFinder:
-    """The placement finder of a sheet; its cache holds at most 16 lists for each square."""
+    """Return the placement finder of a sheet; its cache holds at most 16 lists for each square."""
     return PlacementFinder(sheet)
 
 
@@ -84,7 +84,7 @@ class RoundsAhead:
 
 
 def course_of(state: BlokusState, seat: int) -> RoundsAhead:
-    """The rounds after this one for the player at ``seat``, assuming that no other player goes out."""
+    """Return the rounds after this one for the player at ``seat``, assuming that no other player goes out."""
     count = state.options.players
     active = state.active()
     markers, starter = list(state.markers), state.starter
@@ -107,7 +107,7 @@ class Prospect:
     strikes_left: int
 
     def after(self, grid: Grid, colour: int, laid: int, *, strike: bool) -> Prospect:
-        """The sheet after drawing ``laid``, a placement as in ``Sheet.covering``."""
+        """Return the sheet after drawing ``laid``, a placement as in ``Sheet.covering``."""
         squares = laid & grid.every
         colours = (*self.colours[:colour], self.colours[colour] | squares, *self.colours[colour + 1 :])
         return Prospect(
@@ -116,7 +116,7 @@ class Prospect:
 
 
 def prospect_of(sheet: Sheet, filled: FilledSheet) -> Prospect:
-    """The prospect of a sheet."""
+    """Return the prospect of a sheet."""
     unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
     return Prospect(filled.colours, filled.filled, unused, sheet.strikes - filled.strikes)
 
@@ -132,13 +132,13 @@ def rolls_drawn(course: RoundsAhead, rng: Random) -> Rolls:
 
 
 def anchors_left(sheet: Sheet, own: int, filled: int) -> int:
-    """The set of squares of which a colour's next shape must fill at least one."""
+    """Return the set of squares of which a colour's next shape must fill at least one."""
     may_fill = sheet.open_squares & ~(filled | sheet.grid.beside(own))
     return may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
 
 
 def promise(sheet: Sheet, prospect: Prospect) -> float:
-    """A quick evaluation of a sheet by its filled squares, the strikes left, and each colour's anchors."""
+    """Return a quick evaluation of a sheet by its filled squares, the strikes left, and each colour's anchors."""
     worth = prospect.filled.bit_count() + _STRIKE_WORTH * prospect.strikes_left
     for own in prospect.colours:
         anchors = anchors_left(sheet, own, prospect.filled).bit_count()
@@ -147,7 +147,7 @@ def promise(sheet: Sheet, prospect: Prospect) -> float:
 
 
 def variety(finder: PlacementFinder, prospect: Prospect) -> float:
-    """An evaluation of the shapes that each colour can still draw, and of the number of rows they are in."""
+    """Return an evaluation of the shapes that each colour can still draw, and of the number of rows they are in."""
     worth = 0.0
     for own in prospect.colours:
         shapes = 0
@@ -160,7 +160,7 @@ def variety(finder: PlacementFinder, prospect: Prospect) -> float:
 
 
 def played_on(finder: PlacementFinder, prospect: Prospect, course: RoundsAhead, rolls: Rolls, rng: Random) -> int:
-    """The number of squares filled at the end if the player follows a quick policy with these dice.
+    """Return the number of squares filled at the end if the player follows a quick policy with these dice.
 
     The policy picks a few of the largest placements at random and draws the best of them by ``promise``. It uses a
     strike only if nothing else can be drawn.
@@ -211,7 +211,7 @@ class Endgame:
         self._known: dict[tuple[Prospect, int], float] = {}
 
     def value(self, prospect: Prospect, done: int = 0) -> float:
-        """The expected number of squares filled at the end, after the first ``done`` rounds of the course.
+        """Return the expected number of squares filled at the end, after the first ``done`` rounds of the course.
 
         Raises SearchLimitError, and DeadlineExceededError from the time check.
         """
@@ -245,7 +245,7 @@ class Endgame:
 
 
 def mean_of_best(by_face: list[float], dice: int) -> float:
-    """The expected maximum over several dice, given the value of each face."""
+    """Return the expected maximum over several dice, given the value of each face."""
     faces = len(by_face)
     return sum(
         value * ((rank / faces) ** dice - ((rank - 1) / faces) ** dice) for rank, value in enumerate(sorted(by_face), 1)

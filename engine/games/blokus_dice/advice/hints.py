@@ -118,7 +118,7 @@ class _HintSearch:
         return self._worked_out(candidates, course) or self._raced(weighed[:_RACED], course) or fair
 
     def _worked_out(self, candidates: Sequence[_Candidate], course: RoundsAhead) -> Hint[BlokusTurn] | None:
-        """The best turn by exact endgame search; ``None`` if the end is too far off."""
+        """Return the best turn by exact endgame search; ``None`` if the end is too far off."""
         ways = sum(len(self._finder.ways(own, self._now.filled, self._now.unused)) for own in self._now.colours)
         if ways > _MOST_WAYS_AT_THE_END:
             return None
@@ -138,7 +138,7 @@ class _HintSearch:
         return _Candidate(choice, laid, after, 0.0)
 
     def _candidates(self, listed: Sequence[Choice]) -> list[_Candidate]:
-        """Every different placement, large shapes first.
+        """Return every different placement, large shapes first.
 
         With a strike, the choice of die makes no difference to the player's own sheet, so one die is enough. A strike
         would be wasted if a die gives the same shape.
@@ -151,7 +151,7 @@ class _HintSearch:
         return list(found.values())
 
     def _is_won_by(self, after: Prospect) -> bool:
-        """Whether nobody can catch up: all other players have resigned, or are out and behind."""
+        """Return whether nobody can catch up: all other players have resigned, or are out and behind."""
         others = [filled for seat, filled in enumerate(self._state.sheets) if seat != self._seat]
         rank, most = (after.filled.bit_count(), after.strikes_left), self._sheet.strikes
         return all(
@@ -169,7 +169,7 @@ class _HintSearch:
     def _ranked(
         self, candidates: Sequence[_Candidate], worth: Callable[[_Candidate], float], until: Deadline
     ) -> list[_Candidate]:
-        """The candidates, best first; those that time didn't allow to evaluate follow in their old order."""
+        """Return the candidates, best first; those that time didn't allow to evaluate follow in their old order."""
         looked_at: list[_Candidate] = []
         for number, candidate in enumerate(candidates):
             if number % _TIME_CHECKED_EVERY == 0 and number and until.passed():
@@ -179,7 +179,7 @@ class _HintSearch:
         return [*sorted(looked_at, key=lambda each: -each.worth), *rest]
 
     def _estimated(self, candidate: _Candidate, course: RoundsAhead) -> float:
-        """The mean number of squares filled at the end of a few playouts, as many as time allows."""
+        """Return the mean number of squares filled at the end of a few playouts, as many as time allows."""
         until = self._deadline.share(_ESTIMATE_SHARE)
         ends: list[int] = []
         while len(ends) < _ESTIMATES and not (ends and until.passed()):
@@ -188,7 +188,7 @@ class _HintSearch:
         return sum(ends) / len(ends)
 
     def _raced(self, candidates: Sequence[_Candidate], course: RoundsAhead) -> Hint[BlokusTurn] | None:
-        """The best candidate over many playouts; ``None`` if there was no time for any."""
+        """Return the best candidate over many playouts; ``None`` if there was no time for any."""
 
         def draw(rng: Random) -> tuple[Rolls, int]:
             return rolls_drawn(course, rng), rng.getrandbits(32)
@@ -228,7 +228,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, only: bool, wins: bool) -> str:
-    """The reason for drawing a shape, phrased to follow *That*: ``fills five squares``.
+    """Return the reason for drawing a shape, phrased to follow *That*: ``fills five squares``.
 
     ``before`` and ``after`` are the sheet before and after it is drawn in ``colour``.
     """

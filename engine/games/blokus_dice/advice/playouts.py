@@ -59,7 +59,7 @@ class _MutableSheet:
         return True
 
     def sheet(self) -> FilledSheet:
-        """The sheet as a value of the rules."""
+        """Return the sheet as a value of the rules."""
         red, blue, yellow, green = self.colours
         return FilledSheet((red, blue, yellow, green), self.every & ~self.unused, self.strikes, self.status)
 

@@ -1,1 +1,1 @@
-"""Deblockle played well and played at random: hints and playouts."""
+"""Hints and random playouts for Deblockle."""

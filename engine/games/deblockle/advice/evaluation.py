@@ -1,8 +1,8 @@
-"""Deblockle for the shared search: moves in a good order, and an estimate of how a position stands.
+"""Deblockle for the shared search: move ordering and evaluation.
 
-The game is a race. On an empty board every block needs some turns to its goal, and that number, worked out once for
-each square and orientation, is most of the estimate; a block with several ways to get on so fast is a little better off
-than one with a single way, which another block may close. One block more on the board counts as one turn more.
+The game is a race. The number of turns that a block needs to its goal on an empty board, computed once for each square
+and orientation, is the main term of the evaluation. A block with several shortest ways is slightly better off than one
+with a single way, which may be blocked. Each further block on the board counts as one more turn.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class SearchRules(Rules[Position, Move]):
     def __init__(self, core: FastRules) -> None:
         self.core = core
         self.to_go: tuple[tuple[int, ...], ...] = ()
-        """``to_go[player][code]``: how many turns a block needs on an empty board; 0 when it has left."""
+        """``to_go[player][code]``: the number of turns a block needs on an empty board; 0 once it has left."""
         self._points: tuple[tuple[int, ...], ...] = ()
         self._ways_on: tuple[list[tuple[int, ...]], ...] = tuple([] for _ in PLAYERS)
 
     def prepare(self, check_time: TimeCheck) -> None:
-        """Work out the tables unless they are there; calls ``check_time`` now and then, which may raise.
+        """Compute the tables if they are missing; calls ``check_time`` regularly, which may raise.
 
-        The next call goes on from there, so that hints of little time have them after a few.
+        The next call continues from there, so even hints with little time complete the tables after a few calls.
         """
         if not self.to_go:
             for player, ways in enumerate(self._ways_on):
@@ -57,35 +57,35 @@ class SearchRules(Rules[Position, Move]):
             self.to_go = to_go
 
     def key(self, position: Position) -> Position:
-        """Positions are small and say all there is."""
+        """Return the position itself, which is small and complete."""
         return position
 
     def mover(self, position: Position) -> int:
-        """Whose turn it is; in a position where neither can move, nobody's."""
+        """Return the player to move, ``OVER`` if neither can."""
         return position[0]
 
     def ended(self, position: Position) -> int | None:
-        """1 when the mover has removed every block, -1 when the other has, 0 when neither can move."""
+        """Return 1 if the mover has removed every block, -1 if the opponent has, 0 if neither can move."""
         mover, golds, teals = position
         if golds and teals:
             return 0 if mover == OVER else None
         return 1 if bool(golds) == bool(mover) else -1
 
     def moves(self, position: Position) -> Sequence[Move]:
-        """Every move, those that gain most in the race first."""
+        """Return every move, those that gain the most in the race first."""
         points = self._points[position[0]]
 
-        # As in codes_of, but at every node of a search a call less counts.
+        # This is codes_of without the call, which counts at every node of a search.
         return sorted(
             self.core.moves(position), key=lambda move: points[move & AFTER_MASK] - points[move >> BEFORE_SHIFT]
         )
 
     def play(self, position: Position, move: Move) -> Position:
-        """The position after a move, a player who can't move skipped."""
+        """Return the position after a move; a player who can't move is skipped."""
         return self.core.play(position, move)
 
     def evaluate(self, position: Position) -> int:
-        """How far the mover is ahead in the race, in hundredths of a turn."""
+        """Return the mover's lead in the race, in hundredths of a turn."""
         mover, golds, teals = position
         of_gold, of_teal = self._points
         ahead = 0
@@ -96,14 +96,14 @@ class SearchRules(Rules[Position, Move]):
         return (-ahead if mover else ahead) + _TO_MOVE
 
     def winning_move(self, position: Position) -> Move | None:
-        """The last block's way off the board, if it is at its goal's side and the star comes up there."""
+        """Return the move by which the mover's last block leaves the board, or ``None``."""
         mover, golds, teals = position
         codes = teals if mover else golds
         return self.core.leaving(mover, codes[0]) if len(codes) == 1 and mover != OVER else None
 
 
 def search_rules_of(options: DeblockleOptions) -> SearchRules:
-    """What looking ahead needs under these options; its tables are kept from one turn to the next."""
+    """Return the search rules for these options, cached with their tables."""
     return _search_rules(fast_rules_of(options))
 
 
@@ -126,7 +126,7 @@ def _follow(core: FastRules, player: int, following: list[tuple[int, ...]], chec
 
 
 def _turns_to_go(following: _Following) -> tuple[int, ...]:
-    """Count back from having left the board; what never gets there is `_FAR`."""
+    """Return the number of turns each code needs to leave the board, by backward search; `_FAR` if it never can."""
     leading: dict[int, list[int]] = {}
     for code, after in enumerate(following):
         for each in after:
@@ -145,7 +145,7 @@ def _turns_to_go(following: _Following) -> tuple[int, ...]:
 
 
 def _points(following: _Following, turns: tuple[int, ...]) -> tuple[int, ...]:
-    """What a block with each code still costs, in hundredths of a turn; nothing when it has left."""
+    """Return the remaining cost of a block with each code, in hundredths of a turn; 0 once it has left."""
     points = []
     for code, after in enumerate(following):
         ways = sum(turns[each] < turns[code] for each in after)

@@ -1,4 +1,4 @@
-"""Which turn to play, and why: the shared search where every face is known, else over worlds that may be."""
+"""Hints: the shared search if every face is known, otherwise a search of several possible positions."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from engine.values import Certainty, Strength
 playouts = play_random_games
 
 _Roll = tuple[str, tuple[str, ...]]
-"""Where a block starts, and where it rolls to."""
+"""A block's start square, and the squares it may roll to."""
 
 _DEPTH = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: MOST_PLIES}
 _TURNS_FOR_LIKELY = 2.5
-"""A lead in the race, in turns, that is assumed to win 73 times in a hundred."""
+"""The lead in the race, in turns, that is assumed to win in 73 of 100 games."""
 _WORLDS = 12
 _HALF_SURE_DEPTH = 5
 _STALLING = StallingPenalties(second_time=20, third_time=200, idle_turns=20, per_turn=10, most=2000)
 _LONG_GAME = 3
-"""Turns of the whole game that count as one more idle turn."""
+"""The number of turns since the start that count as one more idle turn."""
 _WINS = "wins: the last block leaves the board"
 
 
@@ -56,9 +56,9 @@ def hint(
     earlier: Sequence[DeblockleState] = (),
     better: HintListener[DeblockleTurn] | None = None,
 ) -> Hint[DeblockleTurn]:
-    """A turn of the player to move, and why; raises IllegalTurnError when the game is over.
+    """Return a turn of the player to move and a reason; raises IllegalTurnError if the game is over.
 
-    ``better`` hears of a first one at once and of each better one, the last being what is returned.
+    ``better`` is called with a first hint at once, then with each better one; the last one is returned.
     """
     if state.to_move is None:
         raise IllegalTurnError("there is no turn to hint at: the game is over")
@@ -82,7 +82,7 @@ def hint(
 
 
 def _at_once(state: DeblockleState, turns: list[DeblockleTurn]) -> Hint[DeblockleTurn]:
-    """What can be said without looking ahead: a certain win, the only turn, or the first that may take a block off."""
+    """Return a hint without a search: a certain win, the only turn, or the first turn that may take a block off."""
     leaving = [turn for turn in turns if turn.end is None]
     last = len(state.owned(turns[0].player)) == 1
     for turn in leaving:
@@ -94,11 +94,11 @@ def _at_once(state: DeblockleState, turns: list[DeblockleTurn]) -> Hint[Deblockl
 
 
 def _ignore_hint(hint: Hint[DeblockleTurn]) -> None:
-    """Keep what nobody asked to hear."""
+    """Ignore a hint, for callers that didn't ask for interim ones."""
 
 
 class _HintSearch:
-    """One hint being looked for."""
+    """The search for one hint."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class _HintSearch:
         self._deadline = deadline
         self._rng = rng
         self._most_depth = most_depth
-        # A block that has left never comes back: positions with more blocks than now can't come again.
+        # A block that has left never returns, so positions with more blocks than now can't recur.
         since = [each for each in earlier if len(each.blocks) == len(state.blocks)]
         self._idle = len(since) + len(earlier) // _LONG_GAME
         self._are_known = known_position(state) is not None
@@ -124,7 +124,7 @@ class _HintSearch:
         self._stood = Counter(each[1 + me] for each in came_up if each[0] == me)
 
     def known(self, position: Position, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn]:
-        """The best turn where every face is known."""
+        """Return the best turn if every face is known."""
 
         def pass_on(found: Found[Move]) -> None:
             if found.depth:
@@ -133,9 +133,9 @@ class _HintSearch:
         return self._hint(position, self._best(position, self._deadline, pass_on))
 
     def over_worlds(self, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn] | None:
-        """The roll that is best in most of the worlds drawn, with the hop that goes best with it.
+        """Return the roll that is best in most of the positions drawn, with its most frequent hop.
 
-        ``None`` when in no world drawn the player can move.
+        ``None`` if the player can't move in any of them.
         """
         votes: Counter[_Roll] = Counter()
         hints: dict[_Roll, list[Hint[DeblockleTurn]]] = {}
@@ -160,7 +160,7 @@ class _HintSearch:
     def _best(
         self, position: Position, deadline: Deadline, better: Callable[[Found[Move]], None] | None = None
     ) -> Found[Move]:
-        """Search a position whose faces are known, turns that bring nothing new scoring less."""
+        """Search a position whose faces are known, with penalties for turns without progress."""
         handicaps = self._handicaps(position)
 
         def without(found: Found[Move]) -> Found[Move]:
@@ -179,7 +179,7 @@ class _HintSearch:
         return without(found)
 
     def _handicaps(self, position: Position) -> dict[Move, int]:
-        """What each turn loses: for a position that came up before, and for what it doesn't gain in the race."""
+        """Return the penalty of each turn: for repeating a position, and for lack of progress in the race."""
         core, to_go = self.ahead.core, self.ahead.to_go[position[0]]
         idle_penalty = _STALLING.for_idling(self._idle)
         handicaps = {}
@@ -188,13 +188,13 @@ class _HintSearch:
             seen = self._as_seen(core.play(position, move))
             lost = _STALLING.for_repetition(self._seen[seen]) + idle_penalty * (to_go[after] - to_go[before] + 1)
             if idle_penalty:
-                # Where one side walks about, the other must not wait to and fro: its own blocks stand as before.
+                # When the opponent makes no progress, moving one's own blocks back and forth is penalised too.
                 lost += _STALLING.for_repetition(self._stood[seen[1 + position[0]]])
             handicaps[move] = lost
         return handicaps
 
     def _as_seen(self, position: Position) -> tuple[int, Hashable, Hashable]:
-        """By what a position is known again: all of it, or only the tops while some sides are hidden."""
+        """Return the key that identifies repetitions: the position, or only the tops if faces are hidden."""
         if self._are_known:
             return position
         top = self._state.options.cube.top
@@ -207,7 +207,7 @@ class _HintSearch:
         return position[0], golds, teals
 
     def _of_many(self, hints: Mapping[_Roll, list[Hint[DeblockleTurn]]], roll: _Roll) -> Hint[DeblockleTurn]:
-        """One hint for all that begin with the same roll: the turn found most often, as sure as the worlds agree."""
+        """Merge the hints that begin with the same roll: the turn found most often, as sure as the positions agree."""
         chosen = hints[roll]
         every = [hint for found in hints.values() for hint in found]
         turn, _ = Counter(hint.turn for hint in chosen).most_common(1)[0]
@@ -225,7 +225,7 @@ class _HintSearch:
         return Hint(turn, reason or self._gain(position, found.move), expected, "win", sure)
 
     def _outlook(self, found: Found[Move]) -> str | None:
-        """The reason where the end of the game was worked out."""
+        """Return the reason for a proven win or loss."""
         if found.win_in == 1:
             return _WINS
         if found.win_in is not None:
@@ -233,7 +233,7 @@ class _HintSearch:
         return f"holds out longest, though {other(self._player)} can win"
 
     def _gain(self, position: Position, move: Move) -> str:
-        """What the turn does for the player, or to the other one."""
+        """Return the reason for a turn: what it gains for the player, or how it hinders the opponent."""
         core, me, foe = self.ahead.core, position[0], 1 - position[0]
         before, after = codes_of(move)
         following = core.play(position, move)
@@ -252,12 +252,12 @@ class _HintSearch:
         return "keeps your other blocks well placed"
 
     def _blocked_by(self, position: Position, following: Position, foe: int) -> int | None:
-        """The code of a block of the other player's that was about to get ready to leave, and now isn't."""
+        """Return the code of an opposing block that could reach its goal's side next and now can't, or ``None``."""
         free, hindered = self._next_to_go(position, foe), self._next_to_go(following, foe)
         return next((code for code in free if free[code] == 1 != hindered.get(code)), None)
 
     def _next_to_go(self, position: Position, player: int) -> dict[int, int]:
-        """How many turns each of the player's blocks that can move needs after its best turn now."""
+        """Return, for each of the player's movable blocks, the number of turns it needs after its best turn now."""
         _, golds, teals = position
         found: dict[int, int] = {}
         for move in self.ahead.core.moves((player, golds, teals)):
@@ -267,7 +267,7 @@ class _HintSearch:
 
 
 def _some_world_of(state: DeblockleState) -> Position:
-    """One of the positions the state may be, always the same."""
+    """Return one of the state's possible positions, always the same one."""
     return position_of(state, lambda block: (block.mask & -block.mask).bit_length() - 1)
 
 

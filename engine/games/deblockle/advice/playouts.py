@@ -1,9 +1,9 @@
-"""Random games on the fast rules, turns drawn evenly without listing them.
+"""Random games with the fast rules; turns are drawn uniformly without listing them.
 
-For each block there is a fixed set of proposals that holds each of its turns once, whatever else stands on the board.
-One is drawn out of those of all the player's blocks, and again until it is legal: so all legal turns are equally likely
+Each block has a fixed set of proposals that contains each of its turns once, whatever else is on the board.
+Proposals of all the player's blocks are drawn until one is legal, so all legal turns are equally likely
 (rejection sampling, von Neumann 1951, "Various techniques used in connection with random digits"). About every other
-proposal is legal, and one look at the board says whether it is.
+proposal is legal, and that is quick to check.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _MOST_PROPOSALS = 48
 
 
 class _Proposal(NamedTuple):
-    """A turn that may be legal: ``must_be_open`` are squares without which it never is.
+    """A turn that may be legal; it needs the squares ``must_be_open`` to be open.
 
-    Where ``bit`` is 0 that is enough. Else the hoops have to reach ``end`` from the square of ``bit`` by an open way;
-    or, where ``line`` isn't 0, it is a slide to wherever it ends among the squares of ``end``, looked up in ``slides``
-    by what stands on ``line``; the end is then still to be added to ``move``.
+    If ``bit`` is 0, that is enough. Otherwise the hoops must reach ``end`` from the square ``bit`` by an open way;
+    or, if ``line`` isn't 0, it is a slide that ends on one of the squares ``end``, looked up in ``slides``
+    by the blocks on ``line``; its end must be added to ``move``.
     """
 
     must_be_open: int
@@ -60,14 +60,14 @@ class _Proposal(NamedTuple):
 
 
 class TurnSampler:
-    """Draws turns under the options of a core."""
+    """Draws random turns."""
 
     def __init__(self, core: FastRules) -> None:
         self._core = core
         self._proposals: tuple[dict[int, tuple[_Proposal, ...]], ...] = ({}, {})
 
     def drawn(self, position: Position, rng: Random) -> Move | None:
-        """A legal turn, each as likely as any other; ``None`` when there is none."""
+        """Draw a legal turn, all equally likely; ``None`` if there is none."""
         mover, golds, teals = position
         if mover == OVER:
             return None
@@ -134,14 +134,14 @@ class TurnSampler:
 
 @functools.lru_cache(maxsize=16)
 def turn_sampler_of(core: FastRules) -> TurnSampler:
-    """What draws turns under the options of ``core``; its proposals are made as they are needed."""
+    """Return the sampler for these rules, cached; it makes proposals on demand."""
     return TurnSampler(core)
 
 
 def play_random_games(state: DeblockleState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-    """Play ``count`` games, each turn drawn evenly; one that hasn't ended after ``most_plies`` turns is cut off.
+    """Play ``count`` games with uniformly random turns; a game is cut off after ``most_plies`` turns.
 
-    Where faces are hidden, each game is played in a world of its own, every world as likely as any other.
+    If faces are hidden, each game starts from a possible position, all equally likely.
     """
     outcome = outcome_of(state)
     if outcome is not None:

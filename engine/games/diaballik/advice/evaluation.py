@@ -1,10 +1,10 @@
-"""How good each result of a turn is, for all results of a position at once.
+"""Evaluates all results of a position's turn at once.
 
-A guess adds up, for the side that has just moved and for the side to move, values of squares for the pieces, for the
-carrier, and for the pieces the ball could be passed to, and values of what stands open on the far row. Rows count from
-each side's home row, and the board's left and right are alike. The values were fitted by logistic regression to who
-won some thousands of games that such a guess played against itself, one turn ahead and with noise; they are the mean of
-two such fits, which played better than either, in thousandths of a logit.
+A score adds up, for the side that has just moved and for the side to move, values of squares for the pieces, for the
+carrier, and for possible receivers, and values for the open squares of the far row. Rows count from
+each side's home row, and the board is symmetric. The values were fitted by logistic regression to the winners of
+thousands of games that such an evaluation played against itself, one turn ahead and with noise; they are the mean of
+two such fits, which played better than either of them, in thousandths of a logit.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from engine.support.grid import members
 Integers = NDArray[np.int64]
 
 WIN = 1_000_000
-"""The score of a position that is won; sooner wins score more, by a point a turn."""
+"""The score of a won position; each turn until the win costs a point."""
 LOST_NEXT = -(WIN - 2)
 """The score of a result after which the opponent wins at once."""
 SEEMS_LOST = -(WIN // 2)
-"""The score of a result after which the opponent seems to win at once, which nobody has worked out."""
+"""The score of a result after which the opponent may win at once; not proven."""
 
 _GOAL_FIRST = (GRID.squares - SIZE, 0)
 _CHUNK = 2 * SIZE
@@ -50,7 +50,7 @@ _NOT_LAST = EVERY & ~(_COLUMN_A << (SIZE - 1))
 
 
 class Position(NamedTuple):
-    """The board as the player to move has it: own pieces and ball, the opponent's, and who plays (0 black, 1 white)."""
+    """The board as seen by the player to move: own pieces and ball, the opponent's, and who plays (0: black)."""
 
     own: int
     ball: int
@@ -59,7 +59,7 @@ class Position(NamedTuple):
     player: int
 
     def after(self, result: int) -> Position:
-        """The opponent's position after one of the results."""
+        """Return the opponent's position after one of the results."""
         return Position(self.foes, self.foe_ball, result & PIECES_MASK, result >> BALL_SHIFT, 1 - self.player)
 
 
@@ -75,7 +75,7 @@ class _Values(NamedTuple):
 
 
 def _of_squares(values: tuple[int, ...], player: int) -> Integers:
-    """Values by square from values by row from home and column from the middle."""
+    """Return values by square from values by row from home and column from the middle."""
     found = np.zeros(GRID.squares, dtype=np.int64)
     for square in range(GRID.squares):
         row, column = GRID.row_of(square), GRID.column_of(square)
@@ -85,7 +85,7 @@ def _of_squares(values: tuple[int, ...], player: int) -> Integers:
 
 
 def _sums(values: Integers) -> tuple[Integers, ...]:
-    """For each chunk of squares the sums over all its subsets."""
+    """Return, for each chunk of squares, the sums over all its subsets."""
     tables = []
     for first in _CHUNKS:
         sums = np.zeros(1, dtype=np.int64)
@@ -96,12 +96,12 @@ def _sums(values: Integers) -> tuple[Integers, ...]:
 
 
 def _by_count(values: tuple[int, ...]) -> Integers:
-    """Values of a set of squares of the far row by how many they are, the row being moved down to bit 0."""
+    """Return the value of each set of far-row squares by its size; bit 0 is the row's first square."""
     return np.array([values[min(subset.bit_count(), len(values) - 1)] for subset in range(1 << SIZE)], dtype=np.int64)
 
 
 def tables_of(weights: Weights, player: int) -> _Values:
-    """One side's weights as tables."""
+    """Return one side's weights as tables."""
     pieces, receivers = _of_squares(weights.pieces, player), _of_squares(weights.receivers, player)
     return _Values(
         _sums(pieces),
@@ -132,13 +132,13 @@ def _total(tables: tuple[Integers, ...], squares: Integers) -> Integers:
 
 @cache
 def between_squares_of(start: int, end: int) -> int:
-    """The squares strictly between two."""
+    """Return the squares strictly between two."""
     return between_squares(start, end)
 
 
 @cache
 def goal_lines(player: int, square: int) -> tuple[tuple[int, int, int], ...]:
-    """From a square the squares of the far row in line with it, each as a bit and its place in the row, and between."""
+    """Return the far-row squares in line with a square: each as a bit, its place, and the squares between."""
     first = GRID.squares - SIZE if player == 0 else 0
     return tuple(
         (1 << end, end - first, between_squares(square, end))
@@ -149,7 +149,7 @@ def goal_lines(player: int, square: int) -> tuple[tuple[int, int, int], ...]:
 
 
 def _reach(others: Integers | int, empty: Integers) -> Integers:
-    """Where pieces can stand after at most two moves."""
+    """Return the squares on which pieces can stand after at most two moves."""
     once = ((others & _NOT_LAST) << 1 | (others & _NOT_FIRST) >> 1 | (others << SIZE & EVERY) | others >> SIZE) & empty
     reached: Integers = (
         others
@@ -160,7 +160,7 @@ def _reach(others: Integers | int, empty: Integers) -> Integers:
 
 
 class Judged(NamedTuple):
-    """What is thought of each result: its score for the mover, the far-row squares threatened next (as a row)."""
+    """The evaluation of each result: its score for the mover, and the far-row squares threatened next."""
 
     scores: Integers
     threats: Integers
@@ -169,7 +169,7 @@ class Judged(NamedTuple):
 def judged(position: Position, results: Integers, *, front_only: bool = False) -> Judged:
     """Score every result of the mover's turn; one after which the opponent wins at once scores LOST_NEXT.
 
-    A win by the ball itself scores WIN. Where a rule of thumb says that the opponent could touch a wall in time to call
+    A win by the ball scores WIN. If, by a rule of thumb, the opponent could touch a wall in time to announce
     anti-play, the score is SEEMS_LOST.
     """
     player = position.player
@@ -209,7 +209,7 @@ def judged(position: Position, results: Integers, *, front_only: bool = False) -
 
 
 def _walls(own: Integers) -> list[int]:
-    """Which of the sets of pieces form a wall."""
+    """Return the indices of the sets of pieces that form a wall."""
     columns = own | own >> 7
     columns |= columns >> 14
     columns |= columns >> 28
@@ -219,7 +219,7 @@ def _walls(own: Integers) -> list[int]:
 
 
 def _if_called(position: Position, wall: int, *, front_only: bool) -> int:
-    """At most what a wall scores: whether the opponent, next to move, can touch it with three pieces in time."""
+    """Return the most that a wall may score, given whether the opponent can touch it with three pieces next turn."""
     touch = touching(wall, PLAYERS[1 - position.player], front_only=front_only)
     foes = position.foes
     missing = CONTACTS_TO_CLAIM - (foes & touch).bit_count()

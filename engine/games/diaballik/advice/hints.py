@@ -30,13 +30,13 @@ _LOGIT = 1000
 _DEPTHS = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: 30}
 _SUREST_GUESS = 0.9
 _SHARE_FOR_CHECK, _MOST_FOR_CHECK_S = 0.15, 0.2
-"""The time kept for seeing that a hint doesn't lose by force: a check takes up to 0.08 s where it is slow."""
+"""The time reserved for checking that a hint doesn't lose by force; one check takes up to 0.08 s."""
 _MOST_FORWARD = 2
 _STALLING = StallingPenalties(second_time=200, third_time=1500, idle_turns=40, per_turn=40, most=20_000)
 
 
 def position_of(state: DiaballikState) -> Position:
-    """The board as the player to move has it."""
+    """Return the board as seen by the player to move."""
     player = str(state.to_move)
     own, foes = state.side(player), state.side(other(player))
     return Position(own.pieces, own.ball, foes.pieces, foes.ball, PLAYERS.index(player))
@@ -86,10 +86,10 @@ def hint(
 
 
 def _handicaps(position: Position, results: list[int], earlier: Sequence[DiaballikState]) -> dict[int, int]:
-    """What each result loses: for a position that came up before, and in a long game for not going forward."""
+    """Return the penalty of each result: for repeating a position, and in a long game for not moving forward."""
     seen = Counter(position_of(each) for each in earlier)
     seen[position] += 1
-    # Nothing in this game is done for good, so all turns count as idle.
+    # No turn of this game is irreversible, so all turns count as idle.
     idle_penalty = _STALLING.for_idling(len(earlier))
     stands = _rows_gone(position.own | position.ball << BALL_SHIFT, position.player)
     return {
@@ -100,7 +100,7 @@ def _handicaps(position: Position, results: list[int], earlier: Sequence[Diaball
 
 
 def _rows_gone(result: int, player: int) -> int:
-    """How many rows from home a side's pieces and ball are, in all."""
+    """Return how many rows from home a side's pieces and ball are, in all."""
     return _row(result >> BALL_SHIFT, player) + sum(_row(square, player) for square in members(result & PIECES_MASK))
 
 
@@ -113,7 +113,7 @@ def _turn(state: DiaballikState, result: int, *, claims: bool = False) -> Diabal
 
 
 def _anything(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
-    """A hint to have while all results are still being listed, which takes long under unusual options."""
+    """Return a first hint while the results are still being listed, which is slow under unusual options."""
     turn = begun(state, str(state.to_move))
     action = next(actions(turn))
     side = turn.after(action).side
@@ -122,7 +122,7 @@ def _anything(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
 
 
 def _at_once(state: DiaballikState, position: Position, results: list[int]) -> Hint[DiaballikTurn] | None:
-    """The hint that needs no thought: a win, a claim, or the only turn."""
+    """Return a hint that needs no search: a win, a claim, or the only turn; ``None`` if there is none."""
     player = str(state.to_move)
     foe = other(player)
     for result in results:
@@ -156,7 +156,7 @@ def _hint(state: DiaballikState, position: Position, line: Line) -> Hint[Diaball
 
 
 def reason_for(position: Position, line: Line) -> str:
-    """Say in a few words what a result is good for, the weightiest thing first."""
+    """Return the most important reason for a result, in a few words."""
     player, foe = PLAYERS[position.player], PLAYERS[1 - position.player]
     own, ball = line.result & PIECES_MASK, line.result >> BALL_SHIFT
     if line.proven:
@@ -190,7 +190,7 @@ def reason_for(position: Position, line: Line) -> str:
 
 
 def _winning_squares(own: int, ball: int, foes: int, player: str) -> list[int]:
-    """The far-row squares to which the player could pass to win, were it their turn."""
+    """Return the far-row squares to which the player could pass to win, were it their turn."""
     goal = GOAL[player]
     if not can_win(own, ball, foes, goal):
         return []

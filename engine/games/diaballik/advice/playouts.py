@@ -1,13 +1,13 @@
-"""Many random games at once, in numpy, every turn drawn evenly among the legal ones.
+"""Many random games at once, in NumPy; in each turn all legal turns are equally likely.
 
-For each game a turn is proposed out of a fixed set that has room for every result exactly once, whatever the position:
-who has the ball afterwards (7), and which pieces go where (421: none; one of 7 pieces to one of 12 squares one or two
-steps off; or one of 21 pairs of pieces a step each in one of 16 ways). A proposal that is no legal turn is dropped and
-another one drawn, so that all legal turns are equally likely (rejection sampling, von Neumann 1951). About one in seven
-proposals is legal, and saying so takes some forty operations on arrays for thousands of games.
+For each game a turn is drawn from a fixed set of proposals that has every possible result exactly once: which piece has
+the ball afterwards (7), and which pieces move (421: none; one of 7 pieces to one of 12 squares one or two steps
+away; or one of 21 pairs of pieces by a step each in 16 ways). A proposal that isn't legal is dropped and another one is
+drawn, so all legal turns are equally likely (rejection sampling, von Neumann 1951). About one in seven proposals is
+legal; the check takes some forty array operations for thousands of games.
 
-Only where two pieces standing corner to corner step into the other two squares of their block there are two ways to say
-the same: then only the upright steps count, unless those can't be.
+Only one kind of result has two proposals: two pieces that touch at a corner step onto the other two squares of their
+two by two block. Then only the vertical steps count, unless they are impossible.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ _MOST_PROPOSALS = 24
 _ROUNDS_BEFORE_DOUBT = 400
 
 _OUTSIDE = 1 << 50
-"""A square that is always taken: where a proposal would lead off the board, or a pass is in no line."""
+"""A square that is always taken, for proposals that lead off the board and passes that aren't in line."""
 _NOWHERE, _STAY = 49, 12
 _LEAPS = ((0, 2), (1, 1), (2, 0), (1, -1), (0, -2), (-1, -1), (-2, 0), (-1, 1))
 _OFFSETS = (*ORTHOGONAL, *_LEAPS)
 
 
 class Lookup(NamedTuple):
-    """What is looked up: by proposal, by square and offset, by two squares, by square."""
+    """Lookup tables: by proposal, by square and offset, by two squares, and by square."""
 
     first: Integers
     second: Integers
@@ -85,7 +85,7 @@ class Lookup(NamedTuple):
 
 @cache
 def lookup() -> Lookup:
-    """Make the tables, once."""
+    """Build the tables; the result is cached."""
     changes = [(0, 0, _STAY, _STAY)]
     changes += [(piece, piece, way, _STAY) for piece in range(PIECES_A_SIDE) for way in range(len(_OFFSETS))]
     ways = range(len(ORTHOGONAL))
@@ -116,7 +116,7 @@ def lookup() -> Lookup:
 def play_random_games(state: DiaballikState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
     """Play ``count`` games to their end from ``state``; see engine.api.Advice.playouts.
 
-    A few games, and those in which a pass may not go over own pieces or anti-play ends the game by itself, one by one.
+    A few games, or games in which own pieces block passes or anti-play is automatic, are played one by one.
     """
     count = max(0, count)
     if state.to_move is None or most_plies <= 0:
@@ -143,7 +143,7 @@ class Proposed(NamedTuple):
 
 
 class RandomGames:
-    """Games under way. Row ``player * games + game`` of ``pieces`` (a set) and ``squares`` (7, the carrier's first)."""
+    """Games in progress. Row ``player * games + game`` of ``pieces`` (a set) and ``squares`` (7, the carrier's first)."""
 
     def __init__(self, state: DiaballikState, games: int, drawing: np.random.Generator) -> None:
         self._options: DiaballikOptions = state.options
@@ -194,7 +194,7 @@ class RandomGames:
         self._may_claim[games] = self._start_may_claim
 
     def _round(self, most_plies: int) -> tuple[Integers, Integers]:
-        """Propose, and play what is legal; gives the games that ended, and who won each (-1: cut off)."""
+        """Draw proposals and play the legal ones; return the games that ended and their winners (-1: cut off)."""
         each = max(1, min(_MOST_PROPOSALS, _PROPOSALS_A_ROUND // self._playing.size))
         games = np.repeat(self._playing, each) if each > 1 else self._playing
         proposed = self.proposed(games, self._drawing.integers(0, lookup().first.size, games.size))
@@ -202,7 +202,7 @@ class RandomGames:
         self._waited[self._playing] += 1
         chosen = np.flatnonzero(legal)
         if each > 1 and chosen.size:
-            # Of several for one game the first counts; proposals of a game stand together.
+            # The proposals of a game are adjacent; only its first legal one counts.
             chosen = chosen[np.diff(proposed.games[chosen], prepend=-1) != 0]
         played = proposed.games[chosen]
         self._waited[played] = 0
@@ -218,7 +218,7 @@ class RandomGames:
         return games_kept[done], np.where(over, proposed.mover[kept], -1)[done]
 
     def proposed(self, games: Integers, drawn: Integers) -> Proposed:
-        """The proposals with these numbers for these games, without those that step onto squares that are taken."""
+        """Return the proposals with these numbers for these games, without those that step onto taken squares."""
         tables = lookup()
         mover = self._mover[games]
         rows = mover * self._games + games
@@ -231,7 +231,7 @@ class RandomGames:
         return Proposed(*(column[free] for column in (games, mover, rows, own, foes, drawn, x, y, z, w)))
 
     def judged(self, now: Proposed) -> tuple[Truths, Integers, Truths]:
-        """Which proposals are legal turns, where the ball goes, and whether that wins."""
+        """Return which proposals are legal turns, where the ball goes, and whether that wins."""
         tables = lookup()
         first, second = tables.first[now.drawn], tables.second[now.drawn]
         first_way, second_way = tables.first_offset[now.drawn], tables.second_offset[now.drawn]
@@ -242,7 +242,7 @@ class RandomGames:
             now.y,
             np.where((receiver == second) & (second != first), now.w, self._squares[now.rows, receiver]),
         )
-        # Proposals without a change name piece 0 twice and stay, so that this is its square.
+        # In proposals without a move both pieces are piece 0, so this is its square.
         passes = receiver != 0
         far_row = np.where(now.mover == 0, ball >= GRID.squares - SIZE, ball < SIZE)
         wins = passes & far_row
@@ -255,14 +255,14 @@ class RandomGames:
         leap = np.flatnonzero((first_way >= len(ORTHOGONAL)) & moves)
         if leap.size:
             legal[leap] &= self._leaps(now, leap, first, receiver, carrier, ball, wins)
-            # A piece before the carrier steps on, gets the ball, and the carrier takes its place.
+            # A piece next to the carrier moves on and receives the ball, and the carrier takes its place.
             follows = leap[(first[leap] == 0) & (receiver[leap] == 0)]
             if follows.size:
                 middles = tables.middles[now.x[follows], first_way[follows]]
                 legal[follows] = ((middles & now.own[follows]) != 0) & ~far_row[follows]
         pairs = np.flatnonzero(pair & legal)
         if pairs.size:
-            # The same squares by the other pairing of pieces: only corner to corner, and upright comes first.
+            # Two pieces that touch at a corner can reach the same squares in two ways; the vertical steps count.
             level = first_way[pairs] % 2 == 1
             near = tables.ends[now.x[pairs], :4] == now.w[pairs, None]
             same = near.any(axis=1) & (tables.ends[now.z[pairs], :4] == now.y[pairs, None]).any(axis=1)
@@ -286,14 +286,14 @@ class RandomGames:
         ball: Integers,
         wins: Truths,
     ) -> Truths:
-        """Whether a piece gets two steps off: through an empty square, or through an own piece's that steps on."""
+        """Return whether each two-step move is possible, through an empty square or an own piece that moves on."""
         tables = lookup()
         middles = tables.middles[now.x[leap], tables.first_offset[now.drawn[leap]]]
         own, taken = now.own[leap], now.own[leap] | now.foes[leap]
         through = middles & own
         here, moved = tables.bits[ball[leap]], receiver[leap] == first[leap]
         passes = receiver[leap] != 0
-        # Before the pass the carrier makes way for nobody; after it the one that has received the ball doesn't.
+        # The carrier can't move on before the pass, nor the receiver after it.
         before = (through & ~tables.bits[carrier[leap]]) != 0
         after = ((through & ~here) != 0) | (((through & here) != 0) & (first[leap] != 0))
         free_choice = passes & ~wins[leap] & ~moved
@@ -301,9 +301,9 @@ class RandomGames:
         return legal
 
     def _claimed(self, now: Proposed, chosen: Integers, wins: Truths) -> Integers:
-        """For each chosen proposal 1 where anti-play is announced after it, 0 where not, -1 where it falls away.
+        """Return, for each chosen proposal: 1 if it announces anti-play, 0 if it doesn't, -1 if it is to be dropped.
 
-        Where anti-play may come up, each turn stands for two, with and without announcing it, of which one is drawn.
+        Where anti-play is possible, each turn stands for two, with and without announcing it; one of them is drawn.
         """
         claimed = np.zeros(chosen.size, dtype=np.int64)
         asked = np.flatnonzero(self._may_claim[now.games[chosen]])
@@ -320,7 +320,7 @@ class RandomGames:
 
     @staticmethod
     def change_of(now: Proposed, chosen: Integers) -> Integers:
-        """The squares that the chosen proposals flip in the mover's pieces."""
+        """Return the squares that the chosen proposals flip in the mover's pieces."""
         tables = lookup()
         bits = tables.bits
         change: Integers = bits[now.x[chosen]] ^ bits[now.y[chosen]]
@@ -344,7 +344,7 @@ class RandomGames:
         self._note_claims(games)
 
     def _note_claims(self, games: Integers) -> None:
-        """Note the games in which the next to move faces a wall that at least one of their pieces touches."""
+        """Record the games in which the player to move faces a wall that at least one of their pieces touches."""
         mover = self._mover[games]
         wall = self._pieces[(1 - mover) * self._games + games]
         columns = wall | wall >> 7 | wall >> 14 | wall >> 21
@@ -360,7 +360,7 @@ class RandomGames:
             )
 
     def _skip_the_stuck(self) -> None:
-        """Look closely at games in which no proposal has been legal for long: who can't act is skipped."""
+        """Skip players who can't act, in games in which no proposal has been legal for many rounds."""
         for game in self._playing[self._waited[self._playing] >= _ROUNDS_BEFORE_DOUBT]:
             self._waited[game] = 0
             if not can_act(begun(self._state_of(int(game)), PLAYERS[int(self._mover[game])])):
@@ -379,7 +379,7 @@ def play_games_one_by_one(state: DiaballikState, count: int, rng: Random, most_p
 
 
 def _one_game(state: DiaballikState, rng: Random, most_plies: int) -> tuple[str | None, int]:
-    """Who wins one game, ``None`` when it is cut off, and how many turns it takes."""
+    """Play one game; return its winner, ``None`` if it was cut off, and its number of turns."""
     options = state.options
     sides: dict[str, Side] = {player: state.side(player) for player in PLAYERS}
     mover = str(state.to_move)

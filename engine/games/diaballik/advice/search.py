@@ -1,8 +1,8 @@
-"""The search ahead, over whole turns.
+"""The search, over whole turns.
 
-A turn has some hundreds of results, so positions are looked at whole: all results of one are scored at once (see
-``evaluation``), and each score already knows whether the opponent wins next. Below that, alpha-beta follows only the
-results that score best (a beam), deeper and deeper, and keeps for each position the results worth following.
+A turn has hundreds of results, so all results of a position are scored together (see
+``evaluation``); each score takes into account whether the opponent wins next. Alpha-beta then follows only the
+best results (a beam) with iterative deepening, and caches the results worth following for each position.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _LOST_LATER = -(WIN - 4)
 _MOST_KEPT = 48
 _MOST_POSITIONS = 60_000
 _FIRST_FOLLOWED = 48
-"""So many of the best results are looked at deeper; the others only where all of those lose."""
+"""The number of best results searched deeper; the others are searched only if all of those lose."""
 
 
 class Opened(NamedTuple):
-    """A position looked at: the score of its best result, and the results worth following, the best first.
+    """An evaluated position: the score of its best result, and the results worth following, the best first.
 
-    ``rest`` is the score of the best result that is not kept, where any was left out that doesn't lose at once.
+    ``rest`` is the score of the best result that wasn't kept, ``None`` if all of those lose at once.
     """
 
     score: int
@@ -39,9 +39,9 @@ class Opened(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What was found of a position: how many turns deep, its score, whether that is exact (0), at least (1) or at most.
+    """A searched position: its depth in turns, score, and whether that is exact (0) or a lower (1) or upper (-1) bound.
 
-    ``result`` is the best one, to be tried first next time.
+    ``result`` is the best one, which the next search tries first.
     """
 
     depth: int
@@ -50,14 +50,14 @@ class Known(NamedTuple):
     result: int
 
     def holds(self, alpha: int, beta: int) -> bool:
-        """Whether the score answers a search within alpha and beta."""
+        """Return whether the score suffices for a search within alpha and beta."""
         if self.bound == 0:
             return True
         return self.score >= beta if self.bound > 0 else self.score <= alpha
 
 
 class Line(NamedTuple):
-    """A result, what it scores for the mover, and after how many turns' look."""
+    """A result, its score for the mover, and the depth of the search in turns."""
 
     result: int
     score: int
@@ -65,14 +65,14 @@ class Line(NamedTuple):
 
     @property
     def proven(self) -> bool:
-        """Whether the score is a win or loss worked out."""
+        """Whether the score is a proven win or loss."""
         return abs(self.score) > _PROVEN
 
 
 class Searcher:
-    """One search: the options, the deadline, and the positions opened so far.
+    """One search: the options, the deadline, and the positions evaluated so far.
 
-    ``usual`` says that the options are such that results come from tables, and quickly. ``deadline`` may be moved.
+    ``usual`` means that the options allow looking results up in tables. ``deadline`` may be replaced.
     """
 
     def __init__(self, options: DiaballikOptions, deadline: Deadline) -> None:
@@ -83,7 +83,7 @@ class Searcher:
         self.usual = options.pass_over_own and not options.automatic
 
     def results(self, position: Position) -> list[int]:
-        """The results of the mover's turn under the options."""
+        """Return the results of the mover's turn under the options."""
         options = self._options
         player = PLAYERS[position.player]
         if self.usual:
@@ -93,7 +93,7 @@ class Searcher:
         return packed_results(TurnInProgress(player, options, position.foes, position.own, position.ball))
 
     def wins_at_once(self, position: Position) -> int | None:
-        """A result that wins: by the ball, or by a claim of anti-play, which it then only makes possible."""
+        """Return a result that wins by the ball or makes a claim of anti-play possible, or ``None``."""
         player = PLAYERS[position.player]
         goal = GOAL[player]
         if not self.usual or can_win(position.own, position.ball, position.foes, goal):
@@ -109,17 +109,17 @@ class Searcher:
         return None
 
     def scored(self, position: Position, results: list[int]) -> Integers:
-        """What each result scores for the mover."""
+        """Return the score of each result for the mover."""
         scores = judged(position, np.array(results, dtype=np.int64), front_only=self._options.front_only).scores
         if not self.usual:
-            # Which passes are open, and what ends the game, was taken as under the usual options.
+            # The evaluation assumes the usual options, so a loss at once isn't certain here.
             np.maximum(scores, SEEMS_LOST, out=scores)
         return scores
 
     def checked(self, position: Position, ranked: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The results, best first, those moved to the end that lose at once though their score doesn't say so.
+        """Return the results, best first, after moving those to the end that lose at once despite their score.
 
-        Looked at are those that a claim might answer, or all under unusual options, until a safe one is found.
+        Only results that a claim might answer are checked (under unusual options all), until a safe one is found.
         """
         lost: list[tuple[int, int]] = []
         try:
@@ -136,14 +136,14 @@ class Searcher:
         return lost
 
     def _doubtful(self, after: Position) -> bool:
-        """Whether the score's word on a win by the player to move isn't to be trusted."""
+        """Return whether the score may have missed a win of the player to move."""
         if not self.usual or not is_wall(after.foes):
             return not self.usual
         touch = touching(after.foes, PLAYERS[after.player], front_only=self._options.front_only)
         return bool(after.own & touch)
 
     def open(self, position: Position) -> Opened:
-        """Look at a position: its best result's score, or WIN - 1 where the mover wins at once."""
+        """Evaluate a position: the score of its best result, or WIN - 1 if the mover wins at once. Cached."""
         known = self._opened.get(position)
         if known is not None:
             return known
@@ -158,7 +158,7 @@ class Searcher:
             return Opened(WIN - 1, ())
         results = self.results(position)
         if not results:
-            # Nothing to do: the opponent plays again.
+            # The mover has no action, so the opponent plays again.
             passed = position.own | position.ball << BALL_SHIFT
             score = int(self.scored(position, [passed])[0])
             return Opened(score, (passed,))
@@ -169,7 +169,7 @@ class Searcher:
         return Opened(int(scores[order[0]]), tuple(alive[:_MOST_KEPT]), rest)
 
     def value(self, position: Position, depth: int, alpha: int, beta: int) -> int:
-        """The score for the mover, ``depth`` turns on, within alpha and beta (fail-soft alpha-beta)."""
+        """Return the score for the mover after a search of ``depth`` turns (fail-soft alpha-beta)."""
         opened = self.open(position)
         if depth <= 1 or not opened.results:
             return opened.score
@@ -183,7 +183,7 @@ class Searcher:
         best, best_result, low = -WIN - 1, opened.results[0], alpha
         followed = width(depth)
         for number, result in enumerate(_first_of(opened.results, first)):
-            # Beyond the beam only to see whether a loss is one indeed.
+            # Results beyond the beam are searched only to confirm a loss.
             if number >= followed and best > -_PROVEN:
                 break
             score = -_later(self.value(position.after(result), depth - 1, -_sooner(beta), -_sooner(max(low, best))))
@@ -198,9 +198,9 @@ class Searcher:
         return best
 
     def first_safe(self, position: Position, lines: Sequence[Line]) -> Line:
-        """The first of the lines that doesn't lose by force in three turns, whatever the reply; the first if all do.
+        """Return the first line that doesn't lose by force within three turns; the first of all if each one loses.
 
-        When the deadline comes, it is the first not known to lose.
+        At the deadline, return the first that isn't known to lose.
         """
         if lines[0].proven:
             return lines[0]
@@ -213,9 +213,9 @@ class Searcher:
         return lines[0]._replace(score=_LOST_LATER)
 
     def _wins_next_but_one(self, position: Position) -> bool:
-        """Whether the mover has a result, of all, after which every answer loses to the ball at once.
+        """Return whether the mover has a result after which the opponent loses to the ball at once, whatever the reply.
 
-        Only a result that threatens to win can be one: the opponent could leave everything where it is.
+        Only a result that threatens to win qualifies, since the opponent could leave everything in place.
         """
         results = self.results(position)
         if not self.usual or not results:
@@ -228,19 +228,19 @@ class Searcher:
 
 
 def _first_of(results: tuple[int, ...], first: int | None) -> tuple[int, ...]:
-    """The results with one of them first."""
+    """Return the results with one of them first."""
     if first is None or first == results[0]:
         return results
     return (first, *(each for each in results if each != first))
 
 
 def width(depth: int) -> int:
-    """The number of results followed up with this many turns to go."""
+    """Return the number of results to follow at this remaining depth."""
     return 16 if depth <= 2 else 12
 
 
 def _later(score: int) -> int:
-    """A win or loss one turn further off."""
+    """Return the score of a position one turn earlier: a win or loss is one turn further away."""
     return score - 1 if score > _PROVEN else score + 1 if score < -_PROVEN else score
 
 
@@ -267,10 +267,10 @@ def best_lines(
     *,
     most_depth: int,
 ) -> list[Line]:
-    """Rank the results, deeper and deeper until the deadline; ``better`` hears of every best one.
+    """Rank the results by iterative deepening until the deadline; ``better`` is called with every best one.
 
-    None of the results wins at once: that is for the caller to see first. ``handicaps`` are points taken off each
-    result's score, unless it is a win or loss worked out.
+    The caller has checked that none of the results wins at once. ``handicaps`` are points taken off each
+    result's score, unless it is a proven win or loss.
     """
     scores = searcher.scored(position, results)
     scores -= np.array([handicaps[result] for result in results], dtype=np.int64) * (np.abs(scores) < _PROVEN)
@@ -303,13 +303,13 @@ def best_lines(
                         best = score
                         answer = Line(result, score, depth)
                         better(answer)
-                # Where all that was followed loses, the others are looked at too.
+                # If all followed results lose, the others are searched too.
                 followed, waiting = (
                     (waiting[:_FIRST_FOLLOWED], waiting[_FIRST_FOLLOWED:]) if best < -_PROVEN else ([], waiting)
                 )
         except DeadlineExceededError:
             if best < -_PROVEN:
-                # Better what wasn't looked at as far than what is known to lose.
+                # A result searched less deep is better than one that is known to lose.
                 left = _not_looked_at(followed, found, answer.result)
                 if left != answer.result:
                     answer = before[left]
@@ -323,7 +323,7 @@ def best_lines(
 
 
 def _led_by(answer: Line, lines: Mapping[int, Line]) -> list[Line]:
-    """The answer, then the other lines as they score, those first that were looked at nearly as far."""
+    """Return the answer, then the other lines by score; those searched nearly as deep come first."""
     far = max(2, answer.depth - 1)
     others = sorted(lines.values(), key=lambda line: (line.depth < far, -line.score))
     return [answer, *(line for line in others if line.result != answer.result)]

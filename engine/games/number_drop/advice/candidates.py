@@ -1,4 +1,4 @@
-"""What a turn would leave on a player's sheet, many turns at once; and what it scores by itself, for gentle hints."""
+"""Candidate turns: the sheets that they leave, evaluated together, and their immediate worth for gentle hints."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from engine.games.number_drop.turns import played
 from engine.support.grid import members
 
 _CELLS_A_TURN = 5.0
-"""About how many cells of height a turn takes, for guessing how many turns are left."""
+"""The approximate height in cells that a turn takes, to estimate how many turns are left."""
 _MOST_FOUND = 1000
 _MOST_COMBINATIONS = 60
-"""Of more combinations after one drop than these only some are looked at."""
+"""If there are more combinations after a drop, only a sample of them is evaluated."""
 _BONUS_BIT = 1 << 5
 
 
 @dataclass(frozen=True)
 class Valuation:
-    """How sheets are valued in a state: how many turns are still to come after this one, and the rules in force."""
+    """How to evaluate sheets in a state: the number of turns left after this one, and the rules that matter."""
 
     turns_left: float
     solo: bool
     x_counts: bool
 
     def of(self, boards: Boards, sheets: Sequence[Sheet]) -> Values:
-        """The value of each board, its boxes and letters being those of its sheet."""
+        """Return the value of each board, with the boxes and letters of its sheet."""
         opens = np.array([open_sizes(sheet) for sheet in sheets], dtype=np.int64)
         secured = np.array([secured_points(sheet) for sheet in sheets], dtype=np.float32)
         return self._values(boards, opens[:, 0], opens[:, 1], self.turns_left) + secured
 
     def with_boxes_of(self, boards: Boards, sheet: Sheet, *, turns_less: int) -> Values:
-        """The value of boards with the boxes and letters of one sheet, this many turns later."""
+        """Return the value of boards with the boxes and letters of one sheet, this many turns later."""
         same, runs = open_sizes(sheet)
         left = max(0.0, self.turns_left - turns_less)
         return (
@@ -63,7 +63,7 @@ class Valuation:
 
 
 def valuation_of(state: NumberDropState, player: int) -> Valuation:
-    """How to value a player's sheet once the turn that is being played is over."""
+    """Return how to evaluate a player's sheet after the current turn."""
     options = state.options
     if state.last_turn or flow.reached_the_line(state):
         left = 0.0
@@ -76,7 +76,7 @@ def valuation_of(state: NumberDropState, player: int) -> Valuation:
 
 
 def open_sizes(sheet: Sheet) -> tuple[int, int]:
-    """The sizes of equal digits and of runs that are still open, a bit each from 3 to 8."""
+    """Return the open sizes of equal digits and of runs, each as a set with a bit per size from 3 to 8."""
     bonus = 0 if sheet.loops[BONUS_BOX] else _BONUS_BIT
     same = sum(1 << size for size in range(5) if not sheet.loops[size])
     runs = sum(1 << size for size in range(5) if not sheet.loops[size + 5])
@@ -84,7 +84,7 @@ def open_sizes(sheet: Sheet) -> tuple[int, int]:
 
 
 def secured_points(sheet: Sheet) -> float:
-    """What the filled boxes and circled letters are worth, a part of a full column counted in advance."""
+    """Return the worth of filled boxes and circled letters; incomplete columns count in part."""
     points = float(sum(size for (_, size), loop in zip(BOXES, sheet.loops, strict=True) if loop))
     for column in (sheet.loops[:5], sheet.loops[5:10]):
         points += FULL_COLUMN_POINTS if all(column) else WEIGHTS.column * sum(map(bool, column))
@@ -92,7 +92,7 @@ def secured_points(sheet: Sheet) -> float:
 
 
 def boards_after(sheet: Sheet, turns: Sequence[NumberDropTurn]) -> Boards:
-    """The boards that first digits, drops, penalties or loops leave, shape (turns, 14, 7)."""
+    """Return the boards after each of these turns, with shape (turns, 14, 7)."""
     boards = np.tile(board_of(sheet).ravel(), (len(turns), 1))
     for number, turn in enumerate(turns):
         row = boards[number]
@@ -109,7 +109,7 @@ def boards_after(sheet: Sheet, turns: Sequence[NumberDropTurn]) -> Boards:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A turn, what is left on the sheet after it (and after the combination that follows a drop), and its value."""
+    """A turn, the sheet after it (and after the combination that follows a drop), and its value."""
 
     turn: NumberDropTurn
     sheet: Sheet
@@ -120,7 +120,7 @@ class Candidate:
 def with_best_combinations(
     state: NumberDropState, turns: Sequence[NumberDropTurn], outlook: Valuation, player: int
 ) -> list[Candidate]:
-    """Drops, each with the combination that promises most after it, valued together."""
+    """Return each drop with the best combination after it; all are evaluated together."""
     options: list[tuple[int, Combination, Sheet]] = []
     for number, turn in enumerate(turns):
         options += [(number, *option) for option in _options_after(state, turn, sheet_after(state, player, turn))]
@@ -134,11 +134,11 @@ def with_best_combinations(
 
 
 def _options_after(state: NumberDropState, turn: NumberDropTurn, written: Sheet) -> list[tuple[Combination, Sheet]]:
-    """What may be looped once this is written, nothing first, and the sheet after it."""
+    """Return the possible combinations after a drop, none first, each with the sheet after it."""
     options = [(Combination(turn.player), written)]
     found = combinations(written, _MOST_FOUND)
     for box, squares in found[:: max(1, len(found) // _MOST_COMBINATIONS)]:
-        # A letter never does harm: it keeps the penalty away.
+        # A letter never does harm: it averts the penalty.
         letter = written.earns_letter(box) and not state.crossed_off >> (box % 5) & 1
         follow = Combination(turn.player, GRID.names_of(squares), LETTERS[box % 5] if letter else None)
         options.append((follow, written.looped(box, squares, letter=letter)))
@@ -146,7 +146,7 @@ def _options_after(state: NumberDropState, turn: NumberDropTurn, written: Sheet)
 
 
 def sheet_after(state: NumberDropState, player: int, turn: NumberDropTurn) -> Sheet:
-    """The sheet with a first digit, drop or penalty written."""
+    """Return the sheet after a first digit, drop or penalty; unchanged for other turns."""
     sheet = state.sheets[player]
     if isinstance(turn, SetUpDigit):
         return sheet.written({GRID.index[turn.square]: turn.digit})
@@ -160,7 +160,7 @@ _MOST_FOUND_AT_ONCE = 300
 
 
 class ImmediateWorth(NamedTuple):
-    """How good a turn is by itself: its points come first, then few holes, then low columns; more is better."""
+    """The immediate worth of a turn, compared in this order: points, few holes, low columns; more is better."""
 
     points: int
     holes: int
@@ -168,7 +168,7 @@ class ImmediateWorth(NamedTuple):
 
 
 def immediate_worth(state: NumberDropState, player: int, turn: NumberDropTurn) -> ImmediateWorth:
-    """How a turn stands by itself, the best combination after a drop counted."""
+    """Return the immediate worth of a turn, including the best combination after a drop."""
     x_counts = state.options.x_counts_above_line
     if isinstance(turn, Combination):
         sheet, more = played(state, turn).sheets[player], 0
@@ -181,7 +181,7 @@ def immediate_worth(state: NumberDropState, player: int, turn: NumberDropTurn) -
 
 
 def _best_combination(sheet: Sheet, x_counts: bool) -> int:
-    """What the best combination adds, a column that it fills included."""
+    """Return the points that the best combination adds, including a column that it completes."""
     boxes = dict(combinations(sheet, _MOST_FOUND_AT_ONCE))
     before = sheet.score(x_counts)
     return max((sheet.looped(box, boxes[box], letter=False).score(x_counts) - before for box in boxes), default=0)

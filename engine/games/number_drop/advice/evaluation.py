@@ -1,8 +1,8 @@
-"""What a sheet promises: many sheets valued at once, as arrays.
+"""Evaluates many sheets at once, as arrays.
 
 A sheet is 14 by 7 bytes, the lowest line first: a free digit as itself, ``USED`` for a cross or a digit inside a loop,
-``OPEN`` for an empty cell. The value is the points as they stand plus what may come: the best assignment of patches of
-equal digits and of runs to the boxes still open, lines that can still be filled, and room below the Game Over line.
+``OPEN`` for an empty cell. The value is the current points plus an estimate of further ones: the best assignment of
+patches of equal digits and of runs to open boxes, lines that can still be filled, and room below the Game Over line.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Values = NDArray[np.float32]
 _SWEEPS_OF_PATCHES = 5
 _SWEEPS_OF_RUNS = 7
 _PATCHES = 4
-"""How many patches, and how many runs, are assigned to boxes."""
+"""The number of patches, and the number of runs, assigned to boxes."""
 _GROWING = range(2, BONUS_SIZE + 1)
 _BURIED = range(SMALLEST, BONUS_SIZE + 1)
 _LEVELS = 1 + len(_GROWING) + len(_BURIED)
@@ -46,35 +46,35 @@ _LEVELS = 1 + len(_GROWING) + len(_BURIED)
 
 @dataclass(frozen=True)
 class Weights:
-    """How much what may come counts; found by playing solo games with many settings."""
+    """The weights of the evaluation's terms; tuned by playing solo games with many settings."""
 
     hope: float = 0.7
-    """The power that chances of filling a box are raised to; below 1 is more hopeful than what was counted."""
+    """The exponent of the probabilities of filling a box; below 1 is more optimistic than the measured ones."""
     early: float = 0.97
-    """What a combination that could be drawn is worth beside one that is drawn."""
+    """The share of its points that a combination is worth before it is drawn."""
     column: float = 1.5
-    """What each box counts for more on the way to a full column."""
+    """The extra points of each filled box, on the way to a full column."""
     equal: float = 1.0
-    """What the promise of patches of equal digits counts."""
+    """The weight of patches of equal digits."""
     run: float = 1.0
-    """What the promise of runs counts."""
+    """The weight of runs."""
     line: float = 1.2
-    """What a line that is almost full is worth, with nothing above its gaps."""
+    """The worth of an almost full line with nothing above its gaps."""
     hole: float = 1.5
-    """What an empty cell below a filled one costs."""
+    """The cost of an empty cell below a filled one."""
     bump: float = 0.5
-    """What each line of difference between neighbouring columns costs."""
+    """The cost of each line of difference between neighbouring columns."""
     turn: float = 3.0
-    """What a turn for which there is no room any more would have brought."""
+    """The cost of a turn for which there is no room left."""
     letter: float = 3.0
-    """What a circled letter is worth: a penalty that doesn't drop."""
+    """The worth of a circled letter, which averts a penalty."""
 
 
 WEIGHTS = Weights()
 
 
 def board_of(sheet: Sheet) -> Boards:
-    """One sheet as an array of 14 by 7."""
+    """Return one sheet as an array of 14 by 7."""
     circled = sheet.circled
     flat = [
         OPEN if mark == EMPTY_CELL else USED if mark == CROSS or circled >> square & 1 else int(mark)
@@ -85,7 +85,7 @@ def board_of(sheet: Sheet) -> Boards:
 
 @cache
 def _sorted_levels() -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """For each mixed code of levels its row, and for each row its levels, the highest first."""
+    """Return the row of each code of unsorted levels, and the levels of each row, the highest first."""
     rows = np.array(list(combinations_with_replacement(reversed(range(_LEVELS)), _PATCHES)), dtype=np.int16)
     codes = np.zeros(_LEVELS**_PATCHES, dtype=np.int16)
     codes[_code(rows)] = np.arange(len(rows), dtype=np.int16)
@@ -100,7 +100,7 @@ def _code(levels: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _size_of(level: int) -> tuple[int, bool]:
-    """The size of a patch by its level, and whether it can grow."""
+    """Return the size of a patch by its level, and whether it can grow."""
     if level == 0:
         return 0, False
     if level <= len(_GROWING):
@@ -109,7 +109,7 @@ def _size_of(level: int) -> tuple[int, bool]:
 
 
 _RANKS = sorted(range(_LEVELS), key=_size_of)
-"""Levels from the least promising on."""
+"""Levels, the least promising first."""
 _RANK_OF_LEVEL = {level: rank for rank, level in enumerate(_RANKS)}
 _RANK_GROWING = np.array(
     [0, 0, *(_RANK_OF_LEVEL[1 + size - 2] for size in _GROWING)] + [_RANK_OF_LEVEL[len(_GROWING)]] * 100, dtype=np.int8
@@ -119,13 +119,13 @@ _RANK_BURIED = np.array(
     + [_RANK_OF_LEVEL[_LEVELS - 1]] * 100,
     dtype=np.int8,
 )
-"""The rank of a patch that can still grow, and of one that can't, by its size."""
+"""The rank of a patch by its size: of one that can still grow above, of one that can't here."""
 
 _BY_SIZE = {IDENTICAL: (0.8, -1.04, -1.22, -1.55, -1.49, -2.5), CONSECUTIVE: (0.68, -0.4, -0.63, -0.58, 0.28, -0.5)}
 
 
 def chance_of(kind: str, size: int, missing: int, turns_left: float) -> float:
-    """The probability that a box is filled in the end if its best patch or run lacks this many digits.
+    """Return the probability that a box is filled in the end if its best patch or run lacks this many digits.
 
     A logistic regression on 24,534 open boxes of solo games that were played by these values.
     """
@@ -137,7 +137,7 @@ def chance_of(kind: str, size: int, missing: int, turns_left: float) -> float:
 
 @cache
 def _promises(kind: str, open_sizes: int, turns_left: int, weights: Weights) -> NDArray[np.float32]:
-    """For each row of sorted ranks the best that can be made of such patches with these boxes open.
+    """Return, for each row of sorted ranks, the most that such patches can be worth with these boxes open.
 
     ``open_sizes`` has a bit for each size from 3 to 8.
     """
@@ -150,7 +150,7 @@ def _promises(kind: str, open_sizes: int, turns_left: int, weights: Weights) -> 
             missing = max(0, size - (have if grows or have >= size else 1))
             chance = weights.early if not missing else chance_of(kind, size, missing, turns_left) ** weights.hope
             worth[size, rank] = points * chance
-    # What a box is worth with nothing begun is there anyway; patches count for what they add.
+    # A box has some worth even without a patch; patches count for what they add.
     usual = sum(
         float(worth[size, 0]) for size in range(SMALLEST, BONUS_SIZE + 1) if open_sizes >> (size - SMALLEST) & 1
     )
@@ -181,11 +181,11 @@ def values(
     x_counts: bool = True,
     weights: Weights = WEIGHTS,
 ) -> Values:
-    """What each sheet promises beyond its filled boxes, its full lines and lost points included.
+    """Return each sheet's value apart from its filled boxes, with its full lines and lost points.
 
     ``boards`` has the shape (sheets, 14, 7); ``same_open`` and ``runs_open`` a bit for each open size from 3 to 8.
     """
-    # With the sheets last, every step below runs along whole rows of memory.
+    # With the sheets as the last axis, the operations below run over contiguous memory.
     cells = np.ascontiguousarray(boards.transpose(1, 2, 0))
     filled = cells >= 0
     counts = filled.sum(axis=1, dtype=np.int8)
@@ -225,7 +225,7 @@ def _mask(condition: NDArray[np.bool_]) -> Mask:
 
 
 def _accessible(cells: Boards, covered: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which free digits touch an empty cell that a shape can still reach from above, below the Game Over line."""
+    """Return the free digits beside an empty cell below the Game Over line that a shape can still reach."""
     reach = ~covered
     reach[LINES_BELOW_GAME_OVER:] = False
     beside = np.zeros_like(reach)
@@ -243,7 +243,7 @@ def _free(cells: Boards) -> NDArray[np.bool_]:
 def _promised(
     kind: str, ranks: NDArray[np.int8], open_sizes: NDArray[np.int64], turns_left: int, weights: Weights
 ) -> Values:
-    """The promise of each sheet by the ranks of all its patches, in any order; 0 where there is none."""
+    """Return the worth of each sheet's patches by their ranks, in any order; rank 0 stands for none."""
     top = np.sort(ranks, axis=1)[:, : -_PATCHES - 1 : -1]
     codes, _ = _sorted_levels()
     rows = codes[_code(top)]
@@ -258,7 +258,7 @@ def _promised(
 
 
 def _patches(cells: Boards, access: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """For each sheet the ranks of its patches of equal digits, each where its highest square is."""
+    """Return the ranks of each sheet's patches of equal digits, each at the patch's highest square."""
     sheets = cells.shape[2]
     free = _free(cells)
     across = _mask((cells[:, 1:] == cells[:, :-1]) & free[:, 1:])
@@ -279,7 +279,7 @@ def _patches(cells: Boards, access: NDArray[np.bool_]) -> NDArray[np.int8]:
 
 
 def _runs(cells: Boards, access: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """For each sheet the ranks of its longest runs, each where it begins; of runs with a common end only one."""
+    """Return the ranks of each sheet's longest runs, each at its start; only one of several runs with a common end."""
     free = _free(cells)
     across = cells[:, 1:] - cells[:, :-1]
     both_across = free[:, 1:] & free[:, :-1]
@@ -294,7 +294,7 @@ def _runs(cells: Boards, access: NDArray[np.bool_]) -> NDArray[np.int8]:
     starts = _reaches(free, at_start, squares, falling)
     sheets = cells.shape[2]
     ends, starts = ends.reshape(SQUARES, sheets), starts.reshape(SQUARES, sheets)
-    # A run is that from a square to the end of its longest way up, if the longest way down from there leads back.
+    # A run goes from a square to the end of its longest way up, if the longest way down from there leads back.
     back = np.take_along_axis(starts, (ends & _SQUARE).astype(np.int64), axis=0)
     begins = ((back & _SQUARE) == squares.reshape(SQUARES, 1)) & free.reshape(SQUARES, sheets)
     lengths = ends >> _LENGTH_SHIFT
@@ -316,7 +316,7 @@ def _reaches(
     squares: NDArray[np.uint16],
     steps: tuple[NDArray[np.uint16], ...],
 ) -> NDArray[np.uint16]:
-    """For each square the longest way along these steps: its length, whether it can go on at its end, and that end.
+    """Return each square's longest path along these steps: its length, whether it can be extended, and its end.
 
     ``steps`` are masks of the squares from which a step leads east, west, up and down.
     """

@@ -1,6 +1,6 @@
-"""Hints: a first legal turn at once, then every drop by what it promises, then the best few over sampled rolls.
+"""Hints: a first legal turn at once, then the best drops by evaluation, then the best few over sampled rolls.
 
-Combinations are looked at one by one; the solo tiles are worked out to the end. See docs/games/number-drop.md.
+Combinations are evaluated one by one; solo slides are calculated exactly. See docs/games/number-drop.md.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _SCORED_TOGETHER = 50
 _RACING = 6
 _POINTS = "points"
 _POINTS_A_TURN_ALONE, _POINTS_A_TURN = 2.9, 3.4
-"""What a turn brings on average, counted in games played by these hints, alone and between two."""
+"""The average points of a turn, measured in games played by these hints: solo, and with two players."""
 
 
 def hint(
@@ -76,7 +76,7 @@ def hint(
     earlier: Sequence[NumberDropState] = (),  # noqa: ARG001 - no position of this game comes twice
     better: HintListener[NumberDropTurn] | None = None,
 ) -> Hint[NumberDropTurn]:
-    """Give a good turn of the player to move; raises IllegalTurnError when there is none to play."""
+    """Return a good turn of the player to move; raises IllegalTurnError if there is none."""
     busy = state.busy()
     if not busy:
         waits = "the game is over" if state.to_move is None else "a roll is awaited"
@@ -85,7 +85,7 @@ def hint(
 
 
 class _HintSearch:
-    """One hint being looked for."""
+    """The search for one hint."""
 
     def __init__(
         self,
@@ -107,11 +107,11 @@ class _HintSearch:
 
     @cached_property
     def _outlook(self) -> Valuation:
-        """Worked out when first asked for: alone that may take longer than a first hint."""
+        """Computed on first use: in a solo game it may take longer than a first hint."""
         return valuation_of(self._state, self._player)
 
     def run(self) -> Hint[NumberDropTurn]:
-        """Look as long and as far as the deadline and the strength allow."""
+        """Find the hint, as far as the deadline and the strength allow."""
         turns = (
             combinations_of(self._state, self._player, _MOST_COMBINED)
             if self._state.combining >> self._player & 1
@@ -151,7 +151,7 @@ class _HintSearch:
         return self._hint(chosen, sure)
 
     def _at_once(self, turns: Sequence[NumberDropTurn]) -> Hint[NumberDropTurn]:
-        """A legal turn without any thought that takes time: low on the sheet, or the tile that is furthest down."""
+        """Return a first hint without evaluation: a low drop, a long loop, or the lowest tile."""
         points = float(self._sheet.score(self._state.options.x_counts_above_line))
         sure = 1.0 if len(turns) == 1 else 0.0
         if isinstance(turns[0], Slide):
@@ -175,13 +175,13 @@ class _HintSearch:
         return Hint(candidate.turn, reason_of(self._sheet, candidate), self._expected(candidate.sheet), _POINTS, sure)
 
     def _expected(self, sheet: Sheet) -> float:
-        """About the final score: the points as they stand, and for every turn to come what one brought in games."""
+        """Return the expected final score: the current points, and the measured average for each turn left."""
         options = self._state.options
         a_turn = _POINTS_A_TURN_ALONE if options.solo else _POINTS_A_TURN
         return sheet.score(options.x_counts_above_line) + a_turn * self._outlook.turns_left
 
     def _ranked(self, turns: Sequence[NumberDropTurn]) -> list[tuple[NumberDropTurn, float]]:
-        """These turns with their values, the best first; a drop's combination is still to come."""
+        """Return these turns with their values, the best first; the combinations after drops are not counted."""
         if isinstance(turns[0], Combination):
             sheets = [played(self._state, turn).sheets[self._player] for turn in turns]
             worth = self._outlook.of(boards_after(self._sheet, turns), sheets)
@@ -194,7 +194,7 @@ class _HintSearch:
     def _swept(
         self, turns: Sequence[NumberDropTurn], ranked: list[tuple[NumberDropTurn, float]]
     ) -> list[tuple[NumberDropTurn, float]]:
-        """All turns, or as many of them as there is time for, the best of them first."""
+        """Return the best of all turns, or of as many as time allows, in order."""
         until = self._deadline.share(_SWEEP_SHARE)
         order = list(range(len(turns))) if len(turns) <= _MOST_SWEPT else self._picked(len(turns), _MOST_SWEPT)
         self._rng.shuffle(order)
@@ -208,7 +208,7 @@ class _HintSearch:
         return sorted(best.items(), key=lambda each: -each[1])
 
     def _by_themselves(self, turns: Sequence[NumberDropTurn]) -> list[tuple[NumberDropTurn, float]]:
-        """All turns, or as many as there is time for, by what they score at once, and then by lying low."""
+        """Return the best of all turns, or of as many as time allows, by their immediate worth."""
         order = list(range(len(turns))) if len(turns) <= _MOST_SWEPT else self._picked(len(turns), _MOST_SWEPT)
         self._rng.shuffle(order)
         best: list[tuple[ImmediateWorth, NumberDropTurn]] = []
@@ -224,11 +224,11 @@ class _HintSearch:
         return [(turn, float(rank.points)) for rank, turn in best]
 
     def _finished(self, ranked: tuple[NumberDropTurn, float]) -> Candidate:
-        """A turn with what it leaves once its combination is drawn."""
+        """Return a turn with the sheet it leaves after its combination."""
         return self._all_finished([ranked])[0]
 
     def _all_finished(self, ranked: Sequence[tuple[NumberDropTurn, float]]) -> list[Candidate]:
-        """These turns with what they leave once their combinations are drawn."""
+        """Return these turns with the sheets they leave after their combinations."""
         state, player = self._state, self._player
         if isinstance(ranked[0][0], Drop):
             return with_best_combinations(state, [turn for turn, _ in ranked], self._outlook, player)
@@ -237,7 +237,7 @@ class _HintSearch:
         return [Candidate(turn, sheet_after(state, player, turn), None, value) for turn, value in ranked]
 
     def _shortlisted(self, ranked: Sequence[tuple[NumberDropTurn, float]]) -> list[Candidate]:
-        """These turns finished, as many as there is time for, the best first."""
+        """Return these turns with their combinations, as many as time allows, the best first."""
         until = self._deadline.share(_SHORTLIST_SHARE)
         found: list[Candidate] = []
         slowest_s = 0.0
@@ -252,9 +252,9 @@ class _HintSearch:
     def _decided(
         self, ranked: list[tuple[NumberDropTurn, float]]
     ) -> tuple[Hint[NumberDropTurn] | None, list[tuple[NumberDropTurn, float]]]:
-        """A turn that ends the game and wins it at once, or ``None``; and the turns without those that lose it so.
+        """Return a turn that ends the game with a win, or ``None``; also the turns that don't end it with a loss.
 
-        That is known only where nobody else still plays in this turn, and several play.
+        This is known only in a game of several, when nobody else has yet to play in this turn.
         """
         state, me = self._state, PLAYERS[self._player]
         if state.options.solo or state.busy() != (self._player,) or state.phase not in (Phase.DROP, Phase.PENALTY):
@@ -283,7 +283,7 @@ _NUMBER = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
 def reason_of(before: Sheet, candidate: Candidate) -> str:
-    """Say what is good about a turn that writes on a sheet, or draws a loop round what stands there."""
+    """Return the reason for a turn that writes on a sheet or draws a loop."""
     turn = candidate.turn
     if isinstance(turn, SetUpDigit):
         return "leaves room on both sides"
@@ -311,7 +311,7 @@ def _combination_told(sheet: Sheet, follow: Combination) -> str:
 
 
 def _kept_together(before: Sheet, candidate: Candidate) -> list[str]:
-    """What the largest patch of equal digits that a drop has joined is kept for."""
+    """Return the reason that a drop enlarges a patch of equal digits, if it does."""
     fresh = sum(1 << square for square, mark in enumerate(candidate.sheet.cells) if mark != before.cells[square])
     best = (1, "")
     for digit, squares in enumerate(unused_digits(candidate.sheet)):

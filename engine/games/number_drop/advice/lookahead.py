@@ -1,4 +1,4 @@
-"""Candidates compared over sampled rolls, each roll the same for all: the best of a few random drops after each."""
+"""Compares candidates over the same sampled rolls, by the best of a few random drops after each."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from engine.support.polyomino import Shape
 ROLLS_A_ROUND = 10
 DROPS_A_ROLL = 12
 ENOUGH_ROLLS = 100
-"""What the last two are compared over at least, when time allows."""
+"""The least number of rolls over which the last two are compared, if time allows."""
 MOST_ROLLS = 400
 _FEWEST_TO_DROP = 30
 _CLEARLY = 3.0
 _SPARE_LINES = 4
-"""Lines above the sheet that a shape may stand in before it is found not to fit."""
+"""Spare lines above the sheet, for shapes that turn out not to fit."""
 _NONE_FITS = -20.0
-"""What a drop that doesn't fit is taken for."""
+"""The value of a drop that doesn't fit."""
 
 
 @cache
 def _held(shapes: tuple[Shape, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """For each way to hold a shape: its cells' columns, their rows above its lowest, and what falls below each."""
+    """Return, for each way to hold a shape, its cells' columns, their rows, and the lowest row in each one's column."""
     columns, rows, lows = [], [], []
     for held in falling(shapes):
         columns.append([held.column + across for across, _ in held.cells])
@@ -43,7 +43,7 @@ def _held(shapes: tuple[Shape, ...]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def _sampled(components: Components, rng: Random) -> tuple[NDArray[np.int64], ...]:
-    """Some rolls with some random drops of each: columns, rows, lows and digits, shape (rolls * drops, 4)."""
+    """Draw rolls and random drops of each: columns, rows, lows and digits, each of shape (rolls * drops, 4)."""
     parts: list[list[NDArray[np.int64]]] = [[], [], []]
     digits = []
     for _ in range(ROLLS_A_ROUND):
@@ -58,7 +58,7 @@ def _sampled(components: Components, rng: Random) -> tuple[NDArray[np.int64], ..
 
 def _dropped(board: Boards, columns: NDArray[np.int64], rows: NDArray[np.int64], lows: NDArray[np.int64],
              digits: NDArray[np.int64]) -> tuple[Boards, NDArray[np.bool_]]:  # fmt: skip
-    """The boards after each of these drops, and which of them lie wholly on the sheet."""
+    """Return the board after each of these drops, and whether the drop fits on the sheet."""
     heights = LINES - np.argmax(np.flip(board, 0) >= 0, axis=0)
     heights[~(board >= 0).any(axis=0)] = 0
     rest = np.maximum((heights[columns] - lows).max(axis=1), 0)
@@ -78,10 +78,10 @@ def ahead(
     rng: Random,
     told: Callable[[Candidate], object],
 ) -> tuple[Candidate, float]:
-    """Give the candidate that does best over sampled rolls, and how sure it is the best (0 to 1).
+    """Return the candidate with the best results over sampled rolls, and the confidence in it (0 to 1).
 
-    ``told`` hears of each change of mind. Those that are clearly behind (three standard errors over the common rolls)
-    are left out on the way.
+    ``told`` is called with each new leader. Candidates clearly behind (by three standard errors over the common rolls)
+    are dropped early.
     """
     left = list(range(len(candidates)))
     boards = [board_of(candidate.sheet) for candidate in candidates]
@@ -97,7 +97,7 @@ def ahead(
             if deadline.left_s() < slowest_s:
                 break
         if len(row) < len(left):
-            # Only rolls that all have met are compared.
+            # An incomplete round is discarded.
             break
         for index, values in row.items():
             gained[index] += values
@@ -110,12 +110,12 @@ def ahead(
 
 
 def _still_racing(left: list[int], gained: Sequence[Sequence[float]]) -> list[int]:
-    """The candidates that are not clearly behind the first of ``left``."""
+    """Return the candidates that are not clearly behind the first of ``left``."""
     leader = gained[left[0]]
     if len(leader) < _FEWEST_TO_DROP:
         return left
     near = [index for index in left if index == left[0] or not _is_behind(leader, gained[index])]
-    # The last two are compared over enough rolls, however clear it seems.
+    # The last two are compared over enough rolls, however clear the lead.
     return near if len(near) > 1 or len(leader) >= ENOUGH_ROLLS else left[:2]
 
 
@@ -127,7 +127,7 @@ def _sure_of(gained: Sequence[Sequence[float]], leader: int) -> float:
 def _best_drops(
     board: Boards, candidate: Candidate, outlook: Valuation, sample: tuple[NDArray[np.int64], ...]
 ) -> list[float]:
-    """For each roll of the sample the value of the best of its drops."""
+    """Return the value of the best drop for each roll of the sample."""
     boards, fits = _dropped(board, *sample)
     worth: Values = np.where(fits, outlook.with_boxes_of(boards, candidate.sheet, turns_less=1), _NONE_FITS)
     return [float(best) for best in worth.reshape(ROLLS_A_ROUND, DROPS_A_ROLL).max(axis=1)]
@@ -138,7 +138,7 @@ def _mean(numbers: Sequence[float]) -> float:
 
 
 def _paired(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
-    """The mean of the differences over the common rolls and its standard error."""
+    """Return the mean of the differences over the common rolls and its standard error."""
     differences = [one - other for one, other in zip(first, second, strict=False)]
     mean = _mean(differences)
     spread = math.fsum((each - mean) ** 2 for each in differences) / max(1, len(differences) - 1)

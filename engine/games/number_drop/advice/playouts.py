@@ -1,4 +1,4 @@
-"""Random games, fast: the state's own rules up to the next roll, then sheets that change in place."""
+"""Fast random games: by the rules up to the next roll, then with mutable sheets."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from engine.values import Tally
 
 
 class _CutOffError(Exception):
-    """A game that has taken as many turns as it may."""
+    """A game reached its maximum number of turns."""
 
 
 def play_random_games(state: NumberDropState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-    """Play ``count`` games to their end, each turn and roll drawn evenly among the legal ones."""
+    """Play ``count`` games to their end, with uniformly random turns and rolls."""
     return tally(_RandomGame(state, rng, most_plies).ending() for _ in range(count))
 
 
 class _RandomGame:
-    """One game being played at random."""
+    """One random game."""
 
     def __init__(self, state: NumberDropState, rng: Random, most_plies: int) -> None:
         self.plies = 0
@@ -48,12 +48,12 @@ class _RandomGame:
         self._state = state
 
     def ending(self) -> Ending:
-        """Play to the end and say how it ended."""
+        """Play to the end, and return how it ended."""
         winner = self.play()
         return Ending(self.plies, winner or None, winner is not None)
 
     def play(self) -> str | None:
-        """Play to the end; give the winner, an empty text when nobody wins alone, ``None`` when cut off."""
+        """Play to the end; return the winner, an empty text if nobody wins alone, ``None`` if the game was cut off."""
         try:
             while self._state.phase not in (Phase.ROLL, Phase.OVER):
                 self._step()
@@ -104,7 +104,7 @@ class _RandomGame:
         return PLAYERS[winners[0]] if len(winners) == 1 else ""
 
     def _turn(self, roll: tuple[str, ...]) -> bool:
-        """One turn of several players; gives whether a shape fitted nowhere."""
+        """Play one turn of a game of several; return whether a shape fitted nowhere."""
         circled = 0
         for sheet in self._sheets.values():
             circled |= sheet.letters
@@ -178,7 +178,7 @@ _SAME, _RUNS = range(5), range(5, 10)
 
 
 class MutableSheet:
-    """One sheet: ``free`` digits' squares outside loops by digit, ``filled`` squares, ``digits``' squares."""
+    """One mutable sheet; ``free`` holds, for each digit, the set of its squares outside loops."""
 
     __slots__ = ("digits", "filled", "free", "heights", "letters", "loops")
 
@@ -198,7 +198,7 @@ class MutableSheet:
         self.letters = sheet.letters
 
     def landing(self, shapes: tuple[Shape, ...], rng: Random) -> Cells | None:
-        """The squares of one of the ways these shapes can come to rest, each equally likely; ``None`` without any."""
+        """Draw the squares of one of the ways these shapes can come to rest, all equally likely; ``None`` if none."""
         held, at = falling(shapes), squares_at(shapes)
         for _ in range(_TRIES):
             number = int(rng.random() * len(held))
@@ -228,7 +228,7 @@ class MutableSheet:
                 self.free[int(digits[number])] |= 1 << square
 
     def combinations(self) -> tuple[tuple[int, int], ...]:
-        """Every open box that can be filled and the squares to loop."""
+        """Return every open box that can be filled and the squares to loop."""
         return found_in(self.free, self.loops)
 
     def loop(self, box: int, squares: int, *, letter: bool) -> None:
@@ -240,16 +240,16 @@ class MutableSheet:
             self.letters |= 1 << (box % 5)
 
     def earns_letter(self, box: int) -> bool:
-        """Whether filling this box fills both of its size, so its letter may be circled."""
+        """Return whether filling this box fills both of its size, so its letter may be circled."""
         return box < 10 and bool(self.loops[(box + 5) % 10]) and not self.letters >> (box % 5) & 1
 
     def above_the_line(self, x_counts: bool) -> int:
-        """How many lines above the Game Over line count."""
+        """Return how many lines above the Game Over line count."""
         above = (self.filled if x_counts else self.digits) >> (COLUMNS * LINES_BELOW_GAME_OVER)
         return sum(1 for line in range(LINES - LINES_BELOW_GAME_OVER) if above >> (COLUMNS * line) & _LINE)
 
     def score(self, x_counts: bool) -> int:
-        """The points as they stand."""
+        """Return the current points."""
         loops = self.loops
         points = sum(box % 5 + SMALLEST for box in range(10) if loops[box]) + (8 if loops[10] else 0)
         points += FULL_COLUMN_POINTS * (all(loops[box] for box in _SAME) + all(loops[box] for box in _RUNS))

@@ -1,7 +1,7 @@
-"""Which solo tile to slide: worked out to the end, by the turns and penalties that are to come.
+"""Chooses the solo tile to slide, by an exact calculation of the turns and penalties to come.
 
-Tiles are alike but for how far they have slid, so a position is the sorted notches of the tiles whose letter is circled
-(they drop nothing) and those of the others. The worth of a position is that of its turns less what penalties cost.
+Tiles differ only in how far they have slid, so a position is the sorted notches of the tiles whose letter is circled
+(they drop nothing) and those of the others. A position is worth its turns minus the cost of penalties.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from engine.games.number_drop.sheet import LETTERS
 from engine.games.number_drop.state import SLIDES_TO_GO, NumberDropState, NumberDropTurn, Phase, Slide
 
 PENALTY_COST_TURNS = 0.7
-"""What a penalty that drops now costs, in turns."""
+"""The cost of a penalty that drops now, in turns."""
 
 LATER = 0.93
-"""What a penalty costs a turn later, each: its letter may be circled by then."""
+"""The factor on a penalty's cost for each turn that it is delayed, as its letter may be circled by then."""
 
 
 class Chances(NamedTuple):
-    """How likely a roll has no star, a star and a certain shape (each of five), or the shape die's own star."""
+    """The probabilities of no star, of a star with a given shape (each of five), and of a star on the shape die."""
 
     none: float
     shape: float
@@ -31,14 +31,14 @@ class Chances(NamedTuple):
 
 
 class Left(NamedTuple):
-    """The turns that are left on average, and what penalties cost meanwhile, in turns."""
+    """The expected number of turns left, and the cost of the penalties in them, in turns."""
 
     turns: float
     cost: float
 
     @property
     def worth(self) -> float:
-        """The turns less what penalties cost."""
+        """The turns minus the cost of penalties."""
         return self.turns - self.cost
 
 
@@ -46,7 +46,7 @@ Tile = tuple[int, int]
 """A tile by its kind (1: it drops a penalty, 0: its letter is circled) and its notch."""
 
 ANY_TILE: Tile = (-1, -1)
-"""What the star slides when the shape die shows it."""
+"""Any tile, which a star on the shape die lets the player choose."""
 
 Tiles = tuple[tuple[int, ...], tuple[int, ...]]
 """The notches of tiles that drop nothing, and of the others, each sorted; tiles at the bottom are left out."""
@@ -54,7 +54,7 @@ Tiles = tuple[tuple[int, ...], tuple[int, ...]]
 
 @cache
 def chances_of(components: Components) -> Chances:
-    """The chances of these dice, the shapes taken for equally likely."""
+    """Return the chances of these dice, as if all shapes were equally likely."""
     no_star = 1.0
     for die in components.dice[:-1]:
         no_star *= 1 - die.count(STAR) / len(die)
@@ -64,7 +64,7 @@ def chances_of(components: Components) -> Chances:
 
 
 def tiles_of(notches: tuple[int, ...], circled: int) -> Tiles:
-    """The tiles of a state; ``circled`` is the set of circled letters."""
+    """Return the tiles of a state; ``circled`` is the set of circled letters."""
     loose = [(slot, notch) for slot, notch in enumerate(notches) if notch < SLIDES_TO_GO]
     return (
         tuple(sorted(notch for slot, notch in loose if circled >> slot & 1)),
@@ -73,7 +73,7 @@ def tiles_of(notches: tuple[int, ...], circled: int) -> Tiles:
 
 
 def slid_tiles(tiles: Tiles, kind: int, notch: int) -> tuple[Tiles, float]:
-    """The tiles after one of that kind (1: it drops a penalty) and notch has slid, and what the penalty costs."""
+    """Return the tiles after one of this kind (1: it drops a penalty) and notch slid, and the penalty's cost."""
     rest = list(tiles[kind])
     rest.remove(notch)
     if notch + 1 < SLIDES_TO_GO:
@@ -84,13 +84,13 @@ def slid_tiles(tiles: Tiles, kind: int, notch: int) -> tuple[Tiles, float]:
 
 
 def choices(tiles: Tiles) -> tuple[Tile, ...]:
-    """The different tiles that may slide, as kind and notch."""
+    """Return the different tiles that may slide, as kind and notch."""
     return tuple((kind, notch) for kind in (0, 1) for notch in dict.fromkeys(tiles[kind]))
 
 
 @cache
 def left_from(tiles: Tiles, chances: Chances) -> Left:
-    """What is left when the next turn is about to begin."""
+    """Return what is left when the next turn is about to begin."""
     if not any(tiles):
         return Left(0.0, 0.0)
     down = 5 - len(tiles[0]) - len(tiles[1])
@@ -109,7 +109,7 @@ def left_from(tiles: Tiles, chances: Chances) -> Left:
 
 @cache
 def after_free_slide(tiles: Tiles, chances: Chances, star: Tile | None) -> Left:
-    """What is left, this turn counted, before its free slide, when the star then slides that tile (or any, or none)."""
+    """Return what is left before this turn's free slide, with this turn; ``star`` is the tile that the star slides."""
     options = []
     for choice in choices(tiles):
         options.append(free_slide(tiles, chances, star, choice, same=False))
@@ -119,7 +119,7 @@ def after_free_slide(tiles: Tiles, chances: Chances, star: Tile | None) -> Left:
 
 
 def free_slide(tiles: Tiles, chances: Chances, star: Tile | None, choice: Tile, *, same: bool) -> Left:
-    """What is left once this tile has been slid freely; ``same``: it is the very tile that the star slides next."""
+    """Return what is left after this tile's free slide; ``same`` means that the star then slides the same tile."""
     after, cost = slid_tiles(tiles, *choice)
     if star == ANY_TILE:
         best = star_slide(after, chances)
@@ -138,7 +138,7 @@ def free_slide(tiles: Tiles, chances: Chances, star: Tile | None, choice: Tile, 
 
 
 def star_slide(tiles: Tiles, chances: Chances) -> Left:
-    """What is left, this turn counted, before the star slides a tile of one's choice."""
+    """Return what is left before the star slides a tile of one's choice, with this turn."""
     options = []
     for choice in choices(tiles):
         after, cost = slid_tiles(tiles, *choice)
@@ -147,12 +147,12 @@ def star_slide(tiles: Tiles, chances: Chances) -> Left:
 
 
 def turn_before(left: Left, cost: float) -> Left:
-    """What is left with one more turn before, in which penalties cost that much."""
+    """Return what is left with one more turn before it, in which penalties have this cost."""
     return Left(1 + left.turns, cost + LATER * left.cost)
 
 
 def slide_at_once(state: NumberDropState, turns: Sequence[NumberDropTurn]) -> tuple[NumberDropTurn, str]:
-    """A slide by rule of thumb and its reason: a tile that drops nothing, else the one that is furthest down."""
+    """Return a slide by rule of thumb and its reason: a tile without a penalty, or else the lowest one."""
     slides = [turn for turn in turns if isinstance(turn, Slide)]
 
     def promise(slide: Slide) -> tuple[int, int]:
@@ -164,7 +164,7 @@ def slide_at_once(state: NumberDropState, turns: Sequence[NumberDropTurn]) -> tu
 
 
 def best_slide(state: NumberDropState, turns: Sequence[NumberDropTurn], expected: float) -> Hint[NumberDropTurn]:
-    """The slide that leaves the most; ``expected`` is the final score to expect."""
+    """Return the slide that leaves the most; ``expected`` is the final score to expect."""
     slides = [turn for turn in turns if isinstance(turn, Slide)]
     worth = {turn: left_after(state, LETTERS.index(turn.letter)).worth for turn in slides}
     best = max(slides, key=worth.__getitem__)
@@ -172,7 +172,7 @@ def best_slide(state: NumberDropState, turns: Sequence[NumberDropTurn], expected
 
 
 def left_after(state: NumberDropState, slot: int) -> Left:
-    """What is left when the tile in a slot is slid now, the star's slide of this turn counted."""
+    """Return what is left if the tile in a slot is slid now, including the star's slide of this turn."""
     notches, cost = _slid(state, state.notches, slot)
     chances = chances_of(state.options.components)
     letters = state.sheets[0].letters
