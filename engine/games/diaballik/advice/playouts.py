@@ -143,7 +143,10 @@ class Proposed(NamedTuple):
 
 
 class RandomGames:
-    """Games in progress. Row ``player * games + game`` of ``pieces`` (a set) and ``squares`` (7, the carrier's first)."""
+    """Games in progress.
+
+    Row ``player * games + game`` of ``pieces`` is a set of squares; that of ``squares`` lists them, the carrier first.
+    """
 
     def __init__(self, state: DiaballikState, games: int, drawing: np.random.Generator) -> None:
         self._options: DiaballikOptions = state.options
