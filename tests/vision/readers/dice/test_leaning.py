@@ -107,22 +107,74 @@ def test_a_bare_table_has_no_outline() -> None:
     assert leaning_gain(np.full((90, 90, 3), 60, dtype=np.uint8), PLACE, SLANT) is None
 
 
-@pytest.mark.parametrize("lines", ["rows", "columns"])
-@pytest.mark.parametrize("side", [1, -1])
-def test_what_reaches_out_of_the_square_is_no_die(lines: str, side: int) -> None:
-    image = drawn(0.0)
-    x, y = round(PLACE[0]), round(PLACE[1])
-    stripe = slice(x, 150) if side > 0 else slice(0, x)
-    if lines == "rows":
-        image[y : y + 8, stripe] = 220
-    else:
-        image[stripe, x : x + 8] = 220
-    assert leaning_gain(image, PLACE, SLANT) is None
+@pytest.mark.parametrize("edge", ["left", "right", "top", "bottom"])
+def test_what_reaches_out_of_the_square_is_no_die(edge: str) -> None:
+    # the view is aslant along the stripe, which makes cubes long in its direction too
+    is_level = edge in ("left", "right")
+    slant = (0.5, 0.0) if is_level else (0.0, 0.5)
+    image = drawn(0.0, slant=slant)
+    x, y = (round(at + 0.5 * PLACE[2] * lower) for at, lower in zip(PLACE[:2], slant, strict=True))
+    out = slice(0, (x if is_level else y)) if edge in ("left", "top") else slice((x if is_level else y), 150)
+    image[(slice(y, y + 5), out) if is_level else (out, slice(x, x + 5))] = 220
+    assert leaning_gain(image, PLACE, slant) is None
 
 
 def test_two_dice_in_one_are_not_judged() -> None:
     image = np.maximum(drawn(0.0), drawn(0.0, place=(PLACE[0] + 20, PLACE[1] + 10, 26.0)))
     assert leaning_gain(image, PLACE, SLANT) is None
+
+
+WAYS = np.array([(math.cos(number * math.pi / 18), math.sin(number * math.pi / 18)) for number in range(36)])
+
+
+def cube_reaches(lean_deg: float, towards_deg: float, turned_deg: float, slant: tuple[float, float]) -> np.ndarray:
+    """How far a rounded cube is seen to reach in each direction: spheres in the corners of a smaller cube."""
+    towards = math.radians(towards_deg)
+    lean, _ = cv2.Rodrigues(np.array([math.cos(towards), math.sin(towards), 0.0]) * math.radians(lean_deg))
+    turn, _ = cv2.Rodrigues(np.array([0.0, 0.0, math.radians(turned_deg)]))
+    corners = np.array([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]) * 0.78 / 2 @ (lean @ turn).T
+    lines = np.column_stack([WAYS, -WAYS @ np.array(slant)])
+    return np.asarray((corners @ lines.T).max(axis=0) + 0.11 * np.linalg.norm(lines, axis=1))
+
+
+def misfit(reach: np.ndarray, cube: np.ndarray) -> float:
+    """What is left of an outline after a cube is resized and moved, by least squares that hold both back."""
+    of_size_and_shift = np.vstack([np.column_stack([cube, WAYS]), np.diag([0.1 / 0.08, 0.1 / 0.1, 0.1 / 0.1])])
+    wanted = np.concatenate([reach - cube, np.zeros(3)])
+    changes, *_ = np.linalg.lstsq(of_size_and_shift, wanted, rcond=None)
+    off = np.minimum(np.abs(wanted - of_size_and_shift @ changes)[:36], 0.15)
+    held_back = (changes[0] / 0.08) ** 2 + (changes[1] ** 2 + changes[2] ** 2) / 0.1**2
+    return math.sqrt((off**2).mean() + 2e-4 * held_back)
+
+
+@pytest.mark.parametrize("slant", [(0.0, 0.0), (0.25, 0.5), (-0.75, 0.25)])
+@pytest.mark.parametrize(("lean_deg", "towards_deg"), [(0.0, 0.0), (11.0, 130.0), (22.0, 310.0), (30.0, 200.0)])
+def test_the_gain_is_that_of_the_best_cubes_tried_one_by_one(
+    slant: tuple[float, float], lean_deg: float, towards_deg: float
+) -> None:
+    # a die of the size at which outlines are compared, whose centre lies between four pixels: nothing is resampled
+    x, y = 70.5 - 12 * slant[0], 70.5 - 12 * slant[1]
+    image = drawn(lean_deg, towards_deg, slant=slant, place=(x + 1.0, y - 1.5, 25.0))
+    square = cv2.GaussianBlur(image[39:103, 39:103], (0, 0), 0.7)
+    light = cv2.cvtColor(square.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)[..., 0]
+    mask = (light - light[0, 0] > 0.35 * (light[32, 32] - light[0, 0])).astype(np.uint8)
+    for how, side in ((cv2.MORPH_CLOSE, 3), (cv2.MORPH_OPEN, 4)):
+        mask = np.asarray(cv2.morphologyEx(mask, how, np.ones((side, side), np.uint8)), dtype=np.uint8)
+    rows, columns = np.nonzero(mask)
+    reach = (np.column_stack([columns, rows]) - 31.5) @ WAYS.T / 24
+    outline = reach.max(axis=0) + 0.5 / 24
+    flat = min(misfit(outline, cube_reaches(0.0, 0.0, turn, slant)) for turn in range(0, 90, 3))
+    leaning = min(
+        misfit(outline, cube_reaches(lean, 22.5 * towards, 7.5 * turn, slant))
+        for lean in (12.0, 18.0, 25.0, 33.0)
+        for towards in range(16)
+        for turn in range(12)
+    )
+    gain = leaning_gain(image, (x, y, 24.0), slant)
+    if flat > 0.12:
+        assert gain is None
+    else:
+        assert gain == pytest.approx(math.log(max(flat, 0.03) / max(leaning, 0.03)), abs=0.01)
 
 
 def test_the_network_and_the_outline_both_count_and_less_if_seen_aslant() -> None:

@@ -10,7 +10,17 @@ import pytest
 
 from simulator.scene.dice_variety import DicePicture, dice_picture
 from vision.errors import WeightsError
-from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS, Network, SquareView, crop, shipped, square_input
+from vision.readers.dice.networks import (
+    CLASSES,
+    CROP_PX,
+    WEIGHTS,
+    Network,
+    SquareView,
+    crop,
+    normalised,
+    shipped,
+    square_input,
+)
 
 LARGEST_BYTES = 1_000_000
 
@@ -37,6 +47,15 @@ def test_opencv_runs_the_engine_that_is_faster_for_small_networks() -> None:
     network = shipped().faces._network
     kinds = {network.getLayer(name).type for name in network.getLayerNames()}
     assert "Convolution" in kinds
+
+
+def test_the_finder_is_given_levels_from_minus_one_to_one() -> None:
+    image = np.zeros((4, 8, 3), dtype=np.uint8)
+    image[2, 5] = (128, 192, 255)
+    given = normalised(image)
+    assert given.shape == (3, 4, 8)
+    assert given[:, 2, 5].tolist() == [0.0, 0.5, 127 / 128]
+    assert given[:, 0, 0].tolist() == [-1.0, -1.0, -1.0]
 
 
 def squares(pictures: list[DicePicture]) -> tuple[np.ndarray, list[str]]:

@@ -110,3 +110,5 @@ def test_a_value_is_as_likely_as_that_it_is_a_die_that_lies_flat(monkeypatch: py
     ((_, value, probability),) = read_found(monkeypatch, found(20.0, _3=0.2, cocked=0.6, nothing=0.2))
     assert value is None
     assert probability == pytest.approx(0.6, abs=1e-3)
+    ((_, value, _),) = read_found(monkeypatch, found(20.0, _3=0.5, cocked=0.5))
+    assert value == 3

@@ -12,7 +12,7 @@ import pytest
 from tests.vision.readers.discs.drawn import BOARD, CAMERA, PIECES, Drawn, picture_of, seen_from, view_of
 from tests.vision.readers.discs.test_odds import LOOKS, RED
 from vision.frame import FloatArray, Image
-from vision.geometry import outline_px, project
+from vision.geometry import Pose, outline_px, project
 from vision.readers.discs.drawing import draw_discs
 from vision.readers.discs.reader import DiscReader, DiscSighting
 
@@ -26,9 +26,9 @@ def seen() -> dict[str, DiscSighting]:
     return DiscReader(BOARD, LOOKS).read(view_of(picture_of(STANDING, POSE), POSE), ["b2", "f6"], {})
 
 
-def drawn(seen: dict[str, DiscSighting]) -> Image:
+def drawn(seen: dict[str, DiscSighting], pose: Pose = POSE) -> Image:
     black = np.zeros((CAMERA.size[1], CAMERA.size[0], 3), dtype=np.uint8)
-    return draw_discs(black, seen, view_of(black, POSE), PIECES)
+    return draw_discs(black, seen, view_of(black, pose), PIECES)
 
 
 def inked(image: Image, colour: tuple[int, int, int]) -> npt.NDArray[np.bool_]:
@@ -49,22 +49,23 @@ def off_px(outline: FloatArray, image: Image, colour: tuple[int, int, int]) -> t
     return float(np.quantile(to_ink[lined == 0], 0.7)), float(cv2.distanceTransform(lined, cv2.DIST_L2, 5)[ink].max())
 
 
-def sphere_px(one: DiscSighting) -> FloatArray:
+def sphere_px(one: DiscSighting, pose: Pose) -> FloatArray:
     """The outline of its ball in the picture."""
     points = np.random.default_rng(3).normal(size=(3000, 3))
     points *= PIECES.ball_mm / 2 / np.linalg.norm(points, axis=1, keepdims=True)
     middle = [*one.fit.centre_mm, BOARD.height_mm + PIECES.disc_mm + PIECES.ball_mm / 2]
-    return np.asarray(cv2.convexHull(project(CAMERA, POSE, points + middle).astype(np.float32)).reshape(-1, 2))
+    return np.asarray(cv2.convexHull(project(CAMERA, pose, points + middle).astype(np.float32)).reshape(-1, 2))
 
 
-def test_a_disc_is_outlined_green_and_its_ball_blue(seen: dict[str, DiscSighting]) -> None:
-    image = drawn(seen)
+@pytest.mark.parametrize("pose", [POSE, seen_from(tilt_deg=70.0)], ids=["high", "low"])
+def test_a_disc_is_outlined_green_and_its_ball_blue(seen: dict[str, DiscSighting], pose: Pose) -> None:
+    image = drawn(seen, pose)
     for one in seen.values():
         solid = PIECES.solid_with(one.fit.x_mm, one.fit.y_mm, BOARD.height_mm, ball=False)
-        top = project(CAMERA, POSE, solid.corners_mm()[solid.corners_mm()[:, 2] > BOARD.height_mm])
-        for outline in (outline_px(solid, CAMERA, POSE), top):
+        top = project(CAMERA, pose, solid.corners_mm()[solid.corners_mm()[:, 2] > BOARD.height_mm])
+        for outline in (outline_px(solid, CAMERA, pose), top):
             assert off_px(np.asarray(outline, dtype=np.float64), image, GREEN)[0] < 3
-    missing, stray = off_px(sphere_px(seen["f6"]), image, BLUE)
+    missing, stray = off_px(sphere_px(seen["f6"], pose), image, BLUE)
     assert missing < 3
     assert stray < 4
     assert not inked(image, RED_INK).any()

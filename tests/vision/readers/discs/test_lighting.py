@@ -14,7 +14,7 @@ from tests.vision.conftest import RenderTable
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
-from vision.readers.discs.appearance import DARK_FLOOR, colour_of_shares
+from vision.readers.discs.appearance import DARK_FLOOR, colour_of_shares, colours_of, shares_of
 from vision.readers.discs.lighting import USUAL_PAPER, ColourClassifier, PaperLight
 from vision.readers.probabilities import softmax
 
@@ -29,6 +29,15 @@ def colour(*light: float) -> FloatArray:
 
 
 TAUGHT = ColourClassifier({"red": colour(*RED), "blue": colour(*BLUE)})
+
+
+def test_a_colour_is_blue_and_red_against_green_and_the_mean_of_all_in_logarithms() -> None:
+    light = np.array([0.2, 0.4, 0.7])
+    blue, green, red = np.log(light / 0.8 + DARK_FLOOR)
+    own = pytest.approx([blue - green, red - green, (blue + green + red) / 3], abs=1e-5)
+    assert colours_of(light.astype(np.float32).reshape(1, 1, 3), PAPER)[0, 0] == own
+    assert colour(*(light / 0.8)) == own
+    assert shares_of(colour(*light)) == pytest.approx(light + DARK_FLOOR)
 
 
 def chance_of_white(share: float) -> float:
