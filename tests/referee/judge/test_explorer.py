@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from engine.registry import load
 from engine.showing import turns_by_trying
 from referee.judge.belief import Belief
-from referee.judge.explorer import Expansion, Explorer, JudgeContext, changes_between
+from referee.judge.explorer import MOST_LISTED, Expansion, Explorer, JudgeContext, changes_between
 from referee.judge.judge import judge
 from referee.judge.settings import JudgeSettings, Trigger
 from tests.effort import cases, some
@@ -96,3 +97,16 @@ def test_a_verdict_is_the_same_when_every_turn_is_looked_at(name: str, plies: in
         ours, plain = ([(one.kind, one.sentence, one.places, one.turns) for one in each.verdicts] for each in told)
         assert ours == plain
         assert [step.turn for step in told[0].steps] == [step.turn for step in told[1].steps]
+
+
+@pytest.mark.parametrize(
+    ("turns", "is_slow_to_list", "few"),
+    [(0, False, True), (MOST_LISTED, False, True), (MOST_LISTED + 1, False, False), (1, True, False)],
+)
+def test_two_turns_in_a_row_are_searched_only_where_turns_are_few_and_quick_to_list(
+    turns: int, is_slow_to_list: bool, few: bool
+) -> None:
+    game: Any = SimpleNamespace(
+        is_slow_to_list=is_slow_to_list, rules=SimpleNamespace(legal_turns=lambda _: tuple(range(turns)))
+    )
+    assert Explorer(game).has_few_turns("a state") == few

@@ -283,7 +283,9 @@ def test_after_the_game_pieces_may_be_swept_together(deblockle: Any, make_readin
     swept = dict.fromkeys(deblockle.places, "empty")
     ruling = judge.consider([make_reading(swept)], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.UNCHANGED
-    assert "over" in ruling.verdict.sentence
+    assert "The game is over" in ruling.verdict.sentence
+    unsure = JudgedGame(deblockle, belief=(over, state)).consider([make_reading(swept)], Trigger.DECLARED)
+    assert "The game is over" not in unsure.verdict.sentence
 
 
 def test_nothing_to_see(judge: JudgedGame, deblockle: Any, make_reading: Any, start: Any) -> None:
