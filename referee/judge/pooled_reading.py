@@ -46,7 +46,7 @@ class PooledPlace:
     sensed_only: bool = False
     heights: Mapping[int, float] = field(default_factory=dict)
     tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
-    picture: PlacePicture | None = field(default=None, compare=False, repr=False)
+    picture: PlacePicture | None = field(default=None, repr=False)
     touched: float | None = None
 
     @cached_property

@@ -76,7 +76,7 @@ class KnownStack:
 
     look: LookName
     pieces: int
-    picture: PlacePicture = field(compare=False, repr=False)
+    picture: PlacePicture = field(repr=False)
     top_mm: tuple[float, float] | None = None
 
 

@@ -289,8 +289,8 @@ def test_after_the_game_pieces_may_be_swept_together(deblockle: Any, make_readin
 
 
 def test_nothing_to_see(judge: JudgedGame, deblockle: Any, make_reading: Any, start: Any) -> None:
-    ruling = judge.consider([make_reading(start, hidden=deblockle.places)], Trigger.DECLARED)
-    assert ruling.verdict.kind is VerdictKind.CANNOT_SEE
+    verdict = judge.consider([make_reading(start, hidden=deblockle.places)], Trigger.DECLARED).verdict
+    assert (verdict.kind, verdict.margin, verdict.turns) == (VerdictKind.CANNOT_SEE, 0.0, ())
 
 
 def test_one_bad_frame_among_several_changes_nothing(judge: JudgedGame, make_reading: Any, start: Any) -> None:

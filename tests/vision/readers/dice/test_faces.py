@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 from pathlib import Path
 
 import numpy as np
@@ -115,15 +116,32 @@ def test_a_face_counts_up_to_the_die_s_rim() -> None:
     assert rows.mean() == columns.mean() == (len(INSIDE) - 1) / 2
 
 
-@pytest.mark.parametrize("off_px", [(1.3, 0.0), (-1.3, 0.0), (0.0, 1.3), (0.0, -1.3)])
-@pytest.mark.parametrize("size", some([0.88, 1.0, 1.16]))
-def test_a_face_is_known_if_the_die_was_found_slightly_off(
-    taught: FaceSet, off_px: tuple[float, float], size: float
-) -> None:
+def correlation_with_seven(square: Image) -> float:
+    """How well a square matches a 7 at its best, from -1 to 1, told from how much better than a fainter 7."""
     image, side = picture_of("7", 10.0)
-    scale = side / DIE_IN_CROP_PX
-    square = crop(image, 79.5 + off_px[0] * scale, 79.5 + off_px[1] * scale, side * size)
-    assert taught.probabilities(square)["7"] > 0.9
+    ink = ink_of(crop(image, 79.5, 79.5, side))
+    seven = FaceSet(("7", "fainter"), np.stack([ink, 0.97 * ink])).probabilities(square)["7"]
+    return math.log(seven / (1 - seven)) / (30.0 * 0.03)
+
+
+@pytest.mark.parametrize("size", [0.88, 0.97, 1.06, 1.16])
+def test_a_face_matches_if_the_die_s_size_was_misjudged(size: float) -> None:
+    image, side = picture_of("7", 10.0)
+    assert correlation_with_seven(crop(image, 79.5, 79.5, side * size)) > 0.985
+
+
+@pytest.mark.parametrize("off_px", [(1.3, 0.0), (-1.3, 0.0), (0.0, 1.3), (0.0, -1.3)])
+def test_a_face_matches_if_the_die_was_found_slightly_off(off_px: tuple[float, float]) -> None:
+    image, side = picture_of("7", 10.0)
+    across, down = (79.5 + off * side / DIE_IN_CROP_PX for off in off_px)
+    assert correlation_with_seven(crop(image, across, down, side)) > 0.96
+
+
+def test_a_face_matches_as_well_a_quarter_turn_on() -> None:
+    square = square_of("7", 23.0)
+    turned = [correlation_with_seven(np.rot90(square, quarter).copy()) for quarter in range(4)]
+    assert turned == pytest.approx([turned[0]] * 4, abs=0.005)
+    assert 0.9 < turned[0] < 0.99
 
 
 def test_two_names_for_one_face_are_equally_likely(taught: FaceSet) -> None:

@@ -70,6 +70,7 @@ def read_found(monkeypatch: pytest.MonkeyPatch, *dice: FoundDie) -> list[tuple[f
     """Width, value and probability of each die of a photograph in which these were found."""
     monkeypatch.setattr(photographs, "find_dice", lambda *_: dice)
     seen = read_photograph(np.zeros((200, 300, 3), dtype=np.uint8), shipped())
+    assert all(end == round(end, 1) for die in seen for end in die.box)
     return [(die.box[2] - die.box[0], die.value, die.probability) for die in seen]
 
 
