@@ -25,8 +25,6 @@ from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PixelMap, PlaneWindow, linear_light, median, plane_map, sample
 
-PX_PER_MM = 1.0
-"""Scale of the sampled plane, in pixels per millimetre; offsets in pixels are used as millimetres."""
 MARGIN_MM = 24.0
 """Margin of the plane around the surface, for discs that reach beyond it. Smaller: their samples repeat its border."""
 SMOOTHING_MM = 0.8
@@ -156,7 +154,7 @@ class DiscFinder:
         camera, pose, surface = view.camera, view.pose, view.surface
         self._paper = PaperLight(camera, pose, view.markers)
         self.shape = DiscShape.of(DiscPieces.on(surface), pose, surface.height_mm)
-        self._window = PlaneWindow.over(surface.bounds_mm.grown(MARGIN_MM), self.shape.top_mm, PX_PER_MM)
+        self._window = PlaneWindow.over(surface.bounds_mm.grown(MARGIN_MM), self.shape.top_mm, px_per_mm=1.0)
         self._map: PixelMap = plane_map(camera, pose, self._window)
         self._numbers = {place: number for number, place in enumerate(surface.places)}
         self._centres = np.array([surface.centre_mm(place) for place in surface.places])
@@ -177,7 +175,7 @@ class DiscFinder:
         for middles, radii in self._covering(nearer):
             columns, rows = self._window.to_pixels(middles[:, 0], middles[:, 1])
             for column, row, radius in zip(columns, rows, radii, strict=True):
-                cv2.circle(hidden, (round(column), round(row)), round((radius + HIDING_MM) * PX_PER_MM), 1, -1)
+                cv2.circle(hidden, (round(column), round(row)), round(radius + HIDING_MM), 1, -1)
         return np.asarray(hidden > 0)
 
     def _covering(self, nearer: Sequence[tuple[FloatArray, bool]]) -> Iterator[Circles]:
@@ -196,7 +194,7 @@ class DiscFinder:
             sampled = sample(image, np.ascontiguousarray(self._map[wider]))
             if sampled.ndim == 2:
                 sampled = np.asarray(cv2.cvtColor(sampled, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
-            light = cv2.GaussianBlur(linear_light(sampled), (0, 0), SMOOTHING_MM * PX_PER_MM)
+            light = cv2.GaussianBlur(linear_light(sampled), (0, 0), SMOOTHING_MM)
             inner = tuple(
                 slice(own.start - wide.start, own.stop - wide.start) for own, wide in zip(part, wider, strict=True)
             )
@@ -208,15 +206,15 @@ class DiscFinder:
         if not numbers:
             return []
         column, row = self._window.to_pixels(*self._centres[list(numbers)].T)
-        around = AROUND_MM * PX_PER_MM
-        if (2 * around + np.ptp(row)) * (2 * around + np.ptp(column)) < len(numbers) * (2 * around) ** 2:
+        side = 2 * AROUND_MM
+        if (side + np.ptp(row)) * (side + np.ptp(column)) < len(numbers) * side**2:
             corners = [(row.min(), row.max(), column.min(), column.max())]
         else:
             corners = [(y, y, x, x) for x, y in zip(column, row, strict=True)]
         return [
             (
-                slice(max(0, int(top - around)), int(bottom + around) + 1),
-                slice(max(0, int(left - around)), int(right + around) + 1),
+                slice(max(0, int(top - AROUND_MM)), int(bottom + AROUND_MM) + 1),
+                slice(max(0, int(left - AROUND_MM)), int(right + AROUND_MM) + 1),
             )
             for top, bottom, left, right in corners
         ]
@@ -231,7 +229,7 @@ class DiscFinder:
         chosen = chosen[standing_out]
         found, contrast, colour = self._best(plane, chosen, first[standing_out][:, None] + _CLOSE, nearer, last=True)
         _, without_ball, _ = self._best(plane, chosen, found[:, None] + _CLOSEST, nearer, whole=True)
-        middles = self._centres[chosen] + found / PX_PER_MM
+        middles = self._centres[chosen] + found
         return {
             places[number]: DiscFit(
                 float(middles[index, 0]),

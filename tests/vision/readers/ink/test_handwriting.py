@@ -104,6 +104,13 @@ def test_a_sheet_that_shows_something_else_teaches_nothing() -> None:
         learn_handwriting([filled(other)], BOARD)
 
 
+def test_twenty_cells_are_enough_to_learn_from() -> None:
+    cells = np.zeros((20, TAUGHT_PX, TAUGHT_PX), dtype=np.uint8)
+    assert Handwriting(("7",) * 20, cells).counts == {"7": 20}
+    with pytest.raises(EnrolmentError, match="19 written cells are too few to learn from; expected 20 or more"):
+        Handwriting(("7",) * 19, cells[:19])
+
+
 def test_too_little_writing_teaches_nothing() -> None:
     with pytest.raises(EnrolmentError, match="too few to learn from"):
         learn_handwriting([filled(SHOWN.rpartition("/")[2])], BOARD)

@@ -100,8 +100,9 @@ def test_what_is_wider_than_a_cell_is_shadow(wide_px: int, is_ink: bool) -> None
     assert bool(drawn(wide_px, (0.4, 0.4, 0.4))[3 * CELL_PX] > 0.3) is is_ink
 
 
-def test_ink_is_the_same_along_and_across_the_sheet() -> None:
+def test_ink_is_the_same_along_and_across_the_sheet_and_from_either_end() -> None:
     flat = np.random.default_rng(6).integers(90, 256, (5 * CELL_PX, 6 * CELL_PX, 3)).astype(np.uint8)
     flat[40:44], flat[:, 70:73] = 20, (90, 20, 10)
     along, across = ink_on(flat), ink_on(np.ascontiguousarray(flat.swapaxes(0, 1)))
     assert across.transpose() == pytest.approx(along, abs=1e-4)
+    assert ink_on(np.ascontiguousarray(flat[::-1, ::-1]))[::-1, ::-1] == pytest.approx(along, abs=1e-4)

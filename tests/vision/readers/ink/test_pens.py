@@ -57,6 +57,18 @@ def lit(sheet: Picture, colour: tuple[float, float, float], fall: float = 0.0) -
     return np.clip(sheet * np.array(colour) * along, 0, 255).astype(np.uint8)
 
 
+def test_a_squares_ink_is_the_same_however_the_sheet_is_turned() -> None:
+    sheet = bare()
+    fill(sheet, 1, 0, INKS["red"])
+    hatch(sheet, 2, 4, INKS["blue"])
+    tick(sheet, 5, 1, INKS["green"])
+    along = densities(sheet, SIDE, SIDE, PenSettings())
+    across = densities(np.ascontiguousarray(sheet.swapaxes(0, 1)), SIDE, SIDE, PenSettings())
+    assert across.swapaxes(0, 1) == pytest.approx(along, abs=1e-3)
+    most = along.max(axis=2)
+    assert np.argwhere(most >= np.sort(most, axis=None)[-3]).tolist() == [[1, 0], [2, 4], [5, 1]]
+
+
 def names(sheet: Picture) -> dict[tuple[int, int], str]:
     seen = read_pens(sheet, SIDE, SIDE, usual_hues(PENS))
     found = np.argwhere(seen.filled > 0)
