@@ -1,8 +1,7 @@
-"""Makes a table's drivers and buttons from settings."""
+"""Makes a table's drivers from settings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -10,7 +9,6 @@ from gpiozero.pins import Factory
 from rich.console import Console
 
 from common.phrases import did_you_mean
-from hardware.buttons import DEFAULT_BUTTON_SETTLE_S, DEFAULT_LONG_PRESS_S, Buttons
 from hardware.errors import SettingError
 from hardware.grid import PlaceGrid
 from hardware.lights.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
@@ -35,15 +33,6 @@ class DriverSettings:
     buzzer_kind: BuzzerKind = BuzzerKind.ACTIVE
     bell: bool = False
     captions: bool = True
-
-
-@dataclass(frozen=True)
-class ButtonSettings:
-    """The wiring of buttons (``pull_up``: from the pin to ground) and their debounce times."""
-
-    pull_up: bool = True
-    settle_s: float = DEFAULT_BUTTON_SETTLE_S
-    long_press_s: float = DEFAULT_LONG_PRESS_S
 
 
 def driver_sources(
@@ -73,31 +62,6 @@ def driver_sources(
             )
         sources.extend(gpio)
     return tuple(sources)
-
-
-def make_buttons(
-    pins: GpioPinMap,
-    settings: ButtonSettings,
-    clock: Callable[[], float],
-    on_fault: Callable[[str], None],
-    pin_factory: Factory | None = None,
-) -> Buttons:
-    """Make the buttons of a pin map; one that can't be opened is reported by ``on_fault`` and tried again.
-
-    Raises SettingError for invalid times.
-    """
-    try:
-        return Buttons(
-            pins.buttons,
-            clock,
-            on_fault,
-            pin_factory=pin_factory,
-            pull_up=settings.pull_up,
-            settle_s=settings.settle_s,
-            long_press_s=settings.long_press_s,
-        )
-    except ValueError as error:
-        raise SettingError(str(error)) from error
 
 
 def _gpio_sources(settings: DriverSettings, pin_factory: Factory | None) -> list[DriverSource]:

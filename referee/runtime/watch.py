@@ -19,7 +19,8 @@ from engine.api import Game
 from engine.options import read_options
 from engine.registry import load
 from engine.values import OptionValue
-from hardware.factory import DriverSettings, driver_sources, make_buttons
+from hardware.buttons import Buttons
+from hardware.factory import DriverSettings, driver_sources
 from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import Sound
 from hardware.pin_map import ButtonRole
@@ -49,7 +50,6 @@ from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import waiting_signal
 from referee.session.table_port import NewestFrame, SnapshotHub, TablePort
 from referee.settings.conversions import (
-    button_settings,
     evidence_limits,
     hint_settings,
     light_settings,
@@ -317,5 +317,7 @@ def _buttons(
     if not lights.pins.buttons:
         yield devices.presses
         return
-    with closing(make_buttons(lights.pins, button_settings(section), time.monotonic, say)) as buttons:
+    settle_s = section.debounce_ms / 1000
+    buttons = Buttons(lights.pins.buttons, time.monotonic, say, pull_up=section.pull_up, settle_s=settle_s)
+    with closing(buttons):
         yield lambda: [*devices.presses(), *buttons.presses()]

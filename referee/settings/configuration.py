@@ -23,7 +23,7 @@ from engine.errors import EngineError, OptionError
 from engine.values import OptionValue
 from hardware.errors import HardwareError
 from referee.errors import ClockError, ConfigError
-from referee.settings.conversions import button_settings, is_address, pins, sensor_pins, table_options, time_control
+from referee.settings.conversions import is_address, pins, sensor_pins, table_options, time_control
 from referee.settings.sections import MqttSection
 from referee.settings.settings import Settings
 from referee.settings.sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
@@ -278,10 +278,10 @@ def _pin_problems(settings: Settings, places: tuple[str, ...], sources: Mapping[
 
 def _button_problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]:
     """Yield the problem of a long press that isn't longer than the debounce time."""
-    buttons = button_settings(settings.lights)
-    if buttons.long_press_s <= buttons.settle_s:
+    lights = settings.lights
+    if lights.long_press_s <= lights.debounce_ms / 1000:
         source = sources.get("lights.long_press_s") or nearest_source(["lights", "debounce_ms"], sources)
         yield (
-            f"{source or _DEFAULT}: lights.long_press_s is {settings.lights.long_press_s:g}; expected more "
-            f"seconds than lights.debounce_ms, which is {settings.lights.debounce_ms:g} ms"
+            f"{source or _DEFAULT}: lights.long_press_s is {lights.long_press_s:g}; expected more "
+            f"seconds than lights.debounce_ms, which is {lights.debounce_ms:g} ms"
         )

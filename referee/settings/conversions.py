@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from hardware.switches import SwitchPins
 
 
-_MILLISECONDS_PER_SECOND = 1000
-
-
 def hint_settings(hints: HintSection) -> HintSettings:
     """Return how strong hints are, and how long they may take."""
     return HintSettings(hints.strength, hints.seconds)
@@ -94,17 +91,6 @@ def light_settings(lights: LightSection, known_places: Sequence[str] = ()) -> fa
         active_high=lights.active_high,
         buzzer_kind=BuzzerKind(lights.buzzer),
         bell=lights.bell,
-    )
-
-
-def button_settings(lights: LightSection) -> factory.ButtonSettings:
-    """Return the wiring and debounce settings of the buttons."""
-    from hardware.factory import ButtonSettings
-
-    return ButtonSettings(
-        pull_up=lights.pull_up,
-        settle_s=lights.debounce_ms / _MILLISECONDS_PER_SECOND,
-        long_press_s=lights.long_press_s,
     )
 
 

@@ -8,7 +8,7 @@ from gpiozero.pins.mock import MockFactory
 from rich.console import Console
 
 from hardware.errors import SettingError
-from hardware.factory import ButtonSettings, DriverSettings, driver_sources, make_buttons
+from hardware.factory import DriverSettings, driver_sources
 from hardware.grid import PlaceGrid
 from hardware.lights.gpio import BuzzerKind
 from hardware.lights.panel import Panel
@@ -77,16 +77,3 @@ def test_settings_that_name_what_there_is_not_are_refused(
 ) -> None:
     with pytest.raises(SettingError, match=message):
         driver_sources(settings, BOARD, console)
-
-
-def test_buttons_are_made_from_settings(clock, plain_pins: MockFactory) -> None:
-    said: list[str] = []
-    buttons = make_buttons(PINS, ButtonSettings(settle_s=0.05), clock, said.append, plain_pins)
-    plain_pins.pin("GPIO5").drive_low()
-    clock.now_s += 0.04
-    assert buttons.poll() == ()
-    clock.now_s += 0.02
-    assert [event.role for event in buttons.poll()] == ["end turn"]
-    buttons.close()
-    with pytest.raises(SettingError, match="settle time"):
-        make_buttons(PINS, ButtonSettings(settle_s=-1), clock, said.append, plain_pins)

@@ -18,11 +18,11 @@ import pytest
 from gpiozero import DigitalInputDevice
 from gpiozero.pins import Factory
 
-from hardware.buttons import Buttons, PressKind
+from hardware.buttons import Buttons
 from hardware.lights.gpio import BuzzerDriver, PlaceLed
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
-from hardware.pin_map import GpioPinMap, parse_pin
+from hardware.pin_map import ButtonRole, GpioPinMap, parse_pin
 from hardware.pins import open_pin_factory, probe
 
 NAMED = os.environ.get("REFEREE_REAL_PINS", "")
@@ -103,12 +103,12 @@ def test_a_press_is_heard_once(pins: tuple[int, int], factory: Factory) -> None:
     source = DriverSource("light a1", lambda: PlaceLed("a1", pins[0], active_high=False, pin_factory=factory))
     with Panel([source], time.monotonic, said.append) as panel:
         panel.tick()
-        buttons = Buttons({"end turn": pins[1]}, time.monotonic, said.append, pin_factory=factory)
+        buttons = Buttons({ButtonRole.END_TURN: pins[1]}, time.monotonic, said.append, pin_factory=factory)
         panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
         play(panel, 0.2)
         panel.show(Signal(Mood.WAITING))
         play(panel, 0.2)
-        kinds = [event.kind for event in buttons.poll()]
+        pressed = buttons.presses()
         buttons.close()
     assert said == []
-    assert kinds == [PressKind.PRESSED, PressKind.RELEASED]
+    assert pressed == (ButtonRole.END_TURN,)

@@ -13,8 +13,8 @@ from gpiozero.pins.mock import MockFactory
 from rich.console import Console
 
 from engine.search.budget import CountingClock
-from hardware.buttons import PressKind
-from hardware.factory import ButtonSettings, DriverSettings, driver_sources, make_buttons
+from hardware.buttons import Buttons
+from hardware.factory import DriverSettings, driver_sources
 from hardware.grid import PlaceGrid
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal, Sound
@@ -326,7 +326,7 @@ def test_from_a_button_on_a_pin_to_a_light_on_a_pin(deblockle: Any, make_reading
     wired = GpioPinMap.from_names(places=squares, buttons={"hint": 24})
     lights = DriverSettings(drivers=("gpio",), pins=wired)
     sources = driver_sources(lights, PlaceGrid.of_squares(7, 7), Console(), pins)
-    buttons = make_buttons(wired, ButtonSettings(), clock, said.append, pins)
+    buttons = Buttons(wired.buttons, clock, said.append, pin_factory=pins)
     pressed = pins.pin("GPIO24")
     pause = threading.Event()
     frames = [0]
@@ -346,7 +346,7 @@ def test_from_a_button_on_a_pin_to_a_light_on_a_pin(deblockle: Any, make_reading
                 pressed.drive_high()
             # Frames of a real camera come at their own pace; here they must not outrun a process that starts.
             pause.wait(0.01)
-            return [event.role for event in buttons.poll() if event.kind is PressKind.PRESSED]
+            return list(buttons.presses())
 
         def stop() -> bool:
             return "hint given" in table.kinds() or frames[0] > 3_000
