@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from rich.console import Console
 from rich.text import Text
@@ -16,7 +15,8 @@ from hardware.lights.signals import Colour, Light, LightRole, Mood, Pattern, Sig
 from referee.mapping.light_location import Spot, locate_light
 from referee.mapping.walks import LightWalk, Walk
 from referee.wiring.sensor_map import SwitchReport
-from vision.frame import Frame, Image
+from vision.cameras import Camera
+from vision.frame import Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.table import TableLayout
 
@@ -43,14 +43,6 @@ def one_light_signal(light: int | None) -> Signal:
     """Return the signal that shows one light of ``one_light_map`` alone, or none."""
     lights = () if light is None else (Light(str(light), Colour.WHITE, Pattern.STEADY, LightRole.TURN),)
     return Signal(Mood.WAITING, lights)
-
-
-class Camera(Protocol):
-    """A source of frames; errors as in ``vision.cameras``."""
-
-    def read(self, timeout_s: float) -> Frame:
-        """Return the newest frame."""
-        ...
 
 
 @dataclass(frozen=True)

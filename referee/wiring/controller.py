@@ -7,11 +7,11 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
+from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonChanged,
@@ -37,35 +37,11 @@ from referee.wiring.sensor_map import by_place
 _ERROR_LEVEL = 40
 
 
-class Connection(Protocol):
-    """The part of ``firmware_bridge.connection.connection.BoardConnection`` that is needed."""
-
-    @property
-    def welcome(self) -> Welcome | None:
-        """The board's description of itself; ``None`` while it doesn't answer."""
-        ...
-
-    @property
-    def last_heard_s(self) -> float | None:
-        """When the board last sent anything: its earlier reports were valid until then; ``None`` before the first."""
-        ...
-
-    def show_lights(self, colours: bytes) -> None:
-        """Show a complete frame, 3 bytes a light; it is kept and sent again if the board is away."""
-
-    def play(self, tones: Sequence[tuple[float, float]]) -> None:
-        """Play (frequency in hertz, seconds), replacing the present sound."""
-
-    def poll(self) -> tuple[BoardEvent, ...]:
-        """Return the events since the last call, without waiting."""
-        ...
-
-
 @dataclass(frozen=True)
 class ControllerLights:
     """A ``PixelOutput`` of the board's strip; the connection keeps the newest frame, so no refresh is needed."""
 
-    connection: Connection
+    connection: BoardConnection
     lights: int
     refresh_s: float | None = None
 
@@ -85,7 +61,7 @@ class Controller:
     ``say`` is called with a sentence for each fault, once while it lasts. Nothing here blocks.
     """
 
-    def __init__(self, connection: Connection, plan: WiringPlan, say: Callable[[str], None]) -> None:
+    def __init__(self, connection: BoardConnection, plan: WiringPlan, say: Callable[[str], None]) -> None:
         self._connection = connection
         self._plan = plan
         self._say = say

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from serial.tools import list_ports
 
@@ -34,42 +34,20 @@ from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import PinSensors, SwitchReport
 
 
-class Switches(Protocol):
-    """Switches by number, on a board or on the Pi's own pins."""
-
-    @property
-    def count(self) -> int:
-        """Number of switches."""
-        ...
-
-    @property
-    def pin_map_crc(self) -> int | None:
-        """Identifies the board's numbering of its pins; ``None`` on the Pi's own pins."""
-        ...
-
-    def read(self) -> SwitchReport | None:
-        """Return the newest report, with the changes since the last call; ``None`` if there is none."""
-        ...
-
-    def wait(self, timeout_s: float) -> None:
-        """Wait until there may be a new report, up to the time given."""
-        ...
-
-
 @dataclass(frozen=True)
 class SwitchesOnController:
-    """The switches of a connected board."""
+    """The ``count`` switches of a connected board; ``pin_map_crc`` identifies its numbering of its pins."""
 
     linked: LinkedController
     count: int
     pin_map_crc: int | None
 
     def read(self) -> SwitchReport | None:
-        """Return the newest report."""
+        """Return the newest report, with the changes since the last call; ``None`` if there is none."""
         return self.linked.controller.switches()
 
     def wait(self, timeout_s: float) -> None:
-        """Wait for the board."""
+        """Wait for a message from the board, up to the time given."""
         self.linked.wait(timeout_s)
 
 
@@ -90,9 +68,12 @@ class SwitchesOnPins:
         return self.switches.latest(time.monotonic())
 
     def wait(self, timeout_s: float) -> None:
-        """Wait for the next scan."""
+        """Wait for the next scan, up to the time given."""
         now_s = time.monotonic()
         time.sleep(max(0.0, min(timeout_s, self.switches.next_scan_s(now_s) - now_s)))
+
+
+Switches = SwitchesOnController | SwitchesOnPins
 
 
 @contextmanager

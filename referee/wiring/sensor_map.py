@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from common.durable import write_durably
 from common.phrases import shortened
 from common.toml_text import as_toml, as_toml_line, parse_toml
+from firmware_bridge.connection.events import SensorsReported
+from hardware.switch_states import SwitchSnapshot
 from hardware.switches import GpioSwitches
 from referee.errors import ConfigError
 from referee.sensing.values import PlaceChange, SensorSnapshot
@@ -130,31 +132,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-class SwitchChange(Protocol):
-    """A switch that closed or opened, and when (monotonic seconds)."""
-
-    @property
-    def switch(self) -> int: ...  # noqa: D102
-    @property
-    def closed(self) -> bool: ...  # noqa: D102
-    @property
-    def time_s(self) -> float: ...  # noqa: D102
-
-
-class SwitchReport(Protocol):
-    """All switches by number: one value each in ``closed`` and ``doubtful``, and the changes since the last report.
-
-    Implemented by ``hardware.switch_states.SwitchSnapshot`` and ``firmware_bridge.connection.events.SensorsReported``.
-    """
-
-    @property
-    def time_s(self) -> float: ...  # noqa: D102
-    @property
-    def closed(self) -> Sequence[bool]: ...  # noqa: D102
-    @property
-    def doubtful(self) -> Sequence[bool]: ...  # noqa: D102
-    @property
-    def changes(self) -> Sequence[SwitchChange]: ...  # noqa: D102
+SwitchReport = SwitchSnapshot | SensorsReported
+"""The state of all switches by number, from the Pi's own pins or from a board."""
 
 
 def by_place(report: SwitchReport, sensor_map: SensorMap) -> SensorSnapshot:

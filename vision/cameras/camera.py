@@ -1,11 +1,11 @@
-"""The interface of every camera."""
+"""The base of every camera."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from vision.frame import Frame
 
@@ -16,36 +16,11 @@ Wait = Callable[[float], object]
 """Waits for a number of seconds, like ``time.sleep``."""
 
 
-class Camera(Protocol):
-    """A source of frames. A live camera returns its newest frame; older ones are dropped, not queued."""
+class Camera(ABC):
+    """A source of frames, closed at the end of a ``with`` block.
 
-    @property
-    def name(self) -> str:
-        """The device, file or folder, as shown to a person."""
-        ...
-
-    def read(self, timeout_s: float) -> Frame:
-        """Return the newest frame that was not returned before, waiting up to ``timeout_s`` for it.
-
-        Raises FrameTimeoutError when no frame arrived in time, FrameError for a frame that cannot be used (the next
-        call returns the one after it), EndOfFramesError when there are no more frames, and CameraError when the camera
-        was disconnected (the next call tries again).
-        """
-        ...
-
-    def close(self) -> None:
-        """Release the device or file; further reads raise CameraError."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
-class ClosingCamera(ABC):
-    """Base of the cameras: a name, and closing at the end of a ``with`` block."""
+    A live camera returns its newest frame; older ones are dropped, not queued.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -56,8 +31,17 @@ class ClosingCamera(ABC):
         return self._name
 
     @abstractmethod
+    def read(self, timeout_s: float) -> Frame:
+        """Return the newest frame that was not returned before, waiting up to ``timeout_s`` for it.
+
+        Raises FrameTimeoutError when no frame arrived in time, FrameError for a frame that cannot be used (the next
+        call returns the one after it), EndOfFramesError when there are no more frames, and CameraError when the camera
+        was disconnected (the next call tries again).
+        """
+
+    @abstractmethod
     def close(self) -> None:
-        """Release the device or file."""
+        """Release the device or file; further reads raise CameraError."""
 
     def __enter__(self) -> Self:
         return self

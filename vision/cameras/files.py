@@ -9,7 +9,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from vision.cameras.camera import Clock, ClosingCamera, Wait
+from vision.cameras.camera import Camera, Clock, Wait
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
 from vision.images import IMAGE_SUFFIXES, decode_image, is_complete_image, load_image
@@ -31,7 +31,7 @@ def image_paths(folder: Path) -> list[Path]:
     return sorted(images, key=name_order)
 
 
-class ImageFiles(ClosingCamera):
+class ImageFiles(Camera):
     """Returns a list of image files, each once, in the order given, then raises EndOfFramesError."""
 
     def __init__(self, paths: Sequence[Path], *, clock: Clock, name: str = "image files") -> None:
@@ -43,7 +43,7 @@ class ImageFiles(ClosingCamera):
         self._next = 0
         self._closed = False
 
-    def read(self, timeout_s: float) -> Frame:  # noqa: ARG002 - files never keep anyone waiting
+    def read(self, timeout_s: float) -> Frame:  # noqa: ARG002 - files need no waiting
         """Return the next image; see ``Camera.read``."""
         if self._closed:
             raise CameraError(f"{self.name} is closed")
@@ -58,7 +58,7 @@ class ImageFiles(ClosingCamera):
         self._closed = True
 
 
-class GrowingFolder(ClosingCamera):
+class GrowingFolder(Camera):
     """Returns a folder's images in name order as they appear, each once, as soon as they are completely written.
 
     An incomplete file is tried again until it is complete. After ``patience_s`` without growing, a FrameError names it
@@ -80,7 +80,7 @@ class GrowingFolder(ClosingCamera):
             raise CameraError(f"no folder {folder}; make it, or name another")
         self._folder, self._clock, self._wait = folder, clock, wait
         self._patience_s = patience_s
-        self._given: set[str] = set(skip)
+        self._seen: set[str] = set(skip)
         self._sequence = 0
         self._pending: tuple[str, int, float] | None = None
         self._closed = False
@@ -91,24 +91,24 @@ class GrowingFolder(ClosingCamera):
         while True:
             if self._closed:
                 raise CameraError(f"{self.name} is closed")
-            fresh = [path for path in image_paths(self._folder) if path.name not in self._given]
-            frame = self._try(fresh[0]) if fresh else None
+            fresh = [path for path in image_paths(self._folder) if path.name not in self._seen]
+            frame = self._read_if_complete(fresh[0]) if fresh else None
             if frame is not None:
                 return frame
             left_s = deadline - self._clock()
             if left_s <= 0:
                 if fresh:
-                    raise FrameTimeoutError(f"{self.name}: {fresh[0].name} is not whole yet after {timeout_s:g} s")
+                    raise FrameTimeoutError(f"{self.name}: {fresh[0].name} is still incomplete after {timeout_s:g} s")
                 raise NothingNewError(f"{self.name}: no new image after {timeout_s:g} s")
             self._wait(min(_POLL_S, left_s))
 
-    def _try(self, path: Path) -> Frame | None:
+    def _read_if_complete(self, path: Path) -> Frame | None:
         try:
             data = path.read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
-            self._given.add(path.name)
+            self._seen.add(path.name)
             raise CameraError(f"cannot read {path}: {error.strerror}") from error
         now_s = self._clock()
         if self._pending is None or self._pending[:2] != (path.name, len(data)):
@@ -117,15 +117,15 @@ class GrowingFolder(ClosingCamera):
             waited_s = now_s - self._pending[2]
             if waited_s < self._patience_s:
                 return None
-            self._pass(path)
+            self._skip(path)
             raise FrameError(f"{path} is still cut off after {waited_s:.1f} s ({len(data)} bytes); it is skipped")
-        self._pass(path)
+        self._skip(path)
         sequence = self._sequence
         self._sequence += 1
         return Frame(decode_image(data, str(path)), now_s, sequence, str(path))
 
-    def _pass(self, path: Path) -> None:
-        self._given.add(path.name)
+    def _skip(self, path: Path) -> None:
+        self._seen.add(path.name)
         self._pending = None
 
     def close(self) -> None:
@@ -136,12 +136,12 @@ class GrowingFolder(ClosingCamera):
 VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".avi", ".mkv", ".mov", ".webm", ".mjpg", ".mjpeg", ".mpg", ".mpeg"})
 
 _FRAMES_PER_SECOND_IF_UNKNOWN = 30.0
-"""Rate assumed for a video file that gives none."""
+"""Rate assumed for a video file that states none."""
 _POLL_S = 0.1
 """Seconds between two checks of a folder for new images. Longer: less work, but images are noticed later."""
 
 
-class VideoFile(ClosingCamera):
+class VideoFile(Camera):
     """Returns a video's frames; ``time_s`` is the file's own time stamp, counted from its start.
 
     Without ``realtime`` every frame is returned, in order and without waiting. With it, frames are returned when they
@@ -161,7 +161,7 @@ class VideoFile(ClosingCamera):
         self._clock, self._wait, self._realtime = clock, wait, realtime
         rate = self._capture.get(cv2.CAP_PROP_FPS)
         self._period_s = 1 / rate if 0 < rate < 1000 else 1 / _FRAMES_PER_SECOND_IF_UNKNOWN
-        self._promised = int(self._capture.get(cv2.CAP_PROP_FRAME_COUNT))
+        self._expected_frames = int(self._capture.get(cv2.CAP_PROP_FRAME_COUNT))
         self._sequence = 0
         self._last_time_s = -self._period_s
         self._held: Frame | None = None
@@ -198,10 +198,10 @@ class VideoFile(ClosingCamera):
             newest = following
 
     def _next(self) -> Frame:
-        there, image = self._capture.read()
-        if not there or image is None:
-            short = self._promised > self._sequence
-            cut = f" of the {self._promised} it promises; it seems cut off" if short else ""
+        is_read, image = self._capture.read()
+        if not is_read or image is None:
+            short = self._expected_frames > self._sequence
+            cut = f" of the {self._expected_frames} it should have; it seems cut off" if short else ""
             raise EndOfFramesError(f"{self.name} ends after {self._sequence} frames{cut}")
         stamp_s = self._capture.get(cv2.CAP_PROP_POS_MSEC) / 1000
         # Some containers have no time stamps, or repeat them; then the frame rate gives the time.

@@ -10,14 +10,14 @@ from typing import Protocol
 import cv2
 import numpy as np
 
-from vision.cameras.camera import Clock, ClosingCamera
+from vision.cameras.camera import Camera, Clock
 from vision.errors import CameraError, FrameTimeoutError
 from vision.frame import Frame, Image
 
 
 @dataclass(frozen=True, eq=False)
 class Shot:
-    """A picture as a device gives it, and how many seconds before that it was taken."""
+    """A picture of a device, and its age in seconds."""
 
     image: Image
     age_s: float = 0.0
@@ -31,7 +31,7 @@ class Capture(Protocol):
         ...
 
     def lock(self, locked: bool) -> None:
-        """Fix exposure, gain, white balance and focus as they are now, or let the device adapt, as far as it can."""
+        """Keep exposure, gain, white balance and focus as they are now, or let the device adapt, as far as it can."""
         ...
 
     def release(self) -> None:
@@ -40,10 +40,10 @@ class Capture(Protocol):
 
 
 OpenCapture = Callable[[], Capture]
-"""Opens the device, or raises CameraError with the reason."""
+"""Opens the device; raises CameraError with the reason if it can't."""
 
 
-class LiveCamera(ClosingCamera):
+class LiveCamera(Camera):
     """Returns the newest frame of a device, and opens the device again after it was unplugged.
 
     ``open_capture`` is called once here, so a missing device raises at once, and then every ``retry_s`` seconds while
@@ -58,7 +58,7 @@ class LiveCamera(ClosingCamera):
         self._newest: Frame | None = None
         self._locked = False
         self._fault: str | None = None
-        self._fault_told = False
+        self._is_fault_raised = False
         capture = open_capture()
         self._thread = threading.Thread(target=self._run, args=(capture,), name=f"camera {name}", daemon=True)
         self._thread.start()
@@ -76,7 +76,7 @@ class LiveCamera(ClosingCamera):
                 frame, self._newest = self._newest, None
                 return frame
             if self._fault is not None:
-                self._fault_told = True
+                self._is_fault_raised = True
                 raise CameraError(self._fault)
         raise FrameTimeoutError(
             f"camera {self.name} gave no frame within {timeout_s:g} s; check its cable, "
@@ -85,19 +85,19 @@ class LiveCamera(ClosingCamera):
 
     @property
     def is_locked(self) -> bool:
-        """Whether the device was asked to keep its exposure; one that was away adapts when it is back."""
+        """Whether the device was asked to keep its exposure; false again after it was disconnected."""
         return self._locked
 
     def lock(self, locked: bool) -> None:
-        """Ask the device to fix exposure, gain, white balance and focus as they are now, or to adapt again.
+        """Ask the device to keep exposure, gain, white balance and focus as they are now, or to adapt again.
 
-        It is done before the next frame.
+        This takes effect before the next frame.
         """
         self._locked = locked
 
     def _has_news(self) -> bool:
-        untold = self._fault is not None and not self._fault_told
-        return self._newest is not None or untold or self._stop.is_set()
+        is_new_fault = self._fault is not None and not self._is_fault_raised
+        return self._newest is not None or is_new_fault or self._stop.is_set()
 
     def close(self) -> None:
         """Stop the thread and release the device."""
@@ -114,45 +114,45 @@ class LiveCamera(ClosingCamera):
                 capture.lock(is_locked)
             shot = None if capture is None else capture.read()
             if shot is not None:
-                self._put(Frame(shot.image, self._clock() - shot.age_s, sequence, self.name))
+                self._publish_frame(Frame(shot.image, self._clock() - shot.age_s, sequence, self.name))
                 sequence += 1
                 continue
             self._locked = is_locked = False
             if capture is not None:
                 capture.release()
-                self._tell(
+                self._report_fault(
                     f"camera {self.name} went away; plug it in again; the referee tries every {self._retry_s:g} s"
                 )
             if self._stop.wait(self._retry_s):
                 return
-            capture = self._reopened()
+            capture = self._reopen()
         if capture is not None:
             capture.release()
 
-    def _reopened(self) -> Capture | None:
+    def _reopen(self) -> Capture | None:
         try:
             return self._open_capture()
         except CameraError:
             return None
 
-    def _put(self, frame: Frame) -> None:
+    def _publish_frame(self, frame: Frame) -> None:
         with self._changed:
-            self._newest, self._fault, self._fault_told = frame, None, False
+            self._newest, self._fault, self._is_fault_raised = frame, None, False
             self._changed.notify_all()
 
-    def _tell(self, fault: str) -> None:
+    def _report_fault(self, fault: str) -> None:
         with self._changed:
-            self._newest, self._fault, self._fault_told = None, fault, False
+            self._newest, self._fault, self._is_fault_raised = None, fault, False
             self._changed.notify_all()
 
 
 _V4L2_CONTROLS = (
-    # V4L2 counts modes of exposure: 3 leaves the time to the camera, 1 to us.
+    # V4L2's exposure modes: 3 (aperture priority) is automatic, 1 is manual.
     (cv2.CAP_PROP_AUTO_EXPOSURE, cv2.CAP_PROP_EXPOSURE, 3, 1),
     (cv2.CAP_PROP_AUTO_WB, cv2.CAP_PROP_WB_TEMPERATURE, 1, 0),
     (cv2.CAP_PROP_AUTOFOCUS, cv2.CAP_PROP_FOCUS, 1, 0),
 )
-"""Each automatic control, the value it governs, and what turns it on and off (videodev2.h's V4L2_CID_EXPOSURE_AUTO)."""
+"""Each automatic control, the value it sets, and what turns it on and off (videodev2.h's V4L2_CID_EXPOSURE_AUTO)."""
 
 
 class _OpenCvCapture:
@@ -162,15 +162,15 @@ class _OpenCvCapture:
         self._capture = capture
 
     def read(self) -> Shot | None:
-        there, image = self._capture.read()
-        return Shot(np.asarray(image, dtype=np.uint8)) if there and image is not None else None
+        is_read, image = self._capture.read()
+        return Shot(np.asarray(image, dtype=np.uint8)) if is_read and image is not None else None
 
     def lock(self, locked: bool) -> None:
         now = [self._capture.get(value) for _, value, _, _ in _V4L2_CONTROLS]
         for (automatic, value, on, off), kept in zip(_V4L2_CONTROLS, now, strict=True):
             self._capture.set(automatic, off if locked else on)
             if locked:
-                # Some cameras fall back to a default when they are no longer automatic.
+                # Some cameras return to a default value when they are no longer automatic.
                 self._capture.set(value, kept)
 
     def release(self) -> None:
@@ -186,9 +186,9 @@ def usb_camera(
     frames_per_second: float | None = None,
     retry_s: float = 1.0,
 ) -> LiveCamera:
-    """Open a V4L2/USB camera, by index or path, asking for a size (width, height) and a rate if given.
+    """Open a V4L2/USB camera, by index or path, requesting a size (width, height) and a rate if given.
 
-    ``find`` gives the index or path each time it is opened, or raises CameraError; ``device`` is then only its name.
+    ``find`` returns the index or path each time it is opened, or raises CameraError; ``device`` is then only its name.
     Raises CameraError when it cannot be opened.
     """
     name = f"/dev/video{device}" if isinstance(device, int) else device
@@ -202,7 +202,7 @@ def usb_camera(
                 "(group video)?"
             )
         if size is not None:
-            # Most USB cameras give large pictures at full rate as MJPEG only.
+            # Most USB cameras deliver large pictures at full rate only as MJPEG.
             capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
             capture.set(cv2.CAP_PROP_FRAME_WIDTH, size[0])
             capture.set(cv2.CAP_PROP_FRAME_HEIGHT, size[1])

@@ -37,15 +37,15 @@ _MEBIBYTE = 1 << 20
 
 
 def _boot_clock() -> float:
-    """Seconds since the machine started, as the sensor's time stamps count them."""
+    """Return the seconds since the machine started, the clock of the sensor's time stamps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class PiCapture:
     """One running camera of the Pi. A process that dies or hangs ends it; opening it again starts another.
 
-    ``command`` runs the server's script; ``size`` is (width, height); a camera that gives nothing for ``silence_s``
-    counts as gone. Raises CameraError where the camera can't be used, and says what to do.
+    ``command`` runs the server's script; ``size`` is (width, height); a camera that sends nothing for ``silence_s``
+    counts as gone. Raises CameraError, which says what to do, if the camera can't be used.
     """
 
     def __init__(
@@ -66,8 +66,8 @@ class PiCapture:
             os.ftruncate(memory, width * height * 3)
             self._memory = mmap.mmap(memory, width * height * 3)
             self._shared = np.frombuffer(self._memory, dtype=np.uint8).reshape(height, width, 3)
-            asked = {"memory": memory, "number": number, "width": width, "height": height, "rate": frames_per_second}
-            options = [word for name, value in asked.items() for word in (f"--{name}", str(value))]
+            values = {"memory": memory, "number": number, "width": width, "height": height, "rate": frames_per_second}
+            options = [word for name, value in values.items() for word in (f"--{name}", str(value))]
             self._process = subprocess.Popen(
                 [*command, *options],
                 stdin=subprocess.PIPE,
@@ -75,28 +75,28 @@ class PiCapture:
                 stderr=subprocess.DEVNULL,
                 pass_fds=[memory],
                 bufsize=0,
-                # A Ctrl-C in the terminal is the referee's to answer.
+                # A Ctrl-C in the terminal must only reach the referee.
                 start_new_session=True,
             )
         except OSError as error:
             raise CameraError(f"the Pi's camera can't be used: {error}") from error
         finally:
             os.close(memory)
-        said = self._reply(_START_S)
-        if said is None or "error" in said:
+        reply = self._reply(_START_S)
+        if reply is None or "error" in reply:
             self.release()
-            raise CameraError(_why_not(number, said))
+            raise CameraError(_start_failure(number, reply))
 
     def read(self) -> Shot | None:
         """Wait for the next picture; ``None`` when the camera or its process has gone."""
-        said = self._asked({"do": "frame"})
-        if said is None:
+        reply = self._request({"do": "frame"})
+        if reply is None:
             return None
-        return Shot(self._shared.copy(), max(self._boot_clock() - said["began_ns"] / 1e9, 0.0))
+        return Shot(self._shared.copy(), max(self._boot_clock() - reply["began_ns"] / 1e9, 0.0))
 
     def lock(self, locked: bool) -> None:
-        """Fix exposure, gain, white balance and focus, or let the camera adapt; one that has gone does neither."""
-        self._asked({"do": "lock", "locked": locked})
+        """Keep exposure, gain, white balance and focus, or let the camera adapt; ignored if the process has ended."""
+        self._request({"do": "lock", "locked": locked})
 
     def release(self) -> None:
         """End the process."""
@@ -111,7 +111,7 @@ class PiCapture:
             self._process.wait()
         self._process.stdout.close()
 
-    def _asked(self, request: dict[str, Any]) -> dict[str, Any] | None:
+    def _request(self, request: dict[str, Any]) -> dict[str, Any] | None:
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -132,20 +132,20 @@ class PiCapture:
             self._received += more
         line, _, rest = bytes(self._received).partition(b"\n")
         self._received = bytearray(rest)
-        said: dict[str, Any] = json.loads(line)
-        return said
+        reply: dict[str, Any] = json.loads(line)
+        return reply
 
 
-def _why_not(number: int, said: dict[str, Any] | None) -> str:
-    if said is None:
+def _start_failure(number: int, reply: dict[str, Any] | None) -> str:
+    if reply is None:
         return f"the Pi's camera {number} did not start within {_START_S:g} s; check its ribbon cable"
-    if said["error"] == "missing":
+    if reply["error"] == "missing":
         return (
-            f"the Pi's camera needs Picamera2 for the system's Python ({said['detail']}); "
+            f"the Pi's camera needs Picamera2 for the system's Python ({reply['detail']}); "
             "install it: sudo apt install python3-picamera2"
         )
     return (
-        f"the Pi's camera {number} can't be used ({said['detail']}); check its ribbon cable, whether another program "
+        f"the Pi's camera {number} can't be used ({reply['detail']}); check its ribbon cable, whether another program "
         "uses it, and what `rpicam-hello --list-cameras` says"
     )
 
@@ -159,7 +159,7 @@ def pi_camera(
     retry_s: float = 1.0,
     command: Sequence[str] = (*SYSTEM_PYTHON, str(SERVER)),
 ) -> LiveCamera:
-    """Open a camera at the Pi's ribbon cable, by its number. Raises CameraError when it can't be used."""
+    """Open a camera on the Pi's ribbon cable, by its number. Raises CameraError when it can't be used."""
 
     def open_capture() -> Capture:
         return PiCapture(number, size or DEFAULT_SIZE, frames_per_second or DEFAULT_RATE, command=command)

@@ -1,8 +1,8 @@
-"""Gives frames of the Pi's own camera to another process. Runs under the system's Python, which alone has Picamera2.
+"""Serves frames of the Pi's own camera to another process. Runs under the system's Python, which has Picamera2.
 
-It is a script of its own and imports nothing of ours: a virtual environment's NumPy and the one that Picamera2 was
-built for can't share a process. Requests come as lines of JSON on standard input, one reply each on standard output;
-a frame's pixels go into the memory that both processes share, blue-green-red.
+This script imports no other module of the project: a virtual environment's NumPy and the one that Picamera2 was built
+for can't share a process. Requests are lines of JSON on standard input, each with one reply on standard output; a
+frame's pixels are written into memory shared by both processes, blue-green-red.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import Any
 CHANNELS = 3
 """Bytes per pixel: blue, green, red."""
 BUFFERS = 3
-"""One that is read, one that is exposed, one between; more would only take memory that Pis are short of."""
+"""One being read, one being exposed, one between; more would only waste memory."""
 
 
-def reply(**said: Any) -> None:
-    """Answer the other process."""
-    sys.stdout.write(json.dumps(said) + "\n")
+def reply(**fields: Any) -> None:
+    """Send a reply to the other process."""
+    sys.stdout.write(json.dumps(fields) + "\n")
     sys.stdout.flush()
 
 
 class PiServer:
-    """One camera of the Pi, started; ``memory`` holds one frame."""
+    """A running camera of the Pi; ``memory`` holds one frame."""
 
     def __init__(self, number: int, size: tuple[int, int], frames_per_second: float, memory: mmap.mmap) -> None:
         import numpy
@@ -37,8 +37,8 @@ class PiServer:
         self._pixels = numpy.frombuffer(memory, dtype=numpy.uint8).reshape(size[1], size[0], CHANNELS)
         self._camera = Picamera2(number)
         frame_us = round(1e6 / frames_per_second)
-        # Picamera2 names formats by the order in a machine word: RGB888 lies in memory as blue, green, red.
-        # Without a queue a request gets a frame that was exposed after it, never one that waited.
+        # Picamera2 names formats by the order in a machine word: RGB888 is blue, green, red in memory.
+        # Without a queue, a request returns a frame that was exposed after it.
         configuration = self._camera.create_video_configuration(
             main={"format": "RGB888", "size": size},
             buffer_count=BUFFERS,
@@ -46,15 +46,15 @@ class PiServer:
             controls={"FrameDurationLimits": (frame_us, frame_us)},
         )
         self._camera.configure(configuration)
-        given = tuple(self._camera.camera_configuration()["main"]["size"])
-        if given != size:
-            raise RuntimeError(f"it gives pictures of {given[0]} x {given[1]} instead of {size[0]} x {size[1]}")
+        actual = tuple(self._camera.camera_configuration()["main"]["size"])
+        if actual != size:
+            raise RuntimeError(f"it gives pictures of {actual[0]} x {actual[1]} instead of {size[0]} x {size[1]}")
         self._camera.start()
         self._metadata: dict[str, Any] = {}
-        self._leave_automatic()
+        self._set_automatic()
 
     def frame(self) -> dict[str, Any]:
-        """Put the next frame into the shared memory; tell when its exposure began, on the clock since boot."""
+        """Write the next frame to the shared memory; returns when its exposure began, on the clock since boot."""
         request = self._camera.capture_request()
         try:
             with self._mapped_array(request, "main") as mapped:
@@ -65,9 +65,9 @@ class PiServer:
         return {"began_ns": self._metadata["SensorTimestamp"]}
 
     def lock(self, locked: bool) -> dict[str, Any]:
-        """Fix exposure, gain, white balance and focus as they are in the newest frame, or let the camera adapt."""
+        """Keep exposure, gain, white balance and focus as in the newest frame, or let the camera adapt."""
         if not locked or not self._metadata:
-            self._leave_automatic()
+            self._set_automatic()
             return {"locked": False}
         now = self._metadata
         fixed = {
@@ -79,17 +79,16 @@ class PiServer:
         }
         if "LensPosition" in now:
             fixed |= {"AfMode": self._controls.AfModeEnum.Manual, "LensPosition": now["LensPosition"]}
-        self._camera.set_controls({name: value for name, value in fixed.items() if name in self._known})
+        self._set(fixed)
         return {"locked": True}
 
-    def _leave_automatic(self) -> None:
-        automatic = {"AeEnable": True, "AwbEnable": True, "AfMode": self._controls.AfModeEnum.Continuous}
-        self._camera.set_controls({name: value for name, value in automatic.items() if name in self._known})
+    def _set_automatic(self) -> None:
+        self._set({"AeEnable": True, "AwbEnable": True, "AfMode": self._controls.AfModeEnum.Continuous})
 
-    @property
-    def _known(self) -> Any:
-        """What this camera lets be set: a monochrome one has no white balance, most have no focus."""
-        return self._camera.camera_controls
+    def _set(self, values: dict[str, Any]) -> None:
+        """Set the controls that this camera has: a monochrome one has no white balance, most have no focus."""
+        known = self._camera.camera_controls
+        self._camera.set_controls({name: value for name, value in values.items() if name in known})
 
     def close(self) -> None:
         """Stop the camera."""
@@ -98,19 +97,19 @@ class PiServer:
 
 
 def main() -> int:
-    """Serve frames until the other process goes away."""
+    """Serve frames until the other process ends."""
     parser = argparse.ArgumentParser()
     for name, kind in (("memory", int), ("number", int), ("width", int), ("height", int), ("rate", float)):
         parser.add_argument(f"--{name}", type=kind, required=True)
-    asked = parser.parse_args()
-    with mmap.mmap(asked.memory, asked.width * asked.height * CHANNELS) as memory:
+    arguments = parser.parse_args()
+    with mmap.mmap(arguments.memory, arguments.width * arguments.height * CHANNELS) as memory:
         try:
-            server = PiServer(asked.number, (asked.width, asked.height), asked.rate, memory)
+            server = PiServer(arguments.number, (arguments.width, arguments.height), arguments.rate, memory)
         except ImportError as error:
             reply(error="missing", detail=str(error))
             return 1
         except (RuntimeError, IndexError) as error:
-            # Picamera2 raises RuntimeError for all that goes wrong with a camera, with its cause behind it.
+            # Picamera2 raises RuntimeError for any fault of a camera, chained to its cause.
             reply(error="unusable", detail=f"{error}; {error.__cause__}" if error.__cause__ else str(error))
             return 1
         reply(ready=True)
@@ -120,7 +119,7 @@ def main() -> int:
                 reply(**(server.frame() if request["do"] == "frame" else server.lock(request["locked"])))
         finally:
             server.close()
-            # The view of the memory must be gone before the memory.
+            # The NumPy view must be deleted before the memory is closed.
             del server
     return 0
 

@@ -1,6 +1,6 @@
-"""USB cameras by what stays the same: their maker's numbers, their serial number, the socket they are plugged into.
+"""Identifies USB cameras by vendor and product, serial number, or the USB socket they are plugged into.
 
-The kernel numbers ``/dev/video0``, ``/dev/video1``, … in the order in which it finds cameras, another one each time.
+The kernel numbers ``/dev/video0``, ``/dev/video1``, … in the order in which it finds cameras, so numbers may change.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from vision.errors import CameraError
 ID_PATTERN = re.compile(
     r"usb:(?P<maker>[0-9a-f]{4}:[0-9a-f]{4})(?::(?P<serial>[^@\s]+))?(?:@(?P<socket>[0-9]+-[0-9.]+))?", re.IGNORECASE
 )
-"""A camera's id: ``usb:046d:0825``, then its serial number after ``:``, or its socket after ``@``, or both."""
+"""A camera's id: ``usb:046d:0825``, then its serial number after ``:``, its socket after ``@``, or both."""
 
 
 @dataclass(frozen=True)
 class UsbCamera:
     """A USB camera that is plugged in.
 
-    ``device`` is its file now. ``maker`` is vendor and product, such as ``046d:0825``; ``serial`` is empty where it has
-    none; ``socket`` is such as ``1-1.4``: the bus, then the port of each hub.
+    ``device`` is its present device file. ``maker`` is vendor and product, such as ``046d:0825``; ``serial`` is empty
+    if it has none; ``socket`` is the bus, then the port of each hub, such as ``1-1.4``.
     """
 
     device: str
@@ -43,39 +43,39 @@ class UsbCamera:
 
     @property
     def by_serial(self) -> str:
-        """The id that stays in every socket; in its own socket alone, where it has no serial number."""
+        """The id that is valid in every socket; without a serial number, the id in its present socket."""
         return f"usb:{self.maker}:{self.serial}" if self.serial else self.by_socket
 
     @property
     def by_socket(self) -> str:
-        """The id that is only the camera's in this socket."""
+        """The id that is valid only in its present socket."""
         return f"usb:{self.maker}@{self.socket}"
 
 
 def usb_cameras(root: Path) -> tuple[UsbCamera, ...]:
-    """List the USB cameras in the order of their numbers; ``root`` is the folder that has ``sys``."""
+    """List the USB cameras in the order of their numbers; ``root`` is the folder that contains ``sys``."""
     entries = (root / "sys/class/video4linux").glob("video*")
     numbered = sorted(entries, key=lambda entry: (len(entry.name), entry.name))
     return tuple(camera for entry in numbered if (camera := _camera(entry)) is not None)
 
 
 def _camera(entry: Path) -> UsbCamera | None:
-    """The camera of a device file, ``None`` for one that isn't on USB or gives no pictures."""
+    """Return the camera of a device file, ``None`` for one that isn't on USB or delivers no pictures."""
     if _read(entry / "index") not in ("", "0"):
-        # A camera's further files give what belongs to its pictures.
+        # A camera's further device files deliver metadata.
         return None
     interface = (entry / "device").resolve()
     socket = next((folder for folder in (interface, *interface.parents) if (folder / "idVendor").is_file()), None)
     if socket is None:
         return None
     maker = f"{_read(socket / 'idVendor')}:{_read(socket / 'idProduct')}".lower()
-    # What an id can't hold is no part of one.
+    # Characters that separate the parts of an id can't be part of one.
     serial = re.sub(r"[@\s]+", "_", _read(socket / "serial"))
     return UsbCamera(f"/dev/{entry.name}", _read(entry / "name") or "a camera", maker, serial, socket.name)
 
 
 def ids_of(cameras: tuple[UsbCamera, ...]) -> dict[str, str]:
-    """Give the best id of each camera by its device: by its serial number, unless another one has the same."""
+    """Return the best id of each camera by device: by its serial number, unless another one has the same."""
     serials = [camera.by_serial for camera in cameras]
     return {
         camera.device: camera.by_serial if serials.count(camera.by_serial) == 1 else camera.by_socket
@@ -84,9 +84,9 @@ def ids_of(cameras: tuple[UsbCamera, ...]) -> dict[str, str]:
 
 
 def find_camera(camera_id: str, root: Path = Path("/")) -> str:
-    """Give the device file that a camera has now.
+    """Return the present device file of a camera.
 
-    Raises CameraError that lists the cameras there are when none fits the id, or more than one.
+    Raises CameraError, which lists the connected cameras, when none fits the id, or more than one.
     """
     cameras = usb_cameras(root)
     fitting = [camera for camera in cameras if camera.fits(camera_id)]

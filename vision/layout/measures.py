@@ -5,11 +5,11 @@ from __future__ import annotations
 from vision.errors import LayoutError
 
 MOST_MM = 1e6
-"""No table is a kilometre long."""
+"""Upper limit of any length: a kilometre, to detect typing errors."""
 
 
 def positive_mm(value: object, what: str) -> float:
-    """Give a length above zero as a number; raises LayoutError that says what it should be."""
+    """Return a length above zero as a number; raises LayoutError for anything else, naming it ``what``."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MOST_MM:
         raise LayoutError(f"{what} is {value!r}; expected a length in millimetres above zero")
     return float(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, Protocol
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -19,62 +19,6 @@ from vision.geometry import Rectangle, Solid
 from vision.layout.markers import MarkerLayout
 from vision.layout.measures import positive_mm
 from vision.layout.pieces import Pieces, pieces_from_json
-
-
-class Surface(Protocol):
-    """One flat surface of the table."""
-
-    @property
-    def name(self) -> str:
-        """Name shown to a person, unique on the table."""
-        ...
-
-    @property
-    def height_mm(self) -> float:
-        """Its height in the frame of its markers."""
-        ...
-
-    @property
-    def pieces(self) -> Pieces | None:
-        """Pieces on it; ``None`` where the layout does not say."""
-        ...
-
-    @property
-    def markers(self) -> MarkerLayout | None:
-        """Its own markers; ``None`` where it shares the table's pose."""
-        ...
-
-    @property
-    def bounds_mm(self) -> Rectangle:
-        """Its extent."""
-        ...
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Names of its places, unique on the table; empty for a dice tray."""
-        ...
-
-    @property
-    def printed(self) -> tuple[str, ...]:
-        """Places with more printed on them than the lines around them, such as Deblockle's stars."""
-        ...
-
-    def centre_mm(self, place: str) -> tuple[float, float]:
-        """The (x, y) of a place's centre; raises LayoutError for a place that is not on it."""
-        ...
-
-    def outline_mm(self, place: str) -> FloatArray:
-        """A place's outline on the surface, shape (n, 2)."""
-        ...
-
-    def solid_at(self, place: str) -> Solid | None:
-        """The largest piece that may stand on a place, used to find what it hides; ``None`` where none can."""
-        ...
-
-
-def top_mm(surface: Surface) -> float:
-    """Height of the top of the highest piece on a surface."""
-    return surface.height_mm + (0.0 if surface.pieces is None else surface.pieces.height_mm)
 
 
 @dataclass(frozen=True)
@@ -175,6 +119,14 @@ class Tray:
         raise LayoutError(f"no place {place!r} in the {self.name}; dice may lie anywhere in it")
 
     outline_mm = solid_at = centre_mm
+
+
+Surface = GridSurface | Tray
+
+
+def top_mm(surface: Surface) -> float:
+    """Height of the top of the highest piece on a surface."""
+    return surface.height_mm + (0.0 if surface.pieces is None else surface.pieces.height_mm)
 
 
 MOST_SQUARES = 100
