@@ -1,5 +1,5 @@
-"""What is put on the microcontroller, for MicroPython 1.22 and newer.
+"""The firmware of the microcontroller, for MicroPython 1.22 and newer.
 
-``core`` is pure and runs alike in CPython and MicroPython; ``board`` holds the thin edges to pins and ports. On the
-microcontroller this folder is ``/firmware``, and its ``main.py`` is ``/main.py``.
+``core`` is pure and runs in CPython and MicroPython; ``board`` drives pins and ports. On the microcontroller this
+folder is ``/firmware``, and its ``main.py`` is ``/main.py``.
 """

@@ -1,8 +1,8 @@
-"""What MicroPython runs on start: the firmware, unless somebody presses Ctrl-C in its first two seconds."""
+"""Run by MicroPython on start: starts the firmware, unless Ctrl-C is pressed in the first two seconds."""
 
-from firmware.board.stay import is_to_stay
+from firmware.board.stay import should_stay
 
-if not is_to_stay(""):
+if not should_stay(""):
     from firmware.board.start import main
 
     main()

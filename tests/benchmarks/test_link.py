@@ -171,7 +171,7 @@ def test_the_parsers_take_only_what_was_sent(parser: str) -> None:
 def test_a_parser_without_checksum_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def take(self: DeviceReader, length: int, now: int) -> None:
         if length >= 11:
-            self._taker.take_packet(self._frame[: length - 4], now)
+            self._handler.handle_packet(self._frame[: length - 4], now)
 
     monkeypatch.setattr(DeviceReader, "_take", take)
     result = fuzz("device", 50_000, 1)

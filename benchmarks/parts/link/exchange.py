@@ -209,7 +209,7 @@ class Exchange:
         device.link.step(ticks)
         self._device_due_s = now_s + DEVICE_LOOP_S
         outbox = _Port()
-        device.link.outbox.hand_over(outbox)
+        device.link.outbox.write_to(outbox)
         incarnation = (device.link.session, device.boot_id)
         self._to_host.check_acknowledged(incarnation, device.acknowledged)
         if outbox.data:

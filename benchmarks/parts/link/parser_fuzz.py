@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol
 
+from firmware_bridge.firmware.core.packets import PacketHandler
 from firmware_bridge.firmware.core.packets import PacketReader as DeviceReader
-from firmware_bridge.firmware.core.packets import PacketTaker
 from firmware_bridge.protocol.packets import PacketReader as HostReader
 from firmware_bridge.protocol.packets import encode_frame
 
@@ -60,14 +60,14 @@ class HostParser:
         return self._reader.packets + self._reader.dropped.checksum
 
 
-class DeviceParser(PacketTaker):
+class DeviceParser(PacketHandler):
     """The microcontroller's."""
 
     def __init__(self) -> None:
         self._reader = DeviceReader(self)
         self._taken: list[bytes] = []
 
-    def take_packet(self, packet: memoryview, now: int) -> None:
+    def handle_packet(self, packet: memoryview, now: int) -> None:
         """Take a packet that the reader accepts."""
         del now
         self._taken.append(bytes(packet))

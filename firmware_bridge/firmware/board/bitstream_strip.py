@@ -1,4 +1,4 @@
-"""A strip of WS2812 lights on any pin of any chip: the processor itself makes the pulses, 30 us a light."""
+"""A strip of WS2812 lights on any pin of any chip: the processor generates the pulses, 30 us a light."""
 
 import machine
 import neopixel
@@ -6,12 +6,12 @@ import neopixel
 from .clock import ticks_diff, ticks_us
 
 PAUSE_US = 300
-"""How long the line is low before the lights show what they were sent: 50 us at least in the WS2812B's data sheet, 280
-in that of the WS2812B-V5."""
+"""How long the line must be low before the lights show a frame: at least 50 us in the WS2812B's data sheet, 280 in that
+of the WS2812B-V5."""
 
 
 class BitstreamStrip:
-    """The strip. Interrupts wait while it is sent to."""
+    """The strip. Interrupts wait while a frame is sent."""
 
     def __init__(self, pin: int, count: int, order: str) -> None:
         self._strip = neopixel.NeoPixel(machine.Pin(pin, machine.Pin.OUT), count)
@@ -20,7 +20,7 @@ class BitstreamStrip:
         self._ended_us = 0
 
     def is_ready(self) -> bool:
-        """Whether the pause after the frame before is over. To be asked every few minutes at least."""
+        """Whether the pause after the last frame is over; to be called at least every few minutes."""
         if self._is_resting:
             self._is_resting = ticks_diff(ticks_us(), self._ended_us) < PAUSE_US
         return not self._is_resting

@@ -12,14 +12,14 @@ UNKNOWN = 255
 # The RP2040's watchdog counts at most 8.388 s (its data sheet, section 4.7).
 WATCHDOG_MS = 8000
 
-# On these chips every reset by software is one by the watchdog, too. The Pico SDK leaves a number in the watchdog's
-# fourth scratch register while it guards a loop, and another one for a reset that is wanted (hardware_watchdog).
+# These chips report a software reset as one by the watchdog, too. The Pico SDK keeps a magic number in the watchdog's
+# fourth scratch register while the watchdog is enabled, and another one for an intended reset (hardware_watchdog).
 _SCRATCH_4 = {"RP2040": 0x4005801C, "RP2350": 0x400D801C}
-_GUARDING = 0x6AB73121
+_ENABLED = 0x6AB73121
 
 
 def reset_cause() -> int:
-    """Give why the board started, as WELCOME tells it."""
+    """Return why the board started, as a number for WELCOME."""
     cause = machine.reset_cause()
     if cause == machine.PWRON_RESET:
         return POWER
@@ -30,10 +30,10 @@ def reset_cause() -> int:
         return WATCHDOG
     for chip, address in _SCRATCH_4.items():
         if chip in sys.implementation._machine:
-            return WATCHDOG if machine.mem32[address] & 0xFFFFFFFF == _GUARDING else SOFTWARE
+            return WATCHDOG if machine.mem32[address] & 0xFFFFFFFF == _ENABLED else SOFTWARE
     return UNKNOWN
 
 
 def start_watchdog() -> "machine.WDT":
-    """Start the watchdog. It can't be stopped: from now on it is fed in time, or the board restarts."""
+    """Start the watchdog. It can't be stopped: the board restarts unless it is fed in time."""
     return machine.WDT(timeout=WATCHDOG_MS)

@@ -1,4 +1,4 @@
-"""The interpreter's clock, which CPython hasn't."""
+"""MicroPython's clock, which CPython lacks."""
 
 from time import sleep_ms, sleep_us, ticks_diff, ticks_ms, ticks_us  # type: ignore[attr-defined]
 

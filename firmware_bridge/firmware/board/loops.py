@@ -1,15 +1,15 @@
-"""The loops over bytes, lights and pins as any interpreter runs them; ``swift_loops`` has the same in machine code."""
+"""The loops over bytes, lights and pins in plain Python; ``native_loops`` has the same in machine code."""
 
 from ..core.board import Levels
 
 
 def make_levels() -> Levels:
-    """Make what turns wanted colours into levels."""
+    """Make the loops over lights."""
     return Levels()
 
 
 def read_waiting(ipoll: object, readinto: object, slots: "list[memoryview]") -> int:
-    """Read a byte into each slot for as long as there are any, and give how many there were."""
+    """Read waiting bytes, one into each slot, and return their number."""
     count = 0
     for slot in slots:
         for _ in ipoll(0):  # type: ignore[operator]
@@ -22,7 +22,7 @@ def read_waiting(ipoll: object, readinto: object, slots: "list[memoryview]") -> 
 
 
 def write_while_room(ipoll: object, write: object, data: memoryview, one: bytearray) -> int:
-    """Write byte after byte, by way of ``one``, for as long as there is room, and give how many were taken."""
+    """Write bytes one by one, through the buffer ``one``, while there is room; returns their number."""
     count = 0
     for byte in data:
         for _ in ipoll(0):  # type: ignore[operator]
@@ -36,7 +36,7 @@ def write_while_room(ipoll: object, write: object, data: memoryview, one: bytear
 
 
 def pack_words(colours: bytearray, words: bytearray, at_red: int, at_green: int, at_blue: int) -> None:
-    """Spread three bytes a light over four, each to its place; the fourth is left as it is."""
+    """Copy three bytes a light into words of four, at the given offsets; the fourth byte is left as it is."""
     to = 0
     for at in range(0, len(colours), 3):
         words[to + at_red] = colours[at]

@@ -1,4 +1,4 @@
-"""The real board: what the firmware's core needs, made of pins and ports."""
+"""A real board: pins and ports as ``core.board.Board``."""
 
 import os
 
@@ -8,24 +8,24 @@ from ..core.board import Board
 from ..core.pin_map import ACTIVE_BUZZER, PASSIVE_BUZZER, PinMap
 from .chip import reset_cause, start_watchdog
 from .clock import sleep_ms, ticks_ms
+from .fastest_loops import make_levels
 from .parts import ActiveBuzzer, Matrix, PassiveBuzzer, make_contacts, make_strip
-from .pick import make_levels
 from .ports import UartPort, UsbPort
 from .stay import STAY_FILE
 
-_SENT_AFTER_MS = 100
+_SEND_TIMEOUT_MS = 100
 
 
 class Microcontroller(Board):
-    """A board whose pins are as the pin map says.
+    """A board wired as in a pin map.
 
     Args:
-        pins: what hangs where.
+        pins: the pin map.
         root: the folder of the board's files, without a slash at its end.
 
     Raises:
-        ValueError: a pin can't be used for what it should.
-        OSError: a port can't.
+        ValueError: a pin can't be used as the map says.
+        OSError: a port can't be used.
     """
 
     def __init__(self, pins: PinMap, root: str) -> None:
@@ -46,7 +46,7 @@ class Microcontroller(Board):
         self._port: UartPort | UsbPort = UsbPort() if pins.uart is None else UartPort(*pins.uart)
 
     def ticks_ms(self) -> int:
-        """Give the milliseconds of the board's clock."""
+        """Return the milliseconds of the board's clock."""
         ticks: int = ticks_ms()
         return ticks
 
@@ -55,11 +55,11 @@ class Microcontroller(Board):
         return self._port.read()
 
     def write(self, data: memoryview) -> int:
-        """Hand bytes to the host."""
+        """Write bytes to the host, and return how many were accepted."""
         return self._port.write(data)
 
     def takes_lights(self) -> bool:
-        """Whether the strip takes another frame now."""
+        """Whether the strip accepts another frame now."""
         return self._strip is None or self._strip.is_ready()
 
     def show_lights(self, colours: bytearray) -> None:
@@ -88,14 +88,14 @@ class Microcontroller(Board):
         self._watchdog = start_watchdog()
 
     def feed_watchdog(self) -> None:
-        """Tell the watchdog that the loop is alive."""
+        """Feed the watchdog."""
         if self._watchdog is not None:
             self._watchdog.feed()
 
     def restart(self, into_interpreter: bool) -> None:
-        """Reset the board once its last words are out."""
+        """Reset the board once its last bytes are sent."""
         if into_interpreter:
             with open(self._root + "/" + STAY_FILE, "w") as marker:
                 marker.write("The board stays in the interpreter on its next start.\n")
-        sleep_ms(_SENT_AFTER_MS)
+        sleep_ms(_SEND_TIMEOUT_MS)
         machine.reset()

@@ -1,10 +1,10 @@
-"""What hangs on the pins: lights, switches, buttons, buzzer."""
+"""The parts connected to the pins: lights, switches, buttons, buzzer."""
 
 import sys
 
 import machine
 
-from . import pick
+from . import fastest_loops
 from .clock import sleep_us
 
 TYPE_CHECKING = False
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .pio_strip import PioStrip
 
 _SETTLE_US = 40
-"""How long a column takes to rise by its pull-up (some 50 kOhm) along a cable of some 200 pF: four time constants."""
+"""Rise time of a column with its pull-up (about 50 kOhm) and a cable of about 200 pF: four time constants."""
 
 _REGISTER_BITS = 32
 
@@ -27,7 +27,7 @@ def _input_pin(number: int) -> "machine.Pin":
 
 
 def make_strip(pin: int, count: int, order: str) -> "BitstreamStrip | PioStrip":
-    """Make a strip of WS2812 lights: by PIO where there is one."""
+    """Make a strip of WS2812 lights, driven by PIO if the chip has it."""
     port: str = sys.platform
     if port == "rp2":
         from .pio_strip import PioStrip
@@ -45,7 +45,7 @@ class Contacts:
         self._pins = [_input_pin(pin) for pin in pins]
 
     def closed(self) -> int:
-        """Give a bit mask of the closed ones."""
+        """Return a bit mask of the closed ones."""
         mask = 0
         bit = 1
         for pin in self._pins:
@@ -55,23 +55,23 @@ class Contacts:
         return mask
 
 
-class ContactsAtOnce(Contacts):
-    """The same, all read in one moment from the register of an RP2040 or RP2350."""
+class RegisterContacts(Contacts):
+    """The same, all read at once from the register of an RP2040 or RP2350."""
 
     def __init__(self, pins: list[int]) -> None:
         super().__init__(pins)
         self._numbers = bytes(pins)
 
     def closed(self) -> int:
-        """Give a bit mask of the closed ones."""
-        return pick.low_pins(self._numbers)
+        """Return a bit mask of the closed ones."""
+        return fastest_loops.low_pins(self._numbers)
 
 
 def make_contacts(pins: list[int]) -> Contacts:
-    """Make contacts that are read as quickly as the chip can."""
+    """Make contacts, read at once if the chip can."""
     port: str = sys.platform
     is_one_register = port == "rp2" and all(pin < _REGISTER_BITS for pin in pins)
-    return ContactsAtOnce(pins) if is_one_register and pick.CAN_READ_PINS_AT_ONCE else Contacts(pins)
+    return RegisterContacts(pins) if is_one_register and fastest_loops.CAN_READ_PINS_AT_ONCE else Contacts(pins)
 
 
 class Matrix:
@@ -92,13 +92,13 @@ class Matrix:
 
 
 class PassiveBuzzer:
-    """A buzzer that plays the tone it is given."""
+    """A buzzer that plays any tone."""
 
     def __init__(self, pin: int) -> None:
         self._pwm = machine.PWM(machine.Pin(pin), freq=1000, duty_u16=0)
 
     def tone(self, frequency_hz: int) -> None:
-        """Sound, or fall silent at 0."""
+        """Sound at a frequency; 0 is silence."""
         if frequency_hz:
             self._pwm.freq(max(_LOWEST_HZ, min(_HIGHEST_HZ, frequency_hz)))
         self._pwm.duty_u16(_HALF_DUTY if frequency_hz else 0)
@@ -111,5 +111,5 @@ class ActiveBuzzer:
         self._pin = machine.Pin(pin, machine.Pin.OUT, value=0)
 
     def tone(self, frequency_hz: int) -> None:
-        """Sound, or fall silent at 0."""
+        """Sound at a frequency; 0 is silence."""
         self._pin.value(1 if frequency_hz else 0)

@@ -1,4 +1,4 @@
-"""The way to the host: USB, which is the interpreter's own console, or a UART."""
+"""The port to the host: USB, which is the interpreter's own console, or a UART."""
 
 import select
 import sys
@@ -6,10 +6,10 @@ import sys
 import machine
 import micropython
 
-from .pick import read_waiting, write_while_room
+from .fastest_loops import read_waiting, write_while_room
 
 _USB_MOST_READ = 128
-"""So that a long message doesn't keep the switches from being scanned: a byte takes an RP2040 some 20 us."""
+"""Limits the delay of scans by a long message: a byte takes an RP2040 about 20 us."""
 
 _UART_MOST_READ = 256
 
@@ -18,10 +18,10 @@ _UART_SEND_BYTES = 1024
 
 
 class UsbPort:
-    """The console as a stream of bytes. Ctrl-C is a byte like any other from now on.
+    """The console as a stream of bytes, in which Ctrl-C has no special meaning.
 
-    The console only reads exactly as many bytes as are asked for and blocks until then, and says no more than whether
-    there is one to read, or room for one to write. So bytes come and go one at a time.
+    The console blocks until it has read all requested bytes, and only tells whether one byte can be read or written. So
+    bytes are read and written one at a time.
     """
 
     def __init__(self) -> None:
@@ -38,20 +38,20 @@ class UsbPort:
         self._one = bytearray(1)
 
     def read(self) -> bytes:
-        """Give what has arrived."""
+        """Return the bytes that have arrived."""
         count = read_waiting(self._readable.ipoll, self._input.readinto, self._slots)  # type: ignore[attr-defined, union-attr]
         return bytes(self._view[:count]) if count else b""
 
     def write(self, data: memoryview) -> int:
-        """Write what there is room for and give how much that was."""
+        """Write as many bytes as there is room for, and return their number."""
         taken: int = write_while_room(self._writable.ipoll, self._output.write, data, self._one)  # type: ignore[attr-defined]
         return taken
 
 
 class UartPort:
-    """A UART with its wires.
+    """A UART.
 
-    Where the processor itself makes the lights' pulses, interrupts wait meanwhile, and large frames may cost a resend.
+    Where the processor generates the lights' pulses, interrupts wait meanwhile, so bytes may be lost and sent again.
     """
 
     def __init__(self, number: int, tx: int, rx: int, baud: int) -> None:
@@ -66,10 +66,10 @@ class UartPort:
         )
 
     def read(self) -> bytes:
-        """Give what has arrived."""
+        """Return the bytes that have arrived."""
         waiting = self._uart.any()
         return self._uart.read(min(waiting, _UART_MOST_READ)) or b"" if waiting else b""
 
     def write(self, data: memoryview) -> int:
-        """Write what there is room for and give how much that was."""
+        """Write as many bytes as there is room for, and return their number."""
         return self._uart.write(data) or 0

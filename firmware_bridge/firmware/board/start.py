@@ -1,4 +1,4 @@
-"""What main.py calls: wait for somebody who wants the interpreter, run until something goes wrong, restart."""
+"""Called by main.py: waits for Ctrl-C, runs the firmware until an error, restarts."""
 
 import io
 import os
@@ -13,19 +13,19 @@ from .microcontroller import Microcontroller
 
 PIN_MAP_FILE = "pins.json"
 FAULT_FILE = "fault.txt"
-TOLD_FAULT_FILE = "last_fault.txt"
+REPORTED_FAULT_FILE = "last_fault.txt"
 
 WAIT_MS = 2000
-"""How long Ctrl-C leads into the interpreter after a start, at least, so that no board can be locked up."""
+"""Minimum time after a start in which Ctrl-C leads into the interpreter, so that no board can be locked up."""
 
 _LAST_WAIT_MS = 1000
-"""How much of it comes when all modules are loaded, which takes a Pico nearly two seconds: a host is waiting, too."""
+"""The part of it after all modules are loaded, which takes a Pico nearly two seconds: the host is waiting."""
 
-_LAST_WORDS_STEPS = 50
+_FINAL_STEPS = 50
 
 
 def main(root: str = "") -> None:
-    """Run the firmware until something goes wrong."""
+    """Run the firmware until an error."""
     sleep_ms(max(_LAST_WAIT_MS, WAIT_MS - ticks_ms()))
     with RestartAfterFault(root) as guard:
         device = make_device(root)
@@ -35,7 +35,7 @@ def main(root: str = "") -> None:
 
 
 def make_device(root: str) -> Device:
-    """Make the device of the pin map that is on the board; with a pin map that can't be used it has no pins."""
+    """Make the device described by the board's pin map; with an unusable pin map it has no pins."""
     pins = load_pin_map(root)
     try:
         board = Microcontroller(pins, root)
@@ -52,7 +52,7 @@ def make_device(root: str) -> Device:
 
 
 def load_pin_map(root: str) -> PinMap:
-    """Read the pin map; without the file it is one on which nothing hangs."""
+    """Read the pin map; without the file, nothing is connected."""
     try:
         with open(root + "/" + PIN_MAP_FILE, "rb") as file:
             return read_pin_map(file.read())
@@ -63,22 +63,22 @@ def load_pin_map(root: str) -> PinMap:
 
 
 def take_fault(root: str) -> str:
-    """Give the last line of what went wrong before this start, once; the whole stays in another file."""
+    """Return the last line of the fault before this start, once; the whole text is kept in another file."""
     try:
         with open(root + "/" + FAULT_FILE) as file:
             lines = file.read().split("\n")
-        os.rename(root + "/" + FAULT_FILE, root + "/" + TOLD_FAULT_FILE)
+        os.rename(root + "/" + FAULT_FILE, root + "/" + REPORTED_FAULT_FILE)
     except OSError:
         return ""
-    told = [line for line in lines if line.strip()]
-    return told[-1] if told else "an unknown fault"
+    texts = [line for line in lines if line.strip()]
+    return texts[-1] if texts else "an unknown fault"
 
 
 class RestartAfterFault:
-    """Whatever goes wrong inside is written down and told to the host, and then the board restarts.
+    """Records any exception inside, reports it to the host, and restarts the board.
 
     Attributes:
-        device: tells the host, once there is one.
+        device: reports to the host, once there is one.
     """
 
     def __init__(self, root: str) -> None:
@@ -96,13 +96,13 @@ class RestartAfterFault:
             sys.print_exception(error, text)  # type: ignore[attr-defined]
             with open(self._root + "/" + FAULT_FILE, "w") as file:
                 file.write(text.getvalue())
-            self._tell(repr(error))
+            self._report(repr(error))
         finally:
             machine.reset()
 
-    def _tell(self, what: str) -> None:
+    def _report(self, what: str) -> None:
         if self.device is not None:
             self.device.log(LEVEL_ERROR, what + "; the firmware restarts")
-            for _ in range(_LAST_WORDS_STEPS):
+            for _ in range(_FINAL_STEPS):
                 self.device.step()
                 sleep_ms(1)

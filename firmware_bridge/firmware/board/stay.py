@@ -1,16 +1,16 @@
-"""Whether the board is to stay in the interpreter. Imports next to nothing, so that it is asked before all else.
+"""Whether the board should stay in the interpreter after this start. Imports almost nothing, so that it runs first.
 
-A host that has sent the board there presses Ctrl-C again and again, which ends whatever is being loaded.
+A host that sent the board to the interpreter repeats Ctrl-C, which would interrupt the loading of modules.
 """
 
 import os
 
 STAY_FILE = "stay"
-"""While this file is there, the board stays in the interpreter on its next start."""
+"""With this file, the board stays in the interpreter on its next start."""
 
 
-def is_to_stay(root: str) -> bool:
-    """Whether the board is to stay in the interpreter; true once for each time it is asked to."""
+def should_stay(root: str) -> bool:
+    """Whether the board should stay in the interpreter; removes the file, so true only once."""
     try:
         os.remove(root + "/" + STAY_FILE)
     except OSError:

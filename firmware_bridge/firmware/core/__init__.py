@@ -1,5 +1,5 @@
-"""The firmware without its pins: protocol, debouncing, lights, sounds. Pure; runs alike in CPython and MicroPython.
+"""The firmware without its pins: protocol, debouncing, lights, sounds. Pure; runs in CPython and MicroPython.
 
-So these modules import nothing but each other and what both interpreters have, and keep to preallocated buffers.
-``device.Device`` is the whole; ``board.Board`` says what it needs of a microcontroller.
+These modules only import each other and what both interpreters have, and use preallocated buffers. ``device.Device`` is
+the whole firmware; ``board.Board`` is the interface to a microcontroller.
 """

@@ -1,16 +1,16 @@
-"""What the firmware needs of a microcontroller. Boards are these; a virtual one too."""
+"""The interface of the firmware to a microcontroller, real or virtual."""
 
 
 class Levels:
-    """The loops over every light, as any interpreter runs them; both lists hold three bytes a light.
+    """The loops over all lights, in plain Python; buffers have three bytes a light.
 
     A board may have the same in machine code.
     """
 
     def write(self, wanted: bytearray, shown: bytearray, table: bytearray, faintest: int) -> int:
-        """Write what ``table`` says of each byte, and give the sum of it.
+        """Write the level of each byte by ``table``, and return the sum of all levels.
 
-        A light that is wanted and would be dark gets ``faintest``, 0 or 1, in the brightest of its channels.
+        A lit light whose levels would all be 0 gets ``faintest``, 0 or 1, in its brightest channels.
         """
         total = 0
         for at in range(0, len(wanted), 3):
@@ -27,18 +27,18 @@ class Levels:
         return total
 
     def dim(self, shown: bytearray, allowed: int, total: int) -> None:
-        """Dim everything by ``allowed / total``, rounded down."""
+        """Scale all levels by ``allowed / total``, rounded down."""
         for at in range(len(shown)):
             shown[at] = shown[at] * allowed // total
 
 
 class Board:
-    """The edge between the firmware and the pins. Nothing here may block for longer than a few milliseconds.
+    """The firmware's access to pins and ports. No method may block for longer than a few milliseconds.
 
     Attributes:
-        boot_id: an unsigned 32-bit number, another one after each reset.
+        boot_id: an unsigned 32-bit number, different after each reset.
         reset_cause: why the board started: 0 power, 1 watchdog, 2 software, 255 unknown.
-        loops: the loops over all lights, in the quickest way that the board has.
+        loops: the fastest loops over all lights that the board has.
     """
 
     boot_id = 0
@@ -46,48 +46,47 @@ class Board:
     loops = Levels()
 
     def ticks_ms(self) -> int:
-        """Give the milliseconds of a clock that never stops, modulo 2**30, as ``time.ticks_ms`` does."""
+        """Return the milliseconds of a clock that never stops, modulo 2**30, like ``time.ticks_ms``."""
         raise NotImplementedError
 
     def read(self) -> bytes:
-        """Give what has arrived from the host, at most about 1 kB of it at a time; ``b""`` when nothing has."""
+        """Return the bytes that have arrived from the host, at most about 1 kB at a time; ``b""`` if none have."""
         raise NotImplementedError
 
     def write(self, data: memoryview) -> int:
-        """Hand bytes to the host and give how many were taken, which may be none; the others come again."""
+        """Write bytes to the host, and return how many were accepted, perhaps 0; the others are written again later."""
         raise NotImplementedError
 
     def takes_lights(self) -> bool:
-        """Whether the strip takes another frame now: the one before is out, and the pause that ends it over."""
+        """Whether the strip accepts another frame now: the last one is sent, and the pause after it is over."""
         return True
 
     def show_lights(self, colours: bytearray) -> None:
-        """Show red, green, blue of each light, three bytes each, as duty cycles: gamma, brightness and limit are in.
+        """Show red, green, blue of each light as duty cycles: gamma, brightness and limit are already applied.
 
-        Only while ``takes_lights``; the colours may be overwritten afterwards.
+        Only while ``takes_lights``; the buffer may be overwritten afterwards.
         """
         raise NotImplementedError
 
     def scan(self, masks: list[int]) -> None:
-        """Read the switches as they are now: for each matrix row the closed columns, then the closed single switches.
+        """Fill in a bit mask of the closed columns for each matrix row, then one of the closed single switches, if any.
 
-        Bit 0 is the first column or switch. There are as many numbers as rows, and one more if there are single
-        switches. Nothing is debounced here, and ghosts are left in.
+        Bit 0 is the first column or switch. Nothing is debounced here, and ghosts are included.
         """
         raise NotImplementedError
 
     def buttons(self) -> int:
-        """Read which buttons' contacts are closed now: bit 0 is the first button."""
+        """Return a bit mask of the buttons whose contacts are closed now; bit 0 is the first button."""
         raise NotImplementedError
 
     def tone(self, frequency_hz: int) -> None:
-        """Sound at a frequency until told otherwise; 0 is silence. A buzzer with one tone only goes on and off."""
+        """Sound at a frequency from now on; 0 is silence. An active buzzer has only its own tone."""
         raise NotImplementedError
 
     def feed_watchdog(self) -> None:
-        """Tell the watchdog that the loop is alive."""
+        """Feed the watchdog."""
         raise NotImplementedError
 
     def restart(self, into_interpreter: bool) -> None:
-        """Reset the board, into the bare interpreter if so asked. Does not return on a real board."""
+        """Reset the board, if requested into the bare interpreter. Does not return on a real board."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""From bouncing contacts to what they mean: buttons by integration, switches by agreement. Pure.
+"""Debounces contacts: buttons by integration, switches by equal scans. Pure.
 
 A contact that closes or opens chatters for some milliseconds; docs/internals/firmware.md has the figures,
-and what these two do with published and random chatter.
+and the results of these two with recorded and random chatter.
 """
 
 from array import array
@@ -12,21 +12,22 @@ PRESSED = 1
 HELD = 2
 RELEASED = 3
 
-LEAST_SCANS = 3
-"""How many scans in a row must agree, however long they take."""
+MIN_SCANS = 3
+"""Minimum number of equal scans in a row, however long they take."""
 
 CHATTERING_MS = 250
-"""A switch that hasn't come to rest for so long is doubtful."""
+"""A switch that is unsettled for this time is doubtful."""
 
 _LONGEST_CHANGE_MS = 4
-"""For how long a scan that finds another level than the one before speaks at most."""
+"""Maximum time that is attributed to a scan whose level differs from the one before."""
 
 
 class ButtonDebouncer:
-    """Presses of one button. A press counts once the contact was closed ``settle_ms`` longer than open.
+    """One button. It is pressed once the contact was closed for ``settle_ms`` more than open.
 
-    A scan speaks for the time since the scan before; where the two differ for 4 ms at most, so that one odd reading
-    after a pause decides nothing. A contact that is closed at the start is no press until it has been released.
+    A scan's level counts for the time since the scan before, but for at most 4 ms if the level changed, so that a
+    single wrong reading after a pause decides nothing. A contact that is closed at the start does not count as a press
+    until it has been released.
 
     Attributes:
         touched: the ticks at which the contact first closed for the press.
@@ -40,14 +41,14 @@ class ButtonDebouncer:
         self._was_closed = False
         self._charge_ms = 0
         self._is_down = False
-        self._told_held = False
-        self._ignored = False
+        self._is_held_reported = False
+        self._ignores_release = False
 
     def update(self, closed: bool, now: int, settle_ms: int, long_press_ms: int) -> int:
-        """Take in a scan and give what became certain by it: ``PRESSED``, ``HELD``, ``RELEASED`` or 0."""
+        """Process a scan, and return the event it confirms: ``PRESSED``, ``HELD``, ``RELEASED`` or 0."""
         if self._scanned < 0:
             self._scanned = self.touched = now
-            self._is_down = self._ignored = self._was_closed = closed
+            self._is_down = self._ignores_release = self._was_closed = closed
             self._charge_ms = settle_ms if closed else 0
             return 0
         lasted_ms = elapsed_ms(now, self._scanned)
@@ -66,11 +67,11 @@ class ButtonDebouncer:
         if not self._is_down:
             if self._charge_ms < settle_ms:
                 return 0
-            self._is_down, self._told_held = True, False
+            self._is_down, self._is_held_reported = True, False
             return PRESSED
-        if self._told_held or self._ignored or elapsed_ms(now, self.touched) < long_press_ms:
+        if self._is_held_reported or self._ignores_release or elapsed_ms(now, self.touched) < long_press_ms:
             return 0
-        self._told_held = True
+        self._is_held_reported = True
         return HELD
 
     def _while_open(self, lasted_ms: int, now: int, settle_ms: int) -> int:
@@ -80,70 +81,70 @@ class ButtonDebouncer:
         if not self._is_down or self._charge_ms > 0:
             return 0
         self._is_down = False
-        if self._ignored:
-            self._ignored = False
+        if self._ignores_release:
+            self._ignores_release = False
             return 0
         return RELEASED
 
 
 class SwitchDebouncer:
-    """A row of up to 24 switches. A level counts once every scan for ``settle_ms``, three at least, agreed on it.
+    """A row of up to 24 switches. A level is accepted after ``settle_ms`` of equal scans, at least three.
 
-    All the numbers are bit masks: bit 0 is the first switch.
+    All masks have bit 0 for the first switch.
 
     Attributes:
-        level: which are closed, as far as they have come to rest.
-        restless: which haven't come to rest.
-        chattering: which haven't for long.
-        unknown: which never have since the start.
-        moved_at: for each switch the ticks at which it last left its rest.
+        level: mask of the closed switches, by their last accepted level.
+        unsettled: mask of the switches whose level is not accepted yet.
+        chattering: mask of those unsettled for long.
+        unknown: mask of those without an accepted level since the start.
+        moved_at: for each switch, the ticks at which it last became unsettled.
     """
 
     def __init__(self, count: int) -> None:
         self._all = (1 << count) - 1
         self._count = count
         self._seen = 0
-        self._agreed_since = array("i", [0] * count)
-        self._agreeing_scans = bytearray(count)
+        self._equal_since = array("i", [0] * count)
+        self._equal_scans = bytearray(count)
         self.moved_at = array("i", [0] * count)
         self.level = 0
-        self.restless = 0
+        self.unsettled = 0
         self.chattering = 0
         self.unknown = self._all
 
     def update(self, closed: int, now: int, settle_ms: int) -> bool:
-        """Take in a scan; ``True`` when any of the attributes may have changed."""
+        """Process a scan; returns whether any attribute may have changed."""
         changed = (closed ^ self._seen) & self._all
-        first = self.unknown & ~self.restless
-        if not (changed or first or self.restless):
+        first = self.unknown & ~self.unsettled
+        if not (changed or first or self.unsettled):
             return False
         self._seen = closed
         for switch in range(self._count):
             bit = 1 << switch
             if (changed | first) & bit:
-                self._start_counting(switch, bit, now)
-            elif self.restless & bit:
-                self._count_on(switch, bit, now, settle_ms)
+                self._start_settling(switch, bit, now)
+            elif self.unsettled & bit:
+                self._continue_settling(switch, bit, now, settle_ms)
         return True
 
-    def _start_counting(self, switch: int, bit: int, now: int) -> None:
-        if not self.restless & bit:
-            self.restless |= bit
+    def _start_settling(self, switch: int, bit: int, now: int) -> None:
+        if not self.unsettled & bit:
+            self.unsettled |= bit
             self.moved_at[switch] = now
-        self._agreed_since[switch] = now
-        self._agreeing_scans[switch] = 1
-        self._doubt_if_long(switch, bit, now)
+        self._equal_since[switch] = now
+        self._equal_scans[switch] = 1
+        self._mark_if_chattering(switch, bit, now)
 
-    def _count_on(self, switch: int, bit: int, now: int, settle_ms: int) -> None:
-        self._agreeing_scans[switch] = min(LEAST_SCANS, self._agreeing_scans[switch] + 1)
-        if self._agreeing_scans[switch] < LEAST_SCANS or elapsed_ms(now, self._agreed_since[switch]) < settle_ms:
-            self._doubt_if_long(switch, bit, now)
+    def _continue_settling(self, switch: int, bit: int, now: int, settle_ms: int) -> None:
+        self._equal_scans[switch] = min(MIN_SCANS, self._equal_scans[switch] + 1)
+        if self._equal_scans[switch] < MIN_SCANS or elapsed_ms(now, self._equal_since[switch]) < settle_ms:
+            self._mark_if_chattering(switch, bit, now)
             return
-        self.restless &= ~bit
+        self.unsettled &= ~bit
         self.chattering &= ~bit
         self.unknown &= ~bit
         self.level = (self.level & ~bit) | (self._seen & bit)
 
-    def _doubt_if_long(self, switch: int, bit: int, now: int) -> None:
+    def _mark_if_chattering(self, switch: int, bit: int, now: int) -> None:
         if elapsed_ms(now, self.moved_at[switch]) >= CHATTERING_MS:
             self.chattering |= bit

@@ -1,4 +1,4 @@
-"""The whole firmware but its pins: one pass of its loop at a time, and nothing in it blocks. Pure."""
+"""The whole firmware except its pins: one pass of its loop at a time, without blocking. Pure."""
 
 import struct
 
@@ -14,7 +14,7 @@ from .events import (
     FaultQueue,
     LogQueue,
     PressQueue,
-    utf8_at_most,
+    truncated_utf8,
 )
 from .lights import LightFrame
 from .link import WINDOW, DeviceLink, LinkOwner
@@ -49,13 +49,13 @@ WATCHDOG_CAUSE = 1
 
 LEVEL_ERROR = 40
 
-# Sending 300 lights takes 9 ms; what comes faster is shown at its newest.
+# Sending 300 lights takes 9 ms; of frames that come faster, the newest is shown.
 _LIGHTS_EVERY_MS = 10
 _LONGEST_BOARD_NAME_BYTES = 64
 _LEAVES_AFTER_MS = 200
 
-# Beyond the numbers of presses. A host that greets while the board starts begins several times over, so that the first
-# to be told of a reset may be nobody.
+# Beyond the numbers of presses. A host that connects while the board starts begins several sessions, so the first
+# report of a reset may be lost.
 _RESET_TOKEN = 0x10000
 
 
@@ -64,7 +64,7 @@ class Device(LinkOwner):
 
     Args:
         board: the microcontroller.
-        pins: what hangs on it, for the counts and the checksum; the pins themselves are the board's business.
+        pins: the pin map, for the counts and the checksum; the board drives the pins.
     """
 
     def __init__(self, board: Board, pins: PinMap) -> None:
@@ -93,7 +93,7 @@ class Device(LinkOwner):
         self._lights_shown_at = now
         self._has_shown_lights = False
         self._leaving_since: int | None = None
-        self._told_reset = False
+        self._is_reset_reported = False
         self.link = DeviceLink(self, board.boot_id, now)
 
     def step(self) -> None:
@@ -107,24 +107,24 @@ class Device(LinkOwner):
         if elapsed_ms(now, self._scanned_at):
             self._scanned_at = now
             self._scan(now)
-        self._mind_silence(now)
+        self._check_silence(now)
         self._sound(now)
         self._show(now)
         self._report(now)
         self.link.step(now)
-        self.link.outbox.hand_over(board)
+        self.link.outbox.write_to(board)
         board.feed_watchdog()
         if self._leaving_since is not None:
             self._leave(elapsed_ms(now, self._leaving_since))
 
     def log(self, level: int, text: str) -> None:
-        """Tell the host a line of text, as soon as there is one."""
+        """Send the host a line of text, as soon as one is connected."""
         self._lines.add(level, self._clock.time_ms(), text)
 
     def welcome_payload(self) -> bytes:
-        """Give what WELCOME says."""
+        """Return the payload of WELCOME."""
         pins = self._pins
-        name = utf8_at_most(pins.board, _LONGEST_BOARD_NAME_BYTES)
+        name = truncated_utf8(pins.board, _LONGEST_BOARD_NAME_BYTES)
         return (
             bytes((NEWEST_PROTOCOL,))
             + bytes(FIRMWARE_VERSION)
@@ -146,25 +146,25 @@ class Device(LinkOwner):
         )
 
     def session_began(self, now: int) -> None:
-        """Begin with a snapshot and what wasn't acknowledged; tell what is wrong with the board."""
+        """Send a snapshot, unacknowledged presses, and the board's faults."""
         self.switches.forget_changes()
         self._presses.begin_session(now)
         self._faults.begin_session()
         self._send_sensors(now)
         if self._pins.faults:
             self._faults.add(PIN_MAP, len(self._pins.faults), "; ".join(self._pins.faults), now)
-        if self._board.reset_cause == WATCHDOG_CAUSE and not self._told_reset:
+        if self._board.reset_cause == WATCHDOG_CAUSE and not self._is_reset_reported:
             self._faults.add(WATCHDOG_RESET, 0, "the watchdog restarted the board, whose loop had stopped", now)
 
     def was_acknowledged(self, token: int) -> None:
-        """Hear that a press has arrived, or the word of the reset."""
+        """Note that a press, or the report of a reset, has arrived."""
         if token == _RESET_TOKEN:
-            self._told_reset = True
+            self._is_reset_reported = True
         else:
             self._presses.arrived(token)
 
     def take_message(self, kind: int, payload: memoryview, now: int) -> None:
-        """Do what the host asks."""
+        """Carry out a message of the host."""
         if kind == PING:
             if len(payload) >= 4:
                 time = struct.pack("<I", self._clock.time_ms())
@@ -176,10 +176,10 @@ class Device(LinkOwner):
                 self._leaving_since = now
                 self.lights.take_all(payload, 0)
                 self._tones.stop()
-        elif kind in (LIGHTS_ALL, LIGHTS_LIT, SOUND, CONFIGURE) and not self._obey(kind, payload, now):
+        elif kind in (LIGHTS_ALL, LIGHTS_LIT, SOUND, CONFIGURE) and not self._carry_out(kind, payload, now):
             self._faults.add(BAD_MESSAGE, kind, "a message that is too short, or says what cannot be", now)
 
-    def _obey(self, kind: int, payload: memoryview, now: int) -> bool:
+    def _carry_out(self, kind: int, payload: memoryview, now: int) -> bool:
         if kind == CONFIGURE:
             return self._configure(payload)
         if kind == SOUND:
@@ -249,7 +249,7 @@ class Device(LinkOwner):
         if not self._presses.add(number, what, at, self._clock.time_of(at), held_ms):
             self._faults.add(OVERFLOW, number, "more presses than could be kept; the oldest is lost", now)
 
-    def _mind_silence(self, now: int) -> None:
+    def _check_silence(self, now: int) -> None:
         if self.lights.is_waiting or elapsed_ms(now, self.link.heard_at) < self._silence_ms:
             return
         self._tones.stop()
@@ -311,14 +311,14 @@ class Device(LinkOwner):
                 self._lines.sent()
 
     def _leave(self, waited_ms: int) -> None:
-        """Restart once the host was told and the lights are out, or when that takes too long."""
-        is_told = self.link.outbox.is_empty and not self.lights.has_news
-        if waited_ms >= _LEAVES_AFTER_MS or (waited_ms > _LIGHTS_EVERY_MS and is_told):
+        """Restart once everything is sent and the lights are off, or when that takes too long."""
+        is_sent = self.link.outbox.is_empty and not self.lights.has_news
+        if waited_ms >= _LEAVES_AFTER_MS or (waited_ms > _LIGHTS_EVERY_MS and is_sent):
             self._board.restart(True)
 
 
 def last_of_rising(lights: memoryview, count: int) -> int:
-    """Give the last light of a LIGHTS_LIT message; -1 if there is none, or if they don't rise."""
+    """Return the last light of a LIGHTS_LIT message; -1 if there is none, or if the numbers don't rise."""
     last = -1
     for at in range(0, 5 * count, 5):
         light = lights[at] | lights[at + 1] << 8

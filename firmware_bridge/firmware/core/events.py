@@ -1,4 +1,4 @@
-"""What the device has to tell and can't yet: presses, faults, log lines. All bounded. Pure."""
+"""Bounded queues of what the device will send: presses, faults, log lines. Pure."""
 
 from .ticks import elapsed_ms
 
@@ -14,12 +14,12 @@ PIN_MAP = 4
 WATCHDOG_RESET = 5
 OVERFLOW = 6
 
-_AGAIN_AFTER_MS = 10_000
+_REPEAT_AFTER_MS = 10_000
 _STALE_AFTER_MS = 2000
 
 
-def utf8_at_most(text: str, longest: int = LONGEST_TEXT_BYTES) -> bytes:
-    """Give a text as UTF-8, cut between characters so that it fits."""
+def truncated_utf8(text: str, longest: int = LONGEST_TEXT_BYTES) -> bytes:
+    """Encode a text as UTF-8, cut between characters so that it fits."""
     data = text.encode()
     if len(data) <= longest:
         return data
@@ -30,7 +30,7 @@ def utf8_at_most(text: str, longest: int = LONGEST_TEXT_BYTES) -> bytes:
 
 
 class Press:
-    """Something a button did. ``number`` counts since the start; ``at`` in ticks; ``time_ms`` as messages carry it."""
+    """A button event. ``number`` counts since the start; ``at`` is in ticks, ``time_ms`` in the protocol's time."""
 
     def __init__(self, number: int, button: int, what: int, at: int, time_ms: int, held_ms: int) -> None:
         self.number = number
@@ -50,7 +50,7 @@ class PressQueue:
         self._next_number = 0
 
     def add(self, button: int, what: int, at: int, time_ms: int, held_ms: int) -> bool:
-        """Add a press; ``False`` when the oldest that isn't under way had to go for it."""
+        """Add a press; returns ``False`` if the oldest unsent one was dropped for it."""
         fits = len(self._presses) < MOST_PRESSES
         if not fits:
             oldest = self.next_unsent() or self._presses[0]
@@ -60,58 +60,60 @@ class PressQueue:
         return fits
 
     def next_unsent(self) -> Press | None:
-        """Give the oldest press that wasn't sent in this session."""
+        """Return the oldest press that wasn't sent in this session."""
         for press in self._presses:
             if not press.is_sent:
                 return press
         return None
 
     def arrived(self, number: int) -> None:
-        """Forget a press that the host has."""
+        """Remove a press that the host has received."""
         for i in range(len(self._presses)):
             if self._presses[i].number == number:
                 self._presses.pop(i)
                 return
 
     def begin_session(self, now: int) -> None:
-        """Tell again what wasn't acknowledged, unless it is older than two seconds."""
+        """Send unacknowledged presses again, unless they are older than two seconds."""
         self._presses = [press for press in self._presses if elapsed_ms(now, press.at) <= _STALE_AFTER_MS]
         for press in self._presses:
             press.is_sent = False
 
 
 class FaultQueue:
-    """Faults to tell: each code once a session; bad messages and overflows again after ten seconds."""
+    """Faults to send: each code once a session; bad messages and overflows again after ten seconds."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[int, int, bytes]] = []
-        self._told_at: dict[int, int] = {}
+        self._added_at: dict[int, int] = {}
 
     def begin_session(self) -> None:
-        """Tell everything that happens from now on, and nothing of before."""
+        """Drop earlier faults."""
         self._waiting = []
-        self._told_at = {}
+        self._added_at = {}
 
     def add(self, code: int, number: int, text: str, now: int) -> None:
-        """Tell a fault, unless it was just told."""
-        told_at = self._told_at.get(code)
-        if told_at is not None and (code not in (BAD_MESSAGE, OVERFLOW) or elapsed_ms(now, told_at) < _AGAIN_AFTER_MS):
+        """Add a fault, unless its code was added already."""
+        added_at = self._added_at.get(code)
+        if added_at is not None and (
+            code not in (BAD_MESSAGE, OVERFLOW) or elapsed_ms(now, added_at) < _REPEAT_AFTER_MS
+        ):
             return
         if len(self._waiting) < MOST_FAULTS:
-            self._told_at[code] = now
-            self._waiting.append((code, min(number, 0xFFFF), utf8_at_most(text)))
+            self._added_at[code] = now
+            self._waiting.append((code, min(number, 0xFFFF), truncated_utf8(text)))
 
     def first(self) -> tuple[int, int, bytes] | None:
-        """Give the oldest that waits."""
+        """Return the oldest fault; ``None`` if there is none."""
         return self._waiting[0] if self._waiting else None
 
     def sent(self) -> None:
-        """Forget the oldest."""
+        """Remove the oldest."""
         self._waiting.pop(0)
 
 
 class LogQueue:
-    """Log lines that wait for a host; the oldest goes first when there are too many, which the counter shows."""
+    """Log lines for the host; if there are too many, the oldest are dropped, which the counter shows."""
 
     def __init__(self) -> None:
         self._lines: list[tuple[int, int, int, bytes]] = []
@@ -121,13 +123,13 @@ class LogQueue:
         """Add a line."""
         if len(self._lines) == MOST_LINES:
             self._lines.pop(0)
-        self._lines.append((level, self._counter, time_ms, utf8_at_most(text)))
+        self._lines.append((level, self._counter, time_ms, truncated_utf8(text)))
         self._counter = (self._counter + 1) & 0xFFFF
 
     def first(self) -> tuple[int, int, int, bytes] | None:
-        """Give level, counter, time and text of the oldest that waits."""
+        """Return level, counter, time and text of the oldest line; ``None`` if there is none."""
         return self._lines[0] if self._lines else None
 
     def sent(self) -> None:
-        """Forget the oldest."""
+        """Remove the oldest."""
         self._lines.pop(0)

@@ -1,20 +1,20 @@
-"""How a packet is framed: COBS keeps zeros out of it, a CRC-32 tells whether it arrived as it was sent.
+"""Framing of packets: COBS keeps zeros out of them, and a CRC-32 detects corruption.
 
-Consistent overhead byte stuffing is Cheshire and Baker's (IEEE/ACM ToN 7(2), 1999); whole runs are copied at once, for
-a loop over bytes takes long on a microcontroller. The CRC-32 is that of IEEE 802.3, the one of zlib: by the
-interpreter's own routine where it has a right one.
+Consistent overhead byte stuffing is Cheshire and Baker's (IEEE/ACM ToN 7(2), 1999); whole runs are copied at once,
+because a loop over bytes is slow on a microcontroller. The CRC-32 is that of IEEE 802.3 and zlib, computed by the
+interpreter if it has a correct one.
 """
 
 _LONGEST_RUN = 254
 
 
-def encoded_most(length: int) -> int:
-    """Give the most bytes that a packet of ``length`` bytes becomes."""
+def max_encoded_size(length: int) -> int:
+    """Return the maximum encoded size of a packet of ``length`` bytes."""
     return length + length // _LONGEST_RUN + 1
 
 
 def encode_into(packet: bytes, target: bytearray, start: int) -> int:
-    """Write the encoded packet into ``target`` from ``start`` on and give where it ends."""
+    """Write the encoded packet into ``target`` from ``start``, and return its end."""
     at, done, length = start, 0, len(packet)
     while True:
         zero = packet.find(b"\0", done)
@@ -36,7 +36,7 @@ def encode_into(packet: bytes, target: bytearray, start: int) -> int:
 
 
 def decode_in_place(frame: memoryview, length: int) -> int:
-    """Decode the first ``length`` bytes, none of which is zero, in their own place.
+    """Decode the first ``length`` bytes, none of which is zero, in place.
 
     Returns:
         The length of the packet, or -1 when the last run ends beyond the frame.
@@ -62,13 +62,13 @@ _NIBBLES = (
     0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C, 0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C,
 )  # fmt: skip
 
-# What every CRC-32 of this kind gives for the digits 1 to 9.
+# The CRC-32 of the digits 1 to 9.
 _CHECK_DATA = b"123456789"
 _CHECK_VALUE = 0xCBF43926
 
 
 def crc32_by_nibbles(data: "bytes | bytearray | memoryview") -> int:
-    """Give the CRC-32, half a byte at a time with a table of 64 bytes."""
+    """Compute the CRC-32, half a byte at a time with a table of 64 bytes."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc ^= byte
@@ -80,13 +80,13 @@ def crc32_by_nibbles(data: "bytes | bytearray | memoryview") -> int:
 try:
     import binascii
 
-    _INTERPRETER_KNOWS = binascii.crc32(_CHECK_DATA) == _CHECK_VALUE
+    _HAS_BUILT_IN = binascii.crc32(_CHECK_DATA) == _CHECK_VALUE
 except (ImportError, AttributeError):
-    _INTERPRETER_KNOWS = False
+    _HAS_BUILT_IN = False
 
 
 def crc32(data: "bytes | bytearray | memoryview") -> int:
-    """Give the CRC-32, as quickly as the interpreter can."""
-    if _INTERPRETER_KNOWS:
+    """Compute the CRC-32, as fast as the interpreter can."""
+    if _HAS_BUILT_IN:
         return binascii.crc32(data)
     return crc32_by_nibbles(data)

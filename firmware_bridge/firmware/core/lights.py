@@ -1,7 +1,7 @@
-"""The lights: what the host wants, and what the strip is given: gamma, brightness, current limit. Pure.
+"""Converts the host's colours to the strip's levels: gamma, brightness, current limit. Pure.
 
-A WS2812 takes about 20 mA for each of its three colours at full and 1 mA when dark (Worldsemi's data sheet gives 16 mA
-as typical for the WS2812B-V5 and others say 20; we reckon with the larger).
+A WS2812 draws about 20 mA for each of its three colours at full and 1 mA when dark (Worldsemi's data sheet gives 16 mA
+as typical for the WS2812B-V5, others 20; the larger is used here).
 """
 
 from .board import Levels
@@ -10,16 +10,16 @@ from .ticks import elapsed_ms
 FULL_CHANNEL_MA = 20
 IDLE_MA = 1
 
-SWELL_EVERY = 8
-"""While waiting for a host, one light in so many swells."""
+PULSE_EVERY = 8
+"""While waiting for a host, every eighth light pulses."""
 
-_SWELL_STEPS = 32
-_SWELL_STEP_MS = 80
-_SWELL_TOP = 110
+_PULSE_STEPS = 32
+_PULSE_STEP_MS = 80
+_PULSE_TOP = 110
 
 
 def linear_levels() -> bytearray:
-    """Give for each sRGB value the share of full light, 0 to 255 (IEC 61966-2-1)."""
+    """Return the linear level of each sRGB value, 0 to 255 (IEC 61966-2-1)."""
     return bytearray([int(_linear(value / 255.0) * 255.0 + 0.5) for value in range(256)])
 
 
@@ -28,19 +28,19 @@ def _linear(encoded: float) -> float:
 
 
 def milliamperes(lights: int, total: int) -> int:
-    """Give what a strip of so many lights draws, rounded up, in mA; ``total`` is the sum of all their levels."""
+    """Return the current in mA, rounded up, of a strip with that many lights; ``total`` is the sum of their levels."""
     return lights * IDLE_MA + (total * FULL_CHANNEL_MA + 254) // 255
 
 
 class LightFrame:
-    """What the lights show.
+    """The frame that the lights show.
 
     Attributes:
-        count: how many lights there are.
+        count: number of lights.
         wanted: red, green and blue of each, sRGB encoded.
         shown: levels for the strip.
-        is_waiting: whether the calm waiting state is shown: no host has sent a frame, or it fell silent.
-        limited_ma: what the last frame would have drawn where that was too much, otherwise 0.
+        is_waiting: whether the waiting state is shown: no host has sent a frame, or it fell silent.
+        limited_ma: the current that the last frame would have drawn if it exceeded the limit, otherwise 0.
     """
 
     def __init__(self, count: int, limit_ma: int, brightness: int, loops: Levels | None = None) -> None:
@@ -55,13 +55,13 @@ class LightFrame:
         self._levels = bytearray(256)
         self._strip_limit_ma = limit_ma
         self._limit_ma = limit_ma
-        self._swell_step = -1
+        self._pulse_step = -1
         self._waiting_since = 0
         self._dirty = True
         self.set_brightness(brightness)
 
     def set_brightness(self, brightness: int) -> None:
-        """Set the brightness, 0 to 255. What is wanted never vanishes by it unless it is 0."""
+        """Set the brightness, 0 to 255. Only 0 turns a lit light off."""
         for value in range(256):
             level = (self._linear[value] * brightness + 127) // 255
             self._levels[value] = level
@@ -69,28 +69,28 @@ class LightFrame:
         self._dirty = True
 
     def set_limit_ma(self, limit_ma: int) -> None:
-        """Set the current limit: the strip's own if 0, and never more than that."""
+        """Set the current limit, at most the strip's own; 0 is the strip's own."""
         self._limit_ma = min(limit_ma, self._strip_limit_ma) if limit_ma else self._strip_limit_ma
         self._dirty = True
 
     def take_all(self, colours: memoryview, count: int) -> None:
-        """Want these colours, three bytes a light; lights beyond them are off, colours beyond the strip left out."""
+        """Set all lights, three bytes each; lights beyond are off, and colours beyond the strip are ignored."""
         used = 3 * min(count, self.count)
         self.wanted[:used] = colours[:used]
         self.wanted[used:] = self._dark[used:]
-        self._got_frame()
+        self._note_frame()
 
     def take_lit(self, lights: memoryview, count: int) -> None:
-        """Want these lights lit, each two bytes light and three of colour, and all others off."""
+        """Set the lit lights, each two bytes of number and three of colour; all others are off."""
         self.clear()
         for at in range(0, 5 * count, 5):
             light = lights[at] | lights[at + 1] << 8
             if light < self.count:
                 self.wanted[3 * light : 3 * light + 3] = lights[at + 2 : at + 5]
-        self._got_frame()
+        self._note_frame()
 
     def clear(self) -> None:
-        """Want all lights off."""
+        """Turn all lights off."""
         self.wanted[:] = self._dark
         self._dirty = True
 
@@ -98,39 +98,39 @@ class LightFrame:
         """Show the waiting state until the next frame."""
         self.is_waiting = True
         self._waiting_since = now
-        self._swell_step = -1
+        self._pulse_step = -1
 
     @property
     def has_news(self) -> bool:
-        """Whether ``refresh`` would change what is shown, the waiting state's swell left aside."""
+        """Whether ``refresh`` would change what is shown, apart from the waiting state's pulse."""
         return self._dirty and self.count > 0
 
     def refresh(self, now: int) -> bool:
-        """Bring ``shown`` up to date; ``True`` when it has to be shown anew."""
+        """Update ``shown``; returns whether it must be shown again."""
         if self.is_waiting:
-            self._swell(now)
+            self._pulse(now)
         if not self._dirty:
             return False
         self._dirty = False
-        self._correct()
+        self._compute_levels()
         return True
 
-    def _got_frame(self) -> None:
+    def _note_frame(self) -> None:
         self.is_waiting = False
         self._dirty = True
 
-    def _swell(self, now: int) -> None:
-        step = elapsed_ms(now, self._waiting_since) // _SWELL_STEP_MS % (2 * _SWELL_STEPS)
-        if step == self._swell_step:
+    def _pulse(self, now: int) -> None:
+        step = elapsed_ms(now, self._waiting_since) // _PULSE_STEP_MS % (2 * _PULSE_STEPS)
+        if step == self._pulse_step:
             return
-        self._swell_step = step
+        self._pulse_step = step
         self.clear()
-        height = min(step, 2 * _SWELL_STEPS - step)
-        value = _SWELL_TOP * height // _SWELL_STEPS
-        for at in range(0, len(self.wanted), 3 * SWELL_EVERY):
+        height = min(step, 2 * _PULSE_STEPS - step)
+        value = _PULSE_TOP * height // _PULSE_STEPS
+        for at in range(0, len(self.wanted), 3 * PULSE_EVERY):
             self.wanted[at] = self.wanted[at + 1] = self.wanted[at + 2] = value
 
-    def _correct(self) -> None:
+    def _compute_levels(self) -> None:
         shown, loops = self.shown, self._loops
         total = loops.write(self.wanted, shown, self._levels, self._faintest)
         drawn_ma = milliamperes(self.count, total)
@@ -138,6 +138,6 @@ class LightFrame:
         if drawn_ma <= self._limit_ma or not total:
             return
         self.limited_ma = drawn_ma
-        # Whole units of level, so that rounding down keeps the sum below what may be drawn.
+        # Whole levels, so that rounding down keeps the sum within the limit.
         allowed = max(0, self._limit_ma - self.count * IDLE_MA) * 255 // FULL_CHANNEL_MA
         loops.dim(shown, allowed, total)

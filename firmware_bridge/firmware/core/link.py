@@ -1,12 +1,12 @@
 """The device's side of the protocol: sessions, order, acknowledgements, resending. Pure; time is passed in.
 
-What the messages mean is the business of whoever is told of them: ``LinkOwner``.
+The meaning of messages is up to the ``LinkOwner``.
 """
 
 import struct
 
 from .board import Board
-from .framing import encode_into, encoded_most
+from .framing import encode_into, max_encoded_size
 from .packets import (
     ACKNOWLEDGED,
     FIRST_SEQUENCED,
@@ -18,8 +18,8 @@ from .packets import (
     SENSORS,
     SMALLEST_PACKET,
     WELCOME,
+    PacketHandler,
     PacketReader,
-    PacketTaker,
     make_packet,
     read_header,
 )
@@ -28,7 +28,7 @@ from .version import NEWEST_PROTOCOL, OLDEST_PROTOCOL
 from .window import NO_TOKEN, SendWindow
 
 WINDOW = 8
-"""How many packets of the host may be under way."""
+"""Maximum number of the host's unacknowledged packets."""
 
 _FIRST_FROM_DEVICE = SENSORS
 _FIRST_RESERVED = 0x30
@@ -40,7 +40,7 @@ _HALF = 0x8000
 
 
 class Outbox:
-    """A bounded buffer of whole frames; a frame that doesn't fit isn't begun."""
+    """A bounded buffer of complete frames."""
 
     def __init__(self, size: int = 1536) -> None:
         self._buffer = bytearray(size)
@@ -50,12 +50,12 @@ class Outbox:
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything was handed over."""
+        """Whether everything was written."""
         return self._start == self._end
 
     def has_room_for(self, length: int) -> bool:
         """Whether the frame of a packet of ``length`` bytes fits."""
-        needed = encoded_most(length) + 2
+        needed = max_encoded_size(length) + 2
         if self._end + needed > len(self._buffer) and self._start:
             kept = self._end - self._start
             self._view[:kept] = self._view[self._start : self._end]
@@ -63,7 +63,7 @@ class Outbox:
         return self._end + needed <= len(self._buffer)
 
     def put(self, packet: bytes) -> bool:
-        """Put in the frame of a packet; ``False`` when there is no room."""
+        """Add the frame of a packet; returns ``False`` if there is no room."""
         if not self.has_room_for(len(packet)):
             return False
         self._buffer[self._end] = 0
@@ -72,8 +72,8 @@ class Outbox:
         self._end = end + 1
         return True
 
-    def hand_over(self, board: Board) -> None:
-        """Give the board what it takes now."""
+    def write_to(self, board: Board) -> None:
+        """Write as much to the board as it accepts now."""
         if self._start < self._end:
             self._start += board.write(self._view[self._start : self._end])
         if self._start == self._end:
@@ -81,33 +81,33 @@ class Outbox:
 
 
 class LinkOwner:
-    """Whoever uses the link."""
+    """The user of a link."""
 
     def welcome_payload(self) -> bytes:
-        """Give what WELCOME says."""
+        """Return the payload of WELCOME."""
         raise NotImplementedError
 
     def session_began(self, now: int) -> None:
-        """Hear that a host has begun a session: nothing that was under way before counts."""
+        """Note that a host has begun a session; unacknowledged packets of the session before are dropped."""
         raise NotImplementedError
 
     def take_message(self, kind: int, payload: memoryview, now: int) -> None:
-        """Take a message of the session: sequenced ones in order, each once. The payload is overwritten afterwards."""
+        """Process a message: sequenced ones in order, each once. The payload is overwritten afterwards."""
         raise NotImplementedError
 
     def was_acknowledged(self, token: int) -> None:
-        """Hear that the message sent with this token has arrived."""
+        """Note that the message sent with this token has arrived."""
         raise NotImplementedError
 
 
-class DeviceLink(PacketTaker):
-    """Packets in, packets out.
+class DeviceLink(PacketHandler):
+    """The device's end of the link.
 
     Attributes:
-        session: the session under way, 0 before any.
-        heard_at: the ticks at which the session's last valid packet came.
-        reader: counts what came and what was dropped.
-        window: what is under way to the host.
+        session: the present session, 0 before the first.
+        heard_at: the ticks at which the session's last valid packet arrived.
+        reader: counts accepted and dropped frames.
+        window: the unacknowledged packets.
         outbox: bytes that wait for the port.
     """
 
@@ -121,29 +121,29 @@ class DeviceLink(PacketTaker):
         self.heard_at = now
         self._expected = 0
         self._heard_sequenced = False
-        self._owes_acknowledgement = False
-        self._missing_told = False
-        self._missing_told_at = now
-        self._restarted_told_at = now
+        self._must_acknowledge = False
+        self._is_missing_reported = False
+        self._missing_reported_at = now
+        self._restarted_reported_at = now
         self._put_restarted(now)
 
     def receive(self, data: bytes, now: int) -> None:
-        """Take in what has arrived."""
+        """Process bytes that have arrived."""
         self.reader.feed(data, now)
 
     def send(self, kind: int, payload: memoryview, token: int = NO_TOKEN) -> bool:
-        """Send a sequenced message; ``False`` when there is no session or no room now."""
+        """Send a sequenced message; returns ``False`` without a session, or if there is no room now."""
         if not self.session or not self.window.has_room():
             return False
         self.window.add(kind, payload, token)
         return True
 
     def send_unsequenced(self, kind: int, payload: "bytes | memoryview") -> bool:
-        """Send a message that may be lost; ``False`` when there is no room now."""
+        """Send a message that may be lost; returns ``False`` if there is no room now."""
         return self._put(kind, 0, payload)
 
     def step(self, now: int) -> None:
-        """Write what is to be written: new packets, packets that weren't acknowledged in time, acknowledgements."""
+        """Write new packets, packets that weren't acknowledged in time, and acknowledgements."""
         self.window.tick(now)
         number = self.window.next_unwritten()
         while number >= 0:
@@ -151,11 +151,11 @@ class DeviceLink(PacketTaker):
                 break
             self.window.wrote(now)
             number = self.window.next_unwritten()
-        if self._owes_acknowledgement:
+        if self._must_acknowledge:
             self._put(ACKNOWLEDGED, 0, b"")
 
-    def take_packet(self, packet: memoryview, now: int) -> None:
-        """Take a packet whose checksum is right."""
+    def handle_packet(self, packet: memoryview, now: int) -> None:
+        """Process a packet whose checksum is right."""
         kind, session, sequence, acknowledged = read_header(packet)
         payload = packet[HEADER_BYTES:]
         if kind in _FROM_DEVICE_ONLY or _FIRST_FROM_DEVICE <= kind < _FIRST_RESERVED:
@@ -163,7 +163,7 @@ class DeviceLink(PacketTaker):
         if kind == HELLO:
             self._take_hello(session, payload, now)
         elif session == 0 or session != self.session:
-            if elapsed_ms(now, self._restarted_told_at) >= _RESTARTED_EVERY_MS:
+            if elapsed_ms(now, self._restarted_reported_at) >= _RESTARTED_EVERY_MS:
                 self._put_restarted(now)
         else:
             self.heard_at = now
@@ -193,8 +193,8 @@ class DeviceLink(PacketTaker):
         self.window.forget()
         self._expected = 0
         self._heard_sequenced = False
-        self._owes_acknowledgement = False
-        self._missing_told = False
+        self._must_acknowledge = False
+        self._is_missing_reported = False
         self._put(WELCOME, 0, self._owner.welcome_payload())
         self._owner.session_began(now)
 
@@ -203,24 +203,24 @@ class DeviceLink(PacketTaker):
         if ahead == 0:
             self._expected = (self._expected + 1) & 0xFFFF
             self._heard_sequenced = True
-            self._owes_acknowledgement = True
-            self._missing_told = False
+            self._must_acknowledge = True
+            self._is_missing_reported = False
             self._owner.take_message(kind, payload, now)
         elif ahead >= _HALF:
-            self._owes_acknowledgement = True
-        elif not self._missing_told or elapsed_ms(now, self._missing_told_at) >= _MISSING_EVERY_MS:
-            self._missing_told = self._put(MISSING, 0, b"")
-            self._missing_told_at = now
+            self._must_acknowledge = True
+        elif not self._is_missing_reported or elapsed_ms(now, self._missing_reported_at) >= _MISSING_EVERY_MS:
+            self._is_missing_reported = self._put(MISSING, 0, b"")
+            self._missing_reported_at = now
 
     def _put_restarted(self, now: int) -> None:
-        self._restarted_told_at = now
+        self._restarted_reported_at = now
         self.outbox.put(make_packet(RESTARTED, 0, 0, 0, struct.pack("<I", self._boot_id)))
 
     def _put(self, kind: int, sequence: int, payload: "bytes | memoryview") -> bool:
         if not self.outbox.has_room_for(SMALLEST_PACKET + len(payload)):
             return False
         self.outbox.put(make_packet(kind, self.session, sequence, self._expected, payload))
-        self._owes_acknowledgement = False
+        self._must_acknowledge = False
         return True
 
     def _put_for(self, kind: int, session: int, payload: bytes) -> None:

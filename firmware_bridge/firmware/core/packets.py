@@ -1,4 +1,4 @@
-"""Packets: kinds, header, checksum; and the reader that finds them in a stream of bytes."""
+"""Packets: kinds, header, checksum; and the reader that extracts them from a stream of bytes."""
 
 import struct
 
@@ -36,13 +36,13 @@ _HEADER = "<BHHH"
 
 
 def read_header(packet: memoryview) -> tuple[int, int, int, int]:
-    """Give kind, session, sequence and acknowledged number."""
+    """Return kind, session, sequence and acknowledged number."""
     kind, session, sequence, acknowledged = struct.unpack_from(_HEADER, packet, 0)
     return kind, session, sequence, acknowledged
 
 
 def make_packet(kind: int, session: int, sequence: int, acknowledged: int, payload: "bytes | memoryview") -> bytes:
-    """Give a whole packet with its checksum."""
+    """Encode a packet with its checksum."""
     packet = bytearray(SMALLEST_PACKET + len(payload))
     struct.pack_into(_HEADER, packet, 0, kind, session, sequence, acknowledged)
     end = HEADER_BYTES + len(payload)
@@ -51,27 +51,27 @@ def make_packet(kind: int, session: int, sequence: int, acknowledged: int, paylo
     return bytes(packet)
 
 
-class PacketTaker:
-    """Whoever is given the packets."""
+class PacketHandler:
+    """The receiver of packets."""
 
-    def take_packet(self, packet: memoryview, now: int) -> None:
-        """Take a packet whose checksum is right, without that checksum. It is overwritten afterwards."""
+    def handle_packet(self, packet: memoryview, now: int) -> None:
+        """Process a packet with the right checksum, which is cut off. The packet is overwritten afterwards."""
         raise NotImplementedError
 
 
 class PacketReader:
-    """From bytes as they come to packets that are whole; everything else is dropped and counted.
+    """Extracts valid packets from a stream of bytes; everything else is dropped and counted.
 
     Attributes:
-        accepted: packets given on.
-        undecodable: frames that are no COBS.
+        accepted: valid packets.
+        undecodable: frames that aren't COBS.
         too_short: frames shorter than the smallest packet.
         too_long: frames longer than the largest packet, up to the next zero.
-        wrong_checksum: frames whose checksum is not that of their bytes.
+        wrong_checksum: frames whose checksum doesn't match.
     """
 
-    def __init__(self, taker: PacketTaker) -> None:
-        self._taker = taker
+    def __init__(self, taker: PacketHandler) -> None:
+        self._handler = taker
         self._frame = memoryview(bytearray(LARGEST_ENCODED))
         self._length = 0
         self._overflowed = False
@@ -82,7 +82,7 @@ class PacketReader:
         self.wrong_checksum = 0
 
     def feed(self, data: bytes, now: int) -> None:
-        """Take in what has arrived."""
+        """Process bytes that have arrived."""
         start = 0
         while True:
             zero = data.find(b"\0", start)
@@ -121,4 +121,4 @@ class PacketReader:
             self.wrong_checksum += 1
         else:
             self.accepted += 1
-            self._taker.take_packet(self._frame[:end], now)
+            self._handler.handle_packet(self._frame[:end], now)

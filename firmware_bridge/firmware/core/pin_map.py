@@ -1,4 +1,4 @@
-"""The pin map as the host puts it on the board: JSON, checked here once more. Pure."""
+"""The pin map on the board: JSON written by the host, validated again here. Pure."""
 
 import json
 
@@ -21,11 +21,11 @@ DEFAULT_LIMIT_MA = 500
 
 
 class PinMap:
-    """What hangs on which pin; with any fault in it nothing but the link does.
+    """What is connected to which pin; with any fault, only the link is.
 
     Attributes:
         checksum: the CRC-32 of the file, 0 without one.
-        faults: sentences about what is wrong.
+        faults: sentences that describe them.
         uart: ``(number, tx, rx, baud)``, or ``None`` for USB.
     """
 
@@ -37,7 +37,7 @@ class PinMap:
         self.drop_pins()
 
     def drop_pins(self) -> None:
-        """Take everything but the link off the pins."""
+        """Disconnect everything except the link."""
         self.light_pin = 0
         self.lights = 0
         self.light_order = "GRB"
@@ -53,17 +53,17 @@ class PinMap:
 
     @property
     def switches(self) -> int:
-        """How many switches there are."""
+        """Number of switches."""
         return len(self.rows) * len(self.columns) + len(self.singles)
 
 
 def read_pin_map(data: bytes) -> PinMap:
-    """Read the file's bytes. Never raises; what is wrong stands in ``faults``."""
+    """Parse the file's bytes. Never raises; problems are listed in ``faults``."""
     pins = PinMap(crc32(data))
     try:
         form = json.loads(data.decode())
     except (ValueError, RuntimeError):
-        # What is nested too deeply is a RuntimeError to MicroPython.
+        # MicroPython raises RuntimeError for JSON that is nested too deeply.
         pins.faults.append("the pin map is not JSON")
         return pins
     if not isinstance(form, dict) or form.get("format") != FORMAT:

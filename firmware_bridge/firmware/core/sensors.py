@@ -1,7 +1,7 @@
-"""All switches of a board: debounced, freed of ghosts, and what changed since the last report. Pure.
+"""All switches of a board: debounced, with ghosts marked, and the changes since the last report. Pure.
 
-In a matrix without diodes current finds ways back through other closed switches: three closed corners of a rectangle
-make the fourth read closed, too. Then any of the four could be the one that is open.
+In a matrix without diodes, current also flows through other closed switches: three closed corners of a rectangle make
+the fourth read closed, too. Then any of the four could be the open one.
 """
 
 import struct
@@ -14,15 +14,15 @@ _LONGEST_MS = 0xFFFF
 
 
 def mark_ghosts(closed: list[int], rows: int, ghosts: list[int]) -> None:
-    """Find the closed switches that could as well be open.
+    """Find the switches that read closed and could be open.
 
-    In a reading, whatever hangs together is closed throughout, so another way from row to column exists exactly where
-    four closed switches are the corners of a rectangle.
+    Readings are complete (switches connected by any path read closed), so another path from row to column exists
+    exactly where four closed switches are the corners of a rectangle.
 
     Args:
         closed: for each row a bit mask of the columns that may be closed.
-        rows: how many of these are matrix rows; they come first.
-        ghosts: filled with the masks of those that can't be told.
+        rows: number of matrix rows, which come first.
+        ghosts: filled with the masks of the ambiguous switches.
     """
     for row in range(rows):
         ghosts[row] = 0
@@ -37,11 +37,11 @@ def mark_ghosts(closed: list[int], rows: int, ghosts: list[int]) -> None:
 
 
 class SwitchBank:
-    """The matrix, row by row, and then the single switches. Masks are as ``board.Board.scan`` fills them.
+    """The matrix, row by row, and then the single switches, with masks as in ``board.Board.scan``.
 
     Attributes:
         masks: to be filled by a scan before ``update``.
-        changes_lost: whether more changed than a report has room for; the snapshot is right all the same.
+        changes_lost: whether there were more changes than a report has room for; its states are right nevertheless.
     """
 
     def __init__(self, rows: int, columns: int, diodes: bool, singles: int) -> None:
@@ -51,7 +51,7 @@ class SwitchBank:
         groups = len(self._sizes)
         self.masks = [0] * groups
         self._debouncers = [SwitchDebouncer(size) for size in self._sizes]
-        self._resting_masks = [-1] * groups
+        self._settled_masks = [-1] * groups
         self._maybe_closed = [0] * groups
         self._ghosts = [0] * groups
         self._doubtful = [0] * groups
@@ -68,29 +68,29 @@ class SwitchBank:
             self._doubtful[group] = self._debouncers[group].unknown
 
     def update(self, now: int, settle_ms: int) -> bool:
-        """Take in a scan; ``True`` when there is something new to report."""
-        if self.masks == self._resting_masks:
+        """Process a scan; returns whether there is anything new to report."""
+        if self.masks == self._settled_masks:
             return False
         moved = False
         for group in range(len(self._sizes)):
             debouncer = self._debouncers[group]
             if debouncer.update(self.masks[group], now, settle_ms):
                 moved = True
-            # Most scans find what the one before did: then one comparison is all that they take.
-            self._resting_masks[group] = -1 if debouncer.restless | debouncer.unknown else self.masks[group]
-        return moved and self._judge()
+            # Most scans equal the one before, and then take only one comparison.
+            self._settled_masks[group] = -1 if debouncer.unsettled | debouncer.unknown else self.masks[group]
+        return moved and self._update_states()
 
     def forget_changes(self) -> None:
-        """Start a new row of reports."""
+        """Forget the changes since the last report."""
         self._changes = 0
         self.changes_lost = False
 
     def write_report(self, target: bytearray, time_ms: int, now: int) -> int:
-        """Write the payload of SENSORS, forget the changes it tells, and give its length."""
+        """Write the payload of SENSORS, forget the changes in it, and return its length."""
         struct.pack_into("<IH", target, 0, time_ms, self.count)
         at = 6
         for doubtful in (False, True):
-            self._gather(doubtful)
+            self._fill_bits(doubtful)
             target[at : at + len(self._bits)] = self._bits
             at += len(self._bits)
         target[at] = self._changes
@@ -102,7 +102,7 @@ class SwitchBank:
         self.forget_changes()
         return at
 
-    def _gather(self, doubtful: bool) -> None:
+    def _fill_bits(self, doubtful: bool) -> None:
         for i in range(len(self._bits)):
             self._bits[i] = 0
         switch = 0
@@ -115,11 +115,11 @@ class SwitchBank:
                     self._bits[switch >> 3] |= 1 << (switch & 7)
                 switch += 1
 
-    def _judge(self) -> bool:
+    def _update_states(self) -> bool:
         if self._rows and not self._diodes:
             for row in range(self._rows):
                 debouncer = self._debouncers[row]
-                self._maybe_closed[row] = debouncer.level | debouncer.restless & ~debouncer.unknown
+                self._maybe_closed[row] = debouncer.level | debouncer.unsettled & ~debouncer.unknown
             mark_ghosts(self._maybe_closed, self._rows, self._ghosts)
         news = False
         first = 0
@@ -128,7 +128,7 @@ class SwitchBank:
             doubtful = self._ghosts[group] | debouncer.chattering | debouncer.unknown
             changed = (debouncer.level ^ self._known[group]) & ~doubtful
             if changed:
-                self._note(group, first, changed & self._ever_known[group])
+                self._record_changes(group, first, changed & self._ever_known[group])
             if changed or doubtful != self._doubtful[group]:
                 news = True
                 self._doubtful[group] = doubtful
@@ -137,7 +137,7 @@ class SwitchBank:
             first += self._sizes[group]
         return news
 
-    def _note(self, group: int, first: int, changed: int) -> None:
+    def _record_changes(self, group: int, first: int, changed: int) -> None:
         debouncer = self._debouncers[group]
         for column in range(self._sizes[group]):
             if changed >> column & 1:

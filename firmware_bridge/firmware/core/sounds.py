@@ -1,4 +1,4 @@
-"""A row of tones, one after the other. Pure; time is passed in."""
+"""Plays a sequence of tones. Pure; time is passed in."""
 
 import struct
 
@@ -9,7 +9,7 @@ _TONE_BYTES = 4
 
 
 class TonePlayer:
-    """Says which frequency sounds now."""
+    """Keeps track of the tone that sounds now."""
 
     def __init__(self) -> None:
         self._tones = bytearray(_TONE_BYTES * MOST_TONES)
@@ -18,16 +18,16 @@ class TonePlayer:
         self._began = 0
 
     def play(self, tones: memoryview, count: int, now: int) -> None:
-        """Play these instead of what sounds now: each of two bytes frequency in Hz and two bytes milliseconds."""
+        """Replace the present tones: each has two bytes of frequency in Hz and two bytes of milliseconds."""
         self._tones[: _TONE_BYTES * count] = tones[: _TONE_BYTES * count]
         self._count, self._at, self._began = count, 0, now
 
     def stop(self) -> None:
-        """Fall silent."""
+        """Stop playing."""
         self._count = 0
 
     def frequency_hz(self, now: int) -> int:
-        """Give what sounds now, 0 for nothing; to be asked often."""
+        """Return the present frequency, 0 for silence; to be called often."""
         while self._at < self._count:
             frequency, lasts_ms = struct.unpack_from("<HH", self._tones, _TONE_BYTES * self._at)
             if elapsed_ms(now, self._began) < lasts_ms:

@@ -1,4 +1,4 @@
-"""Which firmware this is, and which versions of the protocol it speaks."""
+"""The version of this firmware, and its supported versions of the protocol."""
 
 FIRMWARE_VERSION = (1, 0, 0)
 OLDEST_PROTOCOL = 1

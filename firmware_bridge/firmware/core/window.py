@@ -1,10 +1,10 @@
-"""What was sent and isn't acknowledged yet: go-back-N with a timer that backs off. Pure."""
+"""The unacknowledged packets: go-back-N with a timer that backs off. Pure."""
 
 from .ticks import elapsed_ms
 
 SLOTS = 4
 LARGEST_SENT = 256
-"""The longest payload that the device sends, in bytes."""
+"""Size of the longest payload that the device sends, in bytes."""
 
 FIRST_WAIT_MS = 60
 LONGEST_WAIT_MS = 1000
@@ -12,10 +12,10 @@ NO_TOKEN = -1
 
 
 class SendWindow:
-    """The sequenced packets under way to the host, oldest first.
+    """The sequenced packets that the host hasn't acknowledged, oldest first.
 
     Attributes:
-        resent: packets written again.
+        resent: number of packets written again.
     """
 
     def __init__(self) -> None:
@@ -27,21 +27,21 @@ class SendWindow:
         self.forget()
 
     def forget(self) -> None:
-        """Start a new session: nothing is under way, and numbers count from 0."""
+        """Start a new session: no packets, and numbers count from 0."""
         self._oldest = 0
         self._held = 0
         self._written = 0
-        self._ever_written = 0
+        self._sent_once = 0
         self._wait_ms = FIRST_WAIT_MS
         self._waiting_since = 0
-        self._resent_as_asked = False
+        self._is_resend_done = False
 
     def has_room(self) -> bool:
         """Whether another packet may be added."""
         return self._held < SLOTS
 
     def add(self, kind: int, payload: memoryview, token: int = NO_TOKEN) -> None:
-        """Add a packet; ``token`` comes back when it is acknowledged. Only while there is room."""
+        """Add a packet, whose ``token`` is returned when it is acknowledged; only while there is room."""
         slot = (self._oldest + self._held) % SLOTS
         self._payloads[slot][: len(payload)] = payload
         self._lengths[slot] = len(payload)
@@ -50,44 +50,44 @@ class SendWindow:
         self._held += 1
 
     def acknowledge(self, number: int, now: int) -> list[int]:
-        """Take in the number that the host expects next, and give the tokens of what has arrived by it."""
+        """Process the number that the host expects next, and return the tokens of the packets that have arrived."""
         arrived = (number - self._oldest) & 0xFFFF
-        if not 0 < arrived <= self._ever_written:
+        if not 0 < arrived <= self._sent_once:
             return []
         tokens = [self._tokens[(self._oldest + i) % SLOTS] for i in range(arrived)]
         self._oldest = (self._oldest + arrived) & 0xFFFF
         self._held -= arrived
-        self._ever_written -= arrived
+        self._sent_once -= arrived
         self._written = max(0, self._written - arrived)
         self._wait_ms = FIRST_WAIT_MS
         self._waiting_since = now
-        self._resent_as_asked = False
+        self._is_resend_done = False
         return [token for token in tokens if token != NO_TOKEN]
 
     def resend(self) -> None:
-        """Write everything again, as the host asks; once until something is acknowledged or the timer runs out."""
-        if not self._resent_as_asked and self._ever_written:
-            self._resent_as_asked = True
+        """Write everything again at the host's request; only once until an acknowledgement or the timer's expiry."""
+        if not self._is_resend_done and self._sent_once:
+            self._is_resend_done = True
             self._written = 0
 
     def tick(self, now: int) -> None:
-        """Write everything again when the timer has run out, and wait twice as long next time."""
-        if self._ever_written and elapsed_ms(now, self._waiting_since) >= self._wait_ms:
+        """Write everything again when the timer has expired, and double it."""
+        if self._sent_once and elapsed_ms(now, self._waiting_since) >= self._wait_ms:
             self._written = 0
             self._wait_ms = min(LONGEST_WAIT_MS, 2 * self._wait_ms)
             self._waiting_since = now
-            self._resent_as_asked = False
+            self._is_resend_done = False
 
     def next_unwritten(self) -> int:
-        """Give the sequence number of the next packet to write, or -1."""
+        """Return the sequence number of the next packet to write, or -1."""
         return (self._oldest + self._written) & 0xFFFF if self._written < self._held else -1
 
     def kind_of(self, number: int) -> int:
-        """Give the kind of a packet that is held."""
+        """Return the kind of an unacknowledged packet."""
         return self._kinds[number % SLOTS]
 
     def payload_of(self, number: int) -> memoryview:
-        """Give the payload of a packet that is held."""
+        """Return the payload of an unacknowledged packet."""
         slot = number % SLOTS
         return memoryview(self._payloads[slot])[: self._lengths[slot]]
 
@@ -96,7 +96,7 @@ class SendWindow:
         if self._written == 0:
             self._waiting_since = now
         self._written += 1
-        if self._written > self._ever_written:
-            self._ever_written = self._written
+        if self._written > self._sent_once:
+            self._sent_once = self._written
         else:
             self.resent += 1

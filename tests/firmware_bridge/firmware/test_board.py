@@ -92,7 +92,7 @@ def test_a_pico_reads_all_columns_at_once_and_finds_the_same(rp2):
 @given(st.binary(max_size=60), st.binary(min_size=256, max_size=256), st.integers(0, 1), st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_loops_in_machine_code_do_what_the_others_do(pins, wanted, table, faintest, data):
-    swift, plain = (importlib.import_module(f"{BOARD}.{name}") for name in ("swift_loops", "loops"))
+    swift, plain = (importlib.import_module(f"{BOARD}.{name}") for name in ("native_loops", "loops"))
     wanted = bytearray(wanted[: len(wanted) // 3 * 3])
     places = data.draw(st.permutations([1, 2, 3]))
     results = []

@@ -23,7 +23,7 @@ from benchmarks.debounce import main as measure
 from firmware_bridge.firmware.core.debounce import (
     CHATTERING_MS,
     HELD,
-    LEAST_SCANS,
+    MIN_SCANS,
     PRESSED,
     RELEASED,
     ButtonDebouncer,
@@ -122,14 +122,14 @@ class PlainSwitch:
             if level != closed:
                 break
             run.append(time)
-        quiet = len(run) >= LEAST_SCANS and now - run[-1] >= SETTLE_MS
+        quiet = len(run) >= MIN_SCANS and now - run[-1] >= SETTLE_MS
         if quiet:
             self.level = closed
             self.rest_since = None
         elif self.rest_since is None and (closed != self.level or len(run) == 1):
             self.rest_since = now
-        self.restless = self.rest_since is not None
-        self.chattering = self.restless and now - self.rest_since >= CHATTERING_MS
+        self.unsettled = self.rest_since is not None
+        self.chattering = self.unsettled and now - self.rest_since >= CHATTERING_MS
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 30), st.integers(1, 12)), max_size=30), starts)
@@ -144,7 +144,7 @@ def test_a_switch_is_as_the_plain_rule_says(spans, start):
             if plain.level is not None:
                 assert switch.level >> 1 == plain.level
                 assert not switch.unknown & 2
-                assert bool(switch.restless & 2) == plain.restless
+                assert bool(switch.unsettled & 2) == plain.unsettled
                 assert bool(switch.chattering & 2) == plain.chattering
 
 
@@ -154,7 +154,7 @@ def test_a_switch_is_unknown_until_it_has_rested():
         switch.update(0b101, now, SETTLE_MS)
         assert (switch.level, switch.unknown) == (0, 0b111)
     switch.update(0b101, SETTLE_MS, SETTLE_MS)
-    assert (switch.level, switch.unknown, switch.restless) == (0b101, 0, 0)
+    assert (switch.level, switch.unknown, switch.unsettled) == (0b101, 0, 0)
 
 
 def test_a_switch_that_will_not_rest_is_chattering_and_later_well_again():

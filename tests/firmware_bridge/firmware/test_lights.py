@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_bridge.firmware.core.lights import SWELL_EVERY, LightFrame, linear_levels, milliamperes
+from firmware_bridge.firmware.core.lights import PULSE_EVERY, LightFrame, linear_levels, milliamperes
 from firmware_bridge.firmware.core.sounds import TonePlayer
 from firmware_bridge.firmware.core.ticks import TICKS_MASK
 
@@ -107,7 +107,7 @@ def test_the_waiting_state_swells_dimly_and_nothing_else_is_left():
     for ms in range(0, 12_000, 20):
         frame.refresh((TICKS_MASK - 1000 + ms) & TICKS_MASK)
         lit = {at // 3 for at, level in enumerate(frame.shown) if level}
-        assert lit <= set(range(0, 30, SWELL_EVERY))
+        assert lit <= set(range(0, 30, PULSE_EVERY))
         assert len({level for level in frame.shown if level}) <= 1
         heights.append(max(frame.shown))
     assert frame.is_waiting

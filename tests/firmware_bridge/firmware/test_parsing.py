@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from firmware_bridge.firmware.core import framing, packets
-from firmware_bridge.firmware.core.events import utf8_at_most
-from firmware_bridge.firmware.core.framing import decode_in_place, encode_into, encoded_most
+from firmware_bridge.firmware.core.events import truncated_utf8
+from firmware_bridge.firmware.core.framing import decode_in_place, encode_into, max_encoded_size
 from firmware_bridge.firmware.core.pin_map import ACTIVE_BUZZER, NO_BUZZER, PASSIVE_BUZZER, PinMap, read_pin_map
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, decode_packet, encode_packet, packet_frame
 
@@ -24,7 +24,7 @@ any_packet = st.builds(Packet, st.integers(0, 255), numbers, numbers, numbers, s
 
 @given(packet_bytes)
 def test_frames_are_those_of_the_library(data):
-    target = bytearray(encoded_most(len(data)) + 1)
+    target = bytearray(max_encoded_size(len(data)) + 1)
     end = encode_into(data, target, 1)
     assert target[1:end] == cobs.encode(data)
     frame = target[1:end]
@@ -46,11 +46,11 @@ def test_packets_are_those_of_the_host(packet):
     assert packets.read_header(memoryview(made)) == (packet.kind, packet.session, packet.sequence, packet.acknowledged)
 
 
-class Collecting(packets.PacketTaker):
+class Collecting(packets.PacketHandler):
     def __init__(self):
         self.taken = []
 
-    def take_packet(self, packet, now):
+    def handle_packet(self, packet, now):
         self.taken.append(bytes(packet))
 
 
@@ -183,7 +183,7 @@ def test_no_pin_map_at_all_stops_the_device(data):
 
 @given(st.text(max_size=60) | st.text(min_size=60, max_size=201))
 def test_texts_are_cut_between_characters(text):
-    cut = utf8_at_most(text)
+    cut = truncated_utf8(text)
     assert len(cut) <= 200
     assert text.startswith(cut.decode())
     left_out = text[len(cut.decode()) :]

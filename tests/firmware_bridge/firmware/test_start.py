@@ -30,7 +30,7 @@ def start(pins, tmp_path):
         pins.table.stop_after_ms = pins.table.now_ms + ms
         pins.table.arriving = b"".join(packet_frame(packet) for packet in messages)
         pins.table.sent = bytearray()
-        if stay.is_to_stay(str(tmp_path)):
+        if stay.should_stay(str(tmp_path)):
             return "interpreter", []
         try:
             module.main(str(tmp_path))
@@ -78,7 +78,7 @@ def test_whether_to_stay_is_asked_before_anything_else_is_loaded(monkeypatch):
         monkeypatch.setitem(sys.modules, name, SimpleNamespace(__path__=[]))
     for stays in (True, False):
         monkeypatch.setitem(
-            sys.modules, "firmware.board.stay", SimpleNamespace(is_to_stay=lambda root, stays=stays: stays)
+            sys.modules, "firmware.board.stay", SimpleNamespace(should_stay=lambda root, stays=stays: stays)
         )
         if not stays:
             monkeypatch.setitem(sys.modules, "firmware.board.start", SimpleNamespace(main=lambda: ran.append("main")))

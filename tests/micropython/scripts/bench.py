@@ -82,13 +82,13 @@ class BenchBoard(Board):
         self.restarts.append(into_interpreter)
 
 
-class PacketList(packets.PacketTaker):
+class PacketList(packets.PacketHandler):
     """Collects packets."""
 
     def __init__(self):
         self.packets = []
 
-    def take_packet(self, packet, now):
+    def handle_packet(self, packet, now):
         self.packets.append(bytes(packet))
 
 

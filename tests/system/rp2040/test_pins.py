@@ -131,7 +131,7 @@ def test_a_host_that_falls_silent_leaves_no_verdict_behind(talk: Talk) -> None:
         for light in range(COUNT):
             red, green, blue = frame[3 * light : 3 * light + 3]
             assert red == green == blue <= 60
-            assert light % lights.SWELL_EVERY == 0 or red == 0
+            assert light % lights.PULSE_EVERY == 0 or red == 0
 
 
 def test_it_keeps_up_with_many_frames_and_still_reads_its_switches(talk: Talk) -> None:

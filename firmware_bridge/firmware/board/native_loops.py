@@ -1,7 +1,7 @@
-"""The loops over bytes, lights and pins in machine code. An interpreter that can't make it takes this for a mistake.
+"""The loops over bytes, lights and pins in machine code; a SyntaxError on an interpreter that can't generate it.
 
-What MicroPython calls viper reckons with machine words and bare addresses, so lengths are passed in and nothing is
-checked: whoever calls these sees to it that the buffers are as long as they say.
+MicroPython's viper emitter uses machine words and raw addresses without any checks, so callers must pass the right
+lengths.
 """
 # mypy: disable-error-code="name-defined, no-untyped-def, untyped-decorator, operator"
 
@@ -73,7 +73,7 @@ def _low_pins(pins: ptr8, count: int) -> int:
 
 @micropython.native
 def read_waiting(ipoll, readinto, slots):
-    """Read a byte into each slot for as long as there are any, and give how many there were."""
+    """Read waiting bytes, one into each slot, and return their number."""
     count = 0
     for slot in slots:
         for _ in ipoll(0):
@@ -87,7 +87,7 @@ def read_waiting(ipoll, readinto, slots):
 
 @micropython.native
 def write_while_room(ipoll, write, data, one):
-    """Write byte after byte, by way of ``one``, for as long as there is room, and give how many were taken."""
+    """Write bytes one by one, through the buffer ``one``, while there is room; returns their number."""
     count = 0
     for byte in data:
         for _ in ipoll(0):
@@ -100,30 +100,30 @@ def write_while_room(ipoll, write, data, one):
     return count
 
 
-class SwiftLevels(Levels):
-    """The same as ``Levels``, some fifty times as quick."""
+class NativeLevels(Levels):
+    """The same as ``Levels``, about fifty times as fast."""
 
     def write(self, wanted: bytearray, shown: bytearray, table: bytearray, faintest: int) -> int:
-        """Write the levels and give the sum of them."""
+        """Write the levels and return their sum."""
         total: int = _write_levels(wanted, shown, table, min(len(wanted), len(shown)), faintest)
         return total
 
     def dim(self, shown: bytearray, allowed: int, total: int) -> None:
-        """Dim everything by ``allowed / total``, rounded down."""
+        """Scale all levels by ``allowed / total``, rounded down."""
         _dim_levels(shown, len(shown), allowed, total)
 
 
 def make_levels() -> Levels:
-    """Make what turns wanted colours into levels."""
-    return SwiftLevels()
+    """Make the loops over lights."""
+    return NativeLevels()
 
 
 def pack_words(colours: bytearray, words: bytearray, at_red: int, at_green: int, at_blue: int) -> None:
-    """Spread three bytes a light over four, each to its place; the fourth is left as it is."""
+    """Copy three bytes a light into words of four, at the given offsets; the fourth byte is left as it is."""
     _pack_words(colours, words, min(len(colours), len(words) // 4 * 3), at_red, at_green, at_blue)
 
 
 def low_pins(pins: bytes) -> int:
-    """Read all pins of an RP2040 or RP2350 at once, and give a bit mask of those of ``pins`` that are low."""
+    """Read all pins of an RP2040 or RP2350 at once, and return a bit mask of those of ``pins`` that are low."""
     mask: int = _low_pins(pins, len(pins))
     return mask
