@@ -1,26 +1,5 @@
 """The bridge's errors. Each is also the built-in exception it resembles.
 
-BridgeError
-├── PortError (OSError)                     a serial port that can't be used
-│   ├── PortMissingError (FileNotFoundError)    there is no such port, or no board on any
-│   ├── PortAmbiguousError                      several boards could be the one that is wanted
-│   ├── PortDeniedError (PermissionError)       this user may not open it
-│   ├── PortTakenError                          another program has it
-│   ├── PortUnusableError                       it can't be opened or set up for another reason
-│   └── PortGoneError (ConnectionError)         it was unplugged, or failed, while open
-├── WrongDeviceError (ConnectionError)      a device answers that isn't the referee's board
-│   ├── NoFirmwareError                         a suitable board without the referee's firmware
-│   └── SilentDeviceError                       nothing answers at all
-├── VersionError (ConnectionError)          firmware of a protocol version this program doesn't speak
-├── ConnectionLostError (ConnectionError)   the board answered, and no longer does
-└── ProtocolError (ValueError)
-    ├── PacketError                             bytes that are no packet, or a packet that can't be written
-    │   ├── PacketShortError                        fewer bytes than a header and a checksum
-    │   ├── PacketLongError                         more bytes than the largest packet
-    │   └── PacketChecksumError                     the checksum doesn't fit the bytes
-    └── MessageError                            a payload that can't be read, or a message that can't be written
-        └── UnknownKindError                        a kind this version of the protocol doesn't have
-
 ``pin_maps``, ``install`` and ``wled`` derive their own errors from ``BridgeError``.
 """
 

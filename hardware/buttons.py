@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gpiozero import DigitalInputDevice
 from gpiozero.pins import Factory
 
+from common.backoff import Backoff
 from common.moments import to_microseconds
-from hardware.errors import Fault, FaultRecord, HardwareError
+from hardware.errors import HardwareError
 from hardware.pin_map import ButtonRole
 from hardware.pins import hardware_error, open_pin_factory, pin_errors
 
@@ -81,9 +82,13 @@ class _Edge:
 class _Slot:
     role: ButtonRole
     pin: int
-    record: FaultRecord
+    backoff: Backoff = field(default_factory=Backoff)
     device: Any = None
     debouncer: Debouncer | None = None
+
+    @property
+    def name(self) -> str:
+        return f"button {self.role.value!r} (GPIO{self.pin})"
 
 
 class Buttons:
@@ -108,9 +113,7 @@ class Buttons:
         pull_up: bool = True,
         settle_s: float = DEFAULT_SETTLE_S,
     ) -> None:
-        self._slots = [
-            _Slot(role, pin, FaultRecord(f"button {role.value!r} (GPIO{pin})")) for role, pin in pins.items()
-        ]
+        self._slots = [_Slot(role, pin) for role, pin in pins.items()]
         self._clock = clock
         self._on_fault = on_fault
         self._factory = pin_factory
@@ -119,11 +122,6 @@ class Buttons:
         self._edges: queue.SimpleQueue[_Edge] = queue.SimpleQueue()
         self._said: set[str] = set()
         self.presses()
-
-    @property
-    def faults(self) -> tuple[Fault, ...]:
-        """The buttons that do not work at present, with the reasons."""
-        return tuple(slot.record.fault for slot in self._slots if slot.record.fault is not None)
 
     def presses(self) -> tuple[ButtonRole, ...]:
         """Return the roles of the buttons pressed since the last call, oldest first; tries failed ones again if due."""
@@ -149,7 +147,7 @@ class Buttons:
                 device.close()
 
     def _open_if_due(self, slot: _Slot, now_s: float) -> None:
-        if slot.device is not None or not slot.record.backoff.is_due(now_s):
+        if slot.device is not None or not slot.backoff.is_due(now_s):
             return
         try:
             factory = self._factory or open_pin_factory()
@@ -158,13 +156,13 @@ class Buttons:
             self._failed(slot, now_s, error)
             return
         except pin_errors() as error:
-            self._failed(slot, now_s, hardware_error(slot.record.device, error))
+            self._failed(slot, now_s, hardware_error(slot.name, error))
             return
         slot.debouncer = Debouncer(settle_s=self._settle_s, closed=bool(device.is_active), time_s=now_s)
         device.when_activated = self._stamp(slot.role, closed=True)
         device.when_deactivated = self._stamp(slot.role, closed=False)
         slot.device = device
-        slot.record.worked(now_s)
+        slot.backoff = slot.backoff.worked(now_s)
 
     def _level(self, slot: _Slot, now_s: float) -> bool | None:
         """Read the contact's level, so that a lost edge does not leave a button stuck; ``None`` on a fault."""
@@ -173,7 +171,7 @@ class Buttons:
         except pin_errors() as error:
             slot.device.close()
             slot.device = slot.debouncer = None
-            self._failed(slot, now_s, hardware_error(slot.record.device, error))
+            self._failed(slot, now_s, hardware_error(slot.name, error))
             return None
 
     def _stamp(self, role: ButtonRole, *, closed: bool) -> Callable[[], None]:
@@ -184,10 +182,9 @@ class Buttons:
 
     def _failed(self, slot: _Slot, now_s: float, error: HardwareError) -> None:
         message = str(error)
-        slot.record.failed(message, now_s)
+        slot.backoff = slot.backoff.failed(now_s)
         if message not in self._said:
             self._said.add(message)
-            name = slot.record.device
             self._on_fault(
-                f"{name} does not work: {message}. The game goes on without it, and the referee keeps trying."
+                f"{slot.name} does not work: {message}. The game goes on without it, and the referee keeps trying."
             )

@@ -184,7 +184,14 @@ class GpioPinMap:
     @property
     def uses(self) -> tuple[tuple[str, int], ...]:
         """The use of each pin, in words, and its Broadcom number."""
-        return tuple(_named_pins(self.places, self.columns, self.rows, self.status, self.buzzer, self.buttons))
+        return (
+            *((f"place {place}", pin) for place, pin in self.places.items()),
+            *((f"column {column}", pin) for column, pin in self.columns.items()),
+            *((f"row {row}", pin) for row, pin in self.rows.items()),
+            *zip(("status red", "status green", "status blue"), self.status or (), strict=False),
+            *(() if self.buzzer is None else (("buzzer", self.buzzer),)),
+            *((f"button {role.value!r}", pin) for role, pin in self.buttons.items()),
+        )
 
 
 def _triple(pins: list[int]) -> tuple[int, int, int] | None:
@@ -199,21 +206,3 @@ def _unknown(kind: str, given: Collection[str], allowed: Collection[str]) -> Ite
             guess = did_you_mean(name, allowed, quoted=True)
             listed = sorted(allowed) if len(allowed) <= 12 else [*sorted(allowed)[:11], "…", max(allowed)]
             yield f"there is no {kind} {name!r}{guess}; there are {', '.join(listed)}"
-
-
-def _named_pins(
-    places: Mapping[str, int],
-    columns: Mapping[str, int],
-    rows: Mapping[str, int],
-    status: tuple[int, int, int] | None,
-    buzzer: int | None,
-    buttons: Mapping[ButtonRole, int],
-) -> Iterator[tuple[str, int]]:
-    yield from ((f"place {place}", pin) for place, pin in places.items())
-    yield from ((f"column {column}", pin) for column, pin in columns.items())
-    yield from ((f"row {row}", pin) for row, pin in rows.items())
-    if status is not None:
-        yield from zip(("status red", "status green", "status blue"), status, strict=True)
-    if buzzer is not None:
-        yield "buzzer", buzzer
-    yield from ((f"button {role.value!r}", pin) for role, pin in buttons.items())

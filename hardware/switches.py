@@ -14,7 +14,8 @@ from typing import Any
 from gpiozero import GPIODevice
 from gpiozero.pins import Factory
 
-from hardware.errors import Fault, FaultRecord, HardwareError
+from common.backoff import Backoff
+from hardware.errors import HardwareError
 from hardware.pin_map import PinAllocator, PinName
 from hardware.pins import hardware_error, open_pin_factory, pin_errors
 from hardware.switch_states import (
@@ -165,13 +166,8 @@ class GpioSwitches:
         self._scanner: SwitchScanner | None = None
         self._debouncer = SwitchDebouncer(pins.switches)
         self._scanned_s: float | None = None
-        self._record = FaultRecord(_NAME)
+        self._backoff = Backoff()
         self._said: set[str] = set()
-
-    @property
-    def faults(self) -> tuple[Fault, ...]:
-        """The present faults; empty while the switches can be read."""
-        return () if self._record.fault is None else (self._record.fault,)
 
     def latest(self, now_s: float) -> SwitchSnapshot | None:
         """Scan if it is due, and return the accepted state; ``None`` while it is unknown or the pins fail.
@@ -187,7 +183,7 @@ class GpioSwitches:
     def next_scan_s(self, now_s: float) -> float:
         """Return when ``latest`` makes the next scan, or tries the pins again."""
         if self._scanner is None:
-            return max(now_s, self._record.backoff.retry_at_s or now_s)
+            return max(now_s, self._backoff.retry_at_s or now_s)
         return now_s if self._scanned_s is None else max(now_s, self._scanned_s + self._scan_s)
 
     def close(self) -> None:
@@ -197,7 +193,7 @@ class GpioSwitches:
             scanner.close()
 
     def _scan(self, now_s: float) -> None:
-        if self._scanner is None and not self._record.backoff.is_due(now_s):
+        if self._scanner is None and not self._backoff.is_due(now_s):
             return
         try:
             if self._scanner is None:
@@ -209,12 +205,12 @@ class GpioSwitches:
             self._failed(now_s, error)
             return
         self._scanned_s = now_s
-        self._record.worked(now_s)
+        self._backoff = self._backoff.worked(now_s)
 
     def _failed(self, now_s: float, error: HardwareError) -> None:
         self.close()
         message = str(error)
-        self._record.failed(message, now_s)
+        self._backoff = self._backoff.failed(now_s)
         if message not in self._said:
             self._said.add(message)
             self._on_fault(

@@ -18,7 +18,7 @@ import termios
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import serial
 from serial.tools import list_ports
@@ -39,37 +39,8 @@ DEFAULT_BAUD = 115_200
 _READ_BYTES = 4096
 
 
-class Port(Protocol):
-    """An open serial port that never blocks; ``fileno`` is for waiting on it with ``select``."""
-
-    @property
-    def name(self) -> str:
-        """Name of the port, such as ``/dev/ttyACM0``."""
-        ...
-
-    def fileno(self) -> int:
-        """File descriptor to wait on."""
-        ...
-
-    def read(self) -> bytes:
-        """Return the bytes that have arrived, without waiting; ``b""`` if there are none. Raises ``PortGoneError``."""
-        ...
-
-    def write(self, data: bytes) -> int:
-        """Write as many bytes as there is room for, without waiting; returns the number. Raises ``PortGoneError``."""
-        ...
-
-    def discard(self) -> None:
-        """Drop bytes that were written and aren't sent yet, so that closing need not wait for them."""
-        ...
-
-    def close(self) -> None:
-        """Release the port; harmless when it is closed already."""
-        ...
-
-
-class PySerialPort:
-    """A ``Port`` on a device opened and configured by pyserial.
+class Port:
+    """An open serial port, configured by pyserial, that never blocks; ``fileno`` is for waiting on it with ``select``.
 
     Bytes are read and written through the file descriptor itself: with a write timeout of 0 pyserial 3.5 busy-waits
     while the buffer is full, and with any other it blocks.
@@ -83,7 +54,7 @@ class PySerialPort:
 
     @property
     def name(self) -> str:
-        """Name of the port."""
+        """Name of the port, such as ``/dev/ttyACM0``."""
         return self._name
 
     def fileno(self) -> int:
@@ -136,7 +107,7 @@ def open_port(
     open_device: Callable[[serial.Serial], None] = serial.Serial.open,
     list_records: Callable[[], Iterable[Any]] = list_ports.comports,
     find_holders: Callable[[str], Sequence[PortHolder]] = port_holders,
-) -> PySerialPort:
+) -> Port:
     """Open a serial port, 8N1 and raw, exclusively among programs that lock ports as pyserial does.
 
     Args:
@@ -156,7 +127,7 @@ def open_port(
         open_device(device)
     except (OSError, termios.error, ValueError) as error:
         raise _port_error(error, name, baud, list_records, find_holders) from error
-    return PySerialPort(device)
+    return Port(device)
 
 
 def _port_error(

@@ -8,14 +8,9 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from firmware_bridge.protocol.packets import LARGEST_PAYLOAD
-
 OLDEST_VERSION = 1
 NEWEST_VERSION = 1
 """The supported versions of the protocol."""
-
-MAX_LIGHTS = (LARGEST_PAYLOAD - 2) // 3
-"""Maximum number of lights in a complete light frame."""
 
 
 class ResetCause(enum.IntEnum):

@@ -1,7 +1,7 @@
 """Shows a signal on all of a table's drivers. A failing driver only affects its own light.
 
-A fault is reported once and kept for ``./run doctor``. The driver is closed, made again after a while, and then shows
-the present signal. ``Panel`` takes time as an argument; ``LivePanel`` runs it in a thread, in real time.
+A fault is reported once. The driver is closed, made again after a while, and then shows the present signal. ``Panel``
+takes time as an argument; ``LivePanel`` runs it in a thread, in real time.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 
 from gpiozero.exc import GPIOZeroError
 
+from common.backoff import Backoff
 from common.moments import earliest
-from hardware.errors import Fault, FaultRecord, HardwareError
+from hardware.errors import HardwareError
 from hardware.lights.signals import AnimatedDriver, Driver, Signal, Sound
 
 DRIVER_FAULTS = (HardwareError, GPIOZeroError, OSError, RuntimeError)
@@ -38,7 +39,8 @@ class DriverSource:
 @dataclass
 class _Slot:
     source: DriverSource
-    record: FaultRecord
+    backoff: Backoff = field(default_factory=Backoff)
+    fault: str | None = None
     driver: Driver | None = None
 
 
@@ -61,27 +63,12 @@ class Panel:
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"two drivers are called {', '.join(twice)}; each needs a name of its own")
-        self._slots = [_Slot(source, FaultRecord(source.name)) for source in sources]
+        self._slots = [_Slot(source) for source in sources]
         self._clock = clock
         self._on_fault = on_fault
         self._on_recovery = on_recovery
         self._signal: Signal | None = None
         self._said: set[str] = set()
-
-    @property
-    def signal(self) -> Signal | None:
-        """The present signal."""
-        return self._signal
-
-    @property
-    def faults(self) -> tuple[Fault, ...]:
-        """The present faults, in the order of the drivers; empty when all of them work."""
-        return tuple(slot.record.fault for slot in self._slots if slot.record.fault is not None)
-
-    @property
-    def working(self) -> tuple[str, ...]:
-        """The names of the drivers that work at present."""
-        return tuple(slot.source.name for slot in self._slots if slot.driver is not None)
 
     def show(self, signal: Signal, time_s: float | None = None) -> None:
         """Show a signal on every driver, replacing the one before; never raises for a failing driver."""
@@ -116,7 +103,7 @@ class Panel:
         """Bring one driver up to date: make it when due, pass it a new signal, or call its ``tick``."""
         try:
             if slot.driver is None:
-                if not slot.record.backoff.is_due(now_s):
+                if not slot.backoff.is_due(now_s):
                     return
                 slot.driver = slot.source.make()
                 # a sound belongs to its moment: a driver that recovers later shows the signal silently
@@ -134,9 +121,9 @@ class Panel:
 
     def _failed(self, slot: _Slot, now_s: float, error: Exception) -> None:
         self._drop(slot)
-        is_news = slot.record.backoff.is_news(now_s)
+        is_news = slot.backoff.is_news(now_s)
         message = str(error) or type(error).__name__
-        slot.record.failed(message, now_s)
+        slot.backoff, slot.fault = slot.backoff.failed(now_s), message
         # several drivers may have the same fault (no pin library): that is reported once as well
         if is_news and message not in self._said:
             self._said.add(message)
@@ -145,21 +132,20 @@ class Panel:
             )
 
     def _worked(self, slot: _Slot, now_s: float) -> None:
-        record = slot.record
-        fault, record.backoff = record.fault, record.backoff.worked(now_s)
-        if fault is None or now_s < _steady_at_s(slot):
+        slot.backoff = slot.backoff.worked(now_s)
+        if slot.fault is None or now_s < _steady_at_s(slot):
             return
-        record.fault = None
-        if all(other.message != fault.message for other in self.faults):
-            self._said.discard(fault.message)
+        fault, slot.fault = slot.fault, None
+        if all(other.fault != fault for other in self._slots):
+            self._said.discard(fault)
         if self._on_recovery is not None:
             self._on_recovery(f"{slot.source.name} works again.")
 
     def _next_of(self, slot: _Slot, now_s: float) -> float | None:
         if slot.driver is None:
-            return slot.record.backoff.retry_at_s
+            return slot.backoff.retry_at_s
         moments = [slot.driver.next_change_s(now_s)] if isinstance(slot.driver, AnimatedDriver) else []
-        if slot.record.fault is not None:
+        if slot.fault is not None:
             moments.append(_steady_at_s(slot))
         return earliest(moments)
 
@@ -177,7 +163,7 @@ class Panel:
 
 def _steady_at_s(slot: _Slot) -> float:
     """Return when a driver that works now counts as recovered."""
-    since_s = slot.record.backoff.working_since_s
+    since_s = slot.backoff.working_since_s
     return 0.0 if since_s is None else since_s + slot.source.steady_s
 
 
@@ -208,18 +194,6 @@ class LivePanel:
         with self._changed:
             self._panel.show(signal, self._clock())
             self._changed.notify_all()
-
-    @property
-    def signal(self) -> Signal | None:
-        """The present signal."""
-        with self._changed:
-            return self._panel.signal
-
-    @property
-    def faults(self) -> tuple[Fault, ...]:
-        """The present faults; empty when every driver works."""
-        with self._changed:
-            return self._panel.faults
 
     def close(self) -> None:
         """End the thread, turn everything off and release every driver."""

@@ -45,11 +45,6 @@ TONES: Mapping[Sound, tuple[Tone, ...]] = MappingProxyType(
 )
 
 
-def duration_s(sound: Sound) -> float:
-    """Length of a sound, in seconds."""
-    return sum(tone.duration_s for tone in TONES[sound])
-
-
 def frequency_hz(sound: Sound, time_s: float) -> float:
     """Frequency ``time_s`` seconds after the sound began; 0 in rests, before and after it."""
     time_us = to_microseconds(time_s)

@@ -6,8 +6,6 @@ when ``NO_COLOR`` is set or the output is a file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Console
 from rich.style import Style as TextStyle
 from rich.text import Text
@@ -102,17 +100,6 @@ class TerminalDriver:
     def close(self) -> None:
         """Forget what was shown; the console is not closed."""
         self._shown = None
-
-
-def legend(roles: Sequence[LightRole] = tuple(LightRole)) -> Text:
-    """Explain each role's characters, colour and pattern, one per line: for help pages and ``doctor``."""
-    lines = []
-    for role in roles:
-        style = ROLE_STYLES[role]
-        line = Text.assemble((f" {style.mark} ", _painted(style.colour)))
-        line.append(f" {role}: {style.colour.name.lower()}, {style.pattern.value}: {style.meaning}")
-        lines.append(line)
-    return Text("\n").join(lines)
 
 
 def _painted(colour: Colour) -> TextStyle:

@@ -251,14 +251,12 @@ def test_pins_that_fail_are_told_once_and_come_back_by_themselves(clock, board: 
         "the sensors do not work: sensors: the pins are gone; check the wiring, then run `./run doctor`. The game "
         "goes on without them, and the referee keeps trying."
     ]
-    assert switches.faults[0].attempts == 4
     board.broken = False
     board.closed = {(5, 12)}
     back = play(switches, clock, 10.0)[-1]
     assert back is not None
     assert back.closed[5]
     assert back.changes == ()
-    assert switches.faults == ()
     assert len(said) == 1
     switches.close()
 

@@ -20,7 +20,7 @@ from firmware_bridge.connection.events import (
     LogLine,
     Lost,
 )
-from firmware_bridge.ports.port import PySerialPort, open_port
+from firmware_bridge.ports.port import Port, open_port
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.delivery import MIN_TIMEOUT_S
@@ -42,7 +42,7 @@ def has(kind: type[Any]) -> Callable[[list[BoardEvent]], bool]:
 class NotedPort:
     """A real port that notes what is done with it."""
 
-    def __init__(self, port: PySerialPort, noted: list[str]) -> None:
+    def __init__(self, port: Port, noted: list[str]) -> None:
         self._port = port
         self._noted = noted
 
@@ -78,7 +78,7 @@ def test_a_printer_beside_the_board_is_not_opened_when_the_board_goes(
     ports.records = [record(board.name, **converter), record(printer.name, **converter)]
     opened: list[str] = []
 
-    def noted(name: str, baud: int) -> PySerialPort:
+    def noted(name: str, baud: int) -> Port:
         opened.append(name)
         return open_port(name, baud)
 

@@ -28,7 +28,7 @@ from firmware_bridge.errors import (
     PortTakenError,
     PortUnusableError,
 )
-from firmware_bridge.ports.port import PySerialPort, open_port
+from firmware_bridge.ports.port import Port, open_port
 from firmware_bridge.ports.serial_ports import PortHolder, port_holders
 from tests.guard import GUARD_S
 
@@ -65,7 +65,7 @@ def open_files_closed(*files: int) -> Iterator[None]:
 
 
 @pytest.fixture
-def port(pair: tuple[int, str]) -> Iterator[PySerialPort]:
+def port(pair: tuple[int, str]) -> Iterator[Port]:
     opened = open_port(pair[1])
     yield opened
     opened.close()
@@ -86,7 +86,7 @@ def refusal(number: int, **more: Any) -> PortError:
     return raised.value
 
 
-def test_bytes_go_both_ways_without_waiting(pair: tuple[int, str], port: PySerialPort) -> None:
+def test_bytes_go_both_ways_without_waiting(pair: tuple[int, str], port: Port) -> None:
     device, name = pair
     assert port.name == name
     assert port.read() == b""
@@ -105,7 +105,7 @@ def arrived(file: int, read: Callable[[], bytes], count: int) -> bytes:
     return data
 
 
-def test_a_full_buffer_takes_nothing_and_holds_nobody_up(pair: tuple[int, str], port: PySerialPort) -> None:
+def test_a_full_buffer_takes_nothing_and_holds_nobody_up(pair: tuple[int, str], port: Port) -> None:
     piece = bytes(1000)
     taken = refused = 0
     # Between two refusals the kernel may carry some more over to the other end, but only so much.
@@ -137,14 +137,14 @@ def test_both_control_lines_stay_asserted_and_the_port_is_locked(pair: tuple[int
 
 
 @contextmanager
-def open_closed(port: PySerialPort) -> Iterator[PySerialPort]:
+def open_closed(port: Port) -> Iterator[Port]:
     try:
         yield port
     finally:
         port.close()
 
 
-def test_a_device_that_goes_away_is_gone(pair: tuple[int, str], port: PySerialPort) -> None:
+def test_a_device_that_goes_away_is_gone(pair: tuple[int, str], port: Port) -> None:
     device, name = pair
     os.close(device)
     with pytest.raises(PortGoneError, match=f"{name} was unplugged, or its device switched off.*check the cable"):
@@ -181,7 +181,7 @@ def test_without_any_ports_the_cable_is_asked_after() -> None:
         open_port("/dev/ttyACM7", list_records=list)
 
 
-def test_a_port_of_this_very_program_is_named_so(pair: tuple[int, str], port: PySerialPort) -> None:
+def test_a_port_of_this_very_program_is_named_so(pair: tuple[int, str], port: Port) -> None:
     with pytest.raises(PortTakenError, match=f"{pair[1]} is in use by this very program; it is named twice"):
         open_port(pair[1])
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from firmware_bridge.errors import MessageError, UnknownKindError
 from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.messages import (
-    MAX_LIGHTS,
     ButtonReport,
     Configure,
     FaultReport,
@@ -136,9 +135,10 @@ def test_lights_never_take_more_than_either_way(colours: bytes) -> None:
 
 
 def test_as_many_lights_as_fit() -> None:
-    encode_message(LightFrame(b"\xff" * 3 * MAX_LIGHTS))
+    most = (LARGEST_PAYLOAD - 2) // 3
+    encode_message(LightFrame(b"\xff" * 3 * most))
     with pytest.raises(MessageError, match="LightFrame: 1025 bytes of payload; 1024 is the most"):
-        encode_message(LightFrame(b"\xff" * 3 * MAX_LIGHTS + b"\x01\x01\x01"))
+        encode_message(LightFrame(b"\xff" * 3 * most + b"\x01\x01\x01"))
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     expected = {
         "largest payload": f"{packets.LARGEST_PAYLOAD} bytes",
         "largest packet, largest encoded": f"{packets.LARGEST_PACKET}, {packets.LARGEST_ENCODED} bytes",
-        "lights in one frame": f"{messages.MAX_LIGHTS} in LIGHTS_ALL; "
+        "lights in one frame": f"{(packets.LARGEST_PAYLOAD - 2) // 3} in LIGHTS_ALL; "
         f"{(packets.LARGEST_PAYLOAD - 2) // 5} lit ones of 65536 in LIGHTS_LIT",
         "window from the host, light frames in it": f"{link.WINDOW}, {link.LIGHT_FRAMES_OUTSTANDING}",
         "window from the device": f"{window.SLOTS}",

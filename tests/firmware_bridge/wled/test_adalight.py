@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import PortGoneError, PortMissingError
-from firmware_bridge.ports.port import PySerialPort
+from firmware_bridge.ports.port import Port
 from firmware_bridge.wled import WledError, WledSerial, WledSettingError, adalight_frame, linearized, without_commands
 from tests.guard import GUARD_S
 
@@ -148,7 +148,7 @@ def test_frames_go_out_as_fast_as_the_line_takes_them_and_the_newest_wins(line: 
     assert line.strip.stray == b""
 
 
-class CountedPort(PySerialPort):
+class CountedPort(Port):
     """A real port that remembers when it last took something, and how often what it had taken was dropped."""
 
     def __init__(self, device: serial.Serial, clock: Clock) -> None:

@@ -8,7 +8,7 @@ import socket
 
 import serial
 
-from firmware_bridge.ports.port import PySerialPort
+from firmware_bridge.ports.port import Port
 from firmware_bridge.wled import NETWORK_STEADY_S, WledNetwork, WledSerial
 from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap
@@ -31,7 +31,7 @@ class Clock:
         return self.now_s
 
 
-class CountedPort(PySerialPort):
+class CountedPort(Port):
     """A real port that counts what it took."""
 
     def __init__(self, device: serial.Serial) -> None:

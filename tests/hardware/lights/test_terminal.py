@@ -10,7 +10,7 @@ from rich.console import Console
 from hardware.errors import DriverError
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, LightRole, Mood, Signal, Sound
-from hardware.lights.terminal import TerminalDriver, legend, render, status_line
+from hardware.lights.terminal import TerminalDriver, render, status_line
 
 BOARD = PlaceGrid.of_squares(3, 2)
 FAULT = Signal(
@@ -166,13 +166,6 @@ def test_a_closed_output_is_a_driver_error() -> None:
     on.file.close()
     with pytest.raises(DriverError, match="the terminal can't be written to"):
         driver.show(FAULT, 0.0)
-
-
-def test_the_legend_explains_every_role() -> None:
-    lines = legend().plain.splitlines()
-    assert len(lines) == len(ROLE_STYLES)
-    for style in ROLE_STYLES.values():
-        assert any(style.mark in line and style.pattern.value in line and style.meaning in line for line in lines)
 
 
 @pytest.mark.parametrize("mood", Mood)

@@ -120,7 +120,7 @@ def test_a_file_that_stays_cut_off_is_named_once_and_passed_over(tmp_path, time)
     (tmp_path / "1.jpg").write_bytes(jpeg(30)[:150])
     (tmp_path / "2.jpg").write_bytes(jpeg(40))
     camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait, patience_s=1.0)
-    with pytest.raises(FrameTimeoutError, match=r"1\.jpg is not whole yet"):
+    with pytest.raises(FrameTimeoutError, match=r"1\.jpg is still incomplete"):
         camera.read(0.5)
     with pytest.raises(FrameError, match=r"1\.jpg is still cut off after 1\.\d s \(150 bytes\); it is skipped"):
         camera.read(GUARD_S)
