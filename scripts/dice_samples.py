@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 
 from simulator.scene.dice_variety import DicePicture, TrueDie
-from vision.readers.dice.finding import candidates_of
+from vision.readers.dice.finding import find_candidates
 from vision.readers.dice.networks import (
     CELL_PX,
     CLASSES,
@@ -141,7 +141,7 @@ def finder_sample(rng: np.random.Generator, picture: DicePicture) -> _Batch:
 def mistakes_of(finder: Network, pictures: Sequence[DicePicture]) -> Iterator[Mistake]:
     """Where the finder is mistaken: far from the middle of any die, or off by far in its size."""
     for picture in pictures:
-        for one in candidates_of(picture.image, finder, (SMALLEST_PX, 0.45 * picture.image.shape[0])):
+        for one in find_candidates(picture.image, finder, (SMALLEST_PX, 0.45 * picture.image.shape[0])):
             if not any(
                 math.dist((one.x_px, one.y_px), (die.x_px, die.y_px)) < 0.5 * max(die.side_px, one.side_px)
                 and 0.6 < one.side_px / die.side_px < 1.7

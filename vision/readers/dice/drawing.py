@@ -21,7 +21,7 @@ _SURE_FROM = 0.9
 
 
 def draw_dice(picture: Image, dice: Sequence[DieInPicture]) -> Image:
-    """A copy with a box and value for each die: green if certain, orange if in doubt, red if it leans."""
+    """Return a copy with a box and value for each die: green if certain, orange if in doubt, red if it leans."""
     drawn = picture.copy()
     for die in dice:
         _draw(drawn, die)
@@ -29,7 +29,7 @@ def draw_dice(picture: Image, dice: Sequence[DieInPicture]) -> Image:
 
 
 def draw_roll(picture: Image, roll: RollReading, surface: Surface, camera: CameraModel, pose: Pose) -> Image:
-    """A copy with a box and value for each die of a tray, in the colours of ``draw_dice``."""
+    """Return a copy with a box and value for each die of a tray, in the colours of ``draw_dice``."""
     drawn = picture.copy()
     half = DicePieces.on(surface).largest_mm * 0.6
     for die in roll.dice:

@@ -35,12 +35,12 @@ _REACH = 0.46
 """Distance from the centre within which ink is compared, as a share of the edge: the rim shows the sides and table."""
 
 _MOST_FILE_BYTES = 1024 * 1024
-"""What a file of faces may hold once it is unpacked; a hundred faces take a fifth of it."""
+"""Maximum size of an unpacked file of faces; a hundred faces take a fifth of it."""
 _DAMAGED = (
     *(OSError, ValueError, KeyError, EOFError, TypeError, RuntimeError, MemoryError, SyntaxError),
     *(tokenize.TokenError, zipfile.BadZipFile, zlib.error),
 )
-"""What NumPy and zipfile raise, each undocumented, for one or another damage of a file."""
+"""The undocumented exceptions of NumPy and zipfile for damaged files."""
 
 INSIDE = np.hypot(*(np.indices((CROP_PX, CROP_PX)) - (CROP_PX - 1) / 2)) < _REACH * DIE_IN_CROP_PX
 """The points of a square that are compared, (CROP_PX, CROP_PX)."""
@@ -54,10 +54,10 @@ class FaceSet:
     inks: Floats
 
     def probabilities(self, square: Image) -> dict[str, float]:
-        """Probability of each face, given a die's ``FoundDie.square``; they sum to 1."""
-        turned = np.stack([ink_of(one) for one in _turned(square)])
-        likeness = (self.inks @ turned.T).max(axis=1)
-        chances = np.exp(_SHARPNESS * (likeness - likeness.max()))
+        """Return the probability of each face, given a die's ``FoundDie.square``; they sum to 1."""
+        rotated = np.stack([ink_of(one) for one in _transformed_squares(square)])
+        correlation = (self.inks @ rotated.T).max(axis=1)
+        chances = np.exp(_SHARPNESS * (correlation - correlation.max()))
         chances /= chances.sum()
         return {name: float(chance) for name, chance in zip(self.names, chances, strict=True)}
 
@@ -99,20 +99,21 @@ def learn_faces(pictures: Mapping[str, Image], networks: Networks) -> FaceSet:
     return FaceSet(tuple(pictures), np.stack(inks))
 
 
-def _turned(square: Image) -> list[Image]:
+def _transformed_squares(square: Image) -> list[Image]:
+    """Return the square at every rotation, size and offset at which it is compared."""
     middle = (CROP_PX - 1) / 2
-    turned = []
+    squares = []
     for turn in range(_TURNS):
         for size in _SIZES:
             for across, down in _SHIFTS_PX:
                 matrix = cv2.getRotationMatrix2D((middle + across, middle + down), 360 * turn / _TURNS, size)
                 matrix[:, 2] -= np.array([across, down])
-                turned.append(np.asarray(cv2.warpAffine(square, matrix, (CROP_PX, CROP_PX)), dtype=np.uint8))
-    return turned
+                squares.append(np.asarray(cv2.warpAffine(square, matrix, (CROP_PX, CROP_PX)), dtype=np.uint8))
+    return squares
 
 
 def ink_of(square: Image) -> Floats:
-    """Distance of each point of the upper side from the body's colour, mean removed, of length 1; 0 outside."""
+    """Return each point's distance from the body's colour, mean removed, of length 1; 0 outside the upper side."""
     lab = lab_of(square)
     body = np.median(lab[INSIDE], axis=0)
     away = cv2.GaussianBlur(np.linalg.norm(lab - body, axis=2), (0, 0), _BLUR_PX)

@@ -123,17 +123,17 @@ class Candidate:
     heat: float
 
 
-_ONE_MIDDLE = 0.4
+_SAME_DIE = 0.4
 """Centres closer than this share of an edge are the same die found at two scales."""
 
 
-_MISJUDGED = 1.4
+_MAX_SIZE_ERROR = 1.4
 """Maximum relative error of the finder's edge length, which the second network corrects."""
 
-_NEAREST = 0.95
+_MIN_DISTANCE = 0.95
 """Minimum distance, in edges, between two dice that lie flat: slightly below 1 to allow for errors."""
 
-_SIDES_SHOW = 0.35
+_MIN_SLANT = 0.35
 """Tangent of the viewing angle above which side faces are large enough to be mistaken for upper ones."""
 
 _TOWARDS_SIDE = 0.66
@@ -144,7 +144,7 @@ Those that were missed on ray-traced trays lay from 0.6 to 0.8 of the way; the n
 _IN_FRONT = 0.8
 """Cosine of the angle within which a side face lies on the line to the camera; its centre is off by half a corner."""
 
-_FARTHEST = 0.5
+_MAX_SHIFT = 0.5
 """Maximum error of a square, in edges and in the logarithm of an edge, close to that of the training data."""
 
 PlacedT = TypeVar("PlacedT", Candidate, FoundDie)
@@ -159,44 +159,46 @@ def find_dice(
     side_px: tuple[float, float],
     settings: FindingSettings | None = None,
     slant_at: SlantAt | None = None,
-    may_lie: Callable[[Candidate], bool] | None = None,
+    is_possible: Callable[[Candidate], bool] | None = None,
 ) -> tuple[FoundDie, ...]:
     """Find the dice of a picture (height, width, 3) whose edges are between two lengths, in pixels.
 
     In a flattened picture with known camera position, ``slant_at`` gives the viewing angle at each die, by which its
-    upper side is distinguished from its sides. ``may_lie`` excludes positions where no die can be.
+    upper side is distinguished from its sides. ``is_possible`` excludes positions where no die can be.
     """
     settings = settings or FindingSettings()
-    looked_at = candidates_of(image, networks.finder, side_px, settings)
-    if may_lie is not None:
-        looked_at = [one for one in looked_at if may_lie(one)]
-    named = list(_named(image, looked_at, networks, settings, slant_at))
+    candidates = find_candidates(image, networks.finder, side_px, settings)
+    if is_possible is not None:
+        candidates = [one for one in candidates if is_possible(one)]
+    found = list(_classify(image, candidates, networks, settings, slant_at))
     if slant_at is not None:
-        named = [
-            (weight, die) for weight, die in named if not any(_is_below(die, other, slant_at) for _, other in named)
+        found = [
+            (weight, die)
+            for weight, die in found
+            if not any(_is_side_in_front(die, other, slant_at) for _, other in found)
         ]
-    dice = _apart(named, settings.apart)
-    dice = [die for die in dice if not any(_is_a_side_of(die, other, settings) for other in dice)]
-    return tuple(dice if slant_at is None or not dice else _weighed_leaning(image, dice, networks, settings, slant_at))
+    dice = _without_duplicates(found, settings.apart)
+    dice = [die for die in dice if not any(_is_weak_side(die, other, settings) for other in dice)]
+    return tuple(dice if slant_at is None or not dice else _estimate_leaning(image, dice, networks, settings, slant_at))
 
 
-def _is_below(die: FoundDie, other: FoundDie, slant_at: SlantAt) -> bool:
-    """Whether it is a side face of the other die: in front of its upper side, and too close to be another die."""
-    away = np.array([die.x_px - other.x_px, die.y_px - other.y_px])
+def _is_side_in_front(die: FoundDie, other: FoundDie, slant_at: SlantAt) -> bool:
+    """Whether this is a side face of the other die: in front of its upper side, and too close to be another die."""
+    offset = np.array([die.x_px - other.x_px, die.y_px - other.y_px])
     slant = np.array(slant_at(other.x_px, other.y_px))
-    distance, steep = float(np.linalg.norm(away)), float(np.linalg.norm(slant))
-    if steep < _SIDES_SHOW or not _ONE_MIDDLE < 2 * distance / (die.side_px + other.side_px) < _NEAREST:
+    distance, steep = float(np.linalg.norm(offset)), float(np.linalg.norm(slant))
+    if steep < _MIN_SLANT or not _SAME_DIE < 2 * distance / (die.side_px + other.side_px) < _MIN_DISTANCE:
         return False
-    return float(away @ slant) > _IN_FRONT * distance * steep
+    return float(offset @ slant) > _IN_FRONT * distance * steep
 
 
-def _is_a_side_of(die: FoundDie, other: FoundDie, settings: FindingSettings) -> bool:
-    """Whether it is a side face of another die: beside its upper side, and much weaker."""
+def _is_weak_side(die: FoundDie, other: FoundDie, settings: FindingSettings) -> bool:
+    """Whether this is a side face of another die: beside its upper side, and much weaker."""
     beside = _distance(die, other) < settings.beside * max(die.side_px, other.side_px)
     return beside and die.strength < settings.side_strength * other.strength
 
 
-def candidates_of(
+def find_candidates(
     image: Image, finder: Network, side_px: tuple[float, float], settings: FindingSettings | None = None
 ) -> list[Candidate]:
     """The finder's candidates for dice with an edge between two lengths, in pixels."""
@@ -205,12 +207,12 @@ def candidates_of(
     for smaller, scale in _levels(image, side_px, settings):
         candidates += _candidates(smaller, scale, finder, settings)
     least, most = side_px
-    sized = [one for one in candidates if least / _MISJUDGED < one.side_px < most * _MISJUDGED]
-    return _apart([(one.heat, one) for one in sized], _ONE_MIDDLE)
+    sized = [one for one in candidates if least / _MAX_SIZE_ERROR < one.side_px < most * _MAX_SIZE_ERROR]
+    return _without_duplicates([(one.heat, one) for one in sized], _SAME_DIE)
 
 
 def _levels(image: Image, side_px: tuple[float, float], settings: FindingSettings) -> Iterator[tuple[Image, float]]:
-    """The picture at the scales at which its dice have edges in the finder's range, with each scale."""
+    """Yield the picture at the scales at which its dice have edges in the finder's range, with each scale."""
     least, most = side_px
     span = settings.largest_px / settings.smallest_px
     steps = max(1, math.ceil(math.log(most / least) / math.log(span)))
@@ -224,7 +226,7 @@ def _levels(image: Image, side_px: tuple[float, float], settings: FindingSetting
 
 
 def _candidates(image: Image, scale: float, finder: Network, settings: FindingSettings) -> list[Candidate]:
-    """Every local maximum of the finder's heat map."""
+    """Return every local maximum of the finder's heat map."""
     height, width = (math.ceil(length / CELL_PX) * CELL_PX for length in image.shape[:2])
     whole = cv2.copyMakeBorder(
         image, 0, height - image.shape[0], 0, width - image.shape[1], borderType=cv2.BORDER_REPLICATE
@@ -245,10 +247,10 @@ def _candidates(image: Image, scale: float, finder: Network, settings: FindingSe
     return found
 
 
-def _apart(weighed: Sequence[tuple[float, PlacedT]], apart: float) -> list[PlacedT]:
-    """The strongest of each group that is one die."""
+def _without_duplicates(weighted: Sequence[tuple[float, PlacedT]], apart: float) -> list[PlacedT]:
+    """Return the strongest of each group of candidates that are the same die."""
     kept: list[PlacedT] = []
-    for _, one in sorted(weighed, key=lambda pair: -pair[0]):
+    for _, one in sorted(weighted, key=lambda pair: -pair[0]):
         if all(_distance(one, other) > apart * (one.side_px + other.side_px) / 2 for other in kept):
             kept.append(one)
     return kept
@@ -258,7 +260,7 @@ def _distance(one: Candidate | FoundDie, other: Candidate | FoundDie) -> float:
     return math.hypot(one.x_px - other.x_px, one.y_px - other.y_px)
 
 
-def _named(
+def _classify(
     image: Image,
     candidates: Sequence[Candidate],
     networks: Networks,
@@ -270,14 +272,14 @@ def _named(
     Where dice are seen from the side, a candidate that may be no die may be centred on the side that faces the camera,
     so the position above it is classified too.
     """
-    placed, chances = _classified(image, candidates, networks, settings, slant_at)
+    placed, chances = _classify_twice(image, candidates, networks, settings, slant_at)
     if slant_at is not None:
         higher = [
-            _above(one, slant_at)
+            _moved_up(one, slant_at)
             for one, chance in zip(candidates, chances, strict=True)
-            if 1 - chance[CLASSES.index(NOTHING)] < settings.no_doubt and _steepness(one, slant_at) > _SIDES_SHOW
+            if 1 - chance[CLASSES.index(NOTHING)] < settings.no_doubt and _slant_of(one, slant_at) > _MIN_SLANT
         ]
-        more_placed, more_chances = _classified(image, higher, networks, settings, slant_at)
+        more_placed, more_chances = _classify_twice(image, higher, networks, settings, slant_at)
         placed, chances = [*placed, *more_placed], np.concatenate([chances, more_chances])
     for one, chance in zip(placed, chances, strict=True):
         if 1 - chance[CLASSES.index(NOTHING)] >= settings.least_die:
@@ -286,21 +288,21 @@ def _named(
             yield die.strength, die
 
 
-def _classified(
+def _classify_twice(
     image: Image,
     candidates: Sequence[Candidate],
     networks: Networks,
     settings: FindingSettings,
     slant_at: SlantAt | None,
 ) -> tuple[list[Candidate], Floats]:
-    """The corrected position of each candidate, and the probabilities of its classes, (n, classes).
+    """Return the corrected position of each candidate, and the probabilities of its classes, (n, classes).
 
     Candidates in doubt, or in a square far off, are classified again at the position from the first pass.
     """
     if not candidates:
         return [], np.empty((0, len(CLASSES)), dtype=np.float32)
-    given, placed = _looked_at(image, candidates, networks, slant_at)
-    chances = _chances(given, networks, settings)
+    given, placed = _run_classifier(image, candidates, networks, slant_at)
+    chances = _class_probabilities(given, networks, settings)
     off = np.array(
         [
             max(_distance(one, other) / one.side_px, abs(math.log(other.side_px / one.side_px)))
@@ -310,21 +312,21 @@ def _classified(
     is_die = 1 - chances[:, CLASSES.index(NOTHING)] > settings.never
     again = np.flatnonzero(is_die & ((chances.max(axis=1) < settings.no_doubt) | (off > settings.far_off))).tolist()
     if again:
-        second, better = _looked_at(image, [placed[index] for index in again], networks, slant_at, turned_deg=45.0)
+        second, better = _run_classifier(image, [placed[index] for index in again], networks, slant_at, turned_deg=45.0)
         given[again] = (given[again] + second) / 2
         for index, one in zip(again, better, strict=True):
             placed[index] = one
-        chances = _chances(given, networks, settings)
+        chances = _class_probabilities(given, networks, settings)
     return placed, chances
 
 
-def _steepness(one: Candidate, slant_at: SlantAt) -> float:
-    """Tangent of the viewing angle at a candidate."""
+def _slant_of(one: Candidate, slant_at: SlantAt) -> float:
+    """Return the tangent of the viewing angle at a candidate."""
     return math.hypot(*slant_at(one.x_px, one.y_px))
 
 
-def _above(one: Candidate, slant_at: SlantAt) -> Candidate:
-    """The candidate moved to the upper side of a die whose visible sides it may be centred on."""
+def _moved_up(one: Candidate, slant_at: SlantAt) -> Candidate:
+    """Return the candidate moved to the upper side of a die on whose visible side it may be centred."""
     across, down = slant_at(one.x_px, one.y_px)
     steep = math.hypot(across, down)
     # away from the camera by as much as the middle of the nearest side is nearer to it
@@ -332,14 +334,14 @@ def _above(one: Candidate, slant_at: SlantAt) -> Candidate:
     return replace(one, x_px=one.x_px - away * across, y_px=one.y_px - away * down)
 
 
-def _looked_at(
+def _run_classifier(
     image: Image,
     candidates: Sequence[Candidate],
     networks: Networks,
     slant_at: SlantAt | None,
     turned_deg: float = 0.0,
 ) -> tuple[Floats, list[Candidate]]:
-    """The second network's log-probabilities (n, classes) of candidates, and their corrected positions.
+    """Return the second network's log-probabilities (n, classes) of candidates, and their corrected positions.
 
     Where the camera's position is unknown, squares are cut out rotated by ``turned_deg``.
     """
@@ -351,7 +353,7 @@ def _looked_at(
     given = networks.faces.run(square_input(squares, views))
     placed = []
     for one, view, shape in zip(candidates, views, given[:, len(CLASSES) :].tolist(), strict=True):
-        across, down, longer = (min(max(value, -_FARTHEST), _FARTHEST) for value in shape)
+        across, down, longer = (min(max(value, -_MAX_SHIFT), _MAX_SHIFT) for value in shape)
         turn = math.radians(view.turned_deg)
         x = one.x_px + one.side_px * (across * math.cos(turn) + down * math.sin(turn))
         y = one.y_px + one.side_px * (down * math.cos(turn) - across * math.sin(turn))
@@ -359,10 +361,10 @@ def _looked_at(
     return np.array(given[:, : len(CLASSES)]), placed
 
 
-def _weighed_leaning(
+def _estimate_leaning(
     image: Image, dice: Sequence[FoundDie], networks: Networks, settings: FindingSettings, slant_at: SlantAt
 ) -> list[FoundDie]:
-    """The dice with the probability that each leans."""
+    """Return the dice with the probability that each leans."""
     places = [(die.x_px, die.y_px, die.side_px) for die in dice]
     slants = [slant_at(die.x_px, die.y_px) for die in dice]
     odds = leaning_odds(image, places, slants, networks, settings.surely_flat)
@@ -371,16 +373,16 @@ def _weighed_leaning(
     ]
 
 
-def _chances(given: Floats, networks: Networks, settings: FindingSettings) -> Floats:
+def _class_probabilities(given: Floats, networks: Networks, settings: FindingSettings) -> Floats:
     """Convert the network's output to probabilities (n, classes), without modifying it."""
-    weighed = given / networks.temperature
-    weighed[:, CLASSES.index(COCKED)] += math.log(settings.leaning)
-    chances = np.exp(weighed - weighed.max(axis=1, keepdims=True))
+    odds = given / networks.temperature
+    odds[:, CLASSES.index(COCKED)] += math.log(settings.leaning)
+    chances = np.exp(odds - odds.max(axis=1, keepdims=True))
     return np.asarray(chances / chances.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
 def box_of(die: FoundDie, size: tuple[int, int], settings: FindingSettings) -> npt.NDArray[np.float64]:
-    """The box around a die in a picture of (width, height): left, top, right, bottom in pixels."""
+    """Return the box around a die in a picture of (width, height): left, top, right, bottom in pixels."""
     half = die.side_px * settings.box_per_side / 2
     middle = np.array([die.x_px, die.y_px])
     return np.asarray(np.clip([middle - half, middle + half], 0, size).ravel(), dtype=np.float64)

@@ -22,11 +22,11 @@ from vision.readers.dice.networks import Networks, SquareView, crop, square_inpu
 Place = tuple[float, float, float]
 """The centre of a die's upper side, across and down, and the length of an edge, in pixels of a flattened picture."""
 Slant = tuple[float, float]
-"""The value of ``finding.SlantAt`` at a die."""
+"""The value of ``finding.SlantAt`` at a die: (across, down)."""
 
-_LOOKS = ((0.05, 0.05), (-0.05, -0.05), (0.05, -0.05), (-0.05, 0.05))
-"""Offsets, in edges, of the squares that the network sees; the last two are mirrored. On rendered trays the mean of
-these four is wrong far less often than a single square.
+_OFFSETS = ((0.05, 0.05), (-0.05, -0.05), (0.05, -0.05), (-0.05, 0.05))
+"""Offsets, in edges, of the squares given to the network; the last two are mirrored. On rendered trays the mean of the
+four is wrong far less often than a single square.
 """
 
 SQUARE_PX = 64
@@ -86,7 +86,7 @@ _ODDS = LeaningOdds()
 def leaning_odds(
     image: Image, places: Sequence[Place], slants: Sequence[Slant], networks: Networks, surely_flat: float
 ) -> list[float]:
-    """Log-odds that each die leans, for equal prior odds.
+    """Return the log-odds that each die leans, for equal prior odds.
 
     The outline is compared, which is slow, only where the network's log-odds are above ``surely_flat``.
     """
@@ -99,37 +99,37 @@ def leaning_odds(
 
 
 def network_odds(image: Image, places: Sequence[Place], slants: Sequence[Slant], networks: Networks) -> list[float]:
-    """Log-odds that each die leans, for equal prior odds, by the network alone."""
+    """Return the log-odds that each die leans, for equal prior odds, by the network alone."""
     views = [SquareView.of(slant) for slant in slants]
-    looks = []
-    for across, down in _LOOKS:
+    runs = []
+    for across, down in _OFFSETS:
         squares = [
             crop(image, x + across * side, y + down * side, side, view)
             for (x, y, side), view in zip(places, views, strict=True)
         ]
         given = square_input(squares, views)
-        looks.append(networks.leaning.run(given if across == down else given[..., ::-1])[:, 0])
-    return [float(odds) for odds in np.mean(looks, axis=0)]
+        runs.append(networks.leaning.run(given if across == down else given[..., ::-1])[:, 0])
+    return [float(odds) for odds in np.mean(runs, axis=0)]
 
 
 def leaning_gain(image: Image, place: Place, slant: Slant, settings: OutlineSettings = _OUTLINE) -> float | None:
-    """By how much a leaning cube fits a die's outline better than a flat one: the logarithm of the ratio of the errors.
+    """Return how much better a leaning cube fits a die's outline than a flat one: the log of the ratio of the errors.
 
     ``None`` where the outline of a single die can't be separated from the table.
     """
-    outline = _outline(_cut(image, place, slant), settings)
+    outline = _outline(_square_around(image, place, slant), settings)
     if outline is None:
         return None
-    directions = _all_directions()
+    directions = _unit_directions()
     reach = ((outline - (SQUARE_PX - 1) / 2) @ directions.T).max(axis=0) / _EDGE_PX + 0.5 / _EDGE_PX
-    flat, leaning = (_least_misfit(reach, _reaches(turns, slant), settings) for turns in _ways_to_lie())
+    flat, leaning = (_fit_error(reach, _support_distances(turns, slant), settings) for turns in _orientations())
     if flat > settings.most:
         return None
     return math.log(max(flat, settings.least) / max(leaning, settings.least))
 
 
-def _cut(image: Image, place: Place, slant: Slant) -> Image:
-    """The square around the centre of the whole die, half an edge below its upper side."""
+def _square_around(image: Image, place: Place, slant: Slant) -> Image:
+    """Cut out the square around the centre of the whole die, half an edge below its upper side."""
     x, y, side = place
     scale, middle = _EDGE_PX / side, (SQUARE_PX - 1) / 2
     at = x + slant[0] * side / 2, y + slant[1] * side / 2
@@ -147,7 +147,7 @@ def _distances() -> FloatArray:
 
 
 def _outline(square: Image, settings: OutlineSettings) -> FloatArray | None:
-    """The convex outline (n, 2) in pixels of what differs from the table around it."""
+    """Return the convex outline (n, 2), in pixels, of what differs from the table; ``None`` if it is unclear."""
     soft = cv2.GaussianBlur(square, (0, 0), 0.7)
     lab = cv2.cvtColor(soft.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
     around = (_distances() > 23) & (_distances() < 31)
@@ -175,17 +175,17 @@ def _outline(square: Image, settings: OutlineSettings) -> FloatArray | None:
 
 
 @cache
-def _all_directions() -> FloatArray:
+def _unit_directions() -> FloatArray:
     angles = np.arange(_DIRECTIONS) * 2 * math.pi / _DIRECTIONS
     return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 @cache
-def _ways_to_lie() -> tuple[FloatArray, FloatArray]:
-    """Axes (n, 3, 3) of flat cubes, every third degree, and of cubes leaning by 12 to 33 degrees."""
-    flat = [_turned(turn, 0.0, 0.0) for turn in range(0, 90, 3)]
+def _orientations() -> tuple[FloatArray, FloatArray]:
+    """Return the axes (n, 3, 3) of flat cubes, every third degree, and of cubes leaning by 12 to 33 degrees."""
+    flat = [_rotation(turn, 0.0, 0.0) for turn in range(0, 90, 3)]
     leaning = [
-        _turned(turn, lean, towards)
+        _rotation(turn, lean, towards)
         for lean in (12.0, 18.0, 25.0, 33.0)
         for towards in np.arange(0, 360, 22.5).tolist()
         for turn in np.arange(0, 90, 7.5).tolist()
@@ -193,19 +193,19 @@ def _ways_to_lie() -> tuple[FloatArray, FloatArray]:
     return np.stack(flat), np.stack(leaning)
 
 
-def _turned(turn_deg: float, lean_deg: float, towards_deg: float) -> FloatArray:
+def _rotation(turn_deg: float, lean_deg: float, towards_deg: float) -> FloatArray:
     towards = math.radians(towards_deg)
     about = np.array([math.cos(towards), math.sin(towards), 0.0]) * math.radians(lean_deg)
     upright = np.array([0.0, 0.0, math.radians(turn_deg)])
     return np.asarray(cv2.Rodrigues(about)[0] @ cv2.Rodrigues(upright)[0], dtype=np.float64)
 
 
-def _reaches(turns: FloatArray, slant: Slant) -> FloatArray:
-    """Distance of rounded cubes' outlines from their centre in half of the directions, (n, directions / 2), in edges.
+def _support_distances(turns: FloatArray, slant: Slant) -> FloatArray:
+    """Return the distance of rounded cubes' outlines from their centre, (n, directions / 2), in edges.
 
-    The distance in the opposite direction is the same.
+    Half of the directions suffice: the distance in the opposite one is the same.
     """
-    half = _all_directions()[: _DIRECTIONS // 2]
+    half = _unit_directions()[: _DIRECTIONS // 2]
     in_space = np.column_stack([half, -half @ np.array(slant)])
     # one product of two matrices is far faster than one for each cube
     along_axes = np.abs(in_space @ turns.transpose(1, 2, 0).reshape(3, -1)).reshape(len(half), 3, -1)
@@ -213,12 +213,12 @@ def _reaches(turns: FloatArray, slant: Slant) -> FloatArray:
     return np.asarray(((1 - _ROUNDING) * cube + _ROUNDING * np.linalg.norm(in_space, axis=1)) / 2, dtype=np.float64)
 
 
-def _least_misfit(reach: npt.NDArray[np.float64], cubes: npt.NDArray[np.float64], settings: OutlineSettings) -> float:
-    """Error of the best cube, in edges, with size and position fitted by least squares.
+def _fit_error(reach: npt.NDArray[np.float64], cubes: npt.NDArray[np.float64], settings: OutlineSettings) -> float:
+    """Return the error of the best cube, in edges, with size and position fitted by least squares.
 
-    Size and position are independent: they act the same and the opposite way in opposite directions.
+    Size and position are independent: in opposite directions, they act alike and oppositely.
     """
-    directions = _all_directions()
+    directions = _unit_directions()
     noise = 0.1
     stiff_size, stiff_shift = (noise / settings.size) ** 2, (noise / settings.shift) ** 2
     shift = directions.T @ reach / (_DIRECTIONS / 2 + stiff_shift)

@@ -59,7 +59,7 @@ class SquareView:
 
     @classmethod
     def of(cls, slant: tuple[float, float]) -> SquareView:
-        """The view at a position where a point one unit lower is seen shifted by ``slant`` (across, down)."""
+        """Return the view at a position where a point one unit lower appears shifted by ``slant`` (across, down)."""
         return cls(90.0 - math.degrees(math.atan2(slant[1], slant[0])), math.hypot(*slant))
 
 
@@ -127,22 +127,22 @@ class Network:
                 f"the weights {path} are not those that were tested: their SHA-256 is {found[:12]}..., expected "
                 f"{sha256[:12]}...; install the project again"
             )
-        self._network = _network_of(path)
+        self._network = _load_network(path)
 
     def run(self, batch: Floats) -> Floats:
         """Run the network on a batch (n, channels, height, width)."""
-        told = []
+        results = []
         for start in range(0, len(batch), _AT_ONCE):
             self._network.setInput(batch[start : start + _AT_ONCE])
-            told.append(np.array(self._network.forward(), dtype=np.float32))
-        return np.concatenate(told)
+            results.append(np.array(self._network.forward(), dtype=np.float32))
+        return np.concatenate(results)
 
 
-def _network_of(path: Path) -> cv2.dnn.Net:
+def _load_network(path: Path) -> cv2.dnn.Net:
     if not hasattr(cv2.dnn, "ENGINE_CLASSIC"):
         return cv2.dnn.readNetFromONNX(str(path))
     level = cv2.utils.logging.getLogLevel()
-    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_ERROR)  # it warns of batches of any size
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_ERROR)  # it warns about batches of variable size
     try:
         # OpenCV 5's new engine takes 1.7 times as long, and always reads bytes
         return cv2.dnn.readNetFromONNX(str(path), engine=cv2.dnn.ENGINE_CLASSIC)
@@ -163,5 +163,5 @@ class Networks:
 
 @cache
 def shipped() -> Networks:
-    """The networks that come with the project."""
+    """Load the networks that come with the project."""
     return Networks()

@@ -28,9 +28,9 @@ LARGEST_DIE = 0.45
 
 SURE = 0.4
 """Strength above which a die is clearly seen; grain and print stay below it in the training photographs."""
-MOST_UNLIKE = 1.8
-"""Maximum ratio of edges in one picture: dice are 12 to 20 mm, and some are farther away."""
-ALIKE = 0.5
+MAX_RATIO = 1.8
+"""Maximum ratio of edges in one picture: dice are 12 to 20 mm, and some are farther away than others."""
+EQUALISING = 0.5
 """Exponent by which an edge is moved towards its picture's median, from the training photographs."""
 
 
@@ -65,22 +65,22 @@ def read_photograph(
         size = round(width * scale), round(height * scale)
         smaller = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     sides = SMALLEST_DIE_PX, LARGEST_DIE * min(smaller.shape[:2])
-    found = _of_one_size(find_dice(smaller, networks, sides, PHOTOGRAPH))
-    dice = [_in_picture(die, smaller, scale, faces) for die in found]
+    found = _without_odd_sizes(find_dice(smaller, networks, sides, PHOTOGRAPH))
+    dice = [_die_in_picture(die, smaller, scale, faces) for die in found]
     return tuple(sorted(dice, key=lambda die: die.box))
 
 
-def _of_one_size(found: Sequence[FoundDie]) -> list[FoundDie]:
-    """Remove weak candidates far smaller or larger than the clear ones; even out the others' edges."""
+def _without_odd_sizes(found: Sequence[FoundDie]) -> list[FoundDie]:
+    """Remove weak candidates far smaller or larger than the clear ones, and equalise the others' edges."""
     sure = [die.side_px for die in found if die.strength >= SURE]
     if not sure:
         return list(found)
-    usual = statistics.median(sure)
-    alike = [die for die in found if die.strength >= SURE or 1 / MOST_UNLIKE < die.side_px / usual < MOST_UNLIKE]
-    return [replace(die, side_px=die.side_px ** (1 - ALIKE) * usual**ALIKE) for die in alike]
+    median_px = statistics.median(sure)
+    alike = [die for die in found if die.strength >= SURE or 1 / MAX_RATIO < die.side_px / median_px < MAX_RATIO]
+    return [replace(die, side_px=die.side_px ** (1 - EQUALISING) * median_px**EQUALISING) for die in alike]
 
 
-def _in_picture(die: FoundDie, image: Image, scale: float, faces: FaceSet | None) -> DieInPicture:
+def _die_in_picture(die: FoundDie, image: Image, scale: float, faces: FaceSet | None) -> DieInPicture:
     box = box_of(die, (image.shape[1], image.shape[0]), PHOTOGRAPH) / scale
     left, top, right, bottom = (round(float(end), 1) for end in box)
     if faces is not None:

@@ -38,8 +38,8 @@ _FAINT, _MOST = 2.0, 4.0
 at which the result is clipped, against reflections.
 """
 
-_LOOKS = 4
-"""Number of quarter turns, from none, at which a die is classified; the results are averaged."""
+_QUARTER_TURNS = 4
+"""Number of quarter turns at which a die is classified; the results are averaged."""
 
 
 class PrintedFaces:
@@ -51,17 +51,19 @@ class PrintedFaces:
         self._temperature = float(held["temperature"])
 
     def chances(self, image: Image, dice: Sequence[tuple[float, float, float]]) -> Floats:
-        """Probability of each of PRINTED for each die of a flattened picture, (n, 15); each row sums to 1.
+        """Return the probability of each of PRINTED for each die of a flattened picture, (n, 15); each row sums to 1.
 
         A die is given by the centre of its upper side and the length of an edge, (x, y, side) in pixels.
         """
         squares = [
             np.rot90(crop(image, x, y, side * DIE_IN_CROP_PX / EDGE_PX), quarter)
             for x, y, side in dice
-            for quarter in range(_LOOKS)
+            for quarter in range(_QUARTER_TURNS)
         ]
-        told = self._network.run(printed_input(squares)).reshape(len(dice), _LOOKS, len(PRINTED)).mean(axis=1)
-        odds = np.exp((told - told.max(axis=1, keepdims=True)) / self._temperature)
+        outputs = (
+            self._network.run(printed_input(squares)).reshape(len(dice), _QUARTER_TURNS, len(PRINTED)).mean(axis=1)
+        )
+        odds = np.exp((outputs - outputs.max(axis=1, keepdims=True)) / self._temperature)
         return np.asarray(odds / odds.sum(axis=1, keepdims=True), dtype=np.float32)
 
 
@@ -88,7 +90,7 @@ def printed_input(squares: Sequence[Image]) -> Floats:
 
 @cache
 def shipped_faces() -> PrintedFaces:
-    """The network that comes with the project."""
+    """Load the network that comes with the project."""
     return PrintedFaces()
 
 
@@ -103,13 +105,13 @@ def check_printed(sets: Sequence[str]) -> None:
 
 
 def _class_of(face: str) -> int | None:
-    """Index in PRINTED of a die's face; ``None`` for an unknown one."""
+    """Return the index in PRINTED of a die's face; ``None`` for an unknown one."""
     known = SIX_OR_NINE if face == "9" else face
     return PRINTED.index(known) if known in PRINTED else None
 
 
 def face_probabilities(chances: Floats, sets: Sequence[str]) -> list[dict[str, float]]:
-    """Probabilities of each die's faces, given those of PRINTED (n, 15) and the faces of each die of the set.
+    """Return the probabilities of each die's faces, given those of PRINTED (n, 15) and each die's faces in the set.
 
     Each die of the set is there once, all its faces are equally likely, and the assignment is unknown: the
     probabilities are sums over all assignments. If more dice are seen than the set has, each is read independently.
@@ -121,15 +123,15 @@ def face_probabilities(chances: Floats, sets: Sequence[str]) -> list[dict[str, f
         [[[die[name] / die.total() * _chance(one, name) for name in names] for die in counts] for one in chances]
     )
     if len(chances) > len(sets):
-        told = weights.sum(axis=1)
+        joint = weights.sum(axis=1)
     else:
         rows = np.arange(len(chances))
         which = np.array(list(permutations(range(len(sets)), len(chances))), dtype=np.intp)
         each = weights.sum(axis=2)[rows, which]
         others = np.stack([np.prod(np.delete(each, row, axis=1), axis=1) for row in rows], axis=1)
         of_die = [np.bincount(which[:, row], others[:, row], minlength=len(sets)) for row in rows]
-        told = np.array([share @ weights[row] for row, share in enumerate(of_die)])
-    shares = told / np.maximum(told.sum(axis=1, keepdims=True), 1e-300)
+        joint = np.array([share @ weights[row] for row, share in enumerate(of_die)])
+    shares = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
     return [{name: float(share) for name, share in zip(names, one, strict=True)} for one in shares]
 
 

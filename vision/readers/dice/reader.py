@@ -23,8 +23,8 @@ from vision.reading import DieReading, RollReading
 from vision.sampling import PixelMap, PlaneWindow, plane_map, sample
 
 TRAY = FindingSettings(largest_px=18.0, no_doubt=0.9, apart=0.85, leaning=0.08)
-"""``leaning`` is set so that fewer than one in 200 flat dice of made trays are said to lean. Edges are known in a tray,
-so the picture can be small, which is faster."""
+"""``leaning`` is set so that fewer than one in 200 flat dice of rendered trays are read as leaning. The dice's size is
+known in a tray, so the picture can be small, which is faster."""
 
 
 @dataclass(frozen=True)
@@ -82,20 +82,20 @@ class DiceReader:
             sides,
             TRAY,
             slant_at=lambda x, y: self._slant(x, y, camera_mm),
-            may_lie=lambda one: self._within(*self._place(one, camera_mm)),
+            is_possible=lambda one: self._is_in_tray(*self._position_mm(one, camera_mm)),
         )
         dice = [
-            (self._reading(die, faces, self._place(die, camera_mm), view, previous), die.colour_lab())
-            for die, faces in self._faced(flat, found)
+            (self._reading(die, faces, self._position_mm(die, camera_mm), view, previous), die.colour_lab())
+            for die, faces in self._with_faces(flat, found)
         ]
         dice.sort(key=lambda pair: (pair[0].x_mm, pair[0].y_mm))
-        return RollReading(self._surface.name, _named(dice, self._pieces.colours))
+        return RollReading(self._surface.name, _name_by_colour(dice, self._pieces.colours))
 
-    def _faced(self, flat: Image, found: Sequence[FoundDie]) -> Iterable[tuple[FoundDie, dict[str, float]]]:
-        """The dice found, at most as many as a printed set has, with the probability of each face."""
+    def _with_faces(self, flat: Image, found: Sequence[FoundDie]) -> Iterable[tuple[FoundDie, dict[str, float]]]:
+        """Return the dice found, at most as many as a printed set has, with the probability of each face."""
         if self._faces is not None:
-            taught = self._faces
-            return [(die, taught.probabilities(die.square)) for die in found]
+            learned = self._faces
+            return [(die, learned.probabilities(die.square)) for die in found]
         sets = self._pieces.printed
         if self._printed is None or not found:
             return [(die, die.values()) for die in found]
@@ -105,7 +105,7 @@ class DiceReader:
         return zip(likeliest, face_probabilities(chances, sets), strict=True)
 
     def _edge_mm(self, die: Candidate | FoundDie) -> float:
-        """Length of a die's edge, limited to the layout's range."""
+        """Return the length of a die's edge, limited to the layout's range."""
         return min(max(die.side_px / self._settings.px_per_mm, self._pieces.smallest_mm), self._pieces.largest_mm)
 
     def _map(self, view: SurfaceView) -> PixelMap:
@@ -119,13 +119,13 @@ class DiceReader:
         return window.left_mm + (x_px + 0.5) / scale, window.far_mm - (y_px + 0.5) / scale
 
     def _slant(self, x_px: float, y_px: float, camera_mm: FloatArray) -> tuple[float, float]:
-        """``finding.SlantAt`` for the flattened picture."""
+        """Return the slant, as in ``finding.SlantAt``, at a pixel of the flattened picture."""
         x, y = self._on_plane(x_px, y_px)
         above = float(camera_mm[2]) - self._window.height_mm
         return (float(camera_mm[0]) - x) / above, (y - float(camera_mm[1])) / above
 
-    def _place(self, die: Candidate | FoundDie, camera_mm: FloatArray) -> tuple[float, float]:
-        """A die's position: on the ray of its upper side, at the height given by its size."""
+    def _position_mm(self, die: Candidate | FoundDie, camera_mm: FloatArray) -> tuple[float, float]:
+        """Return a die's position: on the ray of its upper side, at the height given by its size."""
         scale, window = self._settings.px_per_mm, self._window
         x, y = self._on_plane(die.x_px, die.y_px)
         away = float(camera_mm[2]) - window.height_mm
@@ -140,7 +140,7 @@ class DiceReader:
             float(camera_mm[1]) + (y - float(camera_mm[1])) * nearer,
         )
 
-    def _within(self, x_mm: float, y_mm: float) -> bool:
+    def _is_in_tray(self, x_mm: float, y_mm: float) -> bool:
         return self._surface.bounds_mm.grown(self._settings.beside_mm).contains(x_mm, y_mm)
 
     def _reading(
@@ -152,13 +152,15 @@ class DiceReader:
         previous: RollReading | None,
     ) -> DieReading:
         x_mm, y_mm = place_mm
-        lay = [] if previous is None else [math.hypot(x_mm - one.x_mm, y_mm - one.y_mm) for one in previous.dice]
-        rests = previous is None or min(lay, default=math.inf) < self._settings.rest_mm
+        distances_mm = (
+            [] if previous is None else [math.hypot(x_mm - one.x_mm, y_mm - one.y_mm) for one in previous.dice]
+        )
+        is_at_rest = previous is None or min(distances_mm, default=math.inf) < self._settings.rest_mm
         return DieReading(
             x_mm,
             y_mm,
-            _in_doubt(faces, die.cocked),
-            at_rest=rests,
+            _flatten(faces, die.cocked),
+            at_rest=is_at_rest,
             cocked=die.cocked > 0.5,
             half_hidden=self._is_cut_off(x_mm, y_mm, view),
         )
@@ -171,8 +173,8 @@ class DiceReader:
         return bool((np.clip(pixels, 0, last) != pixels).any())
 
 
-def _in_doubt(faces: Mapping[str, float], cocked: float) -> dict[str, float]:
-    """Probabilities of faces when the die may lean, in which case all are equally likely."""
+def _flatten(faces: Mapping[str, float], cocked: float) -> dict[str, float]:
+    """Return the probabilities of faces of a die that may lean, in which case all are equally likely."""
     return {name: (1 - cocked) * chance + cocked / len(faces) for name, chance in faces.items()}
 
 
@@ -203,8 +205,8 @@ def _check_colours(names: Iterable[str]) -> None:
             raise LayoutError(f"dice.colours has {name!r}; expected {', '.join(_COLOURS)}")
 
 
-def _named(dice: Sequence[tuple[DieReading, FloatArray]], names: Sequence[str]) -> tuple[DieReading, ...]:
-    """The dice, each given with its colour in CIE L*a*b*, named so that all names together fit best.
+def _name_by_colour(dice: Sequence[tuple[DieReading, FloatArray]], names: Sequence[str]) -> tuple[DieReading, ...]:
+    """Return the dice, each given with its colour in CIE L*a*b*, named so that all names together fit best.
 
     They stay without names if the layout doesn't distinguish them by colour, or if more are seen than it names.
     """

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, box_of, candidates_of, find_dice
+from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, box_of, find_candidates, find_dice
 from vision.readers.dice.networks import CELL_PX, CLASSES, CROP_PX, SquareView, crop, square_input
 
 SIDE_PX = 16.0
@@ -143,7 +143,7 @@ def test_where_no_die_can_lie_none_is_looked_at() -> None:
     def nowhere(_one: Candidate) -> bool:
         return False
 
-    assert found(faces, may_lie=nowhere) == ()
+    assert found(faces, is_possible=nowhere) == ()
     assert faces.slants == []
 
 
@@ -192,7 +192,7 @@ SIDES = (SIDE_PX, SIDE_PX)
 
 def candidates(image: npt.NDArray[np.uint8], side_px: tuple[float, float], *middles: Any) -> list[Candidate]:
     finder: Any = Middles(*middles)
-    return candidates_of(image, finder, side_px, UNSCALED)
+    return find_candidates(image, finder, side_px, UNSCALED)
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0, 0.5])
@@ -207,7 +207,7 @@ def test_a_candidate_is_where_the_finder_sees_it_in_the_scaled_picture(scale: fl
 
 def test_the_finder_is_given_whole_cells() -> None:
     finder: Any = Middles()
-    candidates_of(PLAIN[:150, :157], finder, SIDES, UNSCALED)
+    find_candidates(PLAIN[:150, :157], finder, SIDES, UNSCALED)
     assert finder.shapes == [(1, 3, 152, 160)]
 
 
@@ -217,7 +217,7 @@ def test_the_finder_is_given_whole_cells() -> None:
 def test_a_picture_is_looked_at_once_for_each_range_of_edges(side_px: tuple[float, float], scales: list[float]) -> None:
     finder: Any = Middles()
     image = np.zeros((400, 400, 3), dtype=np.uint8)
-    candidates_of(image, finder, side_px, UNSCALED)
+    find_candidates(image, finder, side_px, UNSCALED)
     assert [shape[2] / 400 for shape in finder.shapes] == pytest.approx(scales, abs=0.012)
 
 
@@ -249,7 +249,7 @@ def test_a_candidate_is_likelier_than_all_cells_around_it(across: float, down: f
     # dice so small that two middles in neighbouring cells are not yet taken for one
     small = FindingSettings(smallest_px=5.0, largest_px=12.8)
     finder: Any = Middles((50.5, 62.5, 8.0, 0.9), (50.5 + across, 62.5 + down, 8.0, 0.7))
-    (one,) = candidates_of(PLAIN, finder, (8.0, 8.0), small)
+    (one,) = find_candidates(PLAIN, finder, (8.0, 8.0), small)
     assert one.heat == pytest.approx(0.9, abs=1e-4)
 
 
