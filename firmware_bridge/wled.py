@@ -50,7 +50,7 @@ def check_lights(lights: int) -> int:
     return lights
 
 
-def checked_frame(colours: bytes, lights: int) -> bytes:
+def check_frame(colours: bytes, lights: int) -> bytes:
     """Return the frame; raises ValueError unless it has 3 bytes for each light."""
     if len(colours) != CHANNELS * lights:
         raise ValueError(f"a frame of {len(colours)} bytes for {lights} lights; expected {CHANNELS * lights}")
@@ -60,7 +60,7 @@ def checked_frame(colours: bytes, lights: int) -> bytes:
 _LINEARIZED = bytes(round(255 * linear_from_srgb(encoded / 255)) for encoded in range(256))
 
 
-def linearized(colours: bytes) -> bytes:
+def linearize(colours: bytes) -> bytes:
     """Convert an sRGB-encoded frame to linear light, byte by byte; encoded values below 7 are too dark for 8 bits."""
     return colours.translate(_LINEARIZED)
 
@@ -85,12 +85,12 @@ def _nearest_colour(value: int) -> int:
     return min((other for other in range(256) if other not in _COMMANDS), key=lambda other: abs(other - value))
 
 
-_NO_COMMANDS = bytes(_nearest_colour(value) for value in range(256))
+_REPLACEMENTS = bytes(_nearest_colour(value) for value in range(256))
 
 
-def without_commands(colours: bytes) -> bytes:
+def replace_commands(colours: bytes) -> bytes:
     """Replace each byte that WLED could interpret as a command by the nearest other one: at most 4 of 255 away."""
-    return colours.translate(_NO_COMMANDS)
+    return colours.translate(_REPLACEMENTS)
 
 
 def adalight_frame(colours: bytes) -> bytes:
@@ -156,8 +156,8 @@ class WledSerial:
         Raises PortGoneError when the cable is unplugged, WledError when the port has accepted nothing for 5 seconds or
         when the device's output proves that it is not a WLED.
         """
-        frame = checked_frame(colours, self.lights)
-        self._waiting = adalight_frame(without_commands(linearized(frame)))
+        frame = check_frame(colours, self.lights)
+        self._waiting = adalight_frame(replace_commands(linearize(frame)))
         self._shown_s = self._clock()
         self._listen()
         self._write(self._shown_s)
@@ -176,13 +176,13 @@ class WledSerial:
 
     def _listen(self) -> None:
         """Read the device's output, which detects an unplugged cable and other devices; WLED's own is ignored."""
-        said = self._port.read()
-        if not said:
+        received = self._port.read()
+        if not received:
             return
-        self._heard = (self._heard + said)[-_HEARD_BYTES:]
-        who = certain_foreign_device(self._heard)
-        if who not in (None, WLED):
-            raise WledError(f"{self._port.name} is {who} and not WLED; name the port of the WLED in the settings")
+        self._heard = (self._heard + received)[-_HEARD_BYTES:]
+        device = certain_foreign_device(self._heard)
+        if device not in (None, WLED):
+            raise WledError(f"{self._port.name} is {device} and not WLED; name the port of the WLED in the settings")
 
     def _is_stuck(self, now_s: float) -> bool:
         return bool(self._rest) and now_s >= self._progress_s + _STUCK_S
@@ -284,7 +284,7 @@ class WledNetwork:
         self._sequence = 1
         self._socket: socket.socket | None = None
         self._address: str | None = None
-        self._unknown: OSError | UnicodeError | None = None
+        self._unresolved: OSError | UnicodeError | None = None
         self._resolved = threading.Event()
         self._clock = clock
         self._asked_s = clock()
@@ -297,7 +297,7 @@ class WledNetwork:
 
     def show(self, colours: bytes) -> None:
         """Send a frame; raises WledError for an unknown name, and for network errors of earlier frames."""
-        frame = checked_frame(colours, self.lights)
+        frame = check_frame(colours, self.lights)
         if not self._resolved.is_set():
             if self._clock() >= self._asked_s + LOOK_UP_S:
                 raise WledError(
@@ -305,18 +305,18 @@ class WledNetwork:
                     "such as 192.168.1.40 needs no resolving"
                 )
             return
-        if self._unknown is not None or self._address is None:
+        if self._unresolved is not None or self._address is None:
             raise WledError(
-                f"no computer in this network is called {self.host!r} ({self._unknown}); is the WLED controller on? "
+                f"no computer in this network is called {self.host!r} ({self._unresolved}); is the WLED controller on? "
                 "Its address stands in its app and in the router's list"
-            ) from self._unknown
+            ) from self._unresolved
         try:
-            self._send(self._address, linearized(frame))
+            self._send(self._address, linearize(frame))
         except BlockingIOError:
             # the network is slower than the lights just now: the next frame, or the refresh, replaces this one
             return
         except OSError as error:
-            raise self._explained(error) from error
+            raise self._network_error(error) from error
 
     def close(self) -> None:
         """Close the socket; WLED returns to its own effect after 2.5 seconds."""
@@ -328,7 +328,7 @@ class WledNetwork:
         try:
             self._address = self._resolve(self.host, self._port)
         except (OSError, UnicodeError) as error:
-            self._unknown = error
+            self._unresolved = error
         finally:
             self._resolved.set()
 
@@ -342,7 +342,7 @@ class WledNetwork:
             self._sequence = self._sequence % _SEQUENCES + 1
             self._socket.send(packet)
 
-    def _explained(self, error: OSError) -> WledError:
+    def _network_error(self, error: OSError) -> WledError:
         where = self.host if self.host == self._address else f"{self.host} ({self._address})"
         if isinstance(error, ConnectionRefusedError):
             return WledError(

@@ -82,13 +82,10 @@ class _Edge:
 class _Slot:
     role: ButtonRole
     pin: int
+    name: str
     backoff: Backoff = field(default_factory=Backoff)
     device: Any = None
     debouncer: Debouncer | None = None
-
-    @property
-    def name(self) -> str:
-        return f"button {self.role.value!r} (GPIO{self.pin})"
 
 
 class Buttons:
@@ -113,7 +110,7 @@ class Buttons:
         pull_up: bool = True,
         settle_s: float = DEFAULT_SETTLE_S,
     ) -> None:
-        self._slots = [_Slot(role, pin) for role, pin in pins.items()]
+        self._slots = [_Slot(role, pin, f"button {role.value!r} (GPIO{pin})") for role, pin in pins.items()]
         self._clock = clock
         self._on_fault = on_fault
         self._factory = pin_factory

@@ -176,7 +176,7 @@ class GpioPinMap:
             places=place_pins,
             columns=column_pins,
             rows=row_pins,
-            status=_triple(status_pins),
+            status=_rgb_pins(status_pins),
             buzzer=buzzer_pin,
             buttons={ButtonRole(role): pin for role, pin in button_pins.items()},
         )
@@ -194,7 +194,7 @@ class GpioPinMap:
         )
 
 
-def _triple(pins: list[int]) -> tuple[int, int, int] | None:
+def _rgb_pins(pins: list[int]) -> tuple[int, int, int] | None:
     return (pins[0], pins[1], pins[2]) if len(pins) == 3 else None
 
 

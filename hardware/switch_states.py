@@ -38,15 +38,15 @@ def switch_states(reading: Scan, *, diodes: bool) -> tuple[SwitchState, ...]:
     states = []
     for number, row in enumerate(reading):
         for column, is_connected in enumerate(row):
-            has_way_round = not diodes and _has_way_round(reading, number, column)
-            if has_way_round:
+            has_other_path = not diodes and _has_other_path(reading, number, column)
+            if has_other_path:
                 states.append(SwitchState.DOUBTFUL)
             else:
                 states.append(SwitchState.CLOSED if is_connected else SwitchState.OPEN)
     return tuple(states)
 
 
-def _has_way_round(reading: Scan, row: int, column: int) -> bool:
+def _has_other_path(reading: Scan, row: int, column: int) -> bool:
     """Whether three other switches that read as closed connect the row to the column: along, across, and back.
 
     Readings are complete (switches connected by any path read as closed), so a longer path implies a short one.
@@ -144,7 +144,7 @@ class SwitchDebouncer:
                 switch.candidate, switch.since_s, switch.scans = state, time_s, 0
             switch.scans += 1
             if switch.scans >= MIN_SCANS and _has_passed(self._settle_s, switch.since_s, time_s):
-                self._believe(number, switch)
+                self._accept(number, switch)
 
     def snapshot(self, time_s: float) -> SwitchSnapshot | None:
         """Return the accepted state at ``time_s``, with the changes since the snapshot before.
@@ -153,7 +153,7 @@ class SwitchDebouncer:
         """
         if self._scans < MIN_SCANS or not _has_passed(self._settle_s, self._first_s, time_s):
             return None
-        believed = [
+        states = [
             SwitchState.DOUBTFUL if switch.stable is None or switch.chatters(time_s) else switch.stable
             for switch in self._switches
         ]
@@ -161,12 +161,12 @@ class SwitchDebouncer:
         self._changes.clear()
         return SwitchSnapshot(
             time_s,
-            closed=tuple(state is SwitchState.CLOSED for state in believed),
-            doubtful=tuple(state is SwitchState.DOUBTFUL for state in believed),
+            closed=tuple(state is SwitchState.CLOSED for state in states),
+            doubtful=tuple(state is SwitchState.DOUBTFUL for state in states),
             changes=changes,
         )
 
-    def _believe(self, number: int, switch: _Switch) -> None:
+    def _accept(self, number: int, switch: _Switch) -> None:
         switch.stable = switch.candidate
         if switch.candidate in (switch.last_certain, SwitchState.DOUBTFUL):
             return

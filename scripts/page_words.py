@@ -64,7 +64,7 @@ _SPEAKING = (
     "referee/web/*.py",
     "referee/web/drawing/*.py",
     "referee/doctor.py",
-    "referee/mapping/walks.py",
+    "referee/mapping/assignments.py",
     "referee/runtime/exposure.py",
     "referee/runtime/readers.py",
     "referee/runtime/sources.py",

@@ -22,16 +22,16 @@ from firmware_bridge.protocol.link import REFUSED_RETRY_S
 from firmware_bridge.protocol.messages import ResetCause
 
 _ABSENT = (PortGoneError, PortMissingError, ConnectionLostError)
-# Just after plugging in a port may not be ready, belongs to root until udev has seen to it, and is tried by programs
-# that look for modems.
-_PASSING = (PortDeniedError, PortTakenError, PortUnusableError)
+# A port that was just plugged in may not be ready, belongs to root until udev has changed that, and is opened by
+# programs that look for modems.
+_TRANSIENT = (PortDeniedError, PortTakenError, PortUnusableError)
 _ABSENT_LONGEST_S = 2.0
 _FIRST_RETRY_S = 0.25
 _LONGEST_RETRY_S = 10.0
-# Each opening may reset a stranger's device, so one that is certainly not ours is rarely tried again.
-_STRANGER_RETRY_S = 60.0
+# Each opening may reset a foreign device, so one that is certainly not the board is rarely tried again.
+_FOREIGN_RETRY_S = 60.0
 _TRUSTED_AFTER_S = 60.0
-_TOLD_AFTER_S = 5.0
+_REPORTED_AFTER_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,13 @@ class OutageTracker:
 
     def __init__(self) -> None:
         self._current: Outage | None = None
-        self._said: set[str] = set()
-        self._is_loss_said = False
+        self._reported: set[str] = set()
+        self._is_loss_reported = False
         self._has_worked = False
         self._failures = 0
         self._working_since_s: float | None = None
         self._retry_at_s = 0.0
-        self._restart_said_s: float | None = None
+        self._restart_reported_s: float | None = None
 
     @property
     def current(self) -> Outage | None:
@@ -84,7 +84,7 @@ class OutageTracker:
         """Note why an attempt failed or an answering board was lost; returns the message to show, if any."""
         if self._working_since_s is not None and now_s - self._working_since_s >= _TRUSTED_AFTER_S:
             self._failures = 0
-            self._said.clear()
+            self._reported.clear()
         self._working_since_s = None
         self._failures += 1
         self._retry_at_s = now_s + _retry_after_s(error, self._failures)
@@ -93,7 +93,7 @@ class OutageTracker:
             self._current = Outage(str(error), now_s, 1, error)
         else:
             self._current = replace(self._current, message=str(error), attempts=self._current.attempts + 1, error=error)
-        return None if is_first and isinstance(error, _PASSING) else self._announcement(error, now_s)
+        return None if is_first and isinstance(error, _TRANSIENT) else self._announcement(error, now_s)
 
     def worked(self, now_s: float, where: str, cause: int | None = None) -> str | None:
         """Note that the board answers on the port ``where``; returns the message to show, if any.
@@ -104,9 +104,9 @@ class OutageTracker:
         self._current = None
         if self._working_since_s is None:
             self._working_since_s = now_s
-        if not self._is_loss_said:
+        if not self._is_loss_reported:
             return None
-        self._is_loss_said = False
+        self._is_loss_reported = False
         if not is_again:
             return f"the board answers now, on {where}"
         meanwhile = " (it had hung, and restarted itself)" if cause == ResetCause.WATCHDOG else ""
@@ -114,21 +114,23 @@ class OutageTracker:
 
     def restarted(self, now_s: float, where: str, cause: int) -> str | None:
         """Note that the board restarted by itself; returns the message to show, if any."""
-        if self._restart_said_s is not None and now_s - self._restart_said_s < _TRUSTED_AFTER_S:
+        if self._restart_reported_s is not None and now_s - self._restart_reported_s < _TRUSTED_AFTER_S:
             return None
-        self._restart_said_s = now_s
+        self._restart_reported_s = now_s
         because = ", because it had hung" if cause == ResetCause.WATCHDOG else ""
         return f"the board on {where} restarted by itself{because}; lights and settings are as before"
 
     def _announcement(self, error: BridgeError, now_s: float) -> str | None:
         kind = "absent" if isinstance(error, _ABSENT) else str(error)
         is_long = (
-            self._current is not None and now_s - self._current.since_s >= _TOLD_AFTER_S and not self._is_loss_said
+            self._current is not None
+            and now_s - self._current.since_s >= _REPORTED_AFTER_S
+            and not self._is_loss_reported
         )
-        if kind in self._said and not is_long:
+        if kind in self._reported and not is_long:
             return None
-        self._said.add(kind)
-        self._is_loss_said = True
+        self._reported.add(kind)
+        self._is_loss_reported = True
         return str(error)
 
 
@@ -136,6 +138,6 @@ def _retry_after_s(error: BridgeError, failures: int) -> float:
     if isinstance(error, VersionError):
         return REFUSED_RETRY_S
     if isinstance(error, WrongDeviceError) and not isinstance(error, NoFirmwareError | SilentDeviceError):
-        return _STRANGER_RETRY_S
+        return _FOREIGN_RETRY_S
     longest_s = _ABSENT_LONGEST_S if isinstance(error, _ABSENT) else _LONGEST_RETRY_S
     return doubled_wait_s(_FIRST_RETRY_S, longest_s, failures)

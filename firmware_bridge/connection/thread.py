@@ -25,7 +25,7 @@ from firmware_bridge.errors import (
     WrongDeviceError,
 )
 from firmware_bridge.ports.port import Port
-from firmware_bridge.ports.selection import WantedBoard, candidates, others_like, which_one
+from firmware_bridge.ports.selection import WantedBoard, ask_which_port, candidates, similar_ports
 from firmware_bridge.ports.serial_ports import SerialPort, port_holders, serial_ports
 from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import HostLink
@@ -130,7 +130,7 @@ class ConnectionThread:
                 chosen = port
                 answering.append(f"{port} ({conversation.link.welcome.board})")
         if len(answering) > 1:
-            raise PortAmbiguousError(f"{len(answering)} boards answer: {'; '.join(answering)}; {which_one(found)}")
+            raise PortAmbiguousError(f"{len(answering)} boards answer: {'; '.join(answering)}; {ask_which_port(found)}")
         if not answering and silent:
             raise PortMissingError(f"none of {len(found)} boards is the referee's: {'; '.join(silent)}")
         return chosen
@@ -170,7 +170,7 @@ class ConnectionThread:
             opened.close()
 
     def _other_programs(self, port: SerialPort) -> str:
-        """Other programs that have the port open without a lock, and may take the board's messages."""
+        """Name other programs that have the port open without a lock, and may take the board's messages."""
         others = [str(holder) for holder in port_holders(port.device) if holder.pid != os.getpid()]
         return f" ({' and '.join(others)} has the port open, too, and may take its bytes)" if others else ""
 
@@ -250,7 +250,7 @@ class ConnectionThread:
     def _linked(self, event: Linked) -> None:
         self._state = ConnectionState.LINKED
         self._known = event.port
-        self._lookalikes = others_like(event.port, self._listed)
+        self._lookalikes = similar_ports(event.port, self._listed)
         cause = event.welcome.reset_cause if event.restarted else None
         sentence = self._outages.worked(event.time_s, event.port.device, cause)
         if sentence is None and event.restarted:
@@ -297,7 +297,7 @@ class ConnectionThread:
 
 
 def line_of(name: str, baud: int) -> SerialLine:
-    """The line behind a port: a UART's rate, at 10 bits a byte (8N1); unlimited for any other port."""
+    """Return the line behind a port: a UART's rate, at 10 bits a byte (8N1); unlimited for any other port."""
     return SerialLine(baud / _BITS_A_BYTE if _UART.fullmatch(Path(name).resolve().name) else None)
 
 

@@ -90,7 +90,7 @@ def only_port(wanted: WantedBoard, environment: InstallEnvironment) -> SerialPor
 
 
 def same_board(port: SerialPort, baud: int) -> WantedBoard:
-    """The specification by which the board on ``port`` is found again when its port returns with another name."""
+    """Return the specification that finds the board on ``port`` again when its port returns with another name."""
     if port.serial_number:
         return WantedBoard(None, port.vendor_id, port.product_id, port.serial_number, baud)
     return WantedBoard(port.device, baud=baud)
@@ -121,12 +121,12 @@ def await_restart(port: SerialPort, baud: int, environment: InstallEnvironment) 
     """Wait for the firmware of a board that was reset; ``None`` if it does not start within STARTUP_TIMEOUT_S."""
     with _connection(same_board(port, baud), environment) as connection:
 
-        def has_told() -> bool:
+        def is_decided() -> bool:
             outage = connection.outage
             stays_at_prompt = outage is not None and isinstance(outage.error, NoFirmwareError)
             return connection.welcome is not None or stays_at_prompt
 
-        connection.wait_for(has_told, STARTUP_TIMEOUT_S)
+        connection.wait_for(is_decided, STARTUP_TIMEOUT_S)
         return connection.welcome
 
 
@@ -196,7 +196,7 @@ def _find_prompt(port: SerialPort, baud: int, environment: InstallEnvironment, p
         try:
             name = candidates(wanted, serial_ports(environment.list_ports), port)[0].device
             with closing(environment.open_port(name, baud)) as opened:
-                if _prompted(opened, environment, until_s):
+                if _reaches_prompt(opened, environment, until_s):
                     return name
         # while the board resets, its port is away or still closing
         except PortError:
@@ -204,7 +204,7 @@ def _find_prompt(port: SerialPort, baud: int, environment: InstallEnvironment, p
     return None
 
 
-def _prompted(port: Port, environment: InstallEnvironment, until_s: float) -> bool:
+def _reaches_prompt(port: Port, environment: InstallEnvironment, until_s: float) -> bool:
     heard = b""
     while environment.clock() < until_s:
         port.write(_INTERRUPT)

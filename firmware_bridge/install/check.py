@@ -70,26 +70,26 @@ def check(
     progress("looking for the board", 0, 0)
     reached = identify(port, wanted.baud, environment, leave=not quick)
     if quick:
-        return BoardCheck(port, tuple(_answered(reached, firmware, pins)))
+        return BoardCheck(port, tuple(_check_running(reached, firmware, pins)))
     progress("waiting for its prompt", 0, 0)
     with bare_board(reached, wanted.baud, environment) as board:
         try:
             progress("comparing its files", 0, 0)
             survey = board.survey()
             manifest = installed_manifest(board, survey)
-            findings = list(_files(survey, firmware, manifest, pins))
-            findings += _faults(board, survey)
+            findings = list(_check_files(survey, firmware, manifest, pins))
+            findings += _read_fault(board, survey)
             is_on_usb = speaks_usb(board, survey)
             progress("starting the firmware", 0, 0)
         finally:
             board.reset()
     if survey.has_firmware and is_on_usb:
-        findings.append(_runs(await_restart(port, wanted.baud, environment)))
+        findings.append(_running_finding(await_restart(port, wanted.baud, environment)))
     return BoardCheck(port, tuple(findings))
 
 
 def compare_versions(installed: Version, ours: Version) -> Finding:
-    """Whether a board's firmware is the program's, older or newer, and what to do."""
+    """Find whether a board's firmware is the program's, older or newer, and what to do."""
     problem = version_problem(installed, ours)
     if problem is None:
         return Finding.ok("firmware", f"version {version_text(installed)}")
@@ -102,21 +102,23 @@ def equipment(welcome: Welcome) -> str:
     return f"{counts}, a buzzer" if welcome.buzzer else counts
 
 
-def _answered(reached: ReachedBoard, firmware: Firmware, pins: PinMap | None) -> Iterator[Finding]:
+def _check_running(reached: ReachedBoard, firmware: Firmware, pins: PinMap | None) -> Iterator[Finding]:
     welcome = reached.welcome
     if welcome is not None:
         yield compare_versions(welcome.firmware, firmware.version)
-        yield _pin_map(
+        yield _compare_pin_maps(
             welcome.pin_map_checksum, None if pins is None else pins.crc32, has=welcome.pin_map_checksum != 0
         )
-        yield _runs(welcome)
+        yield _running_finding(welcome)
     elif isinstance(reached.why_not, VersionError | NoFirmwareError):
         yield Finding.fault("firmware", str(reached.why_not))
     else:
         raise reached.why_not or WrongDeviceError(f"nothing is known of what is on {reached.port.device}")
 
 
-def _files(survey: Survey, firmware: Firmware, manifest: Manifest | None, pins: PinMap | None) -> Iterator[Finding]:
+def _check_files(
+    survey: Survey, firmware: Firmware, manifest: Manifest | None, pins: PinMap | None
+) -> Iterator[Finding]:
     is_old = survey.version[:2] < OLDEST_MICROPYTHON
     oldest = ".".join(map(str, OLDEST_MICROPYTHON))
     yield Finding(
@@ -135,12 +137,12 @@ def _files(survey: Survey, firmware: Firmware, manifest: Manifest | None, pins: 
     # another version's files differ, of course; what matters is whether they match their own manifest
     same_version = manifest is None or manifest.version == firmware.version
     wanted = firmware.manifest if same_version else manifest
-    yield from _differences(difference(wanted or firmware.manifest, survey.hashes, manifest))
+    yield from _describe_difference(difference(wanted or firmware.manifest, survey.hashes, manifest))
     there = survey.hashes.get(PIN_MAP_FILE)
-    yield _pin_map(there, None if pins is None else sha256(pins.device_json()), has=there is not None)
+    yield _compare_pin_maps(there, None if pins is None else sha256(pins.device_json()), has=there is not None)
 
 
-def _faults(board: BareBoard, survey: Survey) -> Iterator[Finding]:
+def _read_fault(board: BareBoard, survey: Survey) -> Iterator[Finding]:
     for file in FAULT_FILES:
         if file in survey.hashes:
             lines = [line.strip() for line in board.read(file).decode(errors="replace").splitlines() if line.strip()]
@@ -152,25 +154,25 @@ def _faults(board: BareBoard, survey: Survey) -> Iterator[Finding]:
             return
 
 
-def _differences(differs: Difference) -> Iterator[Finding]:
+def _describe_difference(differs: Difference) -> Iterator[Finding]:
     if differs.missing:
-        yield Finding.fault("files", f"missing on the board: {_named(differs.missing)}", _INSTALL)
+        yield Finding.fault("files", f"missing on the board: {_name_some(differs.missing)}", _INSTALL)
     if differs.altered:
-        yield Finding.fault("files", f"other than they should be: {_named(differs.altered)}", _INSTALL)
+        yield Finding.fault("files", f"other than they should be: {_name_some(differs.altered)}", _INSTALL)
     if differs.left_over:
         yield Finding.note(
             "files",
-            f"left over and of no use: {_named(differs.left_over)}",
+            f"left over and of no use: {_name_some(differs.left_over)}",
             "`./run hardware firmware install` removes them",
         )
-    if differs.is_none:
+    if differs.is_empty:
         yield Finding.ok("files", "each is as it should be")
 
 
-def _pin_map(there: str | int | None, wanted: str | int | None, *, has: bool) -> Finding:
+def _compare_pin_maps(there: str | int | None, wanted: str | int | None, *, has: bool) -> Finding:
     remedy = "`./run hardware firmware install --pins FILE` puts yours there"
     if not has:
-        return Finding.fault("pin map", "there is none on the board, so nothing hangs on its pins", remedy)
+        return Finding.fault("pin map", "there is none on the board, so nothing is connected to its pins", remedy)
     if wanted is None:
         return Finding.ok("pin map", "there is one; with --pins FILE it is compared with yours")
     if there != wanted:
@@ -178,7 +180,7 @@ def _pin_map(there: str | int | None, wanted: str | int | None, *, has: bool) ->
     return Finding.ok("pin map", "the board's is yours")
 
 
-def _runs(welcome: Welcome | None) -> Finding:
+def _running_finding(welcome: Welcome | None) -> Finding:
     if welcome is None:
         return Finding.fault(
             "board", "its firmware does not answer", "unplug it and plug it in again; else install anew"
@@ -186,6 +188,6 @@ def _runs(welcome: Welcome | None) -> Finding:
     return Finding.ok("board", f"{welcome.board} answers: {equipment(welcome)}")
 
 
-def _named(paths: tuple[str, ...]) -> str:
+def _name_some(paths: tuple[str, ...]) -> str:
     more = len(paths) - _MOST_NAMED
     return ", ".join(paths[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

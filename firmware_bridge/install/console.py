@@ -147,16 +147,16 @@ _FILE = TypeAdapter(tuple[str, str])
 _FACTS = TypeAdapter(tuple[str, tuple[int, ...], str, int])
 
 
-def read_survey(said: bytes) -> Survey:
+def read_survey(answer: bytes) -> Survey:
     """Read a board's answer, a JSON array in each line, the last about its interpreter; raises ValueError."""
-    *files, facts = said.splitlines()
+    *files, facts = answer.splitlines()
     hashes = dict(_FILE.validate_json(line, strict=True) for line in files)
     return Survey(hashes, *_FACTS.validate_json(facts, strict=True))
 
 
-def read_hexadecimal(said: bytes) -> bytes:
+def read_hexadecimal(answer: bytes) -> bytes:
     """Read bytes that a board wrote as hexadecimal digits; raises ValueError."""
-    return bytes.fromhex(said.decode("ascii"))
+    return bytes.fromhex(answer.decode("ascii"))
 
 
 class BareBoard:
@@ -167,7 +167,7 @@ class BareBoard:
 
     def __init__(self, port: str, baud: int) -> None:
         self._port = port
-        with self._explained("does not come to its prompt"):
+        with self._as_install_errors("does not come to its prompt"):
             self._transport = SerialTransport(port, baudrate=baud, timeout=_ANSWER_S)
             with contextlib.ExitStack() as unless_ready:
                 unless_ready.callback(self.close)
@@ -191,11 +191,11 @@ class BareBoard:
 
     def survey(self) -> Survey:
         """Read the contents of the board."""
-        return self._understood(read_survey, self._run(_SURVEY))
+        return self._parse(read_survey, self._run(_SURVEY))
 
     def read(self, path: str) -> bytes:
         """Read a small file."""
-        return self._understood(read_hexadecimal, self._run(_READ.format(path="/" + path)))
+        return self._parse(read_hexadecimal, self._run(_READ.format(path="/" + path)))
 
     def make_folders(self, paths: Iterable[str]) -> None:
         """Make missing folders, outer ones first."""
@@ -211,7 +211,7 @@ class BareBoard:
                 progress(written - told)
             told = written
 
-        with self._explained(f"could not take {path}"):
+        with self._as_install_errors(f"could not take {path}"):
             self._transport.fs_writefile(f"/{path}{NEW_SUFFIX}", data, _CHUNK_BYTES, tell)
 
     def swap(self, paths: Iterable[str]) -> None:
@@ -238,19 +238,19 @@ class BareBoard:
         self.close()
 
     def _run(self, code: str) -> bytes:
-        with self._explained("did not do what it was told"):
-            said: bytes = self._transport.exec(code)
-        return said
+        with self._as_install_errors("did not do what it was told"):
+            answer: bytes = self._transport.exec(code)
+        return answer
 
-    def _understood(self, read: Callable[[bytes], T], said: bytes) -> T:
+    def _parse(self, read: Callable[[bytes], T], answer: bytes) -> T:
         try:
-            return read(said)
+            return read(answer)
         except ValueError as error:
-            shown = said[-_SHOWN_BYTES:].decode("ascii", "backslashreplace")
+            shown = answer[-_SHOWN_BYTES:].decode("ascii", "backslashreplace")
             raise self._error("answered something else than what was asked", ascii(shown)) from error
 
     @contextlib.contextmanager
-    def _explained(self, what: str) -> Iterator[None]:
+    def _as_install_errors(self, what: str) -> Iterator[None]:
         # mpremote prints what it received when something fails; the message here has the essentials
         with contextlib.redirect_stdout(io.StringIO()):
             try:

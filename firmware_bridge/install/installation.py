@@ -99,7 +99,7 @@ def install(
             board.reset()
     welcome = None
     if is_on_usb:
-        welcome = _checked_welcome(await_restart(port, wanted.baud, environment), port, firmware, pins)
+        welcome = _check_welcome(await_restart(port, wanted.baud, environment), port, firmware, pins)
     return InstallResult(
         port=port,
         version=firmware.version,
@@ -215,7 +215,7 @@ class _FileUpdate:
             )
 
 
-def _checked_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmware, pins: PinMap | None) -> Welcome:
+def _check_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmware, pins: PinMap | None) -> Welcome:
     if welcome is None:
         raise InstallError(
             f"the firmware is on the board on {port.device}, but it does not answer; unplug it and plug it in again, "

@@ -95,7 +95,7 @@ def our_firmware(folder: Traversable, version: Version = FIRMWARE_VERSION) -> Fi
 
 
 def sha256(data: bytes) -> str:
-    """Give the SHA-256 of ``data`` in hexadecimal."""
+    """Return the SHA-256 of ``data`` in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -105,7 +105,7 @@ def version_text(version: Version) -> str:
 
 
 def version_problem(installed: Version, ours: Version = FIRMWARE_VERSION) -> tuple[str, str] | None:
-    """How a board's firmware differs from this program's, and what to do; ``None`` where it is the same."""
+    """Say how a board's firmware differs from this program's, and what to do; ``None`` if it is the same."""
     there, here = version_text(installed), version_text(ours)
     if installed == ours:
         return None
@@ -132,7 +132,7 @@ class Difference:
     left_over: tuple[str, ...]
 
     @property
-    def is_none(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether no required file differs."""
         return not self.missing and not self.altered
 

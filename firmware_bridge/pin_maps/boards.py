@@ -71,10 +71,10 @@ _S3_TAKEN: Mapping[int, str] = MappingProxyType(
     {
         19: "it is a wire of the USB socket",
         20: "it is a wire of the USB socket",
-        **dict.fromkeys(range(26, 33), "the module's flash memory hangs on it"),
+        **dict.fromkeys(range(26, 33), "the module's flash memory is connected to it"),
     }
 )
-_S3_STRAPPING = "the chip looks at it when it starts; what hangs on it can keep it from starting"
+_S3_STRAPPING = "the chip reads it when it starts; what is connected to it can keep it from starting"
 _S3_OCTAL = "modules with octal memory (such as N8R8, N16R8) need it themselves; others have it free"
 _S3_CONSOLE = "it is the console's serial line on most boards"
 _S3_DELICATE: Mapping[int, str] = MappingProxyType(
@@ -150,7 +150,7 @@ _PINS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 
 def example_pin_map(board: str = "pico", button_roles: tuple[str, ...] = ("end turn", "hint", "take back")) -> str:
-    """An example pin map for one of BOARDS: 64 lights, a matrix of 8 × 8 switches, a button per role, a buzzer.
+    """Return an example pin map for one of BOARDS: 64 lights, a matrix of 8 × 8 switches, a button per role, a buzzer.
 
     Raises KeyError for an unknown board.
     """
@@ -159,7 +159,7 @@ def example_pin_map(board: str = "pico", button_roles: tuple[str, ...] = ("end t
     buttons = "\n".join(f"{name} = {pin}" for name, pin in zip(names, pins["buttons"].split(), strict=False))
     number, tx, rx = pins["uart"].split()
     return f"""\
-# What hangs on which pin of the board. Leave out what you don't have. Pins are numbers as beside the board, 28 or
+# What is connected to which pin. Leave out what you don't have. Pins are numbers as printed on the board, 28 or
 # "{kind.pin_name(28)}"; the {kind.title} has {kind.usable_text}.
 # `./run hardware firmware pins FILE` checks this file.
 # `./run hardware firmware install --pins FILE` puts it on the board.
@@ -170,7 +170,7 @@ board = "{board}"
 # What the referee calls it.
 name = "{kind.title}"
 
-# How it is joined to the referee's computer: "usb", or "uart" with a section [uart].
+# How it is connected to the referee's computer: "usb", or "uart" with a section [uart].
 link = "usb"
 
 # A UART instead of USB: its number, its pins, bits a second.

@@ -74,7 +74,7 @@ def _read(values: Mapping[str, Any], button_roles: Collection[str], source: str,
     lights, matrix, switches = _lights(top, pins), _matrix(top, pins), _switches(top, pins)
     buttons, buzzer = _buttons(top, pins, button_roles), _buzzer(top, pins)
     if not faults and not (lights or matrix or switches or buttons or buzzer):
-        faults.append(f"nothing hangs on the board; give it at least one of {', '.join(_SECTIONS[1:])}")
+        faults.append(f"nothing is connected to the board; give it at least one of {', '.join(_SECTIONS[1:])}")
     return PinMap(
         board=kind,
         name=name,

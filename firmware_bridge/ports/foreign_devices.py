@@ -76,23 +76,23 @@ _PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09, 0x0A, 0x0D}
 def is_known_device(heard: bytes) -> bool:
     """Whether the output identifies the device."""
     text = _lines(heard)
-    return any(stranger.says.search(text) for stranger in _SIGNATURES)
+    return any(signature.says.search(text) for signature in _SIGNATURES)
 
 
 def certain_foreign_device(heard: bytes) -> str | None:
-    """Name of the device if the output proves that it can't be the referee's board; else ``None``."""
+    """Return the name of the device if the output proves that it can't be the referee's board; else ``None``."""
     text = _lines(heard)
     certain = (one.what for one in _SIGNATURES if not one.could_be_ours and one.says.search(text))
     return next(certain, None)
 
 
 def foreign_device_error(port: str, heard: bytes, baud: int) -> WrongDeviceError:
-    """The error that names the device on ``port`` by its output ``heard``, which contained no valid packet."""
+    """Make the error that names the device on ``port`` by its output ``heard``, which contained no valid packet."""
     text = _lines(heard)
-    for stranger in _SIGNATURES:
-        if stranger.says.search(text):
-            kind = NoFirmwareError if stranger.could_be_ours else WrongDeviceError
-            return kind(f"{port} is {stranger.what}; {stranger.advice}")
+    for signature in _SIGNATURES:
+        if signature.says.search(text):
+            kind = NoFirmwareError if signature.could_be_ours else WrongDeviceError
+            return kind(f"{port} is {signature.what}; {signature.advice}")
     if not heard:
         return SilentDeviceError(
             f"nothing answers on {port}; if the referee's board is there, press its reset button or plug it in again; "
@@ -113,7 +113,7 @@ def _lines(heard: bytes) -> bytes:
 
 
 def _first_line(text: bytes) -> str | None:
-    """The first complete line of text, shortened; ``None`` if it is not text."""
+    """Return the first complete line of text, shortened; ``None`` if it is not text."""
     if sum(byte in _PRINTABLE for byte in text) < 0.9 * len(text):
         return None
     lines = [line.strip() for line in text.decode("ascii", errors="replace").split("\n")]

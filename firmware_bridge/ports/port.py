@@ -143,7 +143,7 @@ def _port_error(
     if number in (errno.EACCES, errno.EPERM):
         return PortDeniedError(f"this user may not open {name}; {_permission_advice(name)}")
     if number in (errno.EAGAIN, errno.EWOULDBLOCK, errno.EBUSY):
-        return PortTakenError(f"{name} is in use {_by_whom(name, find_holders(name))}")
+        return PortTakenError(f"{name} is in use {_describe_holders(name, find_holders(name))}")
     if number in (errno.ENOTTY, errno.EISDIR, errno.EINVAL) and not _is_character_device(name):
         return PortUnusableError(
             f"{name} is not a serial port; expected one such as /dev/ttyACM0; {ports_named(serial_ports(list_records))}"
@@ -164,7 +164,7 @@ def ports_named(ports: Sequence[SerialPort]) -> str:
 
 
 def _error_number(error: BaseException) -> int | None:
-    """The system's error number, which pyserial drops when a port can't be configured."""
+    """Return the system's error number, which pyserial drops when a port can't be configured."""
     if isinstance(error, termios.error):
         return error.args[0] if error.args and isinstance(error.args[0], int) else None
     if isinstance(error, OSError) and error.errno is not None:
@@ -183,7 +183,7 @@ def _is_character_device(name: str) -> bool:
         return False
 
 
-def _by_whom(name: str, who: Sequence[PortHolder]) -> str:
+def _describe_holders(name: str, who: Sequence[PortHolder]) -> str:
     own = [holder for holder in who if holder.pid == os.getpid()]
     others = [holder for holder in who if holder.pid != os.getpid()]
     if others:

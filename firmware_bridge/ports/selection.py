@@ -58,13 +58,13 @@ def candidates(
     known: SerialPort | None = None,
     lookalikes: Collection[str] = (),
 ) -> tuple[SerialPort, ...]:
-    """The ports that the wanted board may be on; more than one only if nothing was specified.
+    """Return the ports that the wanted board may be on; more than one only if nothing was specified.
 
     Args:
         wanted: the specification.
         ports: the existing ports.
         known: the port on which the board answered before; it is found by its USB numbers under any name.
-        lookalikes: the names of ``others_like`` it then, which have other devices.
+        lookalikes: the names of ``similar_ports`` it then, which have other devices.
 
     Raises:
         PortMissingError: it is on none of them; names those there are.
@@ -74,19 +74,21 @@ def candidates(
     if again:
         return again
     if wanted.port is not None:
-        return (_named(wanted, ports),)
+        return (_port_by_name(wanted, ports),)
     if wanted.is_any:
-        return _likely(ports)
+        return _likely_ports(ports)
     fitting = [port for port in ports if port.vendor_id is not None and wanted.fits(port)]
     if not fitting:
         raise PortMissingError(f"found no port for {wanted}; {ports_named(ports)}")
     if len(fitting) > 1:
-        raise PortAmbiguousError(f"{len(fitting)} ports fit {wanted}: {_listed(fitting)}; {which_one(fitting)}")
+        raise PortAmbiguousError(
+            f"{len(fitting)} ports fit {wanted}: {_list_ports(fitting)}; {ask_which_port(fitting)}"
+        )
     return (fitting[0],)
 
 
-def others_like(board: SerialPort, ports: Sequence[SerialPort]) -> frozenset[str]:
-    """The names of other ports with the same USB numbers as the board's port.
+def similar_ports(board: SerialPort, ports: Sequence[SerialPort]) -> frozenset[str]:
+    """Return the names of other ports with the same USB numbers as the board's port.
 
     Many serial converters have no serial number: the one beside the board's may be a 3D printer's.
     """
@@ -96,7 +98,7 @@ def others_like(board: SerialPort, ports: Sequence[SerialPort]) -> frozenset[str
 def _same_board_ports(
     wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort, lookalikes: Collection[str]
 ) -> tuple[SerialPort, ...]:
-    """The ports where the board of ``known`` may be now; none if it is gone, so that a spare one may be used."""
+    """Return the ports where the board of ``known`` may be now; none if it is gone, so that a spare one may be used."""
     alike = tuple(port for port in ports if _is_same_board(port, known) and port.device not in lookalikes)
     for name in (known.device, wanted.port):
         if any(port.device == name for port in alike):
@@ -104,8 +106,8 @@ def _same_board_ports(
     if len(alike) < 2 or wanted.is_any:
         return alike
     raise PortAmbiguousError(
-        f"the board that was on {known.device} is gone, and {len(alike)} are like it: {_listed(alike)}; "
-        f"{which_one(alike)}"
+        f"the board that was on {known.device} is gone, and {len(alike)} are like it: {_list_ports(alike)}; "
+        f"{ask_which_port(alike)}"
     )
 
 
@@ -117,7 +119,7 @@ def _is_same_board(port: SerialPort, known: SerialPort) -> bool:
     )
 
 
-def _named(wanted: WantedBoard, ports: Sequence[SerialPort]) -> SerialPort:
+def _port_by_name(wanted: WantedBoard, ports: Sequence[SerialPort]) -> SerialPort:
     name = wanted.port or ""
     # a link, such as those in /dev/serial/by-id, is followed
     target = str(Path(name).resolve())
@@ -130,7 +132,7 @@ def _named(wanted: WantedBoard, ports: Sequence[SerialPort]) -> SerialPort:
     return SerialPort(name)
 
 
-def _likely(ports: Sequence[SerialPort]) -> tuple[SerialPort, ...]:
+def _likely_ports(ports: Sequence[SerialPort]) -> tuple[SerialPort, ...]:
     found = tuple(port for port in ports if port.vendor_id in OWN_USB_VENDORS)
     if found:
         return found
@@ -138,11 +140,11 @@ def _likely(ports: Sequence[SerialPort]) -> tuple[SerialPort, ...]:
     raise PortMissingError(f"found no Pico and no Espressif board on USB; {ports_named(ports)}{elsewhere}")
 
 
-def _listed(ports: Sequence[SerialPort]) -> str:
+def _list_ports(ports: Sequence[SerialPort]) -> str:
     return "; ".join(str(port) for port in ports)
 
 
-def which_one(ports: Sequence[SerialPort]) -> str:
+def ask_which_port(ports: Sequence[SerialPort]) -> str:
     """Ask which of several ports to use, with their differences."""
     numbers = [port.serial_number for port in ports]
     if all(numbers) and len(set(numbers)) == len(numbers):

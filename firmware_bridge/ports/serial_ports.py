@@ -80,7 +80,7 @@ def serial_ports(listed: Callable[[], Iterable[Any]] = list_ports.comports) -> t
 
 
 def _natural(name: str) -> tuple[tuple[str, int], ...]:
-    """A sort key that puts ttyUSB2 before ttyUSB10."""
+    """Return a sort key that puts ttyUSB2 before ttyUSB10."""
     return tuple((text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", name) if text or digits)
 
 
@@ -109,11 +109,11 @@ def port_holders(device: str, proc: Path = _PROC) -> tuple[PortHolder, ...]:
     means that it is unknown. ``proc`` is the kernel's process file system.
     """
     path = os.path.realpath(device)
-    pids = {*_with_it_open(path, proc), *_with_a_lock(path, proc)}
+    pids = {*_pids_with_open_file(path, proc), *_pids_with_lock(path, proc)}
     return tuple(sorted(PortHolder(pid, name) for pid in pids if (name := _program_name(pid, proc)) is not None))
 
 
-def _with_it_open(path: str, proc: Path) -> Iterable[int]:
+def _pids_with_open_file(path: str, proc: Path) -> Iterable[int]:
     with suppress(OSError):
         for process in proc.iterdir():
             if process.name.isdecimal() and _has_open(process, path):
@@ -130,7 +130,7 @@ def _has_open(process: Path, path: str) -> bool:
     return False
 
 
-def _with_a_lock(path: str, proc: Path) -> Iterable[int]:
+def _pids_with_lock(path: str, proc: Path) -> Iterable[int]:
     try:
         node = os.stat(path)  # noqa: PTH116 - a plain string from realpath
         locks = (proc / "locks").read_text()
@@ -154,7 +154,7 @@ def _program_name(pid: int, proc: Path) -> str | None:
 
 
 def _python_module(process: Path) -> str | None:
-    """The module that a Python process runs, because "python" alone would tell an owner nothing."""
+    """Return the module that a Python process runs, because "python" alone would tell an owner nothing."""
     with suppress(OSError):
         arguments = (process / "cmdline").read_text(errors="replace").split("\0")
         if "-m" in arguments[:-1]:

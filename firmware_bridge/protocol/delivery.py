@@ -14,7 +14,7 @@ HANDLING_S_PER_BYTE = 60e-6
 
 
 @dataclass
-class Sent:
+class SentPacket:
     """An unacknowledged packet; ``sent_s`` is when the line had carried its last transmission."""
 
     sequence: int
@@ -40,7 +40,7 @@ class SendWindow:
     def __init__(self, size: int, timer: RetransmissionTimer) -> None:
         self._size = size
         self._timer = timer
-        self._outstanding: deque[Sent] = deque()
+        self._outstanding: deque[SentPacket] = deque()
         self._next_sequence = 0
         self._due_s: float | None = None
         self._moved_on_s = 0.0
@@ -77,11 +77,11 @@ class SendWindow:
         wanted = frozenset(kinds)
         return sum(sent.kind in wanted for sent in self._outstanding)
 
-    def send(self, kind: int, payload: bytes, now_s: float) -> Sent:
+    def send(self, kind: int, payload: bytes, now_s: float) -> SentPacket:
         """Number a packet and keep it until it is acknowledged; there must be room."""
         if not self.has_room:
             raise ValueError(f"{len(self._outstanding)} packets are outstanding; {self._size} is the most")
-        sent = Sent(self._next_sequence, kind, payload, now_s)
+        sent = SentPacket(self._next_sequence, kind, payload, now_s)
         self._next_sequence = (self._next_sequence + 1) % SEQUENCE_NUMBERS
         self._outstanding.append(sent)
         if len(self._outstanding) == 1:
@@ -132,7 +132,7 @@ class SendWindow:
         self._start_timer(now_s)
         return True
 
-    def resend(self, now_s: float) -> tuple[Sent, ...]:
+    def resend(self, now_s: float) -> tuple[SentPacket, ...]:
         """Return the packets to send again now, in order, and restart the timer; none if none are due."""
         if not self._must_resend:
             return ()
@@ -262,7 +262,7 @@ class RetransmissionTimer:
         """The smoothed round-trip time; ``None`` before the first measurement."""
         return self._smoothed_s
 
-    def allow(self, answer_s: float) -> None:
+    def allow_for_answer(self, answer_s: float) -> None:
         """Increase the minimum timeout by the transmission time of an answer."""
         self._shortest_s = min(MAX_TIMEOUT_S, MIN_TIMEOUT_S + answer_s)
         self._estimate_s = max(self._shortest_s, self._estimate_s)
@@ -277,7 +277,7 @@ class RetransmissionTimer:
         timeout recovered at once, instead of to twice the measured one, packets would be sent again too early for ever.
         """
         if not is_resent or (self._smoothed_s is not None and round_trip_s > self._smoothed_s):
-            self._measured(round_trip_s)
+            self._measure(round_trip_s)
         shortest_s = self._estimate_s
         longest_s = min(MAX_TIMEOUT_S, 2 * shortest_s) if is_resent else shortest_s
         self._timeout_s = min(longest_s, max(shortest_s, self._timeout_s))
@@ -287,7 +287,7 @@ class RetransmissionTimer:
         longest_s = min(MAX_TIMEOUT_S, _MAX_BACK_OFF * self._estimate_s)
         self._timeout_s = max(self._timeout_s, min(longest_s, _BACK_OFF * self._timeout_s))
 
-    def _measured(self, round_trip_s: float) -> None:
+    def _measure(self, round_trip_s: float) -> None:
         if self._smoothed_s is None:
             self._smoothed_s = round_trip_s
             self._variation_s = round_trip_s / 2
@@ -317,13 +317,13 @@ class SerialLine:
         """When it has carried everything written; 0 if the rate is unknown."""
         return self._free_s
 
-    def takes_s(self, count: int) -> float:
+    def transmission_s(self, count: int) -> float:
         """Transmission time of ``count`` bytes by themselves; 0 if the rate is unknown."""
         return 0.0 if self._bytes_per_s is None else count / self._bytes_per_s
 
-    def carried_s(self, count: int, now_s: float) -> float:
+    def arrival_s(self, count: int, now_s: float) -> float:
         """When the last of ``count`` bytes written now arrives at the other end."""
         if self._bytes_per_s is None:
             return now_s
-        self._free_s = max(self._free_s, now_s) + self.takes_s(count)
+        self._free_s = max(self._free_s, now_s) + self.transmission_s(count)
         return self._free_s

@@ -17,7 +17,7 @@ from firmware_bridge.protocol.delivery import (
     Receiver,
     RetransmissionTimer,
     SendWindow,
-    Sent,
+    SentPacket,
     SerialLine,
 )
 from firmware_bridge.protocol.messages import (
@@ -135,7 +135,7 @@ class HostLink:
     def use_line(self, line: SerialLine) -> None:
         """Set the line of a newly opened port, whose buffer the timer takes into account."""
         self._line = line
-        self._timer.allow(line.takes_s(ANSWER_BYTES))
+        self._timer.allow_for_answer(line.transmission_s(ANSWER_BYTES))
 
     def begin(self, now_s: float, session: int) -> None:
         """Begin a new session by sending HELLO from now on.
@@ -177,7 +177,7 @@ class HostLink:
         if self.state is LinkState.LINKED:
             self._converse(packets, now_s)
         self._counts.sent += len(packets)
-        return b"".join([self._framed(packet, now_s) for packet in packets])
+        return b"".join([self._encode(packet, now_s) for packet in packets])
 
     def next_due_s(self, now_s: float) -> float | None:
         """When ``outgoing`` is due unless bytes arrive or a message is sent before; not earlier than ``now_s``.
@@ -191,8 +191,8 @@ class HostLink:
         if self._must_answer or self._window.must_resend:
             return now_s
         due_s = min(self._heartbeat.due_s, self._heard_s + SILENT_AFTER_S)
-        if self._window.has_room and self._outbox.has_any(self._may_go):
-            due_s = min(due_s, now_s if self._outbox.has_any(self._is_no_light) else self._lights_go_s)
+        if self._window.has_room and self._outbox.has_any(self._may_be_sent):
+            due_s = min(due_s, now_s if self._outbox.has_any(self._is_other_than_lights) else self._lights_due_s)
         if self._window.due_s is not None:
             due_s = min(due_s, self._window.due_s)
         if self._window.stuck_since_s is not None:
@@ -314,8 +314,8 @@ class HostLink:
         again = self._window.resend(now_s)
         self._counts.resent += len(again)
         packets += [self._sequenced(sent) for sent in again]
-        may_go = self._may_go if now_s >= self._lights_go_s else self._is_no_light
-        while self._window.has_room and (queued := self._outbox.next(may_go)) is not None:
+        may_be_sent = self._may_be_sent if now_s >= self._lights_due_s else self._is_other_than_lights
+        while self._window.has_room and (queued := self._outbox.next(may_be_sent)) is not None:
             if self.welcome is not None and len(queued.payload) > self.welcome.largest_payload:
                 self._counts.too_long += 1
             else:
@@ -330,10 +330,10 @@ class HostLink:
     def _answer(self, packets: list[Packet]) -> None:
         """Acknowledge what arrived, with a separate packet if there is no other one."""
         if self._receiver.must_report_gap:
-            packets.append(self._bare(Kind.MISSING))
+            packets.append(self._empty_packet(Kind.MISSING))
             self._receiver.gap_reported()
         elif self._receiver.must_acknowledge and not packets:
-            packets.append(self._bare(Kind.ACKNOWLEDGED))
+            packets.append(self._empty_packet(Kind.ACKNOWLEDGED))
         if packets:
             self._receiver.acknowledged()
 
@@ -342,19 +342,19 @@ class HostLink:
         return self._receiver.must_acknowledge or self._receiver.must_report_gap
 
     @property
-    def _lights_go_s(self) -> float:
+    def _lights_due_s(self) -> float:
         return self._line.free_s - LIGHTS_AHEAD_S
 
-    def _may_go(self, queued: QueuedMessage) -> bool:
-        return self._is_no_light(queued) or self._window.outstanding_of(_LIGHTS) < LIGHT_FRAMES_OUTSTANDING
+    def _may_be_sent(self, queued: QueuedMessage) -> bool:
+        return self._is_other_than_lights(queued) or self._window.outstanding_of(_LIGHTS) < LIGHT_FRAMES_OUTSTANDING
 
     @staticmethod
-    def _is_no_light(queued: QueuedMessage) -> bool:
+    def _is_other_than_lights(queued: QueuedMessage) -> bool:
         return queued.slot is not MessageSlot.LIGHTS
 
-    def _framed(self, packet: Packet, now_s: float) -> bytes:
+    def _encode(self, packet: Packet, now_s: float) -> bytes:
         frame = packet_frame(packet)
-        at_s = self._line.carried_s(len(frame), now_s)
+        at_s = self._line.arrival_s(len(frame), now_s)
         if at_s > now_s and is_sequenced(packet.kind):
             self._window.delivered_at(packet.sequence, at_s)
         return frame
@@ -363,10 +363,10 @@ class HostLink:
         kind, payload = encode_message(message)
         return Packet(kind, self._session, 0, self._receiver.expected, payload)
 
-    def _bare(self, kind: Kind) -> Packet:
+    def _empty_packet(self, kind: Kind) -> Packet:
         return Packet(kind, self._session, 0, self._receiver.expected)
 
-    def _sequenced(self, sent: Sent) -> Packet:
+    def _sequenced(self, sent: SentPacket) -> Packet:
         return Packet(sent.kind, self._session, sent.sequence, self._receiver.expected, sent.payload)
 
     # changes of state

@@ -132,10 +132,10 @@ def decode_packet(data: bytes) -> Packet:
     if len(data) > SMALLEST_PACKET + LARGEST_PAYLOAD:
         raise PacketLongError(f"a packet of {len(data)} bytes; the largest has {SMALLEST_PACKET + LARGEST_PAYLOAD}")
     body = data[: -_CHECKSUM.size]
-    (told,) = _CHECKSUM.unpack_from(data, len(body))
-    counted = zlib.crc32(body)
-    if told != counted:
-        raise PacketChecksumError(f"a packet with the checksum {told:08x}; its bytes give {counted:08x}")
+    (stated,) = _CHECKSUM.unpack_from(data, len(body))
+    computed = zlib.crc32(body)
+    if stated != computed:
+        raise PacketChecksumError(f"a packet with the checksum {stated:08x}; that of its bytes is {computed:08x}")
     kind, session, sequence, acknowledged = _HEADER.unpack_from(body)
     return Packet(kind, session, sequence, acknowledged, body[_HEADER.size :])
 
@@ -246,7 +246,7 @@ class FrameReader:
             self._partial += piece
 
     def _close(self) -> bytes | None:
-        """The packet of the frame that a zero just ended; ``None`` if it is invalid."""
+        """Return the packet of the frame that a zero just ended; ``None`` if it is invalid."""
         encoded = bytes(self._partial)
         self._partial.clear()
         self._is_skipping = False

@@ -198,17 +198,17 @@ class Outbox:
         """Start a new session: the settings come first, then the lights; all other messages are dropped."""
         self._waiting = {slot: self._lasting[slot] for slot in MessageSlot if slot in self._lasting}
 
-    def has_any(self, may_go: Callable[[QueuedMessage], bool]) -> bool:
+    def has_any(self, may_be_sent: Callable[[QueuedMessage], bool]) -> bool:
         """Whether there is a message that may be sent."""
-        return self._first(may_go) is not None
+        return self._first(may_be_sent) is not None
 
-    def next(self, may_go: Callable[[QueuedMessage], bool]) -> QueuedMessage | None:
+    def next(self, may_be_sent: Callable[[QueuedMessage], bool]) -> QueuedMessage | None:
         """Remove and return the first message that may be sent; ``Leave`` is sent when nothing else waits."""
-        queued = self._first(may_go)
+        queued = self._first(may_be_sent)
         return None if queued is None else self._waiting.pop(queued.slot)
 
-    def _first(self, may_go: Callable[[QueuedMessage], bool]) -> QueuedMessage | None:
+    def _first(self, may_be_sent: Callable[[QueuedMessage], bool]) -> QueuedMessage | None:
         for slot, queued in self._waiting.items():
-            if (slot is not MessageSlot.LEAVE or len(self._waiting) == 1) and may_go(queued):
+            if (slot is not MessageSlot.LEAVE or len(self._waiting) == 1) and may_be_sent(queued):
                 return queued
         return None

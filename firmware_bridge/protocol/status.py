@@ -50,12 +50,12 @@ class LinkStatistics:
     """A link's figures at one moment.
 
     Attributes:
-        counts: what was counted.
-        packets: valid packets that came in.
-        dropped: frames that were no packets, by why.
+        counts: the counters.
+        packets: valid packets received.
+        dropped: frames that were not valid packets, by reason.
         replaced: messages replaced by newer ones before they were sent.
         round_trip_s: the smoothed round-trip time; ``None`` before the first measurement.
-        timeout_s: how long the link now waits for an acknowledgement.
+        timeout_s: the present retransmission timeout.
     """
 
     counts: Counts = field(default_factory=Counts)
@@ -67,16 +67,16 @@ class LinkStatistics:
 
 
 class LinkState(enum.Enum):
-    """Where the link stands."""
+    """The state of a link."""
 
     IDLE = "idle"
-    """Nothing was begun yet."""
+    """No session was begun yet."""
     HANDSHAKING = "handshaking"
-    """HELLO is being said."""
+    """HELLO is being sent."""
     LINKED = "linked"
     """The device answered."""
     REFUSED = "refused"
-    """The device speaks no version that we do; ``refusal`` says which. Begin again after 10 s."""
+    """The device supports none of the host's versions; ``refusal`` has its own. Begin again after 10 s."""
     LOST = "lost"
     """``lost_because`` says why. Begin again, with another session."""
 
@@ -85,12 +85,12 @@ class LossCause(enum.Enum):
     """Why a link was lost."""
 
     RESTARTED = "restarted"
-    """The device doesn't know the session: it has started anew."""
+    """The device doesn't know the session: it has restarted."""
     UNACKNOWLEDGED = "unacknowledged"
-    """What was sent was not acknowledged for 3 s."""
+    """Packets were not acknowledged for 3 s."""
     INCOMPLETE = "incomplete"
-    """Something that the device sent has been missing for 3 s, though later things came."""
+    """A packet of the device has been missing for 3 s, although later ones arrived."""
     SILENT = "silent"
-    """Nothing came for 2 s."""
+    """Nothing arrived for 2 s."""
     NO_WELCOME = "no welcome"
-    """HELLO was not answered for 2 s; the port may be another by now."""
+    """HELLO was not answered for 2 s; the board may have another port by now."""

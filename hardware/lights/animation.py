@@ -50,7 +50,7 @@ RHYTHMS: Mapping[Pattern, Rhythm] = MappingProxyType(
 
 
 def brightness(pattern: Pattern, time_s: float, *, smooth: bool = True) -> float:
-    """Brightness, 0 to 1, of a light ``time_s`` seconds after its pattern began.
+    """Return the brightness, 0 to 1, of a light ``time_s`` seconds after its pattern began.
 
     With ``smooth`` false it is 0 or 1, for a pin that is only on or off. Time is rounded to microseconds, so that a
     change is exactly at the moment returned by ``next_change_s``. Raises ValueError for a time before the beginning.
@@ -95,7 +95,7 @@ def _since_start_us(time_s: float) -> int:
     return to_microseconds(time_s)
 
 
-_SHORTEST_POINTING_MS = 1000
+_SHORTEST_SLOT_MS = 1000
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Animation:
 
     lights: Mapping[str, Light] = field(default_factory=dict)
     lit_since_s: Mapping[str, float] = field(default_factory=dict)
-    pointing_since_s: float = 0.0
+    alternating_since_s: float = 0.0
     mood: Mood | None = None
     mood_since_s: float = 0.0
     sound: Sound = Sound.SILENCE
@@ -121,7 +121,9 @@ class Animation:
                 place: self.lit_since_s[place] if self.lights.get(place) == light else time_s
                 for place, light in lights.items()
             },
-            pointing_since_s=self.pointing_since_s if list(lights.items()) == list(self.lights.items()) else time_s,
+            alternating_since_s=self.alternating_since_s
+            if list(lights.items()) == list(self.lights.items())
+            else time_s,
             mood=signal.mood,
             mood_since_s=self.mood_since_s if signal.mood is self.mood else time_s,
             sound=signal.sound if heard_anew else self.sound,
@@ -129,7 +131,7 @@ class Animation:
         )
 
     def brightness_of(self, place: str, time_s: float, *, smooth: bool) -> float:
-        """Brightness, 0 to 1, of a place's light; 0 if it is not lit."""
+        """Return the brightness, 0 to 1, of a place's light; 0 if it is not lit."""
         light = self.lights.get(place)
         if light is None:
             return 0.0
@@ -148,7 +150,7 @@ class Animation:
         """Return the tone that sounds now, in hertz; 0 for none."""
         return sounds.frequency_hz(self.sound, time_s - self.sound_since_s)
 
-    def pointed_at(self, time_s: float) -> tuple[str | None, float]:
+    def alternating_place(self, time_s: float) -> tuple[str | None, float]:
         """Return the place shown now on shared LEDs, and its brightness, 0 or 1.
 
         The places alternate in the signal's order, so that a turn is shown from its start to its end; each gets whole
@@ -156,23 +158,23 @@ class Animation:
         """
         if not self.lights:
             return None, 0.0
-        place, since_s = self._pointing(time_s)
+        place, since_s = self._alternation(time_s)
         elapsed_s = max(0.0, time_s - since_s)
         return place, brightness(self.lights[place].pattern, elapsed_s, smooth=False)
 
-    def next_pointing_change_s(self, time_s: float) -> float | None:
-        """Return when ``pointed_at`` changes next, after ``time_s``; ``None`` if it won't."""
+    def next_alternation_s(self, time_s: float) -> float | None:
+        """Return when ``alternating_place`` changes next, after ``time_s``; ``None`` if it won't."""
         if not self.lights:
             return None
-        place, since_s = self._pointing(time_s)
+        place, since_s = self._alternation(time_s)
         pattern = self.lights[place].pattern
-        blinks = _shifted(next_change_s(pattern, max(0.0, time_s - since_s), smooth=False), since_s)
-        moves = since_s + _turn_ms(self.lights[place]) / 1000 if len(self.lights) > 1 else None
+        blinks = _add_start(next_change_s(pattern, max(0.0, time_s - since_s), smooth=False), since_s)
+        moves = since_s + _slot_ms(self.lights[place]) / 1000 if len(self.lights) > 1 else None
         return earliest((blinks, moves))
 
     def next_tone_s(self, time_s: float) -> float | None:
         """Return when ``frequency_hz`` changes next, after ``time_s``; ``None`` if it won't."""
-        return _shifted(sounds.next_change_s(self.sound, time_s - self.sound_since_s), self.sound_since_s)
+        return _add_start(sounds.next_change_s(self.sound, time_s - self.sound_since_s), self.sound_since_s)
 
     def next_light_s(self, place: str, time_s: float, *, smooth: bool) -> float | None:
         """Return when the place's ``brightness_of`` changes next, after ``time_s``; ``None`` if it won't."""
@@ -180,32 +182,32 @@ class Animation:
         if light is None:
             return None
         since_s = self.lit_since_s[place]
-        return _shifted(next_change_s(light.pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
+        return _add_start(next_change_s(light.pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
 
     def next_status_s(self, time_s: float, *, smooth: bool) -> float | None:
         """Return when ``status`` changes next, after ``time_s``; ``None`` if it won't."""
         if self.mood is None:
             return None
         pattern, since_s = MOOD_STYLES[self.mood].pattern, self.mood_since_s
-        return _shifted(next_change_s(pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
+        return _add_start(next_change_s(pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
 
-    def _pointing(self, time_s: float) -> tuple[str, float]:
+    def _alternation(self, time_s: float) -> tuple[str, float]:
         """Return the place shown now, and since when."""
-        round_us = sum(_turn_ms(light) for light in self.lights.values()) * 1000
-        elapsed_us = max(0, to_microseconds(time_s - self.pointing_since_s))
+        round_us = sum(_slot_ms(light) for light in self.lights.values()) * 1000
+        elapsed_us = max(0, to_microseconds(time_s - self.alternating_since_s))
         start_us = elapsed_us - elapsed_us % round_us
         for place, light in self.lights.items():
-            end_us = start_us + _turn_ms(light) * 1000
+            end_us = start_us + _slot_ms(light) * 1000
             if elapsed_us < end_us:
-                return place, self.pointing_since_s + start_us / 1e6
+                return place, self.alternating_since_s + start_us / 1e6
             start_us = end_us
         raise AssertionError("a moment within the round lies in one of its turns")
 
 
-def _turn_ms(light: Light) -> int:
+def _slot_ms(light: Light) -> int:
     period_ms = RHYTHMS[light.pattern].period_ms
-    return period_ms * math.ceil(_SHORTEST_POINTING_MS / period_ms)
+    return period_ms * math.ceil(_SHORTEST_SLOT_MS / period_ms)
 
 
-def _shifted(moment_s: float | None, since_s: float) -> float | None:
+def _add_start(moment_s: float | None, since_s: float) -> float | None:
     return None if moment_s is None else since_s + moment_s

@@ -58,7 +58,7 @@ class _PinDriver(ABC):
     @abstractmethod
     def _set(self, time_s: float) -> None: ...
 
-    def _opened(self, device: T) -> T:
+    def _register(self, device: T) -> T:
         """Register a device to be turned off and closed with this driver."""
         self._outputs.callback(device.close)  # type: ignore[attr-defined]
         return device
@@ -76,7 +76,7 @@ class _SingleLed(_PinDriver):
     def __init__(self, name: str, pin: int, *, active_high: bool, pin_factory: Factory | None) -> None:
         super().__init__(name, pin_factory)
         self._led: Any = self._attempt(
-            lambda: self._opened(LED(pin, active_high=active_high, pin_factory=self._factory))
+            lambda: self._register(LED(pin, active_high=active_high, pin_factory=self._factory))
         )
         self._lit = False
 
@@ -113,12 +113,12 @@ class EdgeLed(_SingleLed):
         self._line = line
 
     def _is_lit(self, time_s: float) -> bool:
-        place, level = self._animation.pointed_at(time_s)
+        place, level = self._animation.alternating_place(time_s)
         return place is not None and self._line in column_and_row(place) and level >= _HALF
 
     def next_change_s(self, time_s: float) -> float | None:
         """Return when the place shown, or its brightness, changes next."""
-        return self._animation.next_pointing_change_s(time_s)
+        return self._animation.next_alternation_s(time_s)
 
 
 class StatusLed(_PinDriver):
@@ -195,7 +195,7 @@ class BuzzerDriver(_PinDriver):
         self._passive = kind is BuzzerKind.PASSIVE
         device = PWMOutputDevice if self._passive else LED
         self._buzzer: Any = self._attempt(
-            lambda: self._opened(device(pin, active_high=active_high, pin_factory=self._factory))
+            lambda: self._register(device(pin, active_high=active_high, pin_factory=self._factory))
         )
         self._frequency_hz = 0.0
 

@@ -75,23 +75,23 @@ class Panel:
         now_s = self._clock() if time_s is None else time_s
         self._signal = signal
         for slot in self._slots:
-            self._use(slot, now_s, signal)
+            self._update(slot, now_s, signal)
 
     def tick(self, time_s: float | None = None) -> None:
         """Advance patterns and sounds, and try failed drivers again when they are due."""
         now_s = self._clock() if time_s is None else time_s
         for slot in self._slots:
-            self._use(slot, now_s, None)
+            self._update(slot, now_s, None)
 
     def next_change_s(self, time_s: float | None = None) -> float | None:
         """Return when ``tick`` is due next (a pattern, a tone, a retry); ``None`` if never."""
         now_s = self._clock() if time_s is None else time_s
-        return earliest(self._next_of(slot, now_s) for slot in self._slots)
+        return earliest(self._next_change_of(slot, now_s) for slot in self._slots)
 
     def close(self) -> None:
         """Turn everything off and release every driver; failures are ignored."""
         for slot in self._slots:
-            self._drop(slot)
+            self._close_driver(slot)
 
     def __enter__(self) -> Panel:
         return self
@@ -99,7 +99,7 @@ class Panel:
     def __exit__(self, *_exc_info: object) -> None:
         self.close()
 
-    def _use(self, slot: _Slot, now_s: float, fresh: Signal | None) -> None:
+    def _update(self, slot: _Slot, now_s: float, new_signal: Signal | None) -> None:
         """Bring one driver up to date: make it when due, pass it a new signal, or call its ``tick``."""
         try:
             if slot.driver is None:
@@ -107,11 +107,11 @@ class Panel:
                     return
                 slot.driver = slot.source.make()
                 # a sound belongs to its moment: a driver that recovers later shows the signal silently
-                shown = fresh or (self._signal and replace(self._signal, sound=Sound.SILENCE))
+                shown = new_signal or (self._signal and replace(self._signal, sound=Sound.SILENCE))
                 if shown is not None:
                     slot.driver.show(shown, now_s)
-            elif fresh is not None:
-                slot.driver.show(fresh, now_s)
+            elif new_signal is not None:
+                slot.driver.show(new_signal, now_s)
             elif isinstance(slot.driver, AnimatedDriver):
                 slot.driver.tick(now_s)
         except DRIVER_FAULTS as error:
@@ -120,7 +120,7 @@ class Panel:
             self._worked(slot, now_s)
 
     def _failed(self, slot: _Slot, now_s: float, error: Exception) -> None:
-        self._drop(slot)
+        self._close_driver(slot)
         is_news = slot.backoff.is_news(now_s)
         message = str(error) or type(error).__name__
         slot.backoff, slot.fault = slot.backoff.failed(now_s), message
@@ -141,7 +141,7 @@ class Panel:
         if self._on_recovery is not None:
             self._on_recovery(f"{slot.source.name} works again.")
 
-    def _next_of(self, slot: _Slot, now_s: float) -> float | None:
+    def _next_change_of(self, slot: _Slot, now_s: float) -> float | None:
         if slot.driver is None:
             return slot.backoff.retry_at_s
         moments = [slot.driver.next_change_s(now_s)] if isinstance(slot.driver, AnimatedDriver) else []
@@ -150,7 +150,7 @@ class Panel:
         return earliest(moments)
 
     @staticmethod
-    def _drop(slot: _Slot) -> None:
+    def _close_driver(slot: _Slot) -> None:
         driver, slot.driver = slot.driver, None
         if driver is None:
             return

@@ -46,20 +46,20 @@ TONES: Mapping[Sound, tuple[Tone, ...]] = MappingProxyType(
 
 
 def frequency_hz(sound: Sound, time_s: float) -> float:
-    """Frequency ``time_s`` seconds after the sound began; 0 in rests, before and after it."""
+    """Return the frequency ``time_s`` seconds after the sound began; 0 in rests, before and after it."""
     time_us = to_microseconds(time_s)
     return next((tone.frequency_hz for start, end, tone in _timeline(sound) if start <= time_us < end), 0.0)
 
 
 def next_change_s(sound: Sound, time_s: float) -> float | None:
-    """When, after ``time_s`` seconds into the sound, the next tone or rest begins; ``None`` after its end."""
+    """Return when, after ``time_s`` seconds into the sound, the next tone or rest begins; ``None`` after its end."""
     edges = [edge for start, end, _ in _timeline(sound) for edge in (start, end)]
     following = min((edge for edge in edges if edge > to_microseconds(time_s)), default=None)
     return None if following is None else following / 1e6
 
 
 def _timeline(sound: Sound) -> list[tuple[int, int, Tone]]:
-    """Start and end of every tone in whole microseconds, so that edges compare exactly."""
+    """Return start and end of every tone in whole microseconds, so that edges compare exactly."""
     timeline: list[tuple[int, int, Tone]] = []
     start = 0
     for tone in TONES[sound]:

@@ -33,7 +33,7 @@ def render(signal: Signal, grid: PlaceGrid, *, caption: bool = True) -> Text:
                 text.append(f" {_DARK} ".ljust(width + 3), style="dim")
             else:
                 mark = ROLE_STYLES[light.role].mark
-                text.append(f"{mark[:1]}{place}{mark[1:]}".ljust(width + 2), style=_painted(light.colour))
+                text.append(f"{mark[:1]}{place}{mark[1:]}".ljust(width + 2), style=_text_style(light.colour))
                 text.append(" ")
         text.rstrip()
         text.append("\n")
@@ -53,7 +53,9 @@ def render(signal: Signal, grid: PlaceGrid, *, caption: bool = True) -> Text:
 def status_line(signal: Signal) -> Text:
     """Return the mood, coloured and in words, and the signal's sentence, on one line."""
     style = MOOD_STYLES[signal.mood]
-    text = Text.assemble((f"[{signal.mood.value}]", TextStyle.combine([_painted(style.colour), TextStyle(bold=True)])))
+    text = Text.assemble(
+        (f"[{signal.mood.value}]", TextStyle.combine([_text_style(style.colour), TextStyle(bold=True)]))
+    )
     words = " ".join(signal.words.split())
     if words:
         text.append(f" {words}")
@@ -102,8 +104,8 @@ class TerminalDriver:
         self._shown = None
 
 
-def _painted(colour: Colour) -> TextStyle:
-    """Black on the colour, or white on the two dark ones, whichever is more readable."""
+def _text_style(colour: Colour) -> TextStyle:
+    """Return black on the colour, or white on the two dark ones, whichever is more readable."""
     if colour is Colour.OFF:
         return TextStyle(dim=True)
     red, green, blue = colour.value

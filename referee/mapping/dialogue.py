@@ -12,8 +12,8 @@ from rich.text import Text
 from common.phrases import shortened
 from hardware.lights.light_map import LightMap
 from hardware.lights.signals import Colour, Light, LightRole, Mood, Pattern, Signal
-from referee.mapping.light_location import Spot, locate_light
-from referee.mapping.walks import LightWalk, Walk
+from referee.mapping.assignments import LightAssignment, SwitchAssignment
+from referee.mapping.light_location import LightLocation, locate_light
 from referee.wiring.sensor_map import SwitchReport
 from vision.cameras import Camera
 from vision.frame import Image
@@ -56,7 +56,7 @@ class LightFinder:
     layout: TableLayout
     pairs: int = PAIRS
 
-    def find(self, light: int, show: ShowLight) -> Spot:
+    def find(self, light: int, show: ShowLight) -> LightLocation:
         """Switch a light off and on a few times and locate it; raises CameraError."""
         off, on = [self._look(show, None)], []
         for _ in range(self.pairs):
@@ -73,45 +73,47 @@ class LightFinder:
                 return frame.image
 
 
-def walk_lights(walk: LightWalk, show: ShowLight, ask: Ask, say: Say, finder: LightFinder | None = None) -> None:
+def assign_lights(
+    assignment: LightAssignment, show: ShowLight, ask: Ask, say: Say, finder: LightFinder | None = None
+) -> None:
     """Go through the lights; with a ``finder``, a person is only asked about uncertain ones.
 
     Ends after the last light, when the person finishes, or when the input ends.
     """
-    say(walk.HELP)
+    say(assignment.HELP)
     watched = -1
-    while (light := walk.light) is not None:
+    while (light := assignment.light) is not None:
         # If the person went back to a light, the camera would only repeat its result, so the person decides.
-        spot = None if finder is None or light <= watched else finder.find(light, show)
+        location = None if finder is None or light <= watched else finder.find(light, show)
         watched = max(watched, light)
-        if spot is not None and spot.place is not None and not spot.doubt:
-            say(f"Light {light}: {spot.place}.")
-            walk.answer(spot.place)
+        if location is not None and location.place is not None and not location.doubt:
+            say(f"Light {light}: {location.place}.")
+            assignment.answer(location.place)
             continue
-        if spot is not None:
-            near = f", nearest to {spot.place}" if spot.place else ""
-            say(f"Light {light}: I am not sure: {spot.doubt}{near}.")
-        if not _ask_about(walk, light, show, ask, say):
+        if location is not None:
+            near = f", nearest to {location.place}" if location.place else ""
+            say(f"Light {light}: I am not sure: {location.doubt}{near}.")
+        if not _ask_about(assignment, light, show, ask, say):
             return
 
 
-def _ask_about(walk: LightWalk, light: int, show: ShowLight, ask: Ask, say: Say) -> bool:
+def _ask_about(assignment: LightAssignment, light: int, show: ShowLight, ask: Ask, say: Say) -> bool:
     """Ask until this light is answered or left; returns false when the input has ended."""
     show(light)
-    while walk.light == light:
+    while assignment.light == light:
         try:
-            text = ask(walk.prompt)
+            text = ask(assignment.prompt)
         except EOFError:
-            walk.finished = True
+            assignment.finished = True
             return False
-        said = walk.answer(text)
-        if said:
-            say(said)
+        reply = assignment.answer(text)
+        if reply:
+            say(reply)
     return True
 
 
-def walk_switches(
-    walk: Walk,
+def assign_switches(
+    assignment: SwitchAssignment,
     switches: Callable[[], SwitchReport | None],
     typed: Callable[[], Sequence[str]],
     wait: Callable[[], object],
@@ -122,32 +124,32 @@ def walk_switches(
     ``switches`` returns the newest report with the changes since the last call, ``typed`` the lines typed since, with
     ``EOFError`` at the end of the input; ``wait`` waits a moment for either.
     """
-    say(walk.HELP)
+    say(assignment.HELP)
     prompt = ""
     is_there: bool | None = None
-    while not walk.is_over:
+    while not assignment.is_over:
         report = switches()
-        was_there, is_there = is_there, _is_settled(report, is_there)
+        was_there, is_there = is_there, _is_readable(report, is_there)
         if was_there is None and is_there:
-            _tell(say, _closed_already(report))
+            _say_if_any(say, _initially_closed(report))
         elif was_there is not None and was_there != is_there:
             say("The board answers again." if is_there else "The board does not answer; I wait for it.")
-        for closed in _closings(report):
-            _tell(say, walk.closed(closed))
+        for closed in _new_closings(report):
+            _say_if_any(say, assignment.closed(closed))
         try:
             lines = typed()
         except EOFError:
             return False
         for line in lines:
-            _tell(say, walk.answer(line))
-        if is_there and not walk.is_over and walk.prompt != prompt:
-            prompt = walk.prompt
+            _say_if_any(say, assignment.answer(line))
+        if is_there and not assignment.is_over and assignment.prompt != prompt:
+            prompt = assignment.prompt
             say(prompt)
         wait()
     return True
 
 
-def _is_settled(report: SwitchReport | None, before: bool | None) -> bool | None:
+def _is_readable(report: SwitchReport | None, before: bool | None) -> bool | None:
     """Whether the switches are readable; ``None`` until they are for the first time."""
     if report is None or all(report.doubtful):
         # A board that has just started can't read its switches yet, so a switch that closes now didn't change.
@@ -155,14 +157,14 @@ def _is_settled(report: SwitchReport | None, before: bool | None) -> bool | None
     return True
 
 
-def _closed_already(report: SwitchReport | None) -> str:
+def _initially_closed(report: SwitchReport | None) -> str:
     closed = [] if report is None else [str(number) for number, is_closed in enumerate(report.closed) if is_closed]
     if not closed:
         return ""
     return f"Closed already: {shortened(closed)}. Take every piece off the board; a switch that stays closed is stuck."
 
 
-def _closings(report: SwitchReport | None) -> list[list[int]]:
+def _new_closings(report: SwitchReport | None) -> list[list[int]]:
     """Return the switches that closed and stayed closed, grouped by moment."""
     together_s = 0.05
     moments: list[tuple[float, list[int]]] = []
@@ -190,6 +192,6 @@ def saved_map_sentence(kind: str, path: Path, named: Path | None, setting: str) 
     return f"The {kind} is in {path}; {setting} uses it."
 
 
-def _tell(say: Say, sentence: str) -> None:
+def _say_if_any(say: Say, sentence: str) -> None:
     if sentence:
         say(sentence)

@@ -23,13 +23,13 @@ _MAD_TO_SIGMA = 1.4826
 _NOISE_SIGMAS = 8.0
 _BLUR_SHARE = 0.12
 """Smoothing radius, in squares: about the size of a light seen through a board's top."""
-_RIVAL_SHARE = 0.6
+_SECOND_PEAK_SHARE = 0.6
 _EDGE_SHARE = 0.12
 _OUTSIDE_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Spot:
+class LightLocation:
     """The result for one light.
 
     ``place`` is its square, ``None`` for none. ``doubt`` is the reason to ask a person, empty when certain. ``pixel``
@@ -44,7 +44,7 @@ class Spot:
 
 def locate_light(
     off: Sequence[Image], on: Sequence[Image], camera: CameraModel, pose: Pose, layout: TableLayout
-) -> Spot:
+) -> LightLocation:
     """Locate the light that shines in the pictures ``on`` and is dark in ``off``.
 
     ``on[k]`` was taken between ``off[k]`` and ``off[k + 1]``, so there is one more of ``off``. Each is height x width x
@@ -61,13 +61,13 @@ def locate_light(
     y, x = np.unravel_index(int(np.argmax(smooth)), smooth.shape)
     peak = float(smooth[y, x])
     if peak < max(LEAST_GREY_LEVELS, _NOISE_SIGMAS * noise):
-        return Spot(None, "I see no light that goes on and off", grey_levels=max(0.0, peak))
+        return LightLocation(None, "I see no light that goes on and off", grey_levels=max(0.0, peak))
     pixel = (float(x), float(y))
     place, doubt = _place(pixel, camera, pose, layout)
-    rival = _rival(smooth, (int(y), int(x)), square_px)
-    if rival > _RIVAL_SHARE * peak:
+    second_peak = _second_peak(smooth, (int(y), int(x)), square_px)
+    if second_peak > _SECOND_PEAK_SHARE * peak:
         doubt = "it shines in two places, or is mirrored"
-    return Spot(place, doubt, pixel, peak)
+    return LightLocation(place, doubt, pixel, peak)
 
 
 def _change(before: Image, lit: Image, after: Image) -> FloatArray:
@@ -97,7 +97,7 @@ def _blurred(change: FloatArray, sigma_px: float) -> FloatArray:
     return np.asarray(cv2.GaussianBlur(change.astype(np.float32), (0, 0), sigma_px), dtype=np.float64)
 
 
-def _rival(smooth: FloatArray, peak: tuple[int, int], square_px: float) -> float:
+def _second_peak(smooth: FloatArray, peak: tuple[int, int], square_px: float) -> float:
     """Return the strongest change more than a square away from the peak."""
     rows, columns = np.ogrid[: smooth.shape[0], : smooth.shape[1]]
     away = (rows - peak[0]) ** 2 + (columns - peak[1]) ** 2 > square_px**2

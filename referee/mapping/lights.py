@@ -17,16 +17,16 @@ from hardware.lights.light_map import LightMap, write_light_map
 from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Mood, Signal, Sound
 from referee.errors import ConfigError
+from referee.mapping.assignments import LightAssignment
 from referee.mapping.dialogue import (
     Ask,
     LightFinder,
+    assign_lights,
     line_printer,
     one_light_map,
     one_light_signal,
     saved_map_sentence,
-    walk_lights,
 )
-from referee.mapping.walks import LightWalk
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import light_settings
 from referee.settings.table_layout import grid_of, layout_for
@@ -76,14 +76,14 @@ def map_lights(
             sources += linked.controller.driver_sources()
         panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic))
         finder = stack.enter_context(_light_finder(configuration, open_camera)) if options.by_camera else None
-        walk = LightWalk(count, game.places)
-        walk_lights(walk, lambda number: panel.show(one_light_signal(number)), ask, say, finder)
-    places, status = walk.places_of_lights()
+        assignment = LightAssignment(count, game.places)
+        assign_lights(assignment, lambda number: panel.show(one_light_signal(number)), ask, say, finder)
+    places, status = assignment.places_of_lights()
     if not places and not status:
         say("No light is under any square; nothing was written.")
         return 1
     write_light_map(LightMap(places, status, lights=count, pin_map_crc=pin_map_crc), options.out)
-    say(walk.summary())
+    say(assignment.summary())
     named, setting = configuration.settings.lights.light_map, f'light_map = "{options.out}" below [lights]'
     say(saved_map_sentence("light map", options.out, named, setting))
     return 0

@@ -15,8 +15,8 @@ from engine.registry import load
 from hardware.grid import PlaceGrid, column_and_row
 from referee.commands.keyboard import PolledLines
 from referee.errors import ConfigError
-from referee.mapping.dialogue import line_printer, saved_map_sentence, walk_switches
-from referee.mapping.walks import SquareWalk, SwitchWalk
+from referee.mapping.assignments import AssignmentBySquare, AssignmentBySwitch
+from referee.mapping.dialogue import assign_switches, line_printer, saved_map_sentence
 from referee.rendering.board_text import draws_ascii
 from referee.sensing.health import health_file, load_health, sensors_out
 from referee.sensing.values import SensorSnapshot
@@ -62,14 +62,14 @@ def map_sensors(configuration: Configuration, options: SensorMapOptions, console
     game = load(configuration.settings.game.name)
     plan = wiring_plan(configuration.settings, configuration.sources, game.places, making="sensor map")
     with open_switches(plan, say) as switches:
-        walk = (SwitchWalk if options.by_switch else SquareWalk)(switches.count, game.places)
-        walk_switches(walk, switches.read, PolledLines(lines).poll, lambda: switches.wait(_LISTEN_S), say)
+        assignment = (AssignmentBySwitch if options.by_switch else AssignmentBySquare)(switches.count, game.places)
+        assign_switches(assignment, switches.read, PolledLines(lines).poll, lambda: switches.wait(_LISTEN_S), say)
         count, checksum = switches.count, switches.pin_map_crc
-    if not walk.found:
+    if not assignment.found:
         say("No switch is under any square; nothing was written.")
         return 1
-    save_sensor_map(SensorMap(walk.found, count, checksum), options.out)
-    say(walk.summary())
+    save_sensor_map(SensorMap(assignment.found, count, checksum), options.out)
+    say(assignment.summary())
     named, setting = configuration.settings.sensors.map, f'map = "{options.out}" below [sensors]'
     say(saved_map_sentence("sensor map", options.out, named, setting))
     return 0

@@ -75,7 +75,7 @@ class Controller:
         self._plan = plan
 
     def driver_sources(self) -> tuple[DriverSource, ...]:
-        """Sources of the panel's drivers for the board's lights and buzzer; none if the board has no lights."""
+        """Return the sources of drivers for the board's lights and buzzer; none if the board has no lights."""
         light_map = self._plan.light_map
         if "board" not in self._plan.drivers or light_map is None:
             return ()
@@ -85,16 +85,16 @@ class Controller:
         )
 
     def presses(self) -> list[ButtonRole]:
-        """Roles of the buttons pressed since the last call, in order."""
-        self._take()
+        """Return the roles of the buttons pressed since the last call, in order."""
+        self._process_events()
         roles, self._presses = self._presses, []
         return roles
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
         """Return the state of the switches, ``None`` while the board is away; times are on the connection's clock."""
         del now_s
-        self._take()
-        report, sensor_map = self._with_changes(), self._plan.sensor_map
+        self._process_events()
+        report, sensor_map = self._take_report(), self._plan.sensor_map
         return None if report is None or sensor_map is None else by_place(report, sensor_map)
 
     def switches(self) -> SensorsReported | None:
@@ -102,10 +102,10 @@ class Controller:
 
         Its ``changes`` are those since the last call.
         """
-        self._take()
-        return self._with_changes()
+        self._process_events()
+        return self._take_report()
 
-    def _with_changes(self) -> SensorsReported | None:
+    def _take_report(self) -> SensorsReported | None:
         if self._report is None:
             return None
         moved, self._moved = tuple(self._moved), []
@@ -118,11 +118,11 @@ class Controller:
         output = ControllerLights(self._connection, light_map.lights)
         return PixelDriver("board lights", output, light_map, brightness=self._plan.brightness)
 
-    def _take(self) -> None:
+    def _process_events(self) -> None:
         for event in self._connection.poll():
-            self._hear(event)
+            self._process(event)
 
-    def _hear(self, event: BoardEvent) -> None:
+    def _process(self, event: BoardEvent) -> None:
         match event:
             case ButtonChanged(action=ButtonAction.PRESSED, button=button):
                 self._press(button)
@@ -130,12 +130,12 @@ class Controller:
                 self._report = event
                 self._moved += event.changes
             case Linked(welcome=welcome):
-                self._forget()
+                self._forget_switches()
                 self._said.clear()
-                for sentence in mismatches(welcome, self._plan):
+                for sentence in find_mismatches(welcome, self._plan):
                     self._say_once(sentence)
             case Lost():
-                self._forget()
+                self._forget_switches()
             case FaultReported(text=text, code=code):
                 self._say_once(f"The board says: {text or f'fault {code}'}.")
             case LogLine(level=level, text=text) if level >= _ERROR_LEVEL:
@@ -143,7 +143,7 @@ class Controller:
             case EventsDropped(presses=presses) if presses:
                 self._say(f"{presses} presses of the board's buttons came too fast to count.")
 
-    def _forget(self) -> None:
+    def _forget_switches(self) -> None:
         """Discard the state of the switches: the board reports all of it again when it is back."""
         self._report = None
         self._moved.clear()
@@ -163,7 +163,7 @@ class Controller:
             self._say(sentence)
 
 
-def mismatches(welcome: Welcome, plan: WiringPlan) -> Iterator[str]:
+def find_mismatches(welcome: Welcome, plan: WiringPlan) -> Iterator[str]:
     """Describe how the answering board does not fit this program or the maps."""
     other = version_problem(welcome.firmware)
     if other is not None:

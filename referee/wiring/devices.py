@@ -29,7 +29,7 @@ from hardware.switches import GpioSwitches
 from referee.errors import ConfigError, CorrectionError
 from referee.sensing.health import HealthFile, load_health
 from referee.sensing.values import SensorSource
-from referee.wiring.controller import Controller, mismatches
+from referee.wiring.controller import Controller, find_mismatches
 from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import PinSensors, SwitchReport
 
@@ -86,7 +86,7 @@ def open_switches(plan: WiringPlan, say: Callable[[str], None]) -> Iterator[Swit
                 raise ConfigError(
                     "the board has no switches; name them in its pin map, then `./run hardware firmware install`"
                 )
-            for sentence in mismatches(welcome, plan):
+            for sentence in find_mismatches(welcome, plan):
                 say(sentence)
             yield SwitchesOnController(linked, welcome.switches, welcome.pin_map_checksum)
     elif plan.switch_source is SwitchSource.PINS and plan.switch_pins is not None:
@@ -189,7 +189,7 @@ class OpenedDevices:
     sensor_lag_s: float = 0.0
 
     def presses(self) -> list[ButtonRole]:
-        """Roles of the board's buttons pressed since the last call."""
+        """Return the roles of the board's buttons pressed since the last call."""
         return [] if self.controller is None else self.controller.presses()
 
     def put_back(self, place: Place) -> str:

@@ -20,7 +20,7 @@ from firmware_bridge.protocol.messages import ResetCause, Welcome
 from referee.errors import ConfigError
 from referee.sensing.health import health_file, load_health, sensors_out
 from referee.settings.configuration import Configuration
-from referee.wiring.controller import mismatches
+from referee.wiring.controller import find_mismatches
 from referee.wiring.devices import LinkedController, linked_controller
 from referee.wiring.plan import WiringPlan, plan_and_problems
 
@@ -58,7 +58,7 @@ def ask_wled(host: str) -> dict[str, Any]:
 def check_wires(
     configuration: Configuration, ports: Sequence[SerialPort], connect: Connect, ask_wled: AskWled
 ) -> Iterator[Finding]:
-    """Are the maps complete, does the board answer, can WLED be reached, which sensors are switched off?"""
+    """Yield findings about the maps, the board, WLED, and sensors that are switched off."""
     settings = configuration.settings
     try:
         places = tuple(load(settings.game.name).places)
@@ -86,7 +86,7 @@ def check_wires(
 
 
 def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
-    """Does the board answer, what is it, does it fit the maps, and how good is its link?"""
+    """Yield findings about the board: whether it answers, what it is, whether it fits the maps, and its link."""
     try:
         with connect(plan) as linked:
             welcome = linked.welcome()
@@ -99,9 +99,9 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
     except BridgeError as error:
         yield Finding.fault("board", str(error), "docs/troubleshooting.md says more; the game goes on without it")
         return
-    yield Finding.ok("board", f"{port or 'a board'}: {_what_it_is(welcome)}")
-    for misfit in mismatches(welcome, plan):
-        yield Finding.fault("board", misfit, "docs/hardware.md explains it")
+    yield Finding.ok("board", f"{port or 'a board'}: {_describe(welcome)}")
+    for mismatch in find_mismatches(welcome, plan):
+        yield Finding.fault("board", mismatch, "docs/hardware.md explains it")
     if welcome.reset_cause == ResetCause.WATCHDOG:
         remedy = "once is harmless; if it repeats, run `./run hardware firmware check` and check the board's power"
         yield Finding.note("board", "its watchdog restarted it last: it had hung", remedy)
@@ -109,15 +109,15 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
 
 
 def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
-    """Does the WLED answer, and does it have as many lights as the map needs?"""
+    """Find whether the WLED answers, and has as many lights as the map needs."""
     remedy = "is it on and in this network? Its address stands in its app and in the router's list"
     try:
-        told = ask_wled(plan.wled_host)
+        info = ask_wled(plan.wled_host)
     except (OSError, ValueError) as error:
         return Finding.fault("WLED", f"{plan.wled_host} does not answer: {error}", remedy)
-    leds = told.get("leds")
+    leds = info.get("leds")
     count = leds.get("count") if isinstance(leds, dict) else None
-    what = f"{plan.wled_host}: WLED {told.get('ver', 'of some version')}, {count or 'some'} lights"
+    what = f"{plan.wled_host}: WLED {info.get('ver', 'of some version')}, {count or 'some'} lights"
     if isinstance(count, int) and plan.light_map is not None and count < plan.light_map.shortest_strip:
         (problem,) = plan.light_map.problems(strip_lights=count)
         return Finding.fault("WLED", f"{what}; {problem}", "set the number of lights in WLED's LED preferences")
@@ -125,7 +125,7 @@ def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
 
 
 def check_sensors(configuration: Configuration) -> Iterator[Finding]:
-    """Which sensors are switched off?"""
+    """Yield a finding for each sensor that is switched off."""
     try:
         health = load_health(health_file(configuration.settings.journal.path))
     except ConfigError as error:
@@ -136,20 +136,20 @@ def check_sensors(configuration: Configuration) -> Iterator[Finding]:
         yield Finding.note("sensors", f"the sensor under {place} is taken out: it {why}", remedy)
 
 
-def _what_it_is(welcome: Welcome) -> str:
+def _describe(welcome: Welcome) -> str:
     version = ".".join(map(str, welcome.firmware))
     return f"{welcome.board or 'unnamed'}, firmware {version}, {equipment(welcome)}"
 
 
 def link_quality(statistics: ConnectionStatistics) -> Finding:
-    """How long does a packet take, and how many are lost or damaged?"""
+    """Rate a link by its round-trip time, and its lost and damaged packets."""
     link = statistics.link
     bad = link.dropped.total
     trip = "no round trip" if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms there and back"
-    told = f"{trip}; {link.packets} packets came, {bad} damaged ones, {link.counts.resent} sent again"
+    info = f"{trip}; {link.packets} packets came, {bad} damaged ones, {link.counts.resent} sent again"
     if bad > 1 or link.counts.resent or (link.round_trip_s or 0.0) > SLOW_ROUND_TRIP_S:
-        return Finding.note("link", told, "use a shorter or better cable, away from motors; nothing is lost meanwhile")
-    return Finding.ok("link", told)
+        return Finding.note("link", info, "use a shorter or better cable, away from motors; nothing is lost meanwhile")
+    return Finding.ok("link", info)
 
 
 def _wled_port(name: str, ports: Sequence[SerialPort]) -> Finding:

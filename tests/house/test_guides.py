@@ -15,7 +15,7 @@ import pytest
 from benchmarks.colours import DISTINCT_DIFFERENCE, Eye, difference
 from firmware_bridge import wled
 from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
-from firmware_bridge.wled import linearized
+from firmware_bridge.wled import linearize
 from hardware.lights.light_map import light_map_from_toml
 from hardware.lights.signals import Colour
 from hardware.pin_map import GpioPinMap
@@ -160,6 +160,6 @@ def test_what_is_said_of_wleds_line_is_right() -> None:
     smooth = re.search(r"up to (\d+) lights swell\s+smoothly", WLED)
     assert smooth is not None
     assert wled.frame_s(int(smooth[1]), bytes_a_second) <= 0.05 < wled.frame_s(154, bytes_a_second)
-    moved = [value for value in range(256) if wled.without_commands(bytes([value]))[0] != value]
+    moved = [value for value in range(256) if wled.replace_commands(bytes([value]))[0] != value]
     assert f"those {len(moved)} values of 256" in WLED
-    assert linearized(b"\xff") == b"\xff"
+    assert linearize(b"\xff") == b"\xff"

@@ -22,16 +22,16 @@ class MarkerLayout:
     z_mm: float
     centres_mm: Mapping[int, tuple[float, float]]
 
-    def emptied(self) -> MarkerLayout:
-        """The same layout without markers: the surface is located by its own lines."""
+    def without_markers(self) -> MarkerLayout:
+        """Return the same layout without markers: the surface is located by its own lines."""
         return replace(self, centres_mm={})
 
-    def with_ids_raised(self, by: int) -> MarkerLayout:
-        """The same positions with ids higher by that much, for another sheet."""
+    def with_ids_increased(self, by: int) -> MarkerLayout:
+        """Return the same positions with ids higher by that much, for another sheet."""
         return replace(self, centres_mm={key + by: centre for key, centre in self.centres_mm.items()})
 
     def corners_mm(self, marker_id: int) -> FloatArray:
-        """Corners of one marker, shape (4, 3), in ArUco's order: far left, far right, near right, near left."""
+        """Return a marker's corners, shape (4, 3), in ArUco's order: far left, far right, near right, near left."""
         x, y = self.centres_mm[marker_id]
         half = self.side_mm / 2
         return Rectangle(x - half, x + half, y - half, y + half).corners_mm(self.z_mm)[::-1].copy()

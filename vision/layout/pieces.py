@@ -38,7 +38,7 @@ class Pieces(Protocol):
         ...
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> Solid | None:
-        """The largest piece that may stand there with its base at that height; ``None`` if none can."""
+        """Return the largest piece that may stand there with its base at that height; ``None`` if none can."""
         ...
 
 
@@ -50,7 +50,7 @@ class Measured:
 
     @classmethod
     def on(cls, surface: Surface) -> Self:
-        """The pieces of a surface; raises LayoutError if it has others."""
+        """Return the pieces of a surface; raises LayoutError if it has others."""
         pieces: object = surface.pieces
         if not isinstance(pieces, cls):
             raise LayoutError(f"the layout has no {cls.kind} on the {surface.name}; {cls.needs}")
@@ -86,7 +86,7 @@ class BlockPieces(Measured):
         return tuple(dict.fromkeys(self.net.values()))
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> CubeSolid:
-        """An unrotated block standing there."""
+        """Return an unrotated block standing there."""
         return CubeSolid(x_mm, y_mm, base_mm, self.side_mm)
 
 
@@ -118,11 +118,11 @@ class DiscPieces(Measured):
         return self.disc_mm + self.ball_mm
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> FrustumSolid:
-        """A disc with a ball, approximated by a frustum whose top is as wide as the ball."""
+        """Return a disc with a ball, approximated by a frustum whose top is as wide as the ball."""
         return self.solid_with(x_mm, y_mm, base_mm, ball=True)
 
     def solid_with(self, x_mm: float, y_mm: float, base_mm: float, *, ball: bool) -> FrustumSolid:
-        """A disc standing there, with or without a ball."""
+        """Return a disc standing there, with or without a ball."""
         if ball:
             return FrustumSolid(x_mm, y_mm, base_mm, self.height_mm, self.diameter_mm / 2, self.ball_mm / 2)
         return FrustumSolid(x_mm, y_mm, base_mm, self.disc_mm, self.diameter_mm / 2, self.diameter_mm / 2)
@@ -137,7 +137,7 @@ class PyramidSize:
 
     @property
     def apex_mm(self) -> float:
-        """How high over the base the sides would meet, were the tip not flat."""
+        """Height above the base at which the sides would meet without the flat tip."""
         return self.height_mm / (1 - TIP_SHARE)
 
 
@@ -174,12 +174,12 @@ class PyramidPieces(Measured):
         return max(self.tip_mm(size, HIGH_STACK) for size in self.sizes)
 
     def tip_mm(self, size: str, pieces: int) -> float:
-        """Height above the board of the tip of this size, as the topmost of that many pieces on a large one."""
+        """Return the height above the board of this size's tip, as the topmost of that many pieces on a large one."""
         top = self.sizes[size]
         return self.sizes["L"].apex_mm + pieces * self.rise_mm - top.apex_mm + top.height_mm
 
     def elevations_mm(self, sizes: Sequence[str]) -> tuple[float, ...]:
-        """Height of each piece's base above the lowest one's, for a stack with these sizes from the bottom up."""
+        """Return the height of each piece's base above the lowest one's, for a stack of these sizes, bottom first."""
         found = [0.0]
         for below, size in pairwise(sizes):
             apex = found[-1] + self.sizes[below].apex_mm + self.rise_mm
@@ -187,7 +187,7 @@ class PyramidPieces(Measured):
         return tuple(found[: len(sizes)])
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> FrustumSolid:
-        """The largest stack, approximated by a round body."""
+        """Return the largest stack, approximated by a round body."""
         return FrustumSolid(x_mm, y_mm, base_mm, self.height_mm, self.sizes["L"].base_mm / 2, 0.0)
 
 
@@ -234,8 +234,8 @@ class DicePieces(Measured):
         learned = Path(faces) if isinstance(faces, str) else None
         return cls(positive_mm(smallest, "dice.side"), positive_mm(largest, "dice.side"), colours, learned, printed)
 
-    def beside(self, folder: Path) -> DicePieces:
-        """The same dice with the path of ``faces`` resolved against the folder of the layout file."""
+    def resolved_in(self, folder: Path) -> DicePieces:
+        """Return the same dice with the path of ``faces`` resolved against the folder of the layout file."""
         return self if self.faces is None else replace(self, faces=folder / self.faces)
 
     @property
@@ -244,7 +244,7 @@ class DicePieces(Measured):
         return self.largest_mm
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> CubeSolid:
-        """The largest die, lying there."""
+        """Return the largest die, lying there."""
         return CubeSolid(x_mm, y_mm, base_mm, self.largest_mm)
 
 
@@ -275,7 +275,7 @@ class Ink(Measured):
         return cls(tuple(colours), (across, up))
 
     def margin_mm(self, surface: Surface) -> float:
-        """Width of the paper beside the grid on every side, without its outermost edge."""
+        """Width of the paper resolved_in the grid on every side, without its outermost edge."""
         if self.size_mm is None:
             return 0.0
         bounds = surface.bounds_mm
@@ -283,7 +283,7 @@ class Ink(Measured):
         return max(0.0, min(margins) / 2 - PAPER_EDGE_MM)
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> None:  # noqa: ARG002
-        """``None``: ink is flat."""
+        """Return ``None``: ink is flat."""
         return
 
 
@@ -295,7 +295,7 @@ class NamedPieces:
     height_mm: ClassVar[float] = 0.0
 
     def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> None:  # noqa: ARG002
-        """``None``: they are flat."""
+        """Return ``None``: they are flat."""
         return
 
 

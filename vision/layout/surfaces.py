@@ -61,7 +61,7 @@ class GridSurface:
         return {place: (float(x), float(y)) for place, (x, y) in zip(self.places, self.centres_mm, strict=True)}
 
     def centre_mm(self, place: str) -> tuple[float, float]:
-        """The (x, y) of a square's centre; raises LayoutError for a place that is not on the board."""
+        """Return the (x, y) of a square's centre; raises LayoutError for a place that is not on the board."""
         centre = self._centre_of.get(place)
         if centre is None:
             first, last = self.places[0], self.places[-1]
@@ -69,18 +69,18 @@ class GridSurface:
         return centre
 
     def divided(self, columns: int, rows: int) -> GridSurface:
-        """The same surface divided into that many squares, as large as fit."""
+        """Return the same surface divided into that many squares, as large as fit."""
         bounds = self.bounds_mm
         cell_mm = min((bounds.right_mm - bounds.left_mm) / columns, (bounds.far_mm - bounds.near_mm) / rows)
         return replace(self, columns=columns, rows=rows, cell_mm=cell_mm)
 
     def place_at(self, x_mm: float, y_mm: float) -> str | None:
-        """The square at a point of the surface's plane, ``None`` beside the grid."""
+        """Return the square at a point of the surface's plane, ``None`` beside the grid."""
         column = round(x_mm / self.cell_mm + (self.columns - 1) / 2)
         return self._place(column, round(y_mm / self.cell_mm + (self.rows - 1) / 2))
 
     def neighbour(self, place: str, columns: int, rows: int) -> str | None:
-        """The square that many columns to the right and rows away from the first player, ``None`` beside the grid."""
+        """Return the square that many columns to the right and rows farther away, ``None`` beside the grid."""
         name = place.removeprefix(self.prefix)
         return self._place(ord(name[0]) - ord("a") + columns, int(name[1:]) - 1 + rows)
 
@@ -91,13 +91,13 @@ class GridSurface:
         return f"{self.prefix}{chr(ord('a') + column)}{row + 1}"
 
     def outline_mm(self, place: str) -> FloatArray:
-        """A square's corners, shape (4, 2): near left, near right, far right, far left."""
+        """Return a square's corners, shape (4, 2): near left, near right, far right, far left."""
         x, y = self.centre_mm(place)
         half = self.cell_mm / 2
         return np.array([[x - half, y - half], [x + half, y - half], [x + half, y + half], [x - half, y + half]])
 
     def solid_at(self, place: str) -> Solid | None:
-        """The largest piece that may stand in a square's centre; ``None`` where none can."""
+        """Return the largest piece that may stand in a square's centre; ``None`` where none can."""
         return None if self.pieces is None else self.pieces.solid_at(*self.centre_mm(place), self.height_mm)
 
 
@@ -125,7 +125,7 @@ Surface = GridSurface | Tray
 
 
 def top_mm(surface: Surface) -> float:
-    """Height of the top of the highest piece on a surface."""
+    """Return the height of the top of the highest piece on a surface."""
     return surface.height_mm + (0.0 if surface.pieces is None else surface.pieces.height_mm)
 
 
@@ -169,7 +169,7 @@ def surface_from_json(
 
 
 def _board_of_sheet(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The board equivalent to a sheet's grid: its ``lines`` are rows, and it lies at the height of its markers."""
+    """Return the board equivalent to a sheet's grid: ``lines`` are rows, and its height is that of its markers."""
     grid = data["sheet"]["grid"]
     rows = grid["rows"] if "rows" in grid else grid["lines"]
     for side, count in (("left", grid["cols"]), ("bottom", rows)):

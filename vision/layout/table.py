@@ -54,7 +54,7 @@ class TableLayout:
         return tuple(place for surface in self.surfaces for place in surface.places)
 
     def surface_of(self, place: str) -> Surface:
-        """The surface that has a place; raises LayoutError for an unknown place."""
+        """Return the surface that has a place; raises LayoutError for an unknown place."""
         for surface in self.surfaces:
             if place in surface.places:
                 return surface
@@ -62,13 +62,13 @@ class TableLayout:
         raise LayoutError(f"no place {place!r} on this table")
 
     def centre_mm(self, place: str) -> tuple[float, float]:
-        """The (x, y) of a place's centre in the frame of its surface; raises LayoutError for an unknown place."""
+        """Return the (x, y) of a place's centre in its surface's frame; raises LayoutError for an unknown place."""
         if len(self.surfaces) == 1:
             return self.surfaces[0].centre_mm(place)
         return self.surface_of(place).centre_mm(place)
 
     def with_sheets(self, count: int) -> TableLayout:
-        """The same table with that many sheets; raises LayoutError for a table without a sheet."""
+        """Return the same table with that many sheets; raises LayoutError for a table without a sheet."""
         first = self.surfaces[0]
         if not isinstance(first, GridSurface) or not isinstance(first.pieces, Ink):
             raise LayoutError(f"a table with a {first.name} has no sheets")
@@ -79,7 +79,7 @@ class TableLayout:
                 first,
                 name=_sheet_name(number),
                 prefix=_sheet_prefix(number),
-                markers=self.markers.with_ids_raised(SHEET_MARKERS * (number - 1)),
+                markers=self.markers.with_ids_increased(SHEET_MARKERS * (number - 1)),
             )
             for number in range(2, count + 1)
         )
@@ -87,20 +87,20 @@ class TableLayout:
         return replace(self, surfaces=(first, *others, *more))
 
     def without_markers(self) -> TableLayout:
-        """The same table without its markers, to be located by its lines.
+        """Return the same table without its markers, to be located by its lines.
 
         Raises LayoutError for a table with a part that has no lines.
         """
         surfaces = tuple(
-            surface if surface.markers is None else replace(surface, markers=surface.markers.emptied())
+            surface if surface.markers is None else replace(surface, markers=surface.markers.without_markers())
             for surface in self.surfaces
         )
-        without = replace(self, markers=self.markers.emptied(), surfaces=surfaces)
+        without = replace(self, markers=self.markers.without_markers(), surfaces=surfaces)
         _check_found(without)
         return without
 
     def parts(self) -> tuple[TableLayout, ...]:
-        """The table split into parts with their own pose: surfaces without markers, then each surface with some."""
+        """Split the table into parts with their own pose: surfaces without markers, then each surface with some."""
         shared = tuple(surface for surface in self.surfaces if surface.markers is None)
         return (
             replace(self, surfaces=shared),
@@ -159,7 +159,7 @@ DICE_BESIDE_MM = (6.0, 76.0)
 
 
 def _right_of_sheet(size_mm: Sequence[float]) -> dict[str, list[float]]:
-    """A tray as deep as a sheet of (width, depth), to its right."""
+    """Return a tray as deep as a sheet of (width, depth), to its right."""
     width, depth = size_mm
     return {"x": [width / 2 + away for away in DICE_BESIDE_MM], "y": [-depth / 2, depth / 2]}
 
@@ -196,13 +196,13 @@ def _check_apart(layout: TableLayout) -> None:
 
 
 def games_with_layouts() -> tuple[str, ...]:
-    """The games that come with a layout, in alphabetical order."""
+    """Return the games that come with a layout, in alphabetical order."""
     entries = resources.files("vision.layout").joinpath("games").iterdir()
     return tuple(sorted(entry.name.removesuffix(".json") for entry in entries if entry.name.endswith(".json")))
 
 
 def default_layout(game: str) -> TableLayout:
-    """The layout that comes with a game; raises LayoutError for a game without one."""
+    """Return the layout that comes with a game; raises LayoutError for a game without one."""
     known = games_with_layouts()
     if game not in known:
         raise LayoutError(f"no layout comes with the game {game!r}; there is one for {', '.join(known)}")
@@ -214,7 +214,7 @@ def load_layout(path: Path) -> TableLayout:
     """Read a layout file; raises LayoutError when it is missing, is not JSON or is invalid."""
     layout = layout_from_json(read_json_object(path, "the layout", LayoutError))
     surfaces = tuple(
-        replace(surface, pieces=surface.pieces.beside(path.parent))
+        replace(surface, pieces=surface.pieces.resolved_in(path.parent))
         if isinstance(surface.pieces, DicePieces)
         else surface
         for surface in layout.surfaces

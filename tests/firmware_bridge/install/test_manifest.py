@@ -84,13 +84,13 @@ def test_writing_what_differs_and_removing_what_is_left_over_makes_the_board_rig
 ) -> None:
     there = {**found, **dict.fromkeys((path + NEW_SUFFIX for path in leftovers), "3" * 64)}
     differs = difference(wanted, there, installed)
-    assert differs.is_none == (not differs.to_write)
+    assert differs.is_empty == (not differs.to_write)
     after = {path: digest for path, digest in there.items() if path not in differs.left_over}
     after |= {path: wanted.files[path] for path in differs.to_write}
     assert wanted.files.items() <= after.items()
     assert not any(path.endswith(NEW_SUFFIX) for path in after)
     again = difference(wanted, after, wanted)
-    assert again.is_none
+    assert again.is_empty
     assert not again.left_over
     # What neither the old manifest nor the new one lists is the owner's.
     known = set(wanted.files) | (set() if installed is None else set(installed.files))

@@ -117,7 +117,7 @@ def test_every_fault_is_told_at_once() -> None:
         ("board = 3", 'board is 3; expected one of "pico", "pico2", "esp32-s3"'),
         (
             'board = "pico"',
-            "nothing hangs on the board; give it at least one of lights, matrix, switches, buttons, buzzer",
+            "nothing is connected to the board; give it at least one of lights, matrix, switches, buttons, buzzer",
         ),
         ('board = "pico"\nlights = 3', "lights is 3; expected a section [lights] with pin, count, order, "
          "current_limit_ma, brightness"),

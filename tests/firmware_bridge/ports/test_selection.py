@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import PortAmbiguousError, PortMissingError
-from firmware_bridge.ports.selection import WantedBoard, candidates, others_like
+from firmware_bridge.ports.selection import WantedBoard, candidates, similar_ports
 from firmware_bridge.ports.serial_ports import SerialPort
 
 PICO = SerialPort("/dev/ttyACM0", "", 0x2E8A, 5, "one")
@@ -105,7 +105,7 @@ def test_what_was_beside_the_board_is_never_taken_for_it() -> None:
     known = SerialPort("/dev/ttyUSB0", "", 0x1A86, 0x7523)
     printer = SerialPort("/dev/ttyUSB1", "", 0x1A86, 0x7523)
     back = SerialPort("/dev/ttyUSB2", "", 0x1A86, 0x7523)
-    beside = others_like(known, [known, printer, PICO, UART])
+    beside = similar_ports(known, [known, printer, PICO, UART])
     assert beside == {printer.device}
     wanted = WantedBoard("/dev/ttyUSB0")
     # Only a name that isn't there: opening it says so, and leaves the printer alone.
@@ -115,7 +115,7 @@ def test_what_was_beside_the_board_is_never_taken_for_it() -> None:
 
 
 def test_boards_that_swapped_names_are_told_apart_by_their_serial_numbers() -> None:
-    beside = others_like(PICO, [PICO, SECOND_PICO])
+    beside = similar_ports(PICO, [PICO, SECOND_PICO])
     swapped = [SerialPort("/dev/ttyACM0", "", 0x2E8A, 5, "two"), SerialPort("/dev/ttyACM1", "", 0x2E8A, 5, "one")]
     assert candidates(WantedBoard("/dev/ttyACM0"), swapped, PICO, beside) == (swapped[1],)
 

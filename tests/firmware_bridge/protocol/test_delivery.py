@@ -179,26 +179,26 @@ def test_a_long_wait_is_twice_the_measured_one_once_the_window_moves_on_and_then
 
 def test_a_line_carries_one_thing_after_the_other() -> None:
     line = SerialLine(100.0)
-    assert [line.carried_s(count, 5.0) for count in (10, 20)] == pytest.approx([5.1, 5.3])
-    assert line.carried_s(10, 6.0) == pytest.approx(6.1)
-    assert SerialLine().carried_s(10**9, 5.0) == 5.0
+    assert [line.arrival_s(count, 5.0) for count in (10, 20)] == pytest.approx([5.1, 5.3])
+    assert line.arrival_s(10, 6.0) == pytest.approx(6.1)
+    assert SerialLine().arrival_s(10**9, 5.0) == 5.0
     for nonsense in (0.0, -1.0, float("nan")):
         with pytest.raises(ValueError, match="expected more than 0, or None"):
             SerialLine(nonsense)
 
 
 def test_on_a_slow_line_the_shortest_wait_allows_for_the_answer() -> None:
-    assert (SerialLine(1000.0).takes_s(100), SerialLine().takes_s(100)) == (0.1, 0.0)
+    assert (SerialLine(1000.0).transmission_s(100), SerialLine().transmission_s(100)) == (0.1, 0.0)
     timer = RetransmissionTimer()
     timer.acknowledged(0.001, is_resent=False)
     assert timer.timeout_s == MIN_TIMEOUT_S
-    timer.allow(0.1)
+    timer.allow_for_answer(0.1)
     assert timer.timeout_s == pytest.approx(MIN_TIMEOUT_S + 0.1)
     timer.acknowledged(0.001, is_resent=False)
     assert timer.timeout_s == pytest.approx(MIN_TIMEOUT_S + 0.1)
-    timer.allow(5.0)
+    timer.allow_for_answer(5.0)
     assert timer.timeout_s == MAX_TIMEOUT_S
-    timer.allow(0.0)
+    timer.allow_for_answer(0.0)
     timer.acknowledged(0.001, is_resent=False)
     assert timer.timeout_s == MIN_TIMEOUT_S
 
@@ -219,9 +219,9 @@ def test_a_device_has_time_to_handle_a_large_packet() -> None:
 def test_the_wait_begins_when_the_line_has_carried_the_packet() -> None:
     timer = RetransmissionTimer()
     sender = SendWindow(4, timer)
-    for sequence, carried_s in ((0, 2.0), (1, 3.0)):
+    for sequence, arrival_s in ((0, 2.0), (1, 3.0)):
         sender.send(Kind.SOUND, b"", 0.0)
-        sender.delivered_at(sequence, carried_s)
+        sender.delivered_at(sequence, arrival_s)
     assert sender.due_s == 2.0 + INITIAL_TIMEOUT_S
     sender.acknowledge(1, 2.1)
     assert timer.round_trip_s == pytest.approx(0.1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from firmware_bridge.errors import PortGoneError, PortMissingError
 from firmware_bridge.ports.port import Port
-from firmware_bridge.wled import WledError, WledSerial, WledSettingError, adalight_frame, linearized, without_commands
+from firmware_bridge.wled import WledError, WledSerial, WledSettingError, adalight_frame, linearize, replace_commands
 from tests.guard import GUARD_S
 
 COMMANDS = set(b"AIvXlLoO^{") | {0xC9} | set(range(0xB0, 0xB8))
@@ -109,7 +109,7 @@ def test_headers_are_those_of_the_format(lights: int, header: str) -> None:
 
 @given(st.binary(max_size=300))
 def test_no_colour_can_be_taken_for_a_command_and_none_is_changed_visibly(colours: bytes) -> None:
-    sent = without_commands(colours)
+    sent = replace_commands(colours)
     assert not COMMANDS & set(sent)
     assert all(abs(one - other) <= 4 for one, other in zip(colours, sent, strict=True))
     assert all(one == other for one, other in zip(colours, sent, strict=True) if one not in COMMANDS)
@@ -120,7 +120,7 @@ def test_a_frame_arrives_as_light_over_a_real_pseudo_terminal(line: Line, clock:
     frame = bytes([255, 255, 255, 0, 158, 115, 213, 94, 0])
     output.show(frame)
     # sRGB's 158 is 87 of 255 in light; 213 is 170, 94 is 29.
-    assert line.receive(1).shown == [linearized(frame)] == [bytes([255, 255, 255, 0, 87, 44, 170, 29, 0])]
+    assert line.receive(1).shown == [linearize(frame)] == [bytes([255, 255, 255, 0, 87, 44, 170, 29, 0])]
     assert output.refresh_s == 1.0
     output.close()
     assert line.strip.stray == b""
@@ -129,7 +129,7 @@ def test_a_frame_arrives_as_light_over_a_real_pseudo_terminal(line: Line, clock:
 def test_frames_go_out_as_fast_as_the_line_takes_them_and_the_newest_wins(line: Line, clock: Clock) -> None:
     output = WledSerial(line.name, 100, clock)
     frames = [bytes([value]) * 300 for value in (50, 100, 150, 200)]
-    sent = [linearized(frame) for frame in frames]
+    sent = [linearize(frame) for frame in frames]
     output.show(frames[0])
     clock.now_s += 0.01
     output.show(frames[1])
@@ -204,7 +204,7 @@ def test_a_port_that_was_full_goes_on_where_it_was(line: Line, clock: Clock) -> 
         clock.now_s += 0.5
         output.show(bytes(4500))
     last = bytes([100]) * 4500
-    sent = linearized(last)
+    sent = linearize(last)
     # However little the kernel carries over at a time, each round something comes, which makes room for something.
     while sent not in line.strip.shown:
         clock.now_s += 0.5
@@ -258,7 +258,7 @@ def test_the_port_is_raw_so_that_no_byte_is_changed(line: Line, clock: Clock) ->
     output = WledSerial(line.name, 86, clock)
     frame = bytes(range(256)) + b"\r\n"
     output.show(frame)
-    assert line.receive(1).shown == [without_commands(linearized(frame))]
+    assert line.receive(1).shown == [replace_commands(linearize(frame))]
     mode = termios.tcgetattr(line.end)
     assert not mode[3] & (termios.ECHO | termios.ICANON)
     output.close()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import BridgeError
-from firmware_bridge.wled import DDP_PORT, WledError, WledNetwork, WledSettingError, ddp_packets, linearized
+from firmware_bridge.wled import DDP_PORT, WledError, WledNetwork, WledSettingError, ddp_packets, linearize
 from tests.firmware_bridge.wled.looking_up import wait_until_looked_up
 from tests.firmware_bridge.wled.nobody import port_of_nobody
 from tests.guard import GUARD_S
@@ -116,7 +116,7 @@ def test_a_frame_arrives_as_light(wled: socket.socket) -> None:
     output.show(frame)
     read = DdpPacket.read(wled.recv(2000))
     # sRGB's 158 is 0.342 of full light, 115 is 0.171, 230 is 0.791, 159 is 0.347.
-    assert read.data == bytes([255, 255, 255, 0, 87, 44, 202, 88, 0, 0, 0, 0]) == linearized(frame)
+    assert read.data == bytes([255, 255, 255, 0, 87, 44, 202, 88, 0, 0, 0, 0]) == linearize(frame)
     assert read.push
     assert read.sequence == 1
     output.close()
@@ -130,14 +130,14 @@ def test_a_frame_goes_out_whole_in_numbered_packets(wled: socket.socket) -> None
         output.show(frame)
         display.take(wled.recv(2000))
         display.take(wled.recv(2000))
-        assert display.shown == linearized(frame)
+        assert display.shown == linearize(frame)
     assert display.sequences == [number % 15 + 1 for number in range(40)]
     output.close()
     output.close()
 
 
 def test_as_light_is_monotonic_and_keeps_the_ends() -> None:
-    curve = linearized(bytes(range(256)))
+    curve = linearize(bytes(range(256)))
     assert (curve[0], curve[255]) == (0, 255)
     assert list(curve) == sorted(curve)
     assert curve[6] == 0 < curve[7]

@@ -19,8 +19,8 @@ def test_nothing_is_shown_at_first() -> None:
     assert dark.brightness_of("a1", 5.0, smooth=True) == 0.0
     assert dark.status(5.0, smooth=True) == (0.0, 0.0, 0.0)
     assert dark.frequency_hz(5.0) == 0.0
-    assert dark.pointed_at(5.0) == (None, 0.0)
-    changes = (dark.next_status_s(5.0, smooth=True), dark.next_tone_s(5.0), dark.next_pointing_change_s(5.0))
+    assert dark.alternating_place(5.0) == (None, 0.0)
+    changes = (dark.next_status_s(5.0, smooth=True), dark.next_tone_s(5.0), dark.next_alternation_s(5.0))
     assert changes == (None, None, None)
 
 
@@ -41,11 +41,11 @@ def test_the_same_mood_and_the_same_lights_go_on_where_they_were() -> None:
     lights = (Light.for_role("a1", LightRole.TURN), Light.for_role("b2", LightRole.TURN))
     first = Animation().followed_by(Signal(Mood.FAULT, lights), 10.0)
     again = first.followed_by(Signal(Mood.FAULT, lights, words="Still."), 11.3)
-    assert again.pointed_at(11.3) == ("b2", 1.0)
+    assert again.alternating_place(11.3) == ("b2", 1.0)
     assert again.status(11.3, smooth=False) == first.status(11.3, smooth=False) == (0.0, 0.0, 0.0)
     other = first.followed_by(Signal(Mood.TROUBLE, lights[::-1]), 11.3)
-    assert other.pointed_at(11.3) == ("b2", 1.0)
-    assert other.pointed_at(12.2) == ("b2", 1.0)
+    assert other.alternating_place(11.3) == ("b2", 1.0)
+    assert other.alternating_place(12.2) == ("b2", 1.0)
     assert other.status(11.3, smooth=False)[0] > 0.5
 
 
@@ -70,23 +70,23 @@ def test_lights_that_share_leds_take_turns_in_the_order_of_the_turn() -> None:
         ),
         50.0,
     )
-    order = [shown.pointed_at(50.0 + tenth / 10)[0] for tenth in range(0, 31, 5)]
+    order = [shown.alternating_place(50.0 + tenth / 10)[0] for tenth in range(0, 31, 5)]
     assert order == ["c1", "c1", "c2", "c2", "d5", "d5", "c1"]
-    assert shown.pointed_at(52.0) == ("d5", 1.0)
-    assert shown.pointed_at(52.3) == ("d5", 0.0)
+    assert shown.alternating_place(52.0) == ("d5", 1.0)
+    assert shown.alternating_place(52.3) == ("d5", 0.0)
 
 
 @given(signals, st.floats(0, 20), st.floats(0, 20))
 def test_what_is_pointed_at_holds_until_the_announced_change(signal: Signal, later_s: float, share: float) -> None:
     shown = Animation().followed_by(signal, 3.0)
     now_s = round(3.0 + later_s, 4)
-    change_s = shown.next_pointing_change_s(now_s)
+    change_s = shown.next_alternation_s(now_s)
     if change_s is None:
         assert len(shown.lights) <= 1
         return
     assert change_s > now_s
     between_s = now_s + (share / 20) * (change_s - now_s - 2e-6)
-    assert shown.pointed_at(max(now_s, between_s)) == shown.pointed_at(now_s)
+    assert shown.alternating_place(max(now_s, between_s)) == shown.alternating_place(now_s)
 
 
 @given(st.lists(signals, min_size=1, max_size=6))

@@ -12,8 +12,15 @@ import pytest
 from firmware_bridge.connection.events import SensorsReported, SwitchChanged
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver
-from referee.mapping.dialogue import LightFinder, ShowLight, one_light_map, one_light_signal, walk_lights, walk_switches
-from referee.mapping.walks import LightWalk, SquareWalk, SwitchWalk
+from referee.mapping.assignments import AssignmentBySquare, AssignmentBySwitch, LightAssignment
+from referee.mapping.dialogue import (
+    LightFinder,
+    ShowLight,
+    assign_lights,
+    assign_switches,
+    one_light_map,
+    one_light_signal,
+)
 from simulator.scene.scene import Setting
 from tests.referee.mapping.glowing import empty_boards, glow, small_setting
 from vision.frame import Frame, Image
@@ -49,14 +56,14 @@ class Strip:
 
 def test_one_light_after_the_other_is_shown_and_asked_about() -> None:
     strip, said = Strip(), []
-    walk = LightWalk(3, PLACES)
+    walk = LightAssignment(3, PLACES)
     source = DriverSource("strip", lambda: PixelDriver("strip", strip, one_light_map(3)))
     with Panel([source], lambda: 0.0, said.append) as panel:
 
         def show(light: int | None) -> None:
             panel.show(one_light_signal(light), 0.0)
 
-        walk_lights(walk, show, typing("a1", "what", "b", "b1", "", "status"), said.append)
+        assign_lights(walk, show, typing("a1", "what", "b", "b1", "", "status"), said.append)
     alone = [bytes(3 * light) + b"\xff\xff\xff" + bytes(6 - 3 * light) for light in range(3)]
     assert strip.shown == [alone[0], alone[1], alone[0], alone[1], alone[2], bytes(9)]
     assert walk.places_of_lights() == ({"b1": (0,)}, (2,))
@@ -64,8 +71,8 @@ def test_one_light_after_the_other_is_shown_and_asked_about() -> None:
 
 
 def test_what_was_answered_is_kept_when_the_input_ends() -> None:
-    walk = LightWalk(3, PLACES)
-    walk_lights(walk, lambda light: None, typing("a1"), lambda sentence: None)
+    walk = LightAssignment(3, PLACES)
+    assign_lights(walk, lambda light: None, typing("a1"), lambda sentence: None)
     assert walk.finished
     assert walk.places_of_lights() == ({"a1": (0,)}, ())
 
@@ -113,9 +120,9 @@ def test_the_camera_answers_what_it_is_sure_of_and_a_person_the_rest(setting: Se
     half = layout.board.cell_mm / 2
     table = GlowingTable(setting, [layout.centre_mm("c3"), None, (half, 0.0), layout.centre_mm("g1")])
     finder = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
-    walk, said = LightWalk(4, layout.places), []
+    walk, said = LightAssignment(4, layout.places), []
     # The camera sees nothing of the second light, and the third shines between d4 and e4.
-    walk_lights(walk, table.show, typing("", "d4"), said.append, finder)
+    assign_lights(walk, table.show, typing("", "d4"), said.append, finder)
     assert walk.places_of_lights() == ({"c3": (0,), "d4": (2,), "g1": (3,)}, ())
     assert "Light 0: c3." in said
     assert any("I see no light" in sentence for sentence in said)
@@ -126,8 +133,8 @@ def test_a_light_that_was_gone_back_to_is_the_person_s_to_say(setting: Setting) 
     layout = setting.layout
     table = GlowingTable(setting, [layout.centre_mm("c3"), None])
     finder = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
-    walk = LightWalk(2, layout.places)
-    walk_lights(walk, table.show, typing("b", "c4", ""), lambda sentence: None, finder)
+    walk = LightAssignment(2, layout.places)
+    assign_lights(walk, table.show, typing("b", "c4", ""), lambda sentence: None, finder)
     assert walk.places_of_lights() == ({"c4": (0,)}, ())
 
 
@@ -141,9 +148,11 @@ def report(closed: set[int], *changes: tuple[int, bool, float]) -> SensorsReport
 
 
 def walked(
-    walk: SquareWalk | SwitchWalk, reports: Sequence[SensorsReported | None], lines: Sequence[str | None]
+    walk: AssignmentBySquare | AssignmentBySwitch,
+    reports: Sequence[SensorsReported | None],
+    lines: Sequence[str | None],
 ) -> tuple[bool, list[str]]:
-    """Walk with a report and a line (or none) at each step; after the last line the input has ended."""
+    """Assign with a report and a line (or none) at each step; after the last line the input has ended."""
     said: list[str] = []
     coming: Iterator[SensorsReported | None] = iter(reports)
     typed_lines = iter(lines)
@@ -155,12 +164,12 @@ def walked(
             raise EOFError from None
         return [] if line is None else [line]
 
-    ended = walk_switches(walk, lambda: next(coming, None), typed, lambda: None, said.append)
+    ended = assign_switches(walk, lambda: next(coming, None), typed, lambda: None, said.append)
     return ended, said
 
 
 def test_pieces_are_put_down_and_squares_skipped() -> None:
-    walk = SquareWalk(4, PLACES)
+    walk = AssignmentBySquare(4, PLACES)
     # Switch 1 only opens and closes again as a piece slides over it.
     reports = [report(set()), report({2}, (1, True, 1.0), (1, False, 1.1), (2, True, 1.2)), report({2}), report({2})]
     ended, said = walked(walk, [*reports, report({0, 2}, (0, True, 3.0))], [None, None, "", None, None])
@@ -171,14 +180,14 @@ def test_pieces_are_put_down_and_squares_skipped() -> None:
 
 
 def test_two_switches_at_once_are_asked_about_again() -> None:
-    walk = SquareWalk(4, PLACES)
+    walk = AssignmentBySquare(4, PLACES)
     _, said = walked(walk, [report({1, 2}, (1, True, 1.0), (2, True, 1.02))], [None])
     assert any("Switches 1, 2 closed at once" in sentence for sentence in said)
     assert walk.found == {}
 
 
 def test_a_board_that_goes_away_is_waited_for() -> None:
-    walk = SquareWalk(4, PLACES)
+    walk = AssignmentBySquare(4, PLACES)
     starting = replace(report(set()), doubtful=(True,) * 4)
     reports = [None, starting, report({1}), None, starting, report({1})]
     _, said = walked(walk, reports, [None] * 6 + ["f"])
@@ -192,7 +201,7 @@ def test_a_board_that_goes_away_is_waited_for() -> None:
 
 
 def test_by_switch_and_the_input_that_ends() -> None:
-    walk = SwitchWalk(4, PLACES)
+    walk = AssignmentBySwitch(4, PLACES)
     ended, _ = walked(walk, [report({3}, (3, True, 1.0)), report({3})], [None, "b1"])
     assert not ended
     assert walk.found == {"b1": 3}

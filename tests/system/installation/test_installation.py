@@ -137,7 +137,7 @@ def test_another_pin_map_is_named_and_put_there(
 def test_a_board_without_a_pin_map_is_named(new_board: NewBoard, firmware: Firmware, pins: PinMap) -> None:
     board = new_board({**firmware.files, MANIFEST_FILE: firmware.manifest.to_json()})
     assert told(checked(board, firmware, pins)) == {
-        "pin map": "there is none on the board, so nothing hangs on its pins"
+        "pin map": "there is none on the board, so nothing is connected to its pins"
     }
     done = install(board.wanted, firmware, None, board.around, unseen)
     assert not done.has_pin_map

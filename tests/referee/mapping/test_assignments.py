@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import ConfigError
+from referee.mapping.assignments import AssignmentBySquare, AssignmentBySwitch, LightAssignment
 from referee.mapping.dialogue import saved_map_sentence
-from referee.mapping.walks import LightWalk, SquareWalk, SwitchWalk
 from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map
 
 PLACES = tuple(f"{column}{row}" for row in (1, 2) for column in "abc")
 
 
 def test_light_by_light() -> None:
-    walk = LightWalk(5, PLACES)
+    walk = LightAssignment(5, PLACES)
     assert "Light 0 of 0 to 4" in walk.prompt
     assert walk.answer("A1") == ""
     assert walk.answer(" ") == ""
@@ -34,17 +34,17 @@ def test_light_by_light() -> None:
 
 
 def test_the_walk_ends_with_the_last_light_and_not_before_the_first() -> None:
-    walk = LightWalk(1, PLACES)
+    walk = LightAssignment(1, PLACES)
     assert walk.answer("b") == "This is the first light."
     walk.answer("b1")
     assert walk.light is None
     assert "Every light has been shown" in walk.answer("b2")
     with pytest.raises(ValueError, match="0 lights"):
-        LightWalk(0, PLACES)
+        LightAssignment(0, PLACES)
 
 
 def test_square_by_square_the_switch_that_closes_is_it() -> None:
-    walk = SquareWalk(6, PLACES)
+    walk = AssignmentBySquare(6, PLACES)
     assert walk.prompt == "Put a piece on a1."
     assert walk.closed([4]) == "a1 is switch 4."
     assert "already" in walk.closed([4])
@@ -64,7 +64,7 @@ def test_square_by_square_the_switch_that_closes_is_it() -> None:
 
 
 def test_going_back_over_a_skipped_square() -> None:
-    walk = SquareWalk(6, PLACES)
+    walk = AssignmentBySquare(6, PLACES)
     assert walk.answer("b") == "This is the first square."
     walk.closed([0])
     walk.answer("skip")
@@ -74,7 +74,7 @@ def test_going_back_over_a_skipped_square() -> None:
 
 
 def test_by_switch_the_person_names_the_square() -> None:
-    walk = SwitchWalk(6, PLACES)
+    walk = AssignmentBySwitch(6, PLACES)
     assert "No switch has closed yet" in walk.answer("a1")
     assert walk.closed([3]) == ""
     assert walk.prompt == "Switch 3 closed: which square? "

@@ -13,7 +13,7 @@ _SKIP = ("", "s", "skip")
 
 
 @dataclass
-class _SensorWalk:
+class _SensorAssignment:
     """The common part of both ways to map switches: the switch of each square that was ``found``."""
 
     switches: int
@@ -38,7 +38,7 @@ class _SensorWalk:
 
 
 @dataclass
-class SquareWalk(_SensorWalk):
+class AssignmentBySquare(_SensorAssignment):
     """Goes through the squares; the switch that closes while a square is asked for is the one under it."""
 
     passed: list[str] = field(default_factory=list)
@@ -104,7 +104,7 @@ class SquareWalk(_SensorWalk):
 
 
 @dataclass
-class SwitchWalk(_SensorWalk):
+class AssignmentBySwitch(_SensorAssignment):
     """Takes switches in the order in which a person closes them, and asks for the square of each."""
 
     switch: int | None = None
@@ -161,7 +161,7 @@ class SwitchWalk(_SensorWalk):
         return f"{word} is switch {self.found[word]}."
 
 
-Walk = SquareWalk | SwitchWalk
+SwitchAssignment = AssignmentBySquare | AssignmentBySwitch
 
 
 STATUS = "status"
@@ -171,7 +171,7 @@ _NONE = ("", "-", "none")
 
 
 @dataclass
-class LightWalk:
+class LightAssignment:
     """Goes through the lights and records the place of each.
 
     ``places`` are the board's squares. A light may have no square (``None`` in ``answers``), and a square several
