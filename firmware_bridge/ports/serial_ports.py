@@ -40,7 +40,6 @@ class SerialPort:
     vendor_id: int | None = None
     product_id: int | None = None
     serial_number: str | None = None
-    manufacturer: str | None = None
 
     @property
     def board(self) -> str | None:
@@ -72,7 +71,6 @@ def serial_ports(listed: Callable[[], Iterable[Any]] = list_ports.comports) -> t
             vendor_id=record.vid,
             product_id=record.pid,
             serial_number=record.serial_number,
-            manufacturer=record.manufacturer,
         )
         for record in listed()
     ]

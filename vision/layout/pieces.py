@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from vision.errors import LayoutError
-from vision.geometry import CubeSolid, FrustumSolid, Side, Solid
+from vision.geometry import CubeSolid, FrustumSolid, Side
 from vision.layout.measures import positive_mm
 
 if TYPE_CHECKING:
@@ -24,26 +24,11 @@ PAPER_EDGE_MM = 2.5
 NET_SIDES = ("up", "down", *Side)
 
 
-class Pieces(Protocol):
-    """The pieces of one surface."""
-
-    @property
-    def kind(self) -> str:
-        """Their kind as named in a layout file."""
-        ...
-
-    @property
-    def height_mm(self) -> float:
-        """Height of the highest piece: 0 for ink on a sheet."""
-        ...
-
-    def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> Solid | None:
-        """Return the largest piece that may stand there with its base at that height; ``None`` if none can."""
-        ...
-
-
 class Measured:
-    """Pieces with measures of their own; ``needs`` says what a layout file without them lacks."""
+    """Pieces with measurements; ``kind`` is their name in a layout file, ``needs`` says what a file without them lacks.
+
+    ``solid_at`` returns the largest piece that may stand at a point with its base at a height; ``None`` if none can.
+    """
 
     kind: ClassVar[str]
     needs: ClassVar[str]
@@ -298,6 +283,9 @@ class NamedPieces:
         """Return ``None``: they are flat."""
         return
 
+
+Pieces = BlockPieces | DiscPieces | PyramidPieces | DicePieces | Ink | NamedPieces
+"""The pieces of one surface; ``height_mm`` is that of the highest piece."""
 
 MEASURED_KINDS: Mapping[str, Callable[[Mapping[str, Any]], Pieces]] = MappingProxyType(
     {
