@@ -70,6 +70,16 @@ class Panel:
         self._signal: Signal | None = None
         self._said: set[str] = set()
 
+    @property
+    def signal(self) -> Signal | None:
+        """The present signal."""
+        return self._signal
+
+    @property
+    def working(self) -> tuple[str, ...]:
+        """The names of the drivers that work at present."""
+        return tuple(slot.source.name for slot in self._slots if slot.driver is not None)
+
     def show(self, signal: Signal, time_s: float | None = None) -> None:
         """Show a signal on every driver, replacing the one before; never raises for a failing driver."""
         now_s = self._clock() if time_s is None else time_s

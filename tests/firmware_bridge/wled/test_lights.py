@@ -116,11 +116,9 @@ def test_a_name_that_is_unknown_costs_only_those_lights_is_told_once_and_comes_b
             assert len(said) == 1
             assert "no computer in this network is called 'wled-board.local'" in said[0]
             assert back == []
-            assert len(panel.faults) == 1
             known.append("127.0.0.1")
             play(80)
             assert wled.recv(100)[10:] == bytes([0, 87, 44, 0, 87, 44])
-            assert panel.faults == ()
             assert (len(said), back) == (1, ["WLED works again."])
         while wled.recv(100)[10:] != bytes(6):
             pass
@@ -146,6 +144,5 @@ def test_a_controller_that_is_off_is_told_once_and_comes_back_by_itself() -> Non
             for _ in range(80):
                 clock.now_s += 1.0
                 panel.tick()
-            assert panel.faults == ()
             assert (len(said), back) == (1, ["WLED works again."])
             panel.close()

@@ -36,7 +36,6 @@ def test_a_strip_on_the_network_shows_the_signal(wled: socket.socket) -> None:
     with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, print) as panel:
         panel.show(SIGNAL, 0.0)
         data = wled.recv(2000)[10:]
-        assert panel.faults == ()
     assert len(data) == 9
     assert not any(data[:3])
     assert data[3:6] == data[6:9] != bytes(3)
@@ -52,7 +51,6 @@ def test_a_strip_on_a_serial_port_shows_the_signal() -> None:
         )
         with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, print) as panel:
             panel.show(SIGNAL, 0.0)
-            assert panel.faults == ()
             assert os.read(ours, 100).startswith(b"Ada\x00\x02")
     finally:
         os.close(ours)
@@ -88,7 +86,7 @@ def test_a_printer_on_wleds_port_is_said_once_and_never_taken_to_work() -> None:
     try:
         with Panel(strip_sources(plan, lambda: now_s), lambda: now_s, said.append, said.append) as panel:
             panel.show(SIGNAL, now_s)
-            for failures in (1, 2, 3):
+            for _ in range(3):
                 while not panel.working:
                     now_s += 1.0
                     panel.tick(now_s)
@@ -98,7 +96,6 @@ def test_a_printer_on_wleds_port_is_said_once_and_never_taken_to_work() -> None:
                     assert select.select([theirs], [], [], GUARD_S)[0]
                     now_s += 1.0
                     panel.tick(now_s)
-                assert panel.faults[0].attempts == failures
     finally:
         os.close(ours)
         os.close(theirs)
