@@ -24,7 +24,7 @@ from firmware_bridge.pin_maps.pin_map import PinMap
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.ports.serial_ports import SerialPort
 
-PICO = SerialPort("/dev/ttyACM0", "Board CDC", 0x2E8A, 0x0005, "E6614103E72B8F2A", "MicroPython")
+PICO = SerialPort("/dev/ttyACM0", "Board CDC", 0x2E8A, 0x0005, "E6614103E72B8F2A")
 
 
 def record(device: str, vendor_id: int, serial_number: str) -> Any:
