@@ -158,9 +158,9 @@ class ConnectionThread:
             )
             self._pump(conversation, opened, is_over)
         except (WrongDeviceError, ConnectionLostError) as error:
-            told = type(error)(f"{error}{self._other_programs(port)}")
-            conversation.closed(str(told), self._clock())
-            raise told from error
+            explained = type(error)(f"{error}{self._other_programs(port)}")
+            conversation.closed(str(explained), self._clock())
+            raise explained from error
         except BridgeError as error:
             conversation.closed(str(error), self._clock())
             raise
@@ -353,7 +353,7 @@ class WakeablePoll:
                 os.read(self._wake_in, 4096)
 
     def close(self) -> None:
-        """Close the pipe; nobody may sleep any more."""
+        """Close the pipe; no thread may sleep then."""
         with self._closing:
             if self._is_open:
                 self._is_open = False

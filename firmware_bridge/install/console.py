@@ -203,16 +203,16 @@ class BareBoard:
 
     def write_new(self, path: str, data: bytes, progress: Callable[[int], None]) -> None:
         """Write a file under its temporary name; ``progress`` is called with the bytes of each chunk."""
-        told, stdout = 0, sys.stdout
+        reported, stdout = 0, sys.stdout
 
-        def tell(written: int, _: int) -> None:
-            nonlocal told
+        def report(written: int, _: int) -> None:
+            nonlocal reported
             with contextlib.redirect_stdout(stdout):
-                progress(written - told)
-            told = written
+                progress(written - reported)
+            reported = written
 
         with self._as_install_errors(f"could not take {path}"):
-            self._transport.fs_writefile(f"/{path}{NEW_SUFFIX}", data, _CHUNK_BYTES, tell)
+            self._transport.fs_writefile(f"/{path}{NEW_SUFFIX}", data, _CHUNK_BYTES, report)
 
     def swap(self, paths: Iterable[str]) -> None:
         """Replace files by their new versions."""

@@ -187,12 +187,12 @@ class _FileUpdate:
         done = 0
         for path in paths:
 
-            def tell(count: int, path: str = path) -> None:
+            def report(count: int, path: str = path) -> None:
                 nonlocal done
                 done += count
                 progress(f"writing {path}", done, total)
 
-            board.write_new(path, self._data[path], tell)
+            board.write_new(path, self._data[path], report)
         progress("checking what was written", 0, 0)
         self._check(board, {path: self._hashes[path] for path in paths}, NEW_SUFFIX)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from firmware_bridge.errors import NoFirmwareError, SilentDeviceError, WrongDeviceError
 
-# MicroPython's prompt only accepts a carriage return; a line left there would spoil the next greeting
+# MicroPython's prompt only accepts a carriage return; a line left there would corrupt the next greeting
 PROBE = b"v\r\n"
 """Sent to a device that does not answer the greeting: WLED replies with its version, a 3D printer with an error."""
 
@@ -27,14 +27,14 @@ _ELSEWHERE = "is the right port named in the settings?"
 class _Signature:
     """A device's output as a regular expression of ASCII bytes, its name, and advice."""
 
-    says: re.Pattern[bytes]
+    pattern: re.Pattern[bytes]
     what: str
     advice: str
     could_be_ours: bool = False
 
 
-def _signature(says: bytes, what: str, advice: str = _ELSEWHERE, *, could_be_ours: bool = False) -> _Signature:
-    return _Signature(re.compile(says, re.MULTILINE), what, advice, could_be_ours)
+def _signature(pattern: bytes, what: str, advice: str = _ELSEWHERE, *, could_be_ours: bool = False) -> _Signature:
+    return _Signature(re.compile(pattern, re.MULTILINE), what, advice, could_be_ours)
 
 
 # in this order: a 3D printer's board may print anything, and CircuitPython mentions MicroPython's prompt
@@ -76,13 +76,13 @@ _PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09, 0x0A, 0x0D}
 def is_known_device(heard: bytes) -> bool:
     """Whether the output identifies the device."""
     text = _lines(heard)
-    return any(signature.says.search(text) for signature in _SIGNATURES)
+    return any(signature.pattern.search(text) for signature in _SIGNATURES)
 
 
 def certain_foreign_device(heard: bytes) -> str | None:
     """Return the name of the device if the output proves that it can't be the referee's board; else ``None``."""
     text = _lines(heard)
-    certain = (one.what for one in _SIGNATURES if not one.could_be_ours and one.says.search(text))
+    certain = (one.what for one in _SIGNATURES if not one.could_be_ours and one.pattern.search(text))
     return next(certain, None)
 
 
@@ -90,7 +90,7 @@ def foreign_device_error(port: str, heard: bytes, baud: int) -> WrongDeviceError
     """Make the error that names the device on ``port`` by its output ``heard``, which contained no valid packet."""
     text = _lines(heard)
     for signature in _SIGNATURES:
-        if signature.says.search(text):
+        if signature.pattern.search(text):
             kind = NoFirmwareError if signature.could_be_ours else WrongDeviceError
             return kind(f"{port} is {signature.what}; {signature.advice}")
     if not heard:

@@ -78,7 +78,7 @@ class LinkState(enum.Enum):
     REFUSED = "refused"
     """The device supports none of the host's versions; ``refusal`` has its own. Begin again after 10 s."""
     LOST = "lost"
-    """``lost_because`` says why. Begin again, with another session."""
+    """Lost, for the reason ``lost_because``. Begin again, with another session."""
 
 
 class LossCause(enum.Enum):

@@ -168,28 +168,27 @@ class Animation:
             return None
         place, since_s = self._alternation(time_s)
         pattern = self.lights[place].pattern
-        blinks = _add_start(next_change_s(pattern, max(0.0, time_s - since_s), smooth=False), since_s)
+        blinks = _next_change_since(since_s, pattern, time_s, smooth=False)
         moves = since_s + _slot_ms(self.lights[place]) / 1000 if len(self.lights) > 1 else None
         return earliest((blinks, moves))
 
     def next_tone_s(self, time_s: float) -> float | None:
         """Return when ``frequency_hz`` changes next, after ``time_s``; ``None`` if it won't."""
-        return _add_start(sounds.next_change_s(self.sound, time_s - self.sound_since_s), self.sound_since_s)
+        change_s = sounds.next_change_s(self.sound, time_s - self.sound_since_s)
+        return None if change_s is None else self.sound_since_s + change_s
 
     def next_light_s(self, place: str, time_s: float, *, smooth: bool) -> float | None:
         """Return when the place's ``brightness_of`` changes next, after ``time_s``; ``None`` if it won't."""
         light = self.lights.get(place)
-        if light is None:
-            return None
-        since_s = self.lit_since_s[place]
-        return _add_start(next_change_s(light.pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
+        return (
+            None if light is None else _next_change_since(self.lit_since_s[place], light.pattern, time_s, smooth=smooth)
+        )
 
     def next_status_s(self, time_s: float, *, smooth: bool) -> float | None:
         """Return when ``status`` changes next, after ``time_s``; ``None`` if it won't."""
         if self.mood is None:
             return None
-        pattern, since_s = MOOD_STYLES[self.mood].pattern, self.mood_since_s
-        return _add_start(next_change_s(pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
+        return _next_change_since(self.mood_since_s, MOOD_STYLES[self.mood].pattern, time_s, smooth=smooth)
 
     def _alternation(self, time_s: float) -> tuple[str, float]:
         """Return the place shown now, and since when."""
@@ -209,5 +208,7 @@ def _slot_ms(light: Light) -> int:
     return period_ms * math.ceil(_SHORTEST_SLOT_MS / period_ms)
 
 
-def _add_start(moment_s: float | None, since_s: float) -> float | None:
-    return None if moment_s is None else since_s + moment_s
+def _next_change_since(since_s: float, pattern: Pattern, time_s: float, *, smooth: bool) -> float | None:
+    """Return when a pattern that began at ``since_s`` changes next, after ``time_s``; ``None`` if it won't."""
+    change_s = next_change_s(pattern, max(0.0, time_s - since_s), smooth=smooth)
+    return None if change_s is None else since_s + change_s

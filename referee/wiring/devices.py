@@ -138,11 +138,9 @@ def linked_controller(
 
     ``say`` is called with a sentence when it is lost and when it is back, from the connection's thread.
     """
-
-    def tell(words: str) -> None:
-        say(as_sentence(words))
-
-    connection = BoardConnection(plan.wanted, time.monotonic, tell, list_ports=list_ports)
+    connection = BoardConnection(
+        plan.wanted, time.monotonic, lambda words: say(as_sentence(words)), list_ports=list_ports
+    )
     connection.configure(plan.configure)
     with connection:
         yield LinkedController(Controller(connection, plan, say), connection)
@@ -156,11 +154,11 @@ def answering_controller(plan: WiringPlan, say: Callable[[str], None]) -> Iterat
     """
     has_answered = threading.Event()
 
-    def tell(sentence: str) -> None:
+    def say_later(sentence: str) -> None:
         if has_answered.is_set():
             say(sentence)
 
-    with linked_controller(plan, tell) as linked:
+    with linked_controller(plan, say_later) as linked:
         linked.welcome()
         has_answered.set()
         yield linked

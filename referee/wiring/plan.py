@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -128,7 +129,7 @@ def plan_and_problems(
     drivers = tuple(name for name in lights.drivers if name in STRIP_DRIVERS and making != "sensor map")
     inputs = Inputs.CAMERA if making else Inputs(sensors.eyes)
     faults = _Faults(sources)
-    pin_map = faults.read("board.pin_map", settings.board.pin_map, _pin_map)
+    pin_map = faults.read("board.pin_map", settings.board.pin_map, partial(read_pin_map, button_roles=BUTTON_ROLES))
     light_map = _light_map(settings, drivers, pin_map, places, faults) if drivers and not making else None
     _check_wled(settings, drivers, faults)
     switch_source, switch_pins = SwitchSource(sensors.source), None
@@ -256,13 +257,9 @@ def _sensor_problems(settings: Settings) -> Iterator[str]:
 
 
 def _switches(settings: Settings, pin_map: PinMap | None) -> int | None:
-    """Number of switches, as far as files tell."""
+    """Return the number of switches, ``None`` if it is unknown."""
     sensors = settings.sensors
     source = SwitchSource(sensors.source)
     if source is SwitchSource.PINS:
         return len(sensors.row_pins) * len(sensors.column_pins) + len(sensors.switch_pins)
     return None if pin_map is None or source is SwitchSource.NONE else pin_map.switch_count
-
-
-def _pin_map(path: Path) -> PinMap:
-    return read_pin_map(path, button_roles=BUTTON_ROLES)

@@ -165,6 +165,6 @@ class PinSensors:
     def latest(self, now_s: float) -> SensorSnapshot | None:
         """Return the state of the switches, ``None`` while they can't be read."""
         del now_s
-        # pins live in real time, whatever time a recording's frames have
+        # pins are read in real time, even while a recording is replayed
         snapshot = self._switches.latest(self._clock())
         return None if snapshot is None else by_place(snapshot, self._map)
