@@ -50,7 +50,7 @@ def test_delicate_pins_are_told_and_taken(run: Run, tmp_path: Path) -> None:
     (tmp_path / "pins.toml").write_text('board = "esp32-s3"\n[switches]\npins = [45]\n')
     result = run("pins", "pins.toml")
     assert result.exit_code == 0
-    assert result.stderr.startswith("note: pins.toml: switch 1 is on GPIO45: the chip looks at it")
+    assert result.stderr.startswith("note: pins.toml: switch 1 is on GPIO45: the chip reads it")
 
 
 def test_wrong_usage_is_told(run: Run) -> None:

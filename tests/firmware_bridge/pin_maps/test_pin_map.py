@@ -169,7 +169,7 @@ def test_a_file_that_is_no_toml_or_not_there_is_said(tmp_path: Path) -> None:
 def test_delicate_pins_are_warned_of_and_taken() -> None:
     made = parsed('board = "esp32-s3"\n[lights]\npin = 45\ncount = 3\n[switches]\npins = [33, 4]\n')
     assert [warning.partition(":")[0] for warning in made.warnings] == ["pins.toml"] * 2
-    assert "the lights is on GPIO45: the chip looks at it when it starts" in made.warnings[0]
+    assert "the lights is on GPIO45: the chip reads it when it starts" in made.warnings[0]
     assert "GPIO33: modules with octal memory" in made.warnings[1]
 
 
