@@ -58,8 +58,8 @@ class SearchSettings:
     """Maximum rotation of the large pyramid, in radians ..."""
     turn_spread: float = 0.15
     """... and its standard deviation."""
-    foot_cost: float = 4.0
-    """Twice the cost, in grey levels of contrast, of one standard deviation."""
+    foot_cost: float = 2.0
+    """Cost, in grey levels of contrast, of one standard deviation of either."""
     top_reach_mm: float = 3.0
     """Maximum distance of the top from the large one's centre, in mm ..."""
     near_mm: float = 1.0
@@ -197,7 +197,7 @@ class TopSearch:
             off = tried - centres[:, None, None]
             unlikely = ((off[..., :2] / settings.foot_spread_mm) ** 2).sum(axis=3)
             unlikely += (off[..., 2] / settings.turn_spread) ** 2
-            found = (contrast - settings.foot_cost * unlikely / 2).reshape(len(places), -1).argmax(axis=1)
+            found = (contrast - settings.foot_cost * unlikely).reshape(len(places), -1).argmax(axis=1)
             best = tried.reshape(len(places), -1, 3)[np.arange(len(places)), found]
             finer = np.array([-1.0, 0.0, 1.0]) * 0.5 ** (number + 1)
             steps, turns = 1.5 * finer, 0.14 * finer

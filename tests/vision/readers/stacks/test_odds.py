@@ -113,6 +113,22 @@ def test_a_colour_other_than_that_of_the_lowest_needs_to_be_seen_better() -> Non
     assert shares[None] > shares["other"] + 0.1
 
 
+@pytest.mark.parametrize("other", [(0.5, 0.0), (-0.6, 0.4), (0.0, -1.0), (4.0, 4.0)])
+def test_a_colour_is_as_likely_as_its_hue_is_near_and_none_is_out_of_the_question(other: tuple[float, float]) -> None:
+    hue = hues_of(np.array(LEVELS["between"], dtype=np.float64))
+    colours = {"one": hue, "other": hue + np.array(other)}
+    view = SurfaceView(picture_of([Drawn("c3", [L, ("M", "between")])], POSE), CAMERA, POSE, BOARD)
+    found = StackReader(BOARD, PyramidAppearance(colours, {})).read(view, ["c3"], {})["c3"]
+    # two in a thousand are any look
+    one, another = (
+        sum(share - 0.002 / len(found.looks) for look, share in found.looks.items() if look.startswith(f"{name} "))
+        for name in colours
+    )
+    seen = hues_of(np.array([found.top.levels]))[0]
+    near, far = (min(10.0, float(((seen - own) ** 2).sum()) / (2 * 0.45**2)) for own in colours.values())
+    assert np.log(one / another) == pytest.approx(far - near, abs=0.01)
+
+
 def test_black_caps_high_stacks_only_and_none_on_a_clear_one(seen: dict[str, StackSighting]) -> None:
     black = {place: sum(share for look, share in one.looks.items() if "black" in look) for place, one in seen.items()}
     assert black["a5"] > 0.9
