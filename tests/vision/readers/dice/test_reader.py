@@ -133,6 +133,12 @@ def test_dice_are_named_by_their_bodies_where_the_layout_says_so(names: tuple[st
     assert [(one.die, best(one)) for one in seen] == [(name, str(n)) for n, name in enumerate(names, 2)]
 
 
+def test_a_die_in_shade_is_named_by_its_hue_rather_than_its_lightness() -> None:
+    blue, green, red = BODIES["ivory"]
+    made = tray(die(0.0, 0.0, 3, (0.68 * blue, 0.68 * green, 0.68 * red)))
+    assert [one.die for one in read_as(made, DicePieces(colours=("grey", "ivory")))] == ["ivory"]
+
+
 def test_more_dice_than_the_layout_has_colours_have_no_names() -> None:
     made = tray(die(-40.0, 10.0, 3, BODIES["red"]), die(40.0, -20.0, 2, BODIES["blue"]))
     assert [one.die for one in read_as(made, DicePieces(colours=("blue",)))] == ["", ""]
