@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from tests.vision.readers.stacks.drawn import BOARD, CAMERA, LEVELS, PIECES, Drawn, picture_of, seen_from
+from vision.frame import FloatArray
 from vision.geometry import Pose
 from vision.readers.protocols import SurfaceView
 from vision.readers.stacks.appearance import PyramidAppearance, Stack, hues_of, look_name
+from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
 from vision.readers.stacks.reader import StackReader, StackSighting
+from vision.readers.stacks.search import Top, TopSearch
 
 HUES = {name: hues_of(np.array(LEVELS[name], dtype=np.float64)) for name in ("red", "blue", "yellow")}
 L, M, S = ("L", "red"), ("M", "blue"), ("S", "yellow")
@@ -148,3 +152,88 @@ def test_what_the_set_up_has_there_is_likelier() -> None:
     as_set_up = read(stacks, set_up={"c3": (L, ("M", "red"))})["c3"]
     otherwise = read(stacks, set_up={"c3": (L, ("S", "red"))})["c3"]
     assert as_set_up.looks["blue medium"] >= otherwise.looks["blue medium"]
+
+
+def top_of(size: str, pieces: int, colour: str, log_likelihood: float, contrast: float) -> Top:
+    """A top of a stack on c3, a little beside its middle."""
+    tip_mm = BOARD.height_mm + PIECES.tip_mm(size, pieces)
+    levels = np.array(LEVELS[colour], dtype=np.float64)
+    return Top(size, pieces, 1.0, -0.5, tip_mm, 0.1, log_likelihood, contrast, 3.0, levels)
+
+
+TOPS = [
+    top_of("L", 0, "clear", 1.0, 31.0),
+    top_of("L", 0, "blue", -1.0, 25.0),
+    top_of("M", 1, "blue", 2.0, 18.0),
+    top_of("S", 2, "yellow", 1.5, 22.0),
+    top_of("S", 4, "between", 0.5, 20.0),
+    top_of("S", 3, "black", 0.0, 16.0),
+    top_of("M", 5, "black", 0.0, 12.0),
+    top_of("M", 2, "black", 2.0, 17.0),
+    top_of("L", 5, "black", 0.5, 14.0),
+]
+
+
+def colour_score(top: Top, size: str, colour: str, set_up: Stack) -> float:
+    """The log-likelihood of one look of a top by its hue, by what may lie there, and by the set-up."""
+    if size != top.size:
+        return -math.inf
+    lowest = set_up[0][1] if set_up else None
+    own = HUES.get(colour, np.zeros(2))
+    score = -min(10.0, float(((hues_of(top.levels) - own) ** 2).sum()) / (2 * 0.45**2))
+    if set_up and (top.size, top.pieces) == (set_up[-1][0], len(set_up) - 1):
+        score += 1.0
+    if colour == "black":
+        return -math.inf if top.pieces < 3 or lowest == "clear" else score - (1.0 if size == "L" else 5.0)
+    if (size == "L" and top.pieces > 0) or (colour == "clear" and top.pieces > 0):
+        return -math.inf
+    strange = lowest not in (None, colour) and (lowest != "clear" or colour == "clear" or top.pieces == 0)
+    return score - 4.0 * strange
+
+
+@pytest.mark.parametrize("set_up", [(), (("L", "red"),), (L, M), (("L", "blue"), S, S), (("L", "clear"), M)])
+@pytest.mark.parametrize("seed", range(4))
+def test_looks_heights_and_odds_are_reckoned_from_each_top_and_the_sides_below_it(
+    set_up: Stack, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(seed)
+    shares = random.dirichlet(np.ones(NO_TIP + 1))
+    shares[NO_TIP] *= random.choice([1e-4, 20.0, 1e6])
+    sides = np.log(shares / shares.sum())
+
+    def same_everywhere(_: StackNetwork, seen: FloatArray, *_rest: FloatArray) -> FloatArray:
+        return np.tile(sides, (len(seen), 1))
+
+    monkeypatch.setattr(TopSearch, "tops", lambda *_, **__: [list(TOPS)])
+    monkeypatch.setattr(StackNetwork, "log_probabilities", same_everywhere)
+    reader = StackReader(BOARD, PyramidAppearance(HUES, {"c3": set_up} if set_up else {}))
+    view = SurfaceView(picture_of([Drawn("c3", [L, M])], POSE), CAMERA, POSE, BOARD)
+    one = reader.read(view, ["c3"], {})["c3"]
+
+    likely = [0.3 * top.log_likelihood + 1.3 * sides[kind_of(top.size, top.pieces)] for top in TOPS]
+    looks = {look_name(colour, size): (size, colour) for colour in (*HUES, "black") for size in "SML"}
+    looks["clear large"] = ("L", "clear")
+    scores = {
+        look: [by_sides + colour_score(top, *named, set_up) for top, by_sides in zip(TOPS, likely, strict=True)]
+        for look, named in looks.items()
+    }
+    assert one.top is max(TOPS, key=lambda top: max(each[TOPS.index(top)] for each in scores.values()))
+    weights = {look: math.exp(max(each)) for look, each in scores.items()}
+    total = sum(weights.values())
+    for look, (_, colour) in looks.items():
+        of_colour = [weights[other] / total for other, named in looks.items() if named[1] == colour]
+        expected = 0.992 * weights[look] / total + 0.006 * float(np.mean(of_colour)) + 0.002 / len(looks)
+        assert one.looks[look] == pytest.approx(expected, rel=1e-4), look
+    tip_log_odds = math.log((1 - math.exp(sides[NO_TIP])) / math.exp(sides[NO_TIP]))
+    assert one.log_odds == pytest.approx(min(8.0, max(-8.0, (one.top.contrast - 15) / 8 + tip_log_odds)))
+    if one.top.size == "L":
+        assert one.heights == {}
+        return
+    foot = np.array([one.solid.x_mm, one.solid.y_mm])
+    fits = {}
+    for count in range(2, 10):
+        variance = 1.3**2 + (count - 1) * 1.0**2
+        off = float(((np.array(one.tops_mm[count]) - foot) ** 2).sum())
+        fits[count] = math.exp(0.5 * sides[kind_of(one.top.size, count - 1)] - off / (2 * variance)) / variance
+    for count, fit in fits.items():
+        assert one.heights[count] == pytest.approx(0.7 * fit / sum(fits.values()) + 0.3 / 8, rel=1e-4)
