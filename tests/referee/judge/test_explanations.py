@@ -111,6 +111,22 @@ def test_half_a_turn_and_a_second_one_are_less_likely_before_the_table_is_looked
     assert both == pytest.approx(2 * CLEAR - 2.0)
 
 
+@pytest.mark.parametrize("wall", ["a1:G.star/north=slider", "d4:G.star/north=slider"])
+def test_two_turns_of_one_block_are_followed_only_where_its_player_plays_again(deblockle: Any, wall: str) -> None:
+    """In the corner gold is walled in, so teal plays on: the first turn ends on a square that is empty again."""
+    rules, context = deblockle.rules, JudgeContext.of(deblockle)
+    blocks = f"{wall} a2:T.star/north=slider b1:T.star/north=slider f7:T.star/north=slider removed=3,1"
+    state = deblockle.notation.parse_state(f"teal {blocks}")
+    base = deblockle.table.appearance(state)
+    first = next(turn for turn in rules.legal_turns(state) if turn.start == "f7" and turn.end == "g6")
+    between = replace(rules.apply(state, first), to_move="teal")
+    second = next(turn for turn in rules.legal_turns(between) if turn.start == "g6" and turn.end == "d7")
+    after = deblockle.table.appearance(rules.apply(between, second))
+    seen = seen_as(deblockle, state, {place: look for place, look in after.items() if look != base[place]})
+    found = beyond_one_turn(context, base, (state,), seen)
+    assert (first in [turn for one in found for turn in one.first]) == (wall[:2] == "a1")
+
+
 def test_what_looks_touched_counts_for_every_kind_of_explanation(context: JudgeContext[Any, Any]) -> None:
     """a1 and b7 look touched and g1 does not; what is not played on though it looks so, or the other way, counts."""
     game = context.game
