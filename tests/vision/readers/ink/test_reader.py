@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import cv2
 import numpy as np
 import pytest
 
 from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, layout, picture, pose
-from vision.geometry import project
+from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import Tray
 from vision.layout.table import default_layout
-from vision.readers.ink.crops import BLOT, EMPTY_SIGN, SIGNS
+from vision.readers.ink.crops import BLOT, CROSS, EMPTY_SIGN, SIGNS
+from vision.readers.ink.paper import flat_map
 from vision.readers.ink.reader import InkReader
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import PIECE_READERS, table_reader
 from vision.reading import HindranceKind, Reading
+from vision.sampling import PixelMap
 
 
 def read(game: str, image: np.ndarray | None = None) -> Reading:
@@ -146,6 +149,76 @@ def test_what_may_as_well_be_a_blot_may_be_any_sign(monkeypatch: pytest.MonkeyPa
     of_the_blot = 0.5 / len(set(SIGNS) - {EMPTY_SIGN, BLOT})
     assert probabilities["digit 3"] == pytest.approx(0.5 + of_the_blot, abs=0.01)
     assert probabilities["cross"] == pytest.approx(of_the_blot, abs=0.01)
+
+
+def test_a_cell_is_read_again_with_the_eight_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(3)
+
+    class AlwaysAnother:
+        def read(self, _ink: object, cells: np.ndarray) -> np.ndarray:
+            return random.normal(0.0, 1.0, (len(cells), len(SIGNS) + 5))
+
+    monkeypatch.setattr("vision.readers.ink.reader.shipped", AlwaysAnother)
+    board = layout("number-drop").board
+    view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
+    reader = InkReader(board, PIECE_READERS["ink"].plain(board))
+    before = reader.read(view, board.places, {})
+
+    def read_again(places: list[str]) -> set[str]:
+        after = reader.read(view, places, before)
+        return {place for place in board.places if (after[place].scores != before[place].scores).any()}
+
+    assert read_again(["p1.d5"]) == {f"p1.{column}{row}" for column in "cde" for row in (4, 5, 6)}
+    assert read_again(["p1.a1"]) == {"p1.a1", "p1.a2", "p1.b1", "p1.b2"}
+    assert read_again([]) == set()
+
+
+def test_looks_and_sides_are_reckoned_from_the_scores_of_each_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Anything:
+        def read(self, _ink: object, cells: np.ndarray) -> np.ndarray:
+            random = np.random.default_rng(3)
+            signs = np.log(random.dirichlet(np.full(len(SIGNS), 0.3), len(cells)) + 1e-12)
+            return np.column_stack([signs, random.normal(0.0, 2.0, (len(cells), 5))])
+
+    monkeypatch.setattr("vision.readers.ink.reader.shipped", Anything)
+    board = layout("number-drop").board
+    view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
+    seen = InkReader(board, PIECE_READERS["ink"].plain(board)).read(view, board.places, {})
+    shown = [sign for sign in SIGNS if sign not in {EMPTY_SIGN, BLOT}]
+    for one in seen.values():
+        assert one.scores is not None
+        assert one.around is not None
+        share = dict(zip(SIGNS, np.exp(one.scores), strict=False))
+        written = sum(share[sign] for sign in (*shown, BLOT))
+        assert one.log_odds == pytest.approx(np.log(max(written, 1e-9)) - np.log(max(share[EMPTY_SIGN], 1e-9)))
+        given = {sign: max((share[sign] + share[BLOT] / len(shown)) / written, 1e-4) for sign in shown}
+        inside, *lines = (1 / (1 + np.exp(-one.around))).tolist()
+        assert [sides["loop"] for sides in one.sides.values()] == pytest.approx(lines)
+        assert [sum(sides.values()) for sides in one.sides.values()] == pytest.approx([1.0] * 4)
+        weights = {"cross": given[CROSS]}
+        for sign in set(shown) - {CROSS}:
+            weights[f"digit {sign}"] = (1 - inside) * given[sign]
+            weights[f"digit {sign} circled"] = inside * given[sign]
+        total = sum(weights.values())
+        expected = {look: weight / total for look, weight in weights.items()}
+        assert one.look_probabilities() == pytest.approx(expected, rel=1e-6)
+
+
+def test_where_cells_lie_in_the_picture_is_reckoned_once_for_each_pose(monkeypatch: pytest.MonkeyPatch) -> None:
+    poses = []
+
+    def watched(camera: CameraModel, pose: Pose, *rest: Any) -> PixelMap:
+        poses.append(pose)
+        return flat_map(camera, pose, *rest)
+
+    monkeypatch.setattr("vision.readers.ink.reader.flat_map", watched)
+    board = layout("number-drop").board
+    reader = InkReader(board, PIECE_READERS["ink"].plain(board))
+    view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
+    again = replace(view, pose=replace(view.pose))
+    for one in (view, view, again, replace(again, camera=replace(view.camera))):
+        reader.read(one, ["p1.d1"], {})
+    assert [pose is again.pose for pose in poses] == [False, True, True]
 
 
 def test_a_sheet_that_was_pushed_is_read_where_it_lies_now() -> None:
