@@ -178,7 +178,7 @@ class _Race(Generic[CandidateT, SampleT]):
         self._drop(behind)
 
     def _is_clearly_behind(self, other: int, leader: int) -> bool:
-        mean, spread = _paired_difference(self._values[leader], self._values[other])
+        mean, spread = paired_difference(self._values[leader], self._values[other])
         return mean > _Z_DROPPED * spread and mean > 0
 
     def _drop(self, which: Sequence[int]) -> None:
@@ -199,8 +199,8 @@ class _Race(Generic[CandidateT, SampleT]):
         sure = 1.0
         if len(order) > 1:
             common = min(len(self._values[order[0]]), len(self._values[order[1]]))
-            lead, error = _paired_difference(self._values[order[0]][:common], self._values[order[1]][:common])
-            sure = 0.5 if common < 2 else _probability_ahead(lead, error)
+            lead, error = paired_difference(self._values[order[0]][:common], self._values[order[1]][:common])
+            sure = 0.5 if common < 2 else probability_ahead(lead, error)
         return RaceResult(tuple(self._estimate(i) for i in order), sure)
 
 
@@ -215,12 +215,12 @@ def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     return mean, math.sqrt(variance / len(values))
 
 
-def _paired_difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+def paired_difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     """Return the mean of the paired differences and its standard error."""
     return _mean_and_error([a - b for a, b in zip(first, second, strict=True)])
 
 
-def _probability_ahead(lead: float, error: float) -> float:
+def probability_ahead(lead: float, error: float) -> float:
     """Return the probability of a true lead, by the normal approximation."""
     if error == 0:
         return 1.0 if lead > 0 else 0.5

@@ -101,6 +101,20 @@ class Grid:
         """Return the set of squares a king's step from any of ``squares``."""
         return self.beside(squares) | self.diagonal_to(squares)
 
+    def patch(self, start: int, squares: int) -> int:
+        """Return the members of ``squares`` that are connected by sides with the set ``start``, which is among them."""
+        reached, grown = 0, start
+        while grown != reached:
+            reached, grown = grown, (grown | self.beside(grown)) & squares
+        return reached
+
+    def patches(self, squares: int) -> Iterator[int]:
+        """Yield the patches of squares connected by sides that make up a set, in the order of their lowest squares."""
+        while squares:
+            patch = self.patch(squares & -squares, squares)
+            yield patch
+            squares &= ~patch
+
     @cached_property
     def _not_first(self) -> int:
         return self.every & ~sum(1 << (row * self.columns) for row in range(self.rows))

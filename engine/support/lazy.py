@@ -1,4 +1,4 @@
-"""Lazy sequences, since a position may have hundreds of thousands of turns."""
+"""Lazy sequences, since a position may have hundreds of thousands of turns, and tables computed on demand."""
 
 from __future__ import annotations
 
@@ -8,8 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice
 from typing import Generic, TypeVar, overload
 
+KeyT = TypeVar("KeyT")
 SourceT = TypeVar("SourceT")
 ItemT_co = TypeVar("ItemT_co", covariant=True)
+
+
+class OnDemand(dict[KeyT, SourceT]):
+    """A table whose missing entries are computed on first access."""
+
+    def __init__(self, compute: Callable[[KeyT], SourceT]) -> None:
+        super().__init__()
+        self._compute = compute
+
+    def __missing__(self, key: KeyT) -> SourceT:
+        value = self[key] = self._compute(key)
+        return value
 
 
 class LazySequence(Sequence[ItemT_co]):

@@ -224,6 +224,11 @@ def _colour_of_tower(stack: Stack, tower: str) -> int | None:
     return colour_of(stack[0]) if makes_tower(uncapped(stack), tower) else None
 
 
+def clears_held(stacks: Stacks, colour: int) -> int:
+    """Return the set of clear squares on which pieces of this colour stand."""
+    return sum(1 << square for square in CLEARS if len(stacks[square]) > 1 and colour_of(stacks[square][1]) == colour)
+
+
 def supply(stacks: Iterable[Stack]) -> tuple[int, ...]:
     """Return the sizes of the black pieces left beside the board, in the order of their use."""
     left = {LARGE: PIECES_OF_A_SIZE, MEDIUM: PIECES_OF_A_SIZE, SMALL: PIECES_OF_A_SIZE}
@@ -241,8 +246,3 @@ def walls_against(stacks: Stacks, player: Player) -> int:
         if is_blockade(stack) and owner_of(colour_of(stack[0])) != player:
             walls |= 1 << square
     return walls
-
-
-def cap(size: int) -> int:
-    """Return the black piece of this size."""
-    return piece_of(BLACK, size)

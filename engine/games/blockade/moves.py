@@ -19,13 +19,13 @@ from engine.games.blockade.board import (
     Path,
     Stack,
     Stacks,
-    cap,
     colour_of,
     distances,
     first_fault,
     is_blockade,
     makes_tower,
     owner_of,
+    piece_of,
     size_of,
     supply,
     towers_of,
@@ -132,7 +132,7 @@ class _TurnPlayer:
             return
         left = supply(self.stacks)
         if left:
-            self.stacks[square] = (*stack, cap(left[0]))
+            self.stacks[square] = (*stack, piece_of(BLACK, left[0]))
         towers = towers_of(tuple(self.stacks), colour_of(stack[0]), self.options.tower)
         self.won = len(towers) >= TOWERS_TO_WIN
 

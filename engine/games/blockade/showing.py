@@ -26,9 +26,8 @@ from engine.games.blockade.board import (
 from engine.games.blockade.enumeration.alternating import WayToOneEnd, alternating_ends
 from engine.games.blockade.enumeration.candidates import Candidate, Candidates, Marks
 from engine.games.blockade.enumeration.purse import Purse
-from engine.games.blockade.enumeration.reach import LayoutMove, Way
+from engine.games.blockade.enumeration.reach import LayoutMove, Way, way_to
 from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of, without_movable
-from engine.games.blockade.enumeration.way import way_to
 from engine.games.blockade.moves import allocations
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, appearance_of
 from engine.games.blockade.turns import turn_of

@@ -9,18 +9,6 @@ from engine.support.grid import Grid, members
 from engine.support.polyomino import Shape, fixed, free
 
 
-def pieces(grid: Grid, squares: int) -> list[int]:
-    """Return the sets of squares connected by their sides, in the order of their lowest squares."""
-    found = []
-    while squares:
-        piece = squares & -squares
-        while (grown := (piece | grid.beside(piece)) & squares) != piece:
-            piece = grown
-        found.append(piece)
-        squares &= ~piece
-    return found
-
-
 def shape_on(grid: Grid, squares: int) -> Shape:
     """Return the free shape of a set of squares; raises ValueError for an empty set."""
     return free(fixed((grid.column_of(square), grid.row_of(square)) for square in members(squares)))
@@ -41,8 +29,8 @@ def crossed_off(sheet: Sheet, player: str, colours: tuple[int, int, int, int]) -
     """
     grid, used = sheet.grid, 0
     for colour, squares in zip(COLOURS, colours, strict=True):
-        listed = pieces(grid, squares)
-        for piece in listed:
+        patches = list(grid.patches(squares))
+        for piece in patches:
             at = _at(grid, piece)
             name = name_on(grid, piece)
             if name is None or name not in sheet.number_of:
@@ -52,7 +40,7 @@ def crossed_off(sheet: Sheet, player: str, colours: tuple[int, int, int, int]) -
             if used >> sheet.number_of[name] & 1:
                 raise UnreadableError(f"{player} has drawn {name} twice, the second time on {at}; expected it once")
             used |= 1 << sheet.number_of[name]
-        if squares and not any(_hangs_together(grid, piece, squares) for piece in listed if piece & sheet.corners):
+        if squares and not any(_hangs_together(grid, piece, squares) for piece in patches if piece & sheet.corners):
             raise UnreadableError(
                 f"{player}'s {colour} shapes on {_at(grid, squares)} don't all hang together by their corners from one "
                 "in a corner square; expected the first one in a corner and each other one touching at a corner"

@@ -64,11 +64,6 @@ def names_by_shape() -> Mapping[Shape, str]:
     return MappingProxyType({shape_of(name): name for name in NAMES})
 
 
-def size_of(name: str) -> int:
-    """Return how many squares a shape has."""
-    return len(shape_of(name))
-
-
 def placements(name: str, grid: Grid, free_squares: int) -> tuple[int, ...]:
     """Return every placement of the shape on free squares of a grid, in all orientations, sorted."""
     found = []
@@ -136,7 +131,7 @@ class Sheet:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """How many squares each shape has."""
-        return tuple(size_of(name) for name in self.shapes)
+        return tuple(len(shape_of(name)) for name in self.shapes)
 
     @cached_property
     def row_sets(self) -> tuple[int, ...]:

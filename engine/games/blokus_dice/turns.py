@@ -33,10 +33,9 @@ class Choice(NamedTuple):
     laid: tuple[int, ...]
 
 
-def open_and_anchors(sheet: Sheet, filled: FilledSheet, colour: int) -> tuple[int, int]:
-    """Return the squares that a colour may fill (none beside its own), and those of which it must fill one."""
-    own = filled.colours[colour]
-    may_fill = sheet.open_squares & ~filled.filled & ~sheet.grid.beside(own)
+def open_and_anchors(sheet: Sheet, own: int, filled: int) -> tuple[int, int]:
+    """Return the squares that a colour may fill, and the anchors, of which it must fill one; ``own`` is its set."""
+    may_fill = sheet.open_squares & ~(filled | sheet.grid.beside(own))
     return may_fill, may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
 
 
@@ -62,7 +61,7 @@ def _laid(
     sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
 ) -> Iterator[int]:
     """Yield every legal placement once, in the form of ``Sheet.covering``; limits as in `ways_to_lay`."""
-    may_fill, anchors = open_and_anchors(sheet, filled, colour)
+    may_fill, anchors = open_and_anchors(sheet, filled.colours[colour], filled.filled)
     closed = ~(may_fill & within | shapes << sheet.grid.squares)
     if changed:
         through = sheet.covering[next(members(changed))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from common.phrases import listed
-from engine.games.blokus_dice.invariants import name_on, pieces
+from engine.games.blokus_dice.invariants import name_on
 from engine.games.blokus_dice.state import (
     COLOURS,
     PLAYERS,
@@ -111,10 +111,10 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     if taken := squares & filled.filled:
         yield square_taken(places_on(state, seat, taken))
     places = places_on(state, seat, squares)
-    listed = pieces(sheet.grid, squares)
+    patches = list(sheet.grid.patches(squares))
     name = name_on(sheet.grid, squares)
-    if len(listed) != 1:
-        parts = ", and ".join(_bare(places_on(state, seat, piece)) for piece in listed)
+    if len(patches) != 1:
+        parts = ", and ".join(_bare(places_on(state, seat, piece)) for piece in patches)
         sentence = f"What {player} drew does not hang together: {parts}."
         yield Breach("not-one-shape", sentence, "Draw the squares of one shape, side by side.", places)
     elif name is None or name not in sheet.number_of:

@@ -19,6 +19,7 @@ from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, S
 from engine.games.deblockle.state import MOST_BLOCKS, Block, DeblockleOptions, DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import Ground, slide_ends
 from engine.support.grid import members
+from engine.support.lazy import OnDemand
 
 ORIENTATIONS = 24
 OFF = SQUARES
@@ -40,18 +41,6 @@ base: the code before the roll, shifted as in a move, plus the orientation after
 square is the move."""
 
 
-class _Filled(dict[int, int]):
-    """A table that computes missing entries on first access."""
-
-    def __init__(self, value: Callable[[int], int]) -> None:
-        super().__init__()
-        self._value = value
-
-    def __missing__(self, key: int) -> int:
-        value = self[key] = self._value(key)
-        return value
-
-
 class FastRules:
     """The rules under one set of options."""
 
@@ -64,10 +53,10 @@ class FastRules:
             tuple(_rolls_of(options, player, code) for code in range(SQUARES * ORIENTATIONS)) for player in PLAYERS
         )
         """``rolls[player][code]``: the rolls of a block that are legal on an empty board."""
-        self.beside = _Filled(beside)
+        self.beside = OnDemand(beside)
         self.lines = tuple(_lines_through(square) for square in range(SQUARES))
         self.slides = tuple(
-            tuple(_Filled(_slide_table(square, line, options)) for line in self.lines[square])
+            tuple(OnDemand(_slide_table(square, line, options)) for line in self.lines[square])
             for square in range(SQUARES)
         )
 
@@ -146,14 +135,6 @@ class FastRules:
             return position
         skipped = (1 - mover, golds, teals)
         return (OVER, golds, teals) if next(self.groups(skipped), None) is None else skipped
-
-    def perft(self, position: Position, depth: int) -> int:
-        """Count the sequences of ``depth`` whole turns; ``depth`` is at least 1."""
-        if not position[1] or not position[2]:
-            return 0
-        if depth == 1:
-            return self.count(position)
-        return sum(self.perft(self.play(position, move), depth - 1) for move in self.moves(position))
 
 
 def moved(position: Position, move: Move) -> Position:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -71,6 +72,7 @@ def seen_from(square: int, blockers: int) -> int:
     return seen
 
 
+@cache
 def between_squares(start: int, end: int) -> int:
     """Return the squares strictly between two; empty if they aren't in line."""
     for ray in RAYS[start]:

@@ -86,7 +86,7 @@ def written(state: NumberDropState, player: int, marks: dict[int, str]) -> Numbe
     """Return the state after a player wrote a first digit, shape or penalty."""
     sheet = state.sheets[player].written(marks)
     playing = state.playing & ~(1 << player)
-    now = replace(state, sheets=_with(state.sheets, player, sheet), playing=playing)
+    now = replace(state.with_sheet(player, sheet), playing=playing)
     if state.phase is Phase.DROP and has_combination(sheet):
         return replace(now, combining=now.combining | 1 << player)
     return phase_checked(now)
@@ -94,10 +94,9 @@ def written(state: NumberDropState, player: int, marks: dict[int, str]) -> Numbe
 
 def looped(state: NumberDropState, player: int, box: int | None, squares: int, *, letter: bool) -> NumberDropState:
     """Return the state after a player drew a combination, or chose none (``box`` is ``None``)."""
-    sheets = state.sheets
     if box is not None:
-        sheets = _with(sheets, player, sheets[player].looped(box, squares, letter=letter))
-    return phase_checked(replace(state, sheets=sheets, combining=state.combining & ~(1 << player)))
+        state = state.with_sheet(player, state.sheets[player].looped(box, squares, letter=letter))
+    return phase_checked(replace(state, combining=state.combining & ~(1 << player)))
 
 
 def phase_checked(state: NumberDropState) -> NumberDropState:
@@ -205,10 +204,6 @@ def _why_over(state: NumberDropState) -> str:
     if over:
         return f"{' and '.join(PLAYERS[player] for player in over)} crossed the Game Over line"
     return "all tiles are down" if all_down(state) else "a shape fitted nowhere"
-
-
-def _with(sheets: tuple[Sheet, ...], player: int, sheet: Sheet) -> tuple[Sheet, ...]:
-    return (*sheets[:player], sheet, *sheets[player + 1 :])
 
 
 def marks_of(squares: Cells, digits: str | None) -> dict[int, str]:

@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from engine.printing import Box, BoxGroup, PrintedSheet
-from engine.support.grid import Grid, members
+from engine.support.grid import Grid, members, set_of
 from engine.values import OptionValue
 
 GRID = Grid(7, 14)
@@ -165,17 +165,13 @@ def _open_on_top(column: str) -> int:
 
 
 def _fault_of_cells(cells: str) -> str | None:
-    reached = set()
-    pending = [square for square in range(COLUMNS) if cells[square] != EMPTY_CELL]
-    while pending:
-        square = pending.pop()
-        if square not in reached:
-            reached.add(square)
-            pending += [beside for beside in NEIGHBOURS[square] if cells[beside] != EMPTY_CELL]
-    for square, mark in enumerate(cells):
-        if mark != EMPTY_CELL and square not in reached:
-            return f"has {mark} on {GRID.names[square]} in the air; everything rests on the floor or on what lies below"
-    return None
+    filled = set_of(*(square for square, mark in enumerate(cells) if mark != EMPTY_CELL))
+    floor = (1 << COLUMNS) - 1
+    square = next(members(filled & ~GRID.patch(filled & floor, filled)), None)
+    if square is None:
+        return None
+    mark = cells[square]
+    return f"has {mark} on {GRID.names[square]} in the air; everything rests on the floor or on what lies below"
 
 
 def _fault_of_loops(sheet: Sheet) -> str | None:
@@ -212,10 +208,7 @@ def hangs_together(cells: str, squares: int) -> bool:
     if kind == CONSECUTIVE:
         path = sorted(listed, key=cells.__getitem__)
         return all(after in NEIGHBOURS[before] for before, after in pairwise(path))
-    reached, grown = 0, 1 << listed[0]
-    while grown != reached:
-        reached, grown = grown, (grown | GRID.beside(grown)) & squares
-    return reached == squares
+    return GRID.patch(1 << listed[0], squares) == squares
 
 
 _NOT_FIRST = GRID.every & ~sum(1 << (line * COLUMNS) for line in range(LINES))

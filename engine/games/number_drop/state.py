@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias
 
@@ -171,6 +171,10 @@ class NumberDropState:
         pending = self.playing | self.combining
         return tuple(player for player in self.in_order() if pending >> player & 1)
 
+    def with_sheet(self, player: int, sheet: Sheet) -> NumberDropState:
+        """Return the state with a new sheet for a player."""
+        return replace(self, sheets=(*self.sheets[:player], sheet, *self.sheets[player + 1 :]))
+
     def has_star(self) -> bool:
         """Return whether a die of the roll shows a star."""
         return STAR in self.roll
@@ -190,45 +194,43 @@ class SetUpDigit:
         return (f"{self.player}.{self.square}",)
 
 
+class _OnSheet:
+    """A turn on some squares of the player's sheet."""
+
+    __slots__ = ()
+    player: str
+    squares: tuple[str, ...]
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places written, or those inside the loop."""
+        return tuple(f"{self.player}.{square}" for square in self.squares)
+
+
 @dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(_OnSheet):
     """A dropped shape: its squares in rising order (a1, b1, … a2, …) and the digit in each."""
 
     player: str
     squares: tuple[str, ...]
     digits: str
 
-    @property
-    def places(self) -> tuple[Place, ...]:
-        """The places written."""
-        return tuple(f"{self.player}.{square}" for square in self.squares)
-
 
 @dataclass(frozen=True, slots=True)
-class PenaltyDrop:
+class PenaltyDrop(_OnSheet):
     """A dropped penalty shape: the squares crossed, in rising order."""
 
     player: str
     squares: tuple[str, ...]
 
-    @property
-    def places(self) -> tuple[Place, ...]:
-        """The places written."""
-        return tuple(f"{self.player}.{square}" for square in self.squares)
-
 
 @dataclass(frozen=True, slots=True)
-class Combination:
+class Combination(_OnSheet):
     """A loop around squares in rising order, or none; ``letter`` is the letter circled with it."""
 
     player: str
     squares: tuple[str, ...] = ()
     letter: str | None = None
-
-    @property
-    def places(self) -> tuple[Place, ...]:
-        """The places inside the loop."""
-        return tuple(f"{self.player}.{square}" for square in self.squares)
 
 
 @dataclass(frozen=True, slots=True)

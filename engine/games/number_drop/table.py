@@ -129,11 +129,7 @@ def _relooped(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
         if loop and not loop & ~circled and all(cells[square] == sheet.cells[square] for square in members(loop)):
             loops[box] = loop
             left &= ~loop
-    while left:
-        patch, grown = 0, left & -left
-        while grown != patch:
-            patch, grown = grown, (grown | GRID.beside(grown)) & left
-        left &= ~patch
+    for patch in GRID.patches(left):
         filled = box_of_marks("".join(cells[square] for square in members(patch)))
         if filled is None or not hangs_together(cells, patch) or loops[filled]:
             names = "+".join(GRID.names[square] for square in members(patch))
@@ -248,8 +244,8 @@ def _of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, b
         if before.phase is Phase.DROP and before.playing >> player & 1:
             # The loop is judged as if drawn after this drop, whether or not the drop is legal.
             bit = 1 << player
-            sheets = (*before.sheets[:player], sheet.written(fresh), *before.sheets[player + 1 :])
-            state = replace(before, sheets=sheets, playing=before.playing & ~bit, combining=before.combining | bit)
+            state = before.with_sheet(player, sheet.written(fresh))
+            state = replace(state, playing=before.playing & ~bit, combining=before.combining | bit)
     if loop and not is_on_changed:
         found += _of_loop(state, player, loop)
     return tuple(found)

@@ -14,7 +14,6 @@ from functools import cache, lru_cache
 
 from engine.games.blockade.board import (
     BLUE,
-    CLEAR,
     GREEN,
     OWNED,
     PLACES,
@@ -30,7 +29,7 @@ from engine.games.blockade.board import (
     size_of,
     walls_against,
 )
-from engine.games.blockade.enumeration.terrain import BLACK_MARKS, Layout, Terrain
+from engine.games.blockade.enumeration.terrain import BLACK_MARKS, Layout, Terrain, movable_from
 from engine.games.blockade.moves import allocations
 
 _MOST_TURNS = 40
@@ -69,29 +68,27 @@ class ColourProgress:
 
     def steps(self, walls: int) -> int:
         """Return the fewest steps to five towers with these walls in the way, at most ``UNREACHABLE``."""
-        if len(self.mediums) < len(self.larges):
-            return _HOPELESS
-        mediums = _assigned(walls, self.mediums, self.larges, 0)
-        return min(_HOPELESS, mediums + _assigned(walls, self.smalls, self.larges, _BACK_AGAIN))
+        return self._steps_onto(self.larges, walls)
 
     def steps_to_gate(self, walls: int, gate: int) -> int:
         """Return the fewest steps to towers on all squares of ``gate`` without one, at most ``UNREACHABLE``."""
-        larges = tuple(square for square in self.larges if gate >> square & 1)
-        if not larges:
-            return 0
+        return self._steps_onto(tuple(square for square in self.larges if gate >> square & 1), walls)
+
+    def next_tower(self, walls: int) -> int:
+        """Return the fewest steps to one more tower with these walls in the way, at most ``UNREACHABLE``."""
+        return min((self._steps_onto((large,), walls) for large in self.larges), default=0)
+
+    def steps_with_coming_walls(self, walls: int, coming: int) -> int:
+        """Return the fewest steps to five towers if walls are also likely to come on the squares ``coming``."""
+        now = self.steps(walls)
+        then = self.steps(walls | coming) if coming else now
+        return round(now + _READY_COUNTS * (then - now)) if now < _HOPELESS else now
+
+    def _steps_onto(self, larges: tuple[int, ...], walls: int) -> int:
         if min(len(self.mediums), len(self.smalls)) < len(larges):
             return _HOPELESS
         mediums = _assigned(walls, self.mediums, larges, 0)
         return min(_HOPELESS, mediums + _assigned(walls, self.smalls, larges, _BACK_AGAIN))
-
-    def next_tower(self, walls: int) -> int:
-        """Return the fewest steps to one more tower with these walls in the way, at most ``UNREACHABLE``."""
-        return min((self._tower_on(walls, large) for large in self.larges), default=0)
-
-    def _tower_on(self, walls: int, large: int) -> int:
-        mediums = _assigned(walls, self.mediums, (large,), 0) if self.mediums else _HOPELESS
-        smalls = _assigned(walls, self.smalls, (large,), _BACK_AGAIN) if self.smalls else _HOPELESS
-        return min(_HOPELESS, mediums + smalls)
 
 
 def progress_of(stacks: Stacks, colour: int) -> ColourProgress:
@@ -105,10 +102,7 @@ def progress_of(stacks: Stacks, colour: int) -> ColourProgress:
             larges.append(square)
             if len(stack) == 2 and size_of(stack[1]) != SMALL:
                 ready |= 1 << square
-        height = 1
-        if is_blockade(stack):
-            height = next(height for height, piece in enumerate(stack) if colour_of(piece) > CLEAR) + 1
-        for piece in stack[height:]:
+        for piece in stack[movable_from(stack) :]:
             if colour_of(piece) == colour:
                 (smalls if size_of(piece) == SMALL else mediums).append(square)
     return ColourProgress(tuple(larges), tuple(mediums), tuple(smalls), ready)
@@ -215,19 +209,13 @@ class Rivals:
 
     def steps(self, standing: ColourProgress) -> int:
         """Return the steps left of one of our colours, with the opponent's coming walls partly counted."""
-        now = standing.steps(self.walls_against_us)
-        soon = standing.steps(self.walls_against_us | self.ready) if self.ready else now
-        return round(now + _READY_COUNTS * (soon - now)) if now < _HOPELESS else now
+        return standing.steps_with_coming_walls(self.walls_against_us, self.ready)
 
     def their_steps(self, built: int, ready: int) -> tuple[int, int]:
         """Return the opponent's steps left after we build on ``built`` and lack only the small on ``ready``."""
         walls = self.walls_against_them | built
-        steps = []
-        for standing in self.standings:
-            now = standing.steps(walls)
-            soon = standing.steps(walls | ready) if ready else now
-            steps.append(round(now + _READY_COUNTS * (soon - now)) if now < _HOPELESS else now)
-        return steps[0], steps[1]
+        first, second = (standing.steps_with_coming_walls(walls, ready) for standing in self.standings)
+        return first, second
 
 
 def rivals_of(stacks: Stacks, player: str) -> Rivals:

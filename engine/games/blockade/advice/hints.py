@@ -26,11 +26,12 @@ from engine.games.blockade.advice.evaluation import (
 )
 from engine.games.blockade.advice.lookahead import Front, force_of, forces_of, platforms_among, played_on, towers_in
 from engine.games.blockade.advice.playouts import play_random_games
-from engine.games.blockade.board import CLEARS, COLOURS, OWNED, PLACES, UNREACHABLE, colour_of, other
+from engine.games.blockade.board import COLOURS, OWNED, UNREACHABLE, clears_held, other
 from engine.games.blockade.enumeration.reach import Reach, Reached, explore
 from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of
 from engine.games.blockade.moves import allocations, play
-from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
+from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice
+from engine.games.blockade.turns import turn_of
 from engine.search.budget import Deadline, DeadlineExceededError, TimeCheck
 from engine.search.sampling import race
 from engine.values import Strength
@@ -177,7 +178,9 @@ class _HintSearch:
             for reached in reach.ends:
                 moves = reach.moves_to(reached.layout)
                 if reached.wins and not play(self.state, self.player, self.dice, moves).breaches:
-                    self._tell(Hint(self._written(moves), f"wins: the fifth {COLOURS[colour]} tower", 1.0, "win", 1.0))
+                    self._tell(
+                        Hint(turn_of(self.state, moves), f"wins: the fifth {COLOURS[colour]} tower", 1.0, "win", 1.0)
+                    )
                     return True
         return False
 
@@ -288,12 +291,8 @@ class _HintSearch:
         return ends
 
     def _terrain(self, colour: int, friend: int, *, strict: bool = True) -> Terrain:
-        taken = sum(
-            1 << square
-            for square in CLEARS
-            if len(self.state.stacks[square]) > 1 and colour_of(self.state.stacks[square][1]) == friend
-        )
-        return terrain_of(self.state.stacks, replace(self.state.options, strict=strict), colour, taken)
+        stacks = self.state.stacks
+        return terrain_of(stacks, replace(self.state.options, strict=strict), colour, clears_held(stacks, friend))
 
     def _promising(self, ends: list[_End], points: int) -> list[_End]:
         within = [end for end in ends if end.reached.points <= points]
@@ -332,21 +331,12 @@ class _HintSearch:
         for order in orders:
             played = play(self.state, self.player, self.dice, order)
             if not played.breaches:
-                turn = self._written(order)
+                turn = turn_of(self.state, order)
                 times = self.seen[played.stacks, other(self.player)]
                 if times > 1:
                     self.stale[turn] = times
                 return turn
         return None
-
-    def _written(self, moves: Moves) -> BlockadeTurn:
-        tops = [list(stack) for stack in self.state.stacks]
-        written = []
-        for start, end in moves:
-            piece = tops[start].pop()
-            tops[end].append(piece)
-            written.append(Move(piece, PLACES[start], PLACES[end]))
-        return BlockadeTurn(self.player, tuple(written))
 
     def _hint(self, value: float, pair: tuple[_End, _End], turn: BlockadeTurn) -> Hint[BlockadeTurn]:
         wins = pair[0].reached.wins or pair[1].reached.wins

@@ -11,12 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from engine.games.blockade.board import (
-    BASES,
-    CLEARS,
-    UNREACHABLE,
-    colour_of,
-)
+from engine.games.blockade.board import BASES, UNREACHABLE, clears_held
 from engine.games.blockade.enumeration.reach import Edge, LayoutMove, Reach, explore
 from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of
 from engine.games.blockade.state import BlockadeState
@@ -39,11 +34,7 @@ class ColourEnds:
         self._explored: list[tuple[int, Caps]] = []
         self.reaches: list[Reach] = []
         self._detours: dict[tuple[int, int | None], Detours] = {}
-        self.starts_on = sum(
-            1 << square
-            for square in CLEARS
-            if len(state.stacks[square]) > 1 and colour_of(state.stacks[square][1]) == colour
-        )
+        self.starts_on = clears_held(state.stacks, colour)
 
     def variant(self, taken: int, used: int) -> int:
         """Return the number of the variant in which the other colour holds ``taken`` and has used ``used`` caps."""

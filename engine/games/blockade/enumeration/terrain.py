@@ -7,8 +7,8 @@ So ``MS3M`` is a tower made in this turn, its large black cap, and a medium on t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 from engine.games.blockade.board import (
     BLACK,
@@ -31,6 +31,7 @@ from engine.games.blockade.board import (
     size_of,
     walls_against,
 )
+from engine.support.lazy import OnDemand
 from engine.values import Player
 
 Layout = tuple[str, ...]
@@ -58,20 +59,6 @@ def without_movable(stack: Stack, player: Player) -> Stack:
     return stack[:height] if height < len(stack) and colour_of(stack[height]) in OWNED[player] else stack
 
 
-class _Between(dict[tuple[int, int, int], int]):
-    """The squares on paths between two squares of at most a given length, computed on demand."""
-
-    def __init__(self, way: tuple[bytes, ...]) -> None:
-        super().__init__()
-        self._way = way
-
-    def __missing__(self, ends: tuple[int, int, int]) -> int:
-        start, last, most = ends
-        both = zip(self._way[start], self._way[last], strict=True)
-        squares = self[ends] = sum(1 << square for square, (one, other) in enumerate(both) if one + other <= most)
-        return squares
-
-
 class _Pairings(dict[tuple[tuple[int, ...], tuple[int, ...]], int]):
     """The fewest steps from some squares to as many others, in the cheapest assignment; computed on demand."""
 
@@ -92,20 +79,6 @@ class _Pairings(dict[tuple[tuple[int, ...], tuple[int, ...]], int]):
         return least
 
 
-class _Needs(dict[str, int]):
-    """The steps that each pile on one square still needs, computed on demand."""
-
-    def __init__(self, terrain: Terrain, square: int) -> None:
-        super().__init__({"": 0})
-        self._terrain = terrain
-        self._square = square
-
-    def __missing__(self, pile: str) -> int:
-        need = self._terrain.need(self._square, pile)
-        self[pile] = need
-        return need
-
-
 @dataclass(frozen=True, eq=False)
 class Terrain:
     """One colour's terrain in one position.
@@ -122,10 +95,11 @@ class Terrain:
     builds: frozenset[int]
     standing: int
     start: Layout
-    needs: tuple[_Needs, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "needs", tuple(_Needs(self, square) for square in range(SQUARES)))
+    @cached_property
+    def needs(self) -> tuple[OnDemand[str, int], ...]:
+        """``needs[square][pile]``: the steps that a pile still needs, as in ``need``."""
+        return tuple(OnDemand(partial(self.need, square)) for square in range(SQUARES))
 
     @cached_property
     def way(self) -> tuple[bytes, ...]:
@@ -133,9 +107,15 @@ class Terrain:
         return distances(self.walls)
 
     @cached_property
-    def between(self) -> _Between:
+    def between(self) -> OnDemand[tuple[int, int, int], int]:
         """``between[start, last, most]``: the squares on paths from ``start`` to ``last`` of at most ``most`` steps."""
-        return _Between(self.way)
+
+        def squares_between(ends: tuple[int, int, int]) -> int:
+            start, last, most = ends
+            both = zip(self.way[start], self.way[last], strict=True)
+            return sum(1 << square for square, (one, other) in enumerate(both) if one + other <= most)
+
+        return OnDemand(squares_between)
 
     @cached_property
     def pairings(self) -> _Pairings:

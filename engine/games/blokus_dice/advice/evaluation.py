@@ -12,6 +12,7 @@ from random import Random
 
 from engine.games.blokus_dice.sheet import FACES, Sheet
 from engine.games.blokus_dice.state import BlokusState, FilledSheet, places_passed_from
+from engine.games.blokus_dice.turns import open_and_anchors
 from engine.search.budget import TimeCheck
 from engine.support.grid import ORTHOGONAL, Grid
 
@@ -28,9 +29,7 @@ class PlacementFinder:
 
     def ways(self, own: int, filled: int, shapes: int) -> list[int]:
         """Return every legal placement of these shapes in the colour that fills ``own``, as in ``Sheet.covering``."""
-        sheet, grid = self.sheet, self.sheet.grid
-        may_fill = sheet.open_squares & ~(filled | grid.beside(own))
-        anchors = may_fill & (grid.diagonal_to(own) if own else sheet.corners)
+        may_fill, anchors = open_and_anchors(self.sheet, own, filled)
         wanted = shapes << self.squares
         rows = [number for number, row in enumerate(self._rows) if row & wanted]
         closed = ~(may_fill | wanted)
@@ -131,17 +130,11 @@ def rolls_drawn(course: RoundsAhead, rng: Random) -> Rolls:
     return tuple(tuple(int(random() * FACES) + 1 for _ in range(dice)) for _, dice in course.rounds)
 
 
-def anchors_left(sheet: Sheet, own: int, filled: int) -> int:
-    """Return the set of squares of which a colour's next shape must fill at least one."""
-    may_fill = sheet.open_squares & ~(filled | sheet.grid.beside(own))
-    return may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
-
-
 def promise(sheet: Sheet, prospect: Prospect) -> float:
     """Return a quick evaluation of a sheet by its filled squares, the strikes left, and each colour's anchors."""
     worth = prospect.filled.bit_count() + _STRIKE_WORTH * prospect.strikes_left
     for own in prospect.colours:
-        anchors = anchors_left(sheet, own, prospect.filled).bit_count()
+        anchors = open_and_anchors(sheet, own, prospect.filled)[1].bit_count()
         worth += _ANCHOR_WORTH * min(anchors, _ANCHORS_ENOUGH) if anchors else -_NO_ANCHOR_COST
     return worth
 

@@ -14,7 +14,6 @@ from engine.games.blokus_dice.advice.evaluation import (
     Rolls,
     RoundsAhead,
     SearchLimitError,
-    anchors_left,
     course_of,
     finder_of,
     played_on,
@@ -26,7 +25,7 @@ from engine.games.blokus_dice.advice.evaluation import (
 from engine.games.blokus_dice.advice.playouts import play_random_games
 from engine.games.blokus_dice.sheet import Sheet
 from engine.games.blokus_dice.state import COLOURS, BlokusState, BlokusTurn, PlayerStatus, colour_in_hand
-from engine.games.blokus_dice.turns import Choice, choices, turn_of
+from engine.games.blokus_dice.turns import Choice, choices, open_and_anchors, turn_of
 from engine.search.budget import Deadline, DeadlineExceededError, PeriodicTimeCheck, TimeCheck
 from engine.search.sampling import Estimate, race
 from engine.values import Strength
@@ -240,7 +239,7 @@ def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, 
         said += f", worth a strike ({_many(after.strikes_left, 'strike')} left)"
     if only:
         return f"is the only turn there is: it {said}"
-    open_now = [anchors_left(sheet, own, after.filled).bit_count() for own in after.colours]
+    open_now = [open_and_anchors(sheet, own, after.filled)[1].bit_count() for own in after.colours]
     corners = f"keeps {_many(open_now[colour], f'{COLOURS[colour]} corner')} open"
     if all(open_now):
         return f"{said}, {corners}, and every colour can go on"

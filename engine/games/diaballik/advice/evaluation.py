@@ -131,12 +131,6 @@ def _total(tables: tuple[Integers, ...], squares: Integers) -> Integers:
 
 
 @cache
-def between_squares_of(start: int, end: int) -> int:
-    """Return the squares strictly between two."""
-    return between_squares(start, end)
-
-
-@cache
 def goal_lines(player: int, square: int) -> tuple[tuple[int, int, int], ...]:
     """Return the far-row squares in line with a square: each as a bit, its place, and the squares between."""
     first = GRID.squares - SIZE if player == 0 else 0
@@ -193,7 +187,7 @@ def judged(position: Position, results: Integers, *, front_only: bool = False) -
 
     foe_others = foes ^ (1 << foe_ball)
     for square in members(visible(foe_ball, 0) & foe_others):
-        scores -= int(theirs.receiver[square]) * ((own & between_squares_of(foe_ball, square)) == 0)
+        scores -= int(theirs.receiver[square]) * ((own & between_squares(foe_ball, square)) == 0)
     foe_open = np.zeros(results.size, dtype=np.int64)
     for bit, place, between in goal_lines(foe, foe_ball):
         foe_open |= ((own & (between | bit)) == 0).astype(np.int64) << place

@@ -253,11 +253,6 @@ def _lifted(score: int, points: int) -> int:
     return score + points if -_PROVEN <= score <= _PROVEN else score
 
 
-def _not_looked_at(followed: list[int], found: list[tuple[int, int]], otherwise: int) -> int:
-    done = {result for _, result in found}
-    return next((result for result in followed if result not in done), otherwise)
-
-
 def best_lines(
     searcher: Searcher,
     position: Position,
@@ -310,7 +305,8 @@ def best_lines(
         except DeadlineExceededError:
             if best < -_PROVEN:
                 # A result searched less deep is better than one that is known to lose.
-                left = _not_looked_at(followed, found, answer.result)
+                done = {result for _, result in found}
+                left = next((result for result in followed if result not in done), answer.result)
                 if left != answer.result:
                     answer = before[left]
                     better(answer)

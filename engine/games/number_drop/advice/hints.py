@@ -5,9 +5,10 @@ Combinations are evaluated one by one; solo slides are calculated exactly. See d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from random import Random
+from typing import TypeVar
 
 from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
@@ -50,6 +51,7 @@ from engine.search.budget import Deadline
 from engine.values import Strength
 
 playouts = play_random_games
+ItemT = TypeVar("ItemT")
 
 _FIRST_TURNS = 24
 _CHUNK = 200
@@ -103,7 +105,6 @@ class _HintSearch:
         self._rng = rng
         self._strength = strength
         self._better = better
-        self._slowest_s = 0.0
 
     @cached_property
     def _outlook(self) -> Valuation:
@@ -191,36 +192,39 @@ class _HintSearch:
         listed = [(turn, float(value)) for turn, value in zip(turns, worth, strict=True)]
         return sorted(listed, key=lambda each: -each[1])
 
+    def _sweep_order(self, turns: Sequence[NumberDropTurn]) -> list[int]:
+        """Return the indices of the turns in random order, or of a sample if there are very many."""
+        order = list(range(len(turns))) if len(turns) <= _MOST_SWEPT else self._picked(len(turns), _MOST_SWEPT)
+        self._rng.shuffle(order)
+        return order
+
+    def _chunks_in_time(self, items: Sequence[ItemT], size: int, until: Deadline) -> Iterator[Sequence[ItemT]]:
+        """Yield the items in chunks: the first one always, each other one if there is time for the slowest so far."""
+        slowest_s = 0.0
+        for start in range(0, len(items), size):
+            if start and until.left_s() <= slowest_s:
+                return
+            began_s = self._deadline.clock()
+            yield items[start : start + size]
+            slowest_s = max(slowest_s, self._deadline.clock() - began_s)
+
     def _swept(
         self, turns: Sequence[NumberDropTurn], ranked: list[tuple[NumberDropTurn, float]]
     ) -> list[tuple[NumberDropTurn, float]]:
         """Return the best of all turns, or of as many as time allows, in order."""
         until = self._deadline.share(_SWEEP_SHARE)
-        order = list(range(len(turns))) if len(turns) <= _MOST_SWEPT else self._picked(len(turns), _MOST_SWEPT)
-        self._rng.shuffle(order)
+        order = self._sweep_order(turns)
         best = dict(ranked)
-        for start in range(0, len(order), _CHUNK):
-            if until.left_s() <= self._slowest_s:
-                break
-            began_s = self._deadline.clock()
-            best.update(self._ranked([turns[at] for at in order[start : start + _CHUNK]])[:_SHORTLIST])
-            self._slowest_s = max(self._slowest_s, self._deadline.clock() - began_s)
+        for chunk in self._chunks_in_time(order, _CHUNK, until) if not until.passed() else ():
+            best.update(self._ranked([turns[at] for at in chunk])[:_SHORTLIST])
         return sorted(best.items(), key=lambda each: -each[1])
 
     def _by_themselves(self, turns: Sequence[NumberDropTurn]) -> list[tuple[NumberDropTurn, float]]:
         """Return the best of all turns, or of as many as time allows, by their immediate worth."""
-        order = list(range(len(turns))) if len(turns) <= _MOST_SWEPT else self._picked(len(turns), _MOST_SWEPT)
-        self._rng.shuffle(order)
         best: list[tuple[ImmediateWorth, NumberDropTurn]] = []
-        slowest_s = 0.0
-        for start in range(0, len(order), _SCORED_TOGETHER):
-            if best and self._deadline.left_s() <= slowest_s:
-                break
-            began_s = self._deadline.clock()
-            chunk = [turns[at] for at in order[start : start + _SCORED_TOGETHER]]
-            best += [(immediate_worth(self._state, self._player, turn), turn) for turn in chunk]
+        for chunk in self._chunks_in_time(self._sweep_order(turns), _SCORED_TOGETHER, self._deadline):
+            best += [(immediate_worth(self._state, self._player, turns[at]), turns[at]) for at in chunk]
             best = sorted(best, key=lambda each: each[0], reverse=True)[:_SHORTLIST]
-            slowest_s = max(slowest_s, self._deadline.clock() - began_s)
         return [(turn, float(rank.points)) for rank, turn in best]
 
     def _finished(self, ranked: tuple[NumberDropTurn, float]) -> Candidate:
@@ -239,14 +243,8 @@ class _HintSearch:
     def _shortlisted(self, ranked: Sequence[tuple[NumberDropTurn, float]]) -> list[Candidate]:
         """Return these turns with their combinations, as many as time allows, the best first."""
         until = self._deadline.share(_SHORTLIST_SHARE)
-        found: list[Candidate] = []
-        slowest_s = 0.0
-        for start in range(0, len(ranked), _FINISHED_TOGETHER):
-            if found and until.left_s() <= slowest_s:
-                break
-            began_s = self._deadline.clock()
-            found += self._all_finished(ranked[start : start + _FINISHED_TOGETHER])
-            slowest_s = max(slowest_s, self._deadline.clock() - began_s)
+        chunks = self._chunks_in_time(ranked, _FINISHED_TOGETHER, until)
+        found = [candidate for chunk in chunks for candidate in self._all_finished(chunk)]
         return sorted(found, key=lambda candidate: -candidate.value)
 
     def _decided(
@@ -315,12 +313,7 @@ def _kept_together(before: Sheet, candidate: Candidate) -> list[str]:
     fresh = sum(1 << square for square, mark in enumerate(candidate.sheet.cells) if mark != before.cells[square])
     best = (1, "")
     for digit, squares in enumerate(unused_digits(candidate.sheet)):
-        left = squares
-        while left:
-            patch, grown = 0, left & -left
-            while grown != patch:
-                patch, grown = grown, (grown | GRID.beside(grown)) & squares
-            left &= ~patch
+        for patch in GRID.patches(squares):
             if (patch & fresh or not fresh) and patch.bit_count() > best[0]:
                 best = (patch.bit_count(), str(digit))
     size, digit_text = best

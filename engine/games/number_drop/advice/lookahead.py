@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from random import Random
@@ -16,6 +15,7 @@ from engine.games.number_drop.components import Components
 from engine.games.number_drop.drops import any_digits, falling, turned_shapes
 from engine.games.number_drop.sheet import COLUMNS, LINES
 from engine.search.budget import Deadline
+from engine.search.sampling import paired_difference, probability_ahead
 from engine.support.polyomino import Shape
 
 ROLLS_A_ROUND = 10
@@ -114,14 +114,16 @@ def _still_racing(left: list[int], gained: Sequence[Sequence[float]]) -> list[in
     leader = gained[left[0]]
     if len(leader) < _FEWEST_TO_DROP:
         return left
-    near = [index for index in left if index == left[0] or not _is_behind(leader, gained[index])]
+    near = [index for index in left if index == left[0] or not _is_behind(gained[index], leader)]
     # The last two are compared over enough rolls, however clear the lead.
     return near if len(near) > 1 or len(leader) >= ENOUGH_ROLLS else left[:2]
 
 
 def _sure_of(gained: Sequence[Sequence[float]], leader: int) -> float:
     rivals = [each for index, each in enumerate(gained) if index != leader and each]
-    return min((_surely_ahead(gained[leader], each) for each in rivals), default=1.0)
+    # A rival that was dropped early has fewer values.
+    leads = [paired_difference(gained[leader][: len(each)], each) for each in rivals]
+    return min((probability_ahead(mean, error) for mean, error in leads), default=1.0)
 
 
 def _best_drops(
@@ -133,23 +135,6 @@ def _best_drops(
     return [float(best) for best in worth.reshape(ROLLS_A_ROUND, DROPS_A_ROLL).max(axis=1)]
 
 
-def _mean(numbers: Sequence[float]) -> float:
-    return math.fsum(numbers) / len(numbers)
-
-
-def _paired(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
-    """Return the mean of the differences over the common rolls and its standard error."""
-    differences = [one - other for one, other in zip(first, second, strict=False)]
-    mean = _mean(differences)
-    spread = math.fsum((each - mean) ** 2 for each in differences) / max(1, len(differences) - 1)
-    return mean, math.sqrt(spread / len(differences))
-
-
-def _is_behind(leader: Sequence[float], other: Sequence[float]) -> bool:
-    mean, error = _paired(leader, other)
+def _is_behind(other: Sequence[float], leader: Sequence[float]) -> bool:
+    mean, error = paired_difference(leader, other)
     return mean > _CLEARLY * error
-
-
-def _surely_ahead(leader: Sequence[float], other: Sequence[float]) -> float:
-    mean, error = _paired(leader, other)
-    return 1.0 if error == 0 else 0.5 * (1 + math.erf(mean / error / math.sqrt(2)))

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from engine.games.blockade.board import CLEARS, COLOURS, OWNED, RED, colour_of
-from engine.games.blockade.enumeration import way
+from engine.games.blockade.enumeration import reach as reaching
 from engine.games.blockade.enumeration.candidates import Candidates
 from engine.games.blockade.enumeration.guide import Guide
 from engine.games.blockade.enumeration.reach import Search, explore
@@ -57,7 +57,7 @@ def test_an_end_is_a_candidate_and_found_by_the_same_moves(text):
         listed = {each.layout: each.bound for bound in range(5) for each in fitting.at(bound)}
         assert points.keys() <= listed.keys()
         for layout in listed:
-            found = way.way_to(terrain, layout, 4, caps)
+            found = reaching.way_to(terrain, layout, 4, caps)
             assert (found and (found.points, found.moves)) == (
                 (points[layout], reach.moves_to(layout)) if layout in points else None
             )
@@ -79,9 +79,9 @@ def test_no_more_layouts_are_followed_to_one_end_than_need_be():
 def test_a_piece_that_goes_straight_to_its_place_is_not_searched_for(monkeypatch):
     """With one point every piece does, the small of a new tower too."""
     terrain, caps, reach = searched(GAME.notation.format_state(state_of(ready(), "warm")), RED, 1)
-    monkeypatch.setattr(way, "Search", lambda *_, **__: pytest.fail("it was searched for"))
+    monkeypatch.setattr(reaching, "Search", lambda *_, **__: pytest.fail("it was searched for"))
     for end in reach.ends:
-        assert way.way_to(terrain, end.layout, 1, caps).moves == reach.moves_to(end.layout)
+        assert reaching.way_to(terrain, end.layout, 1, caps).moves == reach.moves_to(end.layout)
     assert any("3" in pile for end in reach.ends for pile in end.layout)
 
 

@@ -7,9 +7,8 @@ import pytest
 
 from engine.games.blockade.enumeration.candidates import Candidates
 from engine.games.blockade.enumeration.guide import least_steps
-from engine.games.blockade.enumeration.reach import explore
+from engine.games.blockade.enumeration.reach import explore, way_to
 from engine.games.blockade.enumeration.terrain import terrain_of
-from engine.games.blockade.enumeration.way import way_to
 from engine.games.blockade.showing import is_whole_turn
 from engine.showing import turns_showing
 from tests.effort import cases, some

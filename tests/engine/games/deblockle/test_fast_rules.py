@@ -25,6 +25,14 @@ def turns_by_the_core(state):
     return {fast_rules.turn_of(state.options, player, move): core.play(position, move) for move in moves}
 
 
+def perft(core, position, depth):
+    if not position[1] or not position[2]:
+        return 0
+    if depth == 1:
+        return core.count(position)
+    return sum(perft(core, core.play(position, move), depth - 1) for move in core.moves(position))
+
+
 def assert_same(state, rng, tried=3):
     found = turns_by_the_core(state)
     assert set(found) == set(GAME.rules.legal_turns(state))
@@ -72,7 +80,7 @@ def test_same_turns_as_the_oracle(seed):
 def test_published_counts(options, counts):
     state = GAME.rules.new(options)
     core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
-    assert [core.perft(position, depth) for depth in range(1, len(counts) + 1)] == counts
+    assert [perft(core, position, depth) for depth in range(1, len(counts) + 1)] == counts
     assert GAME.rules.count_results(state) == counts[0]
 
 
@@ -127,7 +135,7 @@ def test_there_is_no_turn_to_draw_after_the_end():
     assert (core.count(position), core.moves(position), position[0]) == (0, [], fast_rules.OVER)
     assert turn_sampler_of(core).drawn(position, random.Random(0)) is None
     assert turn_sampler_of(core).drawn((0, *position[1:]), random.Random(0)) is None
-    assert core.perft((0, position[1], ()), 2) == 0
+    assert perft(core, (0, position[1], ()), 2) == 0
 
 
 @pytest.mark.parametrize("options", some([{}, {"side_by_side": False}, {"hop_forfeited_when_stuck": True}], 1))
