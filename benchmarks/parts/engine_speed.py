@@ -20,7 +20,7 @@ from rich.console import Console
 
 from benchmarks.parts.command_line import figures
 from engine.api import Game
-from engine.games.diaballik.turns import begun, packed_results
+from engine.games.diaballik.turns import begin_turn, packed_results
 from engine.perft import perft, start_of_count
 from engine.support.chance import play_random_games
 
@@ -160,7 +160,7 @@ def chess_perft(chess: ModuleType) -> int:
 
 def diaballik_results(state: Any) -> list[int]:
     """Every distinct result of a Diaballik turn."""
-    return packed_results(begun(state, state.to_move))
+    return packed_results(begin_turn(state, state.to_move))
 
 
 def middles(game: Game[Any, Any], count: int, rng: Random) -> list[Any]:

@@ -71,9 +71,9 @@ class _Change:
         self.black_moves: list[Path] = []
         # Squares with black come last: whether black was taken off depends on the pieces gone from other squares.
         for square in sorted(changed, key=lambda square: is_blockade(self.stacks[square])):
-            self._look_at(square)
+            self._note_change(square)
 
-    def _look_at(self, square: int) -> None:
+    def _note_change(self, square: int) -> None:
         """Note which pieces were taken off a square or put on it, judged by its new top."""
         stack, look = self.stacks[square], self.new[PLACES[square]]
         if look == EMPTY:
@@ -122,16 +122,16 @@ class _Change:
 
     def breaches(self) -> tuple[Breach, ...]:
         """Return all breaches, starting with those of moves."""
-        moves, lost, found = self._matched()
-        played = self._played(moves)
-        breaches = [*map(black_moved, self.black_moves), *self._capping(played), *played.breaches]
-        breaches += [_gone(square, piece) for square, piece in lost]
-        breaches += [_added(square, piece) for square, piece in found]
+        moves, lost, found = self._match_pieces()
+        played = self._best_play(moves)
+        breaches = [*map(black_moved, self.black_moves), *self._capping_breaches(played), *played.breaches]
+        breaches += [_gone_breach(square, piece) for square, piece in lost]
+        breaches += [_added_breach(square, piece) for square, piece in found]
         if not breaches:
-            breaches = [_unexplained(self.new, played)]
+            breaches = [_unexplained_breach(self.new, played)]
         return tuple(dict.fromkeys(breaches))
 
-    def _matched(self) -> tuple[list[tuple[int, Path]], list[tuple[int, int]], list[tuple[int, int]]]:
+    def _match_pieces(self) -> tuple[list[tuple[int, Path]], list[tuple[int, int]], list[tuple[int, int]]]:
         """Pair pieces taken off with pieces put on as moves; also give the pieces of both kinds left unpaired."""
         gone, moves, found = list(self.gone), list[tuple[int, Path]](), list[tuple[int, int]]()
         for end, piece in self.come:
@@ -178,14 +178,14 @@ class _Change:
     def _looks_as_before(self, square: int) -> bool:
         return self.new[PLACES[square]] == name_of(self.stacks[square][-1])
 
-    def _played(self, moves: list[tuple[int, Path]]) -> Played:
+    def _best_play(self, moves: list[tuple[int, Path]]) -> Played:
         """Play the moves in the order that breaks the fewest rules and, if possible, finds each piece on top."""
         orders = [*islice(permutations(moves), _MOST_ORDERS)]
-        lifting = [order for order in orders if self._lifts(order)] or orders
+        lifting = [order for order in orders if self._lifts_top_pieces(order)] or orders
         plays = [play(self.before, self.player, self.before.roll, [path for _, path in order]) for order in lifting]
         return min(plays, key=lambda played: len(played.breaches))
 
-    def _lifts(self, moves: Sequence[tuple[int, Path]]) -> bool:
+    def _lifts_top_pieces(self, moves: Sequence[tuple[int, Path]]) -> bool:
         """Return whether each move finds its piece on top, those above it gone before."""
         tops = {square: list(stack) for square, stack in enumerate(self.stacks)}
         for piece, (start, end) in moves:
@@ -194,7 +194,7 @@ class _Change:
             tops[end].append(piece)
         return True
 
-    def _capping(self, played: Played) -> Iterator[Breach]:
+    def _capping_breaches(self, played: Played) -> Iterator[Breach]:
         for square, stack in enumerate(played.stacks):
             place = PLACES[square]
             new_tower = is_blockade(stack) and not is_blockade(self.stacks[square])
@@ -225,7 +225,7 @@ class _Change:
                 yield Breach("black-without-tower", sentence, remedy, (place,))
 
 
-def _gone(square: int, piece: int) -> Breach:
+def _gone_breach(square: int, piece: int) -> Breach:
     place = PLACES[square]
     if colour_of(piece) == BLACK:
         return Breach("black-moved", f"The black piece on {place} was taken off.", f"Put it back on {place}.", (place,))
@@ -235,7 +235,7 @@ def _gone(square: int, piece: int) -> Breach:
     return Breach("piece-gone", sentence, f"Put the {name_of(piece)} back on {place}, or where it may go.", (place,))
 
 
-def _added(square: int, piece: int) -> Breach:
+def _added_breach(square: int, piece: int) -> Breach:
     place = PLACES[square]
     if size_of(piece) == LARGE:
         return Breach("large-moved", f"A {name_of(piece)} lies on {place}.", "Put the large where it stood.", (place,))
@@ -243,7 +243,7 @@ def _added(square: int, piece: int) -> Breach:
     return Breach("piece-added", sentence, f"Take the {name_of(piece)} off {place}.", (place,))
 
 
-def _unexplained(new: Appearance, played: Played) -> Breach:
+def _unexplained_breach(new: Appearance, played: Played) -> Breach:
     expected = appearance_of(played.stacks)
     places = tuple(place for place in PLACES if expected[place] != new[place])
     sentence = f"No turn leaves {', '.join(places)} looking so."

@@ -52,7 +52,7 @@ class Played:
     breaches: tuple[Breach, ...]
 
 
-def merged(paths: Sequence[Path]) -> tuple[Path, ...]:
+def merge_moves(paths: Sequence[Path]) -> tuple[Path, ...]:
     """Merge consecutive moves of one piece: a move that starts where the last one ended extends it."""
     whole: list[Path] = []
     for path in paths:
@@ -68,7 +68,7 @@ def play(state: BlockadeState, player: Player, dice: Dice | None, paths: Sequenc
 
     A move that is impossible is recorded as a breach and skipped.
     """
-    return _TurnPlayer(state, player).through(merged(paths), dice)
+    return _TurnPlayer(state, player).play_moves(merge_moves(paths), dice)
 
 
 class _TurnPlayer:
@@ -83,13 +83,13 @@ class _TurnPlayer:
         self.breaches: list[Breach] = []
         self.won = False
 
-    def through(self, paths: Sequence[Path], dice: Dice | None) -> Played:
+    def play_moves(self, paths: Sequence[Path], dice: Dice | None) -> Played:
         for path in paths:
             if self.won:
                 self.breaches.append(violations.after_the_win(path))
                 break
             self._move(path)
-        self._rest(range(len(self.stacks)))
+        self._check_resting(range(len(self.stacks)))
         used = (self.used[0], self.used[1])
         if dice is not None and not any(used[0] <= a and used[1] <= b for a, b in allocations(dice)):
             self.breaches.append(violations.points(self.player, dice, allocations(dice), used, self.made))
@@ -98,7 +98,7 @@ class _TurnPlayer:
     def _move(self, path: Path) -> None:
         start, end = path[0], path[-1]
         piece = self.stacks[start][-1]
-        wrong = self._unmovable(piece, path)
+        wrong = self._breach_of_piece(piece, path)
         if wrong is not None:
             self.breaches.append(wrong)
             return
@@ -112,11 +112,11 @@ class _TurnPlayer:
         self.stacks[start] = self.stacks[start][:-1]
         self.stacks[end] = (*self.stacks[end], piece)
         if start != end:
-            self._build(end)
+            self._cap_new_tower(end)
         if self.options.strict:
-            self._rest((end,))
+            self._check_resting((end,))
 
-    def _unmovable(self, piece: int, path: Path) -> Breach | None:
+    def _breach_of_piece(self, piece: int, path: Path) -> Breach | None:
         colour = colour_of(piece)
         if colour == BLACK:
             return violations.black_moved(path)
@@ -126,7 +126,7 @@ class _TurnPlayer:
             return violations.opponent_moved(self.player, piece, path)
         return None
 
-    def _build(self, square: int) -> None:
+    def _cap_new_tower(self, square: int) -> None:
         stack = self.stacks[square]
         if is_blockade(stack) or not makes_tower(stack, self.options.tower):
             return
@@ -136,7 +136,7 @@ class _TurnPlayer:
         towers = towers_of(tuple(self.stacks), colour_of(stack[0]), self.options.tower)
         self.won = len(towers) >= TOWERS_TO_WIN
 
-    def _rest(self, squares: Sequence[int]) -> None:
+    def _check_resting(self, squares: Sequence[int]) -> None:
         for square in squares:
             fault = first_fault(self.stacks[square])
             if fault is not None:

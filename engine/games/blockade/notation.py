@@ -24,7 +24,7 @@ from engine.games.blockade.board import (
     name_of,
     options_from,
 )
-from engine.games.blockade.moves import merged, play
+from engine.games.blockade.moves import merge_moves, play
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_timing, outcome_of
 from engine.games.blockade.state_text import format_dice, format_stack
 from engine.games.blockade.turns import turn_of
@@ -80,13 +80,13 @@ def parse_turn(state: BlockadeState, text: str, player: Player | None = None) ->
     played = play(state, who, state.roll, paths)
     if played.breaches:
         raise IllegalTurnError(f"{text!r} is not legal here: {played.breaches[0].sentence}", played.breaches)
-    return turn_of(state, _gist(paths))
+    return turn_of(state, _simplify(paths))
 
 
-def _gist(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+def _simplify(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return the moves, with consecutive moves of one piece merged, and without those that end where they start."""
-    fewer = tuple(path for path in merged(paths) if path[0] != path[-1])
-    return fewer if fewer == paths else _gist(fewer)
+    fewer = tuple(path for path in merge_moves(paths) if path[0] != path[-1])
+    return fewer if fewer == paths else _simplify(fewer)
 
 
 def _read(text: str) -> tuple[Path, ...]:
@@ -117,11 +117,11 @@ def _read(text: str) -> tuple[Path, ...]:
     if position != len(text) or joined:
         column = min(position, len(text) - 1) + 1
         raise unreadable(text, text[position : position + 1], column, _EXPECTED)
-    _check_whole(text, paths, column)
+    _check_last_move(text, paths, column)
     return tuple(tuple(path) for path in paths)
 
 
-def _check_whole(text: str, paths: list[list[int]], column: int) -> None:
+def _check_last_move(text: str, paths: list[list[int]], column: int) -> None:
     if paths and len(paths[-1]) < 2:
         raise unreadable(text, PLACES[paths[-1][0]], column, f"a square to go to after it; {_EXPECTED}")
 

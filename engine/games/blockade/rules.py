@@ -99,18 +99,18 @@ def announce(state: BlockadeState, announcement: Announcement) -> BlockadeState:
 
 def certainty(state: BlockadeState, turn: BlockadeTurn) -> Certainty:
     """Return whether the turn is legal: certain or impossible, since nothing is hidden."""
-    return Certainty.IMPOSSIBLE if _followed(state, turn)[1] else Certainty.CERTAIN
+    return Certainty.IMPOSSIBLE if _play_turn(state, turn)[1] else Certainty.CERTAIN
 
 
 def apply(state: BlockadeState, turn: BlockadeTurn) -> BlockadeState:
     """Return the state after the turn; raises IllegalTurnError with breaches."""
-    stacks, breaches = _followed(state, turn)
+    stacks, breaches = _play_turn(state, turn)
     if breaches:
         raise IllegalTurnError(f"{format_turn(turn)} is not legal here: {breaches[0].sentence}", breaches)
     return states.state_after(state, stacks)
 
 
-def _followed(state: BlockadeState, turn: BlockadeTurn) -> tuple[Stacks, tuple[Breach, ...]]:
+def _play_turn(state: BlockadeState, turn: BlockadeTurn) -> tuple[Stacks, tuple[Breach, ...]]:
     wrong = breach_of_timing(state, turn.player)
     if wrong is not None:
         return state.stacks, (wrong,)

@@ -24,8 +24,8 @@ from engine.games.blockade.board import (
     piece_of,
 )
 from engine.games.blockade.enumeration.alternating import WayToOneEnd, alternating_ends
+from engine.games.blockade.enumeration.budget import PointBudget
 from engine.games.blockade.enumeration.candidates import Candidate, Candidates, Marks
-from engine.games.blockade.enumeration.purse import Purse
 from engine.games.blockade.enumeration.reach import LayoutMove, Way, way_to
 from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of, without_movable
 from engine.games.blockade.moves import allocations
@@ -75,9 +75,9 @@ class _ColourEnds:
     @property
     def terrain(self) -> Terrain:
         """The terrain of the colour."""
-        return self._with_taken(0)
+        return self._terrain_with(0)
 
-    def _with_taken(self, taken: int) -> Terrain:
+    def _terrain_with(self, taken: int) -> Terrain:
         known = self._terrains.get(taken)
         if known is None:
             known = terrain_of(self._state.stacks, self._state.options, self.colour, taken)
@@ -116,7 +116,7 @@ class _ColourEnds:
             return None
         key = (end.layout, taken, caps, covered)
         if key not in self._ways:
-            self._ways[key] = way_to(self._with_taken(taken), end.layout, points, caps, covered=covered)
+            self._ways[key] = way_to(self._terrain_with(taken), end.layout, points, caps, covered=covered)
         return self._ways[key]
 
 
@@ -127,9 +127,9 @@ class _Ends:
         assert state.to_move is not None
         self._supply = state.supply
         self._strict = state.options.strict
-        self._purse = Purse(allocations(dice))
+        self._budget = PointBudget(allocations(dice))
         one, two = OWNED[state.to_move]
-        most = self._purse.most
+        most = self._budget.most
         self._colours = (_ColourEnds(state, one, most[0], most[1]), _ColourEnds(state, two, most[1], most[0]))
         # The looks of the squares without the player's movable pieces.
         self._bare = [name_of(without_movable(stack, state.to_move)[-1]) for stack in state.stacks]
@@ -145,10 +145,10 @@ class _Ends:
             ours.candidates.fitting({square: self._marks_at(square, which, seen) for square in ours.candidates.squares})
             for which, ours in enumerate(self._colours)
         )
-        most = self._purse.most
+        most = self._budget.most
         for steps in range(sum(most) + 1):
             for used in range(max(0, steps - most[1]), min(steps, most[0]) + 1):
-                if self._purse.covers(used, steps - used):
+                if self._budget.covers(used, steps - used):
                     for one in first.at(used):
                         for two in second.at(steps - used):
                             moves = None if covered & ~(one.clears | two.clears) else self._moves_to((one, two))
@@ -194,7 +194,7 @@ class _Ends:
             # No order of play takes fewer points than the bounds.
             if best is None or best[0] > pair[0].bound + pair[1].bound:
                 best = min(filter(None, (best, self._in_order(pair, first))), default=None)
-        return self._alternating(pair) if best is None else best[2]
+        return self._alternating_moves(pair) if best is None else best[2]
 
     def _in_order(self, pair: _Pair, first: int) -> tuple[int, int, _Moves] | None:
         """Return points, order and moves if one colour plays before the other; ``None`` if that is impossible."""
@@ -210,25 +210,25 @@ class _Ends:
         if behind is None:
             return None
         used = (ahead.points, behind.points) if first == 0 else (behind.points, ahead.points)
-        return (sum(used), first, ahead.moves + behind.moves) if self._purse.covers(*used) else None
+        return (sum(used), first, ahead.moves + behind.moves) if self._budget.covers(*used) else None
 
-    def _alternating(self, pair: _Pair) -> _Moves | None:
+    def _alternating_moves(self, pair: _Pair) -> _Moves | None:
         """Return the moves of a turn in which the colours' moves alternate."""
         terrains = (self._colours[0].terrain, self._colours[1].terrain)
         caps = [len(pair[1].caps), len(pair[0].caps)]
         alone = [ours.alone(end, others) for ours, end, others in zip(self._colours, pair, caps, strict=True)]
         least = [
-            ours.with_help(end, others, self._purse.with_help(which, terrains))
+            ours.with_help(end, others, self._budget.with_help(which, terrains))
             for which, (ours, end, others) in enumerate(zip(self._colours, pair, caps, strict=True))
         ]
-        if not self._purse.covers_with_help((alone[0], alone[1]), (least[0], least[1])):
+        if not self._budget.covers_with_help((alone[0], alone[1]), (least[0], least[1])):
             return None
         first, second = (WayToOneEnd(terrain, end.layout) for terrain, end in zip(terrains, pair, strict=True))
         searched: set[Dice] = set()
-        for more in range(max(self._purse.most) + 1):
+        for more in range(max(self._budget.most) + 1):
             # Try short paths first: few of them are dead ends.
             allowed = {
-                (min(one, pair[0].bound + more), min(two, pair[1].bound + more)) for one, two in self._purse.allowed
+                (min(one, pair[0].bound + more), min(two, pair[1].bound + more)) for one, two in self._budget.allowed
             }
             if not allowed <= searched:
                 searched |= allowed

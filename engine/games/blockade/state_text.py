@@ -108,10 +108,10 @@ def parse_state(text: str) -> BlockadeState:
         raise UnreadableError(f"the position {text!r} is impossible: {why}", _column_of(text, f"{place}:"))
     if "opening" in said.named:
         opening = read_dice(text, *said.named["opening"])
-    return _put_together(said, opening, BlockadeState(options, stacks, WARM))
+    return _finish_state(said, opening, BlockadeState(options, stacks, WARM))
 
 
-def _put_together(said: StateText, opening: tuple[int, ...] | None, state: BlockadeState) -> BlockadeState:
+def _finish_state(said: StateText, opening: tuple[int, ...] | None, state: BlockadeState) -> BlockadeState:
     text, options = said.text, state.options
     roll = read_dice(text, *said.named["roll"]) if "roll" in said.named else None
     to_move = WARM if options.starts == BY_ROLL else options.starts

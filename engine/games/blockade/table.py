@@ -100,7 +100,7 @@ def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player |
     changed = [GRID.index[place] for place, look in looks.items() if look != before[place]]
     stacks = list(state.stacks)
     if changed:
-        found = next(_put_right(state, changed, looks), None)
+        found = next(_corrected_stacks(state, changed, looks), None)
         if found is None:
             said = ", ".join(f"{PLACES[square]} shows {looks[PLACES[square]]}" for square in changed)
             raise UnreadableError(
@@ -125,7 +125,9 @@ def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player |
     )
 
 
-def _put_right(state: BlockadeState, changed: list[int], looks: Mapping[str, LookName]) -> Iterator[tuple[Stack, ...]]:
+def _corrected_stacks(
+    state: BlockadeState, changed: list[int], looks: Mapping[str, LookName]
+) -> Iterator[tuple[Stack, ...]]:
     """Yield stacks for the changed squares that keep every piece, those with the fewest changes first."""
     ways = [_ways(state.stacks[square], looks[PLACES[square]]) for square in changed]
     coloured = _movable(state.stacks[square] for square in changed)
@@ -174,10 +176,10 @@ def unfinished(state: BlockadeState) -> list[Unfinished]:
     """Return every piece of the player lifted, waiting where it can't rest, or on a tower that has no cap yet."""
     if state.to_move is None or state.roll is None:
         return []
-    return [Unfinished(change, to_do) for change, to_do in _part_way(state)]
+    return [Unfinished(change, to_do) for change, to_do in _unfinished_changes(state)]
 
 
-def _part_way(state: BlockadeState) -> list[tuple[dict[str, str], str]]:
+def _unfinished_changes(state: BlockadeState) -> list[tuple[dict[str, str], str]]:
     assert state.to_move is not None
     assert state.roll is not None
     colours = OWNED[state.to_move]

@@ -21,12 +21,12 @@ from itertools import accumulate
 
 from engine.games.blockade.board import OWNED, PLACES, Path, Stack
 from engine.games.blockade.enumeration.alternating import WaysToEnds, alternating_ends
+from engine.games.blockade.enumeration.budget import PointBudget
 from engine.games.blockade.enumeration.ends import (
     ColourEnds,
     Detours,
     Group,
 )
-from engine.games.blockade.enumeration.purse import Purse
 from engine.games.blockade.enumeration.reach import LayoutMove, Reached
 from engine.games.blockade.enumeration.terrain import Layout
 from engine.games.blockade.moves import allocations
@@ -58,7 +58,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _SearchRequest:
     """Pairs of ends for which the search for alternating moves still has to run.
 
     ``is_helped`` says whether a colour can't reach its end without the other one's help.
@@ -76,15 +76,15 @@ class TurnList(LazySequence[BlockadeTurn]):
         assert state.to_move is not None
         self.state = state
         self.player: Player = state.to_move
-        self.purse = Purse(allocations(dice))
+        self.budget = PointBudget(allocations(dice))
         self.strict = state.options.strict
         one, two = OWNED[self.player]
-        self.colours = (ColourEnds(state, one, self.purse.most[0]), ColourEnds(state, two, self.purse.most[1]))
+        self.colours = (ColourEnds(state, one, self.budget.most[0]), ColourEnds(state, two, self.budget.most[1]))
         self._terrains = (self.colours[0].terrain(), self.colours[1].terrain())
         self._explore()
-        self._groups = (self._grouped(0), self._grouped(1))
-        self.blocks, gaps = self._paired(self._groups)
-        searched = self._searched([wanted for pair in gaps for wanted in self._around(pair)])
+        self._groups = (self._group_ends(0), self._group_ends(1))
+        self.blocks, gaps = self._pair_groups(self._groups)
+        searched = self._search_alternating([wanted for pair in gaps for wanted in self._add_detours(pair)])
         self.mixed = {pair: moves for pair, moves in searched.items() if not any(self._blocks_with(pair))}
         self._mixed_pairs = tuple(self.mixed)
         self._starts = tuple(accumulate((block.size for block in self.blocks), initial=0))
@@ -98,7 +98,7 @@ class TurnList(LazySequence[BlockadeTurn]):
             for clears, built in {(end.clears if self.strict else 0, end.built) for end in ends}:
                 second.variant(clears, built)
 
-    def _grouped(self, which: int) -> dict[Group, list[Layout]]:
+    def _group_ends(self, which: int) -> dict[Group, list[Layout]]:
         ours = self.colours[which]
         points: dict[Layout, list[int | None]] = {}
         least: dict[Layout, int] = {}
@@ -108,7 +108,7 @@ class TurnList(LazySequence[BlockadeTurn]):
                 ends.setdefault(end.layout, end)
                 points.setdefault(end.layout, [None] * len(ours.reaches))[number] = end.points
                 least[end.layout] = min(end.points, least.get(end.layout, end.points))
-        for reach in ours.with_help(self.purse.with_help(which, self._terrains)):
+        for reach in ours.with_help(self.budget.with_help(which, self._terrains)):
             for end in reach.ends:
                 ends.setdefault(end.layout, end)
                 points.setdefault(end.layout, [None] * len(ours.reaches))
@@ -120,7 +120,7 @@ class TurnList(LazySequence[BlockadeTurn]):
             grouped.setdefault(group, []).append(layout)
         return grouped
 
-    def _paired(
+    def _pair_groups(
         self, groups: tuple[dict[Group, list[Layout]], dict[Group, list[Layout]]]
     ) -> tuple[list[Block], list[tuple[Group, Group]]]:
         blocks: list[Block] = []
@@ -132,7 +132,7 @@ class TurnList(LazySequence[BlockadeTurn]):
                 orders = [order for first in (0, 1) if (order := self._in_order((one, two), first)) is not None]
                 if orders:
                     blocks.append(Block((tuple(ends), tuple(other_ends)), *min(orders)))
-                elif self._thinkable(one, two):
+                elif self._may_alternate(one, two):
                     gaps.append((one, two))
         return blocks, gaps
 
@@ -151,27 +151,27 @@ class TurnList(LazySequence[BlockadeTurn]):
         if pair[first].wins and points[1]:
             return None
         used = points if first == 0 else points[::-1]
-        if not self.purse.covers(used[0] or 0, used[1] or 0):
+        if not self.budget.covers(used[0] or 0, used[1] or 0):
             return None
         return points[0] + points[1], first, (ahead, behind) if first == 0 else (behind, ahead)
 
-    def _thinkable(self, one: Group, two: Group) -> bool:
+    def _may_alternate(self, one: Group, two: Group) -> bool:
         """Return whether ends of the two groups might be reached together if the colours' moves alternate."""
         caps = tuple(sorted(one.caps + two.caps, reverse=True))
         return (
             not (one.wins and two.wins)
-            and self.purse.covers_with_help((one.alone, two.alone), (one.least, two.least))
+            and self.budget.covers_with_help((one.alone, two.alone), (one.least, two.least))
             and caps == self.state.supply[: len(caps)]
         )
 
-    def _around(self, pair: tuple[Group, Group]) -> list[_Wanted]:
+    def _add_detours(self, pair: tuple[Group, Group]) -> list[_SearchRequest]:
         """Add blocks for pairs in which one colour waits while the other plays; return the pairs left to search."""
         rest = [self._groups[which][pair[which]] for which in (0, 1)]
-        if self.strict or not self.purse.covers(pair[0].alone, pair[1].alone) or not self._is_simple(pair):
+        if self.strict or not self.budget.covers(pair[0].alone, pair[1].alone) or not self._is_simple(pair):
             one_helped = ((pair[0].least, pair[1].alone), (pair[0].alone, pair[1].least))
-            is_helped = not all(self.purse.covers(*points) for points in one_helped)
-            return [_Wanted(rest[0], rest[1], is_helped)]
-        wanted: list[_Wanted] = []
+            is_helped = not all(self.budget.covers(*points) for points in one_helped)
+            return [_SearchRequest(rest[0], rest[1], is_helped)]
+        wanted: list[_SearchRequest] = []
         for first, second in ((0, 1), (1, 0)):
             if pair[second].wins:
                 continue
@@ -189,14 +189,14 @@ class TurnList(LazySequence[BlockadeTurn]):
             doubtful = [end for end in rest[first] if self._reaches(far, end, first, other.alone)]
             if doubtful:
                 sides = (doubtful, rest[1]) if first == 0 else (rest[0], doubtful)
-                wanted.append(_Wanted(sides[0], sides[1], is_helped=False))
+                wanted.append(_SearchRequest(sides[0], sides[1], is_helped=False))
         return [each for each in wanted if each.first and each.second]
 
     def _reaches(self, detours: Detours, end: Layout, which: int, others: int) -> bool:
         points = detours.points.get(end)
         if points is None:
             return False
-        return self.purse.covers(points, others) if which == 0 else self.purse.covers(others, points)
+        return self.budget.covers(points, others) if which == 0 else self.budget.covers(others, points)
 
     def _is_simple(self, pair: tuple[Group, Group]) -> bool:
         """Return whether at most one clear square changes hands each way, and new towers can come in any order."""
@@ -206,9 +206,9 @@ class TurnList(LazySequence[BlockadeTurn]):
         one_builds = not (pair[0].caps and pair[1].caps) and all(each.points[0] == each.alone for each in pair)
         return (alike or one_builds) and all(way.bit_count() <= 1 for way in ways)
 
-    def _searched(self, wanted: list[_Wanted]) -> dict[_Pair, tuple[LayoutMove, ...]]:
+    def _search_alternating(self, wanted: list[_SearchRequest]) -> dict[_Pair, tuple[LayoutMove, ...]]:
         """Return the wanted pairs of ends that the colours can reach with alternating moves, and those moves."""
-        together: dict[bool, list[_Wanted]] = {}
+        together: dict[bool, list[_SearchRequest]] = {}
         for each in wanted:
             together.setdefault(each.is_helped, []).append(each)
         found: dict[_Pair, tuple[LayoutMove, ...]] = {}
@@ -222,7 +222,7 @@ class TurnList(LazySequence[BlockadeTurn]):
                 )
                 for which in (0, 1)
             )
-            for end in alternating_ends((first, second), self.purse.allowed, self.state.supply):
+            for end in alternating_ends((first, second), self.budget.allowed, self.state.supply):
                 if any(end.layouts[0] in ones and end.layouts[1] in twos for ones, twos in pairs):
                     found.setdefault(end.layouts, end.moves)
         return found

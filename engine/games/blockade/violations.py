@@ -39,27 +39,27 @@ from engine.games.blockade.board import (
 from engine.values import Breach, Place, Player
 
 
-def _there_and_back(path: tuple[int, ...]) -> tuple[str, ...]:
+def _places_of(path: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(PLACES[square] for square in path))
 
 
 def after_the_win(path: tuple[int, ...]) -> Breach:
     """Return the breach of moving after the fifth tower."""
     sentence = f"The fifth tower ended the game, but something moved from {PLACES[path[0]]} after it."
-    return Breach("game-over", sentence, f"Put it back on {PLACES[path[0]]}.", _there_and_back(path))
+    return Breach("game-over", sentence, f"Put it back on {PLACES[path[0]]}.", _places_of(path))
 
 
 def black_moved(path: tuple[int, ...]) -> Breach:
     """Return the breach of moving a black piece."""
     sentence = f"The black piece on {PLACES[path[0]]} was moved."
-    return Breach("black-moved", sentence, f"Put it back on its tower on {PLACES[path[0]]}.", _there_and_back(path))
+    return Breach("black-moved", sentence, f"Put it back on its tower on {PLACES[path[0]]}.", _places_of(path))
 
 
 def large_moved(piece: int, path: tuple[int, ...]) -> Breach:
     """Return the breach of moving a large."""
     place = PLACES[path[0]]
     remedy = f"Put it back on {place}."
-    return Breach("large-moved", f"The {name_of(piece)} on {place} was moved.", remedy, _there_and_back(path))
+    return Breach("large-moved", f"The {name_of(piece)} on {place} was moved.", remedy, _places_of(path))
 
 
 def opponent_moved(player: Player, piece: int, path: tuple[int, ...]) -> Breach:
@@ -67,7 +67,7 @@ def opponent_moved(player: Player, piece: int, path: tuple[int, ...]) -> Breach:
     mine = " and ".join(COLOURS[colour] for colour in OWNED[player])
     sentence = f"{player.capitalize()} plays {mine}, but a {name_of(piece)} was moved from {PLACES[path[0]]}."
     remedy = f"Put the {name_of(piece)} back on {PLACES[path[0]]}."
-    return Breach("moved-opponent-piece", sentence, remedy, _there_and_back(path))
+    return Breach("moved-opponent-piece", sentence, remedy, _places_of(path))
 
 
 def over_blockade(piece: int, path: tuple[int, ...], walls: int) -> Breach:
@@ -77,7 +77,7 @@ def over_blockade(piece: int, path: tuple[int, ...], walls: int) -> Breach:
     how = f"can't go onto the blockade on {end}" if onto else f"can't get to {end} without passing over a blockade"
     sentence = f"The {name_of(piece)} from {start} {how}, which is the other player's."
     remedy = f"Put the {name_of(piece)} back on {start}, or go round the other player's blockades."
-    return Breach("passed-over-blockade", sentence, remedy, _there_and_back(path))
+    return Breach("passed-over-blockade", sentence, remedy, _places_of(path))
 
 
 def rested(rule: str, stack: Stack, height: int, square: int) -> Breach:

@@ -21,7 +21,7 @@ def name_on(grid: Grid, squares: int) -> str | None:
     return names_by_shape().get(shape_on(grid, squares))
 
 
-def crossed_off(sheet: Sheet, player: str, colours: tuple[int, int, int, int]) -> int:
+def read_shapes_drawn(sheet: Sheet, player: str, colours: tuple[int, int, int, int]) -> int:
     """Return the set of numbers of the shapes drawn, which the squares determine: equal colours never share a side.
 
     Raises UnreadableError for impossible squares: a piece that is no shape of the sheet, a shape drawn twice, a colour
@@ -40,7 +40,7 @@ def crossed_off(sheet: Sheet, player: str, colours: tuple[int, int, int, int]) -
             if used >> sheet.number_of[name] & 1:
                 raise UnreadableError(f"{player} has drawn {name} twice, the second time on {at}; expected it once")
             used |= 1 << sheet.number_of[name]
-        if squares and not any(_hangs_together(grid, piece, squares) for piece in patches if piece & sheet.corners):
+        if squares and not any(_is_connected(grid, piece, squares) for piece in patches if piece & sheet.corners):
             raise UnreadableError(
                 f"{player}'s {colour} shapes on {_at(grid, squares)} don't all hang together by their corners from one "
                 "in a corner square; expected the first one in a corner and each other one touching at a corner"
@@ -52,14 +52,14 @@ def _at(grid: Grid, squares: int) -> str:
     return ",".join(grid.names[square] for square in members(squares))
 
 
-def _hangs_together(grid: Grid, piece: int, squares: int) -> bool:
+def _is_connected(grid: Grid, piece: int, squares: int) -> bool:
     while (grown := (piece | grid.around(piece)) & squares) != piece:
         piece = grown
     return piece == squares
 
 
 def check_position(state: BlokusState) -> None:
-    """Raise UnreadableError if no rolls can lead to the state; ``crossed_off`` must have checked its squares."""
+    """Raise UnreadableError if no rolls can lead to the state; ``read_shapes_drawn`` must have checked its squares."""
     for seat, filled in enumerate(state.sheets):
         _check_strikes(state, seat, filled)
     if state.seat is None:

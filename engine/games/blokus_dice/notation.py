@@ -57,7 +57,7 @@ class _Written:
     shape: str | None = None
     strike: bool = False
 
-    def takes(self, word: str, *, is_square: bool) -> bool:
+    def take_word(self, word: str, *, is_square: bool) -> bool:
         """Return whether the word is a strike, or the die or shape before any square; record it if so."""
         if word in (STRIKE, "!") and not self.strike:
             self.strike = True
@@ -78,18 +78,18 @@ def parse_turn(state: BlokusState, text: str, player: str | None = None) -> Blok
     if who not in state.options.names:
         raise UnreadableError(f"there is no player {who!r}; expected one of {', '.join(state.options.names)}")
     written = _read(state, text, who)
-    found = [turn for turn in _meant(state, written, who) if not breaches_of_turn(state, turn)]
+    found = [turn for turn in _possible_turns(state, written, who) if not breaches_of_turn(state, turn)]
     if len(found) == 1:
         return found[0]
     if found:
         candidates = tuple(map(format_turn, found))
         listed = ", ".join(candidates)
         raise AmbiguousError(f"{text!r} fits {len(found)} turns: {listed}; write one of them in full", candidates)
-    breaches = breaches_of_turn(state, _meant(state, written, who)[0])
+    breaches = breaches_of_turn(state, _possible_turns(state, written, who)[0])
     raise not_legal(repr(text), breaches)
 
 
-def _meant(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:
+def _possible_turns(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:
     """Return the turns that a text may mean: with the die it names, or else with every die that fits."""
     sheet = state.options.sheet
     name = written.shape or name_on(sheet.grid, written.squares) or "?"
@@ -115,7 +115,7 @@ def _read(state: BlokusState, text: str, who: str) -> _Written:
             continue
         if owner not in (None, who):
             raise unreadable(text, match.group(), column, f"a square of {who}'s own sheet")
-        if not written.takes(word, is_square=owner is not None):
+        if not written.take_word(word, is_square=owner is not None):
             if word not in grid.index:
                 names = f"{grid.names[0]} to {grid.names[-1]}"
                 raise unreadable(text, word, column, f"{_EXPECTED}, with squares from {names}")

@@ -8,7 +8,7 @@ from functools import cache
 
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice.state import COLOURS, BlokusState
-from engine.games.blokus_dice.turns import settled
+from engine.games.blokus_dice.turns import settle
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.support.notation import unreadable, words
 from engine.values import PossibleRoll, Roll
@@ -51,7 +51,7 @@ def rolled(state: BlokusState, roll: Roll) -> BlokusState:
 def _on_the_table(state: BlokusState, roll: Roll, expected: int) -> BlokusState:
     if len(roll.faces) != expected or any(face not in ORDINARY_DIE for face in roll.faces):
         raise IllegalTurnError(f"got a roll of {format_roll(roll)}; expected {expected} dice, each from 1 to 6")
-    return settled(replace(state, dice=tuple(sorted(int(face) for face in roll.faces))))
+    return settle(replace(state, dice=tuple(sorted(int(face) for face in roll.faces))))
 
 
 def parse_roll(state: BlokusState, text: str) -> Roll:
@@ -87,4 +87,4 @@ def count_from(state: BlokusState, roll: Roll | None, colour: str | None) -> Blo
         return _on_the_table(state, roll, len(state.dice) or len(state.active()))
     if not state.dice:
         raise IllegalTurnError(f"{state.to_move} is to roll; give the {len(state.active())} dice to count with")
-    return settled(state)
+    return settle(state)

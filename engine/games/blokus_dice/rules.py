@@ -91,7 +91,7 @@ def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
         breach = Breach(rule, f"{player} is no longer in the game, and can't resign from it.", "Leave it.")
         raise IllegalTurnError(f"{said} can't be said here: {breach.sentence}", (breach,))
     seat = PLAYERS.index(player)
-    return playing.settled(state.with_sheet(seat, state.sheets[seat].with_status(PlayerStatus.RESIGNED)))
+    return playing.settle(state.with_sheet(seat, state.sheets[seat].with_status(PlayerStatus.RESIGNED)))
 
 
 def certainty(state: BlokusState, turn: BlokusTurn) -> Certainty:
@@ -119,7 +119,7 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
     breaches = violations.breaches_of_turn(state, turn)
     if breaches:
         raise not_legal(format_turn(turn), breaches)
-    return playing.played(state, turn)
+    return playing.play_turn(state, turn)
 
 
 def combine(turns: Sequence[BlokusTurn]) -> BlokusTurn:

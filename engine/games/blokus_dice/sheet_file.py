@@ -25,12 +25,12 @@ def read(text: str) -> Mapping[str, OptionValue]:
 def draw(text: str) -> str:
     """Draw the sheet of a sheet file as text; raises UnreadableError with one line per fault."""
     title, sheet = read_sheet_file(text)
-    return "\n".join([*([title, ""] if title else []), sheet_drawn(sheet)])
+    return "\n".join([*([title, ""] if title else []), draw_sheet(sheet)])
 
 
-def sheet_drawn(sheet: Sheet) -> str:
+def draw_sheet(sheet: Sheet) -> str:
     """Return a sheet drawn as text: its squares, rows of shapes and strikes."""
-    lines = _squares_drawn(sheet)
+    lines = _draw_squares(sheet)
     for face, row in enumerate(sheet.shapes_of_row, 1):
         pictures = [picture(shape_of(name)).replace("X", "■").replace(".", " ").split("/") for name in row]
         height = max(map(len, pictures))
@@ -50,7 +50,7 @@ def sheet_drawn(sheet: Sheet) -> str:
     return "\n".join(lines)
 
 
-def _squares_drawn(sheet: Sheet) -> list[str]:
+def _draw_squares(sheet: Sheet) -> list[str]:
     """Return the squares with row and column names, the farthest row first."""
     marks = [CLOSED if sheet.closed >> square & 1 else "." for square in range(sheet.grid.squares)]
     lines = [
@@ -62,17 +62,17 @@ def _squares_drawn(sheet: Sheet) -> list[str]:
 
 def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSheet:
     """Return the printed sheet of a player, with the boxes for its shapes and strikes; raises OptionError."""
-    return _printed(options_from(options).sheet)
+    return _print_sheet(options_from(options).sheet)
 
 
 def marked_sheets(state: BlokusState) -> dict[Player, MarkedSheet]:
     """Return every player's sheet, with its used shapes and strikes crossed off."""
     sheet = state.options.sheet
-    printed = _printed(sheet)
-    return {player: _marked(sheet, printed, filled) for player, filled in zip(PLAYERS, state.sheets, strict=False)}
+    printed = _print_sheet(sheet)
+    return {player: _mark_sheet(sheet, printed, filled) for player, filled in zip(PLAYERS, state.sheets, strict=False)}
 
 
-def _marked(sheet: Sheet, printed: PrintedSheet, filled: FilledSheet) -> MarkedSheet:
+def _mark_sheet(sheet: Sheet, printed: PrintedSheet, filled: FilledSheet) -> MarkedSheet:
     boxes = [
         tuple(CROSSED if filled.used >> sheet.number_of[name] & 1 else "" for name in row)
         for row in sheet.shapes_of_row
@@ -82,7 +82,7 @@ def _marked(sheet: Sheet, printed: PrintedSheet, filled: FilledSheet) -> MarkedS
     return MarkedSheet(printed, tuple(boxes))
 
 
-def _printed(sheet: Sheet) -> PrintedSheet:
+def _print_sheet(sheet: Sheet) -> PrintedSheet:
     rows = [
         BoxGroup(str(face), tuple(Box(name, picture(shape_of(name))) for name in row))
         for face, row in enumerate(sheet.shapes_of_row, 1)

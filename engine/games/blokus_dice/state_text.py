@@ -18,7 +18,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from engine.errors import UnreadableError
-from engine.games.blokus_dice.invariants import check_position, crossed_off
+from engine.games.blokus_dice.invariants import check_position, read_shapes_drawn
 from engine.games.blokus_dice.sheet import HOUSE, Sheet, format_sheet
 from engine.games.blokus_dice.state import (
     COLOURS,
@@ -30,7 +30,7 @@ from engine.games.blokus_dice.state import (
     PlayerStatus,
     options_from,
 )
-from engine.games.blokus_dice.turns import is_over, settled
+from engine.games.blokus_dice.turns import is_over, settle
 from engine.support.notation import OVER, StateText, Word, words
 
 _NOTHING = "-"
@@ -120,7 +120,7 @@ class _Reader:
             check_position(state)
         except UnreadableError as error:
             raise UnreadableError(f"the state {self._text!r} is impossible: {error}") from error
-        return settled(state)
+        return settle(state)
 
     def _read_options(self) -> BlokusOptions:
         given = [player for player in PLAYERS if player in self._named]
@@ -168,7 +168,7 @@ class _Reader:
             raise self._said.bad(word, _SHEET)
         colours = self._squares(Word(match[1], word.column))
         try:
-            used = crossed_off(self._options.sheet, player, colours)
+            used = read_shapes_drawn(self._options.sheet, player, colours)
         except UnreadableError as error:
             raise UnreadableError(f"the state {self._text!r} is impossible: {error}", word.column) from error
         return FilledSheet(colours, used, int(match[2] or 0), PlayerStatus(match[3] or PlayerStatus.PLAYING))

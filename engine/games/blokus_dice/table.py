@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from common.phrases import listed
 from engine.errors import UnreadableError
-from engine.games.blokus_dice.invariants import check_position, crossed_off, name_on
+from engine.games.blokus_dice.invariants import check_position, name_on, read_shapes_drawn
 from engine.games.blokus_dice.state import (
     COLOURS,
     PLAYERS,
@@ -20,7 +20,7 @@ from engine.games.blokus_dice.state import (
     options_from,
     read_looks,
 )
-from engine.games.blokus_dice.turns import choices, settled, shapes_within_reach
+from engine.games.blokus_dice.turns import choices, settle, shapes_within_reach
 from engine.games.blokus_dice.violations import (
     as_it_was,
     breach_of_playing,
@@ -78,7 +78,7 @@ def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player |
         for each in range(len(colours)):
             colours[each] = colours[each] & ~(1 << square) | (colour == each) << square
     for seat, (red, blue, yellow, green) in changed.items():
-        used = crossed_off(options.sheet, PLAYERS[seat], (red, blue, yellow, green))
+        used = read_shapes_drawn(options.sheet, PLAYERS[seat], (red, blue, yellow, green))
         filled = state.sheets[seat]
         strikes = min(filled.strikes, used.bit_count())
         state = state.with_sheet(seat, replace(filled, colours=(red, blue, yellow, green), used=used, strikes=strikes))
@@ -87,7 +87,7 @@ def amend(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player |
         state = state.with_sheet(seat, state.sheets[seat].with_status(PlayerStatus.PLAYING))
         state = replace(state, seat=seat, starter=state.starter if state.dice else seat)
     check_position(state)
-    return settled(state)
+    return settle(state)
 
 
 def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
@@ -108,7 +108,7 @@ def explain(before: BlokusState, after: Appearance) -> tuple[Breach, ...]:
             by_colour[colour] = by_colour.get(colour, 0) | 1 << square
     own = [seat for seat in changed if seat == before.seat]
     others = sorted(seat for seat in changed if seat != before.seat)
-    return tuple(breach for seat in own + others for breach in _on_sheet(before, seat, changed[seat]))
+    return tuple(breach for seat in own + others for breach in _breaches_on_sheet(before, seat, changed[seat]))
 
 
 def _colour_on(state: BlokusState, seat: int, square: int) -> int | None:
@@ -116,7 +116,7 @@ def _colour_on(state: BlokusState, seat: int, square: int) -> int | None:
     return next((colour for colour, drawn in squares if drawn >> square & 1), None)
 
 
-def _on_sheet(before: BlokusState, seat: int, changed: dict[int | None, int]) -> list[Breach]:
+def _breaches_on_sheet(before: BlokusState, seat: int, changed: dict[int | None, int]) -> list[Breach]:
     every = 0
     for squares in changed.values():
         every |= squares
@@ -127,7 +127,7 @@ def _on_sheet(before: BlokusState, seat: int, changed: dict[int | None, int]) ->
     hand = colour_in_hand(before, seat)
     drawn = {colour: squares for colour, squares in changed.items() if colour is not None}
     if wiped := changed.get(None):
-        found.append(_wiped(before, seat, wiped))
+        found.append(_wiped_breach(before, seat, wiped))
     filled = before.sheets[seat].filled
     if over := filled & every & ~changed.get(None, 0):
         in_hand = drawn.get(hand, 0)
@@ -137,18 +137,18 @@ def _on_sheet(before: BlokusState, seat: int, changed: dict[int | None, int]) ->
             found.append(wrong_colour(PLAYERS[seat], COLOURS[colour], COLOURS[hand], places_on(before, seat, rest)))
     # A shape drawn over filled squares is already reported, and its other squares are only a part of it.
     if hand in drawn and not drawn[hand] & filled:
-        found += breaches_of_drawing(before, seat, drawn[hand]) or _out_of_reach(before, seat, drawn[hand])
+        found += breaches_of_drawing(before, seat, drawn[hand]) or _out_of_reach_breaches(before, seat, drawn[hand])
     return found
 
 
-def _wiped(before: BlokusState, seat: int, wiped: int) -> Breach:
+def _wiped_breach(before: BlokusState, seat: int, wiped: int) -> Breach:
     places = places_on(before, seat, wiped)
     shows = "shows" if len(places) == 1 else "show"
     told = f"{listed(places)} no longer {shows} what was drawn."
     return Breach("wiped", told, as_it_was(before, seat, wiped), places)
 
 
-def _out_of_reach(before: BlokusState, seat: int, squares: int) -> list[Breach]:
+def _out_of_reach_breaches(before: BlokusState, seat: int, squares: int) -> list[Breach]:
     sheet, filled = before.options.sheet, before.sheets[seat]
     name = name_on(sheet.grid, squares)
     assert name is not None

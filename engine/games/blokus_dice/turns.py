@@ -17,7 +17,7 @@ from engine.games.blokus_dice.state import (
     FilledSheet,
     PlayerStatus,
     colour_in_hand,
-    passed,
+    pass_markers,
 )
 from engine.support.grid import members
 from engine.support.lazy import LazyList
@@ -142,7 +142,7 @@ def squares_of(sheet: Sheet, turn: BlokusTurn) -> int:
     return found
 
 
-def played(state: BlokusState, turn: BlokusTurn) -> BlokusState:
+def play_turn(state: BlokusState, turn: BlokusTurn) -> BlokusState:
     """Return the state after a legal turn; players who can draw nothing are skipped."""
     seat, sheet = PLAYERS.index(turn.player), state.options.sheet
     filled = state.sheets[seat].drawn(
@@ -150,7 +150,7 @@ def played(state: BlokusState, turn: BlokusTurn) -> BlokusState:
     )
     dice = list(state.dice)
     dice.remove(turn.die)
-    return settled(next_in_round(replace(state.with_sheet(seat, filled), dice=tuple(dice))))
+    return settle(next_in_round(replace(state.with_sheet(seat, filled), dice=tuple(dice))))
 
 
 def next_in_round(state: BlokusState) -> BlokusState:
@@ -160,7 +160,7 @@ def next_in_round(state: BlokusState) -> BlokusState:
         return replace(state, seat=waiting[0])
     following = [seat for seat in state.active() if seat != state.starter] or state.active()
     starter = following[0] if following else state.starter
-    return replace(state, markers=passed(state), starter=starter, seat=starter, dice=())
+    return replace(state, markers=pass_markers(state), starter=starter, seat=starter, dice=())
 
 
 def is_over(state: BlokusState) -> bool:
@@ -169,7 +169,7 @@ def is_over(state: BlokusState) -> bool:
     return not state.active() or resigned >= len(state.sheets) - 1
 
 
-def settled(state: BlokusState) -> BlokusState:
+def settle(state: BlokusState) -> BlokusState:
     """Return the state at the next player who can draw, the next roll or the end; who can draw nothing is out."""
     while not is_over(state) and state.seat is not None:
         filled = state.sheets[state.seat]

@@ -71,12 +71,12 @@ def changes_between(
             new.pop(square, None)
         else:
             new[square] = seen
-    liked = set(legal)
+    playable = set(legal)
     moved: list[Moved] = []
     gone: dict[int, Seen] = {}
     came: dict[int, Seen] = {}
     for owner in PLAYERS:
-        moves, left, arrived = _moves_of(owner, old, new, liked)
+        moves, left, arrived = _moves_of(owner, old, new, playable)
         moved += moves
         gone |= left
         came |= arrived
@@ -93,7 +93,7 @@ def changes_between(
 
 
 def _moves_of(
-    owner: str, old: Mapping[int, Seen], new: Mapping[int, Seen], liked: set[tuple[int, int, str]]
+    owner: str, old: Mapping[int, Seen], new: Mapping[int, Seen], playable: set[tuple[int, int, str]]
 ) -> tuple[list[Moved], dict[int, Seen], dict[int, Seen]]:
     """Return one owner's blocks that moved or turned, those that vanished, and those that appeared."""
     was = {square: seen for square, seen in old.items() if seen[0] == owner}
@@ -103,7 +103,7 @@ def _moves_of(
     turned = {square: now[square] for square, seen in was.items() if now.get(square, seen) != seen}
     moved: list[Moved] = []
     for targets in (arrived, turned):
-        for start, end in pairs(left, targets, _unlikeliness(targets, liked)):
+        for start, end in pairs(left, targets, _unlikeliness(targets, playable)):
             moved.append(Moved(owner, start, end, left.pop(start)[1], targets.pop(end)[1], old.get(end)))
     moved += [Moved(owner, square, square, old[square][1], seen[1]) for square, seen in turned.items()]
     return moved, left, arrived

@@ -18,7 +18,7 @@ from engine.games.deblockle.state import (
     check_facing,
     narrowed_blocks,
 )
-from engine.games.deblockle.turns import certainly_blocked, legal_turns, played, turns_of
+from engine.games.deblockle.turns import certainly_blocked, legal_turns, play_turn, turns_of
 from engine.support.breaches import PieceBreaches, game_over
 from engine.values import EMPTY, Appearance, Breach, Facing
 
@@ -48,14 +48,14 @@ def explain_change(
         return _turned_in_place(before, unmoved)
     matching = [turn for turn in legal_turns(before) if change_by(turn) == changed]
     if matching:
-        return _faces_of_a_turn(before, matching, standing)
+        return _side_face_breaches(before, matching, standing)
     players = (before.to_move, other(before.to_move))
-    playable = {player: {_key(turn) for turn in turns_of(before, player)} for player in players}
+    playable = {player: {_turn_key(turn) for turn in turns_of(before, player)} for player in players}
     changes = changes_between(before, seen, set().union(*playable.values()))
     return (*_breaches(before, changes, playable, standing), *_turned_in_place(before, unmoved))
 
 
-def _key(turn: DeblockleTurn) -> tuple[int, int, str]:
+def _turn_key(turn: DeblockleTurn) -> tuple[int, int, str]:
     return SQUARE_OF[turn.start], -1 if turn.end is None else SQUARE_OF[turn.end], turn.top
 
 
@@ -78,12 +78,12 @@ def _turned_in_place(before: DeblockleState, facings: Mapping[str, Facing]) -> t
     return tuple(found)
 
 
-def _faces_of_a_turn(
+def _side_face_breaches(
     before: DeblockleState, matching: list[DeblockleTurn], standing: Mapping[str, Facing]
 ) -> tuple[Breach, ...]:
     """Return the breaches of side faces when a legal turn explains the tops."""
     turn, *_ = matching
-    contradictions = [_contradicted(played(before, candidate), standing) for candidate in matching]
+    contradictions = [_contradicted_places(play_turn(before, candidate), standing) for candidate in matching]
     places = min(contradictions, key=len)
     found = []
     if turn.end in places:
@@ -94,7 +94,7 @@ def _faces_of_a_turn(
     return (*found, *_turned_in_place(before, rest))
 
 
-def _contradicted(state: DeblockleState, facings: Mapping[str, Facing]) -> list[str]:
+def _contradicted_places(state: DeblockleState, facings: Mapping[str, Facing]) -> list[str]:
     places = []
     for place, facing in facings.items():
         try:
@@ -125,7 +125,7 @@ def _move_key(move: Moved) -> tuple[int, int, str]:
 
 
 def _two_blocks(before: DeblockleState, moves: list[Moved]) -> Breach:
-    told = " and ".join(_told(move) for move in moves)
+    told = " and ".join(_describe_move(move) for move in moves)
     emptied = [*(move.start for move in moves), *(move.end for move in moves if move.landed_on)]
     return Breach(
         "two-blocks-moved",
@@ -135,7 +135,7 @@ def _two_blocks(before: DeblockleState, moves: list[Moved]) -> Breach:
     )
 
 
-def _told(move: Moved) -> str:
+def _describe_move(move: Moved) -> str:
     if move.start == move.end:
         return f"the {move.owner} block on {PLACES[move.start]} (now {move.top_after} up)"
     return f"the {move.owner} block from {PLACES[move.start]} to {PLACES[move.end]}"

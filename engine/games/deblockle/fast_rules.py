@@ -126,9 +126,9 @@ class FastRules:
 
     def play(self, position: Position, move: Move) -> Position:
         """Return the position after a legal turn; a player who can't move is skipped."""
-        return self.settled(moved(position, move))
+        return self.settle(moved(position, move))
 
-    def settled(self, position: Position) -> Position:
+    def settle(self, position: Position) -> Position:
         """Return the position with a blocked player skipped."""
         mover, golds, teals = position
         if mover == OVER or not golds or not teals or next(self.groups(position), None) is not None:

@@ -275,7 +275,9 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
     place, symbol, end = PLACES[target], move.top_after, move.end
     base = ends_of(symbol, target, ground, replace(options, side_by_side=True))
     may = ends_of(symbol, target, ground, options)
-    remedy = "" if not options.side_by_side and beside(ground.own) & ground.foes else _finish(wording, target, may)
+    remedy = (
+        "" if not options.side_by_side and beside(ground.own) & ground.foes else _finish_remedy(wording, target, may)
+    )
     if base >> end & 1:
         return Explanation(Distance.AS_MOVED, (_variant_breach(before, wording, target, ground),))
     if STARS >> end & 1:
@@ -322,7 +324,7 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
     return Explanation(Distance.WRONG_HOP, (wrong,))
 
 
-def _finish(wording: _MoveWording, target: int, may: int) -> str:
+def _finish_remedy(wording: _MoveWording, target: int, may: int) -> str:
     """Return the instruction to finish a turn after a legal roll; empty if it can't be finished."""
     place, places = PLACES[target], [PLACES[end] for end in members(may)]
     again = f"Or start again: {wording.back[:1].lower()}{wording.back[1:]}"

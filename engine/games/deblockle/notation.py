@@ -80,12 +80,12 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
             f"{text!r} is not legal here: {sentence}",
             (Breach("moved-opponent-block", sentence, f"Move a {player} block.", (start,)),),
         )
-    exact = _exact(state, written)
+    exact = _turn_in_full(state, written)
     if exact is not None and _possible(state, exact):
         return exact
-    found = _fitting(state, written)
+    found = _fitting_turns(state, written)
     if len(written.groups) == 1 and not written.off:
-        raise _only_a_start(text, found)
+        raise _start_only_error(text, found)
     if len(found) == 1:
         return found[0]
     if found:
@@ -96,7 +96,7 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
     raise IllegalTurnError(f"{text!r} is not legal here: {breaches[0].sentence}", breaches)
 
 
-def _only_a_start(text: str, found: Sequence[DeblockleTurn]) -> AmbiguousError | UnreadableError:
+def _start_only_error(text: str, found: Sequence[DeblockleTurn]) -> AmbiguousError | UnreadableError:
     """Return the error for a text that names only a start square; it is never completed, even if only one turn fits."""
     start = f"{text!r} is only the start of a turn"
     if found:
@@ -170,7 +170,7 @@ class _Reading:
         return token == "x" and (len(self.groups) == 1 or self.symbol is not None)
 
 
-def _exact(state: DeblockleState, written: _Written) -> DeblockleTurn | None:
+def _turn_in_full(state: DeblockleState, written: _Written) -> DeblockleTurn | None:
     """Return the turn that a text gives in full, legal or not, or ``None`` if the text is incomplete."""
     if written.symbol is None or len(written.groups) < 2 or written.before_symbol == 1:
         return None
@@ -192,7 +192,7 @@ def _possible(state: DeblockleState, turn: DeblockleTurn) -> bool:
     return all(certainty_of(state, part) is not Certainty.IMPOSSIBLE for part in parts)
 
 
-def _fitting(state: DeblockleState, written: _Written) -> list[DeblockleTurn]:
+def _fitting_turns(state: DeblockleState, written: _Written) -> list[DeblockleTurn]:
     """Return the legal turns that fit the text."""
     start = written.groups[0][0]
     turns = [
@@ -213,7 +213,7 @@ def _fitting(state: DeblockleState, written: _Written) -> list[DeblockleTurn]:
 
 
 def _as_written(written: _Written) -> WrittenTurn:
-    """Return the written turn, with the role of each square chosen as in ``_fitting``."""
+    """Return the written turn, with the role of each square chosen as in ``_fitting_turns``."""
     (start,), *rest = written.groups
     end: str | None
     if len(rest) == 2:

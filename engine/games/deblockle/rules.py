@@ -15,7 +15,7 @@ from engine.games.deblockle.fast_rules import fast_rules_of, known_position
 from engine.games.deblockle.notation import format_turn
 from engine.games.deblockle.state import DeblockleState, DeblockleTurn, appearance_of, change_by, options_from
 from engine.games.deblockle.table import new_state
-from engine.games.deblockle.written_turn import breaches_of_written, written
+from engine.games.deblockle.written_turn import as_written, breaches_of_written
 from engine.showing import CouldBe, Seen
 from engine.support.breaches import rules_by_id
 from engine.support.players import one_to_move
@@ -63,7 +63,7 @@ catalogue = rules_by_id(
 players_to_move = one_to_move
 legal_turns = perft_turns = playing.legal_turns
 announcements = playing.announcements
-announce = playing.announced
+announce = playing.apply_announcement
 certainty = playing.certainty_of
 outcome = playing.outcome_of
 
@@ -85,8 +85,8 @@ def apply(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
     A turn of the player who was not to move shows that the other was blocked, and narrows the other's blocks to that.
     """
     if certainty(state, turn) is Certainty.IMPOSSIBLE:
-        raise IllegalTurnError(f"{format_turn(turn)} is not legal here", breaches_of_written(state, written(turn)))
-    return playing.played(state, turn)
+        raise IllegalTurnError(f"{format_turn(turn)} is not legal here", breaches_of_written(state, as_written(turn)))
+    return playing.play_turn(state, turn)
 
 
 def combine(turns: Sequence[DeblockleTurn]) -> DeblockleTurn:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from engine.errors import UnreadableError
 from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, SYMBOLS
 from engine.games.deblockle.state import MOST_BLOCKS, OPTIONS, Block, DeblockleOptions, DeblockleState, options_from
-from engine.games.deblockle.turns import reason_against, settled
+from engine.games.deblockle.turns import reason_against, settle
 from engine.options import differing_options
 from engine.support import repetition
 from engine.support.notation import ANNOUNCED, OVER, StateText, unreadable, words
@@ -76,7 +76,7 @@ def parse_state(text: str) -> DeblockleState:
     state = DeblockleState(options, tuple(sorted(blocks.values())), to_move, said.counts())
     state = replace(state, options=_count_blocks(state, said))
     is_first = repetition.SEEN not in said.named and not said.is_over
-    state = settled(state, counted=is_first)
+    state = settle(state, counted=is_first)
     announced = _read_announced(state, said)
     if announced is not None:
         state = replace(state, to_move=None, announced=announced)

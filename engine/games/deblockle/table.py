@@ -22,7 +22,7 @@ from engine.games.deblockle.state import (
     narrowed_blocks,
     options_from,
 )
-from engine.games.deblockle.turns import possibly_blocked, roll_options, settled
+from engine.games.deblockle.turns import possibly_blocked, roll_options, settle
 from engine.support.breaches import PieceBreaches, no_start, pairs
 from engine.support.grid import members
 from engine.support.players import check_player, mover_after_correction
@@ -51,7 +51,7 @@ def new_state(options: DeblockleOptions) -> DeblockleState:
         for player in PLAYERS
         for place in START_PLACES[player][options.blocks(player)]
     ]
-    return settled(DeblockleState(options, tuple(sorted(blocks)), options.starts), counted=True)
+    return settle(DeblockleState(options, tuple(sorted(blocks)), options.starts), counted=True)
 
 
 def rolled_set_up(options: Mapping[str, OptionValue], rng: Random) -> DeblockleState:
@@ -59,7 +59,7 @@ def rolled_set_up(options: Mapping[str, OptionValue], rng: Random) -> DeblockleS
     start = new_state(options_from(options))
     ways = range(max(start.options.cube.with_top.values()).bit_length())
     blocks = [block._replace(mask=1 << rng.choice(ways)) for block in start.blocks]
-    return settled(replace(start, blocks=tuple(blocks), counts=()), counted=True)
+    return settle(replace(start, blocks=tuple(blocks), counts=()), counted=True)
 
 
 def set_up(
@@ -79,7 +79,7 @@ def set_up(
         gold, teal = (sum(owner == player for owner, _ in seen.values()) for player in PLAYERS)
         in_force = replace(in_force, blocks_gold=gold, blocks_teal=teal)
     blocks = [Block(SQUARE_OF[place], owner, in_force.cube.with_top[top]) for place, (owner, top) in seen.items()]
-    return settled(DeblockleState(in_force, tuple(sorted(blocks)), in_force.starts), counted=True)
+    return settle(DeblockleState(in_force, tuple(sorted(blocks)), in_force.starts), counted=True)
 
 
 def _breaches(seen: Mapping[str, tuple[str, str]], options: DeblockleOptions, *, anywhere: bool) -> list[Breach]:
@@ -164,10 +164,10 @@ def amend(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player 
             blocks[square] = Block(square, owner, cube.with_top[top])
     mover = mover_after_correction(PLAYERS, to_move, state.to_move)
     changed = replace(state, blocks=tuple(sorted(blocks.values())), to_move=mover)
-    return settled(_recounted(changed), counted=True)
+    return settle(_raise_block_counts(changed), counted=True)
 
 
-def _recounted(state: DeblockleState) -> DeblockleState:
+def _raise_block_counts(state: DeblockleState) -> DeblockleState:
     """Return the state with the starting number of blocks raised to those on the board, if there are more."""
     options = state.options
     for player in PLAYERS:
@@ -208,10 +208,10 @@ def unfinished(state: DeblockleState) -> list[Unfinished]:
     players = [state.to_move]
     if possibly_blocked(state, state.to_move):
         players.append(other(state.to_move))
-    return [Unfinished(change, to_do) for player in players for change, to_do in _part_way(state, player)]
+    return [Unfinished(change, to_do) for player in players for change, to_do in _unfinished_changes(state, player)]
 
 
-def _part_way(state: DeblockleState, player: str) -> Iterator[tuple[dict[str, LookName], str]]:
+def _unfinished_changes(state: DeblockleState, player: str) -> Iterator[tuple[dict[str, LookName], str]]:
     for block in state.owned(player):
         start = PLACES[block.square]
         for option in roll_options(state, block):
@@ -234,4 +234,4 @@ def narrow(state: DeblockleState, sightings: Mapping[str, Facing]) -> DeblockleS
 
     If this shows that the player to move is blocked, the other player is to move.
     """
-    return settled(replace(state, blocks=narrowed_blocks(state, sightings)), counted=False)
+    return settle(replace(state, blocks=narrowed_blocks(state, sightings)), counted=False)

@@ -212,7 +212,7 @@ def certainty_of(state: DeblockleState, turn: DeblockleTurn) -> Certainty:
     return Certainty.NOT_KNOWN_YET
 
 
-def played(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
+def play_turn(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
     """Return the state after a turn that is or may be legal, narrowed to the positions in which it was."""
     options = matching_options(state, turn)
     start = SQUARE_OF[turn.start]
@@ -231,10 +231,10 @@ def played(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
         blocks.append(Block(SQUARE_OF[turn.end], turn.player, after))
         blocks.sort()
     counts = () if turn.end is None else state.counts
-    return settled(DeblockleState(state.options, tuple(blocks), other(turn.player), counts), counted=True)
+    return settle(DeblockleState(state.options, tuple(blocks), other(turn.player), counts), counted=True)
 
 
-def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
+def settle(state: DeblockleState, *, counted: bool) -> DeblockleState:
     """Return the state with the right player to move: a blocked player is skipped; ``None`` if the game is over.
 
     ``counted`` counts this occurrence of the position (with the option ``repetition_draw``).
@@ -281,7 +281,7 @@ def announcements(state: DeblockleState) -> tuple[Announcement, ...]:
     return (*common_announcements(PLAYERS), *([claim] if reason_against(state, claim) is None else []))
 
 
-def announced(state: DeblockleState, announcement: Announcement) -> DeblockleState:
+def apply_announcement(state: DeblockleState, announcement: Announcement) -> DeblockleState:
     """Return the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
     if state.to_move is None:
         over = Breach("game-over", "The game is over, so nothing more is announced.", "Set the table up to play again.")

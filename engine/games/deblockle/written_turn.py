@@ -25,7 +25,7 @@ class WrittenTurn:
     is_off: bool = False
 
 
-def written(turn: DeblockleTurn) -> WrittenTurn:
+def as_written(turn: DeblockleTurn) -> WrittenTurn:
     """Return the complete written form of a turn."""
     return WrittenTurn(turn.start, turn.rolled_to, turn.top, turn.end, turn.end is None)
 
@@ -41,11 +41,15 @@ def breaches_of_written(state: DeblockleState, turn: WrittenTurn) -> tuple[Breac
         sentence = f"The block on {turn.start} is {block.owner}'s, and it is {state.to_move}'s turn."
         return (Breach("moved-opponent-block", sentence, f"Move a {state.to_move} block.", (turn.start,)),)
     if turn.is_off:
-        return (_not_off(state, block, turn),)
+        return (_breach_of_leaving(state, block, turn),)
     for rolled_to in turn.rolled_to if len(turn.rolled_to) > 1 else ():
         if breaches := breaches_of_written(state, replace(turn, rolled_to=(rolled_to,))):
             return breaches
-    found = [explanation for rolled in _rolls(block, turn) for explanation in _of_roll(state, block, turn, rolled)]
+    found = [
+        explanation
+        for rolled in _rolls(block, turn)
+        for explanation in _explanations_of_roll(state, block, turn, rolled)
+    ]
     if found:
         return min(found, key=lambda one: one.distance).breaches
     if _is_legal(state, turn):
@@ -59,7 +63,7 @@ def _rolls(block: Block, turn: WrittenTurn) -> list[int]:
     return [side for side, ray in enumerate(rays) if not turn.rolled_to or (ray and PLACES[ray[0]] in turn.rolled_to)]
 
 
-def _of_roll(state: DeblockleState, block: Block, turn: WrittenTurn, side: int) -> list[Explanation]:
+def _explanations_of_roll(state: DeblockleState, block: Block, turn: WrittenTurn, side: int) -> list[Explanation]:
     cube = state.options.cube
     ray = RAYS[block.square][side]
     end = SQUARE_OF[turn.end] if turn.end is not None else ray[0] if ray else block.square
@@ -80,7 +84,7 @@ def _is_legal(state: DeblockleState, turn: WrittenTurn) -> bool:
     return certainty_of(state, whole) is not Certainty.IMPOSSIBLE
 
 
-def _not_off(state: DeblockleState, block: Block, turn: WrittenTurn) -> Breach:
+def _breach_of_leaving(state: DeblockleState, block: Block, turn: WrittenTurn) -> Breach:
     goal, home = PLACES[GOAL[block.owner]], PLACES[HOME_STAR[block.owner]]
     if turn.rolled_to == (home,) or (not turn.rolled_to and reason_to_stay(state, block.square)):
         sentence = f"{home} is {block.owner}'s own star; its blocks leave on {goal}."

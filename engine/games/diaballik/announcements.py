@@ -37,7 +37,7 @@ def contacts(options: DiaballikOptions, own: int, foes: int, claimant: Player) -
     return own & touching(foes, claimant, front_only=options.front_only) if is_wall(foes) else 0
 
 
-def due(options: DiaballikOptions, own: int, foes: int, claimant: Player) -> bool:
+def may_claim(options: DiaballikOptions, own: int, foes: int, claimant: Player) -> bool:
     """Return whether the claimant may call anti-play, now that the opponent's turn is over."""
     return is_wall(foes) and contacts(options, own, foes, claimant).bit_count() >= CONTACTS_TO_CLAIM
 
@@ -48,7 +48,7 @@ def position_key(state: DiaballikState, to_move: Player) -> str:
     return digest(text)
 
 
-def repeated(state: DiaballikState) -> bool:
+def is_repeated(state: DiaballikState) -> bool:
     """Return whether repetitions count and the position occurs for at least the third time."""
     if not state.counts or state.to_move is None:
         return False
@@ -62,14 +62,14 @@ def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[A
     found = [
         Announcement(ANTI_PLAY, player)
         for player in claimants
-        if due(state.options, state.side(player).pieces, state.side(other(player)).pieces, player)
+        if may_claim(state.options, state.side(player).pieces, state.side(other(player)).pieces, player)
     ]
-    if repeated(state):
+    if is_repeated(state):
         found.append(Announcement(REPETITION, state.to_move))
     return (*found, *sorted(common_announcements(PLAYERS), key=lambda said: said.kind == RESIGN))
 
 
-def announced(state: DiaballikState, said: Announcement, claimants: Sequence[Player]) -> DiaballikState:
+def apply_announcement(state: DiaballikState, said: Announcement, claimants: Sequence[Player]) -> DiaballikState:
     """Return the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
     if said in announcements(state, claimants):
         return replace(state, to_move=None, announced=said)
@@ -79,7 +79,7 @@ def announced(state: DiaballikState, said: Announcement, claimants: Sequence[Pla
         raise IllegalTurnError(f"{text}: {breach.sentence}", (breach,))
     breaches: tuple[Breach, ...] = ()
     if said.kind == ANTI_PLAY and said.player in PLAYERS:
-        breaches = (why_not(state, said.player, claimants),)
+        breaches = (anti_play_breach(state, said.player, claimants),)
     elif said.kind == REPETITION:
         breaches = (
             Breach(
@@ -98,7 +98,7 @@ def announced(state: DiaballikState, said: Announcement, claimants: Sequence[Pla
     raise IllegalTurnError(f"{text} can't be announced here: {reason}", breaches)
 
 
-def why_not(state: DiaballikState, player: Player, claimants: Sequence[Player] = PLAYERS) -> Breach:
+def anti_play_breach(state: DiaballikState, player: Player, claimants: Sequence[Player] = PLAYERS) -> Breach:
     """Return the breach of an unjustified anti-play call: out of turn, no wall, or too few contacts."""
     foe = other(player)
     own, foes = state.side(player).pieces, state.side(foe).pieces
@@ -123,7 +123,7 @@ def why_not(state: DiaballikState, player: Player, claimants: Sequence[Player] =
     return Breach("anti-play-contacts", sentence, remedy, places)
 
 
-def outcome_of_words(said: Announcement) -> Outcome:
+def outcome_by_announcement(said: Announcement) -> Outcome:
     """Return the outcome of a game that ended by an announcement."""
     if said.kind == ANTI_PLAY and said.player in PLAYERS:
         return Outcome(said.player, f"anti-play: {other(said.player)}'s pieces wall off the board")

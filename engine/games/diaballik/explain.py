@@ -28,7 +28,7 @@ from engine.games.diaballik.state import (
     appearance_of,
     other,
 )
-from engine.games.diaballik.turns import MOST_ACTIONS, MOST_MOVES, TurnInProgress, begun, canonical, receivers
+from engine.games.diaballik.turns import MOST_ACTIONS, MOST_MOVES, TurnInProgress, begin_turn, canonical, receivers
 from engine.games.diaballik.violations import TAKE_BACK, breach_of, pass_line_breach, whose_turn
 from engine.support.breaches import PieceBreaches, pairs
 from engine.support.grid import DIAGONAL, ORTHOGONAL, members, set_of
@@ -74,27 +74,27 @@ class _RelaxedTurn(NamedTuple):
 def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
     """List the rules broken by a turn whose result for the mover's pieces and ball no legal turn has."""
     if (turn.pieces & ~result.pieces, result.pieces & ~turn.pieces) == (1 << turn.ball, 1 << result.ball):
-        return (_carried(turn.ball, result.ball),)
+        return (_carried_breach(turn.ball, result.ball),)
     changed = set_of(turn.ball, result.ball) | (turn.pieces ^ result.pieces)
     for length in range(1, MOST_ACTIONS + 2):
-        for laxity in _RELAXATIONS:
-            found = _search(_RelaxedTurn(turn, laxity.moves, laxity.passes), result, length, laxity)
-            if found is not None and laxity.moves > MOST_MOVES:
+        for relaxation in _RELAXATIONS:
+            found = _search(_RelaxedTurn(turn, relaxation.moves, relaxation.passes), result, length, relaxation)
+            if found is not None and relaxation.moves > MOST_MOVES:
                 return (_too_many_moves(turn, result),)
-            breach = None if found is None else _judged(turn, found)
+            breach = None if found is None else _first_breach(turn, found)
             # "Put it back" works only if its old square is free now.
-            barring = () if breach is None or breach.rule == "carrier-moved" else _barring(turn, result)
+            barring = () if breach is None or breach.rule == "carrier-moved" else _obstacles(turn, result)
             if breach is not None and set(breach.places) <= {*GRID.names_of(changed), *barring}:
                 return (breach,)
     return _unexplained(turn, result)
 
 
-def _barring(turn: TurnInProgress, result: Side) -> tuple[str, ...]:
+def _obstacles(turn: TurnInProgress, result: Side) -> tuple[str, ...]:
     """Return the squares that stay occupied: a breach may name them as obstacles although nothing changed there."""
     return GRID.names_of((turn.foes | turn.pieces) & (turn.foes | result.pieces))
 
 
-def _judged(turn: TurnInProgress, done: tuple[Action, ...]) -> Breach:
+def _first_breach(turn: TurnInProgress, done: tuple[Action, ...]) -> Breach:
     """Return the breach of the first forbidden action; if the carrier moved, it names where that piece ended."""
     now = turn
     for number, action in enumerate(done):
@@ -103,7 +103,7 @@ def _judged(turn: TurnInProgress, done: tuple[Action, ...]) -> Breach:
             end = action.end
             for later in done[number + 1 :]:
                 end = later.end if not later.passes and later.start == end else end
-            return _carried(action.start, end) if breach.rule == "carrier-moved" else breach
+            return _carried_breach(action.start, end) if breach.rule == "carrier-moved" else breach
         now = now.after(action)
     raise AssertionError(f"{done} breaks no rule, so its result is legal")
 
@@ -113,53 +113,53 @@ def _too_many_moves(turn: TurnInProgress, result: Side) -> Breach:
     return Breach("too-many-moves", f"Two moves can't do that: {listed(places)} changed.", TAKE_BACK, places)
 
 
-def _carried(start: int, end: int) -> Breach:
+def _carried_breach(start: int, end: int) -> Breach:
     """Return the breach of moving the carrier, the piece with the ball."""
     sentence = f"The piece with the ball went from {PLACES[start]} to {PLACES[end]}."
     remedy = f"Put it back on {PLACES[start]}; it may move once the ball is passed."
     return Breach("carrier-moved", sentence, remedy, (PLACES[start], PLACES[end]))
 
 
-def _search(now: _RelaxedTurn, result: Side, length: int, laxity: _Relaxation) -> tuple[Action, ...] | None:
+def _search(now: _RelaxedTurn, result: Side, length: int, relaxation: _Relaxation) -> tuple[Action, ...] | None:
     turn = now.turn
     apart = (turn.pieces ^ result.pieces).bit_count()
     if not length:
         return () if turn.side == result else None
-    if apart > 2 * min(length, now.moves) or (turn.ended and not laxity.after_goal):
+    if apart > 2 * min(length, now.moves) or (turn.ended and not relaxation.after_goal):
         return None
-    for action in _relaxed_actions(now, result, laxity):
+    for action in _relaxed_actions(now, result, relaxation):
         after = turn.after(action)
         if not action.passes and action.start == turn.ball:
             after = after._replace(ball=action.end)
         left = _RelaxedTurn(after, now.moves - (not action.passes), now.passes - action.passes)
-        rest = _search(left, result, length - 1, laxity)
+        rest = _search(left, result, length - 1, relaxation)
         if rest is not None:
             return (action, *rest)
     return None
 
 
-def _relaxed_actions(now: _RelaxedTurn, result: Side, laxity: _Relaxation) -> Iterator[Action]:
+def _relaxed_actions(now: _RelaxedTurn, result: Side, relaxation: _Relaxation) -> Iterator[Action]:
     turn = now.turn
     if turn.pieces != result.pieces:
         empty = EVERY & ~(turn.pieces | turn.foes)
-        movers = turn.pieces if laxity.carrier else turn.pieces & ~(1 << turn.ball)
+        movers = turn.pieces if relaxation.carrier else turn.pieces & ~(1 << turn.ball)
         for start in members(movers):
             reach = NEAR[start]
-            if laxity.diagonal:
+            if relaxation.diagonal:
                 reach |= _DIAGONALS[start]
-            if laxity.jump:
+            if relaxation.jump:
                 reach |= _jumps(start, turn.pieces | turn.foes)
             for end in members(reach & empty):
                 yield Action(start, end, passes=False)
     if now.passes and turn.ball != result.ball:
         own = turn.pieces & ~(1 << turn.ball)
         to = receivers(turn)
-        if laxity.any_line:
+        if relaxation.any_line:
             to = set_of(*(square for ray in RAYS[turn.ball] for square in ray)) & own
-        if laxity.anywhere:
+        if relaxation.anywhere:
             to = own
         for end in members(to):
-            if now.passes > 1 or end == result.ball or laxity.carrier:
+            if now.passes > 1 or end == result.ball or relaxation.carrier:
                 yield Action(turn.ball, end, passes=True)
 
 
@@ -179,7 +179,7 @@ def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
     places = GRID.names_of(gone | came)
     carried = gone >> turn.ball & 1 and came >> result.ball & 1
     if carried:
-        found.append(_carried(turn.ball, result.ball))
+        found.append(_carried_breach(turn.ball, result.ball))
     if GOAL[turn.player] >> result.ball & 1 or not carried:
         line = None if turn.ball == result.ball else pass_line_breach(turn, turn.ball, result.ball)
         if line is not None:
@@ -227,7 +227,7 @@ def explain_change(before: DiaballikState, after: Appearance) -> tuple[Breach, .
         side, still = sides[player], sides[other(player)]
         if side is None or still != before.side(other(player)):
             continue
-        found = canonical(begun(before, player), side)
+        found = canonical(begin_turn(before, player), side)
         breach = whose_turn(before, player, changed)
         if found is not None:
             return () if breach is None else (breach,)
@@ -255,16 +255,16 @@ def _as_side(shown: Shown) -> Side | None:
 
 def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach]:
     mover = str(before.to_move)
-    moved = {player: _moved(before.side(player).pieces, shown[player].pieces) for player in PLAYERS}
-    own = _own(before, shown[mover], moved[mover]) or _onto_moved(before, moved)
+    moved = {player: _match_moves(before.side(player).pieces, shown[player].pieces) for player in PLAYERS}
+    own = _own_breaches(before, shown[mover], moved[mover]) or _onto_moved(before, moved)
     found = [*_recoloured(before, shown, moved), *own]
     for player in (mover, other(mover)):
-        found += _lost_and_found(before, player, moved)
-        found += _balls(before, player, shown[player], moved[player])
-    return found + _opponent(before, shown, moved)
+        found += _piece_breaches(before, player, moved)
+        found += _ball_breaches(before, player, shown[player], moved[player])
+    return found + _opponent_breaches(before, shown, moved)
 
 
-def _own(before: DiaballikState, shown: Shown, moved: Moved) -> list[Breach]:
+def _own_breaches(before: DiaballikState, shown: Shown, moved: Moved) -> list[Breach]:
     """Return the breaches of what the mover did with their own pieces.
 
     Missing or extra pieces and balls have breaches of their own. The rest is judged as if those had not changed.
@@ -279,12 +279,12 @@ def _own(before: DiaballikState, shown: Shown, moved: Moved) -> list[Breach]:
     if side == was:
         return []
     # Landing on an opponent's piece has a breach of its own, so it must not make the way there illegal, too.
-    turn = begun(before, mover)
+    turn = begin_turn(before, mover)
     turn = turn._replace(foes=turn.foes & ~side.pieces)
     return [] if canonical(turn, side) is not None else list(breaches_of_result(turn, side))
 
 
-def _moved(old: int, new: int) -> Moved:
+def _match_moves(old: int, new: int) -> Moved:
     """Pair vacated squares with newly occupied ones, the nearest pair first."""
     gone, came = list(members(old & ~new)), list(members(new & ~old))
     paired = tuple(pairs(gone, came, lambda start, end: (sum(GRID.apart(start, end)),)))
@@ -333,7 +333,7 @@ def _onto_moved(before: DiaballikState, moved: Mapping[str, Moved]) -> list[Brea
     ]
 
 
-def _lost_and_found(before: DiaballikState, player: str, moved: Mapping[str, Moved]) -> list[Breach]:
+def _piece_breaches(before: DiaballikState, player: str, moved: Mapping[str, Moved]) -> list[Breach]:
     foe = other(player)
     found = []
     taken = {end for _, end in moved[foe].pairs} | set(moved[foe].came)
@@ -348,7 +348,7 @@ def _lost_and_found(before: DiaballikState, player: str, moved: Mapping[str, Mov
     return found
 
 
-def _balls(before: DiaballikState, player: str, shown: Shown, moved: Moved) -> list[Breach]:
+def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Moved) -> list[Breach]:
     was = PLACES[before.side(player).ball]
     lying = shown.balls & ~set_of(*moved.came)
     if not lying:
@@ -377,7 +377,7 @@ def _balls(before: DiaballikState, player: str, shown: Shown, moved: Moved) -> l
     return []
 
 
-def _opponent(before: DiaballikState, shown: Mapping[str, Shown], moved: Mapping[str, Moved]) -> list[Breach]:
+def _opponent_breaches(before: DiaballikState, shown: Mapping[str, Shown], moved: Mapping[str, Moved]) -> list[Breach]:
     mover = str(before.to_move)
     foe = other(mover)
     was = before.side(foe)

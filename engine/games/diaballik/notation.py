@@ -30,7 +30,7 @@ from engine.games.diaballik.state import (
     between_squares,
     options_from,
 )
-from engine.games.diaballik.turns import TurnInProgress, begun, canonical, outcome_of
+from engine.games.diaballik.turns import TurnInProgress, begin_turn, canonical, outcome_of
 from engine.games.diaballik.violations import breaches_of_actions
 from engine.support.breaches import not_legal
 from engine.support.notation import tokens, unreadable
@@ -65,7 +65,7 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
     """Read a turn leniently; raises UnreadableError, or IllegalTurnError with breaches."""
     pairs, claims = _read(text)
     # When the game is over, it's nobody's turn: the breach says so, whoever is taken to play.
-    turn = begun(state, player or state.to_move or PLAYERS[0])
+    turn = begin_turn(state, player or state.to_move or PLAYERS[0])
     actions = _as_actions(turn, pairs)
     written = DiaballikTurn(turn.player, actions, claims)
     breaches = breaches_of_actions(state, written)
@@ -88,13 +88,13 @@ def _first_empty(turn: TurnInProgress, actions: tuple[Action, ...]) -> int | Non
 
 def canonical_turn(state: DiaballikState, turn: DiaballikTurn) -> DiaballikTurn:
     """Return the turn with the same result and canonical actions; ``turn`` must be legal."""
-    found = canonical(begun(state, turn.player), result_of(state, turn))
+    found = canonical(begin_turn(state, turn.player), result_of(state, turn))
     return DiaballikTurn(turn.player, found or turn.actions, turn.claims)
 
 
 def result_of(state: DiaballikState, turn: DiaballikTurn) -> Side:
     """Return the player's pieces and ball after a turn's actions, which must be legal."""
-    now = begun(state, turn.player)
+    now = begin_turn(state, turn.player)
     for action in turn.actions:
         now = now.after(action)
     return now.side

@@ -83,7 +83,7 @@ def perft_turns(state: DiaballikState) -> Sequence[DiaballikTurn]:
 
 def count_results(state: DiaballikState) -> int:
     """Return the number of perft turns."""
-    return 0 if state.to_move is None else len(packed_results(playing.begun(state, state.to_move)))
+    return 0 if state.to_move is None else len(packed_results(playing.begin_turn(state, state.to_move)))
 
 
 def announcements(state: DiaballikState) -> Sequence[Announcement]:
@@ -93,7 +93,7 @@ def announcements(state: DiaballikState) -> Sequence[Announcement]:
 
 def announce(state: DiaballikState, announcement: Announcement) -> DiaballikState:
     """Return the state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
-    return words.announced(state, announcement, playing.claimants(state))
+    return words.apply_announcement(state, announcement, playing.claimants(state))
 
 
 def certainty(state: DiaballikState, turn: DiaballikTurn) -> Certainty:
@@ -106,7 +106,7 @@ def apply(state: DiaballikState, turn: DiaballikTurn) -> DiaballikState:
     breaches = breaches_of_actions(state, turn)
     if breaches:
         raise not_legal(format_turn(turn), breaches)
-    return playing.followed(state, turn.player, result_of(state, turn), claims=turn.claims)
+    return playing.state_after(state, turn.player, result_of(state, turn), claims=turn.claims)
 
 
 def combine(turns: Sequence[DiaballikTurn]) -> DiaballikTurn:
@@ -128,7 +128,7 @@ def turns_showing(state: DiaballikState, could_be: CouldBe) -> Iterator[Diaballi
     """Yield every legal turn after which the table could look like this, including claims; see ``engine.showing``."""
     if state.to_move is None:
         return
-    start = playing.begun(state, state.to_move)
+    start = playing.begin_turn(state, state.to_move)
     seen = Seen(appearance_of(state), could_be)
     bare, piece, ball = (
         sum(1 << square for square, place in enumerate(PLACES) if seen.could_show(place, look))

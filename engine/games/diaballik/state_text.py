@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from engine.errors import UnreadableError
-from engine.games.diaballik.announcements import ANTI_PLAY, KINDS, due
+from engine.games.diaballik.announcements import ANTI_PLAY, KINDS, may_claim
 from engine.games.diaballik.state import (
     GOAL,
     OPTIONS,
@@ -30,7 +30,7 @@ from engine.games.diaballik.state import (
     options_from,
     other,
 )
-from engine.games.diaballik.turns import settled
+from engine.games.diaballik.turns import settle
 from engine.options import differing_options
 from engine.support import repetition
 from engine.support.grid import members
@@ -103,7 +103,7 @@ def _whole(said: StateText, state: DiaballikState) -> DiaballikState:
             raise said.bad(said.whole(ANNOUNCED), "the state to say 'over' when something ended the game")
         _check_announced(said, announced, state)
         return replace(state, to_move=None, announced=announced)
-    state = settled(state, counted=repetition.SEEN not in said.named)
+    state = settle(state, counted=repetition.SEEN not in said.named)
     if said.is_over and (state.to_move is not None or state.announced is not None):
         raise UnreadableError(
             f"the state {said.text!r} says 'over', but no ball is on the far row; write who is to move, or what was "
@@ -114,7 +114,7 @@ def _whole(said: StateText, state: DiaballikState) -> DiaballikState:
 
 def _check_announced(said: StateText, announced: Announcement, state: DiaballikState) -> None:
     word = said.whole(ANNOUNCED)
-    by_ball = settled(state, counted=False)
+    by_ball = settle(state, counted=False)
     if by_ball.to_move is None and by_ball.announced is None:
         raise said.bad(word, "nothing announced, as a ball is on the far row")
     if announced.kind not in KINDS or (announced.player is None) != (announced.kind == "draw"):
@@ -123,7 +123,7 @@ def _check_announced(said: StateText, announced: Announcement, state: DiaballikS
         raise said.bad(word, "repetition_draw=true beside a draw by repetition")
     if announced.kind == ANTI_PLAY:
         player = str(announced.player)
-        if not due(state.options, state.side(player).pieces, state.side(other(player)).pieces, player):
+        if not may_claim(state.options, state.side(player).pieces, state.side(other(player)).pieces, player):
             raise said.bad(word, f"a wall of {other(player)}'s that three of {player}'s pieces touch")
 
 

@@ -25,7 +25,7 @@ from engine.games.diaballik.state import (
     options_from,
     other,
 )
-from engine.games.diaballik.turns import TurnInProgress, actions, begun, settled
+from engine.games.diaballik.turns import TurnInProgress, actions, begin_turn, settle
 from engine.support.breaches import PieceBreaches, no_start, pairs
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
@@ -53,7 +53,7 @@ STARTS: Mapping[str, Mapping[str, Side]] = MappingProxyType(
 def new_state(options: DiaballikOptions) -> DiaballikState:
     """Return the starting state."""
     start = STARTS[options.start]
-    return settled(DiaballikState(options, start["black"], start["white"], PLAYERS[0]), counted=True)
+    return settle(DiaballikState(options, start["black"], start["white"], PLAYERS[0]), counted=True)
 
 
 def set_up(
@@ -76,7 +76,7 @@ def set_up(
         )
         for player in PLAYERS
     )
-    return settled(DiaballikState(in_force, black, white, PLAYERS[0]), counted=True)
+    return settle(DiaballikState(in_force, black, white, PLAYERS[0]), counted=True)
 
 
 def _breaches(
@@ -138,7 +138,7 @@ def amend(state: DiaballikState, looks: Mapping[str, LookName], to_move: Player 
     if GOAL[PLAYERS[0]] >> black.ball & 1 and GOAL[PLAYERS[1]] >> white.ball & 1:
         raise UnreadableError("both balls would be on the row where they win; expected one at most")
     mover = mover_after_correction(PLAYERS, to_move, state.to_move)
-    return settled(DiaballikState(state.options, black, white, mover), counted=True)
+    return settle(DiaballikState(state.options, black, white, mover), counted=True)
 
 
 def _side(player: str, shown: Mapping[str, LookName]) -> Side:
@@ -161,7 +161,7 @@ def unfinished(state: DiaballikState) -> list[Unfinished]:
     if state.to_move is None:
         return []
     before = appearance_of(state)
-    start = begun(state, state.to_move)
+    start = begin_turn(state, state.to_move)
     found: dict[tuple[tuple[str, LookName], ...], str] = {}
     for turn in (start, *(start.after(action) for action in actions(start))):
         done = _looks(start, turn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.games.diaballik.announcements import ANTI_PLAY
 from engine.games.diaballik.rules import certainty
 from engine.games.diaballik.state import PLACES, SQUARE_OF, Action, DiaballikState, DiaballikTurn
-from engine.games.diaballik.turns import actions, begun
+from engine.games.diaballik.turns import actions, begin_turn
 from engine.tapping import Steps, Tapped
 from engine.values import Certainty
 
@@ -14,7 +14,7 @@ def tapped(state: DiaballikState, taps: Steps) -> Tapped[DiaballikTurn]:
     """List what may follow these taps: the start or end of an action, or a claim of anti-play."""
     if state.to_move is None:
         return Tapped()
-    now, done = begun(state, state.to_move), []
+    now, done = begin_turn(state, state.to_move), []
     squares, claims = (taps[:-1], True) if taps[-1:] == (ANTI_PLAY,) else (taps, False)
     if not set(squares) <= SQUARE_OF.keys():
         return Tapped()

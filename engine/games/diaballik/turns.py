@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from engine.games.diaballik.announcements import ANTI_PLAY, due, outcome_of_words, position_key
+from engine.games.diaballik.announcements import ANTI_PLAY, may_claim, outcome_by_announcement, position_key
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, distinct_results
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
@@ -59,7 +59,7 @@ class TurnInProgress(NamedTuple):
         """Whether the game is over: the ball is on the far row, or anti-play has ended it automatically."""
         if GOAL[self.player] >> self.ball & 1:
             return True
-        return self.options.automatic and due(self.options, self.pieces, self.foes, self.player)
+        return self.options.automatic and may_claim(self.options, self.pieces, self.foes, self.player)
 
     def after(self, action: Action) -> TurnInProgress:
         """Return the turn after one more action, which must be legal."""
@@ -68,7 +68,7 @@ class TurnInProgress(NamedTuple):
         return self._replace(pieces=self.pieces ^ (1 << action.start | 1 << action.end), moves_left=self.moves_left - 1)
 
 
-def begun(state: DiaballikState, player: str) -> TurnInProgress:
+def begin_turn(state: DiaballikState, player: str) -> TurnInProgress:
     """Return the player's turn before its first action."""
     side = state.side(player)
     return TurnInProgress(player, state.options, state.side(other(player)).pieces, side.pieces, side.ball)
@@ -104,7 +104,7 @@ def results_by_playing(turn: TurnInProgress) -> set[Side]:
     for _ in range(MOST_ACTIONS):
         after: set[tuple[int, int, int, bool]] = set()
         for pieces, ball, moves, may_pass in now:
-            if goal >> ball & 1 or (options.automatic and due(options, pieces, foes, player)):
+            if goal >> ball & 1 or (options.automatic and may_claim(options, pieces, foes, player)):
                 continue
             others = pieces & ~(1 << ball)
             if moves:
@@ -133,13 +133,13 @@ def canonical(turn: TurnInProgress, result: Side) -> tuple[Action, ...] | None:
     ``None`` if no turn has that result. The option ``null_turn`` is not checked.
     """
     for length in range(1, MOST_ACTIONS + 1):
-        found = _of_length(turn, result, length)
+        found = _actions_of_length(turn, result, length)
         if found is not None:
             return found
     return None
 
 
-def _of_length(turn: TurnInProgress, result: Side, length: int) -> tuple[Action, ...] | None:
+def _actions_of_length(turn: TurnInProgress, result: Side, length: int) -> tuple[Action, ...] | None:
     if not length:
         return () if turn.side == result else None
     passing = turn.ball != result.ball
@@ -157,18 +157,18 @@ def _of_length(turn: TurnInProgress, result: Side, length: int) -> tuple[Action,
         for start in members(starts):
             for end in members(NEAR[start] & empty):
                 action = Action(start, end, passes=False)
-                rest = _of_length(turn.after(action), result, length - 1)
+                rest = _actions_of_length(turn.after(action), result, length - 1)
                 if rest is not None:
                     return (action, *rest)
     if passing and receivers(turn) >> result.ball & 1:
         action = Action(turn.ball, result.ball, passes=True)
-        rest = _of_length(turn.after(action), result, length - 1)
+        rest = _actions_of_length(turn.after(action), result, length - 1)
         if rest is not None:
             return (action, *rest)
     return None
 
 
-def followed(state: DiaballikState, player: str, result: Side, *, claims: bool) -> DiaballikState:
+def state_after(state: DiaballikState, player: str, result: Side, *, claims: bool) -> DiaballikState:
     """Return the state after a legal turn with this result; ``claims`` if it ends by announcing anti-play."""
     if player == PLAYERS[0]:
         after = replace(state, black=result, to_move=other(player))
@@ -176,7 +176,7 @@ def followed(state: DiaballikState, player: str, result: Side, *, claims: bool) 
         after = replace(state, white=result, to_move=other(player))
     if claims:
         return replace(after, to_move=None, announced=Announcement(ANTI_PLAY, player))
-    return settled(after, counted=True)
+    return settle(after, counted=True)
 
 
 def winner_by_ball(state: DiaballikState) -> str | None:
@@ -184,7 +184,7 @@ def winner_by_ball(state: DiaballikState) -> str | None:
     return next((player for player in PLAYERS if GOAL[player] >> state.side(player).ball & 1), None)
 
 
-def settled(state: DiaballikState, *, counted: bool) -> DiaballikState:
+def settle(state: DiaballikState, *, counted: bool) -> DiaballikState:
     """Return the state with the right player to move: a stuck player is skipped; ``None`` if the game is over.
 
     ``counted`` counts this occurrence of the position (with the option ``repetition_draw``). Both players can't be
@@ -198,9 +198,9 @@ def settled(state: DiaballikState, *, counted: bool) -> DiaballikState:
     if state.options.automatic:
         # The player who has just moved comes first, since they could have announced it first.
         for player in (other(to_move), to_move):
-            if due(state.options, state.side(player).pieces, state.side(other(player)).pieces, player):
+            if may_claim(state.options, state.side(player).pieces, state.side(other(player)).pieces, player):
                 return replace(state, to_move=None, announced=Announcement(ANTI_PLAY, player))
-    if not can_act(begun(state, to_move)):
+    if not can_act(begin_turn(state, to_move)):
         to_move = other(to_move)
         state = replace(state, to_move=to_move)
     if state.options.repetition_draw and counted:
@@ -213,13 +213,13 @@ def claimants(state: DiaballikState) -> tuple[str, ...]:
     if state.to_move is None:
         return ()
     skipped = other(state.to_move)
-    return (state.to_move,) if can_act(begun(state, skipped)) else (state.to_move, skipped)
+    return (state.to_move,) if can_act(begin_turn(state, skipped)) else (state.to_move, skipped)
 
 
 def outcome_of(state: DiaballikState) -> Outcome | None:
     """Return how the game ended, or ``None`` while it goes on."""
     if state.announced is not None:
-        return outcome_of_words(state.announced)
+        return outcome_by_announcement(state.announced)
     winner = winner_by_ball(state)
     return None if winner is None else Outcome(winner, f"{winner}'s ball is on the far row")
 
@@ -263,7 +263,7 @@ class LegalTurns(LazySequence[DiaballikTurn]):
         self._sorted = False
         self._turn: TurnInProgress | None = None
         if state.to_move is not None:
-            self._turn = begun(state, state.to_move)
+            self._turn = begin_turn(state, state.to_move)
             self._results = packed_results(self._turn)
             if claims:
                 self._claimed = claimed_results(self._turn, self._results)
@@ -286,22 +286,22 @@ class LegalTurns(LazySequence[DiaballikTurn]):
         self._sort()
         plain = len(self._results)
         if index < plain:
-            return self._made(self._results[index], claims=False)
-        return self._made(self._claimed[index - plain], claims=True)
+            return self._make_turn(self._results[index], claims=False)
+        return self._make_turn(self._claimed[index - plain], claims=True)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _made(self, packed: int, *, claims: bool) -> DiaballikTurn:
+    def _make_turn(self, packed: int, *, claims: bool) -> DiaballikTurn:
         turn = self._turn
-        found = None if turn is None else canonical(turn, unpacked(packed))
+        found = None if turn is None else canonical(turn, unpack(packed))
         if turn is None or found is None:
             raise AssertionError(f"the result {packed} is in the list, but no actions lead to it")
         return DiaballikTurn(turn.player, found, claims)
 
 
-def unpacked(result: int) -> Side:
+def unpack(result: int) -> Side:
     """Return a packed result as pieces and ball."""
     return Side(result & PIECES_MASK, result >> BALL_SHIFT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.games.diaballik.announcements import contacts, due
+from engine.games.diaballik.announcements import contacts, may_claim
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     GOAL,
@@ -16,7 +16,7 @@ from engine.games.diaballik.state import (
     other,
     seen_from,
 )
-from engine.games.diaballik.turns import MOST_MOVES, TurnInProgress, begun, can_act
+from engine.games.diaballik.turns import MOST_MOVES, TurnInProgress, begin_turn, can_act
 from engine.support.breaches import game_over
 from engine.values import Breach
 
@@ -30,7 +30,7 @@ def whose_turn(state: DiaballikState, player: str, places: tuple[str, ...]) -> B
     if player == state.to_move:
         return None
     remedy = f"Put everything back as it was; {state.to_move} plays."
-    if not can_act(begun(state, player)):
+    if not can_act(begin_turn(state, player)):
         sentence = f"{player.capitalize()} can neither move nor pass, so {state.to_move} plays."
         return Breach("no-action-left", sentence, remedy, places)
     return Breach("not-your-turn", f"It is {state.to_move}'s turn, not {player}'s.", remedy, places)
@@ -43,7 +43,7 @@ def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Bre
         return (breach,)
     if not turn.actions:
         return (Breach("null-turn", "Nothing was done; a turn has at least one action.", "Move or pass.", ()),)
-    now = begun(state, turn.player)
+    now = begin_turn(state, turn.player)
     for action in turn.actions:
         breach = breach_of(now, action)
         if breach is not None:
@@ -53,7 +53,9 @@ def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Bre
         return (
             Breach("null-turn", f"The turn ends where it began, {turn.places[0]} and all.", TAKE_BACK, turn.places),
         )
-    if turn.claims and (GOAL[turn.player] >> now.ball & 1 or not due(now.options, now.pieces, now.foes, now.player)):
+    if turn.claims and (
+        GOAL[turn.player] >> now.ball & 1 or not may_claim(now.options, now.pieces, now.foes, now.player)
+    ):
         return (_no_claim(now),)
     return ()
 

@@ -24,29 +24,29 @@ def everyone(state: NumberDropState) -> int:
     return ((1 << state.options.players) - 1) & ~state.gone
 
 
-def unset(state: NumberDropState) -> int:
+def players_without_digit(state: NumberDropState) -> int:
     """Return the set of players still in the game whose sheets are empty."""
     return sum(1 << player for player in members(everyone(state)) if not any(state.sheets[player].heights))
 
 
-def tiles_drawn(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropState:
+def apply_tiles(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropState:
     """Return the state after the tiles are drawn; players without a first digit write it next."""
-    waiting = unset(state)
+    waiting = players_without_digit(state)
     return replace(state, tiles=faces, phase=Phase.SETUP if waiting else Phase.ROLL, playing=waiting)
 
 
-def dice_rolled(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropState:
+def apply_roll(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropState:
     """Return the state after the dice are rolled; a penalty, the solo slides or everyone's drop comes next."""
     rolled = replace(state, roll=faces)
     if state.options.solo:
         return replace(rolled, phase=Phase.SLIDE, playing=1)
-    slot = striking(rolled)
+    slot = struck_slot(rolled)
     if slot is None:
-        return drop_begun(rolled)
-    return _penalty_begun(replace(rolled, roll=()), slot)
+        return begin_drop(rolled)
+    return _begin_penalty(replace(rolled, roll=()), slot)
 
 
-def striking(state: NumberDropState) -> int | None:
+def struck_slot(state: NumberDropState) -> int | None:
     """Return the slot whose penalty a star triggers: that of the first circled letter that isn't crossed off."""
     if not state.has_star():
         return None
@@ -56,58 +56,58 @@ def striking(state: NumberDropState) -> int | None:
     return next(members(circled & ~state.crossed_off), None)
 
 
-def _penalty_begun(state: NumberDropState, slot: int) -> NumberDropState:
+def _begin_penalty(state: NumberDropState, slot: int) -> NumberDropState:
     shapes = turned_shapes(state.options.components, state.tiles[slot])
     struck = [player for player in members(everyone(state)) if not state.sheets[player].letters >> slot & 1]
     able = sum(1 << player for player in struck if landings(state.sheets[player].heights, shapes))
     stuck = able.bit_count() < len(struck)
     begun = replace(state, phase=Phase.PENALTY, slot=slot, playing=able, last_turn=state.last_turn or stuck)
-    return begun if able else _penalty_done(begun)
+    return begun if able else _end_penalty(begun)
 
 
-def _penalty_done(state: NumberDropState) -> NumberDropState:
+def _end_penalty(state: NumberDropState) -> NumberDropState:
     done = replace(state, slot=None, playing=0)
     if state.options.solo:
-        return _slides_go_on(done)
-    return turn_ended(replace(done, crossed_off=state.crossed_off | 1 << int(state.slot or 0)))
+        return _continue_slides(done)
+    return end_turn(replace(done, crossed_off=state.crossed_off | 1 << int(state.slot or 0)))
 
 
-def drop_begun(state: NumberDropState) -> NumberDropState:
+def begin_drop(state: NumberDropState) -> NumberDropState:
     """Let every player whose sheet has room drop the rolled shape; if any sheet has none, this turn is the last."""
     shapes = turned_shapes(state.options.components, state.roll[-1])
     players = list(members(everyone(state)))
     able = sum(1 << player for player in players if landings(state.sheets[player].heights, shapes))
     stuck = able.bit_count() < len(players)
     begun = replace(state, phase=Phase.DROP, playing=able, last_turn=state.last_turn or stuck)
-    return begun if able else turn_ended(begun)
+    return begun if able else end_turn(begun)
 
 
-def written(state: NumberDropState, player: int, marks: dict[int, str]) -> NumberDropState:
+def write_marks(state: NumberDropState, player: int, marks: dict[int, str]) -> NumberDropState:
     """Return the state after a player wrote a first digit, shape or penalty."""
-    sheet = state.sheets[player].written(marks)
+    sheet = state.sheets[player].with_marks(marks)
     playing = state.playing & ~(1 << player)
     now = replace(state.with_sheet(player, sheet), playing=playing)
     if state.phase is Phase.DROP and has_combination(sheet):
         return replace(now, combining=now.combining | 1 << player)
-    return phase_checked(now)
+    return advance_phase(now)
 
 
-def looped(state: NumberDropState, player: int, box: int | None, squares: int, *, letter: bool) -> NumberDropState:
+def draw_loop(state: NumberDropState, player: int, box: int | None, squares: int, *, letter: bool) -> NumberDropState:
     """Return the state after a player drew a combination, or chose none (``box`` is ``None``)."""
     if box is not None:
-        state = state.with_sheet(player, state.sheets[player].looped(box, squares, letter=letter))
-    return phase_checked(replace(state, combining=state.combining & ~(1 << player)))
+        state = state.with_sheet(player, state.sheets[player].with_loop(box, squares, letter=letter))
+    return advance_phase(replace(state, combining=state.combining & ~(1 << player)))
 
 
-def phase_checked(state: NumberDropState) -> NumberDropState:
+def advance_phase(state: NumberDropState) -> NumberDropState:
     """Return the state in the next phase if nobody has anything left to do in this one, else the same state."""
     if state.playing or state.combining:
         return state
     if state.phase is Phase.SETUP:
         return replace(state, phase=Phase.ROLL)
     if state.phase is Phase.PENALTY:
-        return _penalty_done(state)
-    return turn_ended(state)
+        return _end_penalty(state)
+    return end_turn(state)
 
 
 def slidable(state: NumberDropState) -> tuple[int, ...]:
@@ -120,29 +120,29 @@ def slidable(state: NumberDropState) -> tuple[int, ...]:
     return ()
 
 
-def slid(state: NumberDropState, slot: int) -> NumberDropState:
+def slide_tile(state: NumberDropState, slot: int) -> NumberDropState:
     """Slide a tile by one notch; when it reaches GO!, its penalty drops unless the letter is circled."""
     notches = (*state.notches[:slot], state.notches[slot] + 1, *state.notches[slot + 1 :])
     now = replace(state, notches=notches, playing=0, star_slid=state.phase is Phase.STAR_SLIDE)
     if notches[slot] == SLIDES_TO_GO:
         now = replace(now, crossed_off=now.crossed_off | 1 << slot)
         if not state.sheets[0].letters >> slot & 1:
-            return _penalty_begun(now, slot)
-    return _slides_go_on(now)
+            return _begin_penalty(now, slot)
+    return _continue_slides(now)
 
 
-def _slides_go_on(state: NumberDropState) -> NumberDropState:
+def _continue_slides(state: NumberDropState) -> NumberDropState:
     if state.has_star() and not state.star_slid:
         starred = replace(state, phase=Phase.STAR_SLIDE, playing=1)
         if slidable(starred):
             return starred
-    return drop_begun(replace(state, star_slid=False, playing=0))
+    return begin_drop(replace(state, star_slid=False, playing=0))
 
 
-def turn_ended(state: NumberDropState) -> NumberDropState:
+def end_turn(state: NumberDropState) -> NumberDropState:
     """Return the state after the turn: the game is over, or the next player on the left rolls."""
     ended = replace(state, roll=(), playing=0, combining=0, star_slid=False)
-    if state.last_turn or reached_the_line(state) or all_down(state):
+    if state.last_turn or reached_the_line(state) or all_tiles_down(state):
         return replace(ended, phase=Phase.OVER)
     return replace(ended, phase=Phase.ROLL, first=_next_player(state))
 
@@ -159,12 +159,12 @@ def reached_the_line(state: NumberDropState) -> tuple[int, ...]:
     return tuple(player for player in members(everyone(state)) if state.sheets[player].game_over_lines(x_counts))
 
 
-def all_down(state: NumberDropState) -> bool:
+def all_tiles_down(state: NumberDropState) -> bool:
     """Return whether every tile of a solo game has reached the bottom."""
     return bool(state.notches) and all(notch == SLIDES_TO_GO for notch in state.notches)
 
 
-def resigned(state: NumberDropState, player: int) -> NumberDropState:
+def resign(state: NumberDropState, player: int) -> NumberDropState:
     """Return the state after a player resigned: the others play on, and penalties ignore that sheet."""
     mask = 1 << player
     now = replace(state, gone=state.gone | mask, playing=state.playing & ~mask, combining=state.combining & ~mask)
@@ -173,7 +173,7 @@ def resigned(state: NumberDropState, player: int) -> NumberDropState:
         return replace(now, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, star_slid=False)
     if state.phase in (Phase.TILES, Phase.ROLL):
         return replace(now, first=_next_player(now)) if state.first == player else now
-    return phase_checked(now)
+    return advance_phase(now)
 
 
 def scores_of(state: NumberDropState) -> dict[str, int]:
@@ -203,7 +203,7 @@ def _why_over(state: NumberDropState) -> str:
     over = reached_the_line(state)
     if over:
         return f"{' and '.join(PLAYERS[player] for player in over)} crossed the Game Over line"
-    return "all tiles are down" if all_down(state) else "a shape fitted nowhere"
+    return "all tiles are down" if all_tiles_down(state) else "a shape fitted nowhere"
 
 
 def marks_of(squares: Cells, digits: str | None) -> dict[int, str]:

@@ -70,7 +70,7 @@ def _of_start(state: NumberDropState) -> str | None:
         return "slots= is for a table whose tiles are drawn, and for every such table"
     if state.phase not in _BEFORE_PLAY:
         return None
-    if state.phase is Phase.SETUP and state.playing != flow.unset(state):
+    if state.phase is Phase.SETUP and state.playing != flow.players_without_digit(state):
         return "in the set-up those with an empty sheet write, and nobody else"
     for player, sheet in enumerate(state.sheets):
         if sheet != Sheet() and not is_first_digit(sheet, player):
@@ -123,7 +123,7 @@ def _of_slides(state: NumberDropState) -> str | None:
 def _of_end(state: NumberDropState) -> str | None:
     left = flow.everyone(state).bit_count()
     resigned = left <= (0 if state.options.solo else 1)
-    ended = state.last_turn or state.drawn or resigned or flow.reached_the_line(state) or flow.all_down(state)
+    ended = state.last_turn or state.drawn or resigned or flow.reached_the_line(state) or flow.all_tiles_down(state)
     if state.phase is Phase.OVER:
         return None if ended else "the game is over, but nothing ended it"
     if resigned or state.drawn:

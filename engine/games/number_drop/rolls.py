@@ -117,11 +117,11 @@ def rolled(state: NumberDropState, roll: Roll) -> NumberDropState:
     Faces of dice may be in any order; those of tiles are in the order of their slots.
     """
     if state.phase is Phase.TILES:
-        return flow.tiles_drawn(state, read_tile_draw(state.options, roll.faces))
+        return flow.apply_tiles(state, read_tile_draw(state.options, roll.faces))
     if state.phase is not Phase.ROLL:
         waits = "the game is over" if state.to_move is None else f"{state.to_move} is still to play"
         raise IllegalTurnError(f"got a roll of {format_roll(roll)}, but {waits}")
-    return flow.dice_rolled(state, read_dice_roll(state.options.components, roll.faces))
+    return flow.apply_roll(state, read_dice_roll(state.options.components, roll.faces))
 
 
 def roll_of(state: NumberDropState) -> Roll | None:

@@ -142,7 +142,7 @@ def announce(state: NumberDropState, announcement: Announcement) -> NumberDropSt
         raise IllegalTurnError(f"got {said}; what may be announced now is {listed}", breaches)
     if announcement.player is None:
         return replace(state, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, drawn=True)
-    return flow.resigned(state, PLAYERS.index(announcement.player))
+    return flow.resign(state, PLAYERS.index(announcement.player))
 
 
 def certainty(state: NumberDropState, turn: NumberDropTurn) -> Certainty:
@@ -154,7 +154,7 @@ def apply(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
     """Return the state after a turn of any player who may play; raises IllegalTurnError with breaches."""
     if not playing.is_legal(state, turn):
         raise not_legal(format_turn(turn), breaches_of(state, turn))
-    return playing.played(state, turn)
+    return playing.play_turn(state, turn)
 
 
 def combine(turns: Sequence[NumberDropTurn]) -> NumberDropTurn:
@@ -243,7 +243,7 @@ def _digits_for(allowed: Sequence[Collection[str]], faces: Sequence[str]) -> Ite
     """Yield every way to write these dice, one in each cell, with stars as any digit that is allowed there."""
     fixed = Counter(face for face in faces if face != STAR)
 
-    def written(cell: int, stars: int) -> Iterator[str]:
+    def write_marks(cell: int, stars: int) -> Iterator[str]:
         if cell == len(allowed):
             yield ""
             return
@@ -252,8 +252,8 @@ def _digits_for(allowed: Sequence[Collection[str]], faces: Sequence[str]) -> Ite
             die = fixed[digit] > 0
             if die or stars:
                 fixed[digit] -= die
-                yield from (digit + rest for rest in written(cell + 1, stars - (not die)))
+                yield from (digit + rest for rest in write_marks(cell + 1, stars - (not die)))
                 fixed[digit] += die
 
     if len(allowed) == len(faces):
-        yield from written(0, len(faces) - fixed.total())
+        yield from write_marks(0, len(faces) - fixed.total())

@@ -139,14 +139,14 @@ class Sheet:
         """Return the sum of the current points."""
         return sum(self.points(x_counts))
 
-    def written(self, marks: dict[int, str]) -> Sheet:
+    def with_marks(self, marks: dict[int, str]) -> Sheet:
         """Return the sheet with these marks added by square."""
         cells = list(self.cells)
         for square, mark in marks.items():
             cells[square] = mark
         return replace(self, cells="".join(cells))
 
-    def looped(self, box: int, squares: int, *, letter: bool) -> Sheet:
+    def with_loop(self, box: int, squares: int, *, letter: bool) -> Sheet:
         """Return the sheet with a loop added to a box, and with the box's letter circled if ``letter``."""
         loops = (*self.loops[:box], squares, *self.loops[box + 1 :])
         return replace(self, loops=loops, letters=self.letters | (1 << (box % 5) if letter else 0))
@@ -229,7 +229,7 @@ def combinations(sheet: Sheet, most: int | None = None) -> tuple[tuple[int, int]
 
     ``most`` limits their number, since a sheet full of one digit would have a hundred thousand.
     """
-    return tuple(sorted(islice(_each(unused_digits(sheet), sheet.loops), most)))
+    return tuple(sorted(islice(_fillable(unused_digits(sheet), sheet.loops), most)))
 
 
 def combinations_in_order(sheet: Sheet) -> Iterator[tuple[int, int]]:
@@ -237,12 +237,12 @@ def combinations_in_order(sheet: Sheet) -> Iterator[tuple[int, int]]:
     digits = unused_digits(sheet)
     for quick in (True, False):
         loops = [loop or (box in _QUICK_BOXES) is not quick for box, loop in enumerate(sheet.loops)]
-        yield from sorted(_each(digits, loops))
+        yield from sorted(_fillable(digits, loops))
 
 
 def has_combination(sheet: Sheet) -> bool:
     """Return whether any open box can be filled."""
-    return any(True for _ in _each(unused_digits(sheet), sheet.loops))
+    return any(True for _ in _fillable(unused_digits(sheet), sheet.loops))
 
 
 def unused_digits(sheet: Sheet) -> list[int]:
@@ -257,10 +257,10 @@ def unused_digits(sheet: Sheet) -> list[int]:
 
 def found_in(digits: list[int], loops: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Return every open box (its loop is 0) and set of squares that fills it, given the squares of each digit."""
-    return tuple(sorted(_each(digits, loops)))
+    return tuple(sorted(_fillable(digits, loops)))
 
 
-def _each(digits: list[int], loops: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _fillable(digits: list[int], loops: Sequence[int]) -> Iterator[tuple[int, int]]:
     same = {size for size in range(SMALLEST, BONUS_SIZE) if not loops[size - SMALLEST]}
     runs = {size for size in range(SMALLEST, BONUS_SIZE) if not loops[size + 2]}
     if not loops[BONUS_BOX]:

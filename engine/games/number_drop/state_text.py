@@ -243,7 +243,7 @@ class _Reading:
         if sheet.loops[box]:
             name, size = BOXES[box]
             raise self._impossible(f"the box {name}{size} is filled twice; each combination is scored once", word)
-        return sheet.looped(box, squares, letter=False)
+        return sheet.with_loop(box, squares, letter=False)
 
     @staticmethod
     def _letters(value: str) -> int:

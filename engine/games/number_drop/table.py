@@ -110,10 +110,10 @@ def amend(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Play
         cells[player][square] = mark
         circled[player] = circled[player] & ~(1 << square) | is_circled << square
     sheets = tuple(
-        _relooped(sheet, "".join(cells[player]), circled[player], PLAYERS[player]) if player in touched else sheet
+        _read_loops(sheet, "".join(cells[player]), circled[player], PLAYERS[player]) if player in touched else sheet
         for player, sheet in enumerate(state.sheets)
     )
-    now = _resettled(replace(state, sheets=sheets))
+    now = _advance_corrected(replace(state, sheets=sheets))
     if to_move is not None:
         now = _with_first(now, to_move)
     fault = fault_of(now)
@@ -122,7 +122,7 @@ def amend(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Play
     return now
 
 
-def _relooped(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
+def _read_loops(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
     loops = [0] * len(BOXES)
     left = circled
     for box, loop in enumerate(sheet.loops):
@@ -139,19 +139,19 @@ def _relooped(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
     return Sheet(cells, tuple(loops), sheet.letters & both)
 
 
-def _resettled(state: NumberDropState) -> NumberDropState:
+def _advance_corrected(state: NumberDropState) -> NumberDropState:
     """Return the corrected state with what the game waits for now."""
-    ended = bool(flow.reached_the_line(state)) or state.last_turn or flow.all_down(state) or state.drawn
+    ended = bool(flow.reached_the_line(state)) or state.last_turn or flow.all_tiles_down(state) or state.drawn
     given_up = flow.everyone(state).bit_count() <= (0 if state.options.solo else 1)
     if state.phase is Phase.OVER:
         return state if ended or given_up else replace(state, phase=Phase.ROLL)
     if state.phase in (Phase.ROLL, Phase.SLIDE) and ended:
         return replace(state, phase=Phase.OVER, roll=(), playing=0)
     if state.phase is Phase.SETUP:
-        return flow.tiles_drawn(state, state.tiles)
+        return flow.apply_tiles(state, state.tiles)
     if state.phase is Phase.DROP:
         able = sum(1 << player for player in members(state.combining) if has_combination(state.sheets[player]))
-        return flow.phase_checked(replace(state, combining=able))
+        return flow.advance_phase(replace(state, combining=able))
     return state
 
 
@@ -178,7 +178,7 @@ def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
         cells[square], is_circled = read_look(place, look)
         circled |= is_circled << square
     digits = [set_of(*(each for each in members(circled) if cells[each] == digit)) for digit in "0123456789"]
-    loops = _parted(digits, circled, (0,) * len(BOXES))
+    loops = _split_loops(digits, circled, (0,) * len(BOXES))
     if loops is None:
         names = ", ".join(GRID.names[square] for square in members(circled))
         raise UnreadableError(f"the circled digits on {names} make no combinations that may stand on one sheet")
@@ -186,13 +186,13 @@ def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
     return {name.replace("_", " "): value for name, value in points._asdict().items()}
 
 
-def _parted(digits: list[int], left: int, loops: tuple[int, ...]) -> tuple[int, ...] | None:
+def _split_loops(digits: list[int], left: int, loops: tuple[int, ...]) -> tuple[int, ...] | None:
     """Return loops by box that cover exactly these squares without overlapping, or ``None`` if there are none."""
     if not left:
         return loops
     for box, squares in found_in([each & left for each in digits], loops):
         if squares & left & -left:
-            found = _parted(digits, left & ~squares, (*loops[:box], squares, *loops[box + 1 :]))
+            found = _split_loops(digits, left & ~squares, (*loops[:box], squares, *loops[box + 1 :]))
             if found is not None:
                 return found
     return None
@@ -216,11 +216,13 @@ def explain(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:
         breach
         for player in order
         if player in seen
-        for breach in _of_sheet(_due(before, player, seen), player, seen[player])
+        for breach in _breaches_of_sheet(_state_for_judging(before, player, seen), player, seen[player])
     )
 
 
-def _due(before: NumberDropState, player: int, seen: Mapping[int, Mapping[int, tuple[str, bool]]]) -> NumberDropState:
+def _state_for_judging(
+    before: NumberDropState, player: int, seen: Mapping[int, Mapping[int, tuple[str, bool]]]
+) -> NumberDropState:
     """Return the state in which to judge a player; in clockwise play the others' visible turns count as done."""
     if not before.options.clockwise:
         return before
@@ -229,14 +231,14 @@ def _due(before: NumberDropState, player: int, seen: Mapping[int, Mapping[int, t
     return replace(before, playing=before.playing & ~done, combining=before.combining & ~combining)
 
 
-def _of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, bool]]) -> tuple[Breach, ...]:
+def _breaches_of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, bool]]) -> tuple[Breach, ...]:
     sheet = before.sheets[player]
     fresh = {square: mark for square, (mark, _) in seen.items() if sheet.cells[square] == EMPTY_CELL}
     loop = sum(1 << square for square, (mark, circled) in seen.items() if circled and not sheet.circled >> square & 1)
     changed = [square for square in sorted(seen) if sheet.cells[square] not in (EMPTY_CELL, seen[square][0])]
     # A loop around digits that were changed can't be judged.
     is_on_changed = any(loop >> square & 1 for square in changed)
-    found = _spoilt(before, player, seen, changed, loop if is_on_changed else 0)
+    found = _breaches_of_erasing(before, player, seen, changed, loop if is_on_changed else 0)
     state = before
     if fresh:
         turn = turn_of_marks(before, PLAYERS[player], {GRID.names[square]: mark for square, mark in fresh.items()})
@@ -244,14 +246,14 @@ def _of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, b
         if before.phase is Phase.DROP and before.playing >> player & 1:
             # The loop is judged as if drawn after this drop, whether or not the drop is legal.
             bit = 1 << player
-            state = before.with_sheet(player, sheet.written(fresh))
+            state = before.with_sheet(player, sheet.with_marks(fresh))
             state = replace(state, playing=before.playing & ~bit, combining=before.combining | bit)
     if loop and not is_on_changed:
-        found += _of_loop(state, player, loop)
+        found += _breaches_of_loop(state, player, loop)
     return tuple(found)
 
 
-def _spoilt(
+def _breaches_of_erasing(
     before: NumberDropState, player: int, seen: dict[int, tuple[str, bool]], changed: list[int], on_changed: int
 ) -> list[Breach]:
     """Return the breaches of erasing or changing marks; ``on_changed`` is a new loop around changed digits."""
@@ -283,13 +285,13 @@ def _spoilt(
     return found
 
 
-def _of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ...]:
+def _breaches_of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ...]:
     who = PLAYERS[player]
     breaches = breaches_of(state, Combination(who, GRID.names_of(loop)))
     if breaches and state.combining >> player & 1:
         sheet = state.sheets[player]
         inside = found_in([squares & loop for squares in unused_digits(sheet)], sheet.loops)
-        if _covered(loop, [squares for _, squares in inside]):
+        if _is_covered(loop, [squares for _, squares in inside]):
             names = ", ".join(GRID.names_of(loop))
             told = f"{who} drew more than one loop in this turn, round {names}."
             places = tuple(f"{who}.{name}" for name in GRID.names_of(loop))
@@ -297,7 +299,7 @@ def _of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ..
     return breaches
 
 
-def _covered(loop: int, inside: list[int]) -> bool:
+def _is_covered(loop: int, inside: list[int]) -> bool:
     """Return whether the squares are exactly covered by some of these loops without overlap."""
     pending = [loop]
     seen = set()

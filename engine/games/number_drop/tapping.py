@@ -29,7 +29,7 @@ from engine.values import Place
 
 def tapped(state: NumberDropState, taps: Steps) -> Tapped[NumberDropTurn]:
     """List what may follow these taps."""
-    found = [_of_player(state, player, taps) for player in state.busy() if _is_by(PLAYERS[player], taps)]
+    found = [_tapped_by(state, player, taps) for player in state.busy() if _is_by(PLAYERS[player], taps)]
     if len(found) == 1:
         return found[0]
     squares = tuple(square for each in found for square in each.squares)
@@ -40,7 +40,7 @@ def _is_by(name: str, taps: Steps) -> bool:
     return not taps or taps[0].startswith((f"{name}.", f"{name}:"))
 
 
-def _of_player(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
+def _tapped_by(state: NumberDropState, player: int, taps: Steps) -> Tapped[NumberDropTurn]:
     name = PLAYERS[player]
     if state.combining >> player & 1:
         return _combination(state, player, taps)

@@ -142,21 +142,21 @@ def digits_at(cells: str, squares: int) -> str:
     return "".join(cells[GRID.index[name]] for name in GRID.names_of(squares)) or EMPTY_CELL
 
 
-def played(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
+def play_turn(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
     """Return the state after a legal turn."""
     player = PLAYERS.index(turn.player)
     if isinstance(turn, SetUpDigit):
-        return flow.written(state, player, {GRID.index[turn.square]: turn.digit})
+        return flow.write_marks(state, player, {GRID.index[turn.square]: turn.digit})
     if isinstance(turn, Drop | PenaltyDrop):
         squares = tuple(GRID.index[name] for name in turn.squares)
-        return flow.written(state, player, flow.marks_of(squares, getattr(turn, "digits", None)))
+        return flow.write_marks(state, player, flow.marks_of(squares, getattr(turn, "digits", None)))
     if isinstance(turn, Slide):
-        return flow.slid(state, LETTERS.index(turn.letter))
+        return flow.slide_tile(state, LETTERS.index(turn.letter))
     if not turn.squares:
-        return flow.looped(state, player, None, 0, letter=False)
+        return flow.draw_loop(state, player, None, 0, letter=False)
     squares_looped = squares_of(turn.squares)
     box = box_of_marks(digits_at(state.sheets[player].cells, squares_looped))
-    return flow.looped(state, player, box, squares_looped, letter=turn.letter is not None)
+    return flow.draw_loop(state, player, box, squares_looped, letter=turn.letter is not None)
 
 
 def turn_of_marks(state: NumberDropState, player: str, marks: dict[str, str]) -> NumberDropTurn:

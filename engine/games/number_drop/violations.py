@@ -54,23 +54,23 @@ def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, .
         told = f"There is no player {turn.player} in this game."
         return (_breach("not-your-turn", told, f"Let one of {', '.join(PLAYERS[: state.options.players])} play."),)
     player = PLAYERS.index(turn.player)
-    untimely = _untimely(state, player, turn)
+    untimely = _timing_breach(state, player, turn)
     if untimely is not None:
         return (untimely,)
     if isinstance(turn, Slide):
-        return _of_slide(state, turn)
+        return _breaches_of_slide(state, turn)
     if isinstance(turn, Combination):
-        return _of_combination(state, player, turn)
+        return _breaches_of_combination(state, player, turn)
     if state.phase is Phase.SETUP:
-        return _of_first_digit(player, turn)
-    return _of_drop(state, player, turn)
+        return _breaches_of_first_digit(player, turn)
+    return _breaches_of_drop(state, player, turn)
 
 
 def _breach(rule: str, told: str, remedy: str, turn: NumberDropTurn | None = None) -> Breach:
     return Breach(rule, told, remedy, () if turn is None else turn.places)
 
 
-def _untimely(state: NumberDropState, player: int, turn: NumberDropTurn) -> Breach | None:
+def _timing_breach(state: NumberDropState, player: int, turn: NumberDropTurn) -> Breach | None:
     """Return the breach of playing out of turn or in the wrong phase, or ``None``."""
     who = turn.player
     take_back = "Take it back." if isinstance(turn, Slide) else f"Erase it from {who}'s sheet."
@@ -144,7 +144,7 @@ def _asked(state: NumberDropState) -> str:
     return _ASKED[state.phase].format(tile=tile, shape=state.roll[-1] if state.roll else "", first=state.to_move)
 
 
-def _of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...]:
+def _breaches_of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...]:
     loose = flow.slidable(state)
     if turn.letter in LETTERS and LETTERS.index(turn.letter) in loose:
         return ()
@@ -158,7 +158,7 @@ def _of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...]:
     )
 
 
-def _of_first_digit(player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[Breach, ...]:
+def _breaches_of_first_digit(player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[Breach, ...]:
     own = str(player + 1)
     squares, marks = _written(turn)
     if len(squares) != 1:
@@ -182,7 +182,7 @@ def _written(turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[tuple[str, ...], st
     return turn.squares, turn.digits if isinstance(turn, Drop) else CROSS * len(turn.squares)
 
 
-def _of_drop(state: NumberDropState, player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[Breach, ...]:
+def _breaches_of_drop(state: NumberDropState, player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[Breach, ...]:
     squares, marks = _written(turn)
     sheet = state.sheets[player]
     taken = [name for name in squares if name in GRID.index and sheet.cells[GRID.index[name]] != EMPTY_CELL]
@@ -194,7 +194,7 @@ def _of_drop(state: NumberDropState, player: int, turn: SetUpDigit | Drop | Pena
     penalty = state.phase is Phase.PENALTY
     found = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)
     shapes = penalty_shapes(state) if penalty else turned_shapes(state.options.components, state.roll[-1])
-    return (*found, *_of_shape(state, turn, sheet, squares, shapes))
+    return (*found, *_breaches_of_shape(state, turn, sheet, squares, shapes))
 
 
 def _marks_of_penalty(turn: NumberDropTurn, marks: str) -> list[Breach]:
@@ -218,7 +218,7 @@ def _marks_of_drop(state: NumberDropState, turn: NumberDropTurn, marks: str) -> 
     return []
 
 
-def _of_shape(
+def _breaches_of_shape(
     state: NumberDropState, turn: NumberDropTurn, sheet: Sheet, names: Sequence[str], shapes: tuple[Shape, ...]
 ) -> tuple[Breach, ...]:
     squares = tuple(sorted(GRID.index[name] for name in names if name in GRID.index))
@@ -252,7 +252,7 @@ def _unordered(turn: NumberDropTurn) -> Breach:
     )
 
 
-def _of_combination(state: NumberDropState, player: int, turn: Combination) -> tuple[Breach, ...]:
+def _breaches_of_combination(state: NumberDropState, player: int, turn: Combination) -> tuple[Breach, ...]:
     if not turn.squares:
         if turn.letter is None:
             return ()
@@ -289,13 +289,13 @@ def _of_combination(state: NumberDropState, player: int, turn: Combination) -> t
     if sheet.loops[box]:
         told = f"{turn.player} has scored {len(digits)} {_KIND_WORDS[kind]} digits before."
         return (*found, _breach("box-filled", told, again, turn))
-    return (*found, *_of_letter(state, player, turn, box))
+    return (*found, *_breaches_of_letter(state, player, turn, box))
 
 
 _KIND_WORDS = {"same": "identical", "run": "consecutive"}
 
 
-def _of_letter(state: NumberDropState, player: int, turn: Combination, box: int) -> tuple[Breach, ...]:
+def _breaches_of_letter(state: NumberDropState, player: int, turn: Combination, box: int) -> tuple[Breach, ...]:
     if turn.letter is None or (flow.letter_open(state, player, box) and turn.letter == LETTERS[box % 5]):
         return ()
     if turn.letter in LETTERS and state.crossed_off >> LETTERS.index(turn.letter) & 1:

@@ -87,8 +87,8 @@ class ColourProgress:
     def _steps_onto(self, larges: tuple[int, ...], walls: int) -> int:
         if min(len(self.mediums), len(self.smalls)) < len(larges):
             return _HOPELESS
-        mediums = _assigned(walls, self.mediums, larges, 0)
-        return min(_HOPELESS, mediums + _assigned(walls, self.smalls, larges, _BACK_AGAIN))
+        mediums = _assignment_cost(walls, self.mediums, larges, 0)
+        return min(_HOPELESS, mediums + _assignment_cost(walls, self.smalls, larges, _BACK_AGAIN))
 
 
 def progress_of(stacks: Stacks, colour: int) -> ColourProgress:
@@ -129,7 +129,7 @@ def progress_after(terrain: Terrain, layout: Layout) -> tuple[ColourProgress, in
 
 
 @lru_cache(maxsize=1 << 14)
-def _assigned(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], staying: int) -> int:
+def _assignment_cost(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], staying: int) -> int:
     """Return the least cost of assigning each target its own source; one already there costs ``staying``."""
     way = distances(walls)
     least = {0: 0}
@@ -147,7 +147,7 @@ def _assigned(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], st
 
 
 @cache
-def _within_turns(steps: int) -> tuple[float, ...]:
+def _reached_by_turn(steps: int) -> tuple[float, ...]:
     """Return the probability, by number of ordinary dice, that they add up to at least ``steps``."""
     if steps >= _HOPELESS:
         return (0.0,) * (_MOST_TURNS + 1)
@@ -164,7 +164,7 @@ def _within_turns(steps: int) -> tuple[float, ...]:
 
 
 @cache
-def _next_turn(first: int, second: int) -> float:
+def _win_next_turn(first: int, second: int) -> float:
     """Return the probability that one roll, shared out in the best way, completes a colour with these steps left."""
     enough = sum(
         any(points >= first or others >= second for points, others in allocations((one, two)))
@@ -175,11 +175,11 @@ def _next_turn(first: int, second: int) -> float:
 
 
 @lru_cache(maxsize=1 << 14)
-def _done_by(first: int, second: int) -> tuple[float, ...]:
+def _win_by_turn(first: int, second: int) -> tuple[float, ...]:
     """Return the probability, by number of turns, of winning within them with these steps left."""
-    one, two = _within_turns(min(first, _HOPELESS)), _within_turns(min(second, _HOPELESS))
+    one, two = _reached_by_turn(min(first, _HOPELESS)), _reached_by_turn(min(second, _HOPELESS))
     done = [1 - (1 - a) * (1 - b) for a, b in zip(one, two, strict=True)]
-    done[1] = _next_turn(first, second)
+    done[1] = _win_next_turn(first, second)
     for turns in range(1, len(done)):
         done[turns] = max(done[turns], done[turns - 1])
     return tuple(done)
@@ -188,14 +188,14 @@ def _done_by(first: int, second: int) -> tuple[float, ...]:
 @lru_cache(maxsize=1 << 16)
 def chance_of_race(mine: tuple[int, int], theirs: tuple[int, int]) -> float:
     """Return the probability that the player with ``mine`` steps left wins if the opponent (``theirs``) rolls next."""
-    ours, others = _done_by(*sorted(mine)), _done_by(*sorted(theirs))
+    ours, others = _win_by_turn(*sorted(mine)), _win_by_turn(*sorted(theirs))
     chance = sum((ours[turn] - ours[turn - 1]) * (1 - others[turn]) for turn in range(1, len(ours)))
     undecided = (1 - ours[-1]) * (1 - others[-1])
     return min(1.0, max(0.0, chance + undecided / 2))
 
 
 @dataclass(frozen=True)
-class Rivals:
+class Opponent:
     """The opponent's colours and all walls, against which every end of a turn is evaluated."""
 
     standings: tuple[ColourProgress, ColourProgress]
@@ -218,11 +218,11 @@ class Rivals:
         return first, second
 
 
-def rivals_of(stacks: Stacks, player: str) -> Rivals:
+def opponent_of(stacks: Stacks, player: str) -> Opponent:
     """Return the opponent's side of a position in which ``player`` is to move."""
     theirs = other(player)
     first, second = OWNED[theirs]
-    return Rivals(
+    return Opponent(
         (progress_of(stacks, first), progress_of(stacks, second)),
         walls_against(stacks, theirs),
         walls_against(stacks, player),

@@ -19,12 +19,12 @@ from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import (
     GATES,
     ColourProgress,
-    Rivals,
+    Opponent,
     chance_of_race,
+    opponent_of,
     progress_after,
-    rivals_of,
 )
-from engine.games.blockade.advice.lookahead import Front, force_of, forces_of, platforms_among, played_on, towers_in
+from engine.games.blockade.advice.lookahead import Front, count_towers, force_of, forces_of, platforms_among, play_on
 from engine.games.blockade.advice.playouts import play_random_games
 from engine.games.blockade.board import COLOURS, OWNED, UNREACHABLE, clears_held, other
 from engine.games.blockade.enumeration.reach import Reach, Reached, explore
@@ -123,7 +123,7 @@ class _HintSearch:
         self.rng = rng
         self.strength = strength
         self.better = better
-        self.rivals: Rivals = rivals_of(state.stacks, self.player)
+        self.rivals: Opponent = opponent_of(state.stacks, self.player)
         self.before = self.rivals.their_steps(0, 0)
         self.best: Hint[BlockadeTurn] | None = None
         self.seen = Counter((each.stacks, each.to_move) for each in (*earlier, state) if each.roll is not None)
@@ -138,15 +138,15 @@ class _HintSearch:
         allowed = allocations(self.dice)
         most = max(max(each) for each in allowed)
         try:
-            self._think([(min(first, _FIRST_POINTS), min(second, _FIRST_POINTS)) for first, second in allowed])
-            if not self._win(allowed):
+            self._search([(min(first, _FIRST_POINTS), min(second, _FIRST_POINTS)) for first, second in allowed])
+            if not self._find_win(allowed):
                 if most > _FIRST_POINTS:
                     if self.strength is not Strength.GENTLE:
-                        self._think(list(allowed), detour=0)
-                    self._wander(list(allowed))
+                        self._search(list(allowed), detour=0)
+                    self._search_detours(list(allowed))
                 if self.best is not None and self.best.turn in self.stale:
                     # Every move that gains ground repeats a position; other moves may not.
-                    self._think(list(allowed), detour=UNREACHABLE)
+                    self._search(list(allowed), detour=UNREACHABLE)
                 if self.strength is Strength.STRONG:
                     self._compare()
         except DeadlineExceededError:
@@ -154,19 +154,19 @@ class _HintSearch:
         assert self.best is not None
         return self.best
 
-    def _wander(self, allowed: list[Dice]) -> None:
+    def _search_detours(self, allowed: list[Dice]) -> None:
         """Search again with detours while enough time is left to compare turns."""
         whole = self.deadline
         if self.strength is Strength.STRONG:
             self.deadline = whole.share(_WANDERING_SHARE)
         try:
-            self._think(allowed)
+            self._search(allowed)
         except DeadlineExceededError:
             whole.check()
         finally:
             self.deadline = whole
 
-    def _win(self, allowed: tuple[Dice, ...]) -> bool:
+    def _find_win(self, allowed: tuple[Dice, ...]) -> bool:
         """Search for a winning turn over any squares, and return whether there is one."""
         for which, colour in enumerate(OWNED[self.player]):
             points = max(each[which] for each in allowed)
@@ -198,11 +198,11 @@ class _HintSearch:
             if self.better is not None:
                 self.better(hint)
 
-    def _think(self, allowed: list[Dice], detour: int = _DETOUR) -> None:
+    def _search(self, allowed: list[Dice], detour: int = _DETOUR) -> None:
         sides = tuple(self._ends(which, max(each[which] for each in allowed), detour) for which in (0, 1))
         judged: list[tuple[float, tuple[_End, _End]]] = []
         for limits in dict.fromkeys(allowed):
-            chosen = [self._promising(sides[which], limits[which]) for which in (0, 1)]
+            chosen = [self._best_ends(sides[which], limits[which]) for which in (0, 1)]
             judged += [(self._value(pair), pair) for pair in _pairs(chosen[0], chosen[1])]
         judged.sort(key=lambda each: (-each[0], each[1][0].gate + each[1][1].gate))
         self.judged = judged
@@ -233,9 +233,9 @@ class _HintSearch:
 
         def value(candidate: _Candidate, rolls: tuple[Dice, ...], check_time: TimeCheck) -> float:
             del check_time
-            return played_on(candidate.mine, candidate.theirs, candidate.towers, rolls)
+            return play_on(candidate.mine, candidate.theirs, candidate.towers, rolls)
 
-        best = race(candidates, _drawn, value, self.deadline, self.rng).best
+        best = race(candidates, _draw_rolls, value, self.deadline, self.rng).best
         chance = min(1 - _NEVER_SURE, max(_NEVER_SURE, best.mean))
         self._tell(self._hint(chance, best.candidate.pair, best.candidate.turn))
 
@@ -259,7 +259,7 @@ class _HintSearch:
             self.deadline.check()
             turn = self._turn(pair)
             if turn is not None and turn not in self.stale:
-                towers = towers_in(stacks)
+                towers = count_towers(stacks)
                 one = before[0].platforms | platforms_among(built[0], towers)
                 towers += built[0].bit_count()
                 two = before[1].platforms | platforms_among(built[1], towers)
@@ -294,7 +294,7 @@ class _HintSearch:
         stacks = self.state.stacks
         return terrain_of(stacks, replace(self.state.options, strict=strict), colour, clears_held(stacks, friend))
 
-    def _promising(self, ends: list[_End], points: int) -> list[_End]:
+    def _best_ends(self, ends: list[_End], points: int) -> list[_End]:
         within = [end for end in ends if end.reached.points <= points]
         if self.strength is Strength.GENTLE:
             walls = self.rivals.walls_against_us
@@ -371,7 +371,7 @@ class _HintSearch:
         return f"brings {colours[nearest]} within {steps} of five towers"
 
 
-def _drawn(rng: Random) -> tuple[Dice, ...]:
+def _draw_rolls(rng: Random) -> tuple[Dice, ...]:
     return tuple((rng.randint(1, 6), rng.randint(1, 6)) for _ in range(_ROLLS_AHEAD))
 
 

@@ -90,12 +90,12 @@ def platforms_among(built: int, towers: int) -> int:
     return sum(1 << square for square, used in zip(members(built), count(towers), strict=False) if _large_left(used))
 
 
-def towers_in(stacks: Stacks) -> int:
+def count_towers(stacks: Stacks) -> int:
     """Return the number of towers, which is also the number of black pieces used."""
     return sum(map(is_blockade, stacks))
 
 
-def played_on(mine: Front, theirs: Front, towers: int, rolls: Sequence[Dice]) -> float:
+def play_on(mine: Front, theirs: Front, towers: int, rolls: Sequence[Dice]) -> float:
     """Play on with these rolls, the opponent first: 1 for a win, 0 for a loss, else the chance in the race."""
     sides = [list(theirs.forces), list(mine.forces)]
     walls = [theirs.walls, mine.walls]
@@ -106,7 +106,7 @@ def played_on(mine: Front, theirs: Front, towers: int, rolls: Sequence[Dice]) ->
             if points:
                 force = side[which]
                 others = (side[1 - which], *sides[1 - who])
-                side[which], built = advanced(walls[who], force, _rests(force, others), points)
+                side[which], built = advance(walls[who], force, _rests(force, others), points)
                 if not side[which].larges:
                     return float(who)
                 for square in built:
@@ -147,7 +147,7 @@ def _rests(force: Force, others: Sequence[Force]) -> int:
 
 
 @lru_cache(maxsize=1 << 11)
-def advanced(walls: int, force: Force, rests: int, points: int) -> tuple[Force, tuple[int, ...]]:
+def advance(walls: int, force: Force, rests: int, points: int) -> tuple[Force, tuple[int, ...]]:
     """Use a colour's points, and return the force afterwards and the squares built on.
 
     ``rests`` is the set of squares where its mediums may rest. The caller adds new platforms, as they depend on how
@@ -168,11 +168,11 @@ def advanced(walls: int, force: Force, rests: int, points: int) -> tuple[Force, 
             force.platforms,
         )
     while points > 0 and force.larges and force.smalls:
-        step = max(_ways_nearer(walls, force, rests, points), default=None)
+        step = max(_steps_nearer(walls, force, rests, points), default=None)
         if step is None:
             break
         points -= step.points
-        force = _moved(walls, force, step)
+        force = _move_piece(walls, force, step)
     return force, built
 
 
@@ -190,7 +190,7 @@ def _best_tower(walls: int, force: Force, points: int) -> tuple[int, int, int, i
     return min(found, default=None)
 
 
-def _ways_nearer(walls: int, force: Force, rests: int, points: int) -> list[Step]:
+def _steps_nearer(walls: int, force: Force, rests: int, points: int) -> list[Step]:
     way = distances(walls)
     found = []
     for large in force.larges:
@@ -220,17 +220,17 @@ def _ways_nearer(walls: int, force: Force, rests: int, points: int) -> list[Step
     return found
 
 
-def _moved(walls: int, force: Force, step: Step) -> Force:
+def _move_piece(walls: int, force: Force, step: Step) -> Force:
     if step.small:
-        return force._replace(smalls=_put(_without(force.smalls, step.start), step.end))
-    mediums = _put(_without(force.mediums, step.start), step.end)
+        return force._replace(smalls=_with_square(_without(force.smalls, step.start), step.end))
+    mediums = _with_square(_without(force.mediums, step.start), step.end)
     if step.end not in force.smalls or step.end not in force.larges:
         return force._replace(mediums=mediums)
     row = distances(walls)[step.end]
     aside = next((square for square in force.larges if row[square] == 1 and square not in force.mediums), None)
     if aside is None:
         aside = next((square for square in range(SQUARES) if row[square] == 1), step.end)
-    return Force(force.larges, mediums, _put(_without(force.smalls, step.end), aside), force.platforms)
+    return Force(force.larges, mediums, _with_square(_without(force.smalls, step.end), aside), force.platforms)
 
 
 def _without(squares: tuple[int, ...], square: int) -> tuple[int, ...]:
@@ -238,5 +238,5 @@ def _without(squares: tuple[int, ...], square: int) -> tuple[int, ...]:
     return squares[:place] + squares[place + 1 :]
 
 
-def _put(squares: tuple[int, ...], square: int) -> tuple[int, ...]:
+def _with_square(squares: tuple[int, ...], square: int) -> tuple[int, ...]:
     return tuple(sorted((*squares, square)))

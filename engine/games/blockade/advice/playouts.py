@@ -203,10 +203,10 @@ def play_random_games(state: BlockadeState, count: int, rng: Random, *, most_pli
     ended = outcome_of(state)
     if ended is not None:
         return tally([Ending.by(ended, 0)] * count)
-    return tally(_played_out(state, rng, most_plies) for _ in range(count))
+    return tally(_play_game(state, rng, most_plies) for _ in range(count))
 
 
-def _played_out(state: BlockadeState, rng: Random, most_plies: int) -> Ending:
+def _play_game(state: BlockadeState, rng: Random, most_plies: int) -> Ending:
     starting = state
     while starting.opening is not None:
         starting = rolled_state(starting, _two_dice(rng))

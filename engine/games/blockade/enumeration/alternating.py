@@ -117,13 +117,13 @@ class _AlternatingSearch:
                 followed += 1
                 if followed > MOST_NODES:
                     return list(found.values())
-                if node.piles not in found and self._ended(node):
+                if node.piles not in found and self._is_end(node):
                     found[node.piles] = AlternatingEnd(node.layouts, _moves_to(node))
                 if not node.wins:
                     self._expand(node)
         return list(found.values())
 
-    def _ended(self, node: _Node) -> bool:
+    def _is_end(self, node: _Node) -> bool:
         return all(ways.steps_left(layout) == 0 for ways, layout in zip(self.ways, node.layouts, strict=True)) and all(
             self._rests(square, pile) for square, pile in enumerate(node.piles) if pile
         )

@@ -89,7 +89,7 @@ class Candidates:
         self._by_change: dict[_TopChanges, list[int]] = {}
         self._known: dict[int, Candidate] = {}
         for steps, moves in _net_moves(terrain, points):
-            for piles in self._arranged(moves):
+            for piles in self._piles_after(moves):
                 change = tuple([pile.change for pile in piles if pile.change is not None])
                 self._by_change.setdefault(change, []).append(len(self._ends))
                 self._ends.append((steps, piles))
@@ -136,7 +136,7 @@ class Candidates:
             end, least_steps(terrain, terrain.start, end), clears, tuple(caps), left_open, terrain.wins(end)
         )
 
-    def _arranged(self, moves: Sequence[_NetMove]) -> Iterator[tuple[_Pile, ...]]:
+    def _piles_after(self, moves: Sequence[_NetMove]) -> Iterator[tuple[_Pile, ...]]:
         """Yield every combination of piles on the squares that change, the lowest square first."""
         before, counts = self._counts, self._may_be_built.copy()
         for _, start, end, weight, _ in moves:
@@ -148,11 +148,11 @@ class Candidates:
         top = self._terrain.start[square][-1:]
         self._piles[square, count] = [
             _Pile(square, marks, None if marks[-1:] == top else (square, marks[-1:]))
-            for marks in self._resting(square, *divmod(count, _WEIGHT["M"]))
+            for marks in self._resting_piles(square, *divmod(count, _WEIGHT["M"]))
         ]
         return self._piles[square, count]
 
-    def _resting(self, square: int, mediums: int, smalls: int) -> Iterator[str]:
+    def _resting_piles(self, square: int, mediums: int, smalls: int) -> Iterator[str]:
         terrain = self._terrain
         plain = "M" * mediums + "S" * smalls
         if plain == terrain.start[square] or self._may_run_out or not _left_open(terrain, square, plain):

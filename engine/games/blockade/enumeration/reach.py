@@ -18,10 +18,10 @@ from engine.search.budget import TimeCheck
 
 LayoutMove = tuple[int, int]
 
-BY_COST = 16
+COST_OF_A_POINT = 16
 """The cost of a point, in moves: fewer points always win, and no turn has this many moves."""
 
-DEAR = 1 << 30
+UNREACHED_COST = 1 << 30
 _TO_LAND_ON_IT = 3
 """The steps of landing on a waiting piece: one to land, one to leave again, and one by the piece it waits for."""
 
@@ -171,7 +171,7 @@ class Search:
         self.won: set[Layout] = set()
         self.edges: list[Edge] | None = [] if edges else None
         self.most_built = 0
-        self.buckets: list[list[Node]] = [[] for _ in range((points + 1) * BY_COST)]
+        self.buckets: list[list[Node]] = [[] for _ in range((points + 1) * COST_OF_A_POINT)]
         self.buckets[0].append(start)
 
     def run(self, check_time: TimeCheck | None) -> Reach:
@@ -188,7 +188,7 @@ class Search:
         """Search until the cheapest way to a layout is found; ``None`` if there is none."""
         for node in self._nodes():
             if node == (end, ()):
-                return Way(self.cost[node] // BY_COST, moves_to_node(node, self.came_from))
+                return Way(self.cost[node] // COST_OF_A_POINT, moves_to_node(node, self.came_from))
         return None
 
     def _nodes(self) -> Iterator[Node]:
@@ -203,7 +203,7 @@ class Search:
     def _reached(self, node: Node) -> Reached:
         layout = node[0]
         clears = sum(1 << square for square in CLEARS if layout[square])
-        return Reached(layout, self.cost[node] // BY_COST, layout in self.won, caps_in(layout), clears)
+        return Reached(layout, self.cost[node] // COST_OF_A_POINT, layout in self.won, caps_in(layout), clears)
 
     def _expand(self, node: Node, bucket: int) -> None:
         layout, waiting = node
@@ -219,7 +219,7 @@ class Search:
         pile = layout[start]
         mark, rest = "M" if pile[-1] == "M" else "S", pile[:-1]
         need = self.need[node] - needs[start][pile] + needs[start][rest]
-        left = self.points - bucket // BY_COST
+        left = self.points - bucket // COST_OF_A_POINT
         budget = left - need
         leading = None if self.guide is None else self.guide.squares_for(layout, start, left)
         for least, steps, end in terrain.targets[mark][start]:
@@ -237,7 +237,7 @@ class Search:
                 move = Move(start, end, rest, placed, steps, tower)
                 ahead: tuple[_Waiting, ...] | None = waiting
                 if self.edges is None and (waiting or change > 0):
-                    ahead = self._ahead(node, move, mark, change, slack, need)
+                    ahead = self._waiting_after(node, move, mark, change, slack, need)
                 if ahead is not None:
                     self._reach(node, move, bucket, need + change, ahead)
 
@@ -248,7 +248,7 @@ class Search:
         if self.covered:
             yield tower[:-1] + COVERED
 
-    def _ahead(
+    def _waiting_after(
         self, node: Node, move: Move, mark: str, change: int, slack: int, need: int
     ) -> tuple[_Waiting, ...] | None:
         """Return the pieces that wait after a move; ``None`` if the move can be skipped because it has a twin.
@@ -283,22 +283,22 @@ class Search:
 
     def _reach(self, node: Node, move: Move, bucket: int, need: int, waiting: tuple[_Waiting, ...]) -> None:
         layout = node[0]
-        cost = bucket + move.steps * BY_COST + 1
+        cost = bucket + move.steps * COST_OF_A_POINT + 1
         piles = list(layout)
         piles[move.start] = move.rest
         piles[move.end] = move.placed
         following = tuple(piles)
         if self.edges is None:
-            if waiting and self.cost.get((following, ()), DEAR) <= cost:
+            if waiting and self.cost.get((following, ()), UNREACHED_COST) <= cost:
                 return
         else:
             self.edges.append((layout, following, move.steps))
         reached = (following, waiting)
-        if self.cost.get(reached, DEAR) <= cost:
+        if self.cost.get(reached, UNREACHED_COST) <= cost:
             return
-        if self.worth is not None and not self.worth(following, cost // BY_COST):
+        if self.worth is not None and not self.worth(following, cost // COST_OF_A_POINT):
             return
-        if self.guide is not None and cost // BY_COST + self.guide.steps_from(following) > self.points:
+        if self.guide is not None and cost // COST_OF_A_POINT + self.guide.steps_from(following) > self.points:
             return
         self.cost[reached] = cost
         self.came_from[reached] = (node, move.start, move.end)
@@ -316,7 +316,7 @@ def way_to(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...], *,
         return None
     guide = Guide(terrain, end)
     least = guide.steps_from(terrain.start)
-    straight = _straight_way(terrain, end, least, caps) if least <= points else None
+    straight = _direct_way(terrain, end, least, caps) if least <= points else None
     if straight is not None:
         return straight
     for most in range(least, points + 1):
@@ -326,34 +326,34 @@ def way_to(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...], *,
     return None
 
 
-def _straight_way(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...]) -> Way | None:
+def _direct_way(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...]) -> Way | None:
     """Return the way to a layout on which every piece moves directly to its place, if it takes exactly these points."""
     marks = "".join(str(size) for size in caps)
     start: Node = (terrain.start, ())
     cost: dict[Node, int] = {start: 0}
     came_from: CameFrom = {start: None}
-    buckets: list[list[Node]] = [[] for _ in range((points + 1) * BY_COST)]
+    buckets: list[list[Node]] = [[] for _ in range((points + 1) * COST_OF_A_POINT)]
     buckets[0].append(start)
     for bucket, nodes in enumerate(buckets):
         for node in nodes:
             layout = node[0]
             if layout == end:
-                return Way(points, moves_to_node(node, came_from)) if bucket // BY_COST == points else None
+                return Way(points, moves_to_node(node, came_from)) if bucket // COST_OF_A_POINT == points else None
             if cost[node] < bucket or terrain.wins(layout):
                 continue
-            for move in _homeward(terrain, layout, end, marks):
+            for move in _direct_moves(terrain, layout, end, marks):
                 piles = list(layout)
                 piles[move.start], piles[move.end] = move.rest, move.placed
                 reached: Node = (tuple(piles), ())
-                spent = bucket + move.steps * BY_COST + 1
-                if spent < min(cost.get(reached, DEAR), len(buckets)):
+                spent = bucket + move.steps * COST_OF_A_POINT + 1
+                if spent < min(cost.get(reached, UNREACHED_COST), len(buckets)):
                     cost[reached] = spent
                     came_from[reached] = (node, move.start, move.end)
                     buckets[spent].append(reached)
     return None
 
 
-def _homeward(terrain: Terrain, layout: Layout, end: Layout, caps: str) -> Iterator[Move]:
+def _direct_moves(terrain: Terrain, layout: Layout, end: Layout, caps: str) -> Iterator[Move]:
     """Yield the moves that put a piece that must be lifted directly where it belongs at the end."""
     lacking = {
         square: wanted[len(pile)]

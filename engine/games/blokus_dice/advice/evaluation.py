@@ -82,7 +82,7 @@ class RoundsAhead:
     alone: bool
 
 
-def course_of(state: BlokusState, seat: int) -> RoundsAhead:
+def rounds_ahead_of(state: BlokusState, seat: int) -> RoundsAhead:
     """Return the rounds after this one for the player at ``seat``, assuming that no other player goes out."""
     count = state.options.players
     active = state.active()
@@ -124,13 +124,13 @@ Rolls = tuple[tuple[int, ...], ...]
 """The faces that a player can choose from in each later round."""
 
 
-def rolls_drawn(course: RoundsAhead, rng: Random) -> Rolls:
+def draw_rolls(course: RoundsAhead, rng: Random) -> Rolls:
     """Draw the dice of the later rounds at random."""
     random = rng.random
     return tuple(tuple(int(random() * FACES) + 1 for _ in range(dice)) for _, dice in course.rounds)
 
 
-def promise(sheet: Sheet, prospect: Prospect) -> float:
+def quick_value(sheet: Sheet, prospect: Prospect) -> float:
     """Return a quick evaluation of a sheet by its filled squares, the strikes left, and each colour's anchors."""
     worth = prospect.filled.bit_count() + _STRIKE_WORTH * prospect.strikes_left
     for own in prospect.colours:
@@ -139,7 +139,7 @@ def promise(sheet: Sheet, prospect: Prospect) -> float:
     return worth
 
 
-def variety(finder: PlacementFinder, prospect: Prospect) -> float:
+def shape_variety(finder: PlacementFinder, prospect: Prospect) -> float:
     """Return an evaluation of the shapes that each colour can still draw, and of the number of rows they are in."""
     worth = 0.0
     for own in prospect.colours:
@@ -152,10 +152,10 @@ def variety(finder: PlacementFinder, prospect: Prospect) -> float:
     return worth
 
 
-def played_on(finder: PlacementFinder, prospect: Prospect, course: RoundsAhead, rolls: Rolls, rng: Random) -> int:
+def play_on(finder: PlacementFinder, prospect: Prospect, course: RoundsAhead, rolls: Rolls, rng: Random) -> int:
     """Return the number of squares filled at the end if the player follows a quick policy with these dice.
 
-    The policy picks a few of the largest placements at random and draws the best of them by ``promise``. It uses a
+    The policy picks a few of the largest placements at random and draws the best of them by ``quick_value``. It uses a
     strike only if nothing else can be drawn.
     """
     sheet = finder.sheet
@@ -177,7 +177,7 @@ def played_on(finder: PlacementFinder, prospect: Prospect, course: RoundsAhead, 
         best, best_worth = prospect, -1e9
         for _ in range(min(_TIES_LOOKED_AT, len(largest))):
             after = prospect.after(sheet.grid, colour, largest[int(rng.random() * len(largest))], strike=strike)
-            worth = promise(sheet, after)
+            worth = quick_value(sheet, after)
             if worth > best_worth:
                 best, best_worth = after, worth
         prospect = best
@@ -210,10 +210,10 @@ class Endgame:
         """
         key = prospect, done
         if key not in self._known:
-            self._known[key] = self._worked_out(prospect, done)
+            self._known[key] = self._exact_value(prospect, done)
         return self._known[key]
 
-    def _worked_out(self, prospect: Prospect, done: int) -> float:
+    def _exact_value(self, prospect: Prospect, done: int) -> float:
         filled = prospect.filled.bit_count()
         if done >= len(self._rounds):
             return filled

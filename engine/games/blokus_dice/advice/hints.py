@@ -14,13 +14,13 @@ from engine.games.blokus_dice.advice.evaluation import (
     Rolls,
     RoundsAhead,
     SearchLimitError,
-    course_of,
+    draw_rolls,
     finder_of,
-    played_on,
-    promise,
+    play_on,
     prospect_of,
-    rolls_drawn,
-    variety,
+    quick_value,
+    rounds_ahead_of,
+    shape_variety,
 )
 from engine.games.blokus_dice.advice.playouts import play_random_games
 from engine.games.blokus_dice.sheet import Sheet
@@ -104,19 +104,19 @@ class _HintSearch:
         winning = [each for each in every if self._is_won_by(each.after)]
         candidates = winning or every
         self._only, self._wins = len(every) == 1, bool(winning)
-        course = course_of(self._state, self._seat)
+        course = rounds_ahead_of(self._state, self._seat)
         if self._only:
-            return self._tell(candidates[0], 1.0, self._estimated(candidates[0], course))
-        ranked = self._ranked(candidates, self._promise, self._deadline.share(_PROMISE_SHARE))
+            return self._tell(candidates[0], 1.0, self._estimate(candidates[0], course))
+        ranked = self._rank(candidates, self._promise, self._deadline.share(_PROMISE_SHARE))
         if strength is Strength.GENTLE:
-            return self._tell(ranked[0], _SURE_AT_A_GLANCE, self._estimated(ranked[0], course))
-        weighed = self._ranked(ranked[:_MOST_WEIGHED], self._variety, self._deadline.share(_VARIETY_SHARE))
-        fair = self._tell(weighed[0], _SURE_AT_A_GLANCE, self._estimated(weighed[0], course))
+            return self._tell(ranked[0], _SURE_AT_A_GLANCE, self._estimate(ranked[0], course))
+        weighed = self._rank(ranked[:_MOST_WEIGHED], self._variety, self._deadline.share(_VARIETY_SHARE))
+        fair = self._tell(weighed[0], _SURE_AT_A_GLANCE, self._estimate(weighed[0], course))
         if strength is Strength.FAIR:
             return fair
-        return self._worked_out(candidates, course) or self._raced(weighed[:_RACED], course) or fair
+        return self._best_by_endgame(candidates, course) or self._best_by_race(weighed[:_RACED], course) or fair
 
-    def _worked_out(self, candidates: Sequence[_Candidate], course: RoundsAhead) -> Hint[BlokusTurn] | None:
+    def _best_by_endgame(self, candidates: Sequence[_Candidate], course: RoundsAhead) -> Hint[BlokusTurn] | None:
         """Return the best turn by exact endgame search; ``None`` if the end is too far off."""
         ways = sum(len(self._finder.ways(own, self._now.filled, self._now.unused)) for own in self._now.colours)
         if ways > _MOST_WAYS_AT_THE_END:
@@ -160,12 +160,12 @@ class _HintSearch:
         )
 
     def _promise(self, candidate: _Candidate) -> float:
-        return promise(self._sheet, candidate.after)
+        return quick_value(self._sheet, candidate.after)
 
     def _variety(self, candidate: _Candidate) -> float:
-        return candidate.worth + variety(self._finder, candidate.after)
+        return candidate.worth + shape_variety(self._finder, candidate.after)
 
-    def _ranked(
+    def _rank(
         self, candidates: Sequence[_Candidate], worth: Callable[[_Candidate], float], until: Deadline
     ) -> list[_Candidate]:
         """Return the candidates, best first; those that time didn't allow to evaluate follow in their old order."""
@@ -177,26 +177,26 @@ class _HintSearch:
         rest = candidates[len(looked_at) :]
         return [*sorted(looked_at, key=lambda each: -each.worth), *rest]
 
-    def _estimated(self, candidate: _Candidate, course: RoundsAhead) -> float:
+    def _estimate(self, candidate: _Candidate, course: RoundsAhead) -> float:
         """Return the mean number of squares filled at the end of a few playouts, as many as time allows."""
         until = self._deadline.share(_ESTIMATE_SHARE)
         ends: list[int] = []
         while len(ends) < _ESTIMATES and not (ends and until.passed()):
-            rolls = rolls_drawn(course, self._rng)
-            ends.append(played_on(self._finder, candidate.after, course, rolls, self._rng))
+            rolls = draw_rolls(course, self._rng)
+            ends.append(play_on(self._finder, candidate.after, course, rolls, self._rng))
         return sum(ends) / len(ends)
 
-    def _raced(self, candidates: Sequence[_Candidate], course: RoundsAhead) -> Hint[BlokusTurn] | None:
+    def _best_by_race(self, candidates: Sequence[_Candidate], course: RoundsAhead) -> Hint[BlokusTurn] | None:
         """Return the best candidate over many playouts; ``None`` if there was no time for any."""
 
         def draw(rng: Random) -> tuple[Rolls, int]:
-            return rolls_drawn(course, rng), rng.getrandbits(32)
+            return draw_rolls(course, rng), rng.getrandbits(32)
 
         def value(candidate: _Candidate, sample: tuple[Rolls, int], check_time: TimeCheck) -> float:
             rolls, seed = sample
             check_time()
             # The quick evaluation separates candidates for which there are too few playouts.
-            return played_on(self._finder, candidate.after, course, rolls, Random(seed)) + candidate.worth
+            return play_on(self._finder, candidate.after, course, rolls, Random(seed)) + candidate.worth
 
         def tell(estimate: Estimate[_Candidate]) -> None:
             if estimate.samples:

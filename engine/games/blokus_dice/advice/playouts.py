@@ -28,7 +28,7 @@ class _MutableSheet:
         self.most_strikes = sheet.strikes
         self.status = start.status
 
-    def plays(self, finder: PlacementFinder, colour: int, dice: list[int], rng: Random) -> bool:
+    def play_random_turn(self, finder: PlacementFinder, colour: int, dice: list[int], rng: Random) -> bool:
         """Play a random legal turn, all equally likely; return ``False`` and go out if there is none."""
         rows = finder.sheet.row_sets
         with_strike = self.strikes < self.most_strikes
@@ -97,7 +97,7 @@ def play_random_game(
             starter = waiting[0]
             dice = [int(rng.random() * FACES) + 1 for _ in waiting]
         seat = waiting.pop(0)
-        played += players[seat].plays(finder, markers[seat], dice, rng)
+        played += players[seat].play_random_turn(finder, markers[seat], dice, rng)
         if not waiting:
             markers = [markers[place] for place in places_passed_from(state.options, starter)]
             starter = (starter + 1) % count

@@ -51,7 +51,7 @@ class SearchRules(Rules[Position, Move]):
         """
         if not self.to_go:
             for player, ways in enumerate(self._ways_on):
-                _follow(self.core, player, ways, check_time)
+                _extend_following(self.core, player, ways, check_time)
             to_go = tuple(_turns_to_go(ways) for ways in self._ways_on)
             self._points = tuple(_points(ways, turns) for ways, turns in zip(self._ways_on, to_go, strict=True))
             self.to_go = to_go
@@ -116,7 +116,7 @@ _Following = Sequence[tuple[int, ...]]
 """The codes that a block may have after a turn on an empty board, by the code before."""
 
 
-def _follow(core: FastRules, player: int, following: list[tuple[int, ...]], check_time: TimeCheck) -> None:
+def _extend_following(core: FastRules, player: int, following: list[tuple[int, ...]], check_time: TimeCheck) -> None:
     """Add the codes that follow each code which has none yet."""
     for code in range(len(following), SQUARES * ORIENTATIONS):
         alone: Position = (player, (), (code,)) if player else (player, (code,), ())

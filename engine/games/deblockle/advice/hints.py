@@ -65,15 +65,15 @@ def hint(
     deadline = Deadline.after(deadline_s, clock)
     tell = better or _ignore_hint
     turns = [turn for turn in legal_turns(state) if turn.player == state.to_move]
-    best = _at_once(state, turns)
+    best = _immediate_hint(state, turns)
     tell(best)
     if best.sure == 1 or len(turns) == 1:
         return best
     position = known_position(state)
-    thinker = _HintSearch(state, deadline, rng, _DEPTH[strength], earlier)
+    search = _HintSearch(state, deadline, rng, _DEPTH[strength], earlier)
     try:
-        thinker.ahead.prepare(deadline.check)
-        found = thinker.over_worlds(tell) if position is None else thinker.known(position, tell)
+        search.ahead.prepare(deadline.check)
+        found = search.search_worlds(tell) if position is None else search.search_known(position, tell)
         best = found or best
     except DeadlineExceededError:
         pass
@@ -81,7 +81,7 @@ def hint(
     return best
 
 
-def _at_once(state: DeblockleState, turns: list[DeblockleTurn]) -> Hint[DeblockleTurn]:
+def _immediate_hint(state: DeblockleState, turns: list[DeblockleTurn]) -> Hint[DeblockleTurn]:
     """Return a hint without a search: a certain win, the only turn, or the first turn that may take a block off."""
     leaving = [turn for turn in turns if turn.end is None]
     last = len(state.owned(turns[0].player)) == 1
@@ -118,12 +118,12 @@ class _HintSearch:
         since = [each for each in earlier if len(each.blocks) == len(state.blocks)]
         self._idle = len(since) + len(earlier) // _LONG_GAME
         self._are_known = known_position(state) is not None
-        came_up = [self._as_seen(_some_world_of(each)) for each in (*since, state)]
+        came_up = [self._repetition_key(_some_world_of(each)) for each in (*since, state)]
         self._seen = Counter(came_up)
         me = PLAYERS.index(self._player)
         self._stood = Counter(each[1 + me] for each in came_up if each[0] == me)
 
-    def known(self, position: Position, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn]:
+    def search_known(self, position: Position, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn]:
         """Return the best turn if every face is known."""
 
         def pass_on(found: Found[Move]) -> None:
@@ -132,7 +132,7 @@ class _HintSearch:
 
         return self._hint(position, self._best(position, self._deadline, pass_on))
 
-    def over_worlds(self, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn] | None:
+    def search_worlds(self, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn] | None:
         """Return the roll that is best in most of the positions drawn, with its most frequent hop.
 
         ``None`` if the player can't move in any of them.
@@ -142,7 +142,7 @@ class _HintSearch:
         leading = None
         for left in range(_WORLDS, 0, -1):
             world = world_of(self._state, self._rng)
-            if PLAYERS.index(self._player) != self.ahead.core.settled(world)[0]:
+            if PLAYERS.index(self._player) != self.ahead.core.settle(world)[0]:
                 continue
             part = self._deadline.share(1 / left)
             hint = self._hint(world, self._best(world, part))
@@ -152,10 +152,10 @@ class _HintSearch:
             best = max(votes, key=lambda each: (votes[each], _mean_expected(hints[each])))
             if best != leading:
                 leading = best
-                tell(self._of_many(hints, best))
+                tell(self._merge_hints(hints, best))
             if self._deadline.passed():
                 break
-        return None if leading is None else self._of_many(hints, leading)
+        return None if leading is None else self._merge_hints(hints, leading)
 
     def _best(
         self, position: Position, deadline: Deadline, better: Callable[[Found[Move]], None] | None = None
@@ -185,7 +185,7 @@ class _HintSearch:
         handicaps = {}
         for move in core.moves(position):
             before, after = codes_of(move)
-            seen = self._as_seen(core.play(position, move))
+            seen = self._repetition_key(core.play(position, move))
             lost = _STALLING.for_repetition(self._seen[seen]) + idle_penalty * (to_go[after] - to_go[before] + 1)
             if idle_penalty:
                 # When the opponent makes no progress, moving one's own blocks back and forth is penalised too.
@@ -193,7 +193,7 @@ class _HintSearch:
             handicaps[move] = lost
         return handicaps
 
-    def _as_seen(self, position: Position) -> tuple[int, Hashable, Hashable]:
+    def _repetition_key(self, position: Position) -> tuple[int, Hashable, Hashable]:
         """Return the key that identifies repetitions: the position, or only the tops if faces are hidden."""
         if self._are_known:
             return position
@@ -206,7 +206,7 @@ class _HintSearch:
         )
         return position[0], golds, teals
 
-    def _of_many(self, hints: Mapping[_Roll, list[Hint[DeblockleTurn]]], roll: _Roll) -> Hint[DeblockleTurn]:
+    def _merge_hints(self, hints: Mapping[_Roll, list[Hint[DeblockleTurn]]], roll: _Roll) -> Hint[DeblockleTurn]:
         """Merge the hints that begin with the same roll: the turn found most often, as sure as the positions agree."""
         chosen = hints[roll]
         every = [hint for found in hints.values() for hint in found]
@@ -221,10 +221,10 @@ class _HintSearch:
         certain = found.proven and (found.win_in is not None or found.loss_in is not None)
         sure = 1.0 if found.proven else found.depth / (found.depth + _HALF_SURE_DEPTH)
         expected = found.chance(_TURNS_FOR_LIKELY * TURN)
-        reason = self._outlook(found) if certain else None
-        return Hint(turn, reason or self._gain(position, found.move), expected, "win", sure)
+        reason = self._reason_for_outcome(found) if certain else None
+        return Hint(turn, reason or self._reason_for_gain(position, found.move), expected, "win", sure)
 
-    def _outlook(self, found: Found[Move]) -> str | None:
+    def _reason_for_outcome(self, found: Found[Move]) -> str | None:
         """Return the reason for a proven win or loss."""
         if found.win_in == 1:
             return _WINS
@@ -232,7 +232,7 @@ class _HintSearch:
             return f"wins, whatever {other(self._player)} does"
         return f"holds out longest, though {other(self._player)} can win"
 
-    def _gain(self, position: Position, move: Move) -> str:
+    def _reason_for_gain(self, position: Position, move: Move) -> str:
         """Return the reason for a turn: what it gains for the player, or how it hinders the opponent."""
         core, me, foe = self.ahead.core, position[0], 1 - position[0]
         before, after = codes_of(move)

@@ -66,7 +66,7 @@ class TurnSampler:
         self._core = core
         self._proposals: tuple[dict[int, tuple[_Proposal, ...]], ...] = ({}, {})
 
-    def drawn(self, position: Position, rng: Random) -> Move | None:
+    def draw(self, position: Position, rng: Random) -> Move | None:
         """Draw a legal turn, all equally likely; ``None`` if there is none."""
         mover, golds, teals = position
         if mover == OVER:
@@ -79,7 +79,7 @@ class TurnSampler:
             total = 0
             for code in teals if mover else golds:
                 everything |= BIT_OF_CODE[code]
-                of_block = proposals.get(code) or self._made(mover, code)
+                of_block = proposals.get(code) or self._make_proposals(mover, code)
                 sets.append((BIT_OF_CODE[code], of_block))
                 total += len(of_block)
             for code in golds if mover else teals:
@@ -107,7 +107,7 @@ class TurnSampler:
         moves = core.moves(position)
         return moves[int(rng.random() * len(moves))] if moves else None
 
-    def _made(self, player: int, code: int) -> tuple[_Proposal, ...]:
+    def _make_proposals(self, player: int, code: int) -> tuple[_Proposal, ...]:
         core = self._core
         made: list[_Proposal] = []
         for bit, square, kind, base in core.rolls[player][code]:
@@ -147,22 +147,22 @@ def play_random_games(state: DeblockleState, count: int, rng: Random, *, most_pl
     if outcome is not None:
         return tally([Ending.by(outcome, 0)] * count)
     core = fast_rules_of(state.options)
-    lots = turn_sampler_of(core)
+    sampler = turn_sampler_of(core)
     known = known_position(state)
-    return tally(_played_out(core, lots, known or world_of(state, rng), rng, most_plies) for _ in range(count))
+    return tally(_play_game(core, sampler, known or world_of(state, rng), rng, most_plies) for _ in range(count))
 
 
-def _played_out(core: FastRules, lots: TurnSampler, position: Position, rng: Random, most_plies: int) -> Ending:
+def _play_game(core: FastRules, sampler: TurnSampler, position: Position, rng: Random, most_plies: int) -> Ending:
     left = most_plies
     while left and position[1] and position[2]:
-        move = lots.drawn(position, rng)
+        move = sampler.draw(position, rng)
         if move is None:
-            position = core.settled(position)
+            position = core.settle(position)
             if position[0] == OVER:
                 break
         else:
             position = moved(position, move)
             left -= 1
-    mover, golds, teals = core.settled(position)
+    mover, golds, teals = core.settle(position)
     winner = None if golds and teals else PLAYERS[bool(golds)]
     return Ending(most_plies - left, winner, winner is not None or mover == OVER)

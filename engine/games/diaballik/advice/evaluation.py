@@ -153,14 +153,14 @@ def _reach(others: Integers | int, empty: Integers) -> Integers:
     return reached
 
 
-class Judged(NamedTuple):
+class Evaluation(NamedTuple):
     """The evaluation of each result: its score for the mover, and the far-row squares threatened next."""
 
     scores: Integers
     threats: Integers
 
 
-def judged(position: Position, results: Integers, *, front_only: bool = False) -> Judged:
+def evaluate_results(position: Position, results: Integers, *, front_only: bool = False) -> Evaluation:
     """Score every result of the mover's turn; one after which the opponent wins at once scores LOST_NEXT.
 
     A win by the ball scores WIN. If, by a rule of thumb, the opponent could touch a wall in time to announce
@@ -196,10 +196,10 @@ def judged(position: Position, results: Integers, *, front_only: bool = False) -
         reached = _reach(foe_others, empty) >> foe_goal_first
         scores[(foe_open & reached) != 0] = LOST_NEXT
     for each in _walls(own):
-        scores[each] = min(int(scores[each]), _if_called(position, int(own[each]), front_only=front_only))
+        scores[each] = min(int(scores[each]), _most_of_wall(position, int(own[each]), front_only=front_only))
     won = np.right_shift(GOAL[PLAYERS[player]], ball) & 1
     scores[won != 0] = WIN
-    return Judged(scores, threats)
+    return Evaluation(scores, threats)
 
 
 def _walls(own: Integers) -> list[int]:
@@ -212,7 +212,7 @@ def _walls(own: Integers) -> list[int]:
     return np.flatnonzero(((columns & 0x7F) == 0x7F) & (linked & ~links == 0)).tolist()
 
 
-def _if_called(position: Position, wall: int, *, front_only: bool) -> int:
+def _most_of_wall(position: Position, wall: int, *, front_only: bool) -> int:
     """Return the most that a wall may score, given whether the opponent can touch it with three pieces next turn."""
     touch = touching(wall, PLAYERS[1 - position.player], front_only=front_only)
     foes = position.foes

@@ -12,13 +12,13 @@ import numpy as np
 from common.phrases import listed
 from engine.api import Clock, Hint, HintListener
 from engine.errors import IllegalTurnError
-from engine.games.diaballik.advice.evaluation import WIN, Position, judged
+from engine.games.diaballik.advice.evaluation import WIN, Position, evaluate_results
 from engine.games.diaballik.advice.playouts import play_random_games
 from engine.games.diaballik.advice.search import Line, Searcher, best_lines
-from engine.games.diaballik.announcements import due
+from engine.games.diaballik.announcements import may_claim
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
 from engine.games.diaballik.state import GOAL, PLACES, PLAYERS, SIZE, DiaballikState, DiaballikTurn, other
-from engine.games.diaballik.turns import actions, begun, canonical, claimed_results, unpacked
+from engine.games.diaballik.turns import actions, begin_turn, canonical, claimed_results, unpack
 from engine.search.budget import Deadline
 from engine.search.stalling import StallingPenalties
 from engine.support.grid import members
@@ -61,10 +61,10 @@ def hint(
     searcher = Searcher(state.options, Deadline(clock, deadline.at_s, deadline.margin_s + for_check_s))
     position = position_of(state)
     if better is not None and not searcher.usual:
-        better(_anything(state, position))
+        better(_any_hint(state, position))
     results = sorted(searcher.results(position))
     rng.shuffle(results)
-    at_once = _at_once(state, position, results)
+    at_once = _immediate_hint(state, position, results)
     if at_once is not None:
         if better is not None:
             better(at_once)
@@ -105,23 +105,23 @@ def _rows_gone(result: int, player: int) -> int:
 
 
 def _turn(state: DiaballikState, result: int, *, claims: bool = False) -> DiaballikTurn:
-    turn = begun(state, str(state.to_move))
-    found = canonical(turn, unpacked(result))
+    turn = begin_turn(state, str(state.to_move))
+    found = canonical(turn, unpack(result))
     if found is None:
         raise AssertionError(f"no actions lead to the result {result}")
     return DiaballikTurn(turn.player, found, claims)
 
 
-def _anything(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
+def _any_hint(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
     """Return a first hint while the results are still being listed, which is slow under unusual options."""
-    turn = begun(state, str(state.to_move))
+    turn = begin_turn(state, str(state.to_move))
     action = next(actions(turn))
     side = turn.after(action).side
     line = Line(side.pieces | side.ball << BALL_SHIFT, 0, 0)
     return Hint(DiaballikTurn(turn.player, (action,)), reason_for(position, line), 0.5, "win", 0.0)
 
 
-def _at_once(state: DiaballikState, position: Position, results: list[int]) -> Hint[DiaballikTurn] | None:
+def _immediate_hint(state: DiaballikState, position: Position, results: list[int]) -> Hint[DiaballikTurn] | None:
     """Return a hint that needs no search: a win, a claim, or the only turn; ``None`` if there is none."""
     player = str(state.to_move)
     foe = other(player)
@@ -129,17 +129,17 @@ def _at_once(state: DiaballikState, position: Position, results: list[int]) -> H
         if GOAL[player] >> (result >> BALL_SHIFT) & 1:
             reason = f"wins: the ball reaches {PLACES[result >> BALL_SHIFT]}"
             return Hint(_turn(state, result), reason, 1.0, "win", 1.0)
-    turn = begun(state, player)
+    turn = begin_turn(state, player)
     for result in claimed_results(turn, results):
         reason = f"claims anti-play: three pieces touch {foe}'s wall"
         return Hint(_turn(state, result, claims=True), reason, 1.0, "win", 1.0)
     if state.options.automatic:
         for result in results:
-            if due(state.options, result & PIECES_MASK, position.foes, player):
+            if may_claim(state.options, result & PIECES_MASK, position.foes, player):
                 reason = f"wins: three pieces touch {foe}'s wall, which is anti-play"
                 return Hint(_turn(state, result), reason, 1.0, "win", 1.0)
     if len(results) == 1:
-        scored = judged(position, np.array(results, dtype=np.int64)).scores
+        scored = evaluate_results(position, np.array(results, dtype=np.int64)).scores
         return Hint(_turn(state, results[0]), "is the only turn there is", _chance(int(scored[0])), "win", 0.5)
     return None
 

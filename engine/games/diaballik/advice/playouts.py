@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.games.diaballik.announcements import due
+from engine.games.diaballik.announcements import may_claim
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
@@ -42,12 +42,12 @@ from engine.games.diaballik.state import (
 )
 from engine.games.diaballik.turns import (
     TurnInProgress,
-    begun,
+    begin_turn,
     can_act,
     claimed_results,
     outcome_of,
     packed_results,
-    unpacked,
+    unpack,
 )
 from engine.support.chance import Ending, tally
 from engine.support.grid import ORTHOGONAL, members
@@ -200,8 +200,8 @@ class RandomGames:
         """Draw proposals and play the legal ones; return the games that ended and their winners (-1: cut off)."""
         each = max(1, min(_MOST_PROPOSALS, _PROPOSALS_A_ROUND // self._playing.size))
         games = np.repeat(self._playing, each) if each > 1 else self._playing
-        proposed = self.proposed(games, self._drawing.integers(0, lookup().first.size, games.size))
-        legal, _, wins = self.judged(proposed)
+        proposed = self.propose(games, self._drawing.integers(0, lookup().first.size, games.size))
+        legal, _, wins = self.check_proposals(proposed)
         self._waited[self._playing] += 1
         chosen = np.flatnonzero(legal)
         if each > 1 and chosen.size:
@@ -213,14 +213,14 @@ class RandomGames:
         over = (wins[chosen] | (claimed > 0)) & (claimed >= 0)
         kept = chosen[claimed >= 0]
         self._play(proposed, kept)
-        self._skip_the_stuck()
+        self._skip_stuck_players()
         games_kept = proposed.games[kept]
         over = over[claimed >= 0]
         cut = self._plies[games_kept] >= most_plies
         done = over | cut
         return games_kept[done], np.where(over, proposed.mover[kept], -1)[done]
 
-    def proposed(self, games: Integers, drawn: Integers) -> Proposed:
+    def propose(self, games: Integers, drawn: Integers) -> Proposed:
         """Return the proposals with these numbers for these games, without those that step onto taken squares."""
         tables = lookup()
         mover = self._mover[games]
@@ -233,7 +233,7 @@ class RandomGames:
         free = np.flatnonzero((((own | foes | _OUTSIDE) & added) == 0) & ((y != w) | (second_way == _STAY)))
         return Proposed(*(column[free] for column in (games, mover, rows, own, foes, drawn, x, y, z, w)))
 
-    def judged(self, now: Proposed) -> tuple[Truths, Integers, Truths]:
+    def check_proposals(self, now: Proposed) -> tuple[Truths, Integers, Truths]:
         """Return which proposals are legal turns, where the ball goes, and whether that wins."""
         tables = lookup()
         first, second = tables.first[now.drawn], tables.second[now.drawn]
@@ -362,11 +362,11 @@ class RandomGames:
                 own & touching(foes, PLAYERS[player], front_only=self._options.front_only)
             )
 
-    def _skip_the_stuck(self) -> None:
+    def _skip_stuck_players(self) -> None:
         """Skip players who can't act, in games in which no proposal has been legal for many rounds."""
         for game in self._playing[self._waited[self._playing] >= _ROUNDS_BEFORE_DOUBT]:
             self._waited[game] = 0
-            if not can_act(begun(self._state_of(int(game)), PLAYERS[int(self._mover[game])])):
+            if not can_act(begin_turn(self._state_of(int(game)), PLAYERS[int(self._mover[game])])):
                 self._mover[game] = 1 - self._mover[game]
                 self._note_claims(np.array([game]))
 
@@ -377,11 +377,11 @@ class RandomGames:
 
 def play_games_one_by_one(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
     """Play ``count`` games to their end from ``state``; see engine.api.Advice.playouts."""
-    games = (_one_game(state, rng, most_plies) for _ in range(count))
+    games = (_play_game(state, rng, most_plies) for _ in range(count))
     return tally(Ending(played, winner, winner is not None) for winner, played in games)
 
 
-def _one_game(state: DiaballikState, rng: Random, most_plies: int) -> tuple[str | None, int]:
+def _play_game(state: DiaballikState, rng: Random, most_plies: int) -> tuple[str | None, int]:
     """Play one game; return its winner, ``None`` if it was cut off, and its number of turns."""
     options = state.options
     sides: dict[str, Side] = {player: state.side(player) for player in PLAYERS}
@@ -399,12 +399,12 @@ def _one_game(state: DiaballikState, rng: Random, most_plies: int) -> tuple[str 
         played += 1
         if drawn >= len(results):
             return mover, played
-        sides[mover] = unpacked(results[drawn])
+        sides[mover] = unpack(results[drawn])
         if GOAL[mover] >> sides[mover].ball & 1:
             return mover, played
         if options.automatic:
             for player in (mover, foe):
-                if due(options, sides[player].pieces, sides[other(player)].pieces, player):
+                if may_claim(options, sides[player].pieces, sides[other(player)].pieces, player):
                     return player, played
         mover = foe
     return None, played

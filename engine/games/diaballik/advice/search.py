@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.games.diaballik.advice.evaluation import LOST_NEXT, SEEMS_LOST, WIN, Integers, Position, judged
+from engine.games.diaballik.advice.evaluation import LOST_NEXT, SEEMS_LOST, WIN, Integers, Position, evaluate_results
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, distinct_results
 from engine.games.diaballik.state import CONTACTS_TO_CLAIM, GOAL, PLAYERS, DiaballikOptions, is_wall, touching
 from engine.games.diaballik.turns import TurnInProgress, packed_results
@@ -27,7 +27,7 @@ _FIRST_FOLLOWED = 48
 """The number of best results searched deeper; the others are searched only if all of those lose."""
 
 
-class Opened(NamedTuple):
+class EvaluatedPosition(NamedTuple):
     """An evaluated position: the score of its best result, and the results worth following, the best first.
 
     ``rest`` is the score of the best result that wasn't kept, ``None`` if all of those lose at once.
@@ -78,7 +78,7 @@ class Searcher:
     def __init__(self, options: DiaballikOptions, deadline: Deadline) -> None:
         self._options = options
         self.deadline = deadline
-        self._opened: dict[Position, Opened] = {}
+        self._evaluated: dict[Position, EvaluatedPosition] = {}
         self._known: dict[Position, Known] = {}
         self.usual = options.pass_over_own and not options.automatic
 
@@ -108,15 +108,17 @@ class Searcher:
                         return result
         return None
 
-    def scored(self, position: Position, results: list[int]) -> Integers:
+    def score_results(self, position: Position, results: list[int]) -> Integers:
         """Return the score of each result for the mover."""
-        scores = judged(position, np.array(results, dtype=np.int64), front_only=self._options.front_only).scores
+        scores = evaluate_results(
+            position, np.array(results, dtype=np.int64), front_only=self._options.front_only
+        ).scores
         if not self.usual:
             # The evaluation assumes the usual options, so a loss at once isn't certain here.
             np.maximum(scores, SEEMS_LOST, out=scores)
         return scores
 
-    def checked(self, position: Position, ranked: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def move_losers_last(self, position: Position, ranked: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return the results, best first, after moving those to the end that lose at once despite their score.
 
         Only results that a claim might answer are checked (under unusual options all), until a safe one is found.
@@ -125,7 +127,7 @@ class Searcher:
         try:
             for number, (score, result) in enumerate(ranked):
                 after = position.after(result)
-                if score > LOST_NEXT and not self._doubtful(after):
+                if score > LOST_NEXT and not self._may_miss_win(after):
                     return [*ranked[number:], *lost]
                 self.deadline.check()
                 if self.wins_at_once(after) is None:
@@ -135,42 +137,42 @@ class Searcher:
             return [*ranked[len(lost) :], *lost]
         return lost
 
-    def _doubtful(self, after: Position) -> bool:
+    def _may_miss_win(self, after: Position) -> bool:
         """Return whether the score may have missed a win of the player to move."""
         if not self.usual or not is_wall(after.foes):
             return not self.usual
         touch = touching(after.foes, PLAYERS[after.player], front_only=self._options.front_only)
         return bool(after.own & touch)
 
-    def open(self, position: Position) -> Opened:
+    def evaluate(self, position: Position) -> EvaluatedPosition:
         """Evaluate a position: the score of its best result, or WIN - 1 if the mover wins at once. Cached."""
-        known = self._opened.get(position)
+        known = self._evaluated.get(position)
         if known is not None:
             return known
         self.deadline.check()
-        found = self._opened_anew(position)
-        if len(self._opened) < _MOST_POSITIONS:
-            self._opened[position] = found
+        found = self._evaluate_anew(position)
+        if len(self._evaluated) < _MOST_POSITIONS:
+            self._evaluated[position] = found
         return found
 
-    def _opened_anew(self, position: Position) -> Opened:
+    def _evaluate_anew(self, position: Position) -> EvaluatedPosition:
         if self.wins_at_once(position) is not None:
-            return Opened(WIN - 1, ())
+            return EvaluatedPosition(WIN - 1, ())
         results = self.results(position)
         if not results:
             # The mover has no action, so the opponent plays again.
             passed = position.own | position.ball << BALL_SHIFT
-            score = int(self.scored(position, [passed])[0])
-            return Opened(score, (passed,))
-        scores = self.scored(position, results)
+            score = int(self.score_results(position, [passed])[0])
+            return EvaluatedPosition(score, (passed,))
+        scores = self.score_results(position, results)
         order = np.argsort(-scores, kind="stable")[: _MOST_KEPT + 1].tolist()
         alive = [results[each] for each in order if scores[each] > LOST_NEXT]
         rest = int(scores[order[_MOST_KEPT]]) if len(alive) > _MOST_KEPT else None
-        return Opened(int(scores[order[0]]), tuple(alive[:_MOST_KEPT]), rest)
+        return EvaluatedPosition(int(scores[order[0]]), tuple(alive[:_MOST_KEPT]), rest)
 
     def value(self, position: Position, depth: int, alpha: int, beta: int) -> int:
         """Return the score for the mover after a search of ``depth`` turns (fail-soft alpha-beta)."""
-        opened = self.open(position)
+        opened = self.evaluate(position)
         if depth <= 1 or not opened.results:
             return opened.score
         known = self._known.get(position)
@@ -182,11 +184,13 @@ class Searcher:
                 return known.score
         best, best_result, low = -WIN - 1, opened.results[0], alpha
         followed = width(depth)
-        for number, result in enumerate(_first_of(opened.results, first)):
+        for number, result in enumerate(_with_first(opened.results, first)):
             # Results beyond the beam are searched only to confirm a loss.
             if number >= followed and best > -_PROVEN:
                 break
-            score = -_later(self.value(position.after(result), depth - 1, -_sooner(beta), -_sooner(max(low, best))))
+            score = -_a_turn_later(
+                self.value(position.after(result), depth - 1, -_a_turn_sooner(beta), -_a_turn_sooner(max(low, best)))
+            )
             if score > best:
                 best, best_result = score, result
                 if best >= beta:
@@ -221,13 +225,13 @@ class Searcher:
         if not self.usual or not results:
             return False
         self.deadline.check()
-        found = judged(position, np.array(results, dtype=np.int64), front_only=self._options.front_only)
+        found = evaluate_results(position, np.array(results, dtype=np.int64), front_only=self._options.front_only)
         threatening = np.flatnonzero((found.threats != 0) & (found.scores > LOST_NEXT))
         best_first = threatening[np.argsort(-found.scores[threatening], kind="stable")].tolist()
-        return any(self.open(position.after(results[each])).score == LOST_NEXT for each in best_first)
+        return any(self.evaluate(position.after(results[each])).score == LOST_NEXT for each in best_first)
 
 
-def _first_of(results: tuple[int, ...], first: int | None) -> tuple[int, ...]:
+def _with_first(results: tuple[int, ...], first: int | None) -> tuple[int, ...]:
     """Return the results with one of them first."""
     if first is None or first == results[0]:
         return results
@@ -239,16 +243,16 @@ def width(depth: int) -> int:
     return 16 if depth <= 2 else 12
 
 
-def _later(score: int) -> int:
+def _a_turn_later(score: int) -> int:
     """Return the score of a position one turn earlier: a win or loss is one turn further away."""
     return score - 1 if score > _PROVEN else score + 1 if score < -_PROVEN else score
 
 
-def _sooner(bound: int) -> int:
+def _a_turn_sooner(bound: int) -> int:
     return bound + 1 if bound > _PROVEN else bound - 1 if bound < -_PROVEN else bound
 
 
-def _lifted(score: int, points: int) -> int:
+def _add_points(score: int, points: int) -> int:
     """Add points to a guess; wins and losses stay what they are."""
     return score + points if -_PROVEN <= score <= _PROVEN else score
 
@@ -267,20 +271,20 @@ def best_lines(
     The caller has checked that none of the results wins at once. ``handicaps`` are points taken off each
     result's score, unless it is a proven win or loss.
     """
-    scores = searcher.scored(position, results)
+    scores = searcher.score_results(position, results)
     scores -= np.array([handicaps[result] for result in results], dtype=np.int64) * (np.abs(scores) < _PROVEN)
     order = np.argsort(-scores, kind="stable")
     ranked = [(int(scores[each]), results[each]) for each in order.tolist()]
     answer = Line(ranked[0][1], ranked[0][0], 1)
     better(answer)
-    ranked = searcher.checked(position, ranked)
+    ranked = searcher.move_losers_last(position, ranked)
     if ranked[0][1] != answer.result:
         answer = Line(ranked[0][1], ranked[0][0], 1)
         better(answer)
     alive = [result for score, result in ranked if score > LOST_NEXT]
     before = {result: Line(result, score, 1) for score, result in ranked}
     if len(alive) < 2:
-        return _led_by(answer, before)
+        return _rank_lines(answer, before)
     followed, waiting = alive[:_FIRST_FOLLOWED], alive[_FIRST_FOLLOWED:]
     for depth in range(2, most_depth + 1):
         found: list[tuple[int, int]] = []
@@ -289,9 +293,9 @@ def best_lines(
             while followed:
                 for result in followed:
                     handicap = handicaps[result]
-                    least = -_sooner(_lifted(best, handicap))
-                    score = -_later(searcher.value(position.after(result), depth - 1, -WIN, least))
-                    score = _lifted(score, -handicap)
+                    least = -_a_turn_sooner(_add_points(best, handicap))
+                    score = -_a_turn_later(searcher.value(position.after(result), depth - 1, -WIN, least))
+                    score = _add_points(score, -handicap)
                     found.append((score, result))
                     before[result] = Line(result, score, depth)
                     if score > best:
@@ -315,10 +319,10 @@ def best_lines(
         followed = [result for _, result in found]
         if answer.proven:
             break
-    return _led_by(answer, before)
+    return _rank_lines(answer, before)
 
 
-def _led_by(answer: Line, lines: Mapping[int, Line]) -> list[Line]:
+def _rank_lines(answer: Line, lines: Mapping[int, Line]) -> list[Line]:
     """Return the answer, then the other lines by score; those searched nearly as deep come first."""
     far = max(2, answer.depth - 1)
     others = sorted(lines.values(), key=lambda line: (line.depth < far, -line.score))

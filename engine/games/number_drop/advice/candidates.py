@@ -24,7 +24,7 @@ from engine.games.number_drop.sheet import (
     combinations,
 )
 from engine.games.number_drop.state import Combination, Drop, NumberDropState, NumberDropTurn, PenaltyDrop, SetUpDigit
-from engine.games.number_drop.turns import played
+from engine.games.number_drop.turns import play_turn
 from engine.support.grid import members
 
 _CELLS_A_TURN = 5.0
@@ -141,7 +141,7 @@ def _options_after(state: NumberDropState, turn: NumberDropTurn, written: Sheet)
         # A letter never does harm: it averts the penalty.
         letter = written.earns_letter(box) and not state.crossed_off >> (box % 5) & 1
         follow = Combination(turn.player, GRID.names_of(squares), LETTERS[box % 5] if letter else None)
-        options.append((follow, written.looped(box, squares, letter=letter)))
+        options.append((follow, written.with_loop(box, squares, letter=letter)))
     return options
 
 
@@ -149,10 +149,10 @@ def sheet_after(state: NumberDropState, player: int, turn: NumberDropTurn) -> Sh
     """Return the sheet after a first digit, drop or penalty; unchanged for other turns."""
     sheet = state.sheets[player]
     if isinstance(turn, SetUpDigit):
-        return sheet.written({GRID.index[turn.square]: turn.digit})
+        return sheet.with_marks({GRID.index[turn.square]: turn.digit})
     if isinstance(turn, Drop | PenaltyDrop):
         squares = tuple(GRID.index[name] for name in turn.squares)
-        return sheet.written(flow.marks_of(squares, turn.digits if isinstance(turn, Drop) else None))
+        return sheet.with_marks(flow.marks_of(squares, turn.digits if isinstance(turn, Drop) else None))
     return sheet
 
 
@@ -171,7 +171,7 @@ def immediate_worth(state: NumberDropState, player: int, turn: NumberDropTurn) -
     """Return the immediate worth of a turn, including the best combination after a drop."""
     x_counts = state.options.x_counts_above_line
     if isinstance(turn, Combination):
-        sheet, more = played(state, turn).sheets[player], 0
+        sheet, more = play_turn(state, turn).sheets[player], 0
     else:
         sheet = sheet_after(state, player, turn)
         more = _best_combination(sheet, x_counts) if isinstance(turn, Drop) else 0
@@ -184,4 +184,4 @@ def _best_combination(sheet: Sheet, x_counts: bool) -> int:
     """Return the points that the best combination adds, including a column that it completes."""
     boxes = dict(combinations(sheet, _MOST_FOUND_AT_ONCE))
     before = sheet.score(x_counts)
-    return max((sheet.looped(box, boxes[box], letter=False).score(x_counts) - before for box in boxes), default=0)
+    return max((sheet.with_loop(box, boxes[box], letter=False).score(x_counts) - before for box in boxes), default=0)

@@ -23,7 +23,7 @@ from engine.games.number_drop.advice.candidates import (
     valuation_of,
     with_best_combinations,
 )
-from engine.games.number_drop.advice.lookahead import ahead
+from engine.games.number_drop.advice.lookahead import compare_over_rolls
 from engine.games.number_drop.advice.playouts import play_random_games
 from engine.games.number_drop.advice.slides import best_slide, slide_at_once
 from engine.games.number_drop.sheet import (
@@ -46,7 +46,7 @@ from engine.games.number_drop.state import (
     SetUpDigit,
     Slide,
 )
-from engine.games.number_drop.turns import combinations_of, digits_at, played, squares_of, turns_of
+from engine.games.number_drop.turns import combinations_of, digits_at, play_turn, squares_of, turns_of
 from engine.search.budget import Deadline
 from engine.values import Strength
 
@@ -118,30 +118,30 @@ class _HintSearch:
             if self._state.combining >> self._player & 1
             else turns_of(self._state, self._player)
         )
-        at_once = self._tell(self._at_once(turns))
+        at_once = self._tell(self._immediate_hint(turns))
         if len(turns) == 1:
             return at_once
         if isinstance(turns[0], Slide):
             return self._tell(best_slide(self._state, turns, self._expected(self._sheet)))
-        some = turns[:] if len(turns) <= _FIRST_TURNS else [turns[at] for at in self._picked(len(turns), _FIRST_TURNS)]
-        ranked = self._ranked(some)
-        first = self._tell(self._hint(self._finished(ranked[0]), 0.5))
+        some = turns[:] if len(turns) <= _FIRST_TURNS else [turns[at] for at in self._pick(len(turns), _FIRST_TURNS)]
+        ranked = self._rank(some)
+        first = self._tell(self._hint(self._finish(ranked[0]), 0.5))
         if self._strength is Strength.GENTLE:
-            ranked = self._by_themselves(turns)
+            ranked = self._rank_by_immediate_worth(turns)
         elif len(turns) > len(some):
-            ranked = self._swept(turns, ranked)
-        winning, ranked = self._decided(ranked)
+            ranked = self._sweep(turns, ranked)
+        winning, ranked = self._decide_game_end(ranked)
         if winning is not None:
             return self._tell(winning)
         if self._strength is Strength.GENTLE:
-            return self._hint(self._finished(ranked[0]), 0.5)
-        shortlist = self._shortlisted(ranked[:_SHORTLIST])
+            return self._hint(self._finish(ranked[0]), 0.5)
+        shortlist = self._shortlist(ranked[:_SHORTLIST])
         best = self._hint(shortlist[0], 0.5)
         if best.turn != first.turn:
             self._tell(best)
         if self._strength is Strength.FAIR or len(shortlist) == 1:
             return best
-        chosen, sure = ahead(
+        chosen, sure = compare_over_rolls(
             shortlist[:_RACING],
             self._outlook,
             self._state.options.components,
@@ -151,7 +151,7 @@ class _HintSearch:
         )
         return self._hint(chosen, sure)
 
-    def _at_once(self, turns: Sequence[NumberDropTurn]) -> Hint[NumberDropTurn]:
+    def _immediate_hint(self, turns: Sequence[NumberDropTurn]) -> Hint[NumberDropTurn]:
         """Return a first hint without evaluation: a low drop, a long loop, or the lowest tile."""
         points = float(self._sheet.score(self._state.options.x_counts_above_line))
         sure = 1.0 if len(turns) == 1 else 0.0
@@ -164,7 +164,7 @@ class _HintSearch:
         lowest = min(few, key=lambda turn: sum(int(place.partition(".")[2][1:]) for place in turn.places))
         return Hint(lowest, "stays low", points, _POINTS, sure)
 
-    def _picked(self, size: int, count: int) -> list[int]:
+    def _pick(self, size: int, count: int) -> list[int]:
         return sorted(self._rng.sample(range(size), min(size, count)))
 
     def _tell(self, hint: Hint[NumberDropTurn]) -> Hint[NumberDropTurn]:
@@ -181,10 +181,10 @@ class _HintSearch:
         a_turn = _POINTS_A_TURN_ALONE if options.solo else _POINTS_A_TURN
         return sheet.score(options.x_counts_above_line) + a_turn * self._outlook.turns_left
 
-    def _ranked(self, turns: Sequence[NumberDropTurn]) -> list[tuple[NumberDropTurn, float]]:
+    def _rank(self, turns: Sequence[NumberDropTurn]) -> list[tuple[NumberDropTurn, float]]:
         """Return these turns with their values, the best first; the combinations after drops are not counted."""
         if isinstance(turns[0], Combination):
-            sheets = [played(self._state, turn).sheets[self._player] for turn in turns]
+            sheets = [play_turn(self._state, turn).sheets[self._player] for turn in turns]
             worth = self._outlook.of(boards_after(self._sheet, turns), sheets)
         else:
             later = -1 if self._state.phase is Phase.DROP else 0
@@ -194,7 +194,7 @@ class _HintSearch:
 
     def _sweep_order(self, turns: Sequence[NumberDropTurn]) -> list[int]:
         """Return the indices of the turns in random order, or of a sample if there are very many."""
-        order = list(range(len(turns))) if len(turns) <= _MOST_SWEPT else self._picked(len(turns), _MOST_SWEPT)
+        order = list(range(len(turns))) if len(turns) <= _MOST_SWEPT else self._pick(len(turns), _MOST_SWEPT)
         self._rng.shuffle(order)
         return order
 
@@ -208,7 +208,7 @@ class _HintSearch:
             yield items[start : start + size]
             slowest_s = max(slowest_s, self._deadline.clock() - began_s)
 
-    def _swept(
+    def _sweep(
         self, turns: Sequence[NumberDropTurn], ranked: list[tuple[NumberDropTurn, float]]
     ) -> list[tuple[NumberDropTurn, float]]:
         """Return the best of all turns, or of as many as time allows, in order."""
@@ -216,10 +216,10 @@ class _HintSearch:
         order = self._sweep_order(turns)
         best = dict(ranked)
         for chunk in self._chunks_in_time(order, _CHUNK, until) if not until.passed() else ():
-            best.update(self._ranked([turns[at] for at in chunk])[:_SHORTLIST])
+            best.update(self._rank([turns[at] for at in chunk])[:_SHORTLIST])
         return sorted(best.items(), key=lambda each: -each[1])
 
-    def _by_themselves(self, turns: Sequence[NumberDropTurn]) -> list[tuple[NumberDropTurn, float]]:
+    def _rank_by_immediate_worth(self, turns: Sequence[NumberDropTurn]) -> list[tuple[NumberDropTurn, float]]:
         """Return the best of all turns, or of as many as time allows, by their immediate worth."""
         best: list[tuple[ImmediateWorth, NumberDropTurn]] = []
         for chunk in self._chunks_in_time(self._sweep_order(turns), _SCORED_TOGETHER, self._deadline):
@@ -227,27 +227,27 @@ class _HintSearch:
             best = sorted(best, key=lambda each: each[0], reverse=True)[:_SHORTLIST]
         return [(turn, float(rank.points)) for rank, turn in best]
 
-    def _finished(self, ranked: tuple[NumberDropTurn, float]) -> Candidate:
+    def _finish(self, ranked: tuple[NumberDropTurn, float]) -> Candidate:
         """Return a turn with the sheet it leaves after its combination."""
-        return self._all_finished([ranked])[0]
+        return self._finish_all([ranked])[0]
 
-    def _all_finished(self, ranked: Sequence[tuple[NumberDropTurn, float]]) -> list[Candidate]:
+    def _finish_all(self, ranked: Sequence[tuple[NumberDropTurn, float]]) -> list[Candidate]:
         """Return these turns with the sheets they leave after their combinations."""
         state, player = self._state, self._player
         if isinstance(ranked[0][0], Drop):
             return with_best_combinations(state, [turn for turn, _ in ranked], self._outlook, player)
         if isinstance(ranked[0][0], Combination):
-            return [Candidate(turn, played(state, turn).sheets[player], None, value) for turn, value in ranked]
+            return [Candidate(turn, play_turn(state, turn).sheets[player], None, value) for turn, value in ranked]
         return [Candidate(turn, sheet_after(state, player, turn), None, value) for turn, value in ranked]
 
-    def _shortlisted(self, ranked: Sequence[tuple[NumberDropTurn, float]]) -> list[Candidate]:
+    def _shortlist(self, ranked: Sequence[tuple[NumberDropTurn, float]]) -> list[Candidate]:
         """Return these turns with their combinations, as many as time allows, the best first."""
         until = self._deadline.share(_SHORTLIST_SHARE)
         chunks = self._chunks_in_time(ranked, _FINISHED_TOGETHER, until)
-        found = [candidate for chunk in chunks for candidate in self._all_finished(chunk)]
+        found = [candidate for chunk in chunks for candidate in self._finish_all(chunk)]
         return sorted(found, key=lambda candidate: -candidate.value)
 
-    def _decided(
+    def _decide_game_end(
         self, ranked: list[tuple[NumberDropTurn, float]]
     ) -> tuple[Hint[NumberDropTurn] | None, list[tuple[NumberDropTurn, float]]]:
         """Return a turn that ends the game with a win, or ``None``; also the turns that don't end it with a loss.
@@ -259,10 +259,10 @@ class _HintSearch:
             return None, ranked
         losing = set()
         for turn in [turn for turn, _ in ranked if self._ends_the_game(turn)][:_SHORTLIST]:
-            candidate = self._finished((turn, 0.0))
-            after = played(state, turn)
+            candidate = self._finish((turn, 0.0))
+            after = play_turn(state, turn)
             if candidate.follow is not None and after.combining:
-                after = played(after, candidate.follow)
+                after = play_turn(after, candidate.follow)
             outcome = flow.outcome_of(after)
             if outcome is not None and outcome.winner == me:
                 return Hint(turn, "wins", float(flow.scores_of(after)[me]), _POINTS, 1.0), ranked
@@ -297,7 +297,7 @@ def reason_of(before: Sheet, candidate: Candidate) -> str:
         told += _kept_together(before, candidate)
     if not told and isinstance(turn, Combination):
         return "keeps the digits for a larger combination"
-    return ", ".join(told) if told else _low(before, candidate)
+    return ", ".join(told) if told else _reason_for_lying_low(before, candidate)
 
 
 def _combination_told(sheet: Sheet, follow: Combination) -> str:
@@ -328,7 +328,7 @@ def _kept_together(before: Sheet, candidate: Candidate) -> list[str]:
     return [f"keeps the {digit_text}s together for a {_NUMBER[aim]}"]
 
 
-def _low(before: Sheet, candidate: Candidate) -> str:
+def _reason_for_lying_low(before: Sheet, candidate: Candidate) -> str:
     holes = _holes(candidate.sheet) - _holes(before)
     highest = max(candidate.sheet.heights)
     if holes <= 0 and highest <= max(before.heights):

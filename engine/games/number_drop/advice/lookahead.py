@@ -42,7 +42,7 @@ def _held(shapes: tuple[Shape, ...]) -> tuple[NDArray[np.int64], NDArray[np.int6
     return np.array(columns), np.array(rows), np.array(lows)
 
 
-def _sampled(components: Components, rng: Random) -> tuple[NDArray[np.int64], ...]:
+def _sample_drops(components: Components, rng: Random) -> tuple[NDArray[np.int64], ...]:
     """Draw rolls and random drops of each: columns, rows, lows and digits, each of shape (rolls * drops, 4)."""
     parts: list[list[NDArray[np.int64]]] = [[], [], []]
     digits = []
@@ -56,7 +56,7 @@ def _sampled(components: Components, rng: Random) -> tuple[NDArray[np.int64], ..
     return (*(np.concatenate(part) for part in parts), np.array(digits))
 
 
-def _dropped(board: Boards, columns: NDArray[np.int64], rows: NDArray[np.int64], lows: NDArray[np.int64],
+def _drop_all(board: Boards, columns: NDArray[np.int64], rows: NDArray[np.int64], lows: NDArray[np.int64],
              digits: NDArray[np.int64]) -> tuple[Boards, NDArray[np.bool_]]:  # fmt: skip
     """Return the board after each of these drops, and whether the drop fits on the sheet."""
     heights = LINES - np.argmax(np.flip(board, 0) >= 0, axis=0)
@@ -70,7 +70,7 @@ def _dropped(board: Boards, columns: NDArray[np.int64], rows: NDArray[np.int64],
     return boards[:, : LINES * COLUMNS].reshape(-1, LINES, COLUMNS), fits
 
 
-def ahead(
+def compare_over_rolls(
     candidates: Sequence[Candidate],
     outlook: Valuation,
     components: Components,
@@ -88,7 +88,7 @@ def ahead(
     gained: list[list[float]] = [[] for _ in candidates]
     leader, slowest_s = 0, 0.0
     while len(left) > 1 and len(gained[left[0]]) < MOST_ROLLS and deadline.left_s() > slowest_s:
-        sample = _sampled(components, rng)
+        sample = _sample_drops(components, rng)
         row: dict[int, list[float]] = {}
         for index in left:
             began_s = deadline.clock()
@@ -130,7 +130,7 @@ def _best_drops(
     board: Boards, candidate: Candidate, outlook: Valuation, sample: tuple[NDArray[np.int64], ...]
 ) -> list[float]:
     """Return the value of the best drop for each roll of the sample."""
-    boards, fits = _dropped(board, *sample)
+    boards, fits = _drop_all(board, *sample)
     worth: Values = np.where(fits, outlook.with_boxes_of(boards, candidate.sheet, turns_less=1), _NONE_FITS)
     return [float(best) for best in worth.reshape(ROLLS_A_ROUND, DROPS_A_ROLL).max(axis=1)]
 

@@ -23,7 +23,7 @@ from engine.games.number_drop.sheet import (
     found_in,
 )
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
-from engine.games.number_drop.turns import legal_turns, played
+from engine.games.number_drop.turns import legal_turns, play_turn
 from engine.support.chance import Ending, tally
 from engine.support.polyomino import Shape
 from engine.values import Tally
@@ -73,11 +73,11 @@ class _RandomGame:
         state = self._state
         if state.phase is Phase.TILES:
             # All draws are equally likely.
-            self._state = flow.tiles_drawn(state, self._rng.choice(tile_draws(state.options)).roll.faces)
+            self._state = flow.apply_tiles(state, self._rng.choice(tile_draws(state.options)).roll.faces)
             return
         self._count()
         turns = legal_turns(state)
-        self._state = played(state, turns[self._rng.randrange(len(turns))])
+        self._state = play_turn(state, turns[self._rng.randrange(len(turns))])
 
     def _play_turns(self) -> str:
         state, rng = self._state, self._rng
@@ -108,9 +108,9 @@ class _RandomGame:
         circled = 0
         for sheet in self._sheets.values():
             circled |= sheet.letters
-        striking = circled & ~self._crossed_off
-        if striking and STAR in roll:
-            bit = striking & -striking
+        struck_slot = circled & ~self._crossed_off
+        if struck_slot and STAR in roll:
+            bit = struck_slot & -struck_slot
             struck = [sheet for sheet in self._sheets.values() if not sheet.letters & bit]
             stuck = [not self._penalty(sheet, bit.bit_length() - 1) for sheet in struck]
             self._crossed_off |= bit

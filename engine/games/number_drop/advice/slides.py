@@ -30,7 +30,7 @@ class Chances(NamedTuple):
     any_tile: float
 
 
-class Left(NamedTuple):
+class TurnsLeft(NamedTuple):
     """The expected number of turns left, and the cost of the penalties in them, in turns."""
 
     turns: float
@@ -89,10 +89,10 @@ def choices(tiles: Tiles) -> tuple[Tile, ...]:
 
 
 @cache
-def left_from(tiles: Tiles, chances: Chances) -> Left:
+def left_from(tiles: Tiles, chances: Chances) -> TurnsLeft:
     """Return what is left when the next turn is about to begin."""
     if not any(tiles):
-        return Left(0.0, 0.0)
+        return TurnsLeft(0.0, 0.0)
     down = 5 - len(tiles[0]) - len(tiles[1])
     # The free slide is chosen after the roll: the tile that the star will slide is known then.
     parts = [
@@ -104,11 +104,13 @@ def left_from(tiles: Tiles, chances: Chances) -> Left:
         for kind in (0, 1)
         for notch in tiles[kind]
     ]
-    return Left(sum(chance * left.turns for chance, left in parts), sum(chance * left.cost for chance, left in parts))
+    return TurnsLeft(
+        sum(chance * left.turns for chance, left in parts), sum(chance * left.cost for chance, left in parts)
+    )
 
 
 @cache
-def after_free_slide(tiles: Tiles, chances: Chances, star: Tile | None) -> Left:
+def after_free_slide(tiles: Tiles, chances: Chances, star: Tile | None) -> TurnsLeft:
     """Return what is left before this turn's free slide, with this turn; ``star`` is the tile that the star slides."""
     options = []
     for choice in choices(tiles):
@@ -118,37 +120,37 @@ def after_free_slide(tiles: Tiles, chances: Chances, star: Tile | None) -> Left:
     return max(options, key=lambda left: left.worth)
 
 
-def free_slide(tiles: Tiles, chances: Chances, star: Tile | None, choice: Tile, *, same: bool) -> Left:
+def free_slide(tiles: Tiles, chances: Chances, star: Tile | None, choice: Tile, *, same: bool) -> TurnsLeft:
     """Return what is left after this tile's free slide; ``same`` means that the star then slides the same tile."""
     after, cost = slid_tiles(tiles, *choice)
     if star == ANY_TILE:
         best = star_slide(after, chances)
-        return Left(best.turns, best.cost + cost)
+        return TurnsLeft(best.turns, best.cost + cost)
     if star is not None:
         kind, notch = star
         notch += int(same)
         if same and notch == SLIDES_TO_GO:
             star = None
         elif not same and choice == star and tiles[kind].count(star[1]) < 2:
-            return Left(0.0, float("inf"))
+            return TurnsLeft(0.0, float("inf"))
         else:
             after, more = slid_tiles(after, kind, notch)
             cost += more
     return turn_before(left_from(after, chances), cost)
 
 
-def star_slide(tiles: Tiles, chances: Chances) -> Left:
+def star_slide(tiles: Tiles, chances: Chances) -> TurnsLeft:
     """Return what is left before the star slides a tile of one's choice, with this turn."""
     options = []
     for choice in choices(tiles):
         after, cost = slid_tiles(tiles, *choice)
         options.append(turn_before(left_from(after, chances), cost))
-    return max(options, key=lambda left: left.worth, default=Left(1.0, 0.0))
+    return max(options, key=lambda left: left.worth, default=TurnsLeft(1.0, 0.0))
 
 
-def turn_before(left: Left, cost: float) -> Left:
+def turn_before(left: TurnsLeft, cost: float) -> TurnsLeft:
     """Return what is left with one more turn before it, in which penalties have this cost."""
-    return Left(1 + left.turns, cost + LATER * left.cost)
+    return TurnsLeft(1 + left.turns, cost + LATER * left.cost)
 
 
 def slide_at_once(state: NumberDropState, turns: Sequence[NumberDropTurn]) -> tuple[NumberDropTurn, str]:
@@ -171,7 +173,7 @@ def best_slide(state: NumberDropState, turns: Sequence[NumberDropTurn], expected
     return Hint(best, _reason(state, best, len(slides)), expected, "points", 1.0)
 
 
-def left_after(state: NumberDropState, slot: int) -> Left:
+def left_after(state: NumberDropState, slot: int) -> TurnsLeft:
     """Return what is left if the tile in a slot is slid now, including the star's slide of this turn."""
     notches, cost = _slid(state, state.notches, slot)
     chances = chances_of(state.options.components)
@@ -180,7 +182,7 @@ def left_after(state: NumberDropState, slot: int) -> Left:
         shape = state.roll[-1]
         if shape == STAR:
             best = star_slide(tiles_of(notches, letters), chances)
-            return Left(best.turns, best.cost + cost)
+            return TurnsLeft(best.turns, best.cost + cost)
         starred = next(number for number, tile in enumerate(state.tiles) if tile.startswith(shape))
         if notches[starred] < SLIDES_TO_GO:
             notches, more = _slid(state, notches, starred)

@@ -10,12 +10,12 @@ from engine.games.blockade.advice.evaluation import GATES, ColourProgress, progr
 from engine.games.blockade.advice.lookahead import (
     Force,
     Front,
-    advanced,
+    advance,
+    count_towers,
     forces_of,
     platforms_among,
     platforms_of,
-    played_on,
-    towers_in,
+    play_on,
 )
 from engine.games.blockade.board import BASES, BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
 from engine.support.grid import members
@@ -44,7 +44,7 @@ def steps(force, walls=0):
 def test_points_bring_a_colour_nearer_and_lose_no_piece(walls, points, which):
     force = WARM.forces[which]
     walls &= ~bits(*(PLACES[square] for square in (*force.larges, *force.mediums)))
-    after, built = advanced(walls, force, bits("c3"), points)
+    after, built = advance(walls, force, bits("c3"), points)
     assert len(after.larges) + len(built) == len(after.mediums) + len(built) == len(after.smalls) + len(built) == 5
     assert sorted((*after.larges, *built)) == sorted(force.larges)
     assert not set(after.larges) & set(built)
@@ -53,41 +53,41 @@ def test_points_bring_a_colour_nearer_and_lose_no_piece(walls, points, which):
 @pytest.mark.parametrize(("colour", "cheapest"), [(0, "c4"), (1, "c2")])
 def test_the_cheapest_tower_is_built_first(colour, cheapest):
     force = WARM.forces[colour]
-    assert advanced(0, force, bits("c3"), 3)[1] == ()
-    assert advanced(0, force, bits("c3"), 4)[1] == squares(cheapest)
+    assert advance(0, force, bits("c3"), 3)[1] == ()
+    assert advance(0, force, bits("c3"), 4)[1] == squares(cheapest)
 
 
 def test_a_medium_goes_only_where_it_may_rest():
     force = Force(squares("a4"), squares("e5"), squares("a3"), 0)
-    assert advanced(0, force, 0, 3) == (force, ())
-    assert advanced(0, force, bits("c3"), 3)[0].mediums == squares("c3")
-    assert advanced(0, force, 0, 4)[0].mediums == squares("a4")
-    assert advanced(0, force, 0, 5)[1] == squares("a4")
+    assert advance(0, force, 0, 3) == (force, ())
+    assert advance(0, force, bits("c3"), 3)[0].mediums == squares("c3")
+    assert advance(0, force, 0, 4)[0].mediums == squares("a4")
+    assert advance(0, force, 0, 5)[1] == squares("a4")
 
 
 def test_walls_cost_steps_on_the_way():
     force = Force(squares("b3"), squares("a5"), squares("b2"), 0)
-    assert advanced(0, force, 0, 3)[1] == squares("b3")
+    assert advance(0, force, 0, 3)[1] == squares("b3")
     walls = bits("a4", "b4", "c4")
-    assert advanced(walls, force, 0, 5)[1] == ()
-    assert advanced(walls, force, 0, 6)[1] == squares("b3")
-    assert advanced(walls | bits("b5"), force, 0, 12) == (force, ())
+    assert advance(walls, force, 0, 5)[1] == ()
+    assert advance(walls, force, 0, 6)[1] == squares("b3")
+    assert advance(walls | bits("b5"), force, 0, 12) == (force, ())
 
 
 @given(ROLLS)
 def test_it_ends_in_a_chance_and_is_the_same_again(rolls):
-    chance = played_on(WARM, COOL, 0, rolls)
+    chance = play_on(WARM, COOL, 0, rolls)
     assert 0 <= chance <= 1
-    assert chance == played_on(WARM, COOL, 0, rolls)
+    assert chance == play_on(WARM, COOL, 0, rolls)
 
 
 def test_who_is_nearer_wins():
     board = state_of(four_towers(), "warm", (2, 5)).stacks
     warm, cool = Front(forces_of(board, "warm"), 0), Front(forces_of(board, "cool"), 0)
-    assert towers_in(board) == 4
-    assert played_on(warm, cool, 4, [(1, 6), (6, 6)]) == 1
-    assert played_on(cool, warm, 4, [(6, 6)]) == 0
-    assert played_on(cool, warm, 4, []) < 0.1
+    assert count_towers(board) == 4
+    assert play_on(warm, cool, 4, [(1, 6), (6, 6)]) == 1
+    assert play_on(cool, warm, 4, [(6, 6)]) == 0
+    assert play_on(cool, warm, 4, []) < 0.1
 
 
 @pytest.mark.parametrize("colour", range(4))
@@ -106,7 +106,7 @@ def test_a_gate_shuts_mediums_in_by_eleven_steps(colour):
 
 def test_a_gate_comes_before_another_tower_of_the_same_cost():
     red = Force(squares("a2", "a4"), squares("b3", "b3"), squares("a3", "b3"), 0)
-    assert advanced(0, red, 0, 2)[1] == squares("a4")
+    assert advance(0, red, 0, 2)[1] == squares("a4")
 
 
 def test_neither_side_of_the_board_is_better():
@@ -115,7 +115,7 @@ def test_neither_side_of_the_board_is_better():
     draw = random.Random(4)
     games = [[(draw.randint(1, 6), draw.randint(1, 6)) for _ in range(60)] for _ in range(300)]
     first, second = (
-        sum(played_on(one, two, 0, rolls) for rolls in games) / 300 for one, two in ((WARM, COOL), (COOL, WARM))
+        sum(play_on(one, two, 0, rolls) for rolls in games) / 300 for one, two in ((WARM, COOL), (COOL, WARM))
     )
     assert first == pytest.approx(second, abs=0.1)
     # Who rolls first is ahead.

@@ -12,9 +12,9 @@ from engine.games.blokus_dice.advice.evaluation import (
     Endgame,
     PlacementFinder,
     SearchLimitError,
-    course_of,
     mean_of_best,
     prospect_of,
+    rounds_ahead_of,
 )
 from engine.search.budget import CountingClock
 from engine.support.chance import drawn
@@ -161,7 +161,7 @@ def test_the_end_is_worked_out_exactly(strikes):
 def test_an_end_that_is_too_far_off_is_left_to_chance():
     state = to_draw({"players": 2}, 3, most_turns=1)
     sheet, seat = state.options.sheet, state.seat
-    endgame = Endgame(PlacementFinder(sheet), course_of(state, seat), lambda: None, most_nodes=5)
+    endgame = Endgame(PlacementFinder(sheet), rounds_ahead_of(state, seat), lambda: None, most_nodes=5)
     with pytest.raises(SearchLimitError):
         endgame.value(prospect_of(sheet, state.sheets[seat]))
 
@@ -169,12 +169,12 @@ def test_an_end_that_is_too_far_off_is_left_to_chance():
 def test_the_rounds_to_come():
     state = GAME.dice.rolled(GAME.rules.new({"players": 2}), Roll(("1", "2")))
     # p1 rolls first in every other round and then has two dice to choose from; red, then green, yellow, blue.
-    assert course_of(state, 0).rounds[:4] == ((3, 1), (2, 2), (1, 1), (0, 2))
-    assert course_of(state, 1).rounds[:4] == ((0, 2), (3, 1), (2, 2), (1, 1))
-    assert len(course_of(state, 0).rounds) == 21
+    assert rounds_ahead_of(state, 0).rounds[:4] == ((3, 1), (2, 2), (1, 1), (0, 2))
+    assert rounds_ahead_of(state, 1).rounds[:4] == ((0, 2), (3, 1), (2, 2), (1, 1))
+    assert len(rounds_ahead_of(state, 0).rounds) == 21
     alone = GAME.dice.rolled(GAME.notation.parse_state("p1 p1=-:0 p2=-:0:out p3=-:0:out"), Roll(("1",)))
-    assert course_of(alone, 0).alone
-    assert {dice for _, dice in course_of(alone, 0).rounds} == {1}
+    assert rounds_ahead_of(alone, 0).alone
+    assert {dice for _, dice in rounds_ahead_of(alone, 0).rounds} == {1}
 
 
 @pytest.mark.long

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import UnreadableError
-from engine.games.blokus_dice.sheet_file import marked_sheets, sheet_drawn
+from engine.games.blokus_dice.sheet_file import draw_sheet, marked_sheets
 from tests.engine.games.blokus_dice.strategies import GAME
 
 ONE_STRIKE = "sheet=6x5/1/c3/1,2/I3/V3/I4,L4/L5/O4"
@@ -56,7 +56,7 @@ def playing(sheet: str, first: str = "-:0"):
 
 
 def test_a_sheet_is_drawn_with_its_squares_shapes_and_strikes() -> None:
-    assert sheet_drawn(playing(ONE_STRIKE).options.sheet) == DRAWN
+    assert draw_sheet(playing(ONE_STRIKE).options.sheet) == DRAWN
 
 
 def test_a_title_stands_above_the_sheet() -> None:

@@ -102,7 +102,7 @@ def test_every_turn_and_no_other_is_drawn(seed):
         state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
         core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
         moves = core.moves(position)
-        drawn = {turn_sampler_of(core).drawn(position, rng) for _ in range(14 * len(moves) + 1)}
+        drawn = {turn_sampler_of(core).draw(position, rng) for _ in range(14 * len(moves) + 1)}
         assert drawn == set(moves or [None])
 
 
@@ -119,8 +119,8 @@ def test_turns_are_drawn_evenly(text):
     core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
     rng = random.Random(2)
     turns = core.count(position)
-    lots = turn_sampler_of(core)
-    drawn = Counter(lots.drawn(position, rng) for _ in range(turns * 200))
+    sampler = turn_sampler_of(core)
+    drawn = Counter(sampler.draw(position, rng) for _ in range(turns * 200))
     assert set(drawn) == set(core.moves(position))
     # Pearson's statistic has a mean of turns - 1 and a spread of its root of twice that.
     statistic = sum((count - 200) ** 2 / 200 for count in drawn.values())
@@ -133,8 +133,8 @@ def test_there_is_no_turn_to_draw_after_the_end():
     )
     core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
     assert (core.count(position), core.moves(position), position[0]) == (0, [], fast_rules.OVER)
-    assert turn_sampler_of(core).drawn(position, random.Random(0)) is None
-    assert turn_sampler_of(core).drawn((0, *position[1:]), random.Random(0)) is None
+    assert turn_sampler_of(core).draw(position, random.Random(0)) is None
+    assert turn_sampler_of(core).draw((0, *position[1:]), random.Random(0)) is None
     assert perft(core, (0, position[1], ()), 2) == 0
 
 
@@ -174,7 +174,7 @@ def test_ten_thousand_games_at_random_break_no_invariant():
         state = games[number % 2]
         core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
         while position[0] != fast_rules.OVER and position[1] and position[2]:
-            move = turn_sampler_of(core).drawn(position, rng)
+            move = turn_sampler_of(core).draw(position, rng)
             following = core.play(position, move)
             before, after = fast_rules.codes_of(move)
             side = 1 + position[0]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from engine.games.diaballik import fast_rules
 from engine.games.diaballik.advice.playouts import RandomGames, lookup
 from engine.games.diaballik.state import GOAL, other
-from engine.games.diaballik.turns import begun, results_by_playing
+from engine.games.diaballik.turns import begin_turn, results_by_playing
 from engine.registry import load
 from engine.support.chance import play_random_games
 from engine.values import Announcement
@@ -29,7 +29,8 @@ def by_tables(state):
 
 def by_playing(state):
     return {
-        side.pieces | side.ball << fast_rules.BALL_SHIFT for side in results_by_playing(begun(state, state.to_move))
+        side.pieces | side.ball << fast_rules.BALL_SHIFT
+        for side in results_by_playing(begin_turn(state, state.to_move))
     }
 
 
@@ -70,8 +71,8 @@ def test_every_result_is_proposed_exactly_once(state):
     """So drawing proposals until one is legal draws all results evenly."""
     games = RandomGames(state, 1, np.random.default_rng(0))
     numbers = np.arange(lookup().first.size)
-    proposed = games.proposed(np.zeros_like(numbers), numbers)
-    legal, ball, wins = games.judged(proposed)
+    proposed = games.propose(np.zeros_like(numbers), numbers)
+    legal, ball, wins = games.check_proposals(proposed)
     pieces = proposed.own ^ games.change_of(proposed, np.arange(legal.size))
     packed = (pieces | ball << fast_rules.BALL_SHIFT)[legal].tolist()
     assert sorted(packed) == sorted(by_tables(state))
@@ -143,7 +144,7 @@ class WatchedGames(RandomGames):
 
     rounds = 0
 
-    def proposed(self, games, drawn):
+    def propose(self, games, drawn):
         self.rounds += 1
         half = len(self._pieces) // 2
         shown = np.zeros_like(self._pieces)
@@ -156,7 +157,7 @@ class WatchedGames(RandomGames):
         playing = self._playing
         assert (self._squares[playing, 0] < 42).all()
         assert (self._squares[half + playing, 0] >= 7).all()
-        return super().proposed(games, drawn)
+        return super().propose(games, drawn)
 
 
 def watched(count):

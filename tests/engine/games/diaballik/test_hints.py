@@ -11,7 +11,7 @@ from engine.games.diaballik.advice.hints import position_of, reason_for
 from engine.games.diaballik.advice.search import Line
 from engine.games.diaballik.fast_rules import BALL_SHIFT, can_win, distinct_results
 from engine.games.diaballik.state import GOAL
-from engine.games.diaballik.turns import begun, claimed_results, packed_results
+from engine.games.diaballik.turns import begin_turn, claimed_results, packed_results
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Announcement, Certainty, Strength
@@ -75,7 +75,7 @@ def loses_next(state, turn):
     after = GAME.rules.apply(state, turn)
     if after.to_move is None:
         return False
-    reply = begun(after, after.to_move)
+    reply = begin_turn(after, after.to_move)
     results = packed_results(reply)
     wins = [result for result in results if GOAL[reply.player] >> (result >> BALL_SHIFT) & 1]
     return bool(wins or claimed_results(reply, results))

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.games.diaballik.turns import begun, packed_results, unpacked
+from engine.games.diaballik.turns import begin_turn, packed_results, unpack
 from engine.perft import perft, split
 from engine.registry import load
 from engine.support.grid import members
@@ -111,7 +111,7 @@ def test_same_results_on_thousands_of_random_positions(seed):
     for _ in range(1000):
         position = oracle.random_position(rng)
         state = GAME.notation.parse_state(oracle.drawing(position))
-        results = packed_results(begun(state, state.to_move))
+        results = packed_results(begin_turn(state, state.to_move))
         found = {key_of_packed(result) for result in results}
         assert len(found) == len(results)
         assert found == set(oracle.results(position)), oracle.drawing(position)
@@ -120,7 +120,7 @@ def test_same_results_on_thousands_of_random_positions(seed):
 
 
 def key_of_packed(result):
-    side = unpacked(result)
+    side = unpack(result)
     return frozenset((square % 7, square // 7) for square in members(side.pieces)), (side.ball % 7, side.ball // 7)
 
 

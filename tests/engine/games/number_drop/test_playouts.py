@@ -32,7 +32,7 @@ def test_a_sheet_that_changes_in_place_is_the_sheet(seed):
         shapes = turned_shapes(COMPONENTS, "L")
         written, cells = sheet, loose.landing(shapes, rng)
         if cells is not None:
-            written = sheet.written(dict(zip(cells, "1234", strict=True)))
+            written = sheet.with_marks(dict(zip(cells, "1234", strict=True)))
             loose.write(cells, "1234")
         assert loose.heights == list(written.heights)
         assert loose.score(True) == written.score(True)

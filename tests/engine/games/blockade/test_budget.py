@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.games.blockade.enumeration.purse import Purse
+from engine.games.blockade.enumeration.budget import PointBudget
 from engine.games.blockade.enumeration.terrain import terrain_of
 from tests.engine.games.blockade.strategies import state_of
 from tests.engine.games.blockade.test_oracle import locked, swapping
@@ -14,36 +14,36 @@ def terrains(*, strict=False):
 
 
 def test_points_are_shared_out_in_one_of_the_ways_that_are_allowed():
-    purse = Purse(((3, 1), (1, 4)))
-    assert purse.most == (3, 4)
-    assert purse.covers(3, 1)
-    assert purse.covers(1, 4)
-    assert not purse.covers(3, 2)
-    assert not purse.covers(2, 4)
-    assert not purse.covers(4, 0)
+    budget = PointBudget(((3, 1), (1, 4)))
+    assert budget.most == (3, 4)
+    assert budget.covers(3, 1)
+    assert budget.covers(1, 4)
+    assert not budget.covers(3, 2)
+    assert not budget.covers(2, 4)
+    assert not budget.covers(4, 0)
 
 
 def test_help_takes_points_of_both_colours():
     """To come between two pieces and to leave again takes two points at least."""
-    purse = Purse(((4, 2),))
-    assert purse.covers_with_help((9, 9), (4, 0))
-    assert not purse.covers_with_help((9, 9), (4, 3))
-    assert not purse.covers_with_help((9, 9), (5, 0))
-    assert Purse(((2, 4),)).covers_with_help((9, 9), (0, 4))
-    assert not Purse(((1, 4),)).covers_with_help((9, 9), (0, 4))
-    assert not Purse(((4, 1),)).covers_with_help((9, 9), (4, 0))
-    assert Purse(((4, 1),)).covers_with_help((4, 1), (9, 9))
+    budget = PointBudget(((4, 2),))
+    assert budget.covers_with_help((9, 9), (4, 0))
+    assert not budget.covers_with_help((9, 9), (4, 3))
+    assert not budget.covers_with_help((9, 9), (5, 0))
+    assert PointBudget(((2, 4),)).covers_with_help((9, 9), (0, 4))
+    assert not PointBudget(((1, 4),)).covers_with_help((9, 9), (0, 4))
+    assert not PointBudget(((4, 1),)).covers_with_help((9, 9), (4, 0))
+    assert PointBudget(((4, 1),)).covers_with_help((4, 1), (9, 9))
 
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_colour_gains_by_help_only_if_both_have_the_points(which):
     def shared(own, other):
-        return Purse(((own, other) if which == 0 else (other, own),)).with_help(which, terrains())
+        return PointBudget(((own, other) if which == 0 else (other, own),)).with_help(which, terrains())
 
     assert shared(30, 30) == 30
     assert shared(30, 1) == 0
     assert shared(2, 30) == 0
-    both = Purse(((30, 30), (20, 20))).with_help(which, terrains())
+    both = PointBudget(((30, 30), (20, 20))).with_help(which, terrains())
     assert both == 30
 
 
@@ -60,9 +60,9 @@ def test_a_colour_gains_by_help_only_if_both_have_the_points(which):
 def test_help_takes_the_fewer_points_the_more_of_the_tower_stands(loose, fewest):
     state = state_of(locked(**loose), "warm", (2, 2))
     both = tuple(terrain_of(state.stacks, state.options, colour) for colour in (0, 1))
-    assert next(own for own in range(9) if Purse(((own, 30),)).with_help(0, both)) == fewest
+    assert next(own for own in range(9) if PointBudget(((own, 30),)).with_help(0, both)) == fewest
 
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_where_rules_are_strict_any_points_may_gain_by_help(which):
-    assert Purse(((5, 1), (1, 4))).with_help(which, terrains(strict=True)) == (5, 4)[which]
+    assert PointBudget(((5, 1), (1, 4))).with_help(which, terrains(strict=True)) == (5, 4)[which]

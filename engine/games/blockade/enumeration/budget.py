@@ -15,7 +15,7 @@ _TO_WAIT_FOR_ANOTHER = 3
 
 
 @dataclass(frozen=True)
-class Purse:
+class PointBudget:
     """The ways to share out the points of a roll; each pair holds the most points for each colour."""
 
     allowed: tuple[tuple[int, int], ...]
