@@ -110,10 +110,22 @@ class Candidates(Generic[StateT, TurnT]):
             others = [one for one in others if seen.visible_changes(base, one.changes) != observed]
         return tuple(others)
 
+    def needed_lead(self, changes: Changes) -> float:
+        """Return the log-odds that must lie between these changes and the leading explanation's.
+
+        It is more where both fill the same cells of a sheet, and only the handwriting tells them apart.
+        """
+        best = self.best.changes
+        differing = {place for place, _ in changes ^ best}
+        after = ({**self.base, **dict(best)}, {**self.base, **dict(changes)})
+        is_filled = all(each[place] != EMPTY for place in differing for each in after)
+        return self.context.settings.margin + (self.context.handwriting if is_filled else 0.0)
+
     @property
     def rivals(self) -> tuple[Explanation[StateT, TurnT], ...]:
-        """The others that come within the margin of the leading explanation."""
-        return tuple(one for one in self.others if self.best.score - one.score < self.context.settings.margin)
+        """The others that come too close to the leading explanation."""
+        best = self.best.score
+        return tuple(one for one in self.others if best - one.score < self.needed_lead(one.changes))
 
     @property
     def lead(self) -> float:
@@ -188,9 +200,10 @@ def decide(
 ) -> Decision[StateT, TurnT]:
     """Choose between the explanations that the engine allows and an illegal change.
 
-    An explanation wins when it leads every other one that leaves a different appearance by ``settings.margin``. The
-    illegal change is what each place shows by itself, scored with ``settings.illegal_prior``; it wins, as forbidden,
-    when it leads the best allowed explanation by the margin. A few uncertain places that contradict an otherwise
+    An explanation wins when it leads every other one that leaves a different appearance by ``settings.margin``, and by
+    ``settings.handwriting`` more where only handwriting tells them apart. The illegal change is what each place shows
+    by itself, scored with ``settings.illegal_prior``; it wins, as forbidden, when it leads the best allowed explanation
+    by as much. A few uncertain places that contradict an otherwise
     certain explanation are set aside and named. On a place with only a sensor, all pieces look the same; a
     piece that was put down there for a moment supports turns that pass it.
     """
@@ -210,7 +223,7 @@ def decide(
 
 def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Forbid what no legal turn explains."""
-    if case.explains_all_shown or case.illegal_lead < case.context.settings.margin or _lacks_one_sensor(case):
+    if case.explains_all_shown or case.illegal_lead < case.needed_lead(case.shown) or _lacks_one_sensor(case):
         return None
     # Explanations that contradict a certain place were not considered, so the lead may be overstated.
     settings = case.context.settings
@@ -273,7 +286,7 @@ def _is_piece_missed(case: Candidates[StateT, TurnT]) -> bool:
 
 def _undecided_by_margin(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Ask where something else explains the table nearly as well."""
-    if _margin(case) >= case.context.settings.margin:
+    if not case.rivals and not case.is_illegal_change_close:
         return None
     best, seen, base = case.best, case.seen, case.base
     places = {place for one in case.rivals for place, _ in one.changes ^ best.changes}

@@ -94,7 +94,7 @@ def within_one_turn(
 ) -> list[Explanation[StateT, TurnT]]:
     """Return the explanations by nothing, part of a turn or a turn, from each believed state, best first."""
     found: list[Explanation[StateT, TurnT]] = []
-    could_be = _could_be(context, seen)
+    could_be = worth_weighing(context, seen)
     for state in states:
         expansion = context.explorer.expand(state, could_be)
         own = changes_between(base, expansion.appearance)
@@ -123,7 +123,7 @@ def beyond_one_turn(
     were not touched, with two exceptions: the same player may move the same piece again, and where only sensors tell
     that a place is taken, another piece may have come to it. States with too many turns to list are skipped.
     """
-    could_be = _could_be(context, seen)
+    could_be = worth_weighing(context, seen)
     found: list[Explanation[StateT, TurnT]] = []
     for state in filter(context.explorer.has_few_turns, states):
         for group, after in _first_turns(context, base, state, seen):
@@ -153,9 +153,9 @@ def _first_turns(
                     yield group, after
 
 
-def _could_be(context: JudgeContext[StateT, TurnT], seen: PooledReading) -> CouldBe:
+def worth_weighing(context: JudgeContext[StateT, TurnT], seen: PooledReading) -> CouldBe:
     """Return the looks that a turn must leave to be worth weighing; any other look would be a fault by itself."""
-    return seen.could_be(context.settings.margin - context.settings.illegal_prior)
+    return seen.could_be(context.settings.margin - context.settings.illegal_prior, context.handwriting)
 
 
 def _possible_between_turns(base: Appearance, seen: PooledReading, free: Collection[Place]) -> CouldBe:

@@ -111,6 +111,11 @@ class JudgeContext(Generic[StateT, TurnT]):
         """Return the context of a game, with an empty cache."""
         return cls(game, Explorer(game), settings or JudgeSettings())
 
+    @property
+    def handwriting(self) -> float:
+        """The log-odds added to a lead that only handwriting tells; 0 for games without sheets."""
+        return 0.0 if self.game.sheet_file is None else self.settings.handwriting
+
     def in_order(self, places: Collection[Place]) -> tuple[Place, ...]:
         """Return places in the order of the game."""
         return tuple(place for place in self.game.places if place in places)

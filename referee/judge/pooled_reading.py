@@ -145,12 +145,20 @@ class PooledReading:
         """The log-odds that each stack was touched, for the stacks known before."""
         return {place: one.touched for place, one in self.places.items() if one.touched is not None}
 
-    def could_be(self, within: float) -> Mapping[str, tuple[str, ...]]:
-        """Return for each visible place the looks within ``within`` log-odds of its best one."""
+    def could_be(self, within: float, handwriting: float = 0.0) -> Mapping[str, tuple[str, ...]]:
+        """Return for each visible place the looks within ``within`` log-odds of its best one.
+
+        Where that is not empty, looks other than empty may be further away by ``handwriting``.
+        """
         possible = {}
         for place, one in self.places.items():
-            least = max(one.log_probabilities.values()) - within
-            possible[place] = tuple(look for look, value in one.log_probabilities.items() if value >= least)
+            best = max(one.log_probabilities.values())
+            more = 0.0 if one.log_probabilities.get(EMPTY) == best else handwriting
+            possible[place] = tuple(
+                look
+                for look, value in one.log_probabilities.items()
+                if value >= best - within - (0.0 if look == EMPTY else more)
+            )
         return possible
 
     def assuming(self, believed: Appearance, places: Iterable[str], looks: Sequence[str]) -> PooledReading:

@@ -15,7 +15,7 @@ from referee.judge import sensor_evidence, sentences
 from referee.judge.acceptance import Resolved, SideCheck, SideSupport, advance, reading_of_turns, resolve, weigh_sides
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
-from referee.judge.explanations import Changes, ExplanationKind, more_turns_explain
+from referee.judge.explanations import Changes, ExplanationKind, more_turns_explain, worth_weighing
 from referee.judge.explorer import MOST_WEIGHED, JudgeContext
 from referee.judge.faults import StandingFault, find_breaches
 from referee.judge.pooled_reading import PIECE, PooledReading
@@ -316,10 +316,9 @@ def find_two_written_turns(look: Look[StateT, TurnT], player: Player) -> tuple[T
     game, table = look.game, look.game.table
     if not isinstance(table, WritesInSteps) or len(look.states) > 1:
         return ()
-    settings = look.context.settings
     could_be = {
         place: (*looks, *(before for each in looks for before in table.looks_before(each)))
-        for place, looks in look.visible.could_be(settings.margin - settings.illegal_prior).items()
+        for place, looks in worth_weighing(look.context, look.visible).items()
     }
     found = []
     for first in islice(turns_showing(game, look.states[0], could_be), MOST_WEIGHED):

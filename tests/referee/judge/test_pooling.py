@@ -179,6 +179,14 @@ def test_a_place_could_be_what_falls_behind_its_best_look_by_no_more_than_asked_
     assert pooled(HIDDEN).could_be(1.0) == {}
 
 
+def test_handwriting_may_be_further_behind_unless_the_place_looks_empty() -> None:
+    empty, gold, teal = 0.01, 0.9, 0.09
+    written, behind = place(empty, gold, teal), math.log(gold / teal)
+    assert pooled(written).could_be(1.0, behind)["c3"] == ("gold", "teal")
+    assert pooled(written).could_be(1.0, behind - 1.01)["c3"] == ("gold",)
+    assert pooled(place(gold, teal, empty)).could_be(1.0, behind)["c3"] == ("empty",)
+
+
 def test_a_place_that_is_taken_as_believed_surely_looks_so() -> None:
     seen = pooled(HIDDEN).assuming({"c3": "teal"}, ["c3"], LOOKS)
     assert (seen.hidden, seen.places["c3"].best) == (frozenset(), "teal")

@@ -168,3 +168,37 @@ def test_what_was_taken_back_does_not_count_again_while_it_is_still_there() -> N
     ruling = judged.consider(drawn(NUMBER_DROP, state, looks, time_s=20.0), Trigger.RESTED)
     assert (ruling.verdict.kind, ruling.steps) == (VerdictKind.NOT_FINISHED, ())
     assert judged.consider(drawn(NUMBER_DROP, state, looks, time_s=22.0), Trigger.DECLARED).steps
+
+
+def judged_after(roll: tuple[str, ...], written: dict[str, str]) -> Any:
+    """The ruling on what p1 wrote, at rest, after a roll of Number Drop by two."""
+    state = NUMBER_DROP.rules.new()
+    state = NUMBER_DROP.dice.rolled(state, NUMBER_DROP.dice.possible_rolls(state)[0].roll)
+    for player in ("p1", "p2"):
+        state = NUMBER_DROP.rules.apply(state, NUMBER_DROP.notation.parse_turn(state, f"g1={player[1]}", player))
+    state = NUMBER_DROP.dice.rolled(state, Roll(roll))
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    return judged.consider(drawn(NUMBER_DROP, state, written), Trigger.RESTED)
+
+
+@pytest.mark.parametrize(
+    ("seven", "kind"), [("digit 7 95%", VerdictKind.AMBIGUOUS), ("digit 7 99.9%", VerdictKind.ILLEGAL)]
+)
+def test_a_digit_that_the_dice_forbid_is_a_fault_only_if_it_is_very_clear(seven: str, kind: VerdictKind) -> None:
+    written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 6", "p1.d1": seven}
+    ruling = judged_after(("1", "2", "4", "6", "I"), written)
+    assert ruling.verdict.kind is kind
+    assert "p1.d1" in ruling.verdict.places
+
+
+@pytest.mark.parametrize(
+    ("nine", "kind"), [("digit 9 80%", VerdictKind.AMBIGUOUS), ("digit 9 99%", VerdictKind.ACCEPTED)]
+)
+def test_a_digit_in_place_of_a_star_is_accepted_only_if_it_is_clear(nine: str, kind: VerdictKind) -> None:
+    written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": nine}
+    assert judged_after(("1", "2", "4", "*", "I"), written).verdict.kind is kind
+
+
+def test_a_cell_that_is_written_or_empty_needs_no_clearer_hand() -> None:
+    written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": "digit 6", "p1.e3": "digit 5 95%"}
+    assert judged_after(("1", "2", "4", "6", "I"), written).verdict.kind is VerdictKind.ILLEGAL
