@@ -52,11 +52,6 @@ def ways_to_lay(
     return {shape: tuple(ways) for shape, ways in found.items()}
 
 
-def can_lay(sheet: Sheet, filled: FilledSheet, colour: int, shapes: int) -> bool:
-    """Return whether any of these shapes has a legal placement in a colour."""
-    return any(True for _ in _laid(sheet, filled, colour, shapes))
-
-
 def _laid(
     sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
 ) -> Iterator[int]:
@@ -179,7 +174,7 @@ def settle(state: BlokusState) -> BlokusState:
         if filled.status == PlayerStatus.PLAYING:
             sheet = state.options.sheet
             within = shapes_within_reach(sheet, filled, state.dice)
-            if can_lay(sheet, filled, colour_in_hand(state, state.seat), within):
+            if any(True for _ in _laid(sheet, filled, colour_in_hand(state, state.seat), within)):
                 return state
             state = state.with_sheet(state.seat, filled.with_status(PlayerStatus.OUT))
             continue

@@ -116,7 +116,7 @@ class Cube:
         }
         """For each symbol, the mask of the four orientations with that symbol up."""
         masks = [mask for whole in self.with_top.values() for mask in _submasks(whole)]
-        self._top_of = {mask: self._shown[_lowest(mask)][_UP] for mask in masks}
+        self._top_of = {mask: self._shown[_bits(mask)[0]][_UP] for mask in masks}
         self._rolls = {mask: tuple(self._roll(mask, side) for side in range(4)) for mask in masks}
 
     def _roll(self, mask: int, side: int) -> tuple[RollResult, ...]:
@@ -161,10 +161,6 @@ def cube_of(net: str) -> Cube:
 
 def _bits(mask: int) -> list[int]:
     return [number for number in range(mask.bit_length()) if mask >> number & 1]
-
-
-def _lowest(mask: int) -> int:
-    return (mask & -mask).bit_length() - 1
 
 
 def _submasks(whole: int) -> list[int]:

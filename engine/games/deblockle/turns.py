@@ -250,11 +250,6 @@ def settle(state: DeblockleState, *, counted: bool) -> DeblockleState:
     return replace(state, to_move=to_move, counts=counts)
 
 
-def times_occurred(state: DeblockleState, to_move: str) -> int:
-    """Return how often the position has been counted with ``to_move`` to play."""
-    return repetition.times(state.counts, _digest(state.blocks, to_move))
-
-
 def _digest(blocks: tuple[Block, ...], to_move: str) -> str:
     return repetition.digest(
         f"{to_move} " + " ".join(f"{block.square}{block.owner[0]}{block.mask:x}" for block in blocks)
@@ -313,7 +308,7 @@ def reason_against(state: DeblockleState, announcement: Announcement) -> str | N
         )
     if not state.options.repetition_draw:
         return "no draw by repetition was agreed (option repetition_draw)"
-    times = times_occurred(state, announcement.player)
+    times = repetition.times(state.counts, _digest(state.blocks, announcement.player))
     if times < CLAIMED_FROM:
         often = "once" if times == 1 else f"{times} times"
         return f"this position came up {often} with {announcement.player} to move, and a claim needs {CLAIMED_FROM}"

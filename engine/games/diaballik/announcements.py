@@ -48,13 +48,6 @@ def position_key(state: DiaballikState, to_move: Player) -> str:
     return digest(text)
 
 
-def is_repeated(state: DiaballikState) -> bool:
-    """Return whether repetitions count and the position occurs for at least the third time."""
-    if not state.counts or state.to_move is None:
-        return False
-    return times(state.counts, position_key(state, state.to_move)) >= CLAIMED_FROM
-
-
 def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[Announcement, ...]:
     """List what may be announced now: claims, an agreed draw, resignations. Only ``claimants`` may call anti-play."""
     if state.to_move is None:
@@ -64,7 +57,7 @@ def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[A
         for player in claimants
         if may_claim(state.options, state.side(player).pieces, state.side(other(player)).pieces, player)
     ]
-    if is_repeated(state):
+    if state.counts and times(state.counts, position_key(state, state.to_move)) >= CLAIMED_FROM:
         found.append(Announcement(REPETITION, state.to_move))
     return (*found, *sorted(common_announcements(PLAYERS), key=lambda said: said.kind == RESIGN))
 

@@ -30,7 +30,7 @@ from engine.games.diaballik.state import (
     between_squares,
     options_from,
 )
-from engine.games.diaballik.turns import TurnInProgress, begin_turn, canonical, outcome_of
+from engine.games.diaballik.turns import TurnInProgress, begin_turn, outcome_of, turn_with_result
 from engine.games.diaballik.violations import breaches_of_actions
 from engine.support.breaches import not_legal
 from engine.support.notation import tokens, unreadable
@@ -70,7 +70,7 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
     written = DiaballikTurn(turn.player, actions, claims)
     breaches = breaches_of_actions(state, written)
     if not breaches:
-        return canonical_turn(state, written)
+        return turn_with_result(turn, result_of(state, written), claims=claims)
     empty = _first_empty(turn, actions)
     if empty is not None and breaches[0].places[:1] == (PLACES[empty],):
         raise IllegalTurnError(f"{text!r} is not legal here: no piece stands on {PLACES[empty]}")
@@ -84,12 +84,6 @@ def _first_empty(turn: TurnInProgress, actions: tuple[Action, ...]) -> int | Non
             return action.start
         turn = turn.after(action)
     return None
-
-
-def canonical_turn(state: DiaballikState, turn: DiaballikTurn) -> DiaballikTurn:
-    """Return the turn with the same result and canonical actions; ``turn`` must be legal."""
-    found = canonical(begin_turn(state, turn.player), result_of(state, turn))
-    return DiaballikTurn(turn.player, found or turn.actions, turn.claims)
 
 
 def result_of(state: DiaballikState, turn: DiaballikTurn) -> Side:

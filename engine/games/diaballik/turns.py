@@ -284,22 +284,24 @@ class LegalTurns(LazySequence[DiaballikTurn]):
 
     def _item(self, index: int) -> DiaballikTurn:
         self._sort()
+        assert self._turn is not None
         plain = len(self._results)
-        if index < plain:
-            return self._make_turn(self._results[index], claims=False)
-        return self._make_turn(self._claimed[index - plain], claims=True)
+        claims = index >= plain
+        packed = self._claimed[index - plain] if claims else self._results[index]
+        return turn_with_result(self._turn, unpack(packed), claims=claims)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _make_turn(self, packed: int, *, claims: bool) -> DiaballikTurn:
-        turn = self._turn
-        found = None if turn is None else canonical(turn, unpack(packed))
-        if turn is None or found is None:
-            raise AssertionError(f"the result {packed} is in the list, but no actions lead to it")
-        return DiaballikTurn(turn.player, found, claims)
+
+def turn_with_result(start: TurnInProgress, result: Side, *, claims: bool = False) -> DiaballikTurn:
+    """Return the turn with canonical actions that has this result; some legal turn must have it."""
+    found = canonical(start, result)
+    if found is None:
+        raise AssertionError(f"no actions lead to the result {result}")
+    return DiaballikTurn(start.player, found, claims)
 
 
 def unpack(result: int) -> Side:

@@ -101,7 +101,7 @@ class Sheet:
     @cached_property
     def heights(self) -> tuple[int, ...]:
         """The height of each column: the number of lines up to its highest filled cell."""
-        return tuple(LINES - _open_on_top(self.cells[column::COLUMNS]) for column in range(COLUMNS))
+        return tuple(len(self.cells[column::COLUMNS].rstrip(EMPTY_CELL)) for column in range(COLUMNS))
 
     @cached_property
     def circled(self) -> int:
@@ -158,10 +158,6 @@ class Sheet:
     def faults(self) -> str | None:
         """Return the invariant that this sheet breaks, worded to follow "the sheet", or ``None``."""
         return _fault_of_cells(self.cells) or _fault_of_loops(self) or _fault_of_letters(self)
-
-
-def _open_on_top(column: str) -> int:
-    return len(column) - len(column.rstrip(EMPTY_CELL))
 
 
 def _fault_of_cells(cells: str) -> str | None:

@@ -63,7 +63,7 @@ def hint(
     if state.to_move is None:
         raise IllegalTurnError("there is no turn to hint at: the game is over")
     deadline = Deadline.after(deadline_s, clock)
-    tell = better or _ignore_hint
+    tell: HintListener[DeblockleTurn] = better or (lambda _: None)
     turns = [turn for turn in legal_turns(state) if turn.player == state.to_move]
     best = _immediate_hint(state, turns)
     tell(best)
@@ -91,10 +91,6 @@ def _immediate_hint(state: DeblockleState, turns: list[DeblockleTurn]) -> Hint[D
     if len(turns) == 1:
         return Hint(turns[0], "is the only turn there is", 0.5, "win", 0.0)
     return Hint((leaving or turns)[0], "is a turn you can play", 0.5, "win", 0.0)
-
-
-def _ignore_hint(hint: Hint[DeblockleTurn]) -> None:
-    """Ignore a hint, for callers that didn't ask for interim ones."""
 
 
 class _HintSearch:

@@ -1,1 +1,1 @@
-"""Diaballik played well and played at random: hints and playouts."""
+"""Hints and random playouts for Diaballik."""

@@ -18,7 +18,7 @@ from engine.games.diaballik.advice.search import Line, Searcher, best_lines
 from engine.games.diaballik.announcements import may_claim
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
 from engine.games.diaballik.state import GOAL, PLACES, PLAYERS, SIZE, DiaballikState, DiaballikTurn, other
-from engine.games.diaballik.turns import actions, begin_turn, canonical, claimed_results, unpack
+from engine.games.diaballik.turns import actions, begin_turn, claimed_results, turn_with_result, unpack
 from engine.search.budget import Deadline
 from engine.search.stalling import StallingPenalties
 from engine.support.grid import members
@@ -104,14 +104,6 @@ def _rows_gone(result: int, player: int) -> int:
     return _row(result >> BALL_SHIFT, player) + sum(_row(square, player) for square in members(result & PIECES_MASK))
 
 
-def _turn(state: DiaballikState, result: int, *, claims: bool = False) -> DiaballikTurn:
-    turn = begin_turn(state, str(state.to_move))
-    found = canonical(turn, unpack(result))
-    if found is None:
-        raise AssertionError(f"no actions lead to the result {result}")
-    return DiaballikTurn(turn.player, found, claims)
-
-
 def _any_hint(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
     """Return a first hint while the results are still being listed, which is slow under unusual options."""
     turn = begin_turn(state, str(state.to_move))
@@ -125,22 +117,24 @@ def _immediate_hint(state: DiaballikState, position: Position, results: list[int
     """Return a hint that needs no search: a win, a claim, or the only turn; ``None`` if there is none."""
     player = str(state.to_move)
     foe = other(player)
+    turn = begin_turn(state, player)
     for result in results:
         if GOAL[player] >> (result >> BALL_SHIFT) & 1:
             reason = f"wins: the ball reaches {PLACES[result >> BALL_SHIFT]}"
-            return Hint(_turn(state, result), reason, 1.0, "win", 1.0)
-    turn = begin_turn(state, player)
+            return Hint(turn_with_result(turn, unpack(result)), reason, 1.0, "win", 1.0)
     for result in claimed_results(turn, results):
         reason = f"claims anti-play: three pieces touch {foe}'s wall"
-        return Hint(_turn(state, result, claims=True), reason, 1.0, "win", 1.0)
+        return Hint(turn_with_result(turn, unpack(result), claims=True), reason, 1.0, "win", 1.0)
     if state.options.automatic:
         for result in results:
             if may_claim(state.options, result & PIECES_MASK, position.foes, player):
                 reason = f"wins: three pieces touch {foe}'s wall, which is anti-play"
-                return Hint(_turn(state, result), reason, 1.0, "win", 1.0)
+                return Hint(turn_with_result(turn, unpack(result)), reason, 1.0, "win", 1.0)
     if len(results) == 1:
         scored = evaluate_results(position, np.array(results, dtype=np.int64)).scores
-        return Hint(_turn(state, results[0]), "is the only turn there is", _chance(int(scored[0])), "win", 0.5)
+        return Hint(
+            turn_with_result(turn, unpack(results[0])), "is the only turn there is", _chance(int(scored[0])), "win", 0.5
+        )
     return None
 
 
@@ -152,7 +146,13 @@ def _chance(score: int) -> float:
 
 def _hint(state: DiaballikState, position: Position, line: Line) -> Hint[DiaballikTurn]:
     sure = 1.0 if line.proven else min(_SUREST_GUESS, 0.3 + 0.1 * line.depth)
-    return Hint(_turn(state, line.result), reason_for(position, line), _chance(line.score), "win", sure)
+    return Hint(
+        turn_with_result(begin_turn(state, str(state.to_move)), unpack(line.result)),
+        reason_for(position, line),
+        _chance(line.score),
+        "win",
+        sure,
+    )
 
 
 def reason_for(position: Position, line: Line) -> str:

@@ -1,1 +1,1 @@
-"""Number Drop played well and played at random: hints and playouts."""
+"""Hints and random playouts for Number Drop."""
