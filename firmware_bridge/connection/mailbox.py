@@ -16,7 +16,6 @@ from firmware_bridge.connection.events import (
     EventsDropped,
     LogLine,
     SensorsReported,
-    SwitchChanged,
 )
 from firmware_bridge.connection.outages import Outage
 from firmware_bridge.ports.serial_ports import SerialPort
@@ -173,9 +172,13 @@ class EventQueue:
             self._lost_others += 1
             del self._events[line]
             return
-        reports = [index for index, event in enumerate(self._events) if isinstance(event, SensorsReported)]
+        reports = [(index, event) for index, event in enumerate(self._events) if isinstance(event, SensorsReported)]
         if len(reports) > 1:
-            self._merge(reports[0], reports[1])
+            (older, first), (newer, second) = reports[:2]
+            # the newer report contains the state of every switch, so only history is cut
+            changes = (first.changes + second.changes)[-self._most_changes :]
+            self._events[newer] = replace(second, changes=changes)
+            del self._events[older]
             return
         other = self._first(lambda event: not isinstance(event, ButtonChanged | SensorsReported))
         if other is not None:
@@ -184,17 +187,6 @@ class EventQueue:
             return
         self._lost_presses += 1
         del self._events[self._first(lambda event: isinstance(event, ButtonChanged)) or 0]
-
-    def _merge(self, older: int, newer: int) -> None:
-        first, second = self._events[older], self._events[newer]
-        if not isinstance(first, SensorsReported) or not isinstance(second, SensorsReported):
-            raise AssertionError("only sensor reports are merged")
-        self._events[newer] = replace(second, changes=self._cut(first.changes + second.changes))
-        del self._events[older]
-
-    def _cut(self, changes: tuple[SwitchChanged, ...]) -> tuple[SwitchChanged, ...]:
-        # the report itself contains the state of every switch, so only history is cut
-        return changes[-self._most_changes :]
 
     def _first(self, fits: Callable[[BoardEvent], bool]) -> int | None:
         return next((index for index, event in enumerate(self._events) if fits(event)), None)

@@ -21,6 +21,11 @@ _CHECKSUM = struct.Struct("<I")
 
 LARGEST_PAYLOAD = 1024
 SMALLEST_PACKET = _HEADER.size + _CHECKSUM.size
+LARGEST_PACKET = SMALLEST_PACKET + LARGEST_PAYLOAD
+"""Bytes of the largest packet: header, payload, checksum."""
+LARGEST_ENCODED = LARGEST_PACKET + LARGEST_PACKET // 254 + 1
+"""Bytes of the largest packet once it is encoded, without the zeros around it."""
+DELIMITER = b"\x00"
 FIRST_SEQUENCED = 0x10
 SEQUENCE_NUMBERS = 1 << 16
 """Number of sequence numbers; they count modulo this."""
@@ -129,8 +134,8 @@ def decode_packet(data: bytes) -> Packet:
     """
     if len(data) < SMALLEST_PACKET:
         raise PacketShortError(f"a packet of {len(data)} bytes; the smallest has {SMALLEST_PACKET}")
-    if len(data) > SMALLEST_PACKET + LARGEST_PAYLOAD:
-        raise PacketLongError(f"a packet of {len(data)} bytes; the largest has {SMALLEST_PACKET + LARGEST_PAYLOAD}")
+    if len(data) > LARGEST_PACKET:
+        raise PacketLongError(f"a packet of {len(data)} bytes; the largest has {LARGEST_PACKET}")
     body = data[: -_CHECKSUM.size]
     (stated,) = _CHECKSUM.unpack_from(data, len(body))
     computed = zlib.crc32(body)
@@ -186,13 +191,6 @@ class PacketReader:
     def dropped(self) -> DroppedFrames:
         """The frames dropped so far."""
         return DroppedFrames(self._frames.undecodable, self._frames.long, self._short, self._checksum)
-
-
-DELIMITER = b"\x00"
-LARGEST_PACKET = 7 + 1024 + 4
-"""Bytes of the largest packet: header, payload, checksum."""
-LARGEST_ENCODED = LARGEST_PACKET + LARGEST_PACKET // 254 + 1
-"""Bytes of the largest packet once it is encoded, without the zeros around it."""
 
 
 def encode_frame(packet: bytes) -> bytes:

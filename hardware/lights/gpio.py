@@ -141,23 +141,19 @@ class StatusLed(_PinDriver):
         self._levels = (0.0,) * len(pins)
 
     def _open(self, pins: tuple[int, int, int], active_high: bool) -> tuple[Any, ...]:
-        for kind, dimmable in ((PWMLED, True), (LED, False)):
-            opened = ExitStack()
-            try:
-                leds = []
-                for pin in pins:
-                    leds.append(kind(pin, active_high=active_high, pin_factory=self._factory))
-                    opened.callback(leds[-1].close)
-            except PinPWMError:
-                opened.close()
-                continue
-            except pin_errors():
-                opened.close()
-                raise
-            self._smooth = dimmable
-            self._outputs = opened
-            return tuple(leds)
-        raise AssertionError("LED needs no modulation, so the loop has returned or raised")
+        try:
+            leds = self._open_as(PWMLED, pins, active_high)
+        except PinPWMError:
+            return self._open_as(LED, pins, active_high)
+        self._smooth = True
+        return leds
+
+    def _open_as(self, kind: Any, pins: tuple[int, int, int], active_high: bool) -> tuple[Any, ...]:
+        """Open all pins, or none if one fails."""
+        with ExitStack() as opened:
+            leds = [opened.enter_context(kind(pin, active_high=active_high, pin_factory=self._factory)) for pin in pins]
+            self._outputs = opened.pop_all()
+        return tuple(leds)
 
     def _set(self, time_s: float) -> None:
         encoded = self._animation.status(time_s, smooth=self._smooth)

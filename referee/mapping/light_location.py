@@ -54,9 +54,7 @@ def locate_light(
         raise ValueError(f"{len(off)} pictures with the light off and {len(on)} with it on; expected one more of off")
     square_px = _square_px(camera, pose, layout)
     changes = [_change(before, lit, after) for before, lit, after in zip(off, on, off[1:], strict=False)]
-    # the median over the pairs removes what happened only once
-    change = np.median(np.stack(changes), axis=0)
-    smooth = _blurred(np.asarray(change, dtype=np.float64), max(1.0, _BLUR_SHARE * square_px))
+    smooth = _smooth_median(changes, square_px)
     noise = max(_noise(smooth), _noise_of_off(off, square_px))
     y, x = np.unravel_index(int(np.argmax(smooth)), smooth.shape)
     peak = float(smooth[y, x])
@@ -85,16 +83,17 @@ def _noise_of_off(off: Sequence[Image], square_px: float) -> float:
     if len(off) < 3:
         return 0.0
     changes = [_change(off[k], off[k + 1], off[k + 2]) for k in range(len(off) - 2)]
-    smooth = _blurred(np.median(np.stack(changes), axis=0), max(1.0, _BLUR_SHARE * square_px))
-    return float(smooth.max()) / _NOISE_SIGMAS
+    return float(_smooth_median(changes, square_px).max()) / _NOISE_SIGMAS
 
 
 def _noise(smooth: FloatArray) -> float:
     return _MAD_TO_SIGMA * float(np.median(np.abs(smooth - np.median(smooth))))
 
 
-def _blurred(change: FloatArray, sigma_px: float) -> FloatArray:
-    return np.asarray(cv2.GaussianBlur(change.astype(np.float32), (0, 0), sigma_px), dtype=np.float64)
+def _smooth_median(changes: Sequence[FloatArray], square_px: float) -> FloatArray:
+    """Return the blurred median of the changes, which lacks what happened only once."""
+    median = np.median(np.stack(changes), axis=0).astype(np.float32)
+    return np.asarray(cv2.GaussianBlur(median, (0, 0), max(1.0, _BLUR_SHARE * square_px)), dtype=np.float64)
 
 
 def _second_peak(smooth: FloatArray, peak: tuple[int, int], square_px: float) -> float:
