@@ -29,9 +29,6 @@ from firmware_bridge.ports.port import DEFAULT_BAUD, Port, open_port
 REFRESH_S = 1.0
 """Interval of repeated frames: two frames may be lost before WLED's 2.5 s have passed."""
 
-MAX_LIGHTS = 1500
-"""Maximum number of lights; WLED itself advises fewer."""
-
 CHANNELS = 3
 
 
@@ -40,14 +37,7 @@ class WledError(BridgeError, OSError):
 
 
 class WledSettingError(BridgeError, ValueError):
-    """An invalid setting of a WLED controller; the message says what is allowed."""
-
-
-def check_lights(lights: int) -> int:
-    """Return ``lights``; raises WledSettingError for an invalid number."""
-    if not 1 <= lights <= MAX_LIGHTS:
-        raise WledSettingError(f"a WLED strip of {lights} lights; expected 1 to {MAX_LIGHTS}")
-    return lights
+    """An invalid name of a WLED controller; the message gives valid ones."""
 
 
 def check_frame(colours: bytes, lights: int) -> bytes:
@@ -120,7 +110,7 @@ class WledSerial:
         baud: as set in WLED, one of ``BAUDS``.
         open_port: opens the port; see ``firmware_bridge.ports.port``.
 
-    Raises WledSettingError for invalid settings, and PortError, with what to do, for a port that can't be used.
+    Raises PortError, with what to do, for a port that can't be used.
     """
 
     def __init__(
@@ -132,9 +122,7 @@ class WledSerial:
         baud: int = DEFAULT_BAUD,
         open_port: Callable[[str, int], Port] = open_port,
     ) -> None:
-        self.lights = check_lights(lights)
-        if baud not in BAUDS:
-            raise WledSettingError(f"WLED does not know {baud} bits a second; it knows {', '.join(map(str, BAUDS))}")
+        self.lights = lights
         self._clock = clock
         self._bytes_a_second = baud / _BITS_A_BYTE
         self._heard = b""
@@ -258,6 +246,8 @@ class WledNetwork:
         clock: monotonic seconds.
         port: WLED's is 4048.
         resolve: looks a name up; may block.
+
+    Raises WledSettingError if ``host`` can't be a name or an address.
     """
 
     def __init__(
@@ -269,15 +259,13 @@ class WledNetwork:
         port: int = DDP_PORT,
         resolve: Resolve = resolve,
     ) -> None:
-        self.lights = check_lights(lights)
+        self.lights = lights
         self.refresh_s: float | None = REFRESH_S
         if not host or any(letter.isspace() or letter in "/:@" for letter in host):
             raise WledSettingError(
                 f"{host!r} is not the name of a WLED controller; for example wled-board.local or 192.168.1.40, "
                 "without http:// and without a port"
             )
-        if not 1 <= port <= 65535:
-            raise WledSettingError(f"there is no UDP port {port}; expected 1 to 65535, and WLED's is {DDP_PORT}")
         self.host = host
         self._port = port
         self._resolve = resolve

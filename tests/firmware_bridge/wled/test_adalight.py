@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from firmware_bridge.errors import PortGoneError, PortMissingError
 from firmware_bridge.ports.port import Port
-from firmware_bridge.wled import WledError, WledSerial, WledSettingError, adalight_frame, linearize, replace_commands
+from firmware_bridge.wled import WledError, WledSerial, adalight_frame, linearize, replace_commands
 from tests.guard import GUARD_S
 
 COMMANDS = set(b"AIvXlLoO^{") | {0xC9} | set(range(0xB0, 0xB8))
@@ -267,12 +267,6 @@ def test_the_port_is_raw_so_that_no_byte_is_changed(line: Line, clock: Clock) ->
 def test_a_port_that_is_not_there_is_explained(clock: Clock) -> None:
     with pytest.raises(PortMissingError, match="there is no port /dev/ttyNONE"):
         WledSerial("/dev/ttyNONE", 3, clock)
-
-
-@pytest.mark.parametrize("baud", [0, 9600, 115201])
-def test_a_baud_rate_that_wled_has_not_is_refused(baud: int, clock: Clock) -> None:
-    with pytest.raises(WledSettingError, match=f"does not know {baud} bits a second; it knows 115200, 230400"):
-        WledSerial("/dev/ttyNONE", 3, clock, baud=baud)
 
 
 def test_a_frame_for_another_strip_is_a_mistake_in_the_code(line: Line, clock: Clock) -> None:

@@ -266,12 +266,6 @@ def test_what_is_no_name_is_refused_at_once(host: str) -> None:
         WledNetwork(host, 10, still)
 
 
-@pytest.mark.parametrize(("lights", "port"), [(0, 4048), (1501, 4048), (10, 0), (10, 65536)])
-def test_numbers_out_of_range_are_refused_at_once(lights: int, port: int) -> None:
-    with pytest.raises(WledSettingError, match="expected 1 to"):
-        WledNetwork("127.0.0.1", lights, still, port=port)
-
-
 def test_a_frame_for_another_strip_is_a_mistake_in_the_code(wled: socket.socket) -> None:
     output = WledNetwork("127.0.0.1", 2, still, port=port_of(wled))
     with pytest.raises(ValueError, match="a frame of 3 bytes for 2 lights; expected 6"):
