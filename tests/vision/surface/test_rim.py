@@ -95,6 +95,13 @@ def test_an_arm_enters_where_it_crosses_the_rim(side: int) -> None:
     assert found.crossed_by(np.asarray(turned(mask((-40.0, 40.0), (-40.0, 40.0)), side))) is False
 
 
+@pytest.mark.parametrize(("wide_mm", "parts"), [(100.0, 10), (110.0, 11), (120.0, 0)])
+def test_what_is_wider_than_an_arm_does_not_enter(wide_mm: float, parts: int) -> None:
+    found = detect(logs_of(((-110.0, wide_mm - 110.0), (-180.0, -60.0), SKIN)))
+    assert found.beyond.sum() == wide_mm / 10
+    assert found.entered.sum() == parts
+
+
 @pytest.mark.parametrize("side", range(4))
 def test_a_card_at_the_rim_does_not_reach_over_it(side: int) -> None:
     card = ((-40.0, 40.0), (-140.0, -80.0))
