@@ -191,7 +191,7 @@ class DiaballikTurn:
 
     player: str
     actions: tuple[Action, ...]
-    claims: bool = False
+    claims: bool
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ def _any_hint(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
     action = next(actions(turn))
     side = turn.after(action).side
     line = Line(side.pieces | side.ball << BALL_SHIFT, 0, 0)
-    return Hint(DiaballikTurn(turn.player, (action,)), reason_for(position, line), 0.5, "win", 0.0)
+    return Hint(DiaballikTurn(turn.player, (action,), claims=False), reason_for(position, line), 0.5, "win", 0.0)
 
 
 def _immediate_hint(state: DiaballikState, position: Position, results: list[int]) -> Hint[DiaballikTurn] | None:

@@ -183,6 +183,19 @@ MORE = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("text", "change", "rules"),
+    [
+        (START, "d1- d5:B", ["carrier-moved"]),
+        (START, "d1- d5:B a1- a4:b", ["carrier-moved", "too-many-moves"]),
+        # The piece that had the ball went elsewhere without it.
+        (APART, "a1- g3:B e5:b", ["pass-not-straight", "too-many-moves"]),
+    ],
+)
+def test_a_change_that_breaks_several_rules_names_each_of_them(text, change, rules):
+    assert seen(text, change) == rules
+
+
 @pytest.mark.parametrize(("rule", "text", "change"), MORE)
 def test_more_violations(rule, text, change):
     assert rule in seen(text, change)
@@ -219,7 +232,7 @@ def test_what_is_no_place_or_look_is_refused(after):
     ],
 )
 def test_turns_made_by_hand_are_judged_too(actions, rule):
-    turn = DiaballikTurn("black", actions)
+    turn = DiaballikTurn("black", actions, claims=False)
     assert broken_by(GAME.rules.apply, GAME.rules.new(), turn) == [rule]
     assert GAME.rules.certainty(GAME.rules.new(), turn) is Certainty.IMPOSSIBLE
 
