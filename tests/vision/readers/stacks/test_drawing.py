@@ -53,6 +53,20 @@ def test_foot_and_edges_are_drawn_where_they_are() -> None:
     assert np.hypot(columns - middle[0], rows - middle[1]).max() < 120
 
 
+def test_lines_are_one_pixel_thin() -> None:
+    image = drawn(SURE)[..., 1] / GREEN[1]
+    corners = np.round(project(CAMERA, POSE, SOLID.corners_mm()[:4]))
+    tip = project(CAMERA, POSE, np.array([[TOP.x_mm, TOP.y_mm, TOP.tip_mm]]))[0]
+    nearest = corners[:, 1].argmax()
+    for start, end in ((corners[nearest - 1], corners[nearest]), (corners[nearest], tip)):
+        # ink along the lines across the middle of this one
+        along = (end - start) / np.hypot(*(end - start))
+        rows, columns = np.indices(image.shape)
+        off = np.stack([columns, rows], axis=-1) - (start + end) / 2
+        near = (np.abs(off @ along) < 5) & (np.abs(off @ (-along[1], along[0])) < 4)
+        assert image[near].sum() / 10 == pytest.approx(1.0, abs=0.4)
+
+
 @pytest.mark.parametrize(
     ("one", "is_sure"),
     [
