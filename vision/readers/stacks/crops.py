@@ -79,6 +79,15 @@ class StackCrops:
         seen = (points_mm - self._position) @ self._turns[place].T
         return np.asarray(seen[:, :2] / seen[:, 2:] * self._focal_px[place] + FOOT_PX, dtype=np.float64)
 
+    def projections(self, places: Sequence[str]) -> FloatArray:
+        """Return matrices (n, 3, 4) that project points (x, y, z, 1) in mm into the crops of places."""
+        return np.array([self._projection(place) for place in places])
+
+    def _projection(self, place: str) -> FloatArray:
+        turn, focal_px = self._turns[place], self._focal_px[place]
+        matrix = np.array([[focal_px, 0.0, FOOT_PX[0]], [0.0, focal_px, FOOT_PX[1]], [0.0, 0.0, 1.0]]) @ turn
+        return np.column_stack([matrix, -matrix @ self._position])
+
     def at_height(self, place: str, pixel: FloatArray, height_mm: float) -> FloatArray:
         """Return the point (3,) at a height that appears at a pixel (2,) of a place's crop."""
         ray = np.array([*(pixel - FOOT_PX), self._focal_px[place]]) @ self._turns[place]

@@ -33,7 +33,9 @@ LEAST_SPREAD = 8.0
 """Grey levels added to the standard deviation before dividing by it, so that pure noise stays small."""
 
 MIRRORED_FROM = -3.0
-"""Log-odds of a tip above which the stack's mirror image is evaluated too."""
+"""Log-odds of a tip above which the stack's mirror image is evaluated too, ..."""
+MIRRORED_BELOW = 0.9
+"""... unless one kind of top is more probable than this. Higher: slower, and a little more exact in bad light."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -73,10 +75,11 @@ class StackNetwork:
         """Return log-probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1); arguments as for
         ``network_input``.
 
-        For possible tips, the scores of the stack and its mirror image are averaged.
+        For possible tips of a doubtful kind, the scores of the stack and its mirror image are averaged.
         """
         scores = self._scores(sides, views, turned)
-        again = tip_log_odds(scores) > MIRRORED_FROM
+        likeliest = np.exp(scores.max(axis=1) - np.logaddexp.reduce(scores, axis=1))
+        again = (tip_log_odds(scores) > MIRRORED_FROM) & (likeliest < MIRRORED_BELOW)
         if again.any():
             scores[again] += self._scores(mirror_sides(sides[again]), views[again], -turned[again])
             scores[again] /= 2

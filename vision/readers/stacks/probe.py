@@ -74,10 +74,6 @@ class Hypotheses:
         """The centres of the tips, (n, 3)."""
         return np.column_stack([self.x_mm, self.y_mm, self.tip_mm])
 
-    def subset(self, index: npt.NDArray[np.int64]) -> Hypotheses:
-        """Return the hypotheses at some indices."""
-        return Hypotheses(self.x_mm[index], self.y_mm[index], self.tip_mm[index], self.turned[index])
-
 
 @dataclass(frozen=True, eq=False)
 class Support:
@@ -110,7 +106,14 @@ class Probe:
         self._points = np.concatenate([tips, sides, faces, over, under])
 
     def tips(
-        self, camera: StackCamera, picture: FloatImage, middle: FloatArray, tips_mm: FloatArray, tried: FloatArray
+        self,
+        camera: StackCamera,
+        picture: FloatImage,
+        middle: FloatArray,
+        tips_mm: FloatArray,
+        tried: FloatArray,
+        *,
+        coarse: bool = False,
     ) -> FloatArray:
         """Return the contrast of the tip alone, (n, m), for each of several positions near a centre.
 
@@ -122,12 +125,16 @@ class Probe:
         slopes = camera.slopes(hypotheses.tips_mm)
         offsets = (tried - middle[:, None, :2]).astype(np.float32) @ slopes[:, :, :2].transpose(0, 2, 1)
         middles = self._pixels(camera, hypotheses, self._facing(camera, hypotheses), count)[:, None]
+        if coarse:
+            count //= len(_ACROSS)
+            middles = np.ascontiguousarray(middles[:, :, len(_ACROSS) // 2 :: len(_ACROSS)])
+        weights = _COARSE_TIP if coarse else _TIP
         offsets = np.ascontiguousarray(offsets)[:, :, None]
         found = np.empty(tried.shape[:2])
         for begin in range(0, len(found), _AT_ONCE):
             chosen = slice(begin, begin + _AT_ONCE)
             levels = sample_levels(picture, add_offsets(middles[chosen], offsets[chosen]))
-            found[chosen] = _tip_contrast(levels.reshape(-1, count, CHANNELS)).reshape(found[chosen].shape)
+            found[chosen] = _tip_contrast(levels.reshape(-1, count, CHANNELS), weights).reshape(found[chosen].shape)
         return found
 
     def evaluate(self, camera: StackCamera, picture: FloatImage, hypotheses: Hypotheses) -> Support:
@@ -144,7 +151,7 @@ class Probe:
         contrast = np.minimum(_lengths(over - under), _MOST_FOOT_CONTRAST)
         noise = np.sqrt(spread[1] + spread[2])
         return Support(
-            _tip_contrast(levels),
+            _tip_contrast(levels, _TIP),
             (np.sqrt(spread[0]) * weights).sum(axis=0),
             ((contrast - 0.5 * noise) * weights).sum(axis=0),
             (beside * weights[:, None]).sum(axis=0).T + USUAL_LEVEL,
@@ -195,13 +202,17 @@ def tip_widths_mm(camera: StackCamera, picture: FloatImage, hypotheses: Hypothes
     return np.asarray((widths * weights).sum(axis=1) / weights.sum(axis=1), dtype=np.float64)
 
 
-def _tip_contrast(levels: FloatImage) -> FloatArray:
-    """Return the difference of tips from their surroundings minus the unevenness of both, in grey levels."""
+def _tip_contrast(levels: FloatImage, weights: tuple[FloatImage, FloatImage]) -> FloatArray:
+    """Return the difference of tips from their surroundings minus the unevenness of both, in grey levels.
+
+    ``weights`` are those of the first points' means and squares.
+    """
     # products with few rows of weights are many times faster than means over short axes, and so is a long last axis
-    flat = levels[:, : _TIP_POINTS + _SIDE_POINTS].reshape(len(levels), -1) - np.float32(USUAL_LEVEL)
-    means = np.ascontiguousarray((flat @ _MEANS).T).reshape(-1, 3, len(levels))
+    of_means, of_squares = weights
+    flat = levels.reshape(len(levels), -1)[:, : len(of_means)] - np.float32(USUAL_LEVEL)
+    means = np.ascontiguousarray((flat @ of_means).T).reshape(-1, 3, len(levels))
     tip, sides, rims, beside = means[:1], means[1:5], means[5:9], means[9:]
-    spread = np.sqrt(np.maximum(((flat * flat) @ _SQUARES).T - (means[:5] ** 2).sum(axis=1), 0.0))
+    spread = np.sqrt(np.maximum(((flat * flat) @ of_squares).T - (means[:5] ** 2).sum(axis=1), 0.0))
     apart = np.minimum(_lengths(tip - sides), _MOST_CONTRAST)
     edge = np.minimum(_lengths(rims - beside), _MOST_CONTRAST)
     uneven = spread[0] + 0.3 * spread[1:].mean(axis=0)
@@ -215,21 +226,18 @@ def _lengths(differences: npt.NDArray[np.floating]) -> FloatImage:
     return np.asarray(np.sqrt(first * first + second * second + third * third), dtype=np.float32)
 
 
-def _weights() -> tuple[FloatImage, FloatImage]:
+def _tip_weights(across: int) -> tuple[FloatImage, FloatImage]:
     """Return weights that give the means of tip, sides, rims and what is beside them, and the mean squares of the first
-    five.
+    five, from rows of so many points.
 
     They multiply levels flattened from points by channels.
     """
-    sides, rows = 4, len(_BESIDE_MM)
-    points = np.arange(_TIP_POINTS + _SIDE_POINTS)
-    on_tip = points < _TIP_POINTS
-    side = np.where(on_tip, points // (_TIP_POINTS // sides), (points - _TIP_POINTS) // (_SIDE_POINTS // sides))
-    row = np.where(
-        on_tip,
-        points // len(_ACROSS) % (_TIP_POINTS // sides // len(_ACROSS)),
-        (points - _TIP_POINTS) // len(_ACROSS) % rows,
-    )
+    sides, tip_rows, side_rows = 4, 2, len(_BESIDE_MM)
+    tips = sides * tip_rows * across
+    points = np.arange(tips + sides * side_rows * across)
+    on_tip = points < tips
+    side = np.where(on_tip, points // (tip_rows * across), (points - tips) // (side_rows * across))
+    row = np.where(on_tip, points // across % tip_rows, (points - tips) // across % side_rows)
     chosen = [on_tip]
     chosen += [~on_tip & (side == each) for each in range(sides)]
     chosen += [on_tip & (side == each) & (row == 1) for each in range(sides)]
@@ -277,5 +285,5 @@ def turned_to_all_sides(side: FloatArray) -> FloatArray:
     return np.concatenate(turned)
 
 
-_MEANS, _SQUARES = _weights()
+_TIP, _COARSE_TIP = _tip_weights(len(_ACROSS)), _tip_weights(1)
 _PART_MEANS, _PART_SQUARES = _part_weights()

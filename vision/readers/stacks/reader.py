@@ -26,7 +26,7 @@ from vision.readers.stacks.search import Top, TopSearch, possible_tops
 CAPPED_FROM = 3
 """Minimum number of pieces on the large one below a black top: it caps a tower of large, medium and small."""
 
-FIRST_SPOTS, SURE_TIP = 2, 4.5
+FIRST_SPOTS, SURE_TIP = 1, 4.5
 """Number of a place's spots that the network evaluates first; the others are skipped if one of these is a tip with such
 log-odds.
 """

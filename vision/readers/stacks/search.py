@@ -78,16 +78,14 @@ class SearchSettings:
     """Cost, in grey levels, of half a squared standard deviation ..."""
     rigid_cost: float = 7.0
     """... and the same for a bare large one, whose tip is exactly above its base."""
-    near_starts: int = 4
+    near_starts: int = 3
     """Number of the first search's best positions near the large one's centre that the second search refines ..."""
-    far_starts: int = 2
+    far_starts: int = 1
     """... and of the best ones further off."""
     near_looked_at: int = 3
     """Number of the second search's best positions near the centre whose faces and base are evaluated too ..."""
     far_looked_at: int = 2
-    """... and of the best ones further off, each ..."""
-    twists: int = 3
-    """... at this many rotations."""
+    """... and of the best ones further off."""
     thorough: int = 2
     """How many times as many positions a thorough search follows up. Higher: slower, and fewer tips are missed."""
     worth_looking: float = 60.0
@@ -177,7 +175,6 @@ class TopSearch:
         none, reach_mm, step_mm = np.zeros(1), settings.top_reach_mm, settings.top_step_mm
         steps, thirds = np.arange(-reach_mm, reach_mm + 0.1, step_mm), step_mm * np.array([-1.0, 0.0, 1.0]) / 3
         self._wide, self._fine = _grid(steps, steps, none), _grid(thirds, thirds, none)
-        self._twists = _grid(none, none, settings.twist * np.linspace(-1, 1, settings.twists))
 
     def feet(self, camera: StackCamera, picture: FloatImage, places: Sequence[str]) -> FloatArray:
         """Return the position of each place's large pyramid: x and y in mm and the angle, (n, 3)."""
@@ -285,12 +282,12 @@ class TopSearch:
         middle = feet[numbers]
         tips = self._surface.height_mm + np.array([self._pieces.tip_mm(size, count) for count in counts])
         tried, contrast = middle[:, None], np.zeros((len(middle), 1))
-        for offsets, near, far in (
-            (self._wide, settings.near_starts, settings.far_starts),
-            (self._fine, settings.near_looked_at, settings.far_looked_at),
+        for offsets, near, far, coarse in (
+            (self._wide, settings.near_starts, settings.far_starts, True),
+            (self._fine, settings.near_looked_at, settings.far_looked_at, False),
         ):
             tried = _around_each(tried, offsets)
-            contrast = self._probes[size].tips(camera, picture, middle, tips, tried[..., :2])
+            contrast = self._probes[size].tips(camera, picture, middle, tips, tried[..., :2], coarse=coarse)
             contrast -= settings.off_centre_cost * self._half_squared_deviation(tried, middle, counts)
             beside = self._is_near(tried, middle)
             ranks = [
@@ -308,52 +305,77 @@ class TopSearch:
         return np.asarray(np.abs(tried[..., :2] - middle[:, None, :2]).max(axis=2) < most_mm)
 
     def _evaluate(self, camera: StackCamera, picture: FloatImage, one: _TipPositions) -> list[list[Top]]:
-        """Return the best top of each row, and the best near the large one's centre, by all signs."""
-        settings = self._settings
-        size, counts, middle = one.size, one.counts, one.middle
-        if not len(counts):
+        """Return the best top of each row, and the best near the large one's centre, by all signs.
+
+        Both are chosen as if nothing were twisted, and then twisted.
+        """
+        settings, (rows, most) = self._settings, one.tried.shape[:2]
+        if not rows:
             return []
-        tried = _around_each(one.tried, self._twists)
-        support = self._probes[size].evaluate(camera, picture, _hypotheses(tried, one.tips_mm))
-        on_board = ((size == "L") & (counts == 0))[:, None]
-        foot = np.where(on_board, settings.usual_foot, support.foot.reshape(tried.shape[:2]))
-        contrast = support.tip.reshape(foot.shape) - settings.unevenness_cost * support.unevenness.reshape(foot.shape)
-        cost: FloatArray = np.where(on_board, settings.rigid_cost, settings.off_centre_cost)
-        contrast += settings.foot_gain * foot - cost * self._half_squared_deviation(tried, middle, counts)
-        near = np.where(self._is_near(tried, middle), contrast, -np.inf)
+        each = np.arange(rows)[:, None]
+        contrast, levels = self._contrasts(camera, picture, one, np.repeat(each, most), one.tried.reshape(-1, 3))
+        contrast, levels = contrast.reshape(rows, most), levels.reshape(rows, most, 3)
+        near = np.where(self._is_near(one.tried, one.middle), contrast, -np.inf)
         best = np.stack([contrast.argmax(axis=1), near.argmax(axis=1)], axis=1)
-        rows = np.arange(len(counts))[:, None]
-        places, contrasts = tried[rows, best], contrast[rows, best]
+        found, contrast, levels = one.tried[each, best], contrast[each, best], levels[each, best]
         # mostly the best of all is the best near the centre
-        twice = np.stack([np.zeros(len(best), dtype=np.bool_), best[:, 0] == best[:, 1]], axis=1)
+        same = best[:, 0] == best[:, 1]
+        row, which = np.nonzero(np.stack([np.ones_like(same), ~same], axis=1))
+        straight = found[row, which]
+        for twist in (-settings.twist, settings.twist):
+            twisted = straight + np.array([0.0, 0.0, twist])
+            of_twisted, their_levels = self._contrasts(camera, picture, one, row, twisted)
+            better = of_twisted > contrast[row, which]
+            at = row[better], which[better]
+            found[at], contrast[at], levels[at] = twisted[better], of_twisted[better], their_levels[better]
         widths = np.empty(best.shape)
-        measured = _hypotheses(places, one.tips_mm).subset(np.flatnonzero(~twice))
-        widths[~twice] = tip_widths_mm(camera, picture, measured)
-        widths[:, 1] = np.where(twice[:, 1], widths[:, 0], widths[:, 1])
-        levels = support.levels.reshape(*foot.shape, 3)[rows, best]
-        tip_mm = self._pieces.sizes[size].base_mm * TIP_SHARE
+        widths[row, which] = tip_widths_mm(camera, picture, _hypotheses(found[row, which], one.tips_mm[row]))
+        for values in (found, contrast, levels, widths):
+            values[same, 1] = values[same, 0]
+        tip_mm = self._pieces.sizes[one.size].base_mm * TIP_SHARE
         spread = settings.width_spread_mm - settings.surer_for_each_mm * tip_mm
         strange = ((widths - settings.width_floor_mm - settings.width_share * tip_mm) / spread) ** 2 / 2
-        likely = contrasts / settings.levels_a_unit - settings.piece_cost * counts[:, None]
+        likely = contrast / settings.levels_a_unit - settings.piece_cost * one.counts[:, None]
         likely -= np.minimum(settings.width_weight * strange, settings.most_width_cost) + np.log(spread)
         return [
             [
                 Top(
-                    size,
-                    int(counts[row]),
-                    float(places[row, which, 0]),
-                    float(places[row, which, 1]),
+                    one.size,
+                    int(one.counts[row]),
+                    float(found[row, which, 0]),
+                    float(found[row, which, 1]),
                     float(one.tips_mm[row]),
-                    float(places[row, which, 2]),
+                    float(found[row, which, 2]),
                     float(likely[row, which]),
-                    float(contrasts[row, which]),
+                    float(contrast[row, which]),
                     float(widths[row, which]),
                     levels[row, which],
                 )
                 for which in range(2)
             ]
-            for row in range(len(counts))
+            for row in range(rows)
         ]
+
+    def _contrasts(
+        self,
+        camera: StackCamera,
+        picture: FloatImage,
+        one: _TipPositions,
+        row: npt.NDArray[np.int64],
+        tried: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the combined support, in grey levels (n,), for tops of some rows at positions (n, 3), and the levels
+        of their faces, (n, 3).
+        """
+        settings = self._settings
+        counts, middle = one.counts[row], one.middle[row]
+        support = self._probes[one.size].evaluate(camera, picture, _hypotheses(tried, one.tips_mm[row]))
+        on_board = (one.size == "L") & (counts == 0)
+        foot = np.where(on_board, settings.usual_foot, support.foot)
+        cost = np.where(on_board, settings.rigid_cost, settings.off_centre_cost)
+        contrast = support.tip - settings.unevenness_cost * support.unevenness + settings.foot_gain * foot
+        contrast -= cost * self._half_squared_deviation(tried[:, None], middle, counts)[:, 0]
+        return contrast, support.levels
 
     def _half_squared_deviation(
         self, tried: FloatArray, middle: FloatArray, counts: npt.NDArray[np.int64]
@@ -377,7 +399,6 @@ def _around_each(tried: FloatArray, offsets: FloatArray) -> FloatArray:
     return np.asarray((tried[:, :, None] + offsets).reshape(len(tried), -1, 3))
 
 
-def _hypotheses(tried: FloatArray, tips: FloatArray) -> Hypotheses:
-    """Return hypotheses for all tried positions, (n, m, 3), at the heights of their tips."""
-    flat = tried.reshape(-1, 3)
-    return Hypotheses(flat[:, 0], flat[:, 1], np.repeat(tips, tried.shape[1]), flat[:, 2])
+def _hypotheses(tried: FloatArray, tips_mm: FloatArray) -> Hypotheses:
+    """Return hypotheses at positions (n, 3), with tips at these heights (n,)."""
+    return Hypotheses(tried[:, 0], tried[:, 1], tips_mm, tried[:, 2])

@@ -82,3 +82,12 @@ def test_views_tell_steepness_and_distance() -> None:
     assert near[0] == pytest.approx(0.0, abs=0.01)
     assert far[0] == pytest.approx(np.sin(np.radians(40)), abs=0.02)
     assert near[1] > 1.8 * far[1]
+
+
+def test_projections_are_matrices_of_where_points_appear() -> None:
+    crops = StackCrops(CAMERA, looking_at(620.0, 25.0, -60.0), BOARD)
+    points = np.array([[10.0, -40.0, 20.0], [0.0, 35.0, 61.0]])
+    places = ["b2", "c4"]
+    for place, matrix in zip(places, crops.projections(places), strict=True):
+        column, row, depth = matrix @ np.column_stack([points, np.ones(2)]).T
+        assert np.column_stack([column, row]) / depth[:, None] == pytest.approx(crops.pixels(place, points))

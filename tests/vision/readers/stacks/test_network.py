@@ -62,7 +62,7 @@ def test_it_gives_probabilities() -> None:
     assert np.exp(logs).sum(axis=1) == pytest.approx(1.0)
 
 
-def test_a_stack_and_its_mirror_image_are_told_alike() -> None:
+def test_a_doubtful_stack_and_its_mirror_image_are_told_alike() -> None:
     board, pieces = pictures.LAYOUT.board, PyramidPieces.on(pictures.LAYOUT.board)
     crops = StackCrops(pictures.camera("010.jpg"), pictures.pose("010.jpg"), board)
     stacks = {place: stack_of(stack) for place, stack in pictures.EXPECTED["010.jpg"]["stacks"].items()}
@@ -75,10 +75,12 @@ def test_a_stack_and_its_mirror_image_are_told_alike() -> None:
     sides, views = flatten_sides(crops, cut, list(stacks), tips, turned), crops.views(list(stacks))
     logs = shipped().log_probabilities(sides, views, turned)
     mirrored = shipped().log_probabilities(mirror_sides(sides), views, -turned)
-    tip = (tip_log_odds(logs) > 0) & (tip_log_odds(mirrored) > 0)
-    assert tip.sum() > len(tips) / 3
-    assert mirrored[tip] == pytest.approx(logs[tip], abs=1e-3)
-    assert (np.abs(mirrored - logs).max(axis=1) > 0.01).any(), "what is no tip is looked at once"
+    doubtful = np.maximum(logs, mirrored).max(axis=1) < np.log(0.8)
+    doubtful &= (tip_log_odds(logs) > 0) & (tip_log_odds(mirrored) > 0)
+    assert doubtful.sum() > 1
+    assert mirrored[doubtful] == pytest.approx(logs[doubtful], abs=1e-3)
+    clear = np.minimum(logs, mirrored).max(axis=1) > np.log(0.95)
+    assert (np.abs(mirrored - logs)[clear].max(axis=1) > 0.01).any(), "what is clear is looked at once"
 
 
 def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:

@@ -128,6 +128,20 @@ def test_a_tip_stands_out_most_where_it_is(seen: Seen, one: Drawn) -> None:
     assert found[len(found) // 2] == pytest.approx(exact, abs=2.5), "near the middle pixels move evenly"
 
 
+@pytest.mark.parametrize("one", STACKS, ids=lambda one: one.place)
+def test_a_third_of_the_points_tells_roughly_where_a_tip_is(front: Seen, one: Drawn) -> None:
+    steps = np.arange(-3.0, 3.1, 1.0)
+    ways = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(1, -1, 2)
+    tip = one.tip_mm
+    middle, tried = np.array([[*tip[:2], one.turned]]), tip[:2] + ways
+    probe = Probe(PIECES.sizes[one.stack[-1][0]])
+    coarse = probe.tips(front.camera, front.picture, middle, tip[2:], tried, coarse=True)[0]
+    exact = probe.tips(front.camera, front.picture, middle, tip[2:], tried)[0]
+    assert np.abs(ways[0, coarse.argmax()]).max() <= 1.0
+    assert np.corrcoef(coarse, exact)[0, 1] > 0.9
+    assert (coarse != exact).any()
+
+
 def test_nothing_stands_out_on_a_bare_board(front: Seen) -> None:
     bare = front.camera.picture(picture_of([], front.pose))
     for size in PIECES.sizes.values():
