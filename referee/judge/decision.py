@@ -223,7 +223,9 @@ def decide(
 
 def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Forbid what no legal turn explains."""
-    if case.explains_all_shown or case.illegal_lead < case.needed_lead(case.shown) or _lacks_one_sensor(case):
+    if case.explains_all_shown or case.illegal_lead < case.needed_lead(case.shown):
+        return None
+    if _lacks_one_sensor(case) or _is_illegible(case):
         return None
     # Explanations that contradict a certain place were not considered, so the lead may be overstated.
     settings = case.context.settings
@@ -238,6 +240,13 @@ def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
     is_whole = best.kind in {ExplanationKind.TURN, ExplanationKind.TWO_TURNS}
     one_elsewhere = len(doubtful) == 1 and doubtful.isdisjoint(place for place, _ in best.changes)
     return is_whole and one_elsewhere and all(case.seen.only_sensed(place) for place in doubtful)
+
+
+def _is_illegible(case: Candidates[StateT, TurnT]) -> bool:
+    """Return whether a cell of a sheet that contradicts the turns holds no clear sign; it may be an object."""
+    margin = case.context.settings.margin
+    marks = (case.seen.places[place] for place, _ in case.shown if place in case.doubtful)
+    return case.context.handwriting > 0 and any(one.certainty < margin for one in marks)
 
 
 def _depends_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:

@@ -14,19 +14,25 @@ from referee.judge import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
-from vision.reading import DieReading, RollReading
+from vision.reading import DieReading, PlaceReading, RollReading
 
 NUMBER_DROP: Any = load("number-drop")
 BLOKUS: Any = load("blokus-dice")
 
 
-def may_loop(dropped: int = 2) -> Any:
-    """A position of two in which so many have dropped three equal digits side by side and may draw a loop."""
+def rolled(*faces: str) -> Any:
+    """A position of two in Number Drop: one digit each, and this roll."""
     state = NUMBER_DROP.rules.new()
     state = NUMBER_DROP.dice.rolled(state, NUMBER_DROP.dice.possible_rolls(state)[0].roll)
     for player in ("p1", "p2"):
         state = NUMBER_DROP.rules.apply(state, NUMBER_DROP.notation.parse_turn(state, f"g1={player[1]}", player))
-    state = NUMBER_DROP.dice.rolled(state, Roll(("1", "1", "1", "*", "I")))
+    state: Any = NUMBER_DROP.dice.rolled(state, Roll(faces))
+    return state
+
+
+def may_loop(dropped: int = 2) -> Any:
+    """A position of two in which so many have dropped three equal digits side by side and may draw a loop."""
+    state = rolled("1", "1", "1", "*", "I")
     for player in ("p1", "p2")[:dropped]:
         turn = NUMBER_DROP.notation.parse_turn(state, "a1=1,b1=1,c1=1,d1=1", player)
         state = NUMBER_DROP.rules.apply(state, turn)
@@ -171,14 +177,9 @@ def test_what_was_taken_back_does_not_count_again_while_it_is_still_there() -> N
 
 
 def judged_after(roll: tuple[str, ...], written: dict[str, str]) -> Any:
-    """The ruling on what p1 wrote, at rest, after a roll of Number Drop by two."""
-    state = NUMBER_DROP.rules.new()
-    state = NUMBER_DROP.dice.rolled(state, NUMBER_DROP.dice.possible_rolls(state)[0].roll)
-    for player in ("p1", "p2"):
-        state = NUMBER_DROP.rules.apply(state, NUMBER_DROP.notation.parse_turn(state, f"g1={player[1]}", player))
-    state = NUMBER_DROP.dice.rolled(state, Roll(roll))
-    judged = JudgedGame(NUMBER_DROP, belief=(state,))
-    return judged.consider(drawn(NUMBER_DROP, state, written), Trigger.RESTED)
+    """The ruling on what p1 wrote, at rest, after a roll."""
+    state = rolled(*roll)
+    return JudgedGame(NUMBER_DROP, belief=(state,)).consider(drawn(NUMBER_DROP, state, written), Trigger.RESTED)
 
 
 @pytest.mark.parametrize(
@@ -202,3 +203,14 @@ def test_a_digit_in_place_of_a_star_is_accepted_only_if_it_is_clear(nine: str, k
 def test_a_cell_that_is_written_or_empty_needs_no_clearer_hand() -> None:
     written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": "digit 6", "p1.e3": "digit 5 95%"}
     assert judged_after(("1", "2", "4", "6", "I"), written).verdict.kind is VerdictKind.ILLEGAL
+
+
+@pytest.mark.parametrize(("clear", "kind"), [(0.8, VerdictKind.AMBIGUOUS), (0.98, VerdictKind.ILLEGAL)])
+def test_a_mark_that_cannot_be_read_is_no_fault(clear: float, kind: VerdictKind) -> None:
+    state = rolled("1", "2", "4", "6", "I")
+    mark = {**dict.fromkeys(NUMBER_DROP.looks, 1e-4), "digit 5": clear, "digit 6": 0.99 - clear}
+    readings = drawn(NUMBER_DROP, state)
+    shown = [replace(one, places={**one.places, "p2.e9": PlaceReading(mark)}) for one in readings]
+    verdict = JudgedGame(NUMBER_DROP, belief=(state,)).consider(shown, Trigger.RESTED).verdict
+    assert verdict.kind is kind
+    assert "p2.e9" in verdict.places
