@@ -84,6 +84,9 @@ def test_a_doubtful_disc_is_red_and_says_how_doubtful(seen: dict[str, DiscSighti
     sure = replace(seen["f6"], ball_log_odds=-1.0)
     assert inked(drawn({"f6": sure}), GREEN).sum() < inked(drawn({"f6": seen["f6"]}), GREEN).sum()
     assert not inked(drawn({"f6": sure}), BLUE).any()
+    slight = drawn({"f6": replace(seen["f6"], ball_log_odds=0.6)})
+    assert inked(slight, BLUE).any()
+    assert inked(slight, GREEN).sum() > inked(drawn({"f6": sure}), GREEN).sum(), "the ball is in its name"
 
 
 def test_names_stand_beside_the_discs_and_the_picture_stays_as_it_was(seen: dict[str, DiscSighting]) -> None:
