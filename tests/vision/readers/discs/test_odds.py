@@ -37,7 +37,13 @@ def colour(light: Sequence[float]) -> np.ndarray:
     return colour_of_shares(np.array(light) + DARK_FLOOR)
 
 
-LOOKS = DiscAppearance({"red": DiscColours(colour(RED), colour(DARK)), "blue": DiscColours(colour(BLUE), colour(PALE))})
+LOOKS = DiscAppearance(
+    {
+        "red": DiscColours(colour(RED), colour(DARK)),
+        "blue": DiscColours(colour(BLUE), colour(PALE)),
+        "white": DiscColours(colour(PALE), colour(RED)),
+    }
+)
 STANDING = (
     Drawn("a1", RED),
     Drawn("b1", RED),
@@ -229,6 +235,7 @@ ODD = (
     Drawn("e2", (0.06, 0.12, 0.5), (9.0, 4.5)),
     Drawn("f4", (0.5, 0.25, 0.15), (-8.5, 3.0), ball=DARK),
     Drawn("g5", BLUE, ball=RED),
+    Drawn("b3", PALE),
 )
 
 EVEN = tuple(Drawn(f"{column}{row}", RED) for row in (2, 4) for column in "abcdefg")
