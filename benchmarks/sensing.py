@@ -36,7 +36,7 @@ from rich.table import Table
 from benchmarks.parts.command_line import counting_bar
 from engine.registry import load
 from engine.values import EMPTY, Place
-from referee.judge import Belief, JudgeContext, Trigger, believe_person, judge
+from referee.judge import Belief, JudgeContext, Trigger, judge, override_belief
 from referee.judge.explorer import apply_turn
 from referee.judge.verdict import VerdictKind
 from referee.sensing.readers import FusedReader, SensorReader
@@ -191,7 +191,7 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
     scripted.show(clock_s, errors, game.table.appearance(world))
     belief, ruling = judge(context, belief, _look(readers[inputs], clock_s), Trigger.RESTED)
     if ruling.verdict.kind is not VerdictKind.UNCHANGED:
-        belief = believe_person(context, belief, (known,))
+        belief = override_belief(context, belief, (known,))
     for _ in range(turns):
         legal = game.rules.legal_turns(world)
         if not legal:
@@ -219,7 +219,7 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
         played.counts["named a fault"] += ruling.verdicts[-1].kind is VerdictKind.ILLEGAL
         if not accepted or game.table.appearance(belief.states[0]) != looks:
             states = apply_turn(game, belief.states, turn) if not accepted else (after,)
-            belief = believe_person(context, belief, states or (after,), turn.places)
+            belief = override_belief(context, belief, states or (after,), turn.places)
         for reader in (alone, both):
             reader.believed(looks)
         clock_s += 10.0

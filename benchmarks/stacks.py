@@ -38,7 +38,7 @@ from benchmarks.parts.command_line import figures, picture_size
 from benchmarks.parts.soak.game import looks_of_pieces
 from engine.registry import load
 from engine.values import Roll
-from referee.judge import Belief, JudgeContext, Trigger, believe_person, judge
+from referee.judge import Belief, JudgeContext, Trigger, judge, override_belief
 from referee.judge.pooled_reading import pool
 from referee.judge.stack_evidence import compare_with_earlier_stacks
 from referee.judge.verdict import VerdictKind
@@ -112,7 +112,7 @@ def touches(
     """
     game, side = context.game, context.settings.side
     seen = pool(readings, game.places, game.looks, context.settings.probability_floor)
-    judged, known = compare_with_earlier_stacks(seen, belief.senses.stacks).places, belief.senses.stacks
+    judged, known = compare_with_earlier_stacks(seen, belief.observations.stacks).places, belief.observations.stacks
     for place, before, now in zip(game.places, belief.states[0].stacks, after.stacks, strict=True):
         one = judged.get(place)
         if one is None or one.touched is None or one.picture is None:
@@ -127,7 +127,7 @@ def answered(
 ) -> Belief[Any, Any]:
     """The belief once a person has said how the stacks are, on the places asked about and all others."""
     others = [place for place in context.game.places if place not in asked]
-    return believe_person(context, belief, (state,), list(asked), besides=others)
+    return override_belief(context, belief, (state,), list(asked), unchanged=others)
 
 
 @click.command(help=__doc__)

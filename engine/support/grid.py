@@ -88,7 +88,7 @@ class Grid:
             for square in range(self.squares)
         )
 
-    def beside(self, squares: int) -> int:
+    def adjacent_to(self, squares: int) -> int:
         """Return the set of squares that share a side with any of ``squares``."""
         return self._sideways(squares) | (squares << self.columns & self.every) | (squares >> self.columns)
 
@@ -99,13 +99,13 @@ class Grid:
 
     def around(self, squares: int) -> int:
         """Return the set of squares a king's step from any of ``squares``."""
-        return self.beside(squares) | self.diagonal_to(squares)
+        return self.adjacent_to(squares) | self.diagonal_to(squares)
 
     def patch(self, start: int, squares: int) -> int:
         """Return the members of ``squares`` that are connected by sides with the set ``start``, which is among them."""
         reached, grown = 0, start
         while grown != reached:
-            reached, grown = grown, (grown | self.beside(grown)) & squares
+            reached, grown = grown, (grown | self.adjacent_to(grown)) & squares
         return reached
 
     def patches(self, squares: int) -> Iterator[int]:

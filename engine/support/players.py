@@ -76,7 +76,7 @@ def format_announcement(announcement: Announcement) -> str:
     return f"{announcement.player or EVERYONE}:{announcement.kind}"
 
 
-def told_announcement(announcement: Announcement) -> str:
+def describe_announcement(announcement: Announcement) -> str:
     """Describe an announcement: ``Gold resigns.``, ``Draw agreed.``, ``Black announces anti-play.``"""
     if announcement.kind == RESIGN:
         return f"{capitalized(str(announcement.player))} resigns."

@@ -12,7 +12,7 @@ from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
 from engine.support.breaches import told
 from engine.support.chance import format_roll
-from engine.support.players import DRAW, format_announcement, parse_announcement, told_announcement
+from engine.support.players import DRAW, describe_announcement, format_announcement, parse_announcement
 from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Roll
 from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Entry
 from referee.errors import CorrectionError
@@ -143,7 +143,7 @@ def _sentence(game: Game[Any, Any], step: Any) -> str:
     if isinstance(step, Roll):
         return f"{format_roll(step)} is rolled."
     if isinstance(step, Announcement):
-        return told_announcement(step)
+        return describe_announcement(step)
     return game.notation.describe(step)
 
 
@@ -151,13 +151,13 @@ def _sentence(game: Game[Any, Any], step: Any) -> str:
 class AppliedCorrection:
     """The result of a correction: the new states, the corrected places, and the reply.
 
-    ``besides`` are the places that a whole position leaves unchanged.
+    ``unchanged`` are the places that a whole position leaves unchanged.
     """
 
     states: tuple[Any, ...]
     places: tuple[Place, ...]
     sentence: str
-    besides: tuple[Place, ...] = ()
+    unchanged: tuple[Place, ...] = ()
 
 
 def apply_correction(
@@ -178,8 +178,8 @@ def apply_correction(
     if not parts:
         parts = ["the position stands" if correction.position else f"{states[0].to_move} plays next"]
     why = f" ({correction.why})" if correction.why else ""
-    besides = tuple(place for place in game.places if place not in places) if correction.position else ()
-    return AppliedCorrection(states, places, f"{correction.by} says: {', '.join(parts)}{why}.", besides)
+    unchanged = tuple(place for place in game.places if place not in places) if correction.position else ()
+    return AppliedCorrection(states, places, f"{correction.by} says: {', '.join(parts)}{why}.", unchanged)
 
 
 def _states(

@@ -21,7 +21,7 @@ Pure: time comes from the readings. A player says that a turn is over, and a rea
 True
 """
 
-from referee.judge.belief import Belief, believe_person
+from referee.judge.belief import Belief, override_belief
 from referee.judge.explorer import JudgeContext
 from referee.judge.judge import begin, judge
 from referee.judge.settings import JudgeSettings, Trigger
@@ -40,7 +40,7 @@ __all__ = [
     "StableView",
     "Trigger",
     "begin",
-    "believe_person",
     "blocking_hindrance",
     "judge",
+    "override_belief",
 ]

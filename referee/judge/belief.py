@@ -97,7 +97,7 @@ def _still_shows(seen: PooledPlace, look: str, believed: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Senses:
+class Observations:
     """What the camera and the sensors showed at the latest look.
 
     ``looked`` is what each visible place showed at ``looked_s``; ``sensed`` what the sensors reported; ``disputed`` the
@@ -117,17 +117,17 @@ class Senses:
     misread: Misreadings = field(default_factory=dict)
     stacks: Mapping[Place, KnownStack] = field(default_factory=dict)
 
-    def after_sensing(self, seen: PooledReading) -> Senses:
+    def after_sensing(self, seen: PooledReading) -> Observations:
         """Return a copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
         doubted = {place: says for place, says in self.doubted.items() if seen.sensed.get(place, says) == says}
         return replace(self, sensed=seen.sensed, doubted=doubted)
 
-    def after_looking(self, seen: PooledReading) -> Senses:
+    def after_looking(self, seen: PooledReading) -> Observations:
         """Return a copy updated by a look at the visible places."""
         dice = seen.dice or self.dice
         return replace(self, looked=seen.places, disputed=seen.disputed, looked_s=seen.time_s, dice=dice)
 
-    def doubting_sensors(self, sensed: Mapping[Place, bool], believed: Appearance) -> Senses:
+    def doubting_sensors(self, sensed: Mapping[Place, bool], believed: Appearance) -> Observations:
         """Ignore sensors that contradict the believed table until their value changes."""
         wrong = {place: says for place, says in sensed.items() if says != (believed[place] != EMPTY)}
         return replace(self, doubted={**self.doubted, **wrong})
@@ -151,7 +151,7 @@ class Belief(Generic[StateT, TurnT]):
     fault: faults.StandingFault | None = None
     set_aside: frozenset[Place] = frozenset()
     override: Override = Override()
-    senses: Senses = Senses()
+    observations: Observations = Observations()
     dice: SeenDice | None = None
 
     @classmethod
@@ -161,8 +161,8 @@ class Belief(Generic[StateT, TurnT]):
 
     def with_states(self, states: Sequence[StateT], ignoring_sides: Sequence[StateT] = ()) -> Belief[StateT, TurnT]:
         """Believe other states, and forget what was said about the previous ones."""
-        senses = replace(self.senses, since_s=self.senses.looked_s)
-        return Belief(tuple(states), tuple(ignoring_sides or states), senses=senses, dice=self.dice)
+        observations = replace(self.observations, since_s=self.observations.looked_s)
+        return Belief(tuple(states), tuple(ignoring_sides or states), observations=observations, dice=self.dice)
 
     def with_question(self, changes: Changes) -> Belief[StateT, TurnT]:
         """Return a copy that remembers a question about changes, which a second press answers."""
@@ -170,7 +170,7 @@ class Belief(Generic[StateT, TurnT]):
 
     def doubting_sensors(self, sensed: Mapping[Place, bool], believed: Appearance) -> Belief[StateT, TurnT]:
         """Ignore sensors that contradict the believed table until their value changes."""
-        return replace(self, senses=self.senses.doubting_sensors(sensed, believed))
+        return replace(self, observations=self.observations.doubting_sensors(sensed, believed))
 
     def with_stacks_of(
         self, context: JudgeContext[StateT, TurnT], seen: Mapping[Place, PooledPlace], *, settled: bool = True
@@ -182,61 +182,61 @@ class Belief(Generic[StateT, TurnT]):
         state = self.states[0]
         kept = {
             place: one
-            for place, one in unchanged_stacks(context.game, state, self.senses.stacks).items()
+            for place, one in unchanged_stacks(context.game, state, self.observations.stacks).items()
             if place not in seen or (not settled and (seen[place].touched or 0.0) > 0)
         }
         stacks = stacks_as_believed(context.game, state, seen) | kept
-        return replace(self, senses=replace(self.senses, stacks=stacks))
+        return replace(self, observations=replace(self.observations, stacks=stacks))
 
     def with_places_confirmed(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
         """Take a person's word that these places are as believed; they are ignored until they look so again."""
         return replace(self, set_aside=self.set_aside | frozenset(places), fault=None)
 
 
-def believe_person(
+def override_belief(
     context: JudgeContext[StateT, TurnT],
     belief: Belief[StateT, TurnT],
     states: Sequence[StateT],
     places: Sequence[Place] = (),
     *,
-    besides: Sequence[Place] = (),
+    unchanged: Sequence[Place] = (),
     undone: Sequence[StateT] = (),
     fault: Verdict | None = None,
 ) -> Belief[StateT, TurnT]:
-    """Believe a person: ``states`` hold from here, whatever the camera says.
+    """Return the belief after a correction by a person: ``states`` hold from here, whatever the camera says.
 
     The previous states and those ``undone`` are not accepted again as a turn until the table has shown something else
     or a player declares it. Where one of ``places`` looks different at the next look, the camera is ignored there until
-    it shows a third look or somebody plays there; earlier corrections of other places still hold. ``besides`` are
+    it shows a third look or somebody plays there; earlier corrections of other places still hold. ``unchanged`` are
     places that the person left as they were: where the camera showed something else, that look is ignored from now on.
     ``fault`` is a fault named since. Raises ValueError for no states.
     """
     if not states:
         raise ValueError("a correction needs at least one state")
-    game, senses = context.game, belief.senses
+    game, observations = context.game, belief.observations
     looks = game.table.appearance(states[0])
     before = game.table.appearance(belief.states[0]) if belief.states else looks
     refused = {changes_between(looks, game.table.appearance(state)) for state in (*belief.states[:1], *undone)}
-    looked = correct_misreadings(senses.looked, senses.misread, looks)
+    looked = correct_misreadings(observations.looked, observations.misread, looks)
     # Where the camera agreed, there is nothing to override.
     agreed = {place for place in places if place in looked and looked[place].agrees(looks[place])}
     changed = {place for place, look in looks.items() if before[place] != look}
-    unseen = {place for place in places if senses.looked and place not in senses.looked}
+    unseen = {place for place in places if observations.looked and place not in observations.looked}
     # Sensor values that contradicted the old state tell nothing about the next turn.
-    said = {place: says for place, says in senses.sensed.items() if says != (before[place] != EMPTY)}
+    said = {place: says for place, says in observations.sensed.items() if says != (before[place] != EMPTY)}
     believed = belief.with_states(states).doubting_sensors(said, looks)
-    misread = {**senses.misread, **find_misreadings(senses.looked, besides, looks)}
+    misread = {**observations.misread, **find_misreadings(observations.looked, unchanged, looks)}
     # What the person changed may not have been on the table yet at the latest look.
-    stacks = believed.with_stacks_of(context, looked).senses.stacks
+    stacks = believed.with_stacks_of(context, looked).observations.stacks
     stacks = unchanged_stacks(game, belief.states[0], stacks) if belief.states else {}
     return replace(
         believed,
-        senses=replace(believed.senses, misread=misread, stacks=stacks),
+        observations=replace(believed.observations, misread=misread, stacks=stacks),
         conversation=Conversation(refused=frozenset(refused - {frozenset()})),
         override=belief.override.without([*places, *changed]).with_places(
             frozenset(places) - agreed, frozenset(unseen)
         ),
         fault=faults.standing_fault(fault),
         # Whatever the dice show now is older than the person's word.
-        dice=senses.dice,
+        dice=observations.dice,
     )

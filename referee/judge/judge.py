@@ -26,7 +26,7 @@ from referee.judge.decision import Conclusion
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, usual_appearance
 from referee.judge.pooled_reading import PooledReading, pool
-from referee.judge.rules.look import Answer, Look, first_answer
+from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.rules.rolling import (
     has_next_player_rolled,
     judge_roll,
@@ -59,7 +59,7 @@ def begin(
     *,
     anywhere: bool = False,
     trigger: Trigger = Trigger.RESTED,
-) -> Answer[StateT, TurnT]:
+) -> Judgement[StateT, TurnT]:
     """Take the set-up from readings of a resting table.
 
     The ruling is *set up* for a legal start, *illegal* with its breaches for any other, *ambiguous* when a place can't
@@ -72,13 +72,15 @@ def begin(
     # A player who was asked and declares the set-up done again confirms the camera.
     confirmed = belief.conversation.asked_disputes if trigger is Trigger.DECLARED else frozenset()
     result = judge_set_up(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
-    belief = _asked_disputes(replace(belief, senses=belief.senses.after_looking(seen)), result.ruling, seen)
+    belief = _asked_disputes(replace(belief, observations=belief.observations.after_looking(seen)), result.ruling, seen)
     if result.states:
         belief = belief.with_states(result.states, result.states_ignoring_sides)
         believed = context.game.table.appearance(result.states[0])
-        senses = replace(belief.senses, misread=seen.find_misreadings(result.misread, believed))
+        observations = replace(belief.observations, misread=seen.find_misreadings(result.misread, believed))
         belief = (
-            replace(belief, senses=senses).doubting_sensors(seen.sensed, believed).with_stacks_of(context, seen.places)
+            replace(belief, observations=observations)
+            .doubting_sensors(seen.sensed, believed)
+            .with_stacks_of(context, seen.places)
         )
         belief, _ = remember_known_dice(context, belief, seen.dice)
     return belief, result.ruling
@@ -86,29 +88,31 @@ def begin(
 
 def judge(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], readings: Sequence[Reading], trigger: Trigger
-) -> Answer[StateT, TurnT]:
+) -> Judgement[StateT, TurnT]:
     """Judge readings of one resting table; return the new belief and the ruling.
 
     Raises ValueError before the set-up or without readings.
     """
     if not belief.states:
-        raise ValueError("there is no belief to judge from; call begin with the set-up, or believe_person, first")
+        raise ValueError("there is no belief to judge from; call begin with the set-up, or override_belief, first")
     game = context.game
     believed = game.table.appearance(belief.states[0])
-    seen = pool(readings, tuple(believed), game.looks, context.settings.probability_floor, belief.senses.doubted)
-    seen = seen.with_earlier_disputes(belief.senses.disputed)
+    seen = pool(readings, tuple(believed), game.looks, context.settings.probability_floor, belief.observations.doubted)
+    seen = seen.with_earlier_disputes(belief.observations.disputed)
     verdicts = VerdictFactory(game, belief.states)
-    belief = replace(belief, senses=belief.senses.after_sensing(seen))
+    belief = replace(belief, observations=belief.observations.after_sensing(seen))
     if not seen.places:
         return belief, verdicts.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
-    belief = replace(belief, senses=belief.senses.after_looking(seen))
-    seen = compare_with_earlier_stacks(seen.correct_misreadings(belief.senses.misread, believed), belief.senses.stacks)
+    belief = replace(belief, observations=belief.observations.after_looking(seen))
+    seen = compare_with_earlier_stacks(
+        seen.correct_misreadings(belief.observations.misread, believed), belief.observations.stacks
+    )
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, verdicts.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
     belief, notes = remember_known_dice(context, belief, seen.dice)
-    look = _resolve_disputes(context, belief, seen.with_changes_since(belief.senses.since_s), trigger)
-    belief, ruling = first_answer(_RULES, look)
+    look = _resolve_disputes(context, belief, seen.with_changes_since(belief.observations.since_s), trigger)
+    belief, ruling = first_judgement(_RULES, look)
     if ruling.steps and look.seen.dice is not None:
         # The next player may have rolled before the turn was accepted.
         answer = _judge_roll(Look.at(context, belief, look.seen, trigger))
@@ -148,7 +152,7 @@ def _resolve_disputes(
     return look
 
 
-def _judge_roll(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Judge a roll that was awaited; anything else the table shows was done after it."""
     answer = judge_roll(look)
     if answer is None or not answer[1].rolls:
@@ -157,7 +161,7 @@ def _judge_roll(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return belief, answer[1].then(more)
 
 
-def _accept_waiting_turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _accept_waiting_turn(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a waiting turn that was ended by a touch, and judge the touch as the next player's."""
     pending = look.belief.pending
     if not was_ended_by_touch(look.context, look.states, pending, look.decision, look.visible, look.trigger):
@@ -169,19 +173,19 @@ def _accept_waiting_turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | N
     return belief, ruling.then(more)
 
 
-def _judge_rest(look: Look[StateT, TurnT], belief: Belief[StateT, TurnT], trigger: Trigger) -> Answer[StateT, TurnT]:
+def _judge_rest(look: Look[StateT, TurnT], belief: Belief[StateT, TurnT], trigger: Trigger) -> Judgement[StateT, TurnT]:
     """Judge what else the table shows after an accepted turn."""
-    after = Look.at(look.context, belief, look.seen.with_changes_since(belief.senses.since_s), trigger)
+    after = Look.at(look.context, belief, look.seen.with_changes_since(belief.observations.since_s), trigger)
     if after.decision.shows_nothing:
         return belief, Ruling(())
-    return first_answer((_forbidden, _undecided, _judge_by_kind), after)
+    return first_judgement((_forbidden, _undecided, _judge_by_kind), after)
 
 
-def _forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _forbidden(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     return judge_forbidden(look) if look.decision.conclusion is Conclusion.FORBIDDEN else None
 
 
-def _undone_turn_still_shown(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _undone_turn_still_shown(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     if look.declared or not _shows_undone_turn(look):
         return None
     return look.belief, look.verdicts.taken_back(look.decision, look.seen)
@@ -192,7 +196,7 @@ def _shows_undone_turn(look: Look[StateT, TurnT]) -> bool:
     return sensor_evidence.shows_undone_turn(look.believed, refused, look.decision, look.seen)
 
 
-def _undecided(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _undecided(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     if look.decision.conclusion is not Conclusion.UNDECIDED:
         return None
     places = look.decision.places
@@ -201,7 +205,7 @@ def _undecided(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return look.belief, look.verdicts.undecided(look.decision, look.seen, look.trigger)
 
 
-def _judge_by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _judge_by_kind(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     """Judge a table where it is certain what has happened."""
     conversation = replace(look.belief.conversation, unexplained=frozenset())
     if not _shows_undone_turn(look):
@@ -216,10 +220,10 @@ def _judge_by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         case ExplanationKind.TURN:
             return _judge_turn(look)
         case ExplanationKind.TURN_AND_PART | ExplanationKind.TWO_TURNS:
-            return first_answer((_wait_quietly, _same_piece_moves_on, _only_sensed, _judge_turns_in_a_row), look)
+            return first_judgement((_wait_quietly, _same_piece_moves_on, _only_sensed, _judge_turns_in_a_row), look)
 
 
-def _judge_each_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _judge_each_sheet(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Judge each sheet by itself when several players wrote at once."""
     rules, belief, ruling = look.game.rules, look.belief, Ruling(())
     least = 1 if isinstance(look.game.table, WritesInSteps) else 2
@@ -259,7 +263,7 @@ _RULES = (
 )
 
 
-def _judge_part(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _judge_part(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     look = look.with_belief(replace(look.belief, pending=PendingTurn()))
     best, decision = look.decision.best, look.decision
     if look.declared:
@@ -273,7 +277,7 @@ def _of_kind(look: Look[StateT, TurnT], kind: ExplanationKind) -> tuple[Explanat
     return tuple(one for one in look.decision.explanations if one.kind is kind)
 
 
-def _judge_turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _judge_turn(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     trigger, decision, seen = look.trigger, look.decision, look.seen
     resolved = resolve_by_dice(look, resolve(look.context, _of_kind(look, ExplanationKind.TURN), seen))
     is_over = trigger.ends_by_touch and ends_game(look.game, look.states, resolved.turns)
@@ -295,7 +299,7 @@ def _judge_turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     return accept_unless_contradicted(look, resolved)
 
 
-def _wait_quietly(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _wait_quietly(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Wait while more than one turn was played and nobody has ended any."""
     if look.trigger.accepts or look.trigger.ends_by_touch:
         return None
@@ -305,7 +309,7 @@ def _wait_quietly(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     )
 
 
-def _same_piece_moves_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _same_piece_moves_on(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask when the same piece moved on: it may also be one illegal move."""
     kind = look.decision.best.kind
     if kind is ExplanationKind.TWO_TURNS or not look.trigger.names_faults:
@@ -315,7 +319,7 @@ def _same_piece_moves_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | N
     return look.belief, look.verdicts.piece_moved_on(look.decision, look.seen)
 
 
-def _only_sensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _only_sensed(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask: more than one turn is never accepted from sensors alone.
 
     Where a touch ends a turn it is asked aloud at once, since three turns would be too many to follow.
@@ -336,7 +340,7 @@ def _camera_agrees(look: Look[StateT, TurnT]) -> bool:
     return alone.conclusion is Conclusion.ALLOWED and camera_alone == seen
 
 
-def _judge_turns_in_a_row(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _judge_turns_in_a_row(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     kind = look.decision.best.kind
     alike = _of_kind(look, kind)
     whole = kind is ExplanationKind.TWO_TURNS

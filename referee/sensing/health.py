@@ -244,8 +244,8 @@ class SensorHealth:
 
 def _reason(known: Suspicion, says: str, stands: str, done: str) -> str:
     if known.turns > 1:
-        besides = known.tables - known.turns
-        more = f", and at {_number(besides)} more table{'' if besides == 1 else 's'}" if besides else ""
+        others = known.tables - known.turns
+        more = f", and at {_number(others)} more table{'' if others == 1 else 's'}" if others else ""
         return f'has said "{says}" through {_number(known.turns)} turns that {done}{more}'
     return f'has said "{says}" at {_number(known.tables)} tables with {stands} on it'
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.api import Game, StateT
-from engine.support.players import EVERYONE, told_announcement
+from engine.support.players import EVERYONE, describe_announcement
 from engine.values import Announcement, Breach, Outcome
 from referee.clocks.fold import COMPLETE_S
 from referee.commands.entries import AppliedCorrection
@@ -189,7 +189,7 @@ def take_back_sentence(folded: Folded[StateT]) -> str:
         return f"{step.text} is taken back."
     player, _, kind = step.text.partition(":")
     announcement = Announcement(kind, None if player == EVERYONE else player)
-    return f"{told_announcement(announcement)} That is taken back."
+    return f"{describe_announcement(announcement)} That is taken back."
 
 
 def places_of(event: Event) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from referee.hints.opponent import Intention, intention_after
 from referee.journal import BufferedJournal, Folded, fold
 from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, Evidence
 from referee.journal.fold import recorded_outcome
-from referee.judge import Belief, JudgeContext, believe_person
+from referee.judge import Belief, JudgeContext, override_belief
 from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
 from referee.session import event_records
 from referee.session.ports import Cropper, Recorder
@@ -246,7 +246,7 @@ def belief_from(
         return Belief.of(folded.states, fault)
     before = fold(context.game, recorded[:last])
     word = recorded[last][1]
-    return believe_person(
+    return override_belief(
         context,
         Belief.of(before.states),
         folded.states,

@@ -41,7 +41,7 @@ from referee.commands.values import (
 from referee.errors import CorrectionError
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
-from referee.judge import Belief, JudgeContext, Ruling, StableView, Trigger, begin, believe_person, judge
+from referee.judge import Belief, JudgeContext, Ruling, StableView, Trigger, begin, judge, override_belief
 from referee.judge.rules.rolling import awaits_roll
 from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict
 from referee.session import event_records as events
@@ -216,7 +216,7 @@ class Service(Generic[StateT, TurnT]):
             raise CorrectionError("there is no turn to take back")
         self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded().states
-        self._belief = believe_person(self._context, self._belief, states, undone=events.undone_states(folded))
+        self._belief = override_belief(self._context, self._belief, states, undone=events.undone_states(folded))
         self._announcer.say(events.take_back_sentence(folded))
         self._show_override(waiting_signal(self._game, states[0]))
         return "The last turn is taken back."
@@ -226,7 +226,7 @@ class Service(Generic[StateT, TurnT]):
         done = apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.record_entry(event, done.states[0], self._announcer.time_s)
-        self._belief = believe_person(self._context, self._belief, done.states, done.places, besides=done.besides)
+        self._belief = override_belief(self._context, self._belief, done.states, done.places, unchanged=done.unchanged)
         self._announcer.say(done.sentence)
         self._show_override(corrected_signal(self._game, done.states[0], done.places, done.sentence))
         return done
@@ -306,7 +306,7 @@ class Service(Generic[StateT, TurnT]):
         if before:
             self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         self._log.record_entry(done.event, done.states[0], self._announcer.time_s)
-        self._belief = believe_person(self._context, self._belief, done.states, done.places)
+        self._belief = override_belief(self._context, self._belief, done.states, done.places)
         self._announcer.say(done.sentence)
         self._show_override(entered_signal(self._game, done.states[0], done.places, done.sentence))
         return done.sentence
@@ -330,7 +330,7 @@ class Service(Generic[StateT, TurnT]):
                 self._game, self.belief, Announce(f"{player}:{RESIGN}", BY_CLOCK), self._announcer.time_s
             )
             self._log.record_entry(done.event, done.states[0], self._announcer.time_s, f"{player}'s time is up")
-            self._belief = believe_person(self._context, self._belief, done.states, done.places)
+            self._belief = override_belief(self._context, self._belief, done.states, done.places)
             self._show_override(self._announcer.waiting(done.states[0]))
 
     def restore_sensor(self, command: RestoreSensor) -> str:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from common.phrases import capitalized, listed
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
-from engine.support.players import DRAW, told_announcement
+from engine.support.players import DRAW, describe_announcement
 from engine.values import EMPTY, Announcement, Appearance, Outcome, Place
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.judge.verdict import Verdict, VerdictKind
@@ -32,7 +32,7 @@ _MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(
 )
 
 
-_AGREED_DRAW = told_announcement(Announcement(DRAW))
+_AGREED_DRAW = describe_announcement(Announcement(DRAW))
 
 
 def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None) -> Signal:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from engine.support.players import DRAW, RESIGN, format_announcement, told_announcement
+from engine.support.players import DRAW, RESIGN, describe_announcement, format_announcement
 from engine.values import Announcement
 from hardware.lights.signals import ROLE_STYLES
 from referee.clocks.clock import clock_text
@@ -185,7 +185,7 @@ class Pages:
         # Resigning and draws have a page of their own.
         said = self._game.rules.announcements(newest.snapshot.states[0])
         return [
-            (format_announcement(each), told_announcement(each)) for each in said if each.kind not in (RESIGN, DRAW)
+            (format_announcement(each), describe_announcement(each)) for each in said if each.kind not in (RESIGN, DRAW)
         ]
 
     def _shown(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:

@@ -35,7 +35,7 @@ class Choice(NamedTuple):
 
 def open_and_anchors(sheet: Sheet, own: int, filled: int) -> tuple[int, int]:
     """Return the squares that a colour may fill, and the anchors, of which it must fill one; ``own`` is its set."""
-    may_fill = sheet.open_squares & ~(filled | sheet.grid.beside(own))
+    may_fill = sheet.open_squares & ~(filled | sheet.grid.adjacent_to(own))
     return may_fill, may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
 
 

@@ -146,7 +146,7 @@ def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterat
                 (*places, *corners),
             )
         return
-    if touching := sheet.grid.beside(squares) & own:
+    if touching := sheet.grid.adjacent_to(squares) & own:
         beside = places_on(state, seat, touching)
         sentence = f"The {colour} shape on {_named(places)} touches {_named(beside)} at a side, {colour} too."
         remedy = f"Draw it so that it touches {colour} at corners only."

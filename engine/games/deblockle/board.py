@@ -39,7 +39,7 @@ STARS: int = 1 << HOME_STAR["gold"] | 1 << HOME_STAR["teal"]
 RAYS: tuple[tuple[tuple[int, ...], ...], ...] = _GRID.rays(ORTHOGONAL)
 """``RAYS[square][side]``: the squares from there to the edge, the nearest first; sides as in SIDES."""
 
-beside = _GRID.beside
+adjacent_to = _GRID.adjacent_to
 diagonal_to = _GRID.diagonal_to
 columns_and_rows_apart = _GRID.apart
 

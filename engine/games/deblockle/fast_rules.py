@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from random import Random
 
-from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, STARS, beside, diagonal_to
+from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, STARS, adjacent_to, diagonal_to
 from engine.games.deblockle.state import MOST_BLOCKS, Block, DeblockleOptions, DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import Ground, slide_ends
 from engine.support.grid import members
@@ -53,7 +53,7 @@ class FastRules:
             tuple(_rolls_of(options, player, code) for code in range(SQUARES * ORIENTATIONS)) for player in PLAYERS
         )
         """``rolls[player][code]``: the rolls of a block that are legal on an empty board."""
-        self.beside = OnDemand(beside)
+        self.adjacent_to = OnDemand(adjacent_to)
         self.lines = tuple(_lines_through(square) for square in range(SQUARES))
         self.slides = tuple(
             tuple(OnDemand(_slide_table(square, line, options)) for line in self.lines[square])
@@ -77,12 +77,12 @@ class FastRules:
         for code in foe_codes:
             foes |= BIT_OF_CODE[code]
         rolls = self.rolls[mover]
-        around = self.beside
+        around = self.adjacent_to
         side_by_side = self._side_by_side
-        allowed = OPEN_TO_END if side_by_side else OPEN_TO_END & ~beside(foes)
+        allowed = OPEN_TO_END if side_by_side else OPEN_TO_END & ~adjacent_to(foes)
         for code in own_codes:
             others = own ^ BIT_OF_CODE[code]
-            if not side_by_side and others and beside(foes) & others:
+            if not side_by_side and others and adjacent_to(foes) & others:
                 continue
             taken = others | foes
             free = ~taken

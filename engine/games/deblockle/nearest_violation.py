@@ -21,7 +21,7 @@ from engine.games.deblockle.board import (
     SIDES,
     STARS,
     TOWARDS,
-    beside,
+    adjacent_to,
     columns_and_rows_apart,
     other,
 )
@@ -276,7 +276,9 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
     base = ends_of(symbol, target, ground, replace(options, side_by_side=True))
     may = ends_of(symbol, target, ground, options)
     remedy = (
-        "" if not options.side_by_side and beside(ground.own) & ground.foes else _finish_remedy(wording, target, may)
+        ""
+        if not options.side_by_side and adjacent_to(ground.own) & ground.foes
+        else _finish_remedy(wording, target, may)
     )
     if base >> end & 1:
         return Explanation(Distance.AS_MOVED, (_variant_breach(before, wording, target, ground),))
@@ -342,7 +344,7 @@ def _variant_breach(before: DeblockleState, wording: _MoveWording, target: int, 
     move, options = wording.move, before.options
     symbol = move.top_after
     foe = other(move.owner)
-    touching = list(members(beside(ground.own | 1 << move.end) & ground.foes))
+    touching = list(members(adjacent_to(ground.own | 1 << move.end) & ground.foes))
     if symbol == "slider" and not slide_ends(target, ground, options) >> move.end & 1 and move.end != target:
         return wording.breach(
             "slider-stopped-by-opponent",

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from common.phrases import listed
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.deblockle import state_text
-from engine.games.deblockle.board import PLACES, PLAYERS, PRINTED_NET, SQUARE_OF, TOWARDS, beside
+from engine.games.deblockle.board import PLACES, PLAYERS, PRINTED_NET, SQUARE_OF, TOWARDS, adjacent_to
 from engine.games.deblockle.state import DeblockleOptions, DeblockleState, DeblockleTurn, options_from
 from engine.games.deblockle.state_text import read_symbol
 from engine.games.deblockle.turns import certainty_of, legal_turns
@@ -207,7 +207,7 @@ def _fitting_turns(state: DeblockleState, written: _Written) -> list[DeblockleTu
         return turns
     if written.symbol is not None and written.before_symbol == 1:
         return [turn for turn in turns if (turn.end,) == rest[0]]
-    if beside(1 << SQUARE_OF[start]) >> SQUARE_OF[rest[0][0]] & 1:
+    if adjacent_to(1 << SQUARE_OF[start]) >> SQUARE_OF[rest[0][0]] & 1:
         return [turn for turn in turns if turn.rolled_to == rest[0]]
     return [turn for turn in turns if (turn.end,) == rest[0]]
 
@@ -222,7 +222,7 @@ def _as_written(written: _Written) -> WrittenTurn:
         rolled, end = (), None
     elif written.symbol is not None and written.before_symbol == 1:
         rolled, end = (), rest[0][0]
-    elif written.symbol is not None or beside(1 << SQUARE_OF[start]) >> SQUARE_OF[rest[0][0]] & 1:
+    elif written.symbol is not None or adjacent_to(1 << SQUARE_OF[start]) >> SQUARE_OF[rest[0][0]] & 1:
         rolled, end = rest[0], None
     else:
         rolled, end = (), rest[0][0]

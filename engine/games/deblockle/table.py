@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from common.phrases import listed
 from engine.errors import UnreadableError
-from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, columns_and_rows_apart, other
+from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, adjacent_to, columns_and_rows_apart, other
 from engine.games.deblockle.explain import explain_change
 from engine.games.deblockle.state import (
     LOOK_TABLE,
@@ -137,7 +137,7 @@ def _side_by_side(squares: Mapping[str, list[int]]) -> list[Breach]:
             (PLACES[square], PLACES[touched]),
         )
         for square in squares[first]
-        for touched in members(beside(1 << square) & foes)
+        for touched in members(adjacent_to(1 << square) & foes)
     ]
 
 

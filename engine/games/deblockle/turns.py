@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from engine.errors import IllegalTurnError
-from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, other
+from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, adjacent_to, diagonal_to, other
 from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn
 from engine.support import repetition
 from engine.support.grid import members
@@ -89,20 +89,20 @@ def hop_ends(symbol: str, square: int, ground: Ground, options: DeblockleOptions
     open_squares = ~ground.taken
     here = 1 << square
     if symbol == "cross":
-        return beside(here) & open_squares & ~STARS
+        return adjacent_to(here) & open_squares & ~STARS
     if symbol == "x":
         return diagonal_to(here) & open_squares & ~STARS
     if symbol == "slider":
         return slide_ends(square, ground, options)
-    twice = beside(beside(here) & open_squares) & open_squares
-    return beside(twice) & open_squares & ~STARS
+    twice = adjacent_to(adjacent_to(here) & open_squares) & open_squares
+    return adjacent_to(twice) & open_squares & ~STARS
 
 
 def ends_of(symbol: str, square: int, ground: Ground, options: DeblockleOptions) -> int:
     """Return the set of squares where a turn may end after a roll to ``square`` showed ``symbol``, under all rules."""
     if symbol == "star":
         return 0
-    allowed = -1 if options.side_by_side else ~beside(ground.foes)
+    allowed = -1 if options.side_by_side else ~adjacent_to(ground.foes)
     if symbol == "stop":
         return 1 << square & allowed
     ends = hop_ends(symbol, square, ground, options) & allowed
@@ -120,7 +120,7 @@ def roll_options(
     """
     options = state.options
     ground = ground_for(state, block)
-    if not options.side_by_side and beside(ground.own) & ground.foes:
+    if not options.side_by_side and adjacent_to(ground.own) & ground.foes:
         return
     taken = ground.taken
     rays = RAYS[block.square]

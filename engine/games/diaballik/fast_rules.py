@@ -235,8 +235,8 @@ def reach_before_pass(own: int, ball: int, foes: int) -> int:
     """Return the squares on which an own piece other than the carrier can stand after at most two moves."""
     empty = EVERY & ~(own | foes)
     others = own & ~(1 << ball)
-    once = GRID.beside(others) & empty
-    return others | once | GRID.beside(once) & empty
+    once = GRID.adjacent_to(others) & empty
+    return others | once | GRID.adjacent_to(once) & empty
 
 
 def can_win(own: int, ball: int, foes: int, goal: int) -> bool:

@@ -21,7 +21,9 @@ from engine.values import OptionValue
 GRID = Grid(7, 14)
 COLUMNS, LINES = GRID.columns, GRID.rows
 SQUARES = GRID.squares
-NEIGHBOURS: tuple[tuple[int, ...], ...] = tuple(tuple(members(GRID.beside(1 << square))) for square in range(SQUARES))
+NEIGHBOURS: tuple[tuple[int, ...], ...] = tuple(
+    tuple(members(GRID.adjacent_to(1 << square))) for square in range(SQUARES)
+)
 """The squares beside each square, in rising order."""
 
 LINES_BELOW_GAME_OVER = 11
@@ -212,7 +214,7 @@ _NOT_LAST = GRID.every & ~sum(1 << (line * COLUMNS + COLUMNS - 1) for line in ra
 
 
 def _beside(squares: int) -> int:
-    """Return the squares beside a set, faster than ``GRID.beside``; may include squares above the sheet."""
+    """Return the squares beside a set, faster than ``GRID.adjacent_to``; may include squares above the sheet."""
     return (squares & _NOT_LAST) << 1 | (squares & _NOT_FIRST) >> 1 | squares << COLUMNS | squares >> COLUMNS
 
 

@@ -15,7 +15,7 @@ from engine.errors import AmbiguousError, EngineError, UnreadableError
 from engine.options import written_options
 from engine.records.record import write
 from engine.support.chance import format_roll
-from engine.support.players import DRAW, REPETITION, RESIGN, parse_announcement, told_announcement
+from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, parse_announcement
 from engine.values import Announcement, Player, Strength
 from referee.cli.games import rule_lines
 from referee.cli.play.game import (
@@ -248,7 +248,7 @@ class PlaySession:
             return
         self.so_far = after
         self._refused = None
-        self._say(told_announcement(announcement))
+        self._say(describe_announcement(announcement))
 
     def _confirmation_question(self, announcement: Announcement, after: Any) -> str:
         """Return the question before a resignation, or the one to the other players about a draw."""
@@ -259,7 +259,7 @@ class PlaySession:
             return f"{offering.capitalize()} offers a draw. {accepts}"
         winner = None if (outcome := self._game.rules.outcome(after)) is None else outcome.winner
         wins = "" if winner is None else f" {capitalized(self.so_far.called(winner))} wins."
-        return f"{told_announcement(announcement)}{wins} Are you sure?"
+        return f"{describe_announcement(announcement)}{wins} Are you sure?"
 
     def _show_board(self) -> None:
         self._shown = len(self.so_far.steps)

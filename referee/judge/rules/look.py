@@ -18,7 +18,7 @@ from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling
 from referee.judge.verdict_factory import VerdictFactory
 
-Answer = tuple[Belief[StateT, TurnT], Ruling]
+Judgement = tuple[Belief[StateT, TurnT], Ruling]
 """The belief after a look, and the ruling on it."""
 
 CaseT = TypeVar("CaseT")
@@ -92,8 +92,8 @@ class Look(Generic[StateT, TurnT]):
         return self.verdicts.not_a_turn_yet(self.decision.shown, self.seen, self.decision.margin)
 
 
-def first_answer(
-    rules: Iterable[Callable[[CaseT], Answer[StateT, TurnT] | None]], case: CaseT
-) -> Answer[StateT, TurnT]:
+def first_judgement(
+    rules: Iterable[Callable[[CaseT], Judgement[StateT, TurnT] | None]], case: CaseT
+) -> Judgement[StateT, TurnT]:
     """Return the answer of the first rule that has one; the last rule always has."""
     return next(answer for answer in (rule(case) for rule in rules) if answer is not None)

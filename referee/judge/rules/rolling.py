@@ -14,7 +14,7 @@ from referee.judge.acceptance import Resolved
 from referee.judge.belief import Belief
 from referee.judge.dice import ScoredRoll, SeenDice, best_faces_score, rank_rolls
 from referee.judge.explorer import JudgeContext, apply_turn
-from referee.judge.rules.look import Answer, Look, first_answer
+from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.rules.turns import accept
 from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
 
@@ -55,7 +55,7 @@ class _RollCase(Generic[StateT, TurnT]):
 _MOST_NAMED = 4
 
 
-def judge_roll(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def judge_roll(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a roll on the table where one is awaited.
 
     Dice that already lay there are not a roll. Each die must rest, flat and in sight, and the roll must lead the next
@@ -70,12 +70,12 @@ def judge_roll(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if not dice.all_moved_from(known):
         return _show_quietly(look, sentences.dice_lay_there()) if look.declared else None
     ranked = rank_rolls(rules, look.states[0], dice, look.context.settings.probability_floor)
-    return first_answer(
+    return first_judgement(
         (_no_roll_yet, _same_as_before, _accept_roll, _unclear), _RollCase(look, rules, dice, known, ranked)
     )
 
 
-def judge_roll_before_turn_ended(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def judge_roll_before_turn_ended(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Accept a new roll while players may still write; they then forgo it."""
     seen, known = look.seen.dice, look.belief.dice
     if seen is None or known is None or len(look.states) > 1 or not (seen.rests and seen.all_moved_from(known)):
@@ -110,14 +110,14 @@ def awaits_roll(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, Tur
     return all(context.game.awaits_roll(state) for state in belief.states)
 
 
-def _no_roll_yet(case: _RollCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _no_roll_yet(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     if case.dice.rests and case.ranked:
         return None
     leaning = case.dice.leaning
     return _show_quietly(case.look, sentences.roll_again(leaning) if leaning else sentences.no_roll_yet())
 
 
-def _same_as_before(case: _RollCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _same_as_before(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where dice show the same as before: they may only have been put aside, unless a press says otherwise."""
     known = _dice_of_player_to_move(case.look.context, case.look.belief, case.known)
     if case.look.declared or not case.dice.shows_same_as(known):
@@ -125,7 +125,7 @@ def _same_as_before(case: _RollCase[StateT, TurnT]) -> Answer[StateT, TurnT] | N
     return _show_quietly(case.look, sentences.same_roll(case.text))
 
 
-def _accept_roll(case: _RollCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _accept_roll(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     look, belief = case.look, case.look.belief
     if case.lead < look.context.settings.margin:
         return None
@@ -141,7 +141,7 @@ def _accept_roll(case: _RollCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None
     return believed, Ruling((verdict,), rolls=(accepted,))
 
 
-def _unclear(case: _RollCase[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _unclear(case: _RollCase[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     look, sentence = case.look, sentences.which_roll(case.candidates)
     if not look.trigger.names_faults:
         return _show_quietly(look, sentence)
@@ -149,7 +149,7 @@ def _unclear(case: _RollCase[StateT, TurnT]) -> Answer[StateT, TurnT]:
     return look.belief, Ruling((replace(asked.verdict, candidates=case.candidates),))
 
 
-def _show_quietly(look: Look[StateT, TurnT], sentence: str) -> Answer[StateT, TurnT]:
+def _show_quietly(look: Look[StateT, TurnT], sentence: str) -> Judgement[StateT, TurnT]:
     return look.belief, look.verdicts.not_finished(sentence, (), frozenset(), look.seen, 0.0)
 
 

@@ -19,19 +19,19 @@ from referee.judge.explanations import Changes, ExplanationKind, more_turns_expl
 from referee.judge.explorer import MOST_WEIGHED, JudgeContext
 from referee.judge.faults import StandingFault, find_breaches
 from referee.judge.pooled_reading import PIECE, PooledReading
-from referee.judge.rules.look import Answer, Look, first_answer
+from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling
 from referee.judge.verdict_factory import VerdictFactory
 
 
-def accept(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> Answer[StateT, TurnT]:
+def accept(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> Judgement[StateT, TurnT]:
     """Accept turns from the believed states."""
     return _accept_from(look, turns, look.states)
 
 
-def accept_ignoring_sides(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> Answer[StateT, TurnT]:
+def accept_ignoring_sides(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> Judgement[StateT, TurnT]:
     """Accept turns, and withdraw what earlier side faces told."""
     states = look.belief.states_ignoring_sides
     belief, ruling = _accept_from(look, turns, states)
@@ -40,7 +40,7 @@ def accept_ignoring_sides(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> 
 
 def _accept_from(
     look: Look[StateT, TurnT], turns: Sequence[TurnT], states: tuple[StateT, ...]
-) -> Answer[StateT, TurnT]:
+) -> Judgement[StateT, TurnT]:
     context, belief, decision, seen = look.context, look.belief, look.decision, look.seen
     left = reading_of_turns(context.game, states, turns, belief.pending, seen)
     moved = advance(context, states, turns, left)
@@ -56,7 +56,9 @@ def _accept_from(
         believed,
         set_aside=belief.set_aside | frozenset(decision.set_aside),
         override=belief.override.without(accepted.places),
-        senses=replace(believed.senses, since_s=since_s, misread={**belief.senses.misread, **misread}),
+        observations=replace(
+            believed.observations, since_s=since_s, misread={**belief.observations.misread, **misread}
+        ),
     ).doubting_sensors(left.sensed, after)
     believed = believed.with_stacks_of(context, left.places)
     asked = decision.set_aside
@@ -70,7 +72,7 @@ def ask_about_later_touch(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading
 ) -> Ruling:
     """Ask about a turn that sensors can't notice, where its piece was touched after an accepted turn."""
-    later = seen.with_changes_since(belief.senses.since_s)
+    later = seen.with_changes_since(belief.observations.since_s)
     if not later.changes:
         return Ruling(())
     verdicts = VerdictFactory(context.game, belief.states)
@@ -85,7 +87,7 @@ def ask_about_later_touch(
     return Ruling(())
 
 
-def judge_forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def judge_forbidden(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     """Judge a table that no legal turn explains."""
     rules = (
         _played_on,
@@ -97,12 +99,12 @@ def judge_forbidden(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         _unexplained,
         _fault,
     )
-    return first_answer(rules, look)
+    return first_judgement(rules, look)
 
 
 def name_fault(
     look: Look[StateT, TurnT], breaches: Sequence[Breach], changes: Changes, margin: float
-) -> Answer[StateT, TurnT]:
+) -> Judgement[StateT, TurnT]:
     """Name a fault, or show it quietly while nobody has ended a turn."""
     if not _may_name(look, changes):
         places = tuple(dict.fromkeys(place for breach in breaches for place in breach.places))
@@ -120,7 +122,7 @@ def _may_name(look: Look[StateT, TurnT], changes: Changes) -> bool:
     return look.trigger.names_faults or (fault is not None and fault.changes == changes)
 
 
-def _played_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _played_on(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask once more than one colour has changed and play went on after changes that no turn explained.
 
     Nobody would stop for a quiet light, and each further turn makes it harder to tell what was played.
@@ -134,7 +136,7 @@ def _played_on(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return look.belief, look.verdicts.unexplained(shown, look.seen)
 
 
-def _not_ended_yet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _not_ended_yet(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     shown, conversation = look.decision.shown, look.belief.conversation
     if _may_name(look, shown):
         return None
@@ -142,7 +144,7 @@ def _not_ended_yet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return replace(look.belief, conversation=replace(conversation, unexplained=first)), look.not_a_turn_yet()
 
 
-def _against_sides_only(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _against_sides_only(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask about a turn that only side faces contradict; accept it when a player declares it again."""
     belief, context = look.belief, look.context
     if belief.states_ignoring_sides == belief.states:
@@ -160,7 +162,7 @@ def _against_sides_only(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
     return belief.with_question(changes), look.verdicts.against_sides(resolved, decision, look.seen)
 
 
-def _too_many_pieces(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _too_many_pieces(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where sensors report more pieces than there can be."""
     shown = look.decision.shown
     if not sensor_evidence.too_many_sensed(look.believed, shown):
@@ -169,7 +171,7 @@ def _too_many_pieces(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return look.belief, Ruling((look.verdicts.question_about(places, shown, look.seen),))
 
 
-def _too_many_exchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _too_many_exchanged(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where more pieces seem exchanged than anybody would exchange at once."""
     shown, best = dict(look.decision.shown), dict(look.decision.best.changes)
     left = {**look.believed, **best}
@@ -185,21 +187,21 @@ def _too_many_exchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
     )
 
 
-def _too_many_turns(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _too_many_turns(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     shown = look.decision.shown
     if not more_turns_explain(look.context, look.states, shown, look.visible):
         return None
     return look.belief, look.verdicts.too_many_turns(shown, look.seen)
 
 
-def _unexplained(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _unexplained(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     shown = look.decision.shown
     if find_breaches(look.context, look.states, shown, look.seen):
         return None
     return look.belief, look.verdicts.unexplained(shown, look.seen)
 
 
-def _fault(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _fault(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     shown = look.decision.shown
     return name_fault(look, find_breaches(look.context, look.states, shown, look.seen), shown, look.decision.margin)
 
@@ -233,7 +235,7 @@ def check_sides(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> SideChe
 
 def accept_unless_contradicted(
     look: Look[StateT, TurnT], resolved: Resolved[TurnT], most: int | None = None
-) -> Answer[StateT, TurnT]:
+) -> Judgement[StateT, TurnT]:
     """Accept the first ``most`` turns, unless the side faces seen contradict any of them."""
     rules = (
         _breaks_a_rule,
@@ -245,16 +247,16 @@ def accept_unless_contradicted(
         _turned_besides,
         _against_sides,
     )
-    return first_answer(rules, _TurnCase(look, resolved, check_sides(look, resolved), most))
+    return first_judgement(rules, _TurnCase(look, resolved, check_sides(look, resolved), most))
 
 
-def _breaks_a_rule(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _breaks_a_rule(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     if case.side_check.support is not SideSupport.BREAKS_A_RULE:
         return None
     return name_fault(case.look, case.side_check.breaches, case.changes, case.resolved.contradiction)
 
 
-def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where a piece left the board but a sensor may have missed it; a second declaration confirms it."""
     look = case.look
     if case.is_confirmed or not sensor_evidence.may_have_left(look.believed, case.changes, look.seen):
@@ -266,7 +268,7 @@ def _may_have_left(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | No
     )
 
 
-def _accepted(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _accepted(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     support = case.side_check.support
     if support is not SideSupport.SUPPORTED and not (support is SideSupport.DOUBTFUL and case.is_confirmed):
         return None
@@ -274,17 +276,17 @@ def _accepted(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return belief, ruling.then(ask_about_later_touch(case.look.context, belief, case.look.seen))
 
 
-def _accepted_ignoring_sides(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _accepted_ignoring_sides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     if case.side_check.support is not SideSupport.PIECE_TURNED or not case.is_confirmed:
         return None
     return accept_ignoring_sides(case.look, case.turns)
 
 
-def _wait_for_end(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _wait_for_end(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     return None if case.look.trigger.names_faults else (case.look.belief, case.look.not_a_turn_yet())
 
 
-def _ruled_out(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _ruled_out(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask what stands where: a press can't confirm what the side faces rule out."""
     look = case.look
     if case.side_check.support is not SideSupport.RULED_OUT:
@@ -294,7 +296,7 @@ def _ruled_out(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return look.belief, look.verdicts.ruled_out_by_sides(case.resolved, look.decision, look.seen)
 
 
-def _turned_besides(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _turned_besides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     look = case.look
     if case.side_check.support is not SideSupport.PIECE_TURNED:
         return None
@@ -303,7 +305,7 @@ def _turned_besides(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT] | N
     )
 
 
-def _against_sides(case: _TurnCase[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _against_sides(case: _TurnCase[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     look = case.look
     return look.belief.with_question(case.changes), look.verdicts.against_sides(case.resolved, look.decision, look.seen)
 

@@ -11,14 +11,14 @@ from referee.judge.acceptance import PendingTurn, narrow_by_sides
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import ExplanationKind
 from referee.judge.faults import find_turned_pieces
-from referee.judge.rules.look import Answer, Look, first_answer
+from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.rules.turns import accept, name_fault
 from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger
 from referee.judge.verdict import Ruling, VerdictKind
 
 
-def judge_unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def judge_unchanged(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     """Judge a table on which nothing seems to have happened."""
     changes = look.belief.pending.changes
     # An object laid on the piece of a waiting turn does not undo it.
@@ -38,7 +38,7 @@ def judge_unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         _forgo_writing,
         _nothing_changed,
     )
-    return first_answer(rules, look)
+    return first_judgement(rules, look)
 
 
 def _trigger_after_fault(look: Look[StateT, TurnT]) -> Trigger:
@@ -46,14 +46,14 @@ def _trigger_after_fault(look: Look[StateT, TurnT]) -> Trigger:
     return look.trigger if look.belief.fault is None or look.declared else Trigger.RESTED
 
 
-def _piece_turned(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _piece_turned(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     turned = find_turned_pieces(look.context, look.states, look.visible, look.context.settings.turned)
     if not turned:
         return None
     return name_fault(replace(look, trigger=_trigger_after_fault(look)), turned, frozenset(), look.decision.margin)
 
 
-def _piece_maybe_turned(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _piece_maybe_turned(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask about pieces that may have been turned; if a player declares again, they were not."""
     if not _trigger_after_fault(look).names_faults:
         return None
@@ -66,7 +66,7 @@ def _piece_maybe_turned(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
     return _accept_facings_as_seen(look)
 
 
-def _accept_facings_as_seen(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _accept_facings_as_seen(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     ignoring_sides = look.belief.states_ignoring_sides
     states, _ = narrow_by_sides(look.context, ignoring_sides, look.seen)
     belief = look.belief.with_states(states, ignoring_sides)
@@ -77,7 +77,7 @@ def _accept_facings_as_seen(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     return belief, replace(ruling, withdrawn=tuple(look.game.notation.format_state(state) for state in states))
 
 
-def _places_set_aside(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _places_set_aside(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask about unreadable places once somebody waits for an answer."""
     places = look.decision.set_aside
     if not places:
@@ -96,7 +96,7 @@ def _may_ask(look: Look[StateT, TurnT]) -> bool:
     return look.belief.fault is None and look.trigger.names_faults
 
 
-def _maybe_unsensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _maybe_unsensed(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask about turns that sensors can't notice."""
     settings, decision = look.context.settings, look.decision
     if not _may_ask(look):
@@ -106,7 +106,7 @@ def _maybe_unsensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return look.belief, look.verdicts.unsensed(decision, look.seen)
 
 
-def _maybe_by_sensors(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _maybe_by_sensors(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask where the camera sees nothing new but several sensors report a turn."""
     seen, belief = look.seen, look.belief
     if not _may_ask(look) or len(seen.disputed) < 2:
@@ -118,7 +118,7 @@ def _maybe_by_sensors(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None
     return belief, Ruling((look.verdicts.question_about(tuple(seen.disputed), decision.shown, seen),))
 
 
-def _differs_from_correction(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _differs_from_correction(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Ask about places that a person named while they were hidden and that look different now."""
     override = look.belief.override
     if not _may_ask(look) or not override.places_to_ask:
@@ -128,7 +128,7 @@ def _differs_from_correction(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]
     return belief, look.verdicts.differs_from_correction(shown, look.seen)
 
 
-def _put_right(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _put_right(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     fault = look.belief.fault
     if fault is None:
         return None
@@ -137,7 +137,7 @@ def _put_right(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     return replace(look.belief, fault=None), ruling
 
 
-def _fault_out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _fault_out_of_sight(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Say that a named fault may still be there, since all of its places are hidden."""
     fault = look.belief.fault
     if fault is None or not fault.changes or look.seen.visible_changes(look.believed, fault.changes):
@@ -150,23 +150,23 @@ def _fault_out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | No
     )
 
 
-def _out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _out_of_sight(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Say that something may have happened on hidden places."""
     places = tuple(place for place in look.decision.unseen if place in look.out_of_sight)
     return (look.belief, look.verdicts.out_of_sight(places, look.decision.shown, look.seen)) if places else None
 
 
-def _forgo_writing(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+def _forgo_writing(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     """Let a player who declares the end of the turn forgo what could still be written."""
     turns = silent_turns(look.game, look.states[0]) if look.declared and len(look.states) == 1 else ()
     return accept(look, turns) if turns else None
 
 
-def _nothing_changed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+def _nothing_changed(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     belief = look.belief
     if _may_ask(look):
         # The sensor changes so far have led to nothing.
-        senses = replace(belief.senses, since_s=look.seen.time_s)
-        belief = replace(belief, senses=senses).doubting_sensors(look.seen.sensed, look.believed)
+        observations = replace(belief.observations, since_s=look.seen.time_s)
+        belief = replace(belief, observations=observations).doubting_sensors(look.seen.sensed, look.believed)
     ruling = look.verdicts.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen, margin=look.decision.margin)
     return belief, ruling

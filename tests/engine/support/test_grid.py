@@ -36,7 +36,7 @@ def test_names_run_along_the_first_row():
 def test_sets_step_as_columns_and_rows_do(case):
     grid, squares = case
     listed = set(members(squares))
-    assert set(members(grid.beside(squares))) == stepped(grid, listed, ORTHOGONAL)
+    assert set(members(grid.adjacent_to(squares))) == stepped(grid, listed, ORTHOGONAL)
     assert set(members(grid.diagonal_to(squares))) == stepped(grid, listed, DIAGONAL)
     assert set(members(grid.around(squares))) == stepped(grid, listed, KING)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.values import OptionValue, Place
-from referee.judge import Belief, JudgeContext, JudgeSettings, Ruling, Trigger, begin, believe_person, judge
+from referee.judge import Belief, JudgeContext, JudgeSettings, Ruling, Trigger, begin, judge, override_belief
 from referee.judge.verdict import Verdict
 from vision.reading import Reading
 
@@ -56,12 +56,12 @@ class JudgedGame:
         states: Sequence[Any],
         places: Sequence[Place] = (),
         *,
-        besides: Sequence[Place] = (),
+        unchanged: Sequence[Place] = (),
         undone: Sequence[Any] = (),
         fault: Verdict | None = None,
     ) -> None:
-        self.all_believed = believe_person(
-            self.context, self.all_believed, states, places, besides=besides, undone=undone, fault=fault
+        self.all_believed = override_belief(
+            self.context, self.all_believed, states, places, unchanged=unchanged, undone=undone, fault=fault
         )
 
     def overrule(self, places: Sequence[Place]) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Belief, JudgeContext, believe_person
-from referee.judge.belief import Override, Senses
+from referee.judge import Belief, JudgeContext, override_belief
+from referee.judge.belief import Observations, Override
 from referee.judge.pooled_reading import PooledReading
 from tests.referee.judge.drawn import seen_as
 
@@ -20,9 +20,9 @@ def sensed(**says: bool) -> PooledReading:
 
 
 def test_sensors_that_contradict_what_is_believed_are_doubted_until_they_say_something_else() -> None:
-    senses = Senses().doubting_sensors({"a1": False, "b1": True, "c1": False}, BELIEVED)
-    assert senses.doubted == {"a1": False, "b1": True}
-    later = senses.after_sensing(sensed(a1=True, c1=False))
+    observations = Observations().doubting_sensors({"a1": False, "b1": True, "c1": False}, BELIEVED)
+    assert observations.doubted == {"a1": False, "b1": True}
+    later = observations.after_sensing(sensed(a1=True, c1=False))
     assert later.doubted == {"b1": True}
     assert later.sensed == {"a1": True, "c1": False}
     assert later.doubting_sensors({"a1": False}, BELIEVED).doubted == {"a1": False, "b1": True}
@@ -30,10 +30,10 @@ def test_sensors_that_contradict_what_is_believed_are_doubted_until_they_say_som
 
 def test_what_sensors_noticed_before_a_belief_belongs_to_the_one_before() -> None:
     belief: Belief[Any, Any] = Belief.of(())
-    assert belief.senses.since_s == -math.inf
-    looked = Belief(senses=Senses().after_looking(sensed()))
-    assert (looked.senses.looked_s, looked.senses.since_s) == (7.0, -math.inf)
-    assert looked.with_states(()).senses.since_s == 7.0
+    assert belief.observations.since_s == -math.inf
+    looked = Belief(observations=Observations().after_looking(sensed()))
+    assert (looked.observations.looked_s, looked.observations.since_s) == (7.0, -math.inf)
+    assert looked.with_states(()).observations.since_s == 7.0
 
 
 def test_a_place_named_unseen_is_asked_about_once_it_looks_otherwise() -> None:
@@ -54,7 +54,7 @@ def test_overruling_adds_to_what_is_set_aside_and_ends_a_fault() -> None:
 
 def test_a_person_needs_to_say_what_holds(diaballik: Any) -> None:
     with pytest.raises(ValueError, match="at least one state"):
-        believe_person(JudgeContext.of(diaballik), Belief(), ())
+        override_belief(JudgeContext.of(diaballik), Belief(), ())
 
 
 def test_what_was_believed_before_a_correction_is_refused_and_places_are_held_against_the_camera(
@@ -65,22 +65,24 @@ def test_what_was_believed_before_a_correction_is_refused_and_places_are_held_ag
     after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2 a2-a3"))
     seen = seen_as(diaballik, after, {"c1": "hidden"})
     belief: Belief[Any, Any] = Belief.of((after,))
-    looked = Belief(belief.states, belief.states, senses=Senses().after_looking(seen))
-    told = believe_person(context, looked, (state,), ("a1", "b1", "c1"))
+    looked = Belief(belief.states, belief.states, observations=Observations().after_looking(seen))
+    told = override_belief(context, looked, (state,), ("a1", "b1", "c1"))
     assert told.states == (state,)
     assert told.conversation.refused == {frozenset({("a1", "empty"), ("a3", "black piece")})}
     # The camera saw b1 as it was said to be, and could not see c1.
     assert told.override == Override(frozenset({"a1", "c1"}), unseen=frozenset({"c1"}))
-    again = believe_person(context, told, (state,))
+    again = override_belief(context, told, (state,))
     assert again.conversation.refused == frozenset()
-    taken_back = believe_person(context, told, (state,), undone=(after,))
+    taken_back = override_belief(context, told, (state,), undone=(after,))
     assert taken_back.conversation.refused == told.conversation.refused
 
 
 def test_sensors_that_contradicted_what_was_believed_before_a_correction_are_no_news(diaballik: Any) -> None:
     state = diaballik.rules.new()
     after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2 a2-a3"))
-    stuck = Belief((state,), (state,), senses=Senses(sensed={"a1": True, "a3": False, "d4": True, "b1": True}))
-    told = believe_person(JudgeContext.of(diaballik), stuck, (after,))
+    stuck = Belief(
+        (state,), (state,), observations=Observations(sensed={"a1": True, "a3": False, "d4": True, "b1": True})
+    )
+    told = override_belief(JudgeContext.of(diaballik), stuck, (after,))
     # d4 was wrong before and is wrong now; a1 and a3 were right and may follow.
-    assert told.senses.doubted == {"d4": True}
+    assert told.observations.doubted == {"d4": True}

@@ -55,11 +55,11 @@ def test_what_looks_otherwise_than_a_whole_position_that_a_person_gave_is_no_new
     judged, _ = begun({})
     darker = {"d4": "blue medium", "a2": "red large"}
     assert judged.consider(drawn(BLOCKADE, START, darker), Trigger.RESTED).verdict.kind is VerdictKind.ILLEGAL
-    judged.correct((START,), besides=BLOCKADE.places)
+    judged.correct((START,), unchanged=BLOCKADE.places)
     for _ in range(2):
         again = judged.consider(drawn(BLOCKADE, START, darker), Trigger.RESTED)
         assert again.verdict.kind is VerdictKind.UNCHANGED
-        judged.correct((START,), besides=BLOCKADE.places)
+        judged.correct((START,), unchanged=BLOCKADE.places)
     lifted = judged.consider(drawn(BLOCKADE, START, {**darker, "d4": "blue large"}), Trigger.RESTED)
     assert lifted.verdict.kind is VerdictKind.ILLEGAL
     assert lifted.verdict.places == ("d4",)

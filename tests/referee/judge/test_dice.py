@@ -230,7 +230,7 @@ def test_where_a_touch_ends_a_turn_the_next_roll_has_it_asked_which_turn_of_seve
     assert asked.verdict.kind is VerdictKind.AMBIGUOUS
     assert asked.verdict.sentence.startswith("This could be more than one turn:")
     said = BLOCKADE.dice.rolled(after, Roll(("2", "3")))
-    judged.correct((said,), besides=BLOCKADE.places)
+    judged.correct((said,), unchanged=BLOCKADE.places)
     assert look(judged, "green:2 blue:3", trigger, at_mm=FAR_MM).verdict.kind is VerdictKind.UNCHANGED
     assert judged.belief == (said,)
 

@@ -157,7 +157,7 @@ def test_a_touch_is_remembered_until_the_turn_is_played() -> None:
 def test_a_stack_is_known_as_the_last_turn_left_it() -> None:
     game = looked_at_before()
     game.consider(standing(after("c2-d2"), {"c2", "d2", "b1"}), Trigger.DECLARED)
-    stacks = game.all_believed.senses.stacks
+    stacks = game.all_believed.observations.stacks
     assert [stacks[place].pieces for place in ("c2", "c3", "d2")] == [2, 3, 2]
     for place, thing in {"c2": "touched", "d2": "touched", "b1": "touched", "c3": "as before"}.items():
         assert stacks[place].picture.difference(picture(place, thing)) == pytest.approx(0.0, abs=1e-6), place
@@ -184,7 +184,7 @@ def test_stacks_that_a_person_corrects_are_learnt_anew() -> None:
     corrected = after("c3-d2")
     game.correct((corrected,), ["d2"])
     game.consider(standing(corrected, {"c3", "d2"}), Trigger.RESTED)
-    stacks = game.all_believed.senses.stacks
+    stacks = game.all_believed.observations.stacks
     assert [stacks[place].pieces for place in ("c2", "c3", "d2")] == [3, 2, 2]
     assert stacks["c3"].picture.difference(picture("c3", "touched")) == pytest.approx(0.0, abs=1e-6)
 
@@ -258,7 +258,7 @@ def test_the_odds_against_a_stack_are_those_of_its_touch_and_of_its_pieces(
 
 def test_stacks_stay_known_while_they_have_the_same_top_and_as_many_pieces() -> None:
     game = looked_at_before()
-    known = game.all_believed.senses.stacks
+    known = game.all_believed.observations.stacks
     assert unchanged_stacks(BLOCKADE, BEFORE, known) == known
     left = unchanged_stacks(BLOCKADE, after("c2-d2"), known)
     assert known.keys() - left.keys() == {"c2", "d2"}

@@ -13,7 +13,7 @@ import pytest
 
 from engine.errors import EngineError, IllegalTurnError
 from engine.registry import games, load
-from engine.support.players import told_announcement
+from engine.support.players import describe_announcement
 from engine.values import Breach
 from referee.judge import sentences as judge
 from referee.session.signals import outcome_sentence, resumed_signal, waiting_signal
@@ -94,7 +94,7 @@ def said_in(game: Any, options: Any, rng: Random, changes: int) -> Iterator[str]
         yield resumed_signal(game, state, rng.randrange(3)).words
         yield from (unfinished.to_do for unfinished in islice(game.table.unfinished(state), 12))
         for announcement in game.rules.announcements(state):
-            yield told_announcement(announcement)
+            yield describe_announcement(announcement)
             outcome = game.rules.outcome(game.rules.announce(state, announcement))
             if outcome is not None:
                 yield outcome_sentence(outcome)

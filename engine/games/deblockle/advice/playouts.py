@@ -84,7 +84,7 @@ class TurnSampler:
                 total += len(of_block)
             for code in golds if mover else teals:
                 everything |= BIT_OF_CODE[code]
-            random, around = rng.random, core.beside
+            random, around = rng.random, core.adjacent_to
             for _ in range(_MOST_PROPOSALS if total else 0):
                 number = int(random() * total)
                 taken = everything
@@ -111,7 +111,7 @@ class TurnSampler:
         core = self._core
         made: list[_Proposal] = []
         for bit, square, kind, base in core.rolls[player][code]:
-            near = core.beside[bit]
+            near = core.adjacent_to[bit]
             if kind == LEAVES:
                 made.append(_Proposal(0, 0, 0, 0, {}, base + END_OF_BIT[1 << OFF]))
             elif kind == SLIDER:
@@ -125,7 +125,7 @@ class TurnSampler:
                 at_once = {STOP: bit, CROSS: near, HOOPS: near, X: DIAGONAL[square]}[kind] & OPEN_TO_END
                 for end in members(at_once):
                     made.append(_Proposal(bit | 1 << end, 0, 0, 0, {}, base + END_OF_BIT[1 << end]))
-                far = core.beside[core.beside[near]] & OPEN_TO_END & ~near if kind == HOOPS else 0
+                far = core.adjacent_to[core.adjacent_to[near]] & OPEN_TO_END & ~near if kind == HOOPS else 0
                 for end in members(far):
                     made.append(_Proposal(bit | 1 << end, bit, 1 << end, 0, {}, base + END_OF_BIT[1 << end]))
         self._proposals[player][code] = tuple(made)
