@@ -19,7 +19,17 @@ from engine.values import Announcement
 from referee.hall.broker import end_if_cancelled
 from referee.journal.events import EventKind
 from referee.journal.journal import utc_text
-from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder, ShownOutcome, Side, TableEvent, TableState, Topics
+from referee.mqtt.topics import (
+    OFFLINE,
+    ONLINE,
+    Answer,
+    ReplayRequest,
+    ShownOutcome,
+    Side,
+    TableEvent,
+    TableState,
+    Topics,
+)
 
 GAMES = ("deblockle", "diaballik")
 _TURNS = 30
@@ -219,7 +229,7 @@ class Feed:
             asked = getattr(message.properties, "ResponseTopic", None)
             content = bytes(message.payload) if isinstance(message.payload, bytes) else b""
             if message.topic.matches(topics.replay):
-                order = ReplayOrder.model_validate_json(content)
+                order = ReplayRequest.model_validate_json(content)
                 for event in self.events[order.after : order.after + order.most]:
                     await self._publish(client, asked or topics.replayed, event.model_dump_json().encode())
             else:

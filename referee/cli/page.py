@@ -115,7 +115,7 @@ def devices_command(
       ./run tools devices 2 --may look
       ./run tools devices "Ben's phone" --unpair
     """
-    from referee.commands.orders import Role
+    from referee.commands.messages import Role
     from referee.web.devices import PairedDevices, devices_path
     from referee.web.server import key_path
 

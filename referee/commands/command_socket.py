@@ -14,6 +14,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -22,8 +23,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from common.json_files import parse_json
-from common.phrases import listed
-from referee.commands.orders import ORDERS, describe_errors
+from referee.commands.messages import COMMAND_MESSAGES, describe_errors
 from referee.commands.queue import CommandQueue
 from referee.commands.values import (
     Announce,
@@ -39,7 +39,6 @@ from referee.commands.values import (
     TakeBack,
 )
 from referee.errors import CorrectionError, UnreachableError
-from referee.journal.events import EventKind
 
 MOST_BYTES = 64 * 1024
 READ_TIMEOUT_S = 2.0
@@ -198,72 +197,32 @@ def _address(path: Path) -> Iterator[str]:
 SentCommand = Correct | TakeBack | Entry | AskHint | RestoreSensor | PauseClock
 """The commands that another process may send to a referee."""
 
-_VERBS: Mapping[type[Any], str] = MappingProxyType(
+_NAMES: Mapping[type[Any], str] = MappingProxyType(
     {
         Correct: "correct",
         TakeBack: "take back",
-        EnterTurn: "enter",
-        EnterRoll: "enter",
-        Announce: "enter",
+        EnterTurn: "turn",
+        EnterRoll: "roll",
+        Announce: "announce",
         AskHint: "hint",
-        RestoreSensor: "put back",
+        RestoreSensor: "restore sensor",
         PauseClock: "pause clock",
     }
 )
-_ORDERS_OF_VERBS: Mapping[str, str] = MappingProxyType(
-    {
-        "correct": "correct",
-        "take back": "take back",
-        "hint": "hint",
-        "put back": "restore sensor",
-        "pause clock": "pause clock",
-    }
-)
-_ORDERS_OF_KINDS: Mapping[str, str] = MappingProxyType(
-    {EventKind.TURN: "turn", EventKind.ROLLED: "roll", EventKind.ANNOUNCED: "announce"}
-)
-"""The order that takes an entry of each kind."""
 
 
 def command_message(command: SentCommand) -> dict[str, Any]:
-    """Convert a command to a JSON object."""
-    message: dict[str, Any] = {"do": _VERBS[type(command)], "by": command.by}
-    match command:
-        case Correct():
-            message |= {
-                "looks": dict(command.looks),
-                "position": command.position,
-                "to_move": command.to_move,
-                "why": command.why,
-            }
-        case EnterTurn() | EnterRoll() | Announce():
-            message |= {"kind": command.kind.value, "text": command.text, "player": command.player or ""}
-        case RestoreSensor():
-            message |= {"place": command.place}
-        case PauseClock():
-            message |= {"goes_on": command.goes_on}
+    """Convert a command to a JSON object of the form that ``CommandMessage`` describes."""
+    message = {"command": _NAMES[type(command)], **asdict(command)}
+    # Only the session knows whether both players agreed.
+    message.pop("is_agreed", None)
     return message
 
 
 def parse_command(message: Mapping[str, Any]) -> Command:
-    """Convert a message to the order that it stands for, and that to a command.
-
-    Raises CorrectionError that says what was expected.
-    """
-    fields = dict(message)
-    do = fields.pop("do", None)
-    if do == "enter":
-        kind = fields.pop("kind", None)
-        order = _ORDERS_OF_KINDS.get(kind) if isinstance(kind, str) else None
-        if order is None:
-            raise CorrectionError(f"the kind is {kind!r}; expected {listed(tuple(_ORDERS_OF_KINDS), 'or')}")
-    else:
-        order = _ORDERS_OF_VERBS.get(do) if isinstance(do, str) else None
-        if order is None:
-            can = listed(tuple(dict.fromkeys(_VERBS.values())), "and")
-            raise CorrectionError(f"this referee can't do {do!r}; it can {can}")
+    """Convert a JSON object to a command; raises CorrectionError that says what was expected."""
     try:
-        read = ORDERS.validate_python({**fields, "command": order})
+        read = COMMAND_MESSAGES.validate_python(message)
     except ValidationError as error:
         raise CorrectionError(describe_errors(error)) from error
     return read.value(read.by)

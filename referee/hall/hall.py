@@ -17,7 +17,7 @@ from referee.hall.database import Database
 from referee.hall.floor import MOST_SEATS, Floor
 from referee.hall.pictures import Pictures
 from referee.hall.rulings import Ruling, Rulings
-from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder, TableEvent, TableState, Topics
+from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayRequest, TableEvent, TableState, Topics
 
 ASK_AGAIN_S = 5.0
 """How long, in seconds, an answer may take before the request is sent again."""
@@ -186,7 +186,7 @@ class Hall:
                 and there.is_online
                 and now_s - self._sent.get(ruling.request_id, _NEVER_S) >= ASK_AGAIN_S
             ):
-                asked.append(self._order(ruling))
+                asked.append(self._command(ruling))
         for seat_id, number in self._wanted_pictures:
             wish = {"command": "evidence", "event": number}
             asked.append(Outgoing(Topics(self.prefix, seat_id).own, json.dumps(wish).encode(), self._response(seat_id)))
@@ -194,9 +194,9 @@ class Hall:
         return asked
 
     @_exclusive
-    def rule(self, seat: str, order: Mapping[str, Any], by: str) -> Ruling:
+    def rule(self, seat: str, command: Mapping[str, Any], by: str) -> Ruling:
         """Store a ruling; ``due_messages`` sends it at once, and again until the table has answered."""
-        ruling = self.rulings.give(seat, order, by)
+        ruling = self.rulings.give(seat, command, by)
         self.floor.change({seat: {"rulings": self._waiting_at(seat)}})
         return ruling
 
@@ -313,13 +313,15 @@ class Hall:
     def _replay(self, copy: Copy, after: int) -> Outgoing:
         seat, journal = copy
         self._replays[seat] = _Replay(journal, self._clock(), after + REPLAY_MOST)
-        order = ReplayOrder(after=after, most=REPLAY_MOST)
-        return Outgoing(Topics(self.prefix, seat).replay, order.model_dump_json().encode(), f"{self._responses}/{seat}")
+        request = ReplayRequest(after=after, most=REPLAY_MOST)
+        return Outgoing(
+            Topics(self.prefix, seat).replay, request.model_dump_json().encode(), f"{self._responses}/{seat}"
+        )
 
-    def _order(self, ruling: Ruling) -> Outgoing:
+    def _command(self, ruling: Ruling) -> Outgoing:
         self._sent[ruling.request_id] = self._clock()
         topic = Topics(self.prefix, ruling.seat).own
-        return Outgoing(topic, json.dumps(dict(ruling.order)).encode(), self._response(ruling.seat))
+        return Outgoing(topic, json.dumps(dict(ruling.command)).encode(), self._response(ruling.seat))
 
     def _response(self, seat: str) -> str:
         return f"{self._responses}/{seat}"

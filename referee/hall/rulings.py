@@ -25,11 +25,11 @@ class Status(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Ruling:
-    """An order to a table. ``words`` are the table's answer, ``event_number`` its newest event by then."""
+    """A command to a table. ``words`` are the table's answer, ``event_number`` its newest event by then."""
 
     request_id: str
     seat: str
-    order: Mapping[str, Any]
+    command: Mapping[str, Any]
     given_by: str
     given_at: str
     status: Status = Status.WAITING
@@ -49,10 +49,10 @@ class Rulings:
         self._now = now
         self._waiting = {ruling.request_id: ruling for ruling in self._read("WHERE status = ?", Status.WAITING.value)}
 
-    def give(self, seat: str, order: Mapping[str, Any], by: str) -> Ruling:
+    def give(self, seat: str, command: Mapping[str, Any], by: str) -> Ruling:
         """Store a ruling, durably on return, and return it."""
         request_id = self._new_id()
-        content = {**order, "by": by, "request_id": request_id}
+        content = {**command, "by": by, "request_id": request_id}
         ruling = Ruling(request_id, seat, content, by, utc_text(self._now()))
         with self._database.transaction() as work:
             row = (request_id, seat, json.dumps(content), by, ruling.given_at, ruling.status.value)

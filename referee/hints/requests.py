@@ -40,7 +40,7 @@ class HintSource(Protocol):
 
 
 @dataclass(frozen=True)
-class HintMessage:
+class HintResponse:
     """A hint to record and light, or a message without one (``event`` is ``None``).
 
     ``repeated`` means that the hint was given before and is only shown again.
@@ -134,11 +134,11 @@ class HintRequests:
         time_s: float | None,
         *,
         fault: bool,
-    ) -> HintMessage:
+    ) -> HintResponse:
         """Take a request for a hint in the position ``belief``; ``events`` are the game's events so far."""
         why = self._refusal(belief, events, fault)
         if why:
-            return HintMessage(why, waiting=(respond,), refused=True)
+            return HintResponse(why, waiting=(respond,), refused=True)
         before, state, strength = last_hint_given(events), belief[0], self._settings.strength
         if before is not None:
             try:
@@ -157,7 +157,7 @@ class HintRequests:
                 question = Question(self._number, self._game.name, text, strength, self._settings.seconds, earlier)
                 self._source.ask(question)
         self._pending.waiting.append(respond)
-        return HintMessage(f"Thinking about a hint for {state.to_move}.")
+        return HintResponse(f"Thinking about a hint for {state.to_move}.")
 
     def poll(
         self,
@@ -166,7 +166,7 @@ class HintRequests:
         time_s: float | None,
         *,
         fault: bool,
-    ) -> list[HintMessage]:
+    ) -> list[HintResponse]:
         """Return new messages: an answer that arrived, or the notice that the position has changed meanwhile."""
         if self._source is None:
             return []
@@ -176,7 +176,7 @@ class HintRequests:
             return []
         if fault or not belief or self._position(belief[0]) != pending.position:
             self._pending = None
-            return [HintMessage(_MEANWHILE, waiting=tuple(pending.waiting), refused=True)]
+            return [HintResponse(_MEANWHILE, waiting=tuple(pending.waiting), refused=True)]
         said = []
         for answer in answers:
             if answer.number == pending.number:
@@ -202,20 +202,20 @@ class HintRequests:
 
     def _answered(
         self, pending: _Pending, answer: Answer, state: Any, events: Sequence[tuple[int, Event]], time_s: float | None
-    ) -> HintMessage:
+    ) -> HintResponse:
         waiting, strength = tuple(pending.waiting), self._settings.strength
         if answer.advice is None:
-            return HintMessage(f"No hint: {answer.refused.rstrip('.')}.", waiting=waiting, refused=True)
+            return HintResponse(f"No hint: {answer.refused.rstrip('.')}.", waiting=waiting, refused=True)
         stage = next_stage(strength, last_hint_given(events))
         try:
             event = hint_event(self._game, state, answer.advice, pending.by, strength, stage, time_s)
         except EngineError as error:
-            return HintMessage(f"No hint: {error}.", waiting=waiting, refused=True)
+            return HintResponse(f"No hint: {error}.", waiting=waiting, refused=True)
         return _message_of(event, waiting)
 
     def _next_of(
         self, before: Event, state: Any, by: str, waiting: tuple[Respond, ...], time_s: float | None
-    ) -> HintMessage:
+    ) -> HintResponse:
         """Return the next stage of a hint, or repeat the whole hint."""
         advice = advice_in(before.data)
         strength = str(before.data["strength"])
@@ -228,7 +228,7 @@ class HintRequests:
         return state.to_move, tuple(self._game.table.appearance(state).items()), roll
 
 
-def _message_of(event: Event, waiting: tuple[Respond, ...], *, repeated: bool = False) -> HintMessage:
+def _message_of(event: Event, waiting: tuple[Respond, ...], *, repeated: bool = False) -> HintResponse:
     places = event.data["places"]
     lit = tuple(str(place) for place in places) if isinstance(places, list) else ()
-    return HintMessage(str(event.data["sentence"]), lit, event, repeated, waiting)
+    return HintResponse(str(event.data["sentence"]), lit, event, repeated, waiting)

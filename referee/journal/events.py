@@ -51,7 +51,7 @@ STOPPED = "stopped before its end"
 """The reason recorded when somebody stops an unfinished game, which may be resumed later."""
 
 REQUEST = "request"
-"""The key for the request id of the MQTT order that caused an event."""
+"""The key for the request id of the MQTT command that caused an event."""
 
 PlayedKind = Literal[EventKind.TURN, EventKind.ROLLED, EventKind.ANNOUNCED]
 """The events that apply the game's rules; a take-back undoes the last of them."""

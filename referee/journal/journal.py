@@ -32,7 +32,7 @@ MEMORY = Path(":memory:")
 """The path of a journal kept in memory, which is lost on closing."""
 
 _REQUESTS_AMONG = 5000
-"""How many of the newest events are searched for the request id of a repeated order: many evenings."""
+"""How many of the newest events are searched for the request id of a repeated command: many evenings."""
 
 
 @dataclass(frozen=True)
@@ -357,7 +357,7 @@ class Journal:
         return game
 
     def event_of_request(self, request_id: str) -> int | None:
-        """Return the number of the newest event caused by an order with this id, among the last few thousand."""
+        """Return the number of the newest event caused by a command with this id, among the last few thousand."""
         number: int | None = self._value(
             "SELECT max(number) FROM event WHERE number > (SELECT max(number) FROM event) - ? "
             f"AND json_extract(data, '$.{REQUEST}') = ?",

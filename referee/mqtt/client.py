@@ -71,7 +71,7 @@ def broker_client(
         identifier=f"{options.prefix}-{options.table}{suffix}",
         protocol=aiomqtt.ProtocolVersion.V5,
         will=will,
-        # Orders sent while the table was away may be hours old, so they are dropped.
+        # Commands sent while the table was away may be hours old, so they are dropped.
         clean_start=True,
         timeout=_TIMEOUT_S,
         keepalive=_KEEP_ALIVE_S,

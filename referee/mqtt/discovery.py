@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
 
-from referee.commands.orders import Role
+from referee.commands.messages import Role
 from referee.journal.events import EventKind
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.topics import OFFLINE, ONLINE
@@ -31,7 +31,7 @@ def status_topic(options: MqttOptions) -> str:
 def discovery_message(options: MqttOptions) -> bytes:
     """Return the message as JSON.
 
-    Components whose orders aren't allowed contain only their platform, which makes Home Assistant remove them.
+    Components whose commands aren't allowed contain only their platform, which makes Home Assistant remove them.
     """
     topics = options.topics
     commands, picture = _buttons(options), _picture(options)
@@ -125,7 +125,7 @@ def _events(options: MqttOptions) -> dict[str, dict[str, Any]]:
 
 
 def _buttons(options: MqttOptions) -> dict[str, dict[str, Any]]:
-    orders: dict[str, tuple[str, dict[str, str], str]] = {
+    commands: dict[str, tuple[str, dict[str, str], str]] = {
         "end_turn": ("End turn", {"command": "press", "role": "end turn"}, "mdi:check-circle"),
         "hint": ("Hint", {"command": "hint"}, "mdi:lightbulb-on"),
         "take_back": ("Take back", {"command": "take back"}, "mdi:undo"),
@@ -140,10 +140,10 @@ def _buttons(options: MqttOptions) -> dict[str, dict[str, Any]]:
             "button",
             name,
             command_topic=options.topics.play,
-            command_template=json.dumps({**order, "by": "Home Assistant", "request_id": request}),
+            command_template=json.dumps({**command, "by": "Home Assistant", "request_id": request}),
             icon=icon,
         )
-        for key, (name, order, icon) in orders.items()
+        for key, (name, command, icon) in commands.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""Parses messages from the broker: orders, and requests for pictures. Invalid ones raise only ValueError."""
+"""Parses messages from the broker: commands, and requests for pictures. Invalid ones raise only ValueError."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aiomqtt import Message
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from referee.commands.orders import Role, describe_errors
+from referee.commands.messages import Role, describe_errors
 from referee.mqtt.topics import RequestId, Topics
 
 MOST_BYTES = 64 * 1024
@@ -35,7 +35,7 @@ class Received:
     correlation: bytes | None = None
 
 
-class PictureOrder(BaseModel):
+class PictureRequest(BaseModel):
     """A request for the camera's picture."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -46,7 +46,7 @@ class PictureOrder(BaseModel):
     request_id: RequestId = ""
 
 
-class EvidenceOrder(BaseModel):
+class EvidenceRequest(BaseModel):
     """A request for an event's pictures."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -58,8 +58,8 @@ class EvidenceOrder(BaseModel):
     request_id: RequestId = ""
 
 
-AnyPictureOrder = Annotated[PictureOrder | EvidenceOrder, Field(discriminator="command")]
-_PICTURE_ORDERS: TypeAdapter[AnyPictureOrder] = TypeAdapter(AnyPictureOrder)
+AnyPictureRequest = Annotated[PictureRequest | EvidenceRequest, Field(discriminator="command")]
+_PICTURE_REQUESTS: TypeAdapter[AnyPictureRequest] = TypeAdapter(AnyPictureRequest)
 _PICTURE_COMMANDS = ("picture", "evidence")
 
 
@@ -94,22 +94,22 @@ def parse_fields(payload: bytes) -> dict[str, Any]:
 
 
 def request_id_of(fields: object) -> str:
-    """Return the request id of a possible order, for the answer; empty if there is no valid one."""
+    """Return the request id of a possible command, for the answer; empty if there is no valid one."""
     value = fields.get("request_id") if isinstance(fields, dict) else None
     return value if isinstance(value, str) and len(value) <= 64 else ""
 
 
-def parse_picture_order(fields: dict[str, Any]) -> AnyPictureOrder | None:
-    """Parse a request for pictures, ``None`` for another order; raises ValueError for an invalid one."""
+def parse_picture_request(fields: dict[str, Any]) -> AnyPictureRequest | None:
+    """Parse a request for pictures, ``None`` for another command; raises ValueError for an invalid one."""
     if fields.get("command") not in _PICTURE_COMMANDS:
         return None
     try:
-        return _PICTURE_ORDERS.validate_python(fields)
+        return _PICTURE_REQUESTS.validate_python(fields)
     except ValidationError as error:
         raise ValueError(f"That is not a command: {describe_errors(error)}.") from error
 
 
 def role_of(topic: str, topics: Topics, allowed: Role) -> Role:
-    """Return the role of orders on a topic, which is never more than the owner's setting allows."""
+    """Return the role of commands on a topic, which is never more than the owner's setting allows."""
     by_topic = {topics.play: Role.PLAY, topics.own: Role.OWN}.get(topic, Role.NOBODY)
     return min(by_topic, allowed)

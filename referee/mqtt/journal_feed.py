@@ -87,7 +87,7 @@ class JournalFeed:
             return told
 
     def event_of_request(self, request_id: str) -> int | None:
-        """Return the number of the event that an order with this id caused, ``None`` if there is none."""
+        """Return the number of the event that a command with this id caused, ``None`` if there is none."""
         with self._opened() as journal:
             return journal.event_of_request(request_id)
 

@@ -1,4 +1,4 @@
-"""The options of a table's connection to its broker, and what orders by MQTT may do."""
+"""The options of a table's connection to its broker, and what commands by MQTT may do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from referee.commands.orders import Role
+from referee.commands.messages import Role
 from referee.errors import BrokerError
 from referee.mqtt.topics import DISCOVERY_PREFIX, PREFIX, Topics
 from referee.settings.sections import MqttSection
@@ -54,8 +54,8 @@ def _no_passphrase() -> str:
 class MqttOptions:
     """A broker, and this table on it.
 
-    ``table`` is the table's id in topics, ``table_name`` what people call it. ``allows`` is what orders by MQTT may do:
-    nothing (``Role.NOBODY``), what players may, or what the owner may. Without ``discovery_prefix`` there is no
+    ``table`` is the table's id in topics, ``table_name`` what people call it. ``allows`` is what commands by MQTT may
+    do: nothing (``Role.NOBODY``), what players may, or what the owner may. Without ``discovery_prefix`` there is no
     discovery message. ``page`` is the address of the table's page, for links. With a ``hall``, its broker is searched
     for in the network of ``own_address``, and ``address`` is empty until it is found.
     """

@@ -1,4 +1,4 @@
-"""The table's link to its broker: publishes states and events, and carries out orders, as long as the referee runs."""
+"""The table's link to its broker: publishes states and events, and carries out commands, while the referee runs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from paho.mqtt.packettypes import PacketTypes
 from pydantic import ValidationError
 
 from common.backoff import Backoff
-from referee.commands.orders import ReplyDocument
+from referee.commands.messages import ReplyDocument
 from referee.errors import JournalError
 from referee.mqtt.client import broker_client, explain_failure, properties, resolve_broker
 from referee.mqtt.discovery import BIRTH, discovery_message, discovery_topic, status_topic
 from referee.mqtt.inbox import (
-    EvidenceOrder,
+    EvidenceRequest,
     Received,
     Sender,
     parse_fields,
-    parse_picture_order,
+    parse_picture_request,
     read_message,
     request_id_of,
     role_of,
@@ -31,8 +31,8 @@ from referee.mqtt.inbox import (
 from referee.mqtt.journal_feed import JournalFeed
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import table_state
-from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayOrder
-from referee.session.order_desk import OrderDesk, OrderError, OrderFault
+from referee.mqtt.topics import OFFLINE, ONLINE, Answer, ReplayRequest
+from referee.session.command_desk import CommandDesk, CommandError, CommandFault
 from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, VersionedSnapshot
 
@@ -44,7 +44,7 @@ _FORBIDDEN = 'That is not allowed on this topic; it needs command/{needs}, and c
 
 
 class TableLink:
-    """Publishes a table on a broker, and carries out the orders that come from it.
+    """Publishes a table on a broker, and carries out the commands that come from it.
 
     ``say`` is called when the broker is away and when it is back. All methods belong to one event loop. Raises
     BrokerError if the options' files can't be read.
@@ -67,7 +67,7 @@ class TableLink:
         self._clock = clock
         self._context = None if options.tls is None else options.tls.context()
         self._feed = None if port.journal is None else JournalFeed(port.journal, options)
-        self._desk = OrderDesk(port, "MQTT", _FORBIDDEN, keeps_requests=True, done_before=self._done_before)
+        self._desk = CommandDesk(port, "MQTT", _FORBIDDEN, keeps_requests=True, done_before=self._done_before)
         self._pictures = CameraPictures(port)
         self._sent: int | None = None
         """The number of the newest event that the broker has, ``None`` before it was looked up."""
@@ -214,7 +214,7 @@ class TableLink:
                 if message.payload == BIRTH.encode():
                     await self._introduce(client)
             elif not message.retain and len(self._at_work) < _MOST_AT_WORK:
-                # A retained order would be carried out at every start.
+                # A retained command would be carried out at every start.
                 task = asyncio.create_task(self._carry_out(client, read_message(message, self._topics)))
                 self._at_work.add(task)
                 task.add_done_callback(self._at_work.discard)
@@ -228,8 +228,8 @@ class TableLink:
             try:
                 fields = parse_fields(message.payload)
                 reply = await self._reply(client, fields, message)
-            except OrderError as error:
-                if error.fault is OrderFault.UNANSWERED:
+            except CommandError as error:
+                if error.fault is CommandFault.UNANSWERED:
                     # It is still queued, so there is no result yet; repeating it returns the result.
                     return
                 reply = self._reply_document(str(error), refused=True)
@@ -239,12 +239,12 @@ class TableLink:
 
     async def _reply(self, client: aiomqtt.Client, fields: dict[str, object], message: Received) -> ReplyDocument:
         sender = Sender(role_of(message.topic, self._topics, self._options.allows))
-        picture_order = parse_picture_order(fields)
+        picture_order = parse_picture_request(fields)
         if picture_order is None:
             return await self._desk.take(sender, fields)
         if sender.role < picture_order.needs:
             return self._reply_document("Pictures are not allowed on this topic.", refused=True)
-        if isinstance(picture_order, EvidenceOrder):
+        if isinstance(picture_order, EvidenceRequest):
             return await self._send_evidence(client, picture_order.event)
         content = await asyncio.to_thread(self._pictures.jpeg, overlay=False)
         if content is None:
@@ -271,12 +271,12 @@ class TableLink:
     async def _replay(self, client: aiomqtt.Client, message: Received) -> None:
         request_id, sent = "", 0
         try:
-            order = ReplayOrder.model_validate(parse_fields(message.payload))
-            request_id, number = order.request_id, order.after
+            wanted = ReplayRequest.model_validate(parse_fields(message.payload))
+            request_id, number = wanted.request_id, wanted.after
             topic = message.respond_to or self._topics.replayed
             feed = None if self._port.journal is None else JournalFeed(self._port.journal, self._options)
-            while feed is not None and sent < order.most:
-                events = await asyncio.to_thread(feed.after, number, order.most - sent)
+            while feed is not None and sent < wanted.most:
+                events = await asyncio.to_thread(feed.after, number, wanted.most - sent)
                 for event in events:
                     await self._publish(client, topic, event.model_dump_json())
                 if not events:

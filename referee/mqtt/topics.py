@@ -10,11 +10,11 @@ topic                  retained  what it carries
 ``events``             no        each event of the journal as a ``TableEvent``, in order of its number, at least once
 ``picture``            no        the camera's picture (JPEG), when a command asked for it
 ``evidence/N/NAME``    no        a picture that event N turns on, when a command asked for it
-``replay``             no        takes a ``ReplayOrder``: the events after a number are wanted once more
-``replayed``           no        those events, where the order named no response topic
-``command/play``       no        takes orders that a player may give (``referee.commands.orders``)
-``command/own``        no        takes those and the orders of an owner or an arbiter
-``answers``            no        an ``Answer`` to each order that named no response topic
+``replay``             no        takes a ``ReplayRequest``: the events after a number are wanted once more
+``replayed``           no        those events, where the command named no response topic
+``command/play``       no        takes commands that a player may give (``referee.commands.messages``)
+``command/own``        no        takes those and the commands of an owner or an arbiter
+``answers``            no        an ``Answer`` to each command that named no response topic
 =====================  ========  ====================================================================================
 
 How a hall reads a table:
@@ -22,15 +22,15 @@ How a hall reads a table:
 1. It subscribes to ``PREFIX/+/availability``, ``PREFIX/+/state`` and ``PREFIX/+/events`` with QoS 1 and a session that
    the broker keeps (clean start false and a session expiry).
 2. It keeps events by ``(table, journal, number)``. One that it has already is dropped. A gap, or a ``state`` with an
-   ``event_number`` that it does not have yet, is filled by a ``ReplayOrder``. ``journal`` changes when the table begins
-   another journal. The same number with another ``wall_time`` means that the table went back to a copy of its journal:
-   what the hall has from that number on no longer holds.
-3. An arbiter's order goes to ``command/own`` with a ``request_id`` of its own. It holds once an ``Answer`` with that
+   ``event_number`` that it does not have yet, is filled by a ``ReplayRequest``. ``journal`` changes when the table
+   begins another journal. The same number with another ``wall_time`` means that the table went back to a copy of its
+   journal: what the hall has from that number on no longer holds.
+3. An arbiter's command goes to ``command/own`` with a ``request_id`` of its own. It holds once an ``Answer`` with that
    ``request_id`` has come, since the journal has it by then. Without an answer it is sent again, with the same id; the
    table carries it out once, also over a restart. What is retained, or was sent while the table was away, is not
    carried out.
 
-An order may name a response topic below ``PREFIX/answers/`` and correlation data (properties of MQTT 5): the answer
+A command may name a response topic below ``PREFIX/answers/`` and correlation data (properties of MQTT 5): the answer
 goes there and carries them. A table refuses other response topics, so that nobody makes it write to other devices.
 
 Whoever reads these must leave fields alone that they don't know: a later version may add some.
@@ -175,7 +175,7 @@ class TableEvent(Payload):
     """An event of a table's journal: ``event_type`` is its kind, ``data`` what the journal has of it.
 
     ``sentence`` tells it to people; ``player`` is the side it is of and ``by`` the person who said it, where there is
-    one. ``request_id`` is the order's that it came from. ``pictures`` names its evidence.
+    one. ``request_id`` is the command's that it came from. ``pictures`` names its evidence.
     """
 
     table: str
@@ -196,7 +196,7 @@ class TableEvent(Payload):
 RequestId = Annotated[str, Field(max_length=64, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
-class ReplayOrder(BaseModel):
+class ReplayRequest(BaseModel):
     """The events after a number are wanted, at most ``most`` of them.
 
     They go to the response topic, else to ``replayed``; an ``Answer`` with the ``request_id`` follows on ``answers``.
@@ -210,7 +210,7 @@ class ReplayOrder(BaseModel):
 
 
 class Answer(Payload):
-    """What became of an order: ``words`` for a person, whether it was ``refused``, the newest event by then."""
+    """What became of a command: ``words`` for a person, whether it was ``refused``, the newest event by then."""
 
     table: str
     request_id: str

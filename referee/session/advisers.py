@@ -10,7 +10,7 @@ from engine.values import Player
 from referee.commands.values import AskHint, EnterTurn, Reply, Respond
 from referee.hints.advice import HintSettings
 from referee.hints.opponent import Intention, Opponent, is_meant, other_turn_verdict
-from referee.hints.requests import HintMessage, HintRequests, HintSource
+from referee.hints.requests import HintRequests, HintResponse, HintSource
 from referee.judge import Belief, Ruling
 from referee.session.announcer import Announcer
 from referee.session.log import GameLog
@@ -95,7 +95,7 @@ class Advisers(Generic[StateT, TurnT]):
         if self._opponent is not None:
             self._opponent.close()
 
-    def _send(self, belief: Belief[StateT, TurnT], message: HintMessage) -> None:
+    def _send(self, belief: Belief[StateT, TurnT], message: HintResponse) -> None:
         if message.event is not None and not message.repeated:
             self._log.append(message.event)
         self._announcer.show_hint(belief, message)

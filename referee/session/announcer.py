@@ -14,7 +14,7 @@ from hardware.pin_map import ButtonRole
 from referee.commands.entries import apply_entry
 from referee.commands.values import Announce, Press
 from referee.errors import CorrectionError
-from referee.hints.requests import HintMessage
+from referee.hints.requests import HintResponse
 from referee.journal.events import Event
 from referee.judge import Belief
 from referee.judge.sentences import override_holds
@@ -124,7 +124,7 @@ class Announcer(Generic[StateT, TurnT]):
         self._on_show = _OnShow(signal, verdict, words, evidence)
         self._publish_current(belief, time_s=verdict.time_s)
 
-    def show_hint(self, belief: Belief[StateT, TurnT], message: HintMessage) -> None:
+    def show_hint(self, belief: Belief[StateT, TurnT], message: HintResponse) -> None:
         """Say a hint and light its squares. A refusal leaves the lights as they are."""
         self.say(message.words)
         is_hint = message.event is not None

@@ -40,7 +40,7 @@ class GameLog(Generic[StateT, TurnT]):
         self._recorded: tuple[object, ...] | None = None
         self._behind_since_s: float | None = None
         self.request_id = ""
-        """The id of the order being carried out, recorded with its events; empty if there is none."""
+        """The id of the command being carried out, recorded with its events; empty if there is none."""
         self.number = 0
         """The game's number in the journal, 0 before there is one."""
         self.last_event = 0

@@ -119,7 +119,7 @@ class Service(Generic[StateT, TurnT]):
 
     @contextmanager
     def recording_request(self, request_id: str) -> Iterator[None]:
-        """Record the order's id with every event inside the context."""
+        """Record the command's id with every event inside the context."""
         self._log.request_id = request_id
         try:
             yield

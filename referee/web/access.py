@@ -22,7 +22,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 
-from referee.commands.orders import Role as Role  # noqa: PLC0414 - re-exported
+from referee.commands.messages import Role as Role  # noqa: PLC0414 - re-exported
 from referee.errors import PageError
 from referee.web.devices import Device, PairedDevices
 

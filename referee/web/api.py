@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
@@ -15,18 +16,18 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 
 from common.json_files import parse_json
 from engine.errors import IllegalTurnError
-from referee.commands.orders import ORDERS, ReplyDocument
+from referee.commands.messages import COMMAND_MESSAGES, ReplyDocument
+from referee.session.command_desk import CommandDesk, CommandError, CommandFault
 from referee.session.feed import Snapshot
 from referee.session.pictures import CameraPictures
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.access import SESSION_S, Access, Role, Session
-from referee.web.counter import OrderCounter
 from referee.web.documents import (
     Document,
     GamesDocument,
     HistoryDocument,
     PairingDocument,
-    PairingOrder,
+    PairingRequest,
     PlacesDocument,
     PositionDocument,
     SessionDocument,
@@ -39,7 +40,7 @@ from referee.web.entering import DiceDocument, TurnsDocument, dice_document, tur
 from referee.web.guard import CSRF_FIELD, form_fields
 from referee.web.history import History
 from referee.web.languages import language_of, sentences
-from referee.web.owner.devices import DEVICE_ORDER, DevicesDocument, change_device, devices_document
+from referee.web.owner.devices import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
 from referee.web.results import ResultsDocument
 from referee.web.tapped import TappedDocument, tapped_document
 
@@ -51,35 +52,52 @@ _STILL_HERE = b"event: here\ndata: {}\n\n"
 MOST_VIEWERS = 256
 _MOST_TAPPED = 400
 """The most characters of taps accepted; no turn needs as many."""
-_PAIRING: TypeAdapter[PairingOrder] = TypeAdapter(PairingOrder)
+_FORBIDDEN = "This device may not do that; it needs to be paired to {needs}."
+_STATUS = {
+    CommandFault.UNREADABLE: 422,
+    CommandFault.FORBIDDEN: 403,
+    CommandFault.BUSY: 503,
+    CommandFault.UNANSWERED: 504,
+}
+_PAIRING: TypeAdapter[PairingRequest] = TypeAdapter(PairingRequest)
 _LARGEST = 2**63 - 1
 """The largest integer SQLite can store."""
 
 
 @dataclass(frozen=True)
 class Desk:
-    """What the API and the pages share: documents of the table and its history, and the counter that takes orders."""
+    """What the API and the pages share: documents of the table and its history, and the commands to the referee."""
 
     port: TablePort
     access: Access
     documents: TableDocuments
     history: History
-    counter: OrderCounter
+    commands: CommandDesk
 
     @classmethod
     def of(cls, port: TablePort, access: Access) -> Self:
-        """Create a desk with its documents, history and counter."""
-        return cls(port, access, TableDocuments(port), History(port), OrderCounter(port, access))
+        """Create a desk with its documents, history and commands."""
+        return cls(port, access, TableDocuments(port), History(port), CommandDesk(port, "page", _FORBIDDEN))
+
+    async def carry_out(self, session: Session, fields: object) -> ReplyDocument:
+        """Have a command carried out and return the reply; raises HTTPException if it is refused.
+
+        Call it only from the server's event loop.
+        """
+        try:
+            return await self.commands.take(session, fields, partial(self.access.count_command, session))
+        except CommandError as error:
+            raise HTTPException(_STATUS[error.fault], str(error)) from error
 
 
 class Api:
     """The endpoints below ``/api``."""
 
     def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self._port = desk.port
         self._access = desk.access
         self._documents = desk.documents
-        self._counter = desk.counter
         self._history = desk.history
         self._pictures = CameraPictures(desk.port)
         self._viewers = 0
@@ -138,10 +156,15 @@ class Api:
                 Role.OWN,
                 "Give a paired device another role, or unpair it",
                 DevicesDocument,
-                takes=DEVICE_ORDER,
+                takes=DEVICE_CHANGE,
             ),
             Endpoint(
-                "/api/commands", self._command, Role.LOOK, "Tell the referee something", ReplyDocument, takes=ORDERS
+                "/api/commands",
+                self._command,
+                Role.LOOK,
+                "Tell the referee something",
+                ReplyDocument,
+                takes=COMMAND_MESSAGES,
             ),
             Endpoint(
                 "/api/pair",
@@ -269,7 +292,7 @@ class Api:
         fields = await _fields(request)
         if isinstance(fields, dict):
             fields.pop(CSRF_FIELD, None)
-        reply = await self._counter.take(request.state.session, fields)
+        reply = await self._desk.carry_out(request.state.session, fields)
         return _json(reply.model_copy(update={"words": sentences(language_of(request))(reply.words)}))
 
     async def _openapi(self, _: Request) -> Response:
@@ -281,11 +304,11 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
 
     async def pair(request: Request) -> Response:
         try:
-            order = _PAIRING.validate_python(await _fields(request))
+            wanted = _PAIRING.validate_python(await _fields(request))
         except ValidationError as error:
             raise HTTPException(422, "Give the code that the referee's terminal shows, and a short name.") from error
         client = request.client.host if request.client is not None else ""
-        session, token = access.pair(order.code, order.name, Role[order.role.upper()], client)
+        session, token = access.pair(wanted.code, wanted.name, Role[wanted.role.upper()], client)
         is_form = await form_fields(request)
         document = PairingDocument(role=session.role.name.lower(), token=token, csrf=session.csrf)
         response: Response = RedirectResponse("/", 303) if is_form else _json(document)

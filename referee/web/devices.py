@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from common.durable import write_durably
 from common.json_files import parse_json
-from referee.commands.orders import Role
+from referee.commands.messages import Role
 from referee.errors import PageError
 
 MOST_DEVICES = 256

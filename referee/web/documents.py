@@ -209,7 +209,7 @@ class PairingDocument(Document):
     csrf: str
 
 
-class PairingOrder(BaseModel):
+class PairingRequest(BaseModel):
     """A request to pair, with the code that the referee shows; ``role`` may be less than the code allows."""
 
     model_config = ConfigDict(extra="forbid")
@@ -231,7 +231,7 @@ Say = Callable[[str], str]
 
 
 def places_document(game: Game[Any, Any], say: Say) -> PlacesDocument:
-    """Return a game's vocabulary. Orders must use these names, so looks and option values aren't translated."""
+    """Return a game's vocabulary. Commands must use these names, so looks and option values aren't translated."""
     return PlacesDocument(
         game=game.name,
         places=game.places,

@@ -146,11 +146,11 @@ class Pages:
         return self._shown(request, "words", {"heading": heading, "words": words})
 
     async def _do(self, request: Request) -> Response:
-        """Carry out an order sent by a form, and show its reply on the page it came from."""
+        """Carry out a command sent by a form, and show its reply on the page it came from."""
         fields = await form_fields(request)
         back = fields.pop("return", ["/"])[-1]
         fields.pop(CSRF_FIELD, None)
-        reply = await self._desk.counter.take(request.state.session, parse_order_form(fields))
+        reply = await self._desk.carry_out(request.state.session, parse_command_form(fields))
         # Redirect only to our own paths: "//elsewhere" would lead to another site.
         response = RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
         response.set_cookie(
@@ -246,26 +246,26 @@ def page(
     return response
 
 
-def parse_order_form(fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Build an order from a form: ``players.gold`` goes into ``players``, ``place`` and ``look`` into ``looks``.
+def parse_command_form(fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Build a command from a form: ``players.gold`` goes into ``players``, ``place`` and ``look`` into ``looks``.
 
     Empty fields are left out.
     """
-    order: dict[str, Any] = {}
+    command: dict[str, Any] = {}
     for name, values in fields.items():
         if not values[-1]:
             continue
         group, dot, key = name.partition(".")
         if dot:
-            order.setdefault(group, {})[key] = values[-1]
+            command.setdefault(group, {})[key] = values[-1]
         else:
-            order[name] = list(values) if name == "places" else values[-1]
-    if order.get("command") == "correct":
+            command[name] = list(values) if name == "places" else values[-1]
+    if command.get("command") == "correct":
         for row in ("", "_2"):
-            place, look = order.pop(f"place{row}", None), order.pop(f"look{row}", None)
+            place, look = command.pop(f"place{row}", None), command.pop(f"look{row}", None)
             if place and look:
-                order.setdefault("looks", {})[place] = look
-    return order
+                command.setdefault("looks", {})[place] = look
+    return command
 
 
 def _next(document: TableDocument, language: str) -> str:

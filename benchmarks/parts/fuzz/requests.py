@@ -20,11 +20,11 @@ from benchmarks.parts.fuzz.files import of_file
 from benchmarks.parts.fuzz.run import Parser
 from common.json_files import parse_json
 from referee.commands.command_socket import command_message, parse_command, read_message
-from referee.commands.orders import ORDERS, Role
+from referee.commands.messages import COMMAND_MESSAGES, Role
 from referee.commands.values import AskHint, Correct, EnterTurn, PauseClock, RestoreSensor, TakeBack
 from referee.errors import CorrectionError, PageError
-from referee.mqtt.inbox import parse_fields, parse_picture_order, request_id_of
-from referee.mqtt.topics import ReplayOrder
+from referee.mqtt.inbox import parse_fields, parse_picture_request, request_id_of
+from referee.mqtt.topics import ReplayRequest
 from referee.web.access import Access, Door
 from referee.web.devices import PairedDevices
 from referee.web.guard import form_fields, form_with_file, refuse_strangers
@@ -37,7 +37,7 @@ _SENT = (
     RestoreSensor("a1", "Ann"),
     Correct("Ann", {"a1": "empty", "c3": "teal block, x up"}, why="it fell"),
 )
-_ORDERS = (
+_COMMANDS = (
     {"command": "turn", "text": "c1-c2", "player": "gold", "by": "Ann", "request_id": "7", "seen": 3},
     {"command": "roll", "text": "4,1"},
     {"command": "announce", "text": "resign"},
@@ -54,22 +54,22 @@ def _command(data: bytes) -> None:
     parse_command(read_message(data))
 
 
-def _order(data: bytes) -> None:
-    order = ORDERS.validate_python(parse_json(data))
+def _page_command(data: bytes) -> None:
+    message = COMMAND_MESSAGES.validate_python(parse_json(data))
     # What is taken is written to the journal.
-    order.value("Ann")
-    order.model_dump_json()
+    message.value("Ann")
+    message.model_dump_json()
 
 
-def _broker_order(data: bytes) -> None:
+def _broker_command(data: bytes) -> None:
     fields = parse_fields(data)
     request_id_of(fields)
-    if parse_picture_order(fields) is None:
-        ORDERS.validate_python(fields).value("Ann")
+    if parse_picture_request(fields) is None:
+        COMMAND_MESSAGES.validate_python(fields).value("Ann")
 
 
-def _replay_order(data: bytes) -> None:
-    ReplayOrder.model_validate(parse_fields(data))
+def _replay_request(data: bytes) -> None:
+    ReplayRequest.model_validate(parse_fields(data))
 
 
 _FORM = (
@@ -150,12 +150,18 @@ PARSERS = (
         (CorrectionError, ValueError),
     ),
     Parser(
-        "page's order", lambda: [json.dumps(each).encode() for each in _ORDERS], _order, (ValueError, ValidationError)
+        "page's command",
+        lambda: [json.dumps(each).encode() for each in _COMMANDS],
+        _command,
+        (ValueError, ValidationError),
     ),
     Parser(
-        "MQTT order", lambda: [json.dumps(each).encode() for each in _ORDERS + _LOOKS], _broker_order, (ValueError,)
+        "MQTT command",
+        lambda: [json.dumps(each).encode() for each in _COMMANDS + _LOOKS],
+        _broker_command,
+        (ValueError,),
     ),
-    Parser("MQTT replay", lambda: [b'{"after": 3, "most": 10, "request_id": "7"}'], _replay_order, (ValueError,)),
+    Parser("MQTT replay", lambda: [b'{"after": 3, "most": 10, "request_id": "7"}'], _replay_request, (ValueError,)),
     Parser(
         "page's form",
         lambda: [b"multipart/form-data; boundary=parts\n" + _FORM, b"application/x-www-form-urlencoded\na=1&b=%C3%A4"],

@@ -22,7 +22,7 @@ import uvicorn.protocols.http.auto  # noqa: F401 - loaded before the fork
 from engine.api import Game
 from engine.registry import load
 from referee.commands.command_socket import open_command_socket
-from referee.commands.orders import Role
+from referee.commands.messages import Role
 from referee.commands.queue import CommandQueue
 from referee.errors import RefereeError
 from referee.journal import BufferedJournal, Journal

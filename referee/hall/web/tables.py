@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from engine import registry
 from engine.support.players import DRAW, RESIGN
-from referee.commands.orders import ORDERS, describe_errors
+from referee.commands.messages import COMMAND_MESSAGES, describe_errors
 from referee.hall.floor import Seat, Urgency
 from referee.hall.rulings import Status
 from referee.hall.web.app import HallDesk, clock_of, hall_templates, render_page
@@ -24,7 +24,7 @@ from referee.web.access import Role, Session
 from referee.web.api import LOOK_AGAIN_S, MOST_VIEWERS
 from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
-from referee.web.views import parse_order_form, picture_words
+from referee.web.views import parse_command_form, picture_words
 
 _PACE_S = 0.5
 """How long changes are gathered before a viewer gets them: two updates a second are as live as anybody can read."""
@@ -142,14 +142,14 @@ class TablePages:
         session: Session = request.state.session
         self._desk.access.count_command(session)
         by = session.name or "arbiter"
-        order = parse_order_form(fields)
+        command = parse_command_form(fields)
         try:
-            ORDERS.validate_python({**order, "by": by})
+            COMMAND_MESSAGES.validate_python({**command, "by": by})
         except ValidationError as error:
-            raise HTTPException(422, f"That is no ruling: {describe_errors(error, 'the order')}.") from error
-        if isinstance(order.get("seen"), str) and order["seen"].isdecimal():
-            order["seen"] = int(order["seen"])
-        await run_in_threadpool(self._hall.rule, seat.id, order, by)
+            raise HTTPException(422, f"That is no ruling: {describe_errors(error, 'the command')}.") from error
+        if isinstance(command.get("seen"), str) and command["seen"].isdecimal():
+            command["seen"] = int(command["seen"])
+        await run_in_threadpool(self._hall.rule, seat.id, command, by)
         self._desk.send_now()
         return RedirectResponse(f"/tables/{seat.id}", 303)
 
@@ -188,7 +188,7 @@ def _headings(language: str) -> dict[Urgency, str]:
 
 
 def _commands(language: str) -> dict[str, str]:
-    """Return what the orders that an arbiter may give are called among the rulings."""
+    """Return what the commands that an arbiter may give are called among the rulings."""
     told = translations(language).gettext
     return {
         "turn": told("Turn"),

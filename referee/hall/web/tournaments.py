@@ -112,11 +112,11 @@ class TournamentPages:
                 continue
             assert pairing.second is not None
             names = [tournament.player(number).name for number in (pairing.first, pairing.second)]
-            order = {"command": "new game", "game": kept.game, "players": dict(zip(sides, names, strict=False))}
+            command = {"command": "new game", "game": kept.game, "players": dict(zip(sides, names, strict=False))}
             if fields.get("clock"):
-                order["clock"] = fields["clock"]
+                command["clock"] = fields["clock"]
             seat = kept.seats[pairing.round, pairing.board]
-            await run_in_threadpool(self._desk.hall.rule, seat, order, _name_of(session))
+            await run_in_threadpool(self._desk.hall.rule, seat, command, _name_of(session))
         self._desk.send_now()
         return RedirectResponse(f"/tournaments/{kept.id}", 303)
 

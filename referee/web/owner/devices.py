@@ -33,7 +33,7 @@ class DevicesDocument(Document):
     devices: tuple[DeviceDocument, ...]
 
 
-class DeviceOrder(BaseModel):
+class DeviceChange(BaseModel):
     """A device's new role; ``none`` unpairs it."""
 
     model_config = ConfigDict(extra="forbid")
@@ -42,7 +42,7 @@ class DeviceOrder(BaseModel):
     role: Literal["look", "play", "own", "none"]
 
 
-DEVICE_ORDER: TypeAdapter[DeviceOrder] = TypeAdapter(DeviceOrder)
+DEVICE_CHANGE: TypeAdapter[DeviceChange] = TypeAdapter(DeviceChange)
 
 
 def devices_document(devices: PairedDevices) -> DevicesDocument:
@@ -66,14 +66,14 @@ def devices_document(devices: PairedDevices) -> DevicesDocument:
 
 
 async def change_device(access: Access, fields: object) -> DevicesDocument:
-    """Carry out a DeviceOrder; raises HTTPException for invalid fields and for a device that isn't paired."""
+    """Carry out a DeviceChange; raises HTTPException for invalid fields and for a device that isn't paired."""
     try:
-        order = DEVICE_ORDER.validate_python(fields)
+        change = DEVICE_CHANGE.validate_python(fields)
     except ValidationError as error:
         raise HTTPException(422, "Give a device's id, and its role: look, play, own or none.") from error
-    role = Role.NOBODY if order.role == UNPAIRED else Role[order.role.upper()]
+    role = Role.NOBODY if change.role == UNPAIRED else Role[change.role.upper()]
     try:
-        changed = await run_in_threadpool(access.devices.change, order.id, role)
+        changed = await run_in_threadpool(access.devices.change, change.id, role)
     except PageError as error:
         raise HTTPException(503, f"{error}.") from error
     if changed is None:

@@ -3,39 +3,39 @@
 const PLAIN = new Set(["csrf", "return", "place", "look"]);
 
 // The command that a form says: "players.gold" goes into "players".
-export function orderOf(form) {
-  const order = {};
+export function commandOf(form) {
+  const command = {};
   for (const [name, value] of new FormData(form)) {
     if (!value || PLAIN.has(name)) continue;
     const [group, key] = name.split(/\.(.*)/s);
-    if (key) (order[group] ??= {})[key] = value;
-    else if (name === "places") (order.places ??= []).push(value);
-    else order[name] = value;
+    if (key) (command[group] ??= {})[key] = value;
+    else if (name === "places") (command.places ??= []).push(value);
+    else command[name] = value;
   }
-  return order;
+  return command;
 }
 
-export async function send(order) {
+export async function send(command) {
   const token = document.querySelector('meta[name="csrf"]').content;
   const answer = await fetch("/api/commands", {
     method: "POST",
     headers: { "Content-Type": "application/json", "X-CSRF-Token": token },
     // The same request may arrive twice over a bad network; it counts once.
-    body: JSON.stringify({ ...order, request_id: crypto.randomUUID?.() ?? String(Math.random()) }),
+    body: JSON.stringify({ ...command, request_id: crypto.randomUUID?.() ?? String(Math.random()) }),
   });
   return answer.json();
 }
 
-export function sendOrders() {
+export function sendCommands() {
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (!form.matches("[data-order]")) return;
+    if (!form.matches("[data-command]")) return;
     event.preventDefault();
     const buttons = form.querySelectorAll("button");
     const said = document.getElementById("said");
     buttons.forEach((button) => (button.disabled = true));
     try {
-      const reply = await send(orderOf(form));
+      const reply = await send(commandOf(form));
       said.textContent = reply.words;
       said.hidden = !reply.words;
       if (reply.refused) return;

@@ -1,7 +1,7 @@
 // Starts what a page needs. Without this file every page works by links and forms.
 import { followCamera } from "./camera.js";
 import { runClocks } from "./clocks.js";
-import { sendOrders } from "./commands.js";
+import { sendCommands } from "./commands.js";
 import { chooseSquares } from "./correct.js";
 import { offerTurns } from "./enter.js";
 import { follow } from "./live.js";
@@ -16,7 +16,7 @@ import { speak } from "./voice.js";
 const view = document.body.className;
 
 keepSettings();
-sendOrders();
+sendCommands();
 // On a phone the names of the pages may be wider than the screen.
 document.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
 if (view === "table") {

@@ -68,7 +68,7 @@ def test_what_cannot_be_a_command_is_refused_at_once(tmp_path: Path) -> None:
     with CommandSocket(journal, commands), socket.socket(socket.AF_UNIX) as caller:
         caller.settimeout(GUARD_S)
         caller.connect(str(socket_path(journal)))
-        caller.sendall(b'{"do": "correct", "by": 3}\n')
+        caller.sendall(b'{"command": "correct", "by": 3}\n')
         assert json.loads(caller.makefile().readline()) == {"refused": "by is 3: input should be a valid string"}
     assert commands.take() == []
 
@@ -118,7 +118,7 @@ def test_nonsense_is_hung_up_on_and_the_next_request_is_heard(tmp_path: Path, se
                 pass
         with socket.socket(socket.AF_UNIX) as caller:
             caller.connect(str(socket_path(journal)))
-            caller.sendall(json.dumps({"do": "hint", "by": "Ann"}).encode() + b"\n")
+            caller.sendall(json.dumps({"command": "hint", "by": "Ann"}).encode() + b"\n")
             commands.wait(GUARD_S)
         (submitted,) = commands.take()
         # Whoever asked has gone: the reply is nobody's, and that is no error.
@@ -157,21 +157,28 @@ def test_an_answer_that_does_not_come_in_time(tmp_path: Path) -> None:
 
 
 MESSAGES: list[tuple[SentCommand, dict[str, Any]]] = [
-    (PauseClock("Ann"), {"do": "pause clock", "by": "Ann", "goes_on": False}),
-    (PauseClock("Ann", goes_on=True), {"do": "pause clock", "by": "Ann", "goes_on": True}),
+    (PauseClock("Ann"), {"command": "pause clock", "by": "Ann", "goes_on": False}),
+    (PauseClock("Ann", goes_on=True), {"command": "pause clock", "by": "Ann", "goes_on": True}),
     (
         Correct("Ann", {"c3": "empty"}, to_move="teal", why="it fell"),
-        {"do": "correct", "by": "Ann", "looks": {"c3": "empty"}, "position": "", "to_move": "teal", "why": "it fell"},
+        {
+            "command": "correct",
+            "by": "Ann",
+            "looks": {"c3": "empty"},
+            "position": "",
+            "to_move": "teal",
+            "why": "it fell",
+        },
     ),
-    (TakeBack("Ann"), {"do": "take back", "by": "Ann"}),
+    (TakeBack("Ann"), {"command": "take back", "by": "Ann"}),
     (
         EnterTurn("c1-c2=hoops", "Ann", "gold"),
-        {"do": "enter", "by": "Ann", "kind": "turn", "text": "c1-c2=hoops", "player": "gold"},
+        {"command": "turn", "by": "Ann", "text": "c1-c2=hoops", "player": "gold"},
     ),
-    (EnterRoll("4,1", "Ann"), {"do": "enter", "by": "Ann", "kind": "rolled", "text": "4,1", "player": ""}),
-    (Announce("draw", "Ann"), {"do": "enter", "by": "Ann", "kind": "announced", "text": "draw", "player": ""}),
-    (AskHint("Ann"), {"do": "hint", "by": "Ann"}),
-    (RestoreSensor("c3", "Ann"), {"do": "put back", "by": "Ann", "place": "c3"}),
+    (EnterRoll("4,1", "Ann"), {"command": "roll", "by": "Ann", "text": "4,1", "player": None}),
+    (Announce("draw", "Ann"), {"command": "announce", "by": "Ann", "text": "draw", "player": None}),
+    (AskHint("Ann"), {"command": "hint", "by": "Ann"}),
+    (RestoreSensor("c3", "Ann"), {"command": "restore sensor", "by": "Ann", "place": "c3"}),
 ]
 
 
@@ -184,24 +191,22 @@ def test_a_command_is_read_as_it_was_written(command: SentCommand, message: dict
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ({}, "this referee can't do None; it can correct, take back, enter, hint, put back and pause clock"),
-        ({"do": "dance"}, "can't do 'dance'"),
-        ({"do": ["correct"]}, "can't do ['correct']"),
-        ({"do": "correct", "by": 3}, "by is 3: input should be a valid string"),
-        ({"do": "correct", "looks": ["c3"]}, "looks is ['c3']: input should be a valid dictionary"),
-        ({"do": "correct", "looks": {"c3": 1}}, "looks.c3 is 1: input should be a valid string"),
-        ({"do": "correct", "colour": "teal"}, "colour is 'teal': extra inputs are not permitted"),
-        ({"do": "correct", "by": "Ann"}, "nothing was corrected"),
-        ({"do": "enter", "kind": "note"}, "the kind is 'note'; expected turn, rolled or announced"),
-        ({"do": "enter", "kind": ["turn"]}, "the kind is ['turn']; expected turn, rolled or announced"),
-        ({"do": "enter", "kind": "turn", "text": 1}, "text is 1: input should be a valid string"),
+        ({}, "the command: unable to extract tag using discriminator 'command'"),
+        ({"command": "dance"}, "the command: input tag 'dance' found using 'command' does not match"),
+        ({"command": ["correct"]}, "the command: input tag '['correct']' found"),
+        ({"command": "correct", "by": 3}, "by is 3: input should be a valid string"),
+        ({"command": "correct", "looks": ["c3"]}, "looks is ['c3']: input should be a valid dictionary"),
+        ({"command": "correct", "looks": {"c3": 1}}, "looks.c3 is 1: input should be a valid string"),
+        ({"command": "correct", "colour": "teal"}, "colour is 'teal': extra inputs are not permitted"),
+        ({"command": "correct", "by": "Ann"}, "nothing was corrected"),
+        ({"command": "turn", "text": 1}, "text is 1: input should be a valid string"),
         (
-            {"do": "enter", "kind": "turn", "text": "x" * 5000},
+            {"command": "turn", "text": "x" * 5000},
             "text is 'xxxxxxxxxxxx...xxxxxxxxxxxxx': string should have",
         ),
-        ({"do": "enter", "kind": "turn"}, "text: field required"),
-        ({"do": "put back", "by": "Ann"}, "place: field required"),
-        ({"do": "pause clock", "goes_on": "perhaps"}, "goes_on is 'perhaps': input should be a valid boolean"),
+        ({"command": "turn"}, "text: field required"),
+        ({"command": "restore sensor", "by": "Ann"}, "place: field required"),
+        ({"command": "pause clock", "goes_on": "perhaps"}, "goes_on is 'perhaps': input should be a valid boolean"),
     ],
 )
 def test_what_is_no_command_is_named(message: dict[str, Any], words: str) -> None:

@@ -12,7 +12,7 @@ from referee.hall.copies import MOST_TABLE_BYTES
 from referee.hall.database import Database
 from referee.hall.hall import Hall, Incoming, Outgoing
 from referee.hall.rulings import Rulings
-from referee.mqtt.topics import ONLINE, ReplayOrder, TableEvent, Topics
+from referee.mqtt.topics import ONLINE, ReplayRequest, TableEvent, Topics
 
 PREFIX = "club"
 OPENED: list[Database] = []
@@ -75,8 +75,8 @@ def event(told: TableEvent) -> Incoming:
 
 def replay(feed: Feed, asked: Outgoing) -> list[Incoming]:
     """Give what a table answers to being asked for events."""
-    order = ReplayOrder.model_validate_json(asked.payload)
-    told = feed.events[order.after : order.after + order.most]
+    wanted = ReplayRequest.model_validate_json(asked.payload)
+    told = feed.events[wanted.after : wanted.after + wanted.most]
     return [Incoming(asked.response, each.model_dump_json().encode()) for each in told]
 
 

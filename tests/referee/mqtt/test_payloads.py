@@ -14,10 +14,10 @@ from engine.registry import games, load
 from engine.values import Outcome
 from referee.clocks.clock import Clock
 from referee.clocks.control import read_control
-from referee.commands.orders import ORDERS, Role
+from referee.commands.messages import COMMAND_MESSAGES, Role
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.mqtt.discovery import discovery_message, discovery_topic
-from referee.mqtt.inbox import parse_picture_order
+from referee.mqtt.inbox import parse_picture_request
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.payloads import table_state
 from referee.mqtt.topics import TableState
@@ -124,13 +124,13 @@ def test_the_sensors_show_what_the_state_says() -> None:
     assert rendered(parts["flag_falls"]["value_template"], value_json=without) == "None"
 
 
-def test_each_button_gives_an_order_with_an_id_of_its_own() -> None:
+def test_each_button_gives_a_command_with_an_id_of_its_own() -> None:
     moments = iter(range(100))
     buttons = [part for part in message()["components"].values() if part["platform"] == "button"]
-    orders = [json.loads(rendered(part["command_template"], now=lambda: Moment(next(moments)))) for part in buttons]
-    assert len({order["request_id"] for order in orders}) == len(orders) == 4
-    for order in orders:
-        assert (parse_picture_order(order) or ORDERS.validate_python(order)).needs == Role.PLAY
+    commands = [json.loads(rendered(part["command_template"], now=lambda: Moment(next(moments)))) for part in buttons]
+    assert len({command["request_id"] for command in commands}) == len(commands) == 4
+    for command in commands:
+        assert (parse_picture_request(command) or COMMAND_MESSAGES.validate_python(command)).needs == Role.PLAY
 
 
 class Moment:

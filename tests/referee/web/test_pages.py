@@ -16,7 +16,7 @@ from referee.web import languages
 from referee.web.access import Role
 from referee.web.languages import LANGUAGES, TEMPLATES
 from referee.web.ports import PageOptions
-from referee.web.views import parse_order_form
+from referee.web.views import parse_command_form
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 
 ROOT = Path(__file__).parents[3]
@@ -157,7 +157,7 @@ def test_who_may_only_look_gets_no_buttons() -> None:
 
 def test_fields_left_empty_are_no_part_of_an_order() -> None:
     fields = {"command": ["overrule"], "places": ["a1", "b1"], "why": [""]}
-    assert parse_order_form(fields) == {"command": "overrule", "places": ["a1", "b1"]}
+    assert parse_command_form(fields) == {"command": "overrule", "places": ["a1", "b1"]}
 
 
 def test_a_language_is_wished_by_the_browser_and_chosen_by_a_person() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.registry import games, load
-from referee.commands.orders import Role
+from referee.commands.messages import Role
 from referee.commands.queue import CommandQueue
 from referee.commands.values import EnterTurn, Reply
 from referee.journal import Journal
@@ -18,7 +18,7 @@ from referee.journal.fold import after_step, read_step
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.server import connect_to_broker
 from referee.mqtt.topics import Answer, TableEvent, TableState
-from referee.session import order_desk
+from referee.session import command_desk
 from referee.session.table_port import SnapshotHub, TablePort
 from tests.guard import GUARD_S
 from tests.system.mqtt.conftest import House, Table
@@ -127,20 +127,20 @@ def test_the_same_order_again_is_done_once_also_after_a_restart(house: House) ->
     broker = house.broker()
     client = house.client(broker)
     running = house.session()
-    order = {"command": "turn", "text": FIRST, "by": "Ann", "request_id": "one"}
+    command = {"command": "turn", "text": FIRST, "by": "Ann", "request_id": "one"}
     table = Table(running, broker)
     with table.on():
         client.until(lambda each: each.payload == b"online")
-        client.say(PLAY, order)
+        client.say(PLAY, command)
         first = client.answer("one")
         heard = len(client.heard)
-        client.say(PLAY, order)
+        client.say(PLAY, command)
         assert client.answer("one", heard) == first
         heard = len(client.heard)
     with table.on():
         client.until(lambda each: each.payload == b"online", heard)
         heard = len(client.heard)
-        client.say(PLAY, order)
+        client.say(PLAY, command)
         again = client.answer("one", heard)
     assert (again["refused"], again["words"]) == (False, "That was done before; it is event 3.")
     assert [event.kind for _, event in events_in(running)] == ["new game", "set up", "turn"]
@@ -154,20 +154,20 @@ def test_an_order_that_waits_is_answered_once_it_is_done_and_asked_for_again(
     client = house.client(broker)
     commands = CommandQueue(time.monotonic)
     port = TablePort(load("diaballik"), SnapshotHub(), commands)
-    order = {"command": "hint", "request_id": "r"}
-    monkeypatch.setattr(order_desk, "ANSWER_TIMEOUT_S", 0.01)
+    command = {"command": "hint", "request_id": "r"}
+    monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 0.01)
     options = MqttOptions("127.0.0.1", broker.port, "t1", "Table 1", allows=Role.PLAY)
     with connect_to_broker(port, options, print, lambda: datetime.now(UTC)):
         client.until(lambda heard: heard.payload == b"online")
-        client.say(PLAY, order)
+        client.say(PLAY, command)
         while not (waiting := commands.take()):
             commands.wait(GUARD_S)
         # By the time that a later message is answered, its own time is over.
         client.say(PLAY, {"command": "fly", "request_id": "later"})
         client.answer("later")
         waiting[0].respond(Reply("Done."))
-        monkeypatch.setattr(order_desk, "ANSWER_TIMEOUT_S", GUARD_S)
-        client.say(PLAY, order)
+        monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", GUARD_S)
+        client.say(PLAY, command)
         assert client.answer("r")["words"] == "Done."
         assert commands.take() == []
 
@@ -225,12 +225,12 @@ def test_an_answer_goes_where_the_order_asks_below_the_prefix_alone(house: House
     client = house.client(broker)
     house.table(broker)
     client.until(lambda heard: heard.payload == b"online")
-    order = {"command": "take back", "request_id": "a"}
-    client.say(PLAY, order, ResponseTopic="referee/answers/hall", CorrelationData=b"\x00\x01")
+    command = {"command": "take back", "request_id": "a"}
+    client.say(PLAY, command, ResponseTopic="referee/answers/hall", CorrelationData=b"\x00\x01")
     answer = client.until(lambda heard: heard.topic == "referee/answers/hall")
     assert answer.correlation == b"\x00\x01"
     assert Answer.model_validate_json(answer.payload).words == "there is no turn to take back"
-    client.say(PLAY, {**order, "request_id": "b"}, ResponseTopic="home/lamp/set")
+    client.say(PLAY, {**command, "request_id": "b"}, ResponseTopic="home/lamp/set")
     assert client.answer("b")["refused"]
     assert not [heard for heard in client.heard if heard.topic == "home/lamp/set"]
 

@@ -46,7 +46,7 @@ class Served:
         """Have the table carry out what was ruled, and its answer reach the hall."""
         (ruling,) = self.visit.hall.rulings.waiting()
         feed = next(feed for feed in self.visit.feeds if feed.table == ruling.seat)
-        told = feed.carry_out(dict(ruling.order)).model_dump_json().encode()
+        told = feed.carry_out(dict(ruling.command)).model_dump_json().encode()
         self.visit.hall.take([Incoming(Topics(PREFIX, ruling.seat).answers, told)])
 
 

@@ -159,8 +159,8 @@ def test_a_tournament_from_its_list_of_names_to_its_report(visit: Visit) -> None
     assert visit.post("/tournaments/1/pair", seats="table-1").status_code == 422
     assert visit.post("/tournaments/1/pair", seats="table-1 table-2").status_code == 303
     assert visit.post("/tournaments/1/start", clock="fischer 5+3").status_code == 303
-    orders = [ruling.order for ruling in visit.hall.rulings.waiting()]
-    assert [(order["players"], order["clock"], order["game"]) for order in orders] == [
+    commands = [ruling.command for ruling in visit.hall.rulings.waiting()]
+    assert [(command["players"], command["clock"], command["game"]) for command in commands] == [
         ({"gold": "Ann", "teal": "Cleo"}, "fischer 5+3", "deblockle"),
         ({"gold": "Dan", "teal": "Ben"}, "fischer 5+3", "deblockle"),
     ]

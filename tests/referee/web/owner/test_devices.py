@@ -109,8 +109,8 @@ def test_the_owner_changes_a_role_and_unpairs_on_the_page() -> None:
     change = {"csrf": token, "id": guests[0], "role": "look"}
     assert owner.post("/owner/devices", data=change).headers["location"] == "/owner"
     assert guest.get("/api/session").json()["role"] == "look"
-    order = guest.post("/api/commands", json={"command": "hint"}, headers={"X-CSRF-Token": csrf})
-    assert order.status_code == 403
+    command = guest.post("/api/commands", json={"command": "hint"}, headers={"X-CSRF-Token": csrf})
+    assert command.status_code == 403
     owner.post("/owner/devices", data={**change, "role": "none"})
     assert guest.get("/api/table").status_code == 401
     assert owner.post("/owner/devices", data=change).status_code == 404

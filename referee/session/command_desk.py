@@ -1,4 +1,4 @@
-"""Takes orders from the page or the broker. Each is carried out once, by the session's thread, and gets a reply."""
+"""Takes commands from the page or the broker. Each is carried out once, by the session's thread, and gets a reply."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from referee.commands.orders import ORDERS, AnyOrder, ReplyDocument, Role, describe_errors
+from referee.commands.messages import COMMAND_MESSAGES, AnyCommandMessage, ReplyDocument, Role, describe_errors
 from referee.errors import CorrectionError, PlayError
 from referee.session.table_port import TablePort
 
 ANSWER_TIMEOUT_S = 15.0
 MOST_WAITING = 32
-"""The most orders that may wait for a reply at once; people at a table never give as many."""
+"""The most commands that may wait for a reply at once; people at a table never give as many."""
 _MOST_REMEMBERED = 500
-"""The most replies kept in case an order is repeated."""
+"""The most replies kept in case a command is repeated."""
 
 
-class OrderFault(enum.Enum):
-    """Why an order was refused or got no reply."""
+class CommandFault(enum.Enum):
+    """Why a command was refused or got no reply."""
 
     UNREADABLE = "unreadable"
     FORBIDDEN = "forbidden"
@@ -30,16 +30,16 @@ class OrderFault(enum.Enum):
     UNANSWERED = "unanswered"
 
 
-class OrderError(PlayError):
-    """An order was refused, or not answered in time; the message says why."""
+class CommandError(PlayError):
+    """A command was refused, or not answered in time; the message says why."""
 
-    def __init__(self, fault: OrderFault, words: str) -> None:
+    def __init__(self, fault: CommandFault, words: str) -> None:
         super().__init__(words)
         self.fault = fault
 
 
 class Sender(Protocol):
-    """A device or person that gives orders."""
+    """A device or person that gives commands."""
 
     @property
     def id(self) -> str:
@@ -51,15 +51,15 @@ class Sender(Protocol):
 
     @property
     def name(self) -> str:
-        """The name for the journal if the order doesn't give one; may be empty."""
+        """The name for the journal if the command doesn't give one; may be empty."""
 
 
-class OrderDesk:
-    """Takes orders from any sender. Call its methods only from one event loop.
+class CommandDesk:
+    """Takes commands from any sender. Call its methods only from one event loop.
 
-    ``usual_name`` is the journal's name for givers without one. ``forbidden`` is the message for an order that
-    ``{needs}`` another role. With ``keeps_requests``, events record the request id of their order; ``done_before``
-    then finds the reply to an order carried out before a restart. It may block, so it is called in a thread.
+    ``usual_name`` is the journal's name for givers without one. ``forbidden`` is the message for a command that
+    ``{needs}`` another role. With ``keeps_requests``, events record the request id of their command; ``done_before``
+    then finds the reply to a command carried out before a restart. It may block, so it is called in a thread.
     """
 
     def __init__(
@@ -81,59 +81,59 @@ class OrderDesk:
         self._one_by_one = asyncio.Lock()
 
     async def take(self, sender: Sender, fields: object, admit: Callable[[], object] = lambda: None) -> ReplyDocument:
-        """Have an order carried out and return its reply.
+        """Have a command carried out and return its reply.
 
-        ``admit`` is called unless the order is a repetition, and may raise to refuse it. Raises OrderError if the order
-        is invalid, needs another role, is one too many, or gets no reply in time.
+        ``admit`` is called unless the command is a repetition, and may raise to refuse it. Raises CommandError if the
+        command is invalid, needs another role, is one too many, or gets no reply in time.
         """
         try:
-            order = ORDERS.validate_python(fields)
+            message = COMMAND_MESSAGES.validate_python(fields)
         except ValidationError as error:
-            raise OrderError(OrderFault.UNREADABLE, f"That is not a command: {describe_errors(error)}.") from error
-        if sender.role < order.needs:
-            raise OrderError(OrderFault.FORBIDDEN, self._forbidden.format(needs=order.needs.name.lower()))
-        key = (sender.id, order.request_id)
-        task = self._given.get(key) if order.request_id else None
+            raise CommandError(CommandFault.UNREADABLE, f"That is not a command: {describe_errors(error)}.") from error
+        if sender.role < message.needs:
+            raise CommandError(CommandFault.FORBIDDEN, self._forbidden.format(needs=message.needs.name.lower()))
+        key = (sender.id, message.request_id)
+        task = self._given.get(key) if message.request_id else None
         if task is None:
             admit()
-            task = self._begin(sender, order)
-            if order.request_id:
+            task = self._begin(sender, message)
+            if message.request_id:
                 self._given[key] = task
                 if len(self._given) > _MOST_REMEMBERED:
                     self._given.popitem(last=False)
         try:
-            # The order is queued and will be carried out even if the client disconnects or the wait times out.
+            # The command is queued and will be carried out even if the client disconnects or the wait times out.
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 return await asyncio.shield(task)
         except TimeoutError as error:
             words = f"There was no answer within {ANSWER_TIMEOUT_S:g} s. The history shows whether it was done."
-            raise OrderError(OrderFault.UNANSWERED, words) from error
+            raise CommandError(CommandFault.UNANSWERED, words) from error
 
-    def _begin(self, sender: Sender, order: AnyOrder) -> asyncio.Task[ReplyDocument]:
+    def _begin(self, sender: Sender, message: AnyCommandMessage) -> asyncio.Task[ReplyDocument]:
         if len(self._waiting) >= MOST_WAITING:
             words = "The referee is busy with other commands. Wait a moment, then try again."
-            raise OrderError(OrderFault.BUSY, words)
-        task = asyncio.create_task(self._carry_out(order, order.by or sender.name or self._usual_name))
+            raise CommandError(CommandFault.BUSY, words)
+        task = asyncio.create_task(self._carry_out(message, message.by or sender.name or self._usual_name))
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
         return task
 
-    async def _carry_out(self, order: AnyOrder, by: str) -> ReplyDocument:
-        if self._keeps_requests and order.request_id:
-            done = await asyncio.to_thread(self._done_before, order.request_id)
+    async def _carry_out(self, message: AnyCommandMessage, by: str) -> ReplyDocument:
+        if self._keeps_requests and message.request_id:
+            done = await asyncio.to_thread(self._done_before, message.request_id)
             if done is not None:
                 return done
-        if order.seen is None:
-            return await self._submit(order, by)
+        if message.seen is None:
+            return await self._submit(message, by)
         async with self._one_by_one:
-            if order.seen != self._event_number:
+            if message.seen != self._event_number:
                 return self._reply("The table has changed meanwhile. Look at it, then say it again.", refused=True)
-            return await self._submit(order, by)
+            return await self._submit(message, by)
 
-    async def _submit(self, order: AnyOrder, by: str) -> ReplyDocument:
+    async def _submit(self, message: AnyCommandMessage, by: str) -> ReplyDocument:
         try:
-            kept = order.request_id if self._keeps_requests else ""
-            reply = await self._port.submit(order.value(by), kept)
+            kept = message.request_id if self._keeps_requests else ""
+            reply = await self._port.submit(message.value(by), kept)
         except CorrectionError as error:
             return self._reply(str(error), refused=True)
         if reply is None:

@@ -1,4 +1,4 @@
-"""Orders are commands sent as JSON. They are validated and converted to the session's commands."""
+"""Commands as JSON messages. They are validated and converted to the session's commands."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Role(enum.IntEnum):
     OWN = 3
 
 
-class Order(BaseModel):
+class CommandMessage(BaseModel):
     """A command sent as JSON. ``by`` is the person's name for the journal; by default, the sending device's name.
 
-    An order that repeats an earlier ``request_id`` isn't carried out again; it gets the same reply. ``seen`` is the
-    newest event number that the sender saw; the order is refused if the journal has newer events.
+    A command that repeats an earlier ``request_id`` isn't carried out again; it gets the same reply. ``seen`` is the
+    newest event number that the sender saw; the command is refused if the journal has newer events.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -62,36 +62,36 @@ class Order(BaseModel):
 
     def value(self, by: str) -> Command:
         """Return the session's command; raises CorrectionError for values that contradict each other."""
-        return self.makes(by=by, **self.model_dump(exclude={"command", *Order.model_fields}))
+        return self.makes(by=by, **self.model_dump(exclude={"command", *CommandMessage.model_fields}))
 
 
-class _Played(Order):
+class _Played(CommandMessage):
     text: _Text
     player: _Player = None
 
 
-class TurnOrder(_Played):
+class TurnMessage(_Played):
     """A turn, in the game's notation."""
 
     makes = EnterTurn
     command: Literal["turn"]
 
 
-class RollOrder(_Played):
+class RollMessage(_Played):
     """What the dice show, in the game's notation."""
 
     makes = EnterRoll
     command: Literal["roll"]
 
 
-class AnnounceOrder(_Played):
+class AnnounceMessage(_Played):
     """An announcement, such as a resignation."""
 
     makes = Announce
     command: Literal["announce"]
 
 
-class OfferDrawOrder(Order):
+class OfferDrawMessage(CommandMessage):
     """A draw offer by ``player``, or by the player to move."""
 
     makes = OfferDraw
@@ -99,7 +99,7 @@ class OfferDrawOrder(Order):
     player: _Player = None
 
 
-class AnswerDrawOrder(Order):
+class AnswerDrawMessage(CommandMessage):
     """Accepts or refuses the open draw offer."""
 
     makes = AnswerDraw
@@ -107,7 +107,7 @@ class AnswerDrawOrder(Order):
     accepts: bool
 
 
-class CorrectOrder(Order):
+class CorrectMessage(CommandMessage):
     """A correction: ``looks`` by place, or a whole ``position`` in the game's notation; who plays next; why."""
 
     makes = Correct
@@ -118,21 +118,21 @@ class CorrectOrder(Order):
     why: Annotated[str, Field(max_length=400)] = ""
 
 
-class TakeBackOrder(Order):
+class TakeBackMessage(CommandMessage):
     """Takes back the last turn, roll or announcement."""
 
     makes = TakeBack
     command: Literal["take back"]
 
 
-class HintOrder(Order):
+class HintMessage(CommandMessage):
     """A request for a hint."""
 
     makes = AskHint
     command: Literal["hint"]
 
 
-class PressOrder(Order):
+class PressMessage(CommandMessage):
     """A button press; it is judged with the next frame."""
 
     makes = Press
@@ -140,7 +140,7 @@ class PressOrder(Order):
     role: ButtonRole
 
 
-class OverruleOrder(Order):
+class OverruleMessage(CommandMessage):
     """States that places are as believed, whatever the camera sees there."""
 
     makes = Overrule
@@ -148,7 +148,7 @@ class OverruleOrder(Order):
     places: Annotated[tuple[_Place, ...], Field(min_length=1, max_length=1000)]
 
 
-class RestoreSensorOrder(Order):
+class RestoreSensorMessage(CommandMessage):
     """Switches the sensor under a place on again."""
 
     needs = Role.OWN
@@ -157,7 +157,7 @@ class RestoreSensorOrder(Order):
     place: _Place
 
 
-class PauseClockOrder(Order):
+class PauseClockMessage(CommandMessage):
     """Stops the clock, or starts it again (``goes_on``)."""
 
     makes = PauseClock
@@ -165,7 +165,7 @@ class PauseClockOrder(Order):
     goes_on: bool = False
 
 
-class NewGameOrder(Order):
+class NewGameMessage(CommandMessage):
     """Begins a game with these rule ``options``; ``players`` maps sides to players' names.
 
     ``clock`` is a time control such as ``fischer 5+3``, or ``none``; empty means the one in the settings.
@@ -196,7 +196,7 @@ class NewGameOrder(Order):
         )
 
 
-class ResumeOrder(Order):
+class ResumeMessage(CommandMessage):
     """Resumes the journal's latest game."""
 
     needs = Role.OWN
@@ -208,33 +208,33 @@ class ResumeOrder(Order):
         return Resume()
 
 
-AnyOrder = Annotated[
-    TurnOrder
-    | RollOrder
-    | AnnounceOrder
-    | OfferDrawOrder
-    | AnswerDrawOrder
-    | CorrectOrder
-    | TakeBackOrder
-    | HintOrder
-    | PressOrder
-    | OverruleOrder
-    | RestoreSensorOrder
-    | PauseClockOrder
-    | NewGameOrder
-    | ResumeOrder,
+AnyCommandMessage = Annotated[
+    TurnMessage
+    | RollMessage
+    | AnnounceMessage
+    | OfferDrawMessage
+    | AnswerDrawMessage
+    | CorrectMessage
+    | TakeBackMessage
+    | HintMessage
+    | PressMessage
+    | OverruleMessage
+    | RestoreSensorMessage
+    | PauseClockMessage
+    | NewGameMessage
+    | ResumeMessage,
     Field(discriminator="command"),
 ]
 
-ORDERS: TypeAdapter[AnyOrder] = TypeAdapter(AnyOrder)
-"""Validates an order; raises pydantic's ValidationError."""
+COMMAND_MESSAGES: TypeAdapter[AnyCommandMessage] = TypeAdapter(AnyCommandMessage)
+"""Validates a message; raises pydantic's ValidationError."""
 
 
 _MOST_FAULTS = 3
 
 
 def describe_errors(error: ValidationError, whole: str = "the command") -> str:
-    """Say what is wrong with an order, field by field: what was got and what was expected. It is called ``whole``."""
+    """Say what is wrong with a command, field by field: what was got and what was expected. It is called ``whole``."""
     faults = []
     for fault in error.errors(include_url=False)[:_MOST_FAULTS]:
         # The first part is the command's name.

@@ -1,4 +1,4 @@
-"""Orders at the page's counter: none is lost, none is done twice, and who looked at an old table is told so."""
+"""Commands from the page: none is lost, none is done twice, and who looked at an old table is told so."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 
-from referee.commands.orders import ReplyDocument
+from referee.commands.messages import ReplyDocument
 from referee.commands.queue import Submitted
 from referee.commands.values import EnterTurn, Reply, TakeBack
-from referee.session import order_desk
-from referee.session.order_desk import MOST_WAITING
+from referee.session import command_desk
+from referee.session.command_desk import MOST_WAITING
 from referee.session.table_port import TablePort
 from referee.web.access import Access, Door, Role, Session
-from referee.web.counter import OrderCounter
+from referee.web.api import Desk
 from tests.effort import cases
 from tests.referee.web.page_table import access_of, port_of, snapshot_of, working
 
@@ -63,19 +63,19 @@ class Line:
         submitted.respond(Reply("Done."))
 
 
-def together(*orders: Coroutine[Any, Any, ReplyDocument]) -> list[ReplyDocument]:
+def together(*messages: Coroutine[Any, Any, ReplyDocument]) -> list[ReplyDocument]:
     async def all_of_them() -> list[ReplyDocument]:
-        return list(await asyncio.gather(*orders))
+        return list(await asyncio.gather(*messages))
 
     return asyncio.run(all_of_them())
 
 
-ORDER = st.one_of(
+COMMAND = st.one_of(
     st.fixed_dictionaries({"command": st.just("turn"), "text": st.sampled_from("abc")}),
     st.fixed_dictionaries({"command": st.just("take back")}),
 )
 GIVEN = st.lists(
-    st.tuples(st.sampled_from(PHONES), ORDER, st.sampled_from(["", "one", "two"]), st.booleans()),
+    st.tuples(st.sampled_from(PHONES), COMMAND, st.sampled_from(["", "one", "two"]), st.booleans()),
     min_size=1,
     max_size=12,
 )
@@ -83,29 +83,29 @@ GIVEN = st.lists(
 
 @settings(max_examples=cases(60))
 @given(rounds=st.lists(GIVEN, min_size=1, max_size=3))
-def test_orders_of_many_at_once_are_each_done_once(rounds: list[list[Any]]) -> None:
+def test_commands_of_many_at_once_are_each_done_once(rounds: list[list[Any]]) -> None:
     port = port_of()
     line = Line(port)
-    counter = OrderCounter(port, unhurried())
+    desk = Desk.of(port, unhurried())
     expected: Counter[tuple[str, str, str]] = Counter()
     known: set[tuple[str, str]] = set()
 
     async def play() -> None:
         for given_together in rounds:
             seen = line.number
-            orders = []
-            for phone, order, request, looks in given_together:
+            messages = []
+            for phone, message, request, looks in given_together:
                 more = {"request_id": request} if request else {}
                 more |= {"seen": seen} if looks else {}
-                orders.append(counter.take(phone, {**order, **more}))
-            replies = await asyncio.gather(*orders)
-            for (phone, order, request, _), reply in zip(given_together, replies, strict=True):
+                messages.append(desk.carry_out(phone, {**message, **more}))
+            replies = await asyncio.gather(*messages)
+            for (phone, message, request, _), reply in zip(given_together, replies, strict=True):
                 is_again = bool(request) and (phone.id, request) in known
                 if request:
                     known.add((phone.id, request))
                 reached = not reply.words.startswith("The table has changed")
                 if not is_again and reached:
-                    expected[(phone.name, order["command"], order.get("text", ""))] += 1
+                    expected[(phone.name, message["command"], message.get("text", ""))] += 1
 
     with working(port, line.work):
         asyncio.run(play())
@@ -119,11 +119,11 @@ def test_orders_of_many_at_once_are_each_done_once(rounds: list[list[Any]]) -> N
 def test_two_who_take_back_the_same_turn_take_one_back() -> None:
     port = port_of()
     line = Line(port)
-    counter = OrderCounter(port, unhurried())
+    desk = Desk.of(port, unhurried())
     with working(port, line.work):
-        together(*(counter.take(PHONES[0], {"command": "turn", "text": text}) for text in "abc"))
+        together(*(desk.carry_out(PHONES[0], {"command": "turn", "text": text}) for text in "abc"))
         seen = line.number
-        replies = together(*(counter.take(phone, {"command": "take back", "seen": seen}) for phone in PHONES))
+        replies = together(*(desk.carry_out(phone, {"command": "take back", "seen": seen}) for phone in PHONES))
     assert line.turns == ["a", "b"]
     assert sorted(reply.refused for reply in replies) == [False, True, True]
     assert replies[-1].words == "The table has changed meanwhile. Look at it, then say it again."
@@ -132,30 +132,30 @@ def test_two_who_take_back_the_same_turn_take_one_back() -> None:
 def test_who_asks_again_gets_the_same_reply() -> None:
     port = port_of()
     line = Line(port)
-    counter = OrderCounter(port, unhurried())
-    order = {"command": "turn", "text": "a", "request_id": "x1"}
+    desk = Desk.of(port, unhurried())
+    message = {"command": "turn", "text": "a", "request_id": "x1"}
     with working(port, line.work):
-        first, again = together(counter.take(PHONES[0], order), counter.take(PHONES[0], order))
-        other = together(counter.take(PHONES[1], order))[0]
+        first, again = together(desk.carry_out(PHONES[0], message), desk.carry_out(PHONES[0], message))
+        other = together(desk.carry_out(PHONES[1], message))[0]
     assert first == again
     assert (line.turns, other.refused) == (["a", "a"], False)
 
 
-def test_an_order_without_an_answer_is_left_in_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(order_desk, "ANSWER_TIMEOUT_S", 0.0)
+def test_a_command_without_an_answer_is_left_in_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 0.0)
     port = port_of()
     line = Line(port)
-    counter = OrderCounter(port, unhurried())
-    order = {"command": "turn", "text": "a", "request_id": "x1"}
+    desk = Desk.of(port, unhurried())
+    message = {"command": "turn", "text": "a", "request_id": "x1"}
 
     async def hurried() -> ReplyDocument:
         with pytest.raises(HTTPException) as refused:
-            await counter.take(PHONES[0], order)
+            await desk.carry_out(PHONES[0], message)
         assert refused.value.status_code == 504
-        monkeypatch.setattr(order_desk, "ANSWER_TIMEOUT_S", 15.0)
+        monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 15.0)
         for submitted in port.commands.take():
             line.work(submitted)
-        return await counter.take(PHONES[0], order)
+        return await desk.carry_out(PHONES[0], message)
 
     assert asyncio.run(hurried()).words == "Done."
     assert line.turns == ["a"]
@@ -163,13 +163,15 @@ def test_an_order_without_an_answer_is_left_in_the_line(monkeypatch: pytest.Monk
 
 def test_too_many_that_wait_are_refused_and_a_stop_answers_all() -> None:
     port = port_of()
-    counter = OrderCounter(port, unhurried())
+    desk = Desk.of(port, unhurried())
 
     async def crowd() -> list[Any]:
-        orders = [asyncio.create_task(counter.take(PHONES[0], {"command": "hint"})) for _ in range(MOST_WAITING + 1)]
-        await asyncio.wait(orders, return_when=asyncio.FIRST_COMPLETED)
+        messages = [
+            asyncio.create_task(desk.carry_out(PHONES[0], {"command": "hint"})) for _ in range(MOST_WAITING + 1)
+        ]
+        await asyncio.wait(messages, return_when=asyncio.FIRST_COMPLETED)
         threading.Thread(target=port.commands.close).start()
-        return await asyncio.gather(*orders, return_exceptions=True)
+        return await asyncio.gather(*messages, return_exceptions=True)
 
     answers = asyncio.run(crowd())
     refused = [answer for answer in answers if isinstance(answer, HTTPException)]
@@ -179,9 +181,9 @@ def test_too_many_that_wait_are_refused_and_a_stop_answers_all() -> None:
     }
 
 
-def test_a_device_that_may_look_gives_no_orders() -> None:
-    counter = OrderCounter(port_of(), access_of())
-    for role, order in ((Role.LOOK, {"command": "hint"}), (Role.PLAY, {"command": "resume"})):
+def test_a_device_that_may_look_gives_no_commands() -> None:
+    desk = Desk.of(port_of(), access_of())
+    for role, message in ((Role.LOOK, {"command": "hint"}), (Role.PLAY, {"command": "resume"})):
         with pytest.raises(HTTPException) as refused:
-            together(counter.take(Session("x", role), order))
+            together(desk.carry_out(Session("x", role), message))
         assert refused.value.status_code == 403
