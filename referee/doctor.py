@@ -122,7 +122,7 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
 
 
 def check_python(version: Sequence[int]) -> Finding:
-    """Is Python new enough?"""
+    """Check whether Python is new enough."""
     text = ".".join(map(str, version))
     if tuple(version[:2]) < OLDEST_PYTHON:
         oldest = ".".join(map(str, OLDEST_PYTHON))
@@ -131,7 +131,7 @@ def check_python(version: Sequence[int]) -> Finding:
 
 
 def check_packages(version_of: Version) -> Iterator[Finding]:
-    """Is every library there, and in which version?"""
+    """Check which libraries are installed, and their versions."""
     there, missing = [], []
     for name in PACKAGES:
         try:
@@ -154,7 +154,7 @@ def check_packages(version_of: Version) -> Iterator[Finding]:
 
 
 def check_opencv() -> Iterator[Finding]:
-    """Can OpenCV find markers, and open cameras?"""
+    """Check whether OpenCV can find markers and open cameras."""
     import cv2
 
     if not hasattr(cv2, "aruco"):
@@ -168,7 +168,7 @@ def check_opencv() -> Iterator[Finding]:
 
 
 def check_camera(configuration: Configuration, root: Path) -> Iterator[Finding]:
-    """Which cameras are there, may they be used, and is the chosen one among them?"""
+    """Check which cameras there are, whether they may be used, and whether the chosen one is among them."""
     ids = ids_of(usb_cameras(root))
     devices = sorted(root.glob("dev/video*"), key=lambda device: (len(device.name), device.name))
     for device in devices:
@@ -213,7 +213,7 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str], root: P
 
 
 def check_table(configuration: Configuration) -> Iterator[Finding]:
-    """Can the calibration, the layout and the looks be read, as far as they are set?"""
+    """Check whether the calibration, the layout and the looks can be read, as far as they are set."""
     settings = configuration.settings
     yield from _calibration(settings)
     load: Callable[[Path], Appearance] = load_any
@@ -274,7 +274,7 @@ def _looks(settings: Settings, load: Callable[[Path], Appearance]) -> Finding:
 
 
 def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Finding]:
-    """Are there pins, and do the settings' pins exist?"""
+    """Check whether there are pins, and whether the settings' pins exist."""
     lights = configuration.settings.lights
     try:
         wired = pins(lights)
@@ -286,7 +286,7 @@ def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Fin
 
 
 def check_serial(ports: Sequence[SerialPort]) -> Iterator[Finding]:
-    """Which serial ports are there? None is needed without a board."""
+    """Check which serial ports there are; none is needed without a board."""
     if not ports:
         yield Finding.note("serial", "no serial port; only boards with a microcontroller need one")
     for port in ports:
@@ -296,7 +296,7 @@ def check_serial(ports: Sequence[SerialPort]) -> Iterator[Finding]:
 def check_broker(
     section: MqttSection, host_name: str, environment: Mapping[str, str], ask: Callable[[MqttOptions], None]
 ) -> Iterator[Finding]:
-    """Does the broker answer, if one is set?"""
+    """Check whether the broker answers, if one is set."""
     try:
         options = mqtt_options(section, host_name, environment)
         if options is None:
@@ -318,7 +318,7 @@ def check_journal(
     free_bytes: Callable[[Path], int],
     holder: Callable[[Path], str | None] = lock_holder,
 ) -> Iterator[Finding]:
-    """Can the journal be read and written, is it whole, who has it, and is there room?"""
+    """Check whether the journal is intact and can be read and written, who uses it, and the free space."""
     yield from _journal_content(path, now)
     folder = next((parent for parent in path.parents if parent.is_dir()), Path())
     busy = holder(path)

@@ -101,7 +101,7 @@ def _piece_data(piece: PiecePose) -> Any:
 
 
 def enrolment_images(setting: Setting, seed: int = 0, slack: Slack | None = None) -> tuple[EnrolmentImage, ...]:
-    """One picture a block colour, its six tops side by side on the middle row from a on.
+    """Render a picture for each block colour: its six tops side by side on the middle row, from column a on.
 
     Raises ValueError when the board has fewer than six columns.
     """
@@ -157,7 +157,7 @@ def _sheet_texture(sheet: CharucoSheet) -> Image:
 def charuco_views(
     camera: CameraModel, count: int, seed: int = 0, sheet: CharucoSheet | None = None, sensor: Sensor | None = None
 ) -> tuple[Image, ...]:
-    """Pictures of a ChArUco sheet by that camera, from ``count`` directions, in different parts of the picture."""
+    """Render pictures of a ChArUco sheet by a camera, from ``count`` directions, in different parts of the picture."""
     paper = sheet or CharucoSheet()
     optics = sensor or Sensor(noise=1.5, defocus_px=0.4)
     texture = _sheet_texture(paper)

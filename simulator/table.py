@@ -43,7 +43,7 @@ def standard_setting(
 
 
 def _usual_pose(camera: CameraModel, layout: TableLayout) -> Pose:
-    """Over the board; over sheets as near as shows them all."""
+    """Return a pose over the board, or over sheets as near as shows them all."""
     if not lying_sheets(layout):
         return looking_at()
     extent = extent_mm(layout)
@@ -154,14 +154,14 @@ class VirtualTable(PlayedTable):
         return enrolment_images(self._setting, self.seed, self._slack)
 
     def enrolment_pictures(self) -> tuple[EnrolmentImage | SetUpImage, ...]:
-        """Pictures of known positions for enrolment: of blocks every top, of other pieces a set-up."""
+        """Render pictures for enrolment: every top of blocks, the set-up of other pieces."""
         if isinstance(self._setting.layout.board.pieces, BlockPieces):
             return self.enrolment_images()
         standing = self._played.put_out_again(np.random.default_rng([self.seed, 21]))
         return (set_up_image(self._setting, standing, self.seed),)
 
     def charuco_views(self, count: int) -> tuple[Image, ...]:
-        """Pictures of a calibration board by this camera."""
+        """Render pictures of a calibration board by this camera."""
         return charuco_views(self._setting.camera, count, self.seed)
 
     def frames(self) -> Iterator[Frame]:

@@ -1,1 +1,1 @@
-"""A bundle for a bug report: what helps to find a fault, without what is nobody else's business."""
+"""A bundle of files for a bug report, without private data."""

@@ -1,4 +1,4 @@
-"""Gathers the files of a bug report, and writes those that the owner keeps as one zip."""
+"""Gathers the files of a bug report, and zips those that the owner wants to send."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from referee.session.table_port import ReportFile
 from referee.settings.configuration import Configuration
 
 MOST_PICTURES = 12
-"""How many pictures of verdicts are taken, the newest ones."""
+"""The most pictures of verdicts to include; older ones are left out."""
 MOST_TEXT_BYTES = 1024 * 1024
-"""The most that one file of text has; its beginning makes room."""
+"""The largest text file; the beginning of a longer text is left out."""
 _SUFFIXES = {"image/png": "png", "image/jpeg": "jpg"}
 
 
@@ -35,10 +35,10 @@ def gather(
     now: datetime,
     private: Collection[str] = (),
 ) -> tuple[ReportFile, ...]:
-    """Gather everything: versions, settings, what the doctor found, what was said, the open game and its pictures.
+    """Gather versions, settings, the doctor's findings, the terminal's lines, and the latest game with its pictures.
 
-    ``said`` are the lines of the terminal, ``private`` further texts to take out, such as this machine's name. A
-    journal that can't be read is told of in its place.
+    ``said`` are the lines of the terminal, ``private`` further texts to remove, such as this machine's name. If the
+    journal can't be read, its file contains the reason.
     """
     game, events, pictures, trouble = _game(configuration.settings.journal.path, now)
     sides = _sides(game)
@@ -57,7 +57,7 @@ def gather(
 
 
 def zipped(files: Iterable[ReportFile]) -> bytes:
-    """Write files as one zip; the same files give the same bytes."""
+    """Zip files; the same files give the same bytes."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as bundle:
         for file in files:
@@ -82,7 +82,7 @@ def _versions() -> str:
 
 
 def _game(path: Path, now: datetime) -> tuple[str, list[tuple[int, Event]], list[ReportFile], str]:
-    """Return the journal's latest game: its name, events and newest pictures; or why there is none."""
+    """Return the latest game's name, events and newest pictures, and the reason if there is none."""
     try:
         with Journal.open(path, wall_clock=lambda: now, read_only=True) as journal:
             number = journal.latest_game()

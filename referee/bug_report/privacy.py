@@ -1,8 +1,8 @@
-"""What a bug report leaves out. Pure.
+"""Removes private data from a bug report. Pure.
 
-Settings are left out unless they are known to be harmless: numbers, choices, and a few forms such as a pin's name. So
-host names, addresses, serial numbers and file names never get in, and neither does a setting that is new. People's
-names become ``person 1``. In sentences, whatever looks like a path, an address, a code or a token is left out.
+Only settings known to be harmless are included: numbers, choices, and a few forms such as a pin's name. So host names,
+addresses, serial numbers and file names are left out, and so is any new setting. People's names become ``person 1``.
+In sentences, anything that looks like a path, an address, a code or a token is removed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PRIVATE = re.compile(
     r"|[A-Za-z0-9_.=-]{24,}",  # a token
 )
 _LAST_WORD = re.compile(r"(?:(?<=\.)|^) ?[^.\n]{1,200} (?:says so|stops the clock)\.", re.MULTILINE)
-_NOBODY_S_NAME = frozenset({"", "button", "page", "owner", "somebody", "the program", "the clock", "camera"})
+_NOT_PEOPLE = frozenset({"", "button", "page", "owner", "somebody", "the program", "the clock", "camera"})
 _PLAIN_KEYS = frozenset(
     {
         "announcement", "candidates", "change", "clock", "complete_s", "expected", "game", "hints", "margin", "places",
@@ -40,11 +40,11 @@ _PLAIN_KEYS = frozenset(
         "state", "strength", "turn", "winner",
     }
 )  # fmt: skip
-"""What events hold that the rules themselves write."""
+"""The keys of event data that people don't write themselves."""
 
 
 def settings_text(configuration: Configuration) -> str:
-    """Write every setting with where it comes from; of what may be private, only that it is set."""
+    """Write every setting with its source; a value that may be private is replaced."""
     lines, names = [], _names(configuration)
     sources = {name: source for name, _, source in configuration.rows()}
     for section in type(configuration.settings).model_fields:
@@ -58,7 +58,7 @@ def settings_text(configuration: Configuration) -> str:
 
 
 def secrets_of(configuration: Configuration) -> set[str]:
-    """Return the settings' own texts that are left out, so that they can be taken out of sentences as well."""
+    """Return the private texts in the settings, so that they can be removed from sentences too."""
     names, found = _names(configuration), set()
     for section in type(configuration.settings).model_fields:
         values = getattr(configuration.settings, section)
@@ -68,21 +68,21 @@ def secrets_of(configuration: Configuration) -> set[str]:
 
 
 class Anonymizer:
-    """Takes people and secrets out of texts; a person gets the same number everywhere."""
+    """Removes names and secrets from texts; a person has the same number everywhere."""
 
     def __init__(self, secrets: Iterable[str] = (), sides: Collection[str] = ()) -> None:
         self._secrets = {secret for secret in secrets if len(secret) > 2}
-        self._sides = frozenset(side.lower() for side in sides) | _NOBODY_S_NAME
+        self._sides = frozenset(side.lower() for side in sides) | _NOT_PEOPLE
         self._people: dict[str, str] = {}
 
     def person(self, name: str) -> str:
-        """Return what a person is called in the report."""
+        """Return a person's name in the report."""
         if name.lower() in self._sides:
             return name
         return self._people.setdefault(name, f"person {len(self._people) + 1}")
 
     def text(self, text: str) -> str:
-        """Return a sentence, or many lines, without people and secrets."""
+        """Return a text without names and secrets."""
         for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, LEFT_OUT)
         for name in sorted(self._people, key=len, reverse=True):
@@ -90,7 +90,7 @@ class Anonymizer:
         return _PRIVATE.sub(LEFT_OUT, _LAST_WORD.sub(f" {LEFT_OUT}", text))
 
     def learn_names(self, events: Iterable[Event]) -> None:
-        """Learn who plays and who said something."""
+        """Learn the names of players and of people who entered something."""
         for event in events:
             named = event.data.get("players")
             people = [*named.values()] if isinstance(named, dict) else []
@@ -99,7 +99,7 @@ class Anonymizer:
                     self.person(name)
 
     def event(self, event: Event) -> dict[str, JsonValue]:
-        """Return an event's data; what a person wrote freely is left out."""
+        """Return an event's data without texts that a person wrote."""
         return {key: self._value(event.kind, key, value) for key, value in event.data.items()}
 
     def _value(self, kind: EventKind, key: str, value: JsonValue) -> JsonValue:
@@ -117,7 +117,7 @@ class Anonymizer:
 
 
 def _names(configuration: Configuration) -> frozenset[str]:
-    """Return the names that the game itself gives: its own, its places, its players, its options and their choices."""
+    """Return the game's own names: of itself, its places, its players, its options and their choices."""
     try:
         game = registry.load(configuration.settings.game.name)
     except EngineError:
@@ -128,7 +128,7 @@ def _names(configuration: Configuration) -> frozenset[str]:
 
 
 def _choices(annotation: Any) -> frozenset[str]:
-    """Return the texts that an annotation itself lists."""
+    """Return the texts that an annotation allows."""
     if isinstance(annotation, str):
         return frozenset((annotation,))
     parts: Sequence[Any] = get_args(annotation) if get_origin(annotation) is not None or get_args(annotation) else ()

@@ -154,7 +154,7 @@ def show(file: Path | None, game_name: str) -> None:
 
 @contextmanager
 def _naming_another_game(file: Path | None, text: str) -> Iterator[None]:
-    """If a file can't be read as one of the chosen game, name the game that it belongs to, if any."""
+    """If reading a file fails inside the context, name the other game to which it belongs, if any."""
     from engine import registry
 
     try:

@@ -140,7 +140,7 @@ class DemoController:
         return replace(told, time_s=now_s, changes=tuple(replace(change, time_s=now_s) for change in changes))
 
     def closing_sentences(self) -> tuple[str, ...]:
-        """Sentences about the traffic on the wire and its faults."""
+        """Return sentences about the traffic on the wire and its faults."""
         report, link = self.report, self.connection.statistics.link
         struck = {kind: count for kind, count in self.device.fault_counts().items() if count}
         frames = struck.pop("frames", 0)
@@ -235,7 +235,7 @@ class _StripWatcher:
             self._look()
 
     def next_change_s(self, time_s: float) -> float | None:
-        """``None``: the demo calls ``tick`` at every frame anyway."""
+        """Return ``None``, because the demo calls ``tick`` at every frame anyway."""
         del time_s
         return None
 

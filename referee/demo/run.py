@@ -184,7 +184,7 @@ def _play(
     typed: AbstractContextManager[Iterable[str]],
     screen: LiveScreen | None,
 ) -> bool:
-    """Referee to the end; returns whether it was reached."""
+    """Referee the game to the end; returns whether it was reached."""
     with Interrupts() as interrupts, screen or nullcontext(), typed as lines:
 
         def take(line: str) -> None:
@@ -249,7 +249,7 @@ class _FrameSubscribers:
 
 
 def _typed(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractContextManager[Iterable[str]]:
-    """Lines typed by a person; with a screen it shows them, because the terminal would echo them onto the board."""
+    """Yield the lines that a person types. A live screen shows them itself, so that no echo disturbs the board."""
     if screen is not None and isinstance(keys, TextIOWrapper):
         return unechoed_lines(keys, screen.show_typed)
     return nullcontext(keys or ())

@@ -92,7 +92,7 @@ def score_game(
 
 
 def silent_turn_numbers(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> frozenset[int]:
-    """Numbers of turns on sheets that wrote nothing: a player passed."""
+    """Return the numbers of the turns on sheets that wrote nothing, because a player passed."""
     if game.printed_sheet is None:
         return frozenset()
     silent: set[int] = set()

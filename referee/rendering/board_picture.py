@@ -90,7 +90,7 @@ def beside_camera(
 
 
 def _columns(width_px: int) -> int:
-    """Number of characters that fit; the fonts of OpenCV's versions differ in width."""
+    """Return the number of characters that fit; the fonts of OpenCV's versions differ in width."""
     sample = "the gold block on c3 "
     (sample_px, _), _ = cv2.getTextSize(sample, _FONT, _WORDS_SCALE, 1)
     return max(10, width_px * len(sample) // max(1, sample_px))
@@ -146,7 +146,7 @@ def _fill(
 
 
 def symbol_corners(symbol: str) -> list[tuple[float, float]] | None:
-    """Corners of a symbol about its centre, in a circle of radius 1, x to the right and y up."""
+    """Return the corners of a symbol about its centre, in a circle of radius 1, x to the right and y up."""
     arm = 0.3
     plus = [(-arm, 1), (arm, 1), (arm, arm), (1, arm), (1, -arm), (arm, -arm)]
     plus += [(-x, -y) for x, y in plus]

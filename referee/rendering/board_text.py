@@ -170,7 +170,7 @@ class _Drawing:
         self.open = _ASCII_OPEN if ascii_only else _OPEN
 
     def large(self, grid: PlaceGrid, *, roomy: bool = False) -> list[Text]:
-        """One line per row, three with ``roomy``, with the names of rows and columns."""
+        """Draw one line per row, or three if ``roomy``, with the names of rows and columns."""
         least = 1 if "." in grid.places[0] else 2
         body = max(least, *(cell_len(self._body(place)) for place in grid.places)) + (3 if roomy else 0)
         edge = Text("   ")
@@ -190,7 +190,7 @@ class _Drawing:
         return [*lines, Text(f"   {names}")]
 
     def small(self, grid: PlaceGrid) -> list[Text]:
-        """One line per row without names: the pieces, and an exclamation mark on an empty lit square."""
+        """Draw one line per row without names: the pieces, and an exclamation mark on an empty lit square."""
         body = max(cell_len(self._body(place)) for place in grid.places)
         lines = []
         for row in grid.rows:

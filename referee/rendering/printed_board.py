@@ -114,7 +114,7 @@ def _draw_lines(drawing: _Drawing, across: tuple[float, ...], along: tuple[float
 
 
 def _page(drawing: _Drawing, window: Rectangle, size: tuple[float, float], words: tuple[str, ...]) -> Page:
-    """One page with the part of the drawing that lies in ``window``."""
+    """Return the page with the part of the drawing that lies in ``window``."""
     by_x, by_y = MARGIN_MM - window.x_mm, MARGIN_MM + RULER_HEIGHT_MM - window.y_mm
     cut = replace(window, x_mm=MARGIN_MM, y_mm=MARGIN_MM + RULER_HEIGHT_MM)
     shapes = tuple(

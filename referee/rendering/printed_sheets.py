@@ -208,7 +208,7 @@ def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
 
 
 def paper_mm(name: str) -> tuple[float, float]:
-    """Width and height of a paper; raises PrintError for one that is not in PAPERS_MM."""
+    """Return the width and height of a paper; raises PrintError for one that is not in PAPERS_MM."""
     if name not in PAPERS_MM:
         raise PrintError(f"no paper {name!r}; expected one of {', '.join(PAPERS_MM)}")
     return PAPERS_MM[name]
@@ -233,7 +233,7 @@ def ruler() -> tuple[Line, ...]:
 
 
 def ruler_labels(words: Sequence[str] = ()) -> tuple[Label, ...]:
-    """Lines of words above the ruler, and the label below it."""
+    """Return lines of words above the ruler, and the label below it."""
     above = (Label(MARGIN_MM, MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate(words))
     below = f"This ruler is {RULER_MM} mm long, a stroke a millimetre."
     return (*above, Label(MARGIN_MM, MARGIN_MM + 2, below, 8))

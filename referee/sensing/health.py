@@ -254,7 +254,7 @@ def _number(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
 
-_REMEDY = "remove the file, and every sensor is gone by again"
+_REMEDY = "remove the file, and every sensor is used again"
 
 
 def health_file(journal: Path) -> Path:

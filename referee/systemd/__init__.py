@@ -1,1 +1,1 @@
-"""The referee as a service of systemd: the files that are installed, and what it tells its manager."""
+"""Running the referee as a systemd service: the files to install, and reports to the service manager."""

@@ -1,4 +1,4 @@
-"""The files by which systemd starts the referee: the unit, the rules for devices, and the bound of the log."""
+"""The files for systemd: the unit, the udev rules, and the size limit of the log."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 NAME = "tabletop-referee"
 UNIT = f"{NAME}.service"
 MARK = "# Made by Tabletop Referee's install command."
-"""The first line of every file that is ours to remove."""
+"""The first line of every file that this program installs, and may remove."""
 
 DEVICE_GROUPS = ("video", "dialout", "gpio", "spi")
-"""Whoever is in these may use cameras, serial ports, the Pi's pins and its SPI bus on Debian and Raspberry Pi OS."""
+"""The groups that may use cameras, serial ports, the Pi's pins and its SPI bus on Debian and Raspberry Pi OS."""
 
 WATCHDOG_S = 60
-"""A verdict takes well under a second; only a hung camera driver or a stopped process is silent this long."""
+"""The watchdog's time. A verdict takes well under a second, so only a hung driver or process is silent this long."""
 
 _BAD_ARGUMENTS = "2 3"
-"""Exit codes of wrong options and settings, which another start would not mend."""
+"""Exit codes for wrong options and settings, which a restart wouldn't fix."""
 
 _HOME_NETWORKS = (
     "localhost 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16 224.0.0.0/4 fe80::/10 fc00::/7 ff00::/8"
@@ -80,12 +80,11 @@ SystemMaxUse=200M
 
 @dataclass(frozen=True)
 class Installation:
-    """A referee that starts by itself.
+    """A referee that systemd starts.
 
-    ``program`` is the script ``run``; ``folder`` is where it is started; ``arguments`` are those of ``watch``.
-    ``readable`` are the folders that it needs, ``writable`` those that it writes into. ``user`` is whose games these
-    are: the system starts the referee as that user, who is given the ``groups``; ``None`` leaves it to the user's own
-    service manager.
+    ``program`` is the script ``run``, ``folder`` its working folder, and ``arguments`` are those of ``watch``. It may
+    read the ``readable`` folders and write to the ``writable`` ones. The system's manager starts it as ``user``, with
+    the additional ``groups``; without a ``user``, it is a service of the user's own manager.
     """
 
     program: Path
@@ -98,7 +97,7 @@ class Installation:
     groups: tuple[str, ...] = ()
 
     def files(self) -> Mapping[Path, str]:
-        """Return each file's text, by its path below the root folder of the system, or below the user's own."""
+        """Return each file's text by its path, relative to the system's root folder or to the user's home folder."""
         if self.user is None:
             return {Path(".config/systemd/user") / UNIT: self.unit()}
         return {
@@ -115,7 +114,7 @@ class Installation:
             MARK,
             "[Unit]",
             "Description=Tabletop Referee",
-            # A camera that is plugged in tomorrow is still waited for.
+            # Without a limit, because the camera may be plugged in much later.
             "StartLimitIntervalSec=0",
             "",
             "[Service]",
@@ -144,16 +143,16 @@ class Installation:
 
 
 def _listed(paths: Sequence[Path]) -> str:
-    """Write folders to be mounted; a colon would end a path."""
+    """List folders to mount; a colon in a path is escaped."""
     return " ".join(quoted(str(path)).replace(":", "\\:") for path in paths)
 
 
 def escaped(text: str) -> str:
-    """Write a text so that systemd takes no specifier out of it."""
+    """Escape a text's percent signs, which systemd would expand."""
     return text.replace("%", "%%")
 
 
 def quoted(text: str) -> str:
-    """Write a word of a command line as systemd reads it (systemd.service(5), "Command lines")."""
+    """Quote a word of a command line (systemd.service(5), "Command lines")."""
     inner = escaped(text).replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$").replace("\n", "\\n")
     return f'"{inner}"'

@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping
 from typing import Self
 
 _USUAL_INTERVAL_S = 10.0
-"""How often to report where the manager has no watchdog; its log then shows a current status."""
+"""How often, in seconds, to report to a manager without a watchdog."""
 
 
 class Supervisor:
-    """Reports to the service manager by datagrams, as sd_notify(3) describes; silent where no manager asked.
+    """Reports to the service manager by datagrams, as sd_notify(3) describes; does nothing without a manager.
 
-    While it is entered the service is ready. ``address`` is the manager's socket, ``interval_s`` how often ``alive``
+    Inside the context, the service is ready. ``address`` is the manager's socket, ``interval_s`` how often ``alive``
     reports, ``now`` a monotonic clock in seconds, and ``status`` is shown by ``systemctl status``. A report that can't
-    be delivered is dropped: a manager that doesn't listen must not stop a game.
+    be delivered is dropped, so that a manager that doesn't listen can't stop a game.
     """
 
     def __init__(self, address: str, interval_s: float, now: Callable[[], float], status: str) -> None:
@@ -30,7 +30,7 @@ class Supervisor:
     def from_environment(cls, environment: Mapping[str, str], now: Callable[[], float], status: str) -> Self:
         """Take the socket and the watchdog's time from the variables that systemd sets.
 
-        It reports three times in the time after which the watchdog would restart the service.
+        ``alive`` then reports three times within the watchdog's time.
         """
         watchdog_us = environment.get("WATCHDOG_USEC", "")
         interval_s = int(watchdog_us) / 3e6 if watchdog_us.isdecimal() else _USUAL_INTERVAL_S
@@ -46,7 +46,7 @@ class Supervisor:
         self._send("STOPPING=1")
 
     def alive(self) -> None:
-        """Report that the referee still runs, when it is time to."""
+        """Report that the referee still runs, if a report is due."""
         now_s = self._now()
         if self._reported_s is None or now_s - self._reported_s >= self._interval_s:
             self._reported_s = now_s

@@ -150,7 +150,7 @@ class AnsweringGame(VirtualGame):
             self._presses.append(Press(self._planned_s))
 
     def _answer_in_words(self, action: Action) -> Iterator[MotionSegment]:
-        """Correct some squares, or the whole position where more than this turn may be undecided.
+        """Correct some squares, or the whole position if more than this turn may be undecided.
 
         If the referee only has switches, the player also says how the block lies, which no switch shows. In games with
         stacks only the top is visible as a look, so the whole position is given.

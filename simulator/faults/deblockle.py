@@ -129,7 +129,7 @@ class FaultyBlockPlayers(FaultyPlayers):
         return self._handler
 
     def rare_kinds(self, fates: np.random.Generator) -> set[str]:
-        """Kinds of violation that are rarely possible, and that this game should try to include."""
+        """Return the kinds of violation that are rarely possible, and that this game should try to include."""
         spare = any(" tray " in place for place in self.standing)
         variant = not self._options.get("side_by_side", True)
         stars = [kind.name for kind in VIOLATIONS.values() if kind.star]
@@ -251,8 +251,7 @@ class FaultyBlockPlayers(FaultyPlayers):
 
 
 def turns_of_kind(game: Game[Any, Any], state: Any, kind: str) -> Sequence[Any]:
-    """Complete turns that are a violation of one of the kinds in ``WHOLE_TURN_VIOLATIONS``; no legal turn looks the
-    same.
+    """List complete turns that are one kind of ``WHOLE_TURN_VIOLATIONS``, and that look like no legal turn.
 
     Raises ValueError for another kind.
     """
@@ -290,7 +289,7 @@ def rolls_without_hop(game: Game[Any, Any], state: Any, rolls: Sequence[Carry]) 
 def wrong_set_up(
     kind: str, standing: Arrangement, handler: BlockHandler, colours: Sequence[str], rng: np.random.Generator
 ) -> Carries | None:
-    """Carries from a right set-up to a wrong one; ``None`` when that kind needs a block that is not there.
+    """Return the carries from a right set-up to a wrong one; ``None`` when that kind needs a block that is not there.
 
     Raises ValueError for a kind that is not one of ``WRONG_SET_UPS``.
     """
@@ -317,7 +316,7 @@ def wrong_set_up(
 
 
 def agreed_squares(start: str, handler: Handler, players: Sequence[str], rng: np.random.Generator) -> Mapping[str, str]:
-    """Squares that players agreed on, and whose block stands there: ``agreed`` (anywhere) or ``cornered``.
+    """Return the squares that players agreed on, and whose block stands there: ``agreed`` (anywhere) or ``cornered``.
 
     ``cornered`` leaves the first player one block, in a corner between two of the opponent's.
     """

@@ -224,7 +224,7 @@ class DisturbanceMaker:
 
 
 def level_top_mm(layout: TableLayout, piece: PiecePose) -> float | None:
-    """Height of a coin on a piece that stands on the board, ``None`` where it would slip off."""
+    """Return the height of a coin on a piece that stands on the board, ``None`` where it would slip off."""
     match piece:
         case BlockPose():
             return layout.board.height_mm + BlockPieces.on(layout.board).side_mm

@@ -255,7 +255,7 @@ class FaultyGame(AnsweringGame):
             yield from self._tell("just to be sure", {place: people.looks[place] for place in chosen})
 
     def _clear_the_way(self, action: Action) -> None:
-        """Nobody plays onto a coin: objects on the squares touched are removed first."""
+        """Remove objects from the squares that an action touches, because nobody plays onto a coin."""
         squares = self._people.squares_of(action)
         for number, one in enumerate(self.disturbances):
             lies_on = {place_under(self._layout, thing.x_mm, thing.y_mm) for thing in one.things}

@@ -58,7 +58,7 @@ class FaultyPlayers(Players):
         return (*self._handler.violations, *self.further_kinds)
 
     def rare_kinds(self, fates: np.random.Generator) -> set[str]:  # noqa: ARG002 - where all kinds have room
-        """Kinds of violation that are rarely possible, and that this game should try to include."""
+        """Return the kinds of violation that are rarely possible, and that this game should try to include."""
         return set()
 
     @property
@@ -97,14 +97,14 @@ class FaultyPlayers(Players):
         return self._handler.violations[kind].carries(area, player, self._rng)
 
     def set_up_wrongly(self, kind: str) -> Action | None:
-        """Carries that make the set-up a wrong one; ``None`` if that kind is impossible."""
+        """Return the carries that make the set-up a wrong one; ``None`` if that kind is impossible."""
         carries = self._wrong_set_up(kind)
         if carries is None:
             return None
         return Action(ActionKind.VIOLATION, self.to_move, carries, violation=f"set-up: {kind}")
 
     def _wrong_set_up(self, kind: str) -> Carries | None:
-        """Raises ValueError for a kind that is not one of ``wrong_set_ups``."""
+        """Return the carries of one of ``wrong_set_ups``; raises ValueError for another kind."""
         taken = [place for place in self.places if place in self.standing]
         start = taken[int(self._rng.integers(len(taken)))]
         match kind:
@@ -156,7 +156,7 @@ class FaultyPlayers(Players):
         return Action(ActionKind.STRAIGHTENED, action.player, self._handler.nudges(self.standing, place))
 
     def open_squares(self) -> list[str]:
-        """Empty squares on which nothing is printed, in random order."""
+        """Return the empty squares on which nothing is printed, in random order."""
         free = PlayArea(self.standing, self._handler).open_places()
         return [free[int(index)] for index in self._rng.permutation(len(free))]
 
@@ -188,5 +188,5 @@ class FaultySheetPlayers(FaultyPlayers):
         return self._handler.violations[ONE_CELL].carries(PlayArea(self.standing, self._handler), "p1", self._rng)
 
     def sweep(self) -> Action:
-        """Nothing is removed from sheets: only a hand comes in."""
+        """Bring only a hand in, because nothing is removed from sheets."""
         return replace(self.rest_hand(), kind=ActionKind.SWEPT)

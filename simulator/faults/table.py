@@ -105,7 +105,7 @@ class FaultyTable(PlayedTable):
         return any(taken_s < one.shaking_until_s for one in self.disturbances.at(taken_s))
 
     def take_overrides(self) -> tuple[Override, ...]:
-        """Corrections made so far that were not taken yet."""
+        """Take the corrections made since the last call."""
         due = [one for one in self._game.overrides if one.time_s <= self.time_s]
         new = due[self._overrides_taken :]
         self._overrides_taken = len(due)

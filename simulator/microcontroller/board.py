@@ -142,7 +142,7 @@ class VirtualBoard(Board):
     # the firmware's side
 
     def ticks_ms(self) -> int:
-        """Milliseconds of the board's clock, modulo 2**30."""
+        """Return milliseconds of the board's clock, modulo 2**30."""
         return (round(self._clock() * 1000) - self._ticks_offset_ms) & TICKS_MASK
 
     def read(self) -> bytes:

@@ -196,7 +196,7 @@ class VirtualMicrocontroller:
             return self._rounds
 
     def fault_counts(self) -> dict[str, int]:
-        """Number of frames in both directions (``"frames"``), and of those hit by each kind of fault."""
+        """Return the number of frames in both directions (``"frames"``), and of those hit by each kind of fault."""
         with self._changed:
             wires = (self._running.to_device, self._running.to_host)
             kinds = dict.fromkeys(kind for wire in wires for kind in wire.fault_counts)

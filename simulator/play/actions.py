@@ -204,7 +204,7 @@ class Handler(ABC):
 
     @abstractmethod
     def put_back(self, before: Arrangement, now: Arrangement) -> Carries:
-        """Carries that make ``now`` look like ``before`` again, via free places."""
+        """Return the carries that make ``now`` look like ``before`` again, via free places."""
 
     @abstractmethod
     def owner(self, piece: PiecePose) -> str:
@@ -245,7 +245,7 @@ class PlayArea:
         return [place for place in places if place in self.standing and owner(self.standing[place]) not in {player, ""}]
 
     def open_places(self) -> list[str]:
-        """Empty squares on which nothing is printed."""
+        """Return the empty squares on which nothing is printed."""
         layout = self.handler.layout
         return [place for place in layout.places if place not in self.standing and place not in layout.board.printed]
 

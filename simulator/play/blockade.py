@@ -142,7 +142,7 @@ class StackHandler(DiceThrower):
         return Carry(start, start, pose)
 
     def put_back(self, before: Arrangement, now: Arrangement) -> Carries:
-        """Carries that bring each pyramid back to where it was, the ones in the way taken off first."""
+        """Return the carries that bring each pyramid back to where it was; those in the way are taken off first."""
         carries: list[Carry] = []
 
         def do(carry: Carry) -> None:
@@ -162,7 +162,7 @@ class StackHandler(DiceThrower):
         return tuple(carries)
 
     def owner(self, piece: PiecePose) -> str:
-        """Who may move the top pyramid, ``""`` for clear and black ones and larges; who throws a die."""
+        """Return who may move the top pyramid, or throws a die; ``""`` for clear, black and large pyramids."""
         if isinstance(piece, DiePose):
             return _OWNERS[piece.colour]
         top = stack(piece).pyramids[-1]
@@ -170,7 +170,7 @@ class StackHandler(DiceThrower):
 
 
 def piles(text: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Place by place what a position's text stacks there, as size and colour from below: ``a1:CL+YMMMMM``."""
+    """Parse a position such as ``a1:CL+YMMMMM``: the size and colour of each place's pyramids, lowest first."""
     for word in text.split():
         place, colon, pile = word.partition(":")
         if colon and place[1:].isdecimal():

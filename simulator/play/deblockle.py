@@ -66,7 +66,7 @@ class BlockHandler(Handler):
         return (roll, self.lift(after, roll.end, turn.end))
 
     def owner(self, piece: PiecePose) -> str:
-        """Whose block it is: its colour is the player's name."""
+        """Return a block's owner; its colour is the player's name."""
         return block(piece).colour
 
     def facings(self, standing: Arrangement) -> dict[str, dict[str, str]]:
@@ -121,7 +121,7 @@ class BlockHandler(Handler):
         return Carry(start, start, self.put_down(start, moved.colour, moved.up, moved.north))
 
     def put_back(self, before: Arrangement, now: Arrangement) -> tuple[Carry, ...]:
-        """Carries that make ``now`` look like ``before`` again, by way of free places.
+        """Return the carries that make ``now`` look like ``before`` again, via free places.
 
         Raises ValueError when the blocks standing there are not the same ones.
         """

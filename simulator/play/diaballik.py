@@ -110,13 +110,13 @@ class DiscHandler(Handler):
         return (-near * (half + 26.0), near * (half - 60.0 - count * step), f"{owner} tray {count}")
 
     def owner(self, piece: PiecePose) -> str:
-        """Whose disc or ball it is: its colour is the player's name."""
+        """Return the owner of a disc or ball; its colour is the player's name."""
         if isinstance(piece, (DiscPose, BallPose)):
             return piece.colour
         raise ValueError(f"a {piece.look} is neither disc nor ball")
 
     def put_back(self, before: Arrangement, now: Arrangement) -> Carries:
-        """Carries that put every disc and then every ball back, out of each other's way first."""
+        """Return the carries that put back every disc and then every ball; those in the way move aside first."""
         carries: list[Carry] = []
 
         def do(carry: Carry) -> None:
@@ -171,7 +171,7 @@ def disc_first(standing: Arrangement, owner: str) -> bool:
 
 
 def _steps(table: PlayArea, starts: Sequence[str]) -> list[tuple[str, str]]:
-    """From which of these squares one straight step leads to which empty square."""
+    """Return the single straight steps from these squares to empty ones."""
     board = table.handler.layout.board
     ends = ((start, board.neighbour(start, *way)) for start in starts for way in _STRAIGHT)
     return [(start, end) for start, end in ends if end is not None and end not in table.standing]

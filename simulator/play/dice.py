@@ -37,7 +37,7 @@ class DiceThrower(Handler):
     """Handles pieces of a game with ordinary dice. Dice lie on places that are called what they are called."""
 
     def dice_lying_about(self, dice: Mapping[str, str]) -> dict[str, PiecePose]:
-        """Dice in the tray, given what each is called and its colour; none where the table has no tray."""
+        """Return dice in the tray, given their names and colours; none where the table has no tray."""
         lying: dict[str, PiecePose] = {}
         tray = dice_tray(self.layout)
         if tray is None:

@@ -197,12 +197,12 @@ class SheetHandler(DiceThrower):
         return self._sheets[player].surface.places
 
     def owner(self, piece: PiecePose) -> str:
-        """On whose sheet it is written; ``""`` for pens, loops and dice."""
+        """Return the player on whose sheet it is written; ``""`` for pens, loops and dice."""
         return piece.place.partition(".")[0] if isinstance(piece, InkPose) else ""
 
 
 def _of(name: str) -> str:
-    """Whose ink a name is: of a place, or of a loop; of pens and dice nobody's."""
+    """Return the player whose sheet a place or loop is on; ``""`` for pens and dice."""
     return name.split()[1] if name.startswith("loop ") else name.partition(".")[0]
 
 
@@ -212,7 +212,7 @@ def _at(sheet: LyingSheet, point_mm: tuple[float, float]) -> tuple[float, float]
 
 
 def _offsets(sheet: LyingSheet, strokes: Sequence[Stroke]) -> tuple[tuple[tuple[float, float], ...], ...]:
-    """Strokes in cells, y down, as millimetres on the table."""
+    """Convert strokes in cells, y down, to millimetres on the table."""
     middle = sheet.on_table(np.zeros(2))
     scale: FloatArray = np.array([1.0, -1.0]) * sheet.surface.cell_mm
     turned = (sheet.on_table(stroke * scale) - middle for stroke in strokes)
@@ -232,7 +232,7 @@ class NumberSheetHandler(SheetHandler):
         return self._PENS[list(self._sheets).index(player) % len(self._PENS)]
 
     def looks_after(self, standing: Arrangement, turn: Any) -> dict[str, str]:
-        """Digits of a drop or of the set-up, crosses of a penalty, a loop around what stands there."""
+        """Return the digits of a drop or the set-up, the crosses of a penalty, or circled digits for a loop."""
         digits = getattr(turn, "digits", None) or getattr(turn, "digit", None)
         if digits is not None:
             return {place: f"digit {digit}" for place, digit in zip(turn.places, digits, strict=True)}

@@ -184,7 +184,7 @@ class Players:
         return turn if turn is not None and self._handler.shows(self.standing, turn) else None
 
     def _done_without(self, turns: Sequence[Any]) -> Action:
-        """Everybody passes what they may still do; nothing is written."""
+        """Pass for every player who may still act; nothing is written."""
         player, before = self.to_move, self._game.notation.format_state(self.state)
         for turn in turns:
             self.state = self._game.rules.apply(self.state, turn)

@@ -15,7 +15,7 @@ from vision.layout.table import TableLayout
 
 
 def rolls_of(table: PlayArea, starts: Sequence[str], *, onto_star: bool = False) -> list[Carry]:
-    """Rolls of those blocks to open squares, or to star squares only."""
+    """Return the rolls of these blocks to open squares, or to star squares only."""
     layout = table.handler.layout
     found: list[Carry] = []
     for start in starts:
@@ -27,7 +27,7 @@ def rolls_of(table: PlayArea, starts: Sequence[str], *, onto_star: bool = False)
 
 
 def _one_of(rng: np.random.Generator, rolls: Sequence[Carry]) -> Carries | None:
-    """One of these rolls, and nothing more."""
+    """Return one of these rolls, and nothing more."""
     roll = pick(rng, rolls)
     return None if roll is None else (roll,)
 
@@ -126,7 +126,7 @@ def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carrie
 
 
 def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """Rolled towards a block or the edge, where it can't lie, and put down on another square instead."""
+    """Return a roll towards a block or the edge, where it can't lie, put down on another square instead."""
     handler, standing = table.handler, table.standing
     ways = []
     for start in table.own(player):
@@ -143,7 +143,7 @@ def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Gener
 
 
 def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """Rolled to the next square and over once more on it, so that what was below comes up."""
+    """Return a roll to the next square and once more there, so that the side that was below comes up."""
     roll = pick(rng, rolls_of(table, table.own(player)))
     if roll is None or roll.tips_towards is None:
         return None
@@ -152,7 +152,7 @@ def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -
 
 
 def _replaced_by_the_others(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """Taken off the board, with a block of the opponent's from beside it put there instead."""
+    """Return an own block taken off, and the opponent's spare block put there instead."""
     start = pick(rng, table.own(player))
     trays = [place for place in table.standing if " tray " in place and not place.startswith(player)]
     tray = pick(rng, trays)
@@ -242,7 +242,7 @@ def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) ->
 
 
 def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """The opponent has no square to roll to and is passed over, and moves all the same."""
+    """Return a move by the opponent, who has no square to roll to and so is passed over."""
     foes = table.opponents(player)
     if not foes or rolls_of(table, foes) or rolls_of(table, foes, onto_star=True):
         return None

@@ -48,7 +48,7 @@ Layer = npt.NDArray[np.float32]
 
 
 def pixels_per_mm(setting: Setting) -> float:
-    """Pixels per millimetre at the board's centre, at most."""
+    """Return the highest number of pixels per millimetre at the board's centre."""
     top = setting.layout.board.height_mm
     points = np.array([[0.0, 0.0, top], [1.0, 0.0, top], [0.0, 1.0, top]])
     centre, right, far = project(setting.camera, setting.pose, points)
@@ -71,7 +71,7 @@ def _sample(texture: Image, columns: FloatArray, rows: FloatArray) -> Image:
 
 
 def _light_on(setting: Setting, points_mm: FloatArray, height_mm: float, gloss_share: float) -> tuple[Layer, Layer]:
-    """Light falling on, and reflected by, a level plane at points (height, width, 2).
+    """Return the light falling on, and reflected by, a level plane at points (height, width, 2).
 
     Computed on a coarse grid, because light changes slowly.
     """
@@ -188,7 +188,7 @@ def _lay(
 
 
 def paint_table(setting: Setting) -> Layer:
-    """Table and markers in linear light, without a board; shape (height, width, 3)."""
+    """Render table and markers in linear light, without a board; shape (height, width, 3)."""
     return _table(setting, normalised_rays(setting.camera, 0.0, 0.0, setting.camera.size))
 
 

@@ -168,7 +168,7 @@ def _corners_mm(die: DrawnDie) -> FloatArray:
 
 
 def _darken(picture: Layer, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie) -> None:
-    """The shadow of each lamp, and the dark line where the die touches the table."""
+    """Draw the shadow of each lamp, and the dark line where the die touches the table."""
     corners = die.middle_mm + (_corners_mm(die) - die.middle_mm) * 0.94
     ground = corners.copy()
     ground[:, 2] = 0.0

@@ -81,7 +81,7 @@ class InkPainter:
         return Sprite(left, top, image, np.rint(small).astype(np.uint8), math.inf)
 
     def paint_shadows(self, image: Image, piece: InkPose) -> None:
-        """Nothing: ink is flat."""
+        """Do nothing, because ink is flat."""
 
 
 def paper_heights_mm(setting: Setting, points_mm: FloatArray) -> FloatArray:

@@ -23,19 +23,19 @@ _NOISE_MARGIN_PX = 96
 
 
 def decode(colour: Colour) -> FloatArray:
-    """Linear light of a screen colour, shape (3,)."""
+    """Return the linear light of a screen colour, shape (3,)."""
     return np.asarray(np.power(np.clip(np.asarray(colour, dtype=np.float64), 0.0, None), GAMMA), dtype=np.float64)
 
 
 def decode_levels() -> FloatArray:
-    """Linear light of the 256 screen levels."""
+    """Return the linear light of the 256 screen levels."""
     return np.asarray(np.power(np.arange(256, dtype=np.float64) / 255.0, GAMMA), dtype=np.float64)
 
 
 def normalised_rays(
     camera: CameraModel, left_px: float, top_px: float, size_px: tuple[int, int], step_px: float = 1.0
 ) -> FloatArray:
-    """Undistorted (x, y) at depth 1 for a grid of pixels, shape (height, width, 2).
+    """Return undistorted (x, y) at depth 1 for a grid of pixels, shape (height, width, 2).
 
     Sample (i, j) lies at pixel ``(left_px + j * step_px, top_px + i * step_px)``; pixel centres are whole numbers.
     Rays are computed on a coarse grid and interpolated; lenses are smooth.
@@ -56,7 +56,7 @@ def normalised_rays(
 
 
 def on_plane(pose: Pose, rays: FloatArray, height_mm: float | FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """World (x, y) where rays meet the plane z = ``height_mm``, shape (..., 2), and which rays do, shape (...).
+    """Return world (x, y) where rays meet the plane z = ``height_mm``, shape (..., 2), and which rays do, shape (...).
 
     There may be a height for each ray, too.
     """
@@ -81,12 +81,12 @@ def vignette_at(camera: CameraModel, sensor: Sensor, pixels: FloatArray) -> Floa
 
 
 def sensor_gain(sensor: Sensor) -> FloatArray:
-    """Exposure and white balance as a factor on linear light for each channel, shape (3,)."""
+    """Return exposure and white balance as a factor on linear light for each channel, shape (3,)."""
     return sensor.exposure * np.asarray(sensor.white_balance, dtype=np.float64)
 
 
 def develop(linear: FloatArray | npt.NDArray[np.float32]) -> Image:
-    """Linear light (1 is white) to 8-bit values, with a soft shoulder towards white."""
+    """Convert linear light (1 is white) to 8-bit values, with a soft shoulder towards white."""
     bright = np.maximum(linear, 0.0).astype(np.float32)
     over = bright > 0.8
     shoulder = bright
@@ -115,7 +115,7 @@ def shade_table(factor: FloatArray) -> Image:
 
 @lru_cache(maxsize=3)
 def _noise_tile(size: tuple[int, int], deviation: float, seed: int) -> tuple[Image, Image]:
-    """By how much noise makes each pixel brighter, and by how much darker."""
+    """Return how much noise brightens each pixel, and how much it darkens it."""
     width, height = size
     generator = np.random.default_rng([seed, 77])
     shape = (height + _NOISE_MARGIN_PX, width + _NOISE_MARGIN_PX, 3)
@@ -159,7 +159,7 @@ def streak(image: Image, streak_px: tuple[float, float]) -> Image:
 
 
 def through_sensor(image: Image, sensor: Sensor, noise: SensorNoise, frame: int) -> Image:
-    """Blur, noise and compression of one developed picture."""
+    """Apply blur, noise and compression to a developed picture."""
     if sensor.defocus_px > 0.05:
         size = 2 * int(np.ceil(2.5 * sensor.defocus_px)) + 1
         image = np.asarray(cv2.GaussianBlur(image, (size, size), sensor.defocus_px), dtype=np.uint8)
@@ -191,7 +191,7 @@ def _lamp_light(lamp: Lamp, points_mm: FloatArray, normal: FloatArray) -> FloatA
 
 
 def irradiance(lighting: Lighting, points_mm: FloatArray, normal: FloatArray) -> FloatArray:
-    """Linear light at points (..., 3) of a surface with that unit normal; shape (..., 3), 1 lights white fully.
+    """Return linear light at points (..., 3) of a surface with a unit normal, shape (..., 3); 1 lights white fully.
 
     Sides see less of the even light than what faces up. There may be a normal for each point, too.
     """
@@ -213,7 +213,7 @@ def _unshaded(shade: Shade, points_mm: FloatArray) -> FloatArray:
 
 
 def gloss(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, camera_mm: FloatArray) -> FloatArray:
-    """Linear light mirrored towards the camera at points (..., 3); shape (..., 3)."""
+    """Return linear light mirrored towards the camera at points (..., 3); shape (..., 3)."""
     shine = np.zeros(points_mm.shape, dtype=np.float64)
     if lighting.gloss <= 0:
         return shine

@@ -82,7 +82,7 @@ def _windows(
 
 
 def base_height_mm(setting: Setting, piece: PiecePose) -> float:
-    """The height of what a piece stands on (or is held over)."""
+    """Return the height of what a piece stands on (or is held over)."""
     return setting.layout.board.height_mm if piece.base_mm is None else piece.base_mm
 
 

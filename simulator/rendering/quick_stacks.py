@@ -70,7 +70,7 @@ def linear(colour: npt.ArrayLike) -> FloatArray:
 
 
 def any_colour(rng: np.random.Generator, low: float = 0.05) -> FloatArray:
-    """Any colour, in linear light; on a screen it is at least as bright as ``low``."""
+    """Draw a random colour, in linear light; on a screen it is at least as bright as ``low``."""
     hue, strength, value = rng.uniform(0, 180), rng.beta(1.2, 1.0) * 255, rng.uniform(low, 0.95) * 255
     pixel = np.array([[[hue, strength, value]]], dtype=np.uint8)
     return linear(cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255)
@@ -122,7 +122,7 @@ class StackCanvas:
         return bool(inside and self._owner[row, column] == number and seen)
 
     def covered(self, corners_mm: FloatArray) -> float:
-        """Share of a polygon that something is drawn over."""
+        """Return the share of a polygon that something is drawn over."""
         mask = np.zeros(self._owner.shape, dtype=np.uint8)
         cv2.fillConvexPoly(mask, np.rint(self._pixels(corners_mm)).astype(np.int32), 1)
         inside = mask > 0
@@ -287,7 +287,7 @@ class StackCanvas:
         return np.asarray((project(self._camera, self._pose, points_mm) + 0.5) * _SAMPLES - 0.5, dtype=np.float64)
 
     def _bounds(self, points: FloatArray) -> tuple[int, int, int, int]:
-        """Left, top, right and bottom of the part of the picture around points (n, 2)."""
+        """Return left, top, right and bottom of the part of the picture around points (n, 2)."""
         left, top = np.maximum(np.floor(points.min(axis=0)).astype(int) - 2, 0).tolist()
         right, bottom = np.minimum(np.ceil(points.max(axis=0)).astype(int) + 3, self._light.shape[1::-1]).tolist()
         return left, top, right, bottom

@@ -32,7 +32,7 @@ class Body:
 
     @classmethod
     def of(cls, bodies: Sequence[Body]) -> Body:
-        """Several as one."""
+        """Combine several bodies into one."""
         return cls(
             np.concatenate([np.zeros((0, 4, 3)), *(body.facets for body in bodies)]),
             np.concatenate([np.zeros((0, 3)), *(body.normals for body in bodies)]),

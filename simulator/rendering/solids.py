@@ -59,7 +59,7 @@ class Body:
 
 
 def revolved(profile_mm: FloatArray, middle_mm: FloatArray, sides: int) -> tuple[FloatArray, FloatArray]:
-    """Facets and normals of a body turned about a vertical axis.
+    """Return facets and normals of a body turned about a vertical axis.
 
     ``profile_mm`` (n, 2) holds radius and height from the bottom to the top; where the last radius is not 0 the top
     is level and closed. Heights are above ``middle_mm`` (3,).

@@ -26,7 +26,7 @@ Layer = npt.NDArray[np.float32]
 
 
 def _smooth_noise(rng: np.random.Generator, size_px: tuple[int, int], cells: tuple[int, int]) -> Layer:
-    """Noise between about -1 and 1 of (width, height) pixels, with that many (columns, rows) of bumps."""
+    """Return noise between about -1 and 1 of (width, height) pixels, with that many (columns, rows) of bumps."""
     small = rng.uniform(-1.0, 1.0, (max(cells[1], 2), max(cells[0], 2))).astype(np.float32)
     return np.asarray(cv2.resize(small, size_px, interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
@@ -109,7 +109,7 @@ def _mix(values: Layer, colour: Colour, mask: Image, opacity: float) -> Layer:
 
 
 def marker_texture(markers: MarkerLayout, marker_id: int, border_mm: float, state: MarkerState) -> tuple[Image, float]:
-    """One printed marker on white paper, grey, and the paper's side in millimetres.
+    """Draw one printed marker on white paper; returns the grey picture and the paper's side in millimetres.
 
     ``half covered`` hides its right half under plain paper. Raises ValueError for an unknown dictionary.
     """
@@ -130,7 +130,7 @@ def marker_texture(markers: MarkerLayout, marker_id: int, border_mm: float, stat
 
 
 def face_texture(look: BlockLook, colour: str, symbol: str, seed: int) -> Image:
-    """One face of a block, FACE_PX square: coloured, grained, edges worn light, the symbol painted.
+    """Draw one face of a block, FACE_PX square: coloured, grained, edges worn light, the symbol painted.
 
     Raises ValueError for a colour the look does not have.
     """
@@ -184,7 +184,7 @@ def _hoops() -> tuple[FloatArray, ...]:
 
 
 def symbol_contours() -> Mapping[str, tuple[FloatArray, ...]]:
-    """Contours by symbol name, each of shape (n, 2); filled by the even-odd rule, so an inner contour is a hole."""
+    """Return contours by symbol name, each of shape (n, 2). By the even-odd rule, an inner contour is a hole."""
     return {
         "star": (star_outline(),),
         "stop": (_regular(8, 0.3, 22.5),),

@@ -32,7 +32,7 @@ def direction(side: str) -> FloatArray:
 
 
 def _symbol_top(side: str) -> FloatArray:
-    """Direction of a symbol's own top in the net's frame: up on the sides, north on top and bottom."""
+    """Return the direction of a symbol's own top in the net's frame: up on the sides, north on top and bottom."""
     return direction("north") if side in {"up", "down"} else direction("up")
 
 
@@ -64,7 +64,7 @@ def faces_of(net: Mapping[str, str], up: str, north: str) -> dict[str, str]:
 
 @cache
 def _shown(symbols: tuple[str, ...], up: str, north: str) -> tuple[tuple[str, str], ...]:
-    """Side and symbol of each of the net's symbols, in the order of ``SIDES``, for a cube's 24 orientations."""
+    """Return side and symbol of each of the net's symbols, in the order of ``SIDES``, for a cube's 24 orientations."""
     rotation = rotation_of(dict(zip(SIDES, symbols, strict=True)), up, north)
     shown = []
     for side, symbol in zip(SIDES, symbols, strict=True):
@@ -122,7 +122,7 @@ class Face:
 
 
 def placed_faces(net: Mapping[str, str], rotation: FloatArray, centre_mm: FloatArray, side_mm: float) -> list[Face]:
-    """The six faces of a cube whose centre is at ``centre_mm`` after ``rotation`` from its net's frame."""
+    """Return the six faces of a cube whose centre is at ``centre_mm`` after ``rotation`` from its net's frame."""
     half = side_mm / 2
     faces: list[Face] = []
     for side in SIDES:

@@ -15,7 +15,7 @@ GLYPHS = "0123456789*ILOTSX+ACEHKZ#?"
 
 
 def random_colour(rng: np.random.Generator, low: float = 0.03, high: float = 0.98, strong: float = 1.2) -> Colour:
-    """Any hue; its brightness is between ``low`` and ``high``, its saturation grows with ``strong``."""
+    """Draw a random hue; its brightness is between ``low`` and ``high``, its saturation grows with ``strong``."""
     hue, strength, value = rng.uniform(0, 180), rng.beta(strong, 1.0) * 255, rng.uniform(low, high) * 255
     pixel = np.array([[[hue, strength, value]]], dtype=np.uint8)
     blue, green, red = cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255
@@ -56,7 +56,7 @@ def random_table(rng: np.random.Generator, size: int) -> Layer:
 
 
 def _clutter(rng: np.random.Generator, picture: Layer) -> None:
-    """An object that is not a die: a rim, a line, a disc, a printed square, a word, dots, a marker."""
+    """Draw an object that is not a die: a rim, a line, a disc, a printed square, a word, dots, a marker."""
     size = len(picture)
     paint = tuple(float(value) for value in decode(random_colour(rng)))
     at = tuple(int(value) for value in rng.integers(0, size, 2))
@@ -94,7 +94,7 @@ def _clutter(rng: np.random.Generator, picture: Layer) -> None:
 
 
 def _marker(rng: np.random.Generator, picture: Layer, at: tuple[int, ...]) -> None:
-    """A printed ArUco marker with a white border."""
+    """Draw a printed ArUco marker with a white border."""
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
     code = cv2.aruco.generateImageMarker(dictionary, int(rng.integers(50)), 60)
     printed = cv2.copyMakeBorder(code, 10, 10, 10, 10, cv2.BORDER_CONSTANT, value=255)

@@ -54,7 +54,7 @@ class DicePicture:
     camera_px: tuple[float, float, float] | None = None
 
     def slant_at(self, x_px: float, y_px: float) -> tuple[float, float] | None:
-        """Shift (across, down) of a point one unit lower; ``None`` where it is unknown."""
+        """Return the shift (across, down) of a point one unit lower; ``None`` where it is unknown."""
         if self.camera_px is None:
             return None
         across, down, above = self.camera_px
@@ -91,7 +91,7 @@ def random_colours(rng: np.random.Generator) -> tuple[Colour, Colour]:
 
 
 def random_look(rng: np.random.Generator, pips: bool = True, gloss: float | None = None) -> DieLook:
-    """A die of any colours whose ink stands out from its body, and of any gloss or the one given."""
+    """Return a die of any colours whose ink stands out from its body, and of any gloss or the one given."""
     body, ink = random_colours(rng)
     if pips:
         radius = float(rng.uniform(0.06, 0.125))
@@ -120,7 +120,7 @@ def _lighting(rng: np.random.Generator) -> Lighting:
 
 
 def _lay(rng: np.random.Generator, reach_mm: float, leaning: float) -> list[tuple[DrawnDie, str, bool]]:
-    """Dice beside, against and on top of each other, what each shows, and whether another die leaves it in sight."""
+    """Place dice beside, against and on top of each other; returns what each shows and whether it is in sight."""
     count = int(rng.choice([0, 1, 2, 4, 6, 9, 13], p=[0.04, 0.1, 0.14, 0.2, 0.24, 0.18, 0.1]))
     alike = rng.random() < 0.5
     crowded = rng.random() < 0.5
@@ -235,7 +235,7 @@ def _top_mm(die: DrawnDie) -> FloatArray:
 
 
 def _leans(die: DrawnDie) -> tuple[float, float]:
-    """``TrueDie.leans``: of the side that is nearest to lying flat."""
+    """Return ``TrueDie.leans``, for the side that is nearest to lying flat."""
     upwards = die.turn[:, np.abs(die.turn[2]).argmax()]
     x, y, z = (float(part) for part in upwards)
     return (x, -y) if z > 0 else (-x, y)
@@ -327,7 +327,7 @@ def tray_layout() -> TableLayout:
 def tray_picture(
     dice: Sequence[DrawnDie], shows: Sequence[str], camera: CameraModel, pose: Pose, lighting: Lighting, seed: int = 1
 ) -> TrayPicture:
-    """Dice that lie in the tray of ``tray_layout`` on cloth, with its markers."""
+    """Render dice that lie in the tray of ``tray_layout`` on cloth, with its markers."""
     layout = tray_layout()
     table = TableLook(surface="cloth", colour=(0.35, 0.4, 0.3), seed=seed)
     setting = Setting(camera, pose, layout, table, lighting=lighting)
@@ -339,7 +339,7 @@ def tray_picture(
 
 
 def tray_of_six(tilt_deg: float = 20.0) -> TrayPicture:
-    """Six dice of several colours, one of each value, in the tray of ``tray_layout``."""
+    """Render six dice of several colours, one of each value, in the tray of ``tray_layout``."""
     rng = np.random.default_rng(3)
     faces = pip_faces()
     dice, shows = [], []

@@ -83,7 +83,7 @@ def _truth(board: GridSurface, stack: StackPose) -> TrueStack:
 
 
 def _hidden(setting: Setting, stacks: dict[str, StackPose], true: dict[str, TrueStack]) -> frozenset[str]:
-    """Places whose tip another stack that is nearer hides."""
+    """Return the places whose tip is hidden by a nearer stack."""
     half = PyramidPieces.on(setting.layout.board).sizes["L"].base_mm / 2
     level_mm = setting.layout.board.height_mm
 

@@ -126,7 +126,7 @@ class Hand:
         return self.sign(str(rng.choice(list("023456789")))) + lines
 
     def _lines_across(self, count: int) -> list[Stroke]:
-        """About parallel lines that strike a sign out."""
+        """Return nearly parallel lines that strike a sign out."""
         rng = self._rng
         way = rng.uniform(-0.8, 0.8)
         lines = []

@@ -108,7 +108,7 @@ def _paste(canvas: Floats, side: Floats, source: Floats, quad: FloatArray, round
 
 
 def _light(canvas: Floats, rng: np.random.Generator) -> None:
-    """Light that falls off, and now and then a reflection."""
+    """Return light that falls off, sometimes with a reflection."""
     along = rng.uniform(0, 2 * math.pi)
     steps = np.linspace(-1, 1, _CANVAS_PX, dtype=np.float32)
     fall = np.float32(rng.uniform(0, 0.35))

@@ -113,7 +113,7 @@ class Bend:
     reach_mm: float = 74.0
 
     def heights_mm(self, points_mm: FloatArray) -> FloatArray:
-        """Height of the paper at points of a sheet (..., 2); shape (...)."""
+        """Return the height of the paper at points of a sheet (..., 2); shape (...)."""
         x, y = points_mm[..., 0] / self.reach_mm, points_mm[..., 1] / self.reach_mm
         along = math.cos(math.radians(self.along_deg)) * x + math.sin(math.radians(self.along_deg)) * y
         return np.asarray(self.rise_mm * (1.0 - along**2) + self.twist_mm * x * y, dtype=np.float64)

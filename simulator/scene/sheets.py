@@ -40,11 +40,11 @@ class LyingSheet:
         return _half_mm(self.markers)
 
     def on_table(self, points_mm: FloatArray) -> FloatArray:
-        """Points of the sheet, shape (..., 2), on the table."""
+        """Convert points of the sheet, shape (..., 2), to points of the table."""
         return np.asarray(points_mm @ self._turn.T + np.array([self.x_mm, self.y_mm]), dtype=np.float64)
 
     def on_sheet(self, points_mm: FloatArray) -> FloatArray:
-        """Points of the table, shape (..., 2), on the sheet."""
+        """Convert points of the table, shape (..., 2), to points of the sheet."""
         return np.asarray((points_mm - np.array([self.x_mm, self.y_mm])) @ self._turn, dtype=np.float64)
 
     @property
@@ -54,7 +54,7 @@ class LyingSheet:
 
 
 def _half_mm(markers: MarkerLayout) -> FloatArray:
-    """Half of a sheet's width and height: its markers, and paper around them."""
+    """Return half of a sheet's width and height, with its markers and the paper around them."""
     centres = np.abs(np.array(list(markers.centres_mm.values()), dtype=np.float64))
     return np.asarray(centres.max(axis=0) + markers.side_mm * (0.5 + _BORDER))
 
@@ -103,7 +103,7 @@ def place_under(layout: TableLayout, x_mm: float, y_mm: float) -> str | None:
 
 
 def extent_mm(layout: TableLayout) -> FloatArray:
-    """Points that a camera has to see, shape (n, 3): the corners of all markers, and of a tray beside sheets."""
+    """Return points that a camera has to see, shape (n, 3): the corners of all markers, and of a tray beside sheets."""
     sheets = lying_sheets(layout)
     if not sheets:
         return np.vstack([layout.markers.corners_mm(marker_id) for marker_id in layout.markers.centres_mm])

@@ -132,7 +132,7 @@ def _away(pose: Pose, board: GridSurface, place: str) -> float:
 
 
 def _camera(rng: np.random.Generator, board: GridSurface) -> tuple[CameraModel, Pose]:
-    """A camera whose picture is just the board with a margin."""
+    """Return a camera whose picture is just the board with a margin."""
     distance, density = rng.uniform(380, 1000), math.exp(rng.uniform(math.log(1.1), math.log(1.9)))
     tilt = rng.uniform(0, 44) if rng.random() < 0.6 else rng.uniform(0, 10)
     aside = rng.normal(0, 40, 2)
@@ -184,7 +184,7 @@ def _lamps(rng: np.random.Generator) -> Lights:
 
 
 def random_pile(rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Sizes and colours from below, such as a game may have; one size on another that is smaller only on clear."""
+    """Draw sizes and colours, lowest first, as in a game; on a clear base the sizes may be in any order."""
     own = str(rng.integers(4))
     clear = rng.random() < 0.33
     pile = [("L", "clear" if clear else own)]
@@ -238,7 +238,7 @@ def _stack(
 
 
 def _grain(rng: np.random.Generator, shape: tuple[int, int], strength: float) -> Light:
-    """Streaks and spots of a table, around 1."""
+    """Draw the streaks and spots of a table, around 1."""
     fine = max(2, int(rng.integers(2, 40)))
     coarse = rng.standard_normal((max(2, shape[0] // fine), max(2, shape[1] // int(rng.integers(2, 60)))))
     spots = cv2.resize(coarse.astype(np.float32), shape[::-1], interpolation=cv2.INTER_CUBIC)

@@ -105,7 +105,7 @@ def _lens(rng: np.random.Generator, hardness: float, size: tuple[int, int]) -> C
 
 
 def _markers(rng: np.random.Generator, hardness: float) -> dict[int, MarkerState]:
-    """At most one marker that is not whole."""
+    """Damage at most one marker."""
     marker_id = int(rng.permutation(4)[0])
     if rng.random() >= 0.6 * hardness:
         return {}
@@ -181,7 +181,7 @@ INKS: Mapping[str, Colour] = {
 
 
 def lab(colour: Colour) -> FloatArray:
-    """CIE L*a*b* of a screen colour, shape (3,)."""
+    """Return CIE L*a*b* of a screen colour, shape (3,)."""
     pixel = np.asarray(colour, dtype=np.float32).reshape(1, 1, 3)
     return np.asarray(cv2.cvtColor(pixel, cv2.COLOR_BGR2LAB), dtype=np.float64).reshape(3)
 

@@ -68,6 +68,6 @@ def growing_distances(distance_mm: float, step: float, tries: int) -> Iterator[f
 
 
 def whole_table_distance_mm(camera: CameraModel, half_extent_mm: float = 215.0) -> float:
-    """Minimum distance at which a square of that half extent fits into the shorter side of the picture."""
+    """Return the minimum distance at which a square of that half extent fits into the shorter side of the picture."""
     width, height = camera.size
     return float(camera.matrix[1, 1]) * 2 * half_extent_mm / min(width, height)

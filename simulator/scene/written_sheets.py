@@ -42,7 +42,7 @@ class WrittenSheet:
 
 
 def loops_of(rng: np.random.Generator, count: int) -> Cells:
-    """Cells (ROWS, COLUMNS) in at most that many loops, numbered from 1; loops may touch but share no cell."""
+    """Draw cells (ROWS, COLUMNS) in at most that many loops, numbered from 1; loops may touch but share no cell."""
     loops = np.zeros((ROWS, COLUMNS), dtype=np.int64)
     for number in range(1, count + 1):
         size = int(rng.choice([3, 3, 3, 4, 4, 5, 6, 7]))
@@ -135,7 +135,7 @@ def _inked(
 
 
 def _printed(rng: np.random.Generator) -> npt.NDArray[np.float32]:
-    """Bare paper with its grid, linear light shares (height, width, 3)."""
+    """Render bare paper with its grid, linear light shares (height, width, 3)."""
     height, width = (round((count + 2 * AROUND) * DRAWN_PX) for count in (ROWS, COLUMNS))
     sheet = np.ones((height, width, 3), dtype=np.float32)
     grey = rng.uniform(0.15, 0.8)
@@ -271,7 +271,7 @@ def _seen(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell_px: int
 
 
 def _lamp(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.float32]:
-    """Light on the paper, (height, width, 3): its colour, its gradient, and sometimes a shadow."""
+    """Return light on the paper, (height, width, 3): its colour, its gradient, and sometimes a shadow."""
     height, width = shape
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     way = rng.uniform(0, 2 * np.pi)
