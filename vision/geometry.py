@@ -136,29 +136,23 @@ class Solid(Protocol):
     @property
     def x_mm(self) -> float:
         """The centre's x."""
-        ...
 
     @property
     def y_mm(self) -> float:
         """The centre's y."""
-        ...
 
     @property
     def turned_deg(self) -> float | None:
         """Rotation counter-clockwise; ``None`` for a body that looks the same from all sides."""
-        ...
 
     def corners_mm(self) -> FloatArray:
         """Points whose convex hull is the body, shape (n, 3)."""
-        ...
 
     def grown(self, by_mm: float) -> Self:
         """The body with its sides and top moved outwards by that much."""
-        ...
 
     def inner_points_mm(self, count: int) -> FloatArray:
         """Points spread evenly inside the body, ``count`` along each direction, shape (n, 3)."""
-        ...
 
 
 class Side(StrEnum):

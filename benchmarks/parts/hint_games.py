@@ -13,7 +13,7 @@ from engine.api import Clock, Game, Hint
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import OptionValue, Player, Strength
-from referee.cli.play.players import RandomPlayer, draw_roll, program_rng
+from referee.cli.play.players import choose_randomly, draw_roll, program_rng
 
 Opponent = Literal["random", "greedy", "hint", "itself"]
 OPENING_TURNS = 2
@@ -26,7 +26,6 @@ COUNTED_S = 0.001
 """What each look at a clock takes that only counts them: the same game then comes out on every machine."""
 QUICK_S = 0.02
 """What a hint gets where only a likely position is wanted."""
-_RANDOM = RandomPlayer()
 
 
 @dataclass(frozen=True)
@@ -164,7 +163,7 @@ def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, Time
         opening = rolls == 0 and turns < OPENING_TURNS and not pairing.points
         rng = program_rng(pair, player, turns)
         if chooser is None or opening:
-            turn = _RANDOM.choose(game, state, player, rng).turn
+            turn = choose_randomly(game, state, player, rng).turn
         else:
             turn = chooser.choose(game, state, rng, earlier)
         earlier.append(state)
@@ -216,7 +215,7 @@ def _somewhere(game: Game[Any, Any], pairing: Pairing, seed: int) -> Any:
             break
         kept = state
         if turns < OPENING_TURNS:
-            turn = _RANDOM.choose(game, state, state.to_move, program_rng(seed, state.to_move, turns)).turn
+            turn = choose_randomly(game, state, state.to_move, program_rng(seed, state.to_move, turns)).turn
         else:
             turn = walker.choose(game, state, rng)
         state = game.rules.apply(state, turn)

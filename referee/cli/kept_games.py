@@ -126,9 +126,7 @@ def list_games(context: CommandContext, journal: Path | None = None) -> None:
     from referee.journal import fold
     from referee.session.execution import events_of_game
 
-    table = Table(box=None, pad_edge=False)
-    for title in ("", "game", "began", "turns", "how it stands"):
-        table.add_column(title)
+    table = Table("", "game", "began", "turns", "how it stands", box=None, pad_edge=False)
     with context.open_journal(journal) as opened:
         for summary in opened.games():
             try:

@@ -140,9 +140,7 @@ def _list(devices: PairedDevices) -> None:
     if not listed:
         say("No device is paired. `./run watch --page-address 0.0.0.0` shows the codes that pair one.")
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("number", "name", "may", "last seen"):
-        table.add_column(heading)
+    table = Table("number", "name", "may", "last seen", box=None, pad_edge=False)
     for number, each in enumerate(listed, 1):
         seen = datetime.fromtimestamp(each.seen_s).astimezone().strftime("%Y-%m-%d %H:%M")
         table.add_row(str(number), Text(each.name), each.role.name.lower(), seen)

@@ -62,7 +62,6 @@ class Cursor(Protocol):
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """Return the rows."""
-        ...
 
 
 class Transaction:

@@ -36,13 +36,18 @@ from referee.web.documents import (
     places_document,
 )
 from referee.web.endpoints import Endpoint, openapi
-from referee.web.entering import DiceDocument, TurnsDocument, dice_document, turns_document
+from referee.web.entering import (
+    DiceDocument,
+    TappedDocument,
+    TurnsDocument,
+    dice_document,
+    tapped_document,
+    turns_document,
+)
 from referee.web.guard import CSRF_FIELD, form_fields
-from referee.web.history import History
+from referee.web.history import History, ResultsDocument
 from referee.web.languages import language_of, sentences
 from referee.web.owner.devices import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
-from referee.web.results import ResultsDocument
-from referee.web.tapped import TappedDocument, tapped_document
 
 LOOK_AGAIN_S = 2.5
 """How often, in seconds, an idle stream checks whether its device is still paired."""

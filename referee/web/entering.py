@@ -1,4 +1,4 @@
-"""Documents for input without the camera: the turns that may be typed, and the dice that may be tapped."""
+"""Documents for input without the camera: turns that may be typed or tapped, and dice that may be tapped."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from common.phrases import capitalized
 from engine.api import Game, NamesDice
 from engine.errors import EngineError
 from engine.showing import silent_turns
+from engine.tapping import Tapped, tapped
 from referee.session.feed import Snapshot
 from referee.web.documents import Document, Say
 
@@ -32,6 +33,34 @@ class TurnsDocument(Document):
     event_number: int
     turns: tuple[TypedTurnDocument, ...]
     more: int
+
+
+class ChoiceDocument(Document):
+    """A tap that doesn't name a place, such as the symbol that came up, and its label."""
+
+    tap: str
+    words: str
+
+
+class TappedTurnDocument(Document):
+    """A complete turn: its notation, its player, and its description."""
+
+    text: str
+    player: str
+    words: str
+
+
+class TappedDocument(Document):
+    """A partly tapped turn: what may be tapped next, and the turn if it is already complete.
+
+    ``taps`` are the taps so far. A choice with only one option is made automatically and appended to them.
+    """
+
+    event_number: int
+    taps: tuple[str, ...]
+    squares: tuple[str, ...]
+    choices: tuple[ChoiceDocument, ...]
+    turn: TappedTurnDocument | None
 
 
 class DieDocument(Document):
@@ -74,6 +103,25 @@ def _listable(game: Game[Any, Any], snapshot: Snapshot) -> Iterator[tuple[str, A
     except EngineError:
         # The players must roll the dice first.
         return
+
+
+def tapped_document(game: Game[Any, Any], snapshot: Snapshot, taps: Sequence[str], say: Say = str) -> TappedDocument:
+    """Say what may follow these taps; raises IllegalTurnError if no legal turn begins with them."""
+    found: Tapped[Any] = Tapped()
+    if snapshot.states and snapshot.outcome is None and (game.tapping is not None or taps):
+        found = tapped(game, snapshot.states[0], taps)
+    turn = found.turn
+    return TappedDocument(
+        event_number=snapshot.event_number,
+        taps=found.taps,
+        squares=found.squares,
+        choices=tuple(ChoiceDocument(tap=tap, words=capitalized(say(words))) for tap, words in found.choices.items()),
+        turn=None
+        if turn is None
+        else TappedTurnDocument(
+            text=game.notation.format_turn(turn), player=turn.player, words=say(game.notation.describe(turn))
+        ),
+    )
 
 
 def dice_document(

@@ -9,8 +9,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import combinations
 from typing import Any
 
+from pydantic import ConfigDict
 from starlette.exceptions import HTTPException
 
 from engine import registry
@@ -21,13 +23,14 @@ from referee.errors import FoldError, JournalError, JournalMissingError
 from referee.journal import Folded, Journal, fold
 from referee.journal.events import Event
 from referee.journal.exports import event_lines, make_record
-from referee.journal.results import results_in
+from referee.journal.results import Results, results_in
 from referee.session.event_records import states_before_seen_roll
 from referee.session.execution import events_of_game
 from referee.session.feed import Snapshot
 from referee.session.signals import looking_signal, waiting_signal
 from referee.session.table_port import TablePort, VersionedSnapshot
 from referee.web.documents import (
+    Document,
     EventDocument,
     GamesDocument,
     HistoryDocument,
@@ -36,9 +39,45 @@ from referee.web.documents import (
     table_document,
 )
 from referee.web.languages import sentences
-from referee.web.results import ResultsDocument, results_document
 
 _PICTURES = frozenset({"image/png", "image/jpeg"})
+
+
+class TallyDocument(Document):
+    """Games played, won, drawn (a shared victory is one) and lost."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    played: int
+    won: int
+    drawn: int
+    lost: int
+
+
+class StandingDocument(Document):
+    """One player's standing; ``points`` is null if none of the games has points."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    tally: TallyDocument
+    points: int | None
+
+
+class MeetingDocument(Document):
+    """One player's results against another."""
+
+    one: str
+    other: str
+    tally: TallyDocument
+
+
+class ResultsDocument(Document):
+    """The standings, best player first; ``left_out`` are the numbers of unfinished games."""
+
+    standings: tuple[StandingDocument, ...]
+    meetings: tuple[MeetingDocument, ...]
+    left_out: tuple[int, ...]
 
 
 class History:
@@ -202,3 +241,17 @@ def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[An
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def results_document(results: Results) -> ResultsDocument:
+    """Write results as a document. Each pair of players appears once, the better player first."""
+    pairs = combinations([each.name for each in results.standings], 2)
+    return ResultsDocument(
+        standings=tuple(StandingDocument.model_validate(each) for each in results.standings),
+        meetings=tuple(
+            MeetingDocument(one=one, other=other, tally=TallyDocument.model_validate(results.against[one, other]))
+            for one, other in pairs
+            if (one, other) in results.against
+        ),
+        left_out=results.left_out,
+    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
+from engine.games.deblockle.state import DeblockleTurn
 from simulator.play.actions import Arrangement, Carries, Carry, Handler
 from simulator.play.violations import VIOLATIONS
 from simulator.scene.cube import COMPASS, STEPS, faces_of, rolled
@@ -15,8 +15,12 @@ from vision.layout.table import TableLayout
 
 def facing(layout: TableLayout, piece: PiecePose) -> dict[str, str]:
     """Return a block's side faces by compass side."""
-    faces = faces_of(BlockPieces.on(layout.board).net, block(piece).up, block(piece).north)
+    faces = _faces(layout, piece)
     return {side: faces[side] for side in COMPASS}
+
+
+def _faces(layout: TableLayout, piece: PiecePose) -> dict[str, str]:
+    return faces_of(BlockPieces.on(layout.board).net, block(piece).up, block(piece).north)
 
 
 def side_towards(start: str, end: str) -> str:
@@ -26,16 +30,6 @@ def side_towards(start: str, end: str) -> str:
         if way == step:
             return side
     raise ValueError(f"{start} and {end} are not side by side")
-
-
-class RollAndHop(Protocol):
-    """What the virtual players need to know of a Deblockle turn."""
-
-    player: str
-    start: str
-    rolled_to: tuple[str, ...]
-    top: str
-    end: str | None
 
 
 class BlockHandler(Handler):
@@ -54,7 +48,7 @@ class BlockHandler(Handler):
             blocks[place] = self.put_down(place, look.split(" ", 1)[0], up, north)
         return Arrangement(blocks)
 
-    def carries_of(self, standing: Arrangement, turn: RollAndHop) -> Carries:
+    def carries_of(self, standing: Arrangement, turn: DeblockleTurn) -> Carries:
         """Return the carries that play a turn from where the blocks stand."""
         side = side_towards(turn.start, turn.rolled_to[0])
         roll = self.roll(standing, turn.start, side)
@@ -82,7 +76,7 @@ class BlockHandler(Handler):
 
     def faces(self, piece: PiecePose) -> dict[str, str]:
         """Return which symbol each side of a block shows."""
-        return faces_of(BlockPieces.on(self.layout.board).net, block(piece).up, block(piece).north)
+        return _faces(self.layout, piece)
 
     def roll(self, standing: Arrangement, start: str, side: str) -> Carry:
         """Roll the block on ``start`` to the place on that side; raises ValueError when that is off the board."""

@@ -50,11 +50,9 @@ class PiecePainter(Protocol):
 
     def sprite(self, piece: Any) -> Sprite:
         """Draw one piece as the camera sees it."""
-        ...
 
     def paint_shadows(self, image: Image, piece: Any) -> None:
         """Darken the board, in place, where the piece keeps the lamps' light off."""
-        ...
 
 
 def paste(frame: Image, sprite: Sprite) -> None:

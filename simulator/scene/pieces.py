@@ -31,32 +31,26 @@ class PiecePose(Protocol):
     @property
     def look(self) -> str:
         """Its look from above, as the engine names it."""
-        ...
 
     @property
     def x_mm(self) -> float:
         """The centre's x."""
-        ...
 
     @property
     def y_mm(self) -> float:
         """The centre's y."""
-        ...
 
     @property
     def turned_deg(self) -> float:
         """Rotation anticlockwise, seen from above."""
-        ...
 
     @property
     def base_mm(self) -> float | None:
         """The height of its underside."""
-        ...
 
     @property
     def streak_mm(self) -> tuple[float, float]:
         """Movement while the shutter is open."""
-        ...
 
 
 _PieceT = TypeVar("_PieceT", bound=PiecePose)

@@ -188,10 +188,8 @@ def random_pile(rng: np.random.Generator) -> list[tuple[str, str]]:
     own = str(rng.integers(4))
     clear = rng.random() < 0.33
     pile = [("L", "clear" if clear else own)]
-    mediums = int(
-        rng.choice(7, p=[0.2, 0.15, 0.12, 0.12, 0.13, 0.22, 0.06] if clear else [0.55, 0.25, 0.12, 0.08, 0, 0, 0])
-    )
-    smalls = int(rng.choice(5, p=[0.45, 0.28, 0.14, 0.08, 0.05] if clear else [0.34, 0.36, 0.16, 0.09, 0.05]))
+    mediums = int(rng.choice(7, p=_MEDIUMS_ON_CLEAR if clear else _MEDIUMS))
+    smalls = int(rng.choice(5, p=_SMALLS_ON_CLEAR if clear else _SMALLS))
     same = rng.random() < 0.7
     for size in ["M"] * mediums + ["S"] * smalls:
         other = str(rng.integers(4)) if clear and not same else own

@@ -61,35 +61,28 @@ class Sighting(Protocol):
     @property
     def place(self) -> str:
         """The place it stands on."""
-        ...
 
     @property
     def solid(self) -> Solid | None:
         """Its body, which hides things behind it; ``None`` for ink."""
-        ...
 
     @property
     def log_odds(self) -> float:
         """Log-odds that it is there."""
-        ...
 
     @property
     def is_clear(self) -> bool:
         """Whether it is seen so well that an occlusion beside it does not matter."""
-        ...
 
     @property
     def sides(self) -> Mapping[str, Mapping[str, float]]:
         """Probabilities of the symbols on its visible sides, by side; empty for pieces without side symbols."""
-        ...
 
     def look_probabilities(self) -> Mapping[str, float]:
         """Return the probability of each look, given that a piece is there; they sum to 1."""
-        ...
 
     def with_log_odds(self, log_odds: float) -> Self:
         """Return the same sighting with other log-odds."""
-        ...
 
 
 class StackedSighting(Sighting, Protocol):
@@ -98,17 +91,14 @@ class StackedSighting(Sighting, Protocol):
     @property
     def heights(self) -> Mapping[int, float]:
         """The probability of each number of pieces, given the most probable look."""
-        ...
 
     @property
     def tops_mm(self) -> Mapping[int, tuple[float, float]]:
         """The position (x, y) of the top piece on the surface if it stands on this many others."""
-        ...
 
     @property
     def picture(self) -> PlacePicture | None:
         """The picture of its place, for comparing it with later ones."""
-        ...
 
 
 def is_stacked(piece: Sighting) -> TypeGuard[StackedSighting]:
@@ -125,7 +115,6 @@ class PieceReader(Protocol[SightingT]):
     @property
     def looks(self) -> tuple[str, ...]:
         """All looks that a place can have, except empty."""
-        ...
 
     def read(
         self, view: SurfaceView, places: Collection[str], previous: Mapping[str, SightingT]
@@ -135,11 +124,9 @@ class PieceReader(Protocol[SightingT]):
         Only ``places`` are examined; the others are copied from ``previous``, the result of an earlier frame from the
         same pose.
         """
-        ...
 
     def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, SightingT]) -> Image:
         """Return a copy of the picture with the sightings drawn on it, for a person to check."""
-        ...
 
 
 class RollReader(Protocol):
@@ -147,7 +134,6 @@ class RollReader(Protocol):
 
     def read(self, view: SurfaceView, previous: RollReading | None) -> RollReading:
         """Read every visible die. ``previous`` is the last frame's result, by which dice at rest are recognised."""
-        ...
 
 
 class Appearance(Protocol):
@@ -156,12 +142,10 @@ class Appearance(Protocol):
     @property
     def looks(self) -> tuple[str, ...]:
         """The looks of the pieces."""
-        ...
 
     @property
     def traits(self) -> tuple[tuple[str, ...], ...]:
         """The traits that distinguish its pieces, one row per trait: colours, then symbols."""
-        ...
 
 
 AnyPieceReader = PieceReader[Any]

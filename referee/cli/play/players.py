@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 import click
 
 from engine.api import Clock, Game, Hint
 from engine.support.chance import drawn
+from engine.support.lazy import LazyList
 from engine.values import Player, Roll, Strength
 
 PERSON = "person"
@@ -26,72 +27,30 @@ class Choice:
     reason: str = ""
 
 
-class Program(Protocol):
-    """Plays for one player."""
-
-    def choose(
-        self, game: Game[Any, Any], state: Any, player: Player, rng: Random, earlier: Sequence[Any] = ()
-    ) -> Choice:
-        """Choose one of the player's legal turns; ``earlier`` are the earlier states, oldest first."""
+Program = Callable[[Game[Any, Any], Any, Player, Random, Sequence[Any]], Choice]
+"""Chooses one of a player's legal turns in a state; the last argument is the earlier states, oldest first."""
 
 
-class RandomPlayer:
-    """Plays any legal turn, all equally likely."""
-
-    def choose(
-        self,
-        game: Game[Any, Any],
-        state: Any,
-        player: Player,
-        rng: Random,
-        earlier: Sequence[Any] = (),  # noqa: ARG002 - random turns don't depend on the past
-    ) -> Choice:
-        """Choose one of the player's legal turns."""
-        turns = turns_of(game, state, player)
-        return Choice(turns[rng.randrange(len(turns))])
+def choose_randomly(
+    game: Game[Any, Any],
+    state: Any,
+    player: Player,
+    rng: Random,
+    earlier: Sequence[Any] = (),  # noqa: ARG001 - random turns don't depend on the past
+) -> Choice:
+    """Choose any of a player's legal turns, all equally likely."""
+    turns = turns_of(game, state, player)
+    return Choice(turns[rng.randrange(len(turns))])
 
 
-@dataclass(frozen=True)
-class HintPlayer:
-    """Plays the turn that the game's hint recommends to the first player to move."""
+def hint_program(strength: Strength, seconds: float, clock: Clock) -> Program:
+    """Return a program that plays what the game's hint recommends."""
 
-    strength: Strength
-    seconds: float
-    clock: Clock
-
-    def choose(
-        self,
-        game: Game[Any, Any],
-        state: Any,
-        player: Player,  # noqa: ARG002 - a hint is always for the player to move
-        rng: Random,
-        earlier: Sequence[Any] = (),
-    ) -> Choice:
-        """Choose one of the player's legal turns."""
-        hint: Hint[Any] = game.advice.hint(
-            state, self.seconds, rng, clock=self.clock, strength=self.strength, earlier=earlier
-        )
+    def choose(game: Game[Any, Any], state: Any, _: Player, rng: Random, earlier: Sequence[Any]) -> Choice:
+        hint: Hint[Any] = game.advice.hint(state, seconds, rng, clock=clock, strength=strength, earlier=earlier)
         return Choice(hint.turn, hint.reason)
 
-
-class PlayersTurns(Sequence[Any]):
-    """One player's part of the turns of all players who may play now; as lazy as ``turns``."""
-
-    def __init__(self, turns: Sequence[Any], first: int, after: int) -> None:
-        """Select the turns from index ``first`` up to, but excluding, ``after``."""
-        self._turns, self._first, self._count = turns, first, after - first
-
-    def __len__(self) -> int:
-        """Return the number of turns."""
-        return self._count
-
-    def __getitem__(self, index: Any) -> Any:
-        """Return one turn, or a list for a slice."""
-        if isinstance(index, slice):
-            return [self[number] for number in range(*index.indices(self._count))]
-        if not -self._count <= index < self._count:
-            raise IndexError(f"there is no turn {index}; there are {self._count}")
-        return self._turns[self._first + index % self._count]
+    return choose
 
 
 def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
@@ -103,7 +62,7 @@ def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
     place = {name: number for number, name in enumerate(playing)}
     number = place[player]
     first, after = (bisect_left(turns, at, key=lambda turn: place[turn.player]) for at in (number, number + 1))
-    return PlayersTurns(turns, first, after)
+    return LazyList(after - first, lambda index: turns[first + index])
 
 
 def read_players(
@@ -118,12 +77,12 @@ def read_players(
         if kind not in _KINDS:
             raise click.BadParameter(f"{player} can't be played by {told!r}; there are {', '.join(_KINDS)}")
         if kind == "random":
-            programs[player.lower()] = RandomPlayer()
+            programs[player.lower()] = choose_randomly
         elif kind == "greedy":
-            programs[player.lower()] = HintPlayer(Strength.GENTLE, seconds, clock)
+            programs[player.lower()] = hint_program(Strength.GENTLE, seconds, clock)
         elif kind != PERSON:
             _, _, named = kind.partition(":")
-            programs[player.lower()] = HintPlayer(Strength(named) if named else strength, seconds, clock)
+            programs[player.lower()] = hint_program(Strength(named) if named else strength, seconds, clock)
     return programs
 
 

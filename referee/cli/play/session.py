@@ -165,7 +165,7 @@ class PlaySession:
     def _let_play(self, player: Player, program: Program) -> None:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
         with self._waiting(f"{self.so_far.called(player)} thinks"):
-            choice = program.choose(self._game, self._state, player, rng, self.so_far.earlier)
+            choice = program(self._game, self._state, player, rng, self.so_far.earlier)
         self.so_far = self.so_far.played(choice.turn, by_person=False)
         because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
         notation = self._game.notation

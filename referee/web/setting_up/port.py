@@ -117,52 +117,39 @@ class SetUpPort(Protocol):
     @property
     def title(self) -> str:
         """The game's title; empty until a game is chosen."""
-        ...
 
     def view(self) -> StepView:
         """Return the current step."""
-        ...
 
     def state(self) -> str:
         """Return a token that changes whenever the view does, for example when another phone answers."""
-        ...
 
     def sight(self, *, again: bool) -> Sight:
         """Look at the table as the step does; without ``again``, the last result may be reused."""
-        ...
 
     def file(self, name: str) -> bytes | None:
         """Return the content of one of the step's files, ``None`` if it has no file of that name."""
-        ...
 
     def answer(self, step: str, text: str) -> None:
         """Answer the step; the view then shows what was found."""
-        ...
 
     def look_at(self, step: str, source: str) -> None:
         """Use another camera from now on."""
-        ...
 
     def take(self, step: str, *, by_itself: bool) -> None:
         """Take a picture. With ``by_itself``, take it only if the step needs it and nothing moves."""
-        ...
 
     def take_photo(self, step: str, content: bytes) -> None:
         """Take an uploaded photo, either for the collection of pictures or as the picture to check."""
-        ...
 
     def start_over(self, step: str) -> None:
         """Discard the collected pictures."""
-        ...
 
     def say(self, step: str, words: str) -> None:
         """Answer the question of the current dialogue."""
-        ...
 
     def skip(self, step: str) -> None:
         """Skip the step."""
-        ...
 
     def back(self, step: str) -> None:
         """Go back to the previous step."""
-        ...

@@ -21,7 +21,7 @@ from engine.search.budget import CountingClock
 from engine.support.chance import drawn, format_roll
 from engine.support.players import format_announcement
 from engine.values import Announcement, Roll
-from referee.cli.play.players import RandomPlayer
+from referee.cli.play.players import choose_randomly
 from referee.commands.entries import apply_correction, apply_entry, read_looks, refusal, start_states
 from referee.commands.values import Announce, AskHint, Correct, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.errors import CorrectionError, EventError, FoldError
@@ -344,7 +344,7 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
             continue
         # Where several play at the same time, the last may be first.
         player = game.rules.players_to_move(state)[-1]
-        choice = RandomPlayer().choose(game, state, player, rng).turn
+        choice = choose_randomly(game, state, player, rng).turn
         kept.enter("turn", game.notation.format_turn(choice), player)
         state = game.rules.apply(state, choice)
     before = state
