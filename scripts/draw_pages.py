@@ -32,9 +32,9 @@ sys.path.insert(0, str(ROOT))
 from engine.registry import load  # noqa: E402
 from referee.commands.queue import CommandQueue  # noqa: E402
 from referee.session.table_port import SnapshotHub, TablePort  # noqa: E402
-from referee.setup.eye import Eye  # noqa: E402
-from referee.setup.page import Kit, SetUpPage  # noqa: E402
+from referee.setup.page import SetUpEnvironment, SetUpPage  # noqa: E402
 from referee.setup.progress import Progress  # noqa: E402
+from referee.setup.shared_camera import SharedCamera  # noqa: E402
 from referee.setup.steps import steps_of  # noqa: E402
 from referee.web.access import Role  # noqa: E402
 from referee.web.ports import PageOptions  # noqa: E402
@@ -92,14 +92,14 @@ def steps_of_set_up(browser: Browser) -> list[Image]:
     pictures = (charuco_views(setting.camera, 1, seed=1)[0], Renderer(1).render(Scene(setting, ()), 0))
     shown = []
     for done, picture in zip((2, 3), pictures, strict=True):
-        with tempfile.TemporaryDirectory() as name, closing(Eye()) as eye:
+        with tempfile.TemporaryDirectory() as name, closing(SharedCamera()) as shared_camera:
             folder = Path(name)
             cv2.imwrite(str(folder / "1.png"), picture)
             save_calibration(folder / "camera.json", Calibration(setting.camera, (), 1.0, ()), made_on=_DAY)
             steps = [step.name for step in steps_of(load("deblockle"))][:done]
             size = {"camera.width_px": _SEEN[0], "camera.height_px": _SEEN[1]}
             kept = Progress(folder, "deblockle", steps, {"camera.source": f"folder:{folder}", **size})
-            setting_up = SetUpPage(Kit(folder, eye, _DAY, "a4", _nobody, _nobody), kept)
+            setting_up = SetUpPage(SetUpEnvironment(folder, shared_camera, _DAY, "a4", _nobody, _nobody), kept)
             setting_up.take("calibration", by_itself=False)
             make = partial(create_set_up, setting_up)
             with open_site(make, PageOptions(), print, key=None, roles=(Role.OWN,)) as opened:

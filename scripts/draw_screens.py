@@ -33,7 +33,7 @@ from referee.commands.values import EnterRoll, EnterTurn  # noqa: E402
 from referee.demo.run import run_demo  # noqa: E402
 from referee.demo.table import DemoOptions  # noqa: E402
 from referee.journal import Journal  # noqa: E402
-from referee.rendering.live_screen import Said, Screen, Shown  # noqa: E402
+from referee.rendering.live_screen import Screen, ScreenContent, ScreenLine  # noqa: E402
 from referee.rendering.report import Report  # noqa: E402
 from referee.runtime.builder import open_session  # noqa: E402
 from referee.session.feed import Snapshot  # noqa: E402
@@ -95,11 +95,11 @@ class _Collected:
     """A page that keeps what it hears."""
 
     def __init__(self) -> None:
-        self.said: list[Said] = []
+        self.said: list[ScreenLine] = []
         self.snapshots: list[Snapshot] = []
 
     def write(self, lead: Text, words: Text) -> None:
-        self.said.append(Said(lead, words))
+        self.said.append(ScreenLine(lead, words))
 
     def hear(self, snapshot: Snapshot) -> None:
         self.snapshots.append(snapshot)
@@ -108,7 +108,7 @@ class _Collected:
         """Nothing is on a screen yet."""
 
 
-def screen_of(name: str) -> Shown:
+def screen_of(name: str) -> ScreenContent:
     """Play a few turns of a game through the real service and give what the screen then shows."""
     game: Game[Any, Any] = load(name)
     options = dict(_OPTIONS.get(name, {}))
@@ -136,7 +136,7 @@ def screen_of(name: str) -> Shown:
     playing = {player: names[player] for player in game.players[: int(str(options.get("players", 2)))]}
     shown = Snapshot(**{**vars(newest), "names": playing})
     signal: Signal = newest.signal
-    return Shown(game, shown, signal, page.said, "", KEYS)
+    return ScreenContent(game, shown, signal, page.said, "", KEYS)
 
 
 def _with_a_fault(looks: Mapping[str, str]) -> dict[str, str]:

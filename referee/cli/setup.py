@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from referee.settings.settings import Settings
-    from referee.setup.eye import Eye
+    from referee.setup.dialogue import PageDialogue
     from referee.setup.new_table import MakeMap, Outcome, Step
-    from referee.setup.progress import Progress
-    from referee.setup.sitting import Sitting
-    from referee.setup.talk import Talk
+    from referee.setup.progress import Progress, SetUpRun
+    from referee.setup.shared_camera import SharedCamera
     from referee.web.ports import PageOptions
 
 _LISTEN_S = 0.1
@@ -73,10 +72,9 @@ def setup_command(
     """
     from engine import registry
     from referee.settings.sources import FILE_NAME
-    from referee.setup.eye import Eye
     from referee.setup.new_table import NewTable
-    from referee.setup.progress import Progress
-    from referee.setup.sitting import Sitting
+    from referee.setup.progress import Progress, SetUpRun
+    from referee.setup.shared_camera import SharedCamera
     from referee.setup.steps import steps_of
 
     options = chosen_page(page, page_port, page_address)
@@ -91,11 +89,11 @@ def setup_command(
         return _on_page(kept, folder, paper, camera, options, page_key(context.environment, folder))
     assert kept is not None
     game = registry.load(kept.game)
-    with closing(Eye(counted=_progress)) as eye:
-        table = NewTable(game, folder, eye.look, utc_now().date(), paper, dict(kept.values))
-        table.make_light_map = partial(_map_lights, eye, console=output(), ask=input)
+    with closing(SharedCamera(counted=_progress)) as shared_camera:
+        table = NewTable(game, folder, shared_camera.look, utc_now().date(), paper, dict(kept.values))
+        table.make_light_map = partial(_map_lights, shared_camera, console=output(), ask=input)
         table.make_sensor_map = partial(_map_switches, console=output(), typed=_typed_until)
-        is_whole = _walk(Sitting(steps_of(game), table, kept), camera)
+        is_whole = _walk(SetUpRun(steps_of(game), table, kept), camera)
     if not is_whole:
         say("`./run setup` goes on here.")
         return CHECK_FAILED
@@ -126,22 +124,22 @@ def _on_page(
     """Serve the set-up until Ctrl-C; returns whether it is complete."""
     from rich.text import Text
 
-    from referee.setup.eye import Eye
-    from referee.setup.page import Kit, SetUpPage
+    from referee.setup.page import SetUpEnvironment, SetUpPage
+    from referee.setup.shared_camera import SharedCamera
     from referee.web.access import Role
     from referee.web.server import open_site
     from referee.web.setting_up.views import create_set_up
 
-    with closing(Eye(patience_s=_PAGE_PATIENCE_S)) as eye:
+    with closing(SharedCamera(patience_s=_PAGE_PATIENCE_S)) as shared_camera:
 
-        def makers(talk: Talk) -> tuple[MakeMap, MakeMap]:
+        def makers(dialogue: PageDialogue) -> tuple[MakeMap, MakeMap]:
             return (
-                lambda settings, path: _map_lights(eye, settings, path, talk.console, talk.ask),
-                lambda settings, path: _map_switches(settings, path, talk.console, lambda _: talk.lines()),
+                lambda settings, path: _map_lights(shared_camera, settings, path, dialogue.console, dialogue.ask),
+                lambda settings, path: _map_switches(settings, path, dialogue.console, lambda _: dialogue.lines()),
             )
 
-        kit = Kit(folder, eye, utc_now().date(), paper, makers, click.echo)
-        setting_up = SetUpPage(kit, kept, camera)
+        environment = SetUpEnvironment(folder, shared_camera, utc_now().date(), paper, makers, click.echo)
+        setting_up = SetUpPage(environment, kept, camera)
         with (
             open_site(
                 lambda access: create_set_up(setting_up, access),
@@ -184,14 +182,16 @@ def _progress() -> Iterator[Callable[[int, int], object]]:
         yield lambda taken, wanted: progress.update(task, completed=taken, total=wanted)
 
 
-def _map_lights(eye: Eye, settings: Settings, path: Path, console: Console, ask: Callable[[str], str]) -> bool:
+def _map_lights(
+    shared_camera: SharedCamera, settings: Settings, path: Path, console: Console, ask: Callable[[str], str]
+) -> bool:
     """Find each light with the camera, and ask if it isn't sure; raises the errors of a board that doesn't answer."""
     from referee.mapping.lights import LightMapOptions, map_lights
     from referee.settings.configuration import Configuration
 
-    eye.look(settings.camera.source, 1, 0.0)
+    shared_camera.look(settings.camera.source, 1, 0.0)
     options = LightMapOptions(path, by_camera=settings.camera.calibration is not None)
-    return map_lights(Configuration(settings, None, {}), options, console, ask, open_camera=eye.opened) == OK
+    return map_lights(Configuration(settings, None, {}), options, console, ask, open_camera=shared_camera.opened) == OK
 
 
 def _map_switches(
@@ -222,30 +222,30 @@ def _typed_until(over: threading.Event) -> Iterator[str]:
             yield line
 
 
-def _walk(sitting: Sitting, camera: str | None) -> bool:
+def _walk(run: SetUpRun, camera: str | None) -> bool:
     """Go through the unfinished steps; returns whether none is left."""
-    while (step := sitting.step) is not None:
-        click.echo(f"\nStep {sitting.number(step)} of {len(sitting.steps)}: {step.title}")
-        if why := step.unneeded(sitting.table):
+    while (step := run.step) is not None:
+        click.echo(f"\nStep {run.number(step)} of {len(run.steps)}: {step.title}")
+        if why := step.unneeded(run.table):
             say(f"  {why} Skipped.")
-            sitting.skip(step)
+            run.skip(step)
             continue
-        answer = _complete(step, sitting, camera if step.name == "camera" else None)
+        answer = _complete(step, run, camera if step.name == "camera" else None)
         if answer == "q":
             return False
         if answer == "b":
-            sitting.back(step)
+            run.back(step)
     return True
 
 
-def _complete(step: Step, sitting: Sitting, given: str | None) -> str:
+def _complete(step: Step, run: SetUpRun, given: str | None) -> str:
     """Ask and check until the step is done; returns "b" or "q" if that was typed."""
-    from referee.setup.eye import is_live
+    from referee.setup.shared_camera import is_live
 
-    for line in step.prepare(sitting.table):
+    for line in step.prepare(run.table):
         say(f"  {line}")
-    if step.files(sitting.table):
-        say(f"  They are in {sitting.table.folder}.")
+    if step.files(run.table):
+        say(f"  They are in {run.table.folder}.")
     while True:
         answer = given
         if answer is None:
@@ -255,11 +255,11 @@ def _complete(step: Step, sitting: Sitting, given: str | None) -> str:
             return answer
         if answer == "s":
             click.echo("Skipped.")
-            sitting.skip(step)
+            run.skip(step)
             return ""
-        outcome = sitting.answer(step, answer)
-        if step.live and not outcome.is_done and is_live(sitting.table.source) and output().is_terminal:
-            outcome = _repeat_until_passed(step, sitting, answer, outcome)
+        outcome = run.answer(step, answer)
+        if step.live and not outcome.is_done and is_live(run.table.source) and output().is_terminal:
+            outcome = _repeat_until_passed(step, run, answer, outcome)
         else:
             print_findings(output(), outcome.findings, "missing")
         if outcome.is_done:
@@ -267,7 +267,7 @@ def _complete(step: Step, sitting: Sitting, given: str | None) -> str:
         given = None
 
 
-def _repeat_until_passed(step: Step, sitting: Sitting, answer: str, outcome: Outcome) -> Outcome:
+def _repeat_until_passed(step: Step, run: SetUpRun, answer: str, outcome: Outcome) -> Outcome:
     """Repeat a check and show what is still missing, until it passes or Ctrl-C is pressed."""
     from rich.live import Live
     from rich.text import Text
@@ -279,7 +279,7 @@ def _repeat_until_passed(step: Step, sitting: Sitting, answer: str, outcome: Out
     with Live(lines(), console=output(), auto_refresh=False) as live:
         try:
             while not outcome.is_done:
-                outcome = sitting.answer(step, answer)
+                outcome = run.answer(step, answer)
                 live.update(lines(), refresh=True)
                 if any(finding.subject == step.name for finding in outcome.findings):
                     # The camera itself is missing, so looking again shows nothing new.

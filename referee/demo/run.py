@@ -105,14 +105,14 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     table = demo_table(options, game, truth, snapshots)
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, at most {options.turns} turns.")
-    now, remarks = VirtualClock(), _Remarks(console.print)
+    now, remarks = VirtualClock(), _RemarkPrinter(console.print)
     on = _Table(game, table, truth, grid_of_table(table.setting.layout))
     with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, remarks.say)
-        stage = _open_stage(options, on, console, remarks, stack)
-        panel = stack.enter_context(Panel(stage.sources, now.read, remarks.say, remarks.say))
+        inputs = _open_inputs(options, on, console, remarks, stack)
+        panel = stack.enter_context(Panel(inputs.sources, now.read, remarks.say, remarks.say))
         commands = stack.enter_context(CommandQueue(now.read))
-        screen = _live_screen(options, on, stage, console)
+        screen = _live_screen(options, on, inputs, console)
         report = Report(screen or PrintedLines(console))
         remarks.hear = report.remark
         stack.enter_context(open_command_socket(path, commands, remarks.say))
@@ -120,7 +120,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         service = stack.enter_context(
             open_session(
                 game,
-                stage.reader,
+                inputs.reader,
                 journal,
                 ServiceSettings(
                     options=rules, turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints, clock=options.clock
@@ -138,14 +138,14 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         house = options.maintenance and options.maintenance(lambda: list(report.lines), path)
         port = TablePort(game, snapshots, commands, path, newest, overlay, hints_allowed=may_hint, maintenance=house)
         stack.enter_context(publish(port, options.page, options.mqtt, console, screen, report.remark))
-        with closing(_FrameSubscribers(options, on, stage, service, report, commands)) as looking_on:
+        with closing(_FrameSubscribers(options, on, inputs, service, report, commands)) as looking_on:
 
             def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
                 newest.frame = frame or newest.frame
                 looking_on.hear(frame, verdicts)
 
-            ports = LoopPorts(time.sleep, commands, partial(_presses, table, stage.board, commands), hear)
-            frames = ClockedCamera(table, now, lambda: _set_switches(stage.board, truth, panel))
+            ports = LoopPorts(time.sleep, commands, partial(_presses, table, inputs.board, commands), hear)
+            frames = ClockedCamera(table, now, lambda: _set_switches(inputs.board, truth, panel))
             is_whole = _play(service, frames, ports, _typed(options.keys, screen), screen)
         if is_whole:
             report.close()
@@ -157,11 +157,11 @@ def run_demo(options: DemoOptions, console: Console) -> int:
             console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
             return 0
         score = score_game(game, truth, looking_on.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
-        _print_score(score, stage.closing_sentences, console)
+        _print_score(score, inputs.closing_sentences, console)
         if options.page is not None:
             console.print("The page goes on showing this game. Ctrl-C ends it.", soft_wrap=True)
             _keep_page_open(service, commands)
-    return 0 if score.agreed and stage.wire_agreed else 1
+    return 0 if score.agreed and inputs.wire_agreed else 1
 
 
 def _keep_page_open(service: Service[Any, Any], commands: CommandQueue) -> None:
@@ -199,11 +199,11 @@ def _play(
     return True
 
 
-def _live_screen(options: DemoOptions, on: _Table, stage: _Stage, console: Console) -> LiveScreen | None:
+def _live_screen(options: DemoOptions, on: _Table, inputs: _ServiceInputs, console: Console) -> LiveScreen | None:
     """Return the live screen, if the terminal is large enough."""
     if options.lights == "none" or not fits_live(console):
         return None
-    return LiveScreen(on.game, console, keys="h gives a hint" if options.keys else "", seen=stage.seen, rings=_RINGS)
+    return LiveScreen(on.game, console, keys="h gives a hint" if options.keys else "", seen=inputs.seen, rings=_RINGS)
 
 
 class _FrameSubscribers:
@@ -213,13 +213,13 @@ class _FrameSubscribers:
         self,
         options: DemoOptions,
         on: _Table,
-        stage: _Stage,
+        inputs: _ServiceInputs,
         service: Service[Any, Any],
         report: Report,
         commands: CommandQueue,
     ) -> None:
         self.verdicts: list[Verdict] = []
-        self._on, self._stage, self._service, self._report = on, stage, service, report
+        self._on, self._inputs, self._service, self._report = on, inputs, service, report
         self._pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
         self._pace = Pace(None if options.fast else time.sleep, time.monotonic)
         tells_set_up = options.inputs == Inputs.SENSORS
@@ -244,7 +244,7 @@ class _FrameSubscribers:
     def _drawn(self, frame: Frame) -> Image:
         states = self._service.belief
         believed = self._on.game.table.appearance(states[0]) if states else {}
-        signal = self._stage.seen() or looking_signal()
+        signal = self._inputs.seen() or looking_signal()
         return beside_camera(frame.image, believed, self._on.grid, signal, goals=self._on.game.goals)
 
 
@@ -266,7 +266,7 @@ class _Table:
 
 
 @dataclass(frozen=True)
-class _Stage:
+class _ServiceInputs:
     """What is passed to the service: reader, lights, and a board if there is one; ``seen`` returns the lights shown."""
 
     reader: Reader
@@ -285,7 +285,9 @@ class _Stage:
         return () if self.board is None else self.board.closing_sentences()
 
 
-def _open_stage(options: DemoOptions, on: _Table, console: Console, remarks: _Remarks, stack: ExitStack) -> _Stage:
+def _open_inputs(
+    options: DemoOptions, on: _Table, console: Console, remarks: _RemarkPrinter, stack: ExitStack
+) -> _ServiceInputs:
     tap = _SignalTap(on.table)
     players = [DriverSource("players", lambda: tap)]
     board: DemoController | None = None
@@ -297,8 +299,8 @@ def _open_stage(options: DemoOptions, on: _Table, console: Console, remarks: _Re
         )
     reader = _reader(options, on, board, console)
     if board is not None and options.lights == "pico":
-        return _Stage(reader, board.driver_sources(tap.hear), board.seen, board)
-    return _Stage(reader, players, lambda: tap.signal, board)
+        return _ServiceInputs(reader, board.driver_sources(tap.hear), board.seen, board)
+    return _ServiceInputs(reader, players, lambda: tap.signal, board)
 
 
 def _reader(options: DemoOptions, on: _Table, board: DemoController | None, console: Console) -> Reader:
@@ -325,7 +327,7 @@ def _presses(table: VirtualTable, board: DemoController | None, commands: Comman
 
 
 @dataclass
-class _Remarks:
+class _RemarkPrinter:
     hear: Callable[[str], object]
 
     def say(self, sentence: str) -> None:

@@ -47,7 +47,7 @@ CODE_KEY = "p"
 
 
 @dataclass(frozen=True)
-class Said:
+class ScreenLine:
     """A line that was said: its time and kind, and the words."""
 
     lead: Text
@@ -55,7 +55,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ScreenContent:
     """The contents of the screen: the game, its state, the lights, what was said, and what is being typed.
 
     ``keys`` explains the possible input; empty without a keyboard. ``clock`` are the lines of the clock. ``page`` is
@@ -65,7 +65,7 @@ class Shown:
     game: Game[Any, Any]
     snapshot: Snapshot | None = None
     signal: Signal | None = None
-    said: Sequence[Said] = ()
+    said: Sequence[ScreenLine] = ()
     typed: str = ""
     keys: str = ""
     clock: Sequence[str] = ()
@@ -77,7 +77,7 @@ class Shown:
 class Screen:
     """A renderable that fills the terminal and is readable without colours."""
 
-    shown: Shown
+    shown: ScreenContent
     ascii_only: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -209,8 +209,8 @@ class LiveScreen:
         self._rings = rings
         self._ascii_only = draws_ascii(console)
         self._lock = threading.RLock()
-        self._said: deque[Said] = deque(maxlen=_MOST_KEPT)
-        self._shown = Shown(game, keys=keys)
+        self._said: deque[ScreenLine] = deque(maxlen=_MOST_KEPT)
+        self._shown = ScreenContent(game, keys=keys)
         self._size = console.size
         self._code = ""
         self._live = Live(Text(), console=console, screen=True, auto_refresh=False)
@@ -243,7 +243,7 @@ class LiveScreen:
             if self._has_left:
                 self._lines.write(lead, words)
                 return
-            self._said.append(Said(lead, words))
+            self._said.append(ScreenLine(lead, words))
             self._show(said=tuple(self._said)[-_MOST_SHOWN:])
 
     def show_typed(self, typed: str) -> None:

@@ -119,7 +119,7 @@ class Step:
 
     ``ways`` are the ways to answer on the page; each produces the same text as a typed answer. ``live`` means that the
     check uses the camera and may be repeated until it passes. ``watch`` describes and draws the newest picture.
-    ``after`` names a step that must be done in the same sitting. ``unneeded`` returns the reason if this table doesn't
+    ``after`` names a step that must be done in the same run. ``unneeded`` returns the reason if this table doesn't
     need the step. ``files`` are the files to print. ``collect`` takes a picture. ``takes_photo`` means that the answer
     may be a picture file.
     """

@@ -16,12 +16,11 @@ from engine.api import Game
 from referee.errors import ConfigError
 from referee.settings.sources import FILE_NAME
 from referee.setup.calibrating import BoardPictures, check_size
-from referee.setup.eye import Eye
+from referee.setup.dialogue import PageDialogue
 from referee.setup.new_table import MakeMap, NewTable, Step
-from referee.setup.progress import Progress
-from referee.setup.sitting import Sitting
+from referee.setup.progress import Progress, SetUpRun
+from referee.setup.shared_camera import SharedCamera
 from referee.setup.steps import FAULTS, checked, fault_of, steps_of
-from referee.setup.talk import Talk
 from referee.web.setting_up.port import Field, FieldKind, Sight, StepState, StepView, Way
 from vision.frame import Frame
 from vision.images import decode_photo, write_image
@@ -35,19 +34,19 @@ _MAPS = ("light-map", "switch-map")
 
 
 @dataclass
-class Kit:
+class SetUpEnvironment:
     """What a set-up needs: the folder, the camera, the date, the paper size, the map makers, and the log function."""
 
     folder: Path
-    eye: Eye
+    camera: SharedCamera
     today: date
     paper: str
-    makers: Callable[[Talk], tuple[MakeMap, MakeMap]]
+    makers: Callable[[PageDialogue], tuple[MakeMap, MakeMap]]
     say: Callable[[str], object]
 
 
 @dataclass
-class _Shown:
+class _CurrentStep:
     """The current step: its instructions, and the findings of its last check."""
 
     step: str = ""
@@ -60,49 +59,49 @@ class _Shown:
 class SetUpPage:
     """Sets up a table from the page; ``SetUpPort`` describes the methods.
 
-    ``kept`` is the progress of an earlier sitting; without it, the game is chosen on the page. ``camera`` is the
+    ``kept`` is the progress of an earlier run; without it, the game is chosen on the page. ``camera`` is the
     initial camera.
     """
 
-    def __init__(self, kit: Kit, kept: Progress | None, camera: str | None = None) -> None:
-        self._kit = kit
+    def __init__(self, environment: SetUpEnvironment, kept: Progress | None, camera: str | None = None) -> None:
+        self._environment = environment
         self._camera = camera
         self._lock = threading.RLock()
-        self._shown = _Shown()
-        self._talk: Talk | None = None
+        self._shown = _CurrentStep()
+        self._dialogue: PageDialogue | None = None
         self._worker: threading.Thread | None = None
-        self._sitting: Sitting | None = None if kept is None else self._new_sitting(kept)
+        self._run: SetUpRun | None = None if kept is None else self._new_run(kept)
 
     @property
     def title(self) -> str:
         """The game's title."""
-        sitting = self._sitting
-        return "" if sitting is None else sitting.table.game.title
+        run = self._run
+        return "" if run is None else run.table.game.title
 
     @property
     def is_over(self) -> bool:
         """Whether every step is done."""
         with self._lock:
-            return self._sitting is not None and self._sitting.step is None
+            return self._run is not None and self._run.step is None
 
     def close(self) -> None:
         """End a running dialogue."""
-        talk, worker = self._talk, self._worker
-        if talk is not None and worker is not None:
-            talk.close()
+        dialogue, worker = self._dialogue, self._worker
+        if dialogue is not None and worker is not None:
+            dialogue.close()
             worker.join()
 
     def view(self) -> StepView:
         """Return the current step."""
         with self._lock:
             step = self._settled()
-            sitting = self._sitting
-            if sitting is None:
+            run = self._run
+            if run is None:
                 return self._choice_of_game()
             if step is None:
-                return self._end(sitting)
+                return self._end(run)
             findings = () if step.collect is not None else self._shown.findings
-            table = sitting.table
+            table = run.table
             ways: tuple[Way, ...] = ()
             try:
                 ways = step.ways(table)
@@ -121,32 +120,32 @@ class SetUpPage:
                 picture_px=size if all(size) else None,
                 collects=step.collect is not None,
                 takes_photos=step.takes_photo,
-                dialogue=None if self._talk is None else self._talk.shown(),
+                dialogue=None if self._dialogue is None else self._dialogue.shown(),
             )
 
     def state(self) -> str:
         """Return a token that changes whenever the view does."""
         with self._lock:
-            step, talk = self._settled(), self._talk
-            said = "" if talk is None else str(talk.shown())
+            step, dialogue = self._settled(), self._dialogue
+            said = "" if dialogue is None else str(dialogue.shown())
             return f"{self.title}/{'' if step is None else step.name}/{said}"
 
     def sight(self, *, again: bool) -> Sight:
         """Look at the table as the step does."""
         with self._lock:
-            step, sitting = self._settled(), self._sitting
+            step, run = self._settled(), self._run
             if not again and self._shown.frame is not None:
                 return self._with_last(step)
-        if sitting is None or step is None or step.watch is None:
+        if run is None or step is None or step.watch is None:
             return Sight()
         try:
-            (frame,) = sitting.table.look(sitting.table.source, 1, 0.0)
+            (frame,) = run.table.look(run.table.source, 1, 0.0)
         except FAULTS as error:
             return Sight((fault_of(step, error),))
         with self._lock:
             if self._shown.step != step.name or self._shown.frame is not frame:
                 try:
-                    seen = step.watch(sitting.table, frame)
+                    seen = step.watch(run.table, frame)
                 except FAULTS as error:
                     seen = Sight((fault_of(step, error),), frame.image)
                 if self._shown.step != step.name:
@@ -164,19 +163,19 @@ class SetUpPage:
     def file(self, name: str) -> bytes | None:
         """Return one of the step's files."""
         with self._lock:
-            step, sitting = self._settled(), self._sitting
-            if sitting is None or step is None or name not in step.files(sitting.table):
+            step, run = self._settled(), self._run
+            if run is None or step is None or name not in step.files(run.table):
                 return None
-            return (sitting.table.folder / name).read_bytes()
+            return (run.table.folder / name).read_bytes()
 
     def answer(self, step: str, text: str) -> None:
         """Answer the step."""
         with self._lock:
-            if step == _GAME and self._sitting is None:
+            if step == _GAME and self._run is None:
                 self._choose(text)
-            elif (now := self._at(step)) is not None and self._talk is None:
+            elif (now := self._at(step)) is not None and self._dialogue is None:
                 if now.name in _MAPS and not text.strip():
-                    self._start_talk(now)
+                    self._start_dialogue(now)
                 else:
                     self._check(now, text)
 
@@ -225,66 +224,68 @@ class SetUpPage:
             now = self._at(step)
             if now is not None and now.collect is not None:
                 BoardPictures.of(self._table).start_over()
-                self._shown = _Shown(now.name, self._shown.told)
+                self._shown = _CurrentStep(now.name, self._shown.told)
 
     def say(self, step: str, words: str) -> None:
         """Answer the question of the current dialogue."""
         with self._lock:
-            if self._at(step) is not None and self._talk is not None:
-                self._talk.answer(words)
+            if self._at(step) is not None and self._dialogue is not None:
+                self._dialogue.answer(words)
 
     def skip(self, step: str) -> None:
         """Skip the step."""
         with self._lock:
-            now, sitting = self._at(step), self._sitting
-            if now is not None and sitting is not None and self._talk is None:
-                sitting.skip(now)
-                self._kit.say(f"{now.title}: skipped")
+            now, run = self._at(step), self._run
+            if now is not None and run is not None and self._dialogue is None:
+                run.skip(now)
+                self._environment.say(f"{now.title}: skipped")
 
     def back(self, step: str) -> None:
         """Go back to the previous step; from the first one, to the choice of a game."""
         with self._lock:
-            now, sitting = self._at(step), self._sitting
-            if sitting is None or self._talk is not None or (now is None and step):
+            now, run = self._at(step), self._run
+            if run is None or self._dialogue is not None or (now is None and step):
                 return
             if now is None:
-                now = sitting.steps[-1]
-                sitting.kept.done.remove(now.name)
-            elif not sitting.kept.done:
-                self._sitting = None
+                now = run.steps[-1]
+                run.kept.done.remove(now.name)
+            elif not run.kept.done:
+                self._run = None
             else:
-                sitting.back(now)
-            self._shown = _Shown()
+                run.back(now)
+            self._shown = _CurrentStep()
 
     @property
     def _table(self) -> NewTable:
-        if self._sitting is None:
+        if self._run is None:
             raise ConfigError(Phrase("choose a game first"))
-        return self._sitting.table
+        return self._run.table
 
-    def _new_sitting(self, kept: Progress) -> Sitting:
+    def _new_run(self, kept: Progress) -> SetUpRun:
         game: Game[Any, Any] = registry.load(kept.game)
-        kit = self._kit
-        table = NewTable(game, kit.folder, kit.eye.look, kit.today, kit.paper, dict(kept.values))
+        environment = self._environment
+        table = NewTable(
+            game, environment.folder, environment.camera.look, environment.today, environment.paper, dict(kept.values)
+        )
         if self._camera is not None and "camera" not in kept.done:
             table.values["camera.source"] = self._camera
-        return Sitting(steps_of(game), table, kept)
+        return SetUpRun(steps_of(game), table, kept)
 
     def _settled(self) -> Step | None:
         """Return the next needed step, after preparing its instructions once."""
-        sitting = self._sitting
-        if sitting is None or (step := sitting.step) is None:
+        run = self._run
+        if run is None or (step := run.step) is None:
             return None
-        while why := step.unneeded(sitting.table):
-            self._kit.say(f"{step.title}: {why}")
-            sitting.skip(step)
-            if (step := sitting.step) is None:
+        while why := step.unneeded(run.table):
+            self._environment.say(f"{step.title}: {why}")
+            run.skip(step)
+            if (step := run.step) is None:
                 return None
         if self._shown.step != step.name:
-            self._kit.say(f"Step {sitting.number(step)} of {len(sitting.steps)}: {step.title}")
-            self._shown = _Shown(step.name, findings=self._shown.findings)
+            self._environment.say(f"Step {run.number(step)} of {len(run.steps)}: {step.title}")
+            self._shown = _CurrentStep(step.name, findings=self._shown.findings)
             try:
-                self._shown.told = step.prepare(sitting.table)
+                self._shown.told = step.prepare(run.table)
             except FAULTS as error:
                 self._shown.findings = (fault_of(step, error),)
         return step
@@ -295,12 +296,12 @@ class SetUpPage:
         return step if step is not None and step.name == name else None
 
     def _check(self, step: Step, text: str) -> None:
-        sitting = self._sitting
-        assert sitting is not None
-        outcome = sitting.answer(step, text)
-        self._shown = _Shown(self._shown.step, self._shown.told, outcome.findings)
+        run = self._run
+        assert run is not None
+        outcome = run.answer(step, text)
+        self._shown = _CurrentStep(self._shown.step, self._shown.told, outcome.findings)
         for finding in outcome.findings if outcome.is_done else ():
-            self._kit.say(f"  {finding.subject}: {finding.message}")
+            self._environment.say(f"  {finding.subject}: {finding.message}")
 
     def _collect(self, step: Step, frame: Frame, *, by_itself: bool) -> None:
         assert step.collect is not None
@@ -311,31 +312,31 @@ class SetUpPage:
                 found = fault_of(step, error)
             self._shown.findings, self._shown.frame = (found,), None
 
-    def _start_talk(self, step: Step) -> None:
-        sitting, talk = self._sitting, Talk()
-        assert sitting is not None
-        sitting.table.make_light_map, sitting.table.make_sensor_map = self._kit.makers(talk)
+    def _start_dialogue(self, step: Step) -> None:
+        run, dialogue = self._run, PageDialogue()
+        assert run is not None
+        run.table.make_light_map, run.table.make_sensor_map = self._environment.makers(dialogue)
 
         def work() -> None:
-            outcome = checked(step, sitting.table, "")
+            outcome = checked(step, run.table, "")
             with self._lock:
                 if outcome.is_done:
-                    sitting.skip(step)
-                self._talk = None
-                self._shown = _Shown(self._shown.step, self._shown.told, outcome.findings)
+                    run.skip(step)
+                self._dialogue = None
+                self._shown = _CurrentStep(self._shown.step, self._shown.told, outcome.findings)
 
-        self._talk = talk
+        self._dialogue = dialogue
         self._worker = threading.Thread(target=work, name="map", daemon=True)
         self._worker.start()
 
     def _choose(self, name: str) -> None:
         if name not in registry.games():
             fault = Finding.fault(Phrase("game"), Phrase("there is no game %(name)s", name=repr(name)))
-            self._shown = _Shown(findings=(fault,))
+            self._shown = _CurrentStep(findings=(fault,))
             return
-        kept = Progress.load(self._kit.folder, name) or Progress(self._kit.folder, name)
-        self._sitting = self._new_sitting(kept)
-        self._shown = _Shown()
+        kept = Progress.load(self._environment.folder, name) or Progress(self._environment.folder, name)
+        self._run = self._new_run(kept)
+        self._shown = _CurrentStep()
 
     def _choice_of_game(self) -> StepView:
         names = tuple((name, registry.load(name).title) for name in registry.games())
@@ -345,21 +346,21 @@ class SetUpPage:
         return StepView(_GAME, Phrase("The game"), told, (way,), self._shown.findings)
 
     def _titles(self) -> tuple[tuple[str, StepState], ...]:
-        sitting = self._sitting
-        assert sitting is not None
-        now = sitting.step
+        run = self._run
+        assert run is not None
+        now = run.step
         return tuple(
             (
                 step.title,
-                StepState.NOW if step is now else StepState.DONE if step.name in sitting.kept.done else StepState.AHEAD,
+                StepState.NOW if step is now else StepState.DONE if step.name in run.kept.done else StepState.AHEAD,
             )
-            for step in sitting.steps
+            for step in run.steps
         )
 
-    def _end(self, sitting: Sitting) -> StepView:
+    def _end(self, run: SetUpRun) -> StepView:
         told = (
-            Phrase("%(game)s is ready.", game=sitting.table.game.title),
-            Phrase("The settings are in %(file)s.", file=str(self._kit.folder / FILE_NAME)),
+            Phrase("%(game)s is ready.", game=run.table.game.title),
+            Phrase("The settings are in %(file)s.", file=str(self._environment.folder / FILE_NAME)),
             Phrase("Begin a game at the terminal: %(command)s", command="./run watch --page"),
         )
         return StepView("", Phrase("All is set up"), told, findings=self._shown.findings, steps=self._titles())

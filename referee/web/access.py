@@ -54,24 +54,24 @@ _AT_THE_MACHINE = "machine"
 
 
 @dataclass(frozen=True)
-class Refill:
+class RateLimit:
     """A rate limit: ``burst`` times at once, then ``per_s`` times a second."""
 
     burst: float
     per_s: float
 
 
-PAIRING_FROM_ONE, PAIRING_FROM_ALL = Refill(5, 1 / 12), Refill(30, 1 / 4)
+PAIRING_FROM_ONE, PAIRING_FROM_ALL = RateLimit(5, 1 / 12), RateLimit(30, 1 / 4)
 """Attempts at a pairing code. All clients together get 900 an hour, against a hundred million codes."""
-COMMANDS = Refill(20, 4)
+COMMANDS = RateLimit(20, 4)
 """The limit on one session's commands: more than a person can tap."""
 _MOST_KEYS = 1000
 
 
-class Rates:
+class RateLimiter:
     """Applies a rate limit to each key (a token bucket). ``clock`` returns monotonic seconds."""
 
-    def __init__(self, refill: Refill, clock: Callable[[], float]) -> None:
+    def __init__(self, refill: RateLimit, clock: Callable[[], float]) -> None:
         self._refill = refill
         self._clock = clock
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
@@ -89,7 +89,7 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Door:
+class AccessPolicy:
     """Who may connect: ``names`` are the host names a browser may use, ``codes`` pair devices.
 
     Without ``codes``, only this machine can connect, and the person at it owns the table under the name ``owner``.
@@ -156,21 +156,21 @@ class Access:
 
     def __init__(
         self,
-        door: Door,
+        policy: AccessPolicy,
         key: bytes,
         now_s: Callable[[], float],
         clock: Callable[[], float],
         devices: PairedDevices | None = None,
     ) -> None:
-        self.door = door
+        self.policy = policy
         self.devices = devices or PairedDevices(None, now_s)
         self.cookie = f"referee-{hashlib.sha256(key).hexdigest()[:8]}"
         self._tokens = URLSafeSerializer(key, salt="session")
         self._csrf = URLSafeSerializer(key, salt="csrf")
         self._now_s = now_s
-        self._tries = Rates(PAIRING_FROM_ONE, clock)
-        self._all_tries = Rates(PAIRING_FROM_ALL, clock)
-        self._commands = Rates(COMMANDS, clock)
+        self._tries = RateLimiter(PAIRING_FROM_ONE, clock)
+        self._all_tries = RateLimiter(PAIRING_FROM_ALL, clock)
+        self._commands = RateLimiter(COMMANDS, clock)
 
     def session_of(self, headers: Headers) -> Session:
         """Return a request's session; without one, ``NOBODY``, or the owner if only this machine can connect."""
@@ -180,7 +180,7 @@ class Access:
         known = self._read(cookie_parser(headers.get("cookie", "")).get(self.cookie, ""))
         if known is not None:
             return known
-        return NOBODY if self.door.is_open else self._session(_AT_THE_MACHINE, Role.OWN, self.door.owner)
+        return NOBODY if self.policy.is_open else self._session(_AT_THE_MACHINE, Role.OWN, self.policy.owner)
 
     def pair(self, code: str, name: str, wanted: Role, client: str) -> tuple[Session, str]:
         """Pair a device and return its session and token. ``wanted`` may be a lesser role than the code allows.
@@ -190,7 +190,7 @@ class Access:
         if not (self._tries.take(client) and self._all_tries.take()):
             raise HTTPException(429, "Too many tries. Wait a minute, then type the code again.")
         digits = "".join(character for character in code if character in string.digits)
-        for role, right in self.door.codes.items():
+        for role, right in self.policy.codes.items():
             if secrets.compare_digest(digits, right):
                 try:
                     device = self.devices.add(name, min(role, wanted))

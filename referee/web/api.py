@@ -70,7 +70,7 @@ _LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
-class Desk:
+class PageServices:
     """What the API and the pages share: documents of the table and its history, and the commands to the referee."""
 
     port: TablePort
@@ -81,7 +81,7 @@ class Desk:
 
     @classmethod
     def of(cls, port: TablePort, access: Access) -> Self:
-        """Create a desk with its documents, history and commands."""
+        """Create a services with its documents, history and commands."""
         return cls(port, access, TableDocuments(port), History(port), CommandDesk(port, "page", _FORBIDDEN))
 
     async def carry_out(self, session: Session, fields: object) -> ReplyDocument:
@@ -98,13 +98,13 @@ class Desk:
 class Api:
     """The endpoints below ``/api``."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._port = desk.port
-        self._access = desk.access
-        self._documents = desk.documents
-        self._history = desk.history
-        self._pictures = CameraPictures(desk.port)
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
+        self._port = services.port
+        self._access = services.access
+        self._documents = services.documents
+        self._history = services.history
+        self._pictures = CameraPictures(services.port)
         self._viewers = 0
         game = {"game": "The game's number in the journal; the latest without it."}
         self.endpoints = (
@@ -173,7 +173,7 @@ class Api:
             ),
             Endpoint(
                 "/api/pair",
-                pairing(desk.access),
+                pairing(services.access),
                 Role.NOBODY,
                 "Pair a device",
                 PairingDocument,
@@ -297,7 +297,7 @@ class Api:
         fields = await _fields(request)
         if isinstance(fields, dict):
             fields.pop(CSRF_FIELD, None)
-        reply = await self._desk.carry_out(request.state.session, fields)
+        reply = await self._services.carry_out(request.state.session, fields)
         return _json(reply.model_copy(update={"words": sentences(language_of(request))(reply.words)}))
 
     async def _openapi(self, _: Request) -> Response:

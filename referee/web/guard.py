@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from referee.web.access import NOBODY, Access, Door, Role
+from referee.web.access import NOBODY, Access, AccessPolicy, Role
 
 MOST_BODY_BYTES = 64 * 1024
 BODY_TIMEOUT_S = 10.0
@@ -150,7 +150,7 @@ class Guard:
             await send(message)
 
         try:
-            refuse_strangers(self._access.door, headers)
+            refuse_strangers(self._access.policy, headers)
             session = self._access.session_of(headers)
             if scope["method"] not in _SAFE:
                 most = self._uploads.get(scope["path"], 0) if session.role is Role.OWN else 0
@@ -167,10 +167,10 @@ class Guard:
                 await run_in_threadpool(self._access.devices.save_seen_times)
 
 
-def refuse_strangers(door: Door, headers: Headers) -> None:
+def refuse_strangers(policy: AccessPolicy, headers: Headers) -> None:
     """Raise HTTPException for a request to an unknown host name, or one caused by another site's page."""
     host = headers.get("host", "")
-    if not door.knows(host):
+    if not policy.knows(host):
         raise HTTPException(421, f"There is no page {host[:80]!r} here. Open the address that the referee shows.")
     origin = headers.get("origin")
     own = (f"http://{host}", f"https://{host}")

@@ -29,8 +29,8 @@ from starlette.staticfiles import StaticFiles
 from referee.errors import PageError
 from referee.session.table_port import TablePort
 from referee.web import views
-from referee.web.access import Access, Door, Role, host_names_of, keep_private, load_or_make_key, new_codes
-from referee.web.api import Api, Desk
+from referee.web.access import Access, AccessPolicy, Role, host_names_of, keep_private, load_or_make_key, new_codes
+from referee.web.api import Api, PageServices
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.guard import NO_UPLOADS, Guard
@@ -51,12 +51,12 @@ _NOWHERE = ("192.0.2.1", 9)
 
 def create_app(port: TablePort, access: Access) -> Starlette:
     """Build the application that shows a running referee to the devices ``access`` admits."""
-    desk = Desk.of(port, access)
+    services = PageServices.of(port, access)
     return guarded_app(
         [
-            *(endpoint.route for endpoint in Api(desk).endpoints),
-            *views.Pages(desk).routes(),
-            *OwnerPages(desk).routes(),
+            *(endpoint.route for endpoint in Api(services).endpoints),
+            *views.Pages(services).routes(),
+            *OwnerPages(services).routes(),
         ],
         access,
     )
@@ -208,13 +208,13 @@ def open_site(
     with listen(options.address or LOOPBACK, options.port) as listening:
         drawn = {} if options.address is None else new_codes(secrets.randbelow)
         codes = {role: code for role, code in drawn.items() if role in roles}
-        door = Door(host_names_of(socket.gethostname()), codes, options.owner)
+        policy = AccessPolicy(host_names_of(socket.gethostname()), codes, options.owner)
         try:
             kept = load_or_make_key(key)
         except OSError as error:
             raise PageError(f"the page's key can't be kept in {key}: {error.strerror}") from error
         devices = PairedDevices(None if key is None else devices_path(key), time.time)
-        access = Access(door, kept, time.time, time.monotonic, devices)
+        access = Access(policy, kept, time.time, time.monotonic, devices)
         app = make(access)
         app.state.house = options
         with _served(app, listening, close, say):

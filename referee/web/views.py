@@ -20,7 +20,7 @@ from referee.clocks.clock import clock_text
 from referee.commands.draw_offers import is_draw_possible
 from referee.judge.verdict import VerdictKind
 from referee.web.access import NOBODY, Role, Session
-from referee.web.api import Desk
+from referee.web.api import PageServices
 from referee.web.documents import TableDocument
 from referee.web.drawing.boards import RINGS
 from referee.web.entering import turns_document
@@ -41,9 +41,9 @@ _TITLE = "Tabletop Referee"
 class Pages:
     """The pages of a running referee."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._game = desk.port.game
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
+        self._game = services.port.game
 
     def routes(self) -> Sequence[Guarded]:
         """Return the pages' routes. They expect the caller's Session in ``request.state.session``."""
@@ -84,22 +84,24 @@ class Pages:
         return self._shown(request, "table", words)
 
     async def _history(self, request: Request) -> Response:
-        history = await run_in_threadpool(self._desk.history.of_game, _number(request, "game"), language_of(request))
+        history = await run_in_threadpool(
+            self._services.history.of_game, _number(request, "game"), language_of(request)
+        )
         return self._shown(request, "history", {"history": history})
 
     async def _position(self, request: Request) -> Response:
         number = min(int(request.path_params["number"]), 2**63 - 1)
-        position = await run_in_threadpool(self._desk.history.position, number, language_of(request))
+        position = await run_in_threadpool(self._services.history.position, number, language_of(request))
         pictures = [(name, picture_words(name, language_of(request))) for name in position.event.evidence]
         return self._shown(request, "position", {"position": position, "pictures": pictures})
 
     async def _correct(self, request: Request) -> Response:
-        document, newest = self._document(request), self._desk.port.snapshots.newest
+        document, newest = self._document(request), self._services.port.snapshots.newest
         places = (newest.snapshot.appearance if newest else None) or dict.fromkeys(self._game.places)
         return self._shown(request, "correct", {"document": document, "places": list(places)})
 
     async def _enter(self, request: Request) -> Response:
-        language, newest = language_of(request), self._desk.port.snapshots.newest
+        language, newest = language_of(request), self._services.port.snapshots.newest
         typed = None
         if newest is not None:
             typed = await run_in_threadpool(turns_document, self._game, newest.snapshot, say=sentences(language))
@@ -107,11 +109,11 @@ class Pages:
         return self._shown(request, "enter", words)
 
     async def _new(self, request: Request) -> Response:
-        return self._shown(request, "new", {"clocks": _CLOCKS, "hints_allowed": self._desk.port.hints_allowed})
+        return self._shown(request, "new", {"clocks": _CLOCKS, "hints_allowed": self._services.port.hints_allowed})
 
     async def _ending(self, request: Request) -> Response:
         """Offer to end the game by resigning or by a draw; resigning must be confirmed once."""
-        document, newest = self._document(request), self._desk.port.snapshots.newest
+        document, newest = self._document(request), self._services.port.snapshots.newest
         states = () if newest is None else newest.snapshot.states
         said = self._game.rules.announcements(states[0]) if states else ()
         names = {player.id: player.name for player in document.players}
@@ -128,12 +130,12 @@ class Pages:
         return self._shown(request, "ending", {"document": document, "offering": offering, **words})
 
     async def _games(self, request: Request) -> Response:
-        kept = await run_in_threadpool(self._desk.history.games)
+        kept = await run_in_threadpool(self._services.history.games)
         return self._shown(request, "games", {"games": kept.games})
 
     async def _results(self, request: Request) -> Response:
         first = _number(request, "first") or 1
-        results = await run_in_threadpool(self._desk.history.results, first)
+        results = await run_in_threadpool(self._services.history.results, first)
         return self._shown(request, "results", {"results": results, "first": first})
 
     async def _pair(self, request: Request) -> Response:
@@ -150,7 +152,7 @@ class Pages:
         fields = await form_fields(request)
         back = fields.pop("return", ["/"])[-1]
         fields.pop(CSRF_FIELD, None)
-        reply = await self._desk.carry_out(request.state.session, parse_command_form(fields))
+        reply = await self._services.carry_out(request.state.session, parse_command_form(fields))
         # Redirect only to our own paths: "//elsewhere" would lead to another site.
         response = RedirectResponse(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
         response.set_cookie(
@@ -163,7 +165,7 @@ class Pages:
         return response
 
     def _document(self, request: Request) -> TableDocument:
-        return self._desk.documents.newest(language_of(request)).document
+        return self._services.documents.newest(language_of(request)).document
 
     def _pictures_of(self, document: TableDocument, language: str) -> list[tuple[int, str, str]]:
         """List the current verdict's pictures: the event's number, the picture's name, and its description."""
@@ -171,7 +173,7 @@ class Pages:
         if number is None:
             return []
         try:
-            events = self._desk.history.of_game(document.game.number).events
+            events = self._services.history.of_game(document.game.number).events
         except HTTPException:
             return []
         names = next((event.evidence for event in events if event.number == number), ())
@@ -179,7 +181,7 @@ class Pages:
 
     def _announcements(self) -> list[tuple[str, str]]:
         """List what may be announced, each with its notation and its description."""
-        newest = self._desk.port.snapshots.newest
+        newest = self._services.port.snapshots.newest
         if newest is None or not newest.snapshot.states:
             return []
         # Resigning and draws have a page of their own.

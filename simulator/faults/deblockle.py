@@ -17,7 +17,7 @@ from simulator.play.deblockle import BlockHandler
 from simulator.play.players import Players, could_be_played
 from simulator.play.violations import MOVED_THOUGH_STUCK, VIOLATIONS, rolls_of, star_of
 from simulator.scene.cube import turned
-from simulator.scene.pieces import block
+from simulator.scene.pieces import as_block
 from vision.layout.pieces import BlockPieces
 
 _MOST_BLOCKS = 4
@@ -115,7 +115,7 @@ class FaultyBlockPlayers(FaultyPlayers):
     def _set_up(self) -> None:
         super()._set_up()
         for colour in self._game.players:
-            if sum(block(piece).colour == colour for piece in self.standing.values()) < _MOST_BLOCKS:
+            if sum(as_block(piece).colour == colour for piece in self.standing.values()) < _MOST_BLOCKS:
                 self._lay_out_spare(colour)
         self._onlooker = Onlooker(
             self._game, self.looks, self._options, anywhere=self._anywhere, by_occupancy=self._by_occupancy
@@ -188,7 +188,7 @@ class FaultyBlockPlayers(FaultyPlayers):
         after = PlayArea(self.standing.after_all(carries), self._handler)
         end = carries[-1].end
         rolls = rolls_of(after, [end], onto_star=True) if end in self._game.places else []
-        return any(block(roll.pose).up == "star" and roll.end in stars for roll in rolls)
+        return any(as_block(roll.pose).up == "star" and roll.end in stars for roll in rolls)
 
     def _carries_of_violation(self, kind: str, player: str) -> Carries | None:
         table = PlayArea(self.standing, self._handler)
@@ -209,7 +209,7 @@ class FaultyBlockPlayers(FaultyPlayers):
         now = self.standing
         for place, piece in self.standing.items():
             wanted = before.get(place)
-            if wanted is not None and block(wanted).colour != block(piece).colour:
+            if wanted is not None and as_block(wanted).colour != as_block(piece).colour:
                 free = PlayArea(now, self._handler).open_places()
                 aside = self._blocks.lift(now, place, next(one for one in free if one not in before))
                 carries.append(aside)
@@ -226,7 +226,7 @@ class FaultyBlockPlayers(FaultyPlayers):
             carry = carries[number]
             if carry.end in self._game.places:
                 faces = turned(self._blocks.faces(carry.pose), int(self._rng.integers(1, 4)))
-                carries[number] = replace(carry, pose=replace(block(carry.pose), north=faces["north"]))
+                carries[number] = replace(carry, pose=replace(as_block(carry.pose), north=faces["north"]))
                 return Action(ActionKind.VIOLATION, player, tuple(carries), violation=PUT_BACK_TURNED)
         return None
 
@@ -283,7 +283,7 @@ def _forbidden_by_variant(game: Game[Any, Any], state: Any) -> Sequence[Any]:
 def rolls_without_hop(game: Game[Any, Any], state: Any, rolls: Sequence[Carry]) -> Sequence[Carry]:
     """Return the rolls to open squares with which no legal turn begins, although a symbol other than the star is up."""
     begun = {(turn.start, place) for turn in game.rules.legal_turns(state) for place in turn.rolled_to}
-    return [roll for roll in rolls if block(roll.pose).up != "star" and (roll.start, roll.end) not in begun]
+    return [roll for roll in rolls if as_block(roll.pose).up != "star" and (roll.start, roll.end) not in begun]
 
 
 def wrong_set_up(
@@ -305,7 +305,7 @@ def wrong_set_up(
             spare = [f"{colour} tray 1" for colour in colours if f"{colour} tray 1" in standing]
             if not spare:
                 return None
-            put_out = block(standing[spare[0]])
+            put_out = as_block(standing[spare[0]])
             return (handler.lay(standing, spare[0], end, put_out.up, put_out.north),)
         case "wrong square":
             return (handler.lift(standing, start, end),)

@@ -32,14 +32,14 @@ def die_name(colour: str) -> str:
     return f"{colour} die"
 
 
-def stack(piece: PiecePose) -> StackPose:
+def as_stack(piece: PiecePose) -> StackPose:
     """Return the piece as a stack; raises ValueError for one of another kind."""
     if not isinstance(piece, StackPose):
         raise ValueError(f"a {piece.look} is not a stack; Blockade is played with pyramids")
     return piece
 
 
-def _alike(one: Pyramid, other: Pyramid) -> bool:
+def _same_piece(one: Pyramid, other: Pyramid) -> bool:
     return (one.size, one.colour) == (other.size, other.colour)
 
 
@@ -49,7 +49,7 @@ class StackHandler(DiceThrower):
     def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:
         """Stack what the start's text says on each square, and lay the black supply out on the left."""
         pieces: dict[str, PiecePose] = {}
-        for place, pile in piles(text):
+        for place, pile in parse_piles(text):
             if place in looks:
                 x, y = self.layout.centre_mm(place)
                 right, away = self._offset_mm(self._slack.most_mm)
@@ -95,7 +95,7 @@ class StackHandler(DiceThrower):
         for move in turn.moves:
             carries.append(self.lift(standing, move.start, move.end))
             standing = standing.after(carries[-1])
-            if _is_tower(stack(standing[move.end])):
+            if _is_tower(as_stack(standing[move.end])):
                 cap = self._largest_black(standing)
                 if cap is not None:
                     carries.append(self.lift(standing, cap, move.end))
@@ -104,12 +104,14 @@ class StackHandler(DiceThrower):
 
     @staticmethod
     def _largest_black(standing: Arrangement) -> str | None:
-        supply = {place: stack(piece).pyramids[0].size for place, piece in standing.items() if place.startswith(_TRAY)}
+        supply = {
+            place: as_stack(piece).pyramids[0].size for place, piece in standing.items() if place.startswith(_TRAY)
+        }
         return min(supply, key=lambda place: _SUPPLY.index(supply[place]), default=None)
 
     def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
         """Lift the top pyramid of a stack onto another, or onto a free place."""
-        below, target = stack(standing[start]), standing.get(end)
+        below, target = as_stack(standing[start]), standing.get(end)
         top = below.pyramids[-1]
         left = changed(below, pyramids=below.pyramids[:-1]) if len(below.pyramids) > 1 else None
         taken = self._top_alone(below)
@@ -118,7 +120,7 @@ class StackHandler(DiceThrower):
             base = 0.0 if end.startswith(_TRAY) else None
             pose = StackPose(x, y, (Pyramid(top.size, top.colour),), turned_deg=self._turned_deg(), base_mm=base)
             return Carry(start, end, pose, taken=taken, left=left)
-        onto = stack(target)
+        onto = as_stack(target)
         joined = changed(onto, pyramids=(*onto.pyramids, self._nested(top.size, top.colour)))
         return Carry(start, end, self._top_alone(joined), taken=taken, left=left, joined=joined)
 
@@ -137,7 +139,7 @@ class StackHandler(DiceThrower):
         x, y = self.layout.centre_mm(start)
         right, away = self._offset_mm(self._slack.most_mm)
         pose = changed(
-            stack(standing[start]), x_mm=x + right, y_mm=y + away, turned_deg=self._turned_deg(), base_mm=None
+            as_stack(standing[start]), x_mm=x + right, y_mm=y + away, turned_deg=self._turned_deg(), base_mm=None
         )
         return Carry(start, start, pose)
 
@@ -156,7 +158,7 @@ class StackHandler(DiceThrower):
         for place in self.layout.board.places:
             for wanted in _pile(before, place)[len(_pile(now, place)) :]:
                 source = next(
-                    one for one in now if one.startswith(_TRAY) and _alike(stack(now[one]).pyramids[-1], wanted)
+                    one for one in now if one.startswith(_TRAY) and _same_piece(as_stack(now[one]).pyramids[-1], wanted)
                 )
                 do(self.lift(now, source, place))
         return tuple(carries)
@@ -165,11 +167,11 @@ class StackHandler(DiceThrower):
         """Return who may move the top pyramid, or throws a die; ``""`` for clear, black and large pyramids."""
         if isinstance(piece, DiePose):
             return _OWNERS[piece.colour]
-        top = stack(piece).pyramids[-1]
+        top = as_stack(piece).pyramids[-1]
         return "" if top.size == "L" else _OWNERS.get(top.colour, "")
 
 
-def piles(text: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def parse_piles(text: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Parse a position such as ``a1:CL+YMMMMM``: the size and colour of each place's pyramids, lowest first."""
     for word in text.split():
         place, colon, pile = word.partition(":")
@@ -183,13 +185,13 @@ def _is_tower(pile: StackPose) -> bool:
 
 
 def _pile(standing: Arrangement, place: str) -> tuple[Pyramid, ...]:
-    return stack(standing[place]).pyramids if place in standing else ()
+    return as_stack(standing[place]).pyramids if place in standing else ()
 
 
 def _common(one: Sequence[Pyramid], other: Sequence[Pyramid]) -> int:
     """Return how many pyramids from below are alike in both."""
     for number, (first, second) in enumerate(zip(one, other, strict=False)):
-        if not _alike(first, second):
+        if not _same_piece(first, second):
             return number
     return min(len(one), len(other))
 

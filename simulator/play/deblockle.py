@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from engine.games.deblockle.state import DeblockleTurn
 from simulator.play.actions import Arrangement, Carries, Carry, Handler
 from simulator.play.violations import VIOLATIONS
 from simulator.scene.cube import COMPASS, STEPS, faces_of, rolled
-from simulator.scene.pieces import SYMBOLS, BlockPose, PiecePose, block, block_on
+from simulator.scene.pieces import SYMBOLS, BlockPose, PiecePose, as_block, block_on
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
@@ -20,7 +20,7 @@ def facing(layout: TableLayout, piece: PiecePose) -> dict[str, str]:
 
 
 def _faces(layout: TableLayout, piece: PiecePose) -> dict[str, str]:
-    return faces_of(BlockPieces.on(layout.board).net, block(piece).up, block(piece).north)
+    return faces_of(BlockPieces.on(layout.board).net, as_block(piece).up, as_block(piece).north)
 
 
 def side_towards(start: str, end: str) -> str:
@@ -48,7 +48,7 @@ class BlockHandler(Handler):
             blocks[place] = self.put_down(place, look.split(" ", 1)[0], up, north)
         return Arrangement(blocks)
 
-    def carries_of(self, standing: Arrangement, turn: DeblockleTurn) -> Carries:
+    def carries_of(self, standing: Arrangement, turn: Any) -> Carries:
         """Return the carries that play a turn from where the blocks stand."""
         side = side_towards(turn.start, turn.rolled_to[0])
         roll = self.roll(standing, turn.start, side)
@@ -61,7 +61,7 @@ class BlockHandler(Handler):
 
     def owner(self, piece: PiecePose) -> str:
         """Return a block's owner; its colour is the player's name."""
-        return block(piece).colour
+        return as_block(piece).colour
 
     def facings(self, standing: Arrangement) -> dict[str, dict[str, str]]:
         """Return the side faces of every block on the board."""
@@ -83,22 +83,22 @@ class BlockHandler(Handler):
         end = self.layout.board.neighbour(start, *STEPS[side])
         if end is None:
             raise ValueError(f"{side} of {start} is off the board")
-        moved = block(standing[start])
+        moved = as_block(standing[start])
         faces = rolled(self.faces(moved), side)
         return Carry(start, end, self.put_down(end, moved.colour, faces["up"], faces["north"]), side)
 
     def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
         """Lift the block on ``start`` to ``end`` without turning it."""
-        moved = block(standing[start])
+        moved = as_block(standing[start])
         return Carry(start, end, self.put_down(end, moved.colour, moved.up, moved.north))
 
     def lay(self, standing: Arrangement, start: str, end: str, up: str, north: str) -> Carry:
         """Move the block on ``start`` to ``end`` and lay it another way."""
-        return Carry(start, end, self.put_down(end, block(standing[start]).colour, up, north))
+        return Carry(start, end, self.put_down(end, as_block(standing[start]).colour, up, north))
 
     def take_off(self, standing: Arrangement, start: str) -> Carry:
         """Take the block on ``start`` to its owner's tray beside the board."""
-        moved = block(standing[start])
+        moved = as_block(standing[start])
         count = sum(1 for place in standing if place.startswith(f"{moved.colour} tray"))
         half = self.layout.board.columns * self.layout.board.cell_mm / 2
         near = moved.colour != "teal"
@@ -111,7 +111,7 @@ class BlockHandler(Handler):
 
     def nudge(self, standing: Arrangement, start: str) -> Carry:
         """Straighten the block where it stands: another offset, another turn, the same place."""
-        moved = block(standing[start])
+        moved = as_block(standing[start])
         return Carry(start, start, self.put_down(start, moved.colour, moved.up, moved.north))
 
     def put_back(self, before: Arrangement, now: Arrangement) -> tuple[Carry, ...]:
@@ -125,7 +125,7 @@ class BlockHandler(Handler):
         missing = [place for place in before if not _same(before[place], standing.get(place))]
         while missing:
             target = next((place for place in missing if self._fits(standing, wrong, place, before)), missing[0])
-            wanted = block(before[target])
+            wanted = as_block(before[target])
             source = self._source(standing, wrong, target, wanted)
             if target in standing and target != source:
                 raise ValueError(f"{target} is taken by another block; lift that one first")
@@ -143,14 +143,14 @@ class BlockHandler(Handler):
     @staticmethod
     def _fits(standing: Arrangement, wrong: list[str], place: str, before: Arrangement) -> bool:
         return place not in standing or (
-            place in wrong and block(standing[place]).colour == block(before[place]).colour
+            place in wrong and as_block(standing[place]).colour == as_block(before[place]).colour
         )
 
     def _source(self, standing: Arrangement, wrong: list[str], target: str, wanted: BlockPose) -> str:
-        if target in wrong and block(standing[target]).colour == wanted.colour:
+        if target in wrong and as_block(standing[target]).colour == wanted.colour:
             return target
         for place in wrong:
-            if block(standing[place]).colour == wanted.colour:
+            if as_block(standing[place]).colour == wanted.colour:
                 return place
         raise ValueError(f"no {wanted.colour} block is out of place, but one belongs on {target}")
 
@@ -158,7 +158,7 @@ class BlockHandler(Handler):
 def _same(one: PiecePose | None, other: PiecePose | None) -> bool:
     if one is None or other is None:
         return one is other
-    first, second = block(one), block(other)
+    first, second = as_block(one), as_block(other)
     return (first.colour, first.up, first.north) == (second.colour, second.up, second.north)
 
 

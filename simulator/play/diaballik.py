@@ -16,7 +16,7 @@ _BALL_OFF_MM = 0.8
 _STRAIGHT = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
-def disc(piece: PiecePose) -> DiscPose:
+def as_disc(piece: PiecePose) -> DiscPose:
     """Return the piece as a disc; raises ValueError for one of another kind."""
     if not isinstance(piece, DiscPose):
         raise ValueError(f"a {piece.look} is not a disc; Diaballik is played with discs")
@@ -60,11 +60,11 @@ class DiscHandler(Handler):
 
     def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
         """Move a disc, with its ball if it has one, to an empty square."""
-        return Carry(start, end, self._put_down(end, disc(standing[start])))
+        return Carry(start, end, self._put_down(end, as_disc(standing[start])))
 
     def throw(self, standing: Arrangement, start: str, end: str) -> Carry:
         """Carry the ball from one disc to another."""
-        giver, taker = disc(standing[start]), disc(standing[end])
+        giver, taker = as_disc(standing[start]), as_disc(standing[end])
         if giver.ball is None:
             raise ValueError(f"the {giver.look} on {start} has no ball to give")
         ball = self._ball(giver.ball.colour, is_there=True)
@@ -88,13 +88,13 @@ class DiscHandler(Handler):
 
     def take_off(self, standing: Arrangement, start: str) -> Carry:
         """Take a disc, with its ball if it has one, to its owner's side beside the board."""
-        piece = disc(standing[start])
+        piece = as_disc(standing[start])
         x, y, end = self._beside(standing, piece.colour)
         return Carry(start, end, changed(piece, x_mm=x, y_mm=y, base_mm=0.0))
 
     def take_ball_off(self, standing: Arrangement, start: str) -> Carry:
         """Take the ball off its disc and lay it beside the board."""
-        piece = disc(standing[start])
+        piece = as_disc(standing[start])
         taken = self._alone(piece)
         x, y, end = self._beside(standing, taken.colour)
         lying = changed(taken, x_mm=x, y_mm=y, base_mm=0.0)
@@ -135,7 +135,7 @@ class DiscHandler(Handler):
                 do(self.lift(now, next(astray), target))
         for target, piece in before.items():
             wanted_ball = piece.ball if isinstance(piece, DiscPose) else None
-            held = disc(now[target]).ball
+            held = as_disc(now[target]).ball
             if wanted_ball is None or (held is not None and held.colour == wanted_ball.colour):
                 continue
             if held is not None:
@@ -149,13 +149,13 @@ class DiscHandler(Handler):
             if isinstance(piece, DiscPose) and piece.ball is not None and piece.ball.colour == colour:
                 return self.throw(standing, place, target)
             if isinstance(piece, BallPose) and piece.colour == colour:
-                joined = changed(disc(standing[target]), ball=self._ball(colour, is_there=True))
+                joined = changed(as_disc(standing[target]), ball=self._ball(colour, is_there=True))
                 return Carry(place, target, self._alone(joined), joined=joined)
         raise ValueError(f"there is no {colour} ball to bring to {target}")
 
     @staticmethod
     def _colour(standing: Arrangement, place: str) -> str:
-        return disc(standing[place]).colour
+        return as_disc(standing[place]).colour
 
     @staticmethod
     def _is_disc(standing: Arrangement, place: str, colour: str) -> bool:
@@ -179,12 +179,14 @@ def _steps(table: PlayArea, starts: Sequence[str]) -> list[tuple[str, str]]:
 
 def _runners(table: PlayArea, player: str) -> list[str]:
     """Return the player's discs without a ball."""
-    return [place for place in table.own(player) if disc(table.standing[place]).ball is None]
+    return [place for place in table.own(player) if as_disc(table.standing[place]).ball is None]
 
 
 def _carriers(table: PlayArea, player: str) -> list[str]:
     """Return the squares where the player's ball lies."""
-    carrying = ((place, disc(table.standing[place]).ball) for place in (*table.own(player), *table.opponents(player)))
+    carrying = (
+        (place, as_disc(table.standing[place]).ball) for place in (*table.own(player), *table.opponents(player))
+    )
     return [place for place, ball in carrying if ball is not None and ball.colour == player]
 
 
@@ -229,8 +231,8 @@ def _thrown(table: PlayArea, rng: np.random.Generator, start: str | None, ends: 
 
 
 def _opponents_ball(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    others = [place for place in table.opponents(player) if disc(table.standing[place]).ball is None]
-    start = next((place for place in table.opponents(player) if disc(table.standing[place]).ball is not None), None)
+    others = [place for place in table.opponents(player) if as_disc(table.standing[place]).ball is None]
+    start = next((place for place in table.opponents(player) if as_disc(table.standing[place]).ball is not None), None)
     return _thrown(table, rng, start, others)
 
 
@@ -240,7 +242,7 @@ def _passed_anywhere(table: PlayArea, player: str, rng: np.random.Generator) -> 
 
 
 def _passed_to_opponent(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    others = [place for place in table.opponents(player) if disc(table.standing[place]).ball is None]
+    others = [place for place in table.opponents(player) if as_disc(table.standing[place]).ball is None]
     return _thrown(table, rng, pick(rng, _carriers(table, player)), others)
 
 
@@ -256,7 +258,7 @@ def _piece_taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> 
 
 def _landed_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     start = pick(rng, _runners(table, player))
-    end = pick(rng, [place for place in table.opponents(player) if disc(table.standing[place]).ball is None])
+    end = pick(rng, [place for place in table.opponents(player) if as_disc(table.standing[place]).ball is None])
     if start is None or end is None:
         return None
     off = table.handler.take_off(table.standing, end)

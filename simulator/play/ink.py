@@ -38,7 +38,7 @@ def _pen(player: str) -> str:
     return f"pen of {player}"
 
 
-def ink(piece: PiecePose) -> InkPose:
+def as_ink(piece: PiecePose) -> InkPose:
     """Return the piece as ink; raises ValueError for one of another kind."""
     if not isinstance(piece, InkPose):
         raise ValueError(f"a {piece.look} is not ink; sheets are written on")
@@ -60,7 +60,7 @@ class SheetHandler(DiceThrower):
         """Lay a pen beside each sheet, and the dice in the tray."""
         pieces: dict[str, PiecePose] = {}
         for player, sheet in self._sheets.items():
-            x, y = _at(sheet, (-float(sheet.half_mm[0]) - _PEN_OUT_MM, sheet.surface.bounds_mm.near_mm))
+            x, y = _table_point(sheet, (-float(sheet.half_mm[0]) - _PEN_OUT_MM, sheet.surface.bounds_mm.near_mm))
             pieces[_pen(player)] = PenPose(x, y, self._pen_of(player), turned_deg=90.0 + sheet.turned_deg)
         tray = dice_tray(self.layout)
         printed = () if tray is None else DicePieces.on(tray).printed
@@ -121,7 +121,9 @@ class SheetHandler(DiceThrower):
         """Return a digit that has come to lie in a loop: the one that stands there, or a new one."""
         digit = look.removesuffix(_CIRCLED)
         lies = standing.get(place)
-        return changed(ink(lies) if lies is not None and lies.look == digit else self._inked(place, digit), look=look)
+        return changed(
+            as_ink(lies) if lies is not None and lies.look == digit else self._inked(place, digit), look=look
+        )
 
     def _inked(self, place: str, look: str) -> InkPose:
         sheet = self._sheet_of(place)
@@ -129,7 +131,7 @@ class SheetHandler(DiceThrower):
         x, y = self._middle(place)
         colour, width_mm = self._pen_for(player, look)
         strokes = self._strokes(sheet, place, look)
-        return InkPose(x, y, place, look, colour, _offsets(sheet, strokes), width_mm)
+        return InkPose(x, y, place, look, colour, _strokes_mm(sheet, strokes), width_mm)
 
     def _ring(self, player: str, circled: Sequence[str]) -> InkPose:
         sheet = self._sheets[player]
@@ -143,14 +145,14 @@ class SheetHandler(DiceThrower):
         x, y = self._middle(corner)
         strokes = [stroke - 0.5 for stroke in loop_around(mask, self._rng)]
         colour, width_mm = self._pen_for(player, _CIRCLED)
-        return InkPose(x, y, "", "loop", colour, _offsets(sheet, strokes), width_mm)
+        return InkPose(x, y, "", "loop", colour, _strokes_mm(sheet, strokes), width_mm)
 
     def _sheet_of(self, place: str) -> LyingSheet:
         return self._sheets[place.partition(".")[0]]
 
     def _middle(self, place: str) -> tuple[float, float]:
         sheet = self._sheet_of(place)
-        return _at(sheet, sheet.surface.centre_mm(place))
+        return _table_point(sheet, sheet.surface.centre_mm(place))
 
     def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
         """Rub out what is on ``start`` and write it on ``end``."""
@@ -170,7 +172,7 @@ class SheetHandler(DiceThrower):
 
     def nudges(self, standing: Arrangement, start: str) -> Carries:
         """Trace what is on ``start`` over, and lay the pen down again."""
-        look = ink(standing[start]).look
+        look = as_ink(standing[start]).look
         player = start.partition(".")[0]
         traced = changed(self._inked(start, look.removesuffix(_CIRCLED)), look=look)
         carry, back = self.write(standing, player, {start: EMPTY})
@@ -181,7 +183,9 @@ class SheetHandler(DiceThrower):
         carries: list[Carry] = []
         for player in self._sheets:
             pen = now[_pen(player)]
-            differing = {name for name in {*before, *now} if _of(name) == player and before.get(name) != now.get(name)}
+            differing = {
+                name for name in {*before, *now} if _sheet_owner(name) == player and before.get(name) != now.get(name)
+            }
             for name in sorted(differing):
                 at = name if name in self.layout.places else min(place for place in self._places(player))
                 if isinstance(pen, PenPose):
@@ -201,17 +205,17 @@ class SheetHandler(DiceThrower):
         return piece.place.partition(".")[0] if isinstance(piece, InkPose) else ""
 
 
-def _of(name: str) -> str:
+def _sheet_owner(name: str) -> str:
     """Return the player whose sheet a place or loop is on; ``""`` for pens and dice."""
     return name.split()[1] if name.startswith("loop ") else name.partition(".")[0]
 
 
-def _at(sheet: LyingSheet, point_mm: tuple[float, float]) -> tuple[float, float]:
+def _table_point(sheet: LyingSheet, point_mm: tuple[float, float]) -> tuple[float, float]:
     x, y = sheet.on_table(np.array(point_mm))
     return float(x), float(y)
 
 
-def _offsets(sheet: LyingSheet, strokes: Sequence[Stroke]) -> tuple[tuple[tuple[float, float], ...], ...]:
+def _strokes_mm(sheet: LyingSheet, strokes: Sequence[Stroke]) -> tuple[tuple[tuple[float, float], ...], ...]:
     """Convert strokes in cells, y down, to millimetres on the table."""
     middle = sheet.on_table(np.zeros(2))
     scale: FloatArray = np.array([1.0, -1.0]) * sheet.surface.cell_mm
@@ -274,7 +278,7 @@ class ColourSheetHandler(SheetHandler):
         if taken is None:
             return carries
         sheet = self._sheets[turn.player]
-        x, y = _at(sheet, (0.0, float(sheet.half_mm[1]) + _ASIDE_MM))
+        x, y = _table_point(sheet, (0.0, float(sheet.half_mm[1]) + _ASIDE_MM))
         aside = changed(standing[taken], x_mm=x, y_mm=y, base_mm=0.0)
         return (Carry(taken, taken, aside), *carries)
 

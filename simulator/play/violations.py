@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator.play.actions import Carries, Carry, PlayArea, ViolationKind, pick
 from simulator.scene.cube import COMPASS, STEPS, rolled, turned
-from simulator.scene.pieces import block, changed
+from simulator.scene.pieces import as_block, changed
 from vision.layout.table import TableLayout
 
 
@@ -33,13 +33,13 @@ def _one_of(rng: np.random.Generator, rolls: Sequence[Carry]) -> Carries | None:
 
 
 def _legal_roll(table: PlayArea, player: str, rng: np.random.Generator) -> Carry | None:
-    return pick(rng, [roll for roll in rolls_of(table, table.own(player)) if block(roll.pose).up != "star"])
+    return pick(rng, [roll for roll in rolls_of(table, table.own(player)) if as_block(roll.pose).up != "star"])
 
 
 def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator, symbol: str | None = None) -> Carries | None:
     """Return a good roll that brings the symbol up (any but the star), and a hop to any open square."""
     rolls = rolls_of(table, table.own(player))
-    tops = [(one, block(one.pose).up) for one in rolls]
+    tops = [(one, as_block(one.pose).up) for one in rolls]
     roll = pick(rng, [one for one, top in tops if (top == symbol if symbol else top != "star")])
     if roll is None:
         return None
@@ -50,7 +50,7 @@ def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator, symbol: s
 
 def _hop_missing(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     rolls = rolls_of(table, table.own(player))
-    return _one_of(rng, [roll for roll in rolls if block(roll.pose).up not in {"star", "stop"}])
+    return _one_of(rng, [roll for roll in rolls if as_block(roll.pose).up not in {"star", "stop"}])
 
 
 def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
@@ -81,12 +81,12 @@ def _opponents_block(table: PlayArea, player: str, rng: np.random.Generator) -> 
 
 def _rolled_onto_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     rolls = rolls_of(table, table.own(player), onto_star=True)
-    return _one_of(rng, [roll for roll in rolls if block(roll.pose).up != "star"])
+    return _one_of(rng, [roll for roll in rolls if as_block(roll.pose).up != "star"])
 
 
 def _star_rolled_up(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     rolls = rolls_of(table, table.own(player))
-    return _one_of(rng, [roll for roll in rolls if block(roll.pose).up == "star"])
+    return _one_of(rng, [roll for roll in rolls if as_block(roll.pose).up == "star"])
 
 
 def _moved_without_rolling(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
@@ -159,7 +159,7 @@ def _replaced_by_the_others(table: PlayArea, player: str, rng: np.random.Generat
     if start is None or tray is None:
         return None
     off = table.handler.take_off(table.standing, start)
-    spare = block(table.standing[tray])
+    spare = as_block(table.standing[tray])
     return (off, table.handler.lay(table.standing.after(off), tray, start, spare.up, spare.north))
 
 
@@ -194,7 +194,7 @@ def _put_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries |
     start, end = pick(rng, trays), pick(rng, table.open_places())
     if start is None or end is None:
         return None
-    spare = block(table.standing[start])
+    spare = as_block(table.standing[start])
     return (table.handler.lay(table.standing, start, end, spare.up, spare.north),)
 
 
@@ -207,7 +207,9 @@ def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> 
 
 
 def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    roll = pick(rng, [one for one in rolls_of(table, table.own(player)) if block(one.pose).up not in {"star", "stop"}])
+    roll = pick(
+        rng, [one for one in rolls_of(table, table.own(player)) if as_block(one.pose).up not in {"star", "stop"}]
+    )
     stars = [place for place in table.handler.layout.board.printed if place not in table.standing]
     star = pick(rng, stars)
     if roll is None or star is None:
@@ -223,7 +225,7 @@ def star_of(layout: TableLayout, player: str, *, own: bool) -> str:
 
 def _star_up_onto(table: PlayArea, player: str, star: str, rng: np.random.Generator) -> Carry | None:
     rolls = rolls_of(table, table.own(player), onto_star=True)
-    return pick(rng, [one for one in rolls if block(one.pose).up == "star" and one.end == star])
+    return pick(rng, [one for one in rolls if as_block(one.pose).up == "star" and one.end == star])
 
 
 def _left_standing_on_goal(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
@@ -252,12 +254,14 @@ def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) 
 
 def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """Return a good roll and a step to a neighbouring square (for cross and x) that turns the block."""
-    roll = pick(rng, [one for one in rolls_of(table, table.own(player)) if block(one.pose).up in {"cross", "x"}])
+    roll = pick(rng, [one for one in rolls_of(table, table.own(player)) if as_block(one.pose).up in {"cross", "x"}])
     if roll is None:
         return None
     after = table.then(roll)
     board, open_places = table.handler.layout.board, set(after.open_places())
-    steps = ((-1, -1), (1, -1), (-1, 1), (1, 1)) if block(roll.pose).up == "x" else ((0, -1), (-1, 0), (1, 0), (0, 1))
+    steps = (
+        ((-1, -1), (1, -1), (-1, 1), (1, 1)) if as_block(roll.pose).up == "x" else ((0, -1), (-1, 0), (1, 0), (0, 1))
+    )
     end = pick(rng, [place for step in steps if (place := board.neighbour(roll.end, *step)) in open_places])
     if end is None:
         return None

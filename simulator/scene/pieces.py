@@ -129,7 +129,7 @@ class BlockPose(_Placed):
         return replace(self, x_mm=x_mm, y_mm=y_mm)
 
 
-def block(piece: PiecePose) -> BlockPose:
+def as_block(piece: PiecePose) -> BlockPose:
     """Return the piece as a block; raises ValueError for one of another kind."""
     if not isinstance(piece, BlockPose):
         raise ValueError(f"a {piece.look} is not a block")

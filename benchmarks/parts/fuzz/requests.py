@@ -25,7 +25,7 @@ from referee.commands.values import AskHint, Correct, EnterTurn, PauseClock, Res
 from referee.errors import CorrectionError, PageError
 from referee.mqtt.inbox import parse_fields, parse_picture_request, request_id_of
 from referee.mqtt.topics import ReplayRequest
-from referee.web.access import Access, Door
+from referee.web.access import Access, AccessPolicy
 from referee.web.devices import PairedDevices
 from referee.web.guard import form_fields, form_with_file, refuse_strangers
 
@@ -108,7 +108,7 @@ def _finish(reading: Coroutine[object, object, object]) -> None:
 @cache
 def _access() -> tuple[Access, str]:
     """Give what reads sessions, and the token of a device that is paired."""
-    access = Access(Door(codes={Role.PLAY: "12345678"}), b"k" * 32, lambda: 1.7e9, lambda: 0.0)
+    access = Access(AccessPolicy(codes={Role.PLAY: "12345678"}), b"k" * 32, lambda: 1.7e9, lambda: 0.0)
     return access, access.pair("12345678", "Ann's phone", Role.PLAY, "10.0.0.2")[1]
 
 
@@ -126,7 +126,7 @@ def _session(data: bytes) -> None:
     access, _ = _access()
     session = access.session_of(headers)
     access.check_csrf(session, headers.get("x-csrf-token", session.csrf))
-    refuse_strangers(access.door, headers)
+    refuse_strangers(access.policy, headers)
 
 
 def _devices(data: bytes) -> None:

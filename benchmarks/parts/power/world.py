@@ -22,7 +22,7 @@ from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.cube import faces_of
-from simulator.scene.pieces import BlockPose, block
+from simulator.scene.pieces import BlockPose, as_block
 from vision.frame import Frame, Image
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import default_layout
@@ -78,7 +78,7 @@ class World:
             return None
         looks = self._played.looks(moment)
         standing = Arrangement.on_board(self._layout, moment.pieces)
-        sides = {place: self._side_of(block(piece)) for place, piece in standing.items()}
+        sides = {place: self._side_of(as_block(piece)) for place, piece in standing.items()}
         places = {
             place: PlaceReading(self._probabilities(look), sides.get(place, {}) if look != EMPTY else {})
             for place, look in looks.items()

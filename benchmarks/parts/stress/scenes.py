@@ -13,7 +13,7 @@ from benchmarks.parts.stress.hardships import Hardship
 from common.places import occupied
 from engine.registry import load
 from simulator.play.actions import Arrangement
-from simulator.play.blockade import piles
+from simulator.play.blockade import parse_piles
 from simulator.rendering.hands import HandOcclusion, cover_mask
 from simulator.scene.cube import direction, net_side
 from simulator.scene.pieces import SYMBOLS, Ball, BlockPose, DiscPose, PiecePose, Pyramid, StackPose, block_on
@@ -149,7 +149,7 @@ def stacks_on(
     start = blockade.notation.format_state(blockade.rules.new())
     most_mm, most_deg = draft.careless
     standing: list[StackPose] = []
-    for place, (base, *_) in piles(start):
+    for place, (base, *_) in parse_piles(start):
         if place in places:
             away, angle = most_mm * float(np.sqrt(rng.random())), float(rng.uniform(-np.pi, np.pi))
             x, y = layout.centre_mm(place)

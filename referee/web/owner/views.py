@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from common.findings import Finding
 from referee.session.table_port import Maintenance, ReportFile
 from referee.web.access import Role
-from referee.web.api import Desk
+from referee.web.api import PageServices
 from referee.web.guard import CSRF_FIELD, Guarded, form_fields
 from referee.web.owner.devices import change_device, devices_document
 from referee.web.views import page
@@ -24,9 +24,9 @@ from referee.web.views import page
 class OwnerPages:
     """The pages that only the owner sees."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._game = desk.port.game
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
+        self._game = services.port.game
         self._one_at_a_time = asyncio.Lock()
         self._findings: Sequence[Finding] | None = None
         self._bundle: tuple[str, Sequence[ReportFile]] = ("", ())
@@ -44,18 +44,22 @@ class OwnerPages:
         )
 
     async def _devices(self, request: Request) -> Response:
-        access = self._desk.access
+        access = self._services.access
         listed = [
             (each, datetime.fromisoformat(each.seen).astimezone().strftime("%Y-%m-%d %H:%M"))
             for each in devices_document(access.devices).devices
         ]
-        words = {"devices": listed, "is_open": access.door.is_open, "has_maintenance": self._desk.port.maintenance}
+        words = {
+            "devices": listed,
+            "is_open": access.policy.is_open,
+            "has_maintenance": self._services.port.maintenance,
+        }
         return page(request, "owner", {"game": self._game, **words})
 
     async def _change(self, request: Request) -> Response:
         fields = await form_fields(request)
         fields.pop(CSRF_FIELD, None)
-        await change_device(self._desk.access, {name: values[-1] for name, values in fields.items()})
+        await change_device(self._services.access, {name: values[-1] for name, values in fields.items()})
         return RedirectResponse("/owner", 303)
 
     async def _doctor(self, request: Request) -> Response:
@@ -101,6 +105,6 @@ class OwnerPages:
 
     @property
     def _maintenance(self) -> Maintenance:
-        if self._desk.port.maintenance is None:
+        if self._services.port.maintenance is None:
             raise HTTPException(404, "This page has no doctor and no bug report.")
-        return self._desk.port.maintenance
+        return self._services.port.maintenance

@@ -20,7 +20,7 @@ from referee.journal.events import Event, EventKind
 from referee.session.execution import IdleSession, execute
 from referee.settings.configuration import Configuration
 from referee.settings.settings import Settings
-from referee.web.access import Access, Door, Role, new_codes
+from referee.web.access import Access, AccessPolicy, Role, new_codes
 from tests.referee.service_table import wall_clock
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -122,7 +122,7 @@ def test_no_key_code_or_token_of_the_page_gets_in(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     path.with_name("journal.sqlite.page-key").write_bytes(key)
     path.with_name("journal.sqlite.page-codes").write_text(" ".join(codes.values()))
-    access = Access(Door(codes=codes), key, lambda: 0.0, lambda: 0.0)
+    access = Access(AccessPolicy(codes=codes), key, lambda: 0.0, lambda: 0.0)
     session, token = access.pair(codes[Role.OWN], "Ann", Role.OWN, "")
     said = [
         "The page: http://192.168.1.5:8000/ Pair a device to play: 1234 5678. To own the table: 8765 4321.",

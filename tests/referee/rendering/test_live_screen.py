@@ -14,7 +14,7 @@ from rich.text import Text
 from engine.registry import games, load
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.commands.typed_lines import KEYS
-from referee.rendering.live_screen import LiveScreen, Said, Screen, Shown, fits_live
+from referee.rendering.live_screen import LiveScreen, Screen, ScreenContent, ScreenLine, fits_live
 from referee.session.feed import Snapshot
 from referee.web.access import Role
 from referee.web.server import OpenPage
@@ -22,7 +22,7 @@ from referee.web.server import OpenPage
 FAULT = "The gold block rolled two squares, from d4 to f4. Put the gold block back on d4 with hoops up."
 
 
-def shown(name: str, **options: Any) -> Shown:
+def shown(name: str, **options: Any) -> ScreenContent:
     game: Any = load(name)
     state = game.rules.new(options)
     looks = game.table.appearance(state)
@@ -31,11 +31,11 @@ def shown(name: str, **options: Any) -> Shown:
         name, 3, 9, signal, 1.0, (state,), looks, state.to_move, names={game.players[0]: "Ann"}, turns=1,
         last_turn="gold c1-c2=stop",
     )  # fmt: skip
-    said = [Said(Text("  0:01.0   illegal      "), Text(f"{number}. {FAULT}")) for number in range(30)]
-    return Shown(game, snapshot, signal, said, "dra", "h gives a hint")
+    said = [ScreenLine(Text("  0:01.0   illegal      "), Text(f"{number}. {FAULT}")) for number in range(30)]
+    return ScreenContent(game, snapshot, signal, said, "dra", "h gives a hint")
 
 
-def lines_of(view: Shown, width: int, height: int, *, colour: bool = False) -> list[str]:
+def lines_of(view: ScreenContent, width: int, height: int, *, colour: bool = False) -> list[str]:
     console = Console(
         file=io.StringIO(), width=width, height=height, force_terminal=True,
         color_system="truecolor" if colour else None, _environ={},
@@ -75,7 +75,7 @@ def test_words_are_whole_and_the_newest_are_seen(name: str) -> None:
 
 
 def test_the_board_is_drawn_before_there_is_a_game() -> None:
-    lines = lines_of(Shown(load("deblockle")), 80, 24)
+    lines = lines_of(ScreenContent(load("deblockle")), 80, 24)
     assert "a   b   c   d   e   f   g" in " ".join(lines)
     assert "Ctrl-C stops" in lines[-1]
 

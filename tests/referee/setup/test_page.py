@@ -15,11 +15,11 @@ from common.findings import Severity
 from engine.registry import games, load
 from hardware.lights.light_map import LightMap, write_light_map
 from referee.settings.settings import Settings
-from referee.setup.eye import Eye
+from referee.setup.dialogue import PageDialogue
 from referee.setup.new_table import PICTURES_FOLDER, MakeMap
-from referee.setup.page import Kit, SetUpPage
+from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.progress import Progress
-from referee.setup.talk import Talk
+from referee.setup.shared_camera import SharedCamera
 from referee.web.setting_up.port import StepState
 from vision.frame import Image
 
@@ -42,16 +42,16 @@ def camera(tmp_path: Path) -> str:
     return f"folder:{folder}"
 
 
-def no_maps(_: Talk) -> tuple[MakeMap, MakeMap]:
+def no_maps(_: PageDialogue) -> tuple[MakeMap, MakeMap]:
     raise AssertionError("nothing is mapped here")
 
 
 def page_in(folder: Path, kept: Progress | None = None, camera: str | None = None, **more: object) -> SetUpPage:
     said: list[str] = []
-    kit = Kit(folder, Eye(patience_s=0.1), date(2026, 5, 1), "a4", no_maps, said.append)
+    environment = SetUpEnvironment(folder, SharedCamera(patience_s=0.1), date(2026, 5, 1), "a4", no_maps, said.append)
     for name, value in more.items():
-        setattr(kit, name, value)
-    return SetUpPage(kit, kept, camera)
+        setattr(environment, name, value)
+    return SetUpPage(environment, kept, camera)
 
 
 def done_until(step: str, folder: Path, camera: str, **values: object) -> Progress:
@@ -132,12 +132,12 @@ def test_a_photo_of_the_set_up_must_be_the_cameras(tmp_path: Path, camera: str) 
 def test_lights_are_mapped_while_the_phone_is_asked(tmp_path: Path, camera: str) -> None:
     asked = threading.Event()
 
-    def makers(talk: Talk) -> tuple[MakeMap, MakeMap]:
+    def makers(dialogue: PageDialogue) -> tuple[MakeMap, MakeMap]:
         def lights(settings: Settings, path: Path) -> bool:
-            talk.console.print("Light 0: I am not sure.")
+            dialogue.console.print("Light 0: I am not sure.")
             asked.set()
-            answer = talk.ask("Which square is light 0 under?")
-            talk.console.print(f"a1 or {answer}")
+            answer = dialogue.ask("Which square is light 0 under?")
+            dialogue.console.print(f"a1 or {answer}")
             places = load("deblockle").places
             write_light_map(LightMap({place: (number,) for number, place in enumerate(places)}, lights=49), path)
             return answer == "a1"
@@ -171,10 +171,10 @@ def test_lights_are_mapped_while_the_phone_is_asked(tmp_path: Path, camera: str)
 def test_a_talk_that_nobody_answers_ends(tmp_path: Path, camera: str) -> None:
     ended: list[str] = []
 
-    def makers(talk: Talk) -> tuple[MakeMap, MakeMap]:
+    def makers(dialogue: PageDialogue) -> tuple[MakeMap, MakeMap]:
         def maps(settings: Settings, path: Path) -> bool:
             try:
-                talk.ask("Which?")
+                dialogue.ask("Which?")
             except EOFError:
                 ended.append("ended")
             return False

@@ -15,12 +15,12 @@ from hardware.lights.signals import Mood, Signal
 from referee.commands.queue import CommandQueue, Submitted
 from referee.session.feed import Snapshot
 from referee.session.table_port import SnapshotHub, TablePort
-from referee.web.access import Access, Door, Role, host_names_of
+from referee.web.access import Access, AccessPolicy, Role, host_names_of
 from referee.web.devices import PairedDevices
 from referee.web.server import create_app
 
 CODES = {Role.LOOK: "10000000", Role.PLAY: "20000000", Role.OWN: "30000000"}
-HOUSE = Door(host_names_of("tablepi"), CODES)
+HOUSE = AccessPolicy(host_names_of("tablepi"), CODES)
 HOST = "http://192.168.1.5:8000"
 
 
@@ -30,15 +30,15 @@ def port_of(name: str = "diaballik", **parts: Any) -> TablePort:
     return TablePort(load(name), commands=CommandQueue(time.monotonic), **parts)
 
 
-def access_of(door: Door | None = None, now_s: float = 0.0, devices: PairedDevices | None = None) -> Access:
-    """Who is let in; on this machine alone without a door."""
-    return Access(door or Door(owner="Ann"), b"k" * 32, lambda: now_s, lambda: 0.0, devices)
+def access_of(policy: AccessPolicy | None = None, now_s: float = 0.0, devices: PairedDevices | None = None) -> Access:
+    """Who is let in; on this machine alone without a policy."""
+    return Access(policy or AccessPolicy(owner="Ann"), b"k" * 32, lambda: now_s, lambda: 0.0, devices)
 
 
 def client_of(port: TablePort, access: Access | None = None, **settings: Any) -> TestClient:
-    """A browser on this machine, or with an open door one in the house."""
+    """A browser on this machine, or with an open policy one in the house."""
     chosen = access or access_of()
-    address = HOST if chosen.door.is_open else "http://127.0.0.1:8000"
+    address = HOST if chosen.policy.is_open else "http://127.0.0.1:8000"
     return TestClient(create_app(port, chosen), base_url=address, follow_redirects=False, **settings)
 
 

@@ -13,9 +13,9 @@ from referee.web.access import (
     PAIRING_FROM_ONE,
     SESSION_S,
     Access,
-    Door,
-    Rates,
-    Refill,
+    AccessPolicy,
+    RateLimit,
+    RateLimiter,
     Role,
     host_names_of,
     load_or_make_key,
@@ -105,9 +105,9 @@ def test_another_sites_page_may_not(route: Guarded, method: str) -> None:
 
 
 @every_route
-@pytest.mark.parametrize("door", [Door(), HOUSE], ids=["machine", "house"])
-def test_another_name_is_not_answered(route: Guarded, method: str, door: Door) -> None:
-    client = client_of(port_of(), access_of(door))
+@pytest.mark.parametrize("policy", [AccessPolicy(), HOUSE], ids=["machine", "house"])
+def test_another_name_is_not_answered(route: Guarded, method: str, policy: AccessPolicy) -> None:
+    client = client_of(port_of(), access_of(policy))
     strange = [
         "evil.example",
         "tablepi.evil.example:8000",
@@ -116,7 +116,7 @@ def test_another_name_is_not_answered(route: Guarded, method: str, door: Door) -
         "[::1",
         "127.0.0.1.evil.example",
     ]
-    for host in some(strange if door.is_open else [*strange, "192.168.1.5", "tablepi"]):
+    for host in some(strange if policy.is_open else [*strange, "192.168.1.5", "tablepi"]):
         assert client.request(method, path_of(route), headers={"Host": host}).status_code == 421
 
 
@@ -220,7 +220,7 @@ def test_more_commands_than_a_person_gives_are_refused() -> None:
 
 def test_a_rate_fills_up_again() -> None:
     now_s = [0.0]
-    rates = Rates(Refill(2, 0.5), lambda: now_s[0])
+    rates = RateLimiter(RateLimit(2, 0.5), lambda: now_s[0])
     assert [rates.take("a"), rates.take("a"), rates.take("a"), rates.take("b")] == [True, True, False, True]
     now_s[0] = 2.0
     assert [rates.take("a"), rates.take("a")] == [True, False]

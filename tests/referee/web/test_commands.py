@@ -19,8 +19,8 @@ from referee.commands.values import EnterTurn, Reply, TakeBack
 from referee.session import command_desk
 from referee.session.command_desk import MOST_WAITING
 from referee.session.table_port import TablePort
-from referee.web.access import Access, Door, Role, Session
-from referee.web.api import Desk
+from referee.web.access import Access, AccessPolicy, Role, Session
+from referee.web.api import PageServices
 from tests.effort import cases
 from tests.referee.web.page_table import access_of, port_of, snapshot_of, working
 
@@ -35,7 +35,7 @@ def unhurried() -> Access:
         now_s[0] += 100.0
         return now_s[0]
 
-    return Access(Door(), b"k" * 32, lambda: 0.0, later)
+    return Access(AccessPolicy(), b"k" * 32, lambda: 0.0, later)
 
 
 class Line:
@@ -86,7 +86,7 @@ GIVEN = st.lists(
 def test_commands_of_many_at_once_are_each_done_once(rounds: list[list[Any]]) -> None:
     port = port_of()
     line = Line(port)
-    desk = Desk.of(port, unhurried())
+    services = PageServices.of(port, unhurried())
     expected: Counter[tuple[str, str, str]] = Counter()
     known: set[tuple[str, str]] = set()
 
@@ -97,7 +97,7 @@ def test_commands_of_many_at_once_are_each_done_once(rounds: list[list[Any]]) ->
             for phone, message, request, looks in given_together:
                 more = {"request_id": request} if request else {}
                 more |= {"seen": seen} if looks else {}
-                messages.append(desk.carry_out(phone, {**message, **more}))
+                messages.append(services.carry_out(phone, {**message, **more}))
             replies = await asyncio.gather(*messages)
             for (phone, message, request, _), reply in zip(given_together, replies, strict=True):
                 is_again = bool(request) and (phone.id, request) in known
@@ -119,11 +119,11 @@ def test_commands_of_many_at_once_are_each_done_once(rounds: list[list[Any]]) ->
 def test_two_who_take_back_the_same_turn_take_one_back() -> None:
     port = port_of()
     line = Line(port)
-    desk = Desk.of(port, unhurried())
+    services = PageServices.of(port, unhurried())
     with working(port, line.work):
-        together(*(desk.carry_out(PHONES[0], {"command": "turn", "text": text}) for text in "abc"))
+        together(*(services.carry_out(PHONES[0], {"command": "turn", "text": text}) for text in "abc"))
         seen = line.number
-        replies = together(*(desk.carry_out(phone, {"command": "take back", "seen": seen}) for phone in PHONES))
+        replies = together(*(services.carry_out(phone, {"command": "take back", "seen": seen}) for phone in PHONES))
     assert line.turns == ["a", "b"]
     assert sorted(reply.refused for reply in replies) == [False, True, True]
     assert replies[-1].words == "The table has changed meanwhile. Look at it, then say it again."
@@ -132,11 +132,11 @@ def test_two_who_take_back_the_same_turn_take_one_back() -> None:
 def test_who_asks_again_gets_the_same_reply() -> None:
     port = port_of()
     line = Line(port)
-    desk = Desk.of(port, unhurried())
+    services = PageServices.of(port, unhurried())
     message = {"command": "turn", "text": "a", "request_id": "x1"}
     with working(port, line.work):
-        first, again = together(desk.carry_out(PHONES[0], message), desk.carry_out(PHONES[0], message))
-        other = together(desk.carry_out(PHONES[1], message))[0]
+        first, again = together(services.carry_out(PHONES[0], message), services.carry_out(PHONES[0], message))
+        other = together(services.carry_out(PHONES[1], message))[0]
     assert first == again
     assert (line.turns, other.refused) == (["a", "a"], False)
 
@@ -145,17 +145,17 @@ def test_a_command_without_an_answer_is_left_in_the_line(monkeypatch: pytest.Mon
     monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 0.0)
     port = port_of()
     line = Line(port)
-    desk = Desk.of(port, unhurried())
+    services = PageServices.of(port, unhurried())
     message = {"command": "turn", "text": "a", "request_id": "x1"}
 
     async def hurried() -> ReplyDocument:
         with pytest.raises(HTTPException) as refused:
-            await desk.carry_out(PHONES[0], message)
+            await services.carry_out(PHONES[0], message)
         assert refused.value.status_code == 504
         monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 15.0)
         for submitted in port.commands.take():
             line.work(submitted)
-        return await desk.carry_out(PHONES[0], message)
+        return await services.carry_out(PHONES[0], message)
 
     assert asyncio.run(hurried()).words == "Done."
     assert line.turns == ["a"]
@@ -163,11 +163,11 @@ def test_a_command_without_an_answer_is_left_in_the_line(monkeypatch: pytest.Mon
 
 def test_too_many_that_wait_are_refused_and_a_stop_answers_all() -> None:
     port = port_of()
-    desk = Desk.of(port, unhurried())
+    services = PageServices.of(port, unhurried())
 
     async def crowd() -> list[Any]:
         messages = [
-            asyncio.create_task(desk.carry_out(PHONES[0], {"command": "hint"})) for _ in range(MOST_WAITING + 1)
+            asyncio.create_task(services.carry_out(PHONES[0], {"command": "hint"})) for _ in range(MOST_WAITING + 1)
         ]
         await asyncio.wait(messages, return_when=asyncio.FIRST_COMPLETED)
         threading.Thread(target=port.commands.close).start()
@@ -182,8 +182,8 @@ def test_too_many_that_wait_are_refused_and_a_stop_answers_all() -> None:
 
 
 def test_a_device_that_may_look_gives_no_commands() -> None:
-    desk = Desk.of(port_of(), access_of())
+    services = PageServices.of(port_of(), access_of())
     for role, message in ((Role.LOOK, {"command": "hint"}), (Role.PLAY, {"command": "resume"})):
         with pytest.raises(HTTPException) as refused:
-            together(desk.carry_out(Session("x", role), message))
+            together(services.carry_out(Session("x", role), message))
         assert refused.value.status_code == 403

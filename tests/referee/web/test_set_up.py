@@ -77,7 +77,7 @@ class Told:
 
 def client_of(port: Told, access: Access | None = None) -> TestClient:
     chosen = access or access_of()
-    address = HOST if chosen.door.is_open else "http://127.0.0.1:8000"
+    address = HOST if chosen.policy.is_open else "http://127.0.0.1:8000"
     return TestClient(create_set_up(port, chosen), base_url=address, follow_redirects=False)
 
 

@@ -12,7 +12,7 @@ import pytest
 from engine.registry import load
 from simulator.faults.players import FaultyPlayers
 from simulator.play.actions import ActionKind, Arrangement, Slack
-from simulator.play.blockade import StackHandler, stack
+from simulator.play.blockade import StackHandler, as_stack
 from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
@@ -40,7 +40,7 @@ def played(game: Any, seed: int, turns: int) -> FaultyPlayers:
 
 def piles(standing: Arrangement) -> dict[str, list[tuple[str, str]]]:
     return {
-        place: [(one.size, one.colour) for one in stack(piece).pyramids]
+        place: [(one.size, one.colour) for one in as_stack(piece).pyramids]
         for place, piece in standing.items()
         if isinstance(piece, StackPose) and not place.startswith("beside")
     }
@@ -88,7 +88,7 @@ def test_players_without_a_tray_read_their_rolls_out() -> None:
 def test_the_set_up_is_the_rules_one_with_the_supply_beside_it(blockade: Any) -> None:
     players = played(blockade, 1, 0)
     assert piles(players.standing)["a1"] == [("L", "clear"), *[("M", "yellow")] * 5]
-    supply = [stack(piece).pyramids[0] for place, piece in players.standing.items() if place.startswith("beside")]
+    supply = [as_stack(piece).pyramids[0] for place, piece in players.standing.items() if place.startswith("beside")]
     assert sorted((one.size, one.colour) for one in supply) == sorted((size, "black") for size in "LMS" * 5)
 
 

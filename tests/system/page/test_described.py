@@ -17,7 +17,7 @@ from referee.journal import Journal
 from referee.session.execution import execute
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
-from referee.web.access import Access, Door
+from referee.web.access import Access, AccessPolicy
 from referee.web.server import create_app
 from tests.effort import cases
 from tests.referee.service_table import ScriptedReader, wall_clock
@@ -36,7 +36,9 @@ def described(tmp_path: Path) -> Iterator[tuple[Any, str]]:
     path = tmp_path / "journal.sqlite"
     port = port_of("deblockle", journal=path)
     times = iter(range(10**9))
-    access = Access(Door(frozenset({"testserver"}), owner="Ann"), b"k" * 32, lambda: 0.0, lambda: 100.0 * next(times))
+    access = Access(
+        AccessPolicy(frozenset({"testserver"}), owner="Ann"), b"k" * 32, lambda: 0.0, lambda: 100.0 * next(times)
+    )
     with Journal.open(path, wall_clock=wall_clock, connect=_from_any_thread) as journal:
         service: Service[Any, Any] = Service(
             load("deblockle"), ScriptedReader(), journal, port.snapshots, ServiceSettings(), lambda said: None

@@ -13,10 +13,10 @@ from typing import Any
 import cv2
 import pytest
 
-from referee.setup.eye import Eye
 from referee.setup.new_table import PICTURES_FOLDER
-from referee.setup.page import Kit, SetUpPage
+from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.progress import Progress
+from referee.setup.shared_camera import SharedCamera
 from referee.web.access import Role
 from referee.web.languages import translations
 from referee.web.ports import PageOptions
@@ -56,10 +56,10 @@ def page_in(folder: Path, camera: Camera | None = None, kept: Progress | None = 
     def nobody_maps(_: object) -> Any:
         raise AssertionError("there is nothing to map")
 
-    with closing(Eye(patience_s=1.0)) as eye:
-        kit = Kit(folder, eye, DAY, "a4", nobody_maps, lambda words: None)
+    with closing(SharedCamera(patience_s=1.0)) as shared_camera:
+        environment = SetUpEnvironment(folder, shared_camera, DAY, "a4", nobody_maps, lambda words: None)
         source = None if camera is None else f"folder:{camera.folder}"
-        setting_up = SetUpPage(kit, kept, source)
+        setting_up = SetUpPage(environment, kept, source)
         make = lambda access: create_set_up(setting_up, access)  # noqa: E731
         options = PageOptions(owner="Ann")
         with open_site(make, options, print, key=None, roles=(Role.OWN,)) as page, closing(setting_up):

@@ -19,7 +19,7 @@ Kind = TypeVar("Kind")
 _START_MS = 10_000.0
 
 
-class Talk:
+class PageDialogue:
     """A session, from HELLO to WELCOME on. ``heard`` has what the board told, each with the chip's milliseconds."""
 
     def __init__(self, pico: EmulatedPico, seed: int) -> None:

@@ -14,7 +14,7 @@ from firmware_bridge.protocol.messages import ButtonAction, FaultReport, Leave
 from tests.system.rp2040.conftest import around
 from tests.system.rp2040.edges import MS
 from tests.system.rp2040.strip import frames
-from tests.system.rp2040.talk import Talk
+from tests.system.rp2040.talk import PageDialogue
 
 if TYPE_CHECKING:
     from tests.system.rp2040.emulated_pico import EmulatedPico
@@ -61,14 +61,14 @@ def test_the_connection_links_shows_lights_and_hears_a_press(plugged: PluggedPic
 
 
 def test_it_leaves_for_its_prompt_and_a_watchdog_that_is_not_fed_brings_it_back(pico: EmulatedPico) -> None:
-    talk = Talk(pico, 6)
+    talk = PageDialogue(pico, 6)
     talk.link.send(Leave())
     assert talk.pico.run_until(lambda: talk.run_until(lambda: pico.starts == 2, 2000), 5000)
     pico.run_for(300)
     pico.write(b"\r\x03\r\x01" + AT_THE_PROMPT + b"\x04")
     assert pico.run_until(lambda: pico.starts == 3, 5000)
     assert f"OK{SOFTWARE}\r\n".encode() in pico.read()
-    talk = Talk(pico, 7)
+    talk = PageDialogue(pico, 7)
     assert talk.link.welcome is not None
     assert talk.link.welcome.reset_cause == WATCHDOG
     assert "watchdog" in talk.next(FaultReport).text

@@ -72,7 +72,7 @@ def pictures_of(game: str) -> Pictures:
     return Pictures(taken(()), taken(still[0].pieces), taken(still[-1].pieces), roll, setting.camera, setting.layout)
 
 
-class Eye:
+class SharedCamera:
     """A camera that shows what it was last told to."""
 
     def __init__(self, image: Image) -> None:
@@ -88,7 +88,7 @@ class Eye:
 def test_every_game_gets_from_a_bare_table_to_a_turn(name: str, tmp_path: Path) -> None:
     pictures = pictures_of(name)
     save_calibration(tmp_path / "lens.json", Calibration(pictures.camera, (), 1.0, ()), made_on=TODAY)
-    eye = Eye(pictures.bare)
+    eye = SharedCamera(pictures.bare)
     table = NewTable(registry.load(name), tmp_path, eye.look, TODAY)
     answers = {"camera": "virtual", "players": "2", "print": "100.2", "calibration": "lens.json", "turn": pictures.roll}
     if table.has_board:

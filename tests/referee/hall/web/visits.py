@@ -39,7 +39,7 @@ class Visit:
         self.looks = 0
         chosen = access or access_of()
         desk = HallDesk(self.hall, self.director, chosen, self.send_now, lambda: True, self.clock.utc)
-        address = HOST if chosen.door.is_open else "http://127.0.0.1:8000"
+        address = HOST if chosen.policy.is_open else "http://127.0.0.1:8000"
         self.app = create_hall(desk)
         self.client = TestClient(self.app, base_url=address, follow_redirects=False)
 

@@ -16,7 +16,7 @@ _MOST_LINES = 200
 _WIDTH = 200
 
 
-class Talk:
+class PageDialogue:
     """A dialogue in which one thread writes and asks while others read and answer. It writes to ``console``."""
 
     def __init__(self) -> None:

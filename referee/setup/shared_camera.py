@@ -26,7 +26,7 @@ def is_live(source: str) -> bool:
     return source.startswith(_LIVE) and not Path(source).is_dir()
 
 
-class Eye:
+class SharedCamera:
     """Takes pictures for any thread, one call at a time. ``patience_s`` is the longest wait for one picture."""
 
     def __init__(
