@@ -115,7 +115,7 @@ def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Genera
     for number, (place, stack) in enumerate(zip(places, stacks, strict=True)):
         height = board.height_mm + pieces.tip_mm(stack.size, max(0, stack.pieces + int(steps[number])))
         tips[number] = crops.at_height(place, crops.pixels(place, stack.tip_mm[None])[0], height)
-        angle = stack.turned - crops.bearing(place) + rng.normal(0, TURN_SPREAD)
+        angle = stack.angle_rad - crops.bearing(place) + rng.normal(0, TURN_SPREAD)
         turned[number] = angle - round(angle / (math.pi / 2)) * math.pi / 2
     tips[:, :2] += rng.normal(0, TIP_SPREAD_MM, (len(places), 2))
     kinds = np.array([kind_of(stack.size, stack.pieces) for stack in stacks], dtype=np.int64)

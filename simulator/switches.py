@@ -45,7 +45,7 @@ class SwitchFaults:
             raise ValueError(f"{', '.join(twice)}: both stuck and dead; expected one of the two")
 
 
-def drawn_switch_faults(layout: TableLayout, rng: np.random.Generator, game_s: float) -> SwitchFaults:
+def draw_switch_faults(layout: TableLayout, rng: np.random.Generator, game_s: float) -> SwitchFaults:
     """Draw the faults of a bad board in one game of about ``game_s`` seconds.
 
     Half of the boards have a stuck or a dead switch from some moment on; the cable is disconnected once or twice.

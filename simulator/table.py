@@ -157,7 +157,7 @@ class VirtualTable(PlayedTable):
         """Render pictures for enrolment: every top of blocks, the set-up of other pieces."""
         if isinstance(self._setting.layout.board.pieces, BlockPieces):
             return self.enrolment_images()
-        standing = self._played.put_out_again(np.random.default_rng([self.seed, 21]))
+        standing = self._played.set_up_again(np.random.default_rng([self.seed, 21]))
         return (set_up_image(self._setting, standing, self.seed),)
 
     def charuco_views(self, count: int) -> tuple[Image, ...]:

@@ -10,7 +10,7 @@ import click
 from common.phrases import counted
 from referee.cli.context import CommandContext, output, print_table, progress_output, say, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
-from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, Number, WholeNumber, checked_options, rule_option
+from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, Number, WholeNumber, parse_options, rule_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -260,7 +260,7 @@ def game_sheets(
     settings = context.configuration({"table.layout": layout}).settings
     own = settings.game.name == game.name
     count = [] if players is None else [f"players={players}"]
-    given = (settings.game.options if own else {}) | checked_options(game, (*options, *count))
+    given = (settings.game.options if own else {}) | parse_options(game, (*options, *count))
     table = with_rules(layout_for(game.name, settings.table.layout if own or layout else None), game, given)
     pages = plan_sheets(game.title, game.printed_sheet(given), table, paper)
     write_pdf(pages, out, title=f"{game.title} sheets")

@@ -56,7 +56,7 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
     from firmware_bridge.install.installation import KEPT_MAIN_FILE, install
     from firmware_bridge.install.manifest import version_text
 
-    wanted, pin_map = _selected_board(context, port, pins)
+    wanted, pin_map = _select_board(context, port, pins)
     with _progress() as progress:
         done = install(wanted, _firmware(), pin_map, _install_environment(), progress)
     version = version_text(done.version)
@@ -95,7 +95,7 @@ def check(context: CommandContext, port: str | None, pins: Path | None, quick: b
 
     from firmware_bridge.install.check import check
 
-    wanted, pin_map = _selected_board(context, port, pins)
+    wanted, pin_map = _select_board(context, port, pins)
     with _progress() as progress:
         checked = check(wanted, _firmware(), pin_map, _install_environment(), progress, quick=quick)
     console = output()
@@ -136,7 +136,7 @@ def pins(file: Path | None, example: bool, board: str) -> None:
     )
 
 
-def _selected_board(context: CommandContext, port: str | None, pins: Path | None) -> tuple[WantedBoard, PinMap | None]:
+def _select_board(context: CommandContext, port: str | None, pins: Path | None) -> tuple[WantedBoard, PinMap | None]:
     """Return the board and the pin map given by the options and the settings."""
     from firmware_bridge.pin_maps.file import read_pin_map
     from firmware_bridge.ports.selection import WantedBoard

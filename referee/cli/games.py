@@ -13,7 +13,7 @@ import click
 from engine.errors import EngineError
 from referee.cli.context import progress_output, say
 from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, WholeNumber, checked_options, rule_option
+from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, WholeNumber, parse_options, rule_option
 
 if TYPE_CHECKING:
     from engine.api import Game, SheetFile
@@ -40,7 +40,7 @@ def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None
     from engine import registry
 
     game = registry.load(game_name)
-    given = checked_options(game, options)
+    given = parse_options(game, options)
     for line in by_ids(game) if by_id else rule_lines(game, given):
         click.echo(line)
 
@@ -213,7 +213,7 @@ def perft_command(
     from engine.perft import perft, start_of_count
 
     game = registry.load(game_name)
-    given = checked_options(game, options)
+    given = parse_options(game, options)
     if position is not None and given:
         raise click.UsageError("a position carries its own options; give --position or --option, not both.")
     state = game.rules.new(given) if position is None else game.notation.parse_state(position)

@@ -243,7 +243,7 @@ def read_pairs(options: Sequence[str], example: str = "side_by_side=false") -> d
     return pairs
 
 
-def checked_options(game: Game[Any, Any], options: Sequence[str]) -> dict[str, OptionValue]:
+def parse_options(game: Game[Any, Any], options: Sequence[str]) -> dict[str, OptionValue]:
     """Parse ``name=value`` texts as a game's options and return only those given; raises OptionError."""
     from engine.options import read_options
     from referee.settings.conversions import with_sheet_file

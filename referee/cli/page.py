@@ -126,7 +126,7 @@ def devices_command(
     if device is None:
         _list(devices)
         return
-    chosen = _chosen(devices, device)
+    chosen = _find_device(devices, device)
     devices.change(chosen.id, Role.NOBODY if may is None else Role[may.upper()])
     name = chosen.name or f"Device {device}"
     click.echo(f"{name} is no longer paired." if may is None else f"{name} may {may} from now on.")
@@ -147,7 +147,7 @@ def _list(devices: PairedDevices) -> None:
     print_table(output(), table)
 
 
-def _chosen(devices: PairedDevices, text: str) -> Device:
+def _find_device(devices: PairedDevices, text: str) -> Device:
     """Return the device with a number or a name; raises BadParameter if there is none, or more than one."""
     listed = devices.all()
     if text.isascii() and text.isdigit() and 1 <= int(text) <= len(listed):

@@ -84,7 +84,7 @@ def setup_command(
     if kept is None:
         if (folder / FILE_NAME).is_file():
             click.confirm(f"{folder / FILE_NAME} is there already. Write it anew?", abort=True)
-        kept = None if options and not game_name else Progress(folder, game_name or _picked_game())
+        kept = None if options and not game_name else Progress(folder, game_name or _pick_game())
     if options is not None:
         return _on_page(kept, folder, paper, camera, options, page_key(context.environment, folder))
     assert kept is not None
@@ -92,7 +92,7 @@ def setup_command(
     with closing(SharedCamera(counted=_progress)) as shared_camera:
         table = NewTable(game, folder, shared_camera.look, utc_now().date(), paper, dict(kept.values))
         table.make_light_map = partial(_map_lights, shared_camera, console=output(), ask=input)
-        table.make_sensor_map = partial(_map_switches, console=output(), typed=_typed_until)
+        table.make_sensor_map = partial(_map_switches, console=output(), typed=_read_lines_until)
         is_whole = _walk(SetUpRun(steps_of(game), table, kept), camera)
     if not is_whole:
         say("`./run setup` goes on here.")
@@ -113,7 +113,7 @@ def page_key(environment: Mapping[str, str], folder: Path) -> Path:
         settings = load(None, environment=environment, folder=folder).settings
     except ConfigError:
         # The set-up will replace the file.
-        settings = Settings().placed({}, folder, environment)
+        settings = Settings().with_absolute_paths({}, folder, environment)
     settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
     return key_path(settings.journal.path)
 
@@ -161,7 +161,7 @@ def _on_page(
             return OK if setting_up.is_over else CHECK_FAILED
 
 
-def _picked_game() -> str:
+def _pick_game() -> str:
     from engine import registry
 
     names = registry.games()
@@ -211,7 +211,7 @@ def _map_switches(
         over.set()
 
 
-def _typed_until(over: threading.Event) -> Iterator[str]:
+def _read_lines_until(over: threading.Event) -> Iterator[str]:
     """Yield lines as they are typed, until ``over`` is set. Later lines are left for the next question."""
     while not over.is_set():
         ready, _, _ = select.select([sys.stdin], [], [], _LISTEN_S)

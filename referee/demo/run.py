@@ -106,13 +106,13 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, at most {options.turns} turns.")
     now, remarks = VirtualClock(), _RemarkPrinter(console.print)
-    on = _Table(game, table, truth, grid_of_table(table.setting.layout))
+    demo = _Demo(game, table, truth, grid_of_table(table.setting.layout))
     with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, remarks.say)
-        inputs = _open_inputs(options, on, console, remarks, stack)
+        inputs = _open_inputs(options, demo, console, remarks, stack)
         panel = stack.enter_context(Panel(inputs.sources, now.read, remarks.say, remarks.say))
         commands = stack.enter_context(CommandQueue(now.read))
-        screen = _live_screen(options, on, inputs, console)
+        screen = _open_live_screen(options, demo, inputs, console)
         report = Report(screen or PrintedLines(console))
         remarks.hear = report.remark
         stack.enter_context(open_command_socket(path, commands, remarks.say))
@@ -135,18 +135,20 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         )
         overlay = Overlay(table.calibration(), table.setting.layout, reading=lambda: service.reading)
         may_hint = options.hints.strength != "none"
-        house = options.maintenance and options.maintenance(lambda: list(report.lines), path)
-        port = TablePort(game, snapshots, commands, path, newest, overlay, hints_allowed=may_hint, maintenance=house)
+        maintenance = options.maintenance and options.maintenance(lambda: list(report.lines), path)
+        port = TablePort(
+            game, snapshots, commands, path, newest, overlay, hints_allowed=may_hint, maintenance=maintenance
+        )
         stack.enter_context(publish(port, options.page, options.mqtt, console, screen, report.remark))
-        with closing(_FrameSubscribers(options, on, inputs, service, report, commands)) as looking_on:
+        with closing(_FrameSubscribers(options, demo, inputs, service, report, commands)) as frame_subscribers:
 
             def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
                 newest.frame = frame or newest.frame
-                looking_on.hear(frame, verdicts)
+                frame_subscribers.hear(frame, verdicts)
 
-            ports = LoopPorts(time.sleep, commands, partial(_presses, table, inputs.board, commands), hear)
+            ports = LoopPorts(time.sleep, commands, partial(_take_presses, table, inputs.board, commands), hear)
             frames = ClockedCamera(table, now, lambda: _set_switches(inputs.board, truth, panel))
-            is_whole = _play(service, frames, ports, _typed(options.keys, screen), screen)
+            is_whole = _play(service, frames, ports, _typed_lines(options.keys, screen), screen)
         if is_whole:
             report.close()
         events = journal.events(service.game_number)
@@ -156,7 +158,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         if not is_whole:
             console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
             return 0
-        score = score_game(game, truth, looking_on.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
+        score = score_game(game, truth, frame_subscribers.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
         _print_score(score, inputs.closing_sentences, console)
         if options.page is not None:
             console.print("The page goes on showing this game. Ctrl-C ends it.", soft_wrap=True)
@@ -199,11 +201,11 @@ def _play(
     return True
 
 
-def _live_screen(options: DemoOptions, on: _Table, inputs: _ServiceInputs, console: Console) -> LiveScreen | None:
+def _open_live_screen(options: DemoOptions, demo: _Demo, inputs: _ServiceInputs, console: Console) -> LiveScreen | None:
     """Return the live screen, if the terminal is large enough."""
     if options.lights == "none" or not fits_live(console):
         return None
-    return LiveScreen(on.game, console, keys="h gives a hint" if options.keys else "", seen=inputs.seen, rings=_RINGS)
+    return LiveScreen(demo.game, console, keys="h gives a hint" if options.keys else "", seen=inputs.seen, rings=_RINGS)
 
 
 class _FrameSubscribers:
@@ -212,43 +214,43 @@ class _FrameSubscribers:
     def __init__(
         self,
         options: DemoOptions,
-        on: _Table,
+        demo: _Demo,
         inputs: _ServiceInputs,
         service: Service[Any, Any],
         report: Report,
         commands: CommandQueue,
     ) -> None:
         self.verdicts: list[Verdict] = []
-        self._on, self._inputs, self._service, self._report = on, inputs, service, report
+        self._demo, self._inputs, self._service, self._report = demo, inputs, service, report
         self._pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
         self._pace = Pace(None if options.fast else time.sleep, time.monotonic)
         tells_set_up = options.inputs == Inputs.SENSORS
         # in games with stacks (and dice) the tops alone don't identify every turn
-        self._answers = tells_set_up or on.game.dice is not None
-        self._onlooker = AnsweringPerson(commands.submit, on.truth, report.remark, tells_set_up=tells_set_up)
+        self._answers = tells_set_up or demo.game.dice is not None
+        self._person = AnsweringPerson(commands.submit, demo.truth, report.remark, tells_set_up=tells_set_up)
 
     def hear(self, frame: Frame | None, verdicts: list[Verdict]) -> None:
         """Process a frame and its verdicts."""
         self.verdicts.extend(verdicts)
         self._report.tell(frame)
         if self._answers:
-            self._onlooker.answer(verdicts)
+            self._person.answer(verdicts)
         if frame is not None:
-            self._pictures.add(lambda: self._drawn(frame), verdicts)
+            self._pictures.add(lambda: self._draw(frame), verdicts)
             self._pace.keep(frame.time_s)
 
     def close(self) -> None:
         """Finish the film."""
         self._pictures.close()
 
-    def _drawn(self, frame: Frame) -> Image:
+    def _draw(self, frame: Frame) -> Image:
         states = self._service.belief
-        believed = self._on.game.table.appearance(states[0]) if states else {}
+        believed = self._demo.game.table.appearance(states[0]) if states else {}
         signal = self._inputs.seen() or looking_signal()
-        return beside_camera(frame.image, believed, self._on.grid, signal, goals=self._on.game.goals)
+        return beside_camera(frame.image, believed, self._demo.grid, signal, goals=self._demo.game.goals)
 
 
-def _typed(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractContextManager[Iterable[str]]:
+def _typed_lines(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractContextManager[Iterable[str]]:
     """Yield the lines that a person types. A live screen shows them itself, so that no echo disturbs the board."""
     if screen is not None and isinstance(keys, TextIOWrapper):
         return unechoed_lines(keys, screen.show_typed)
@@ -256,7 +258,7 @@ def _typed(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractCon
 
 
 @dataclass(frozen=True)
-class _Table:
+class _Demo:
     """The virtual table and the game played on it."""
 
     game: Game[Any, Any]
@@ -286,29 +288,29 @@ class _ServiceInputs:
 
 
 def _open_inputs(
-    options: DemoOptions, on: _Table, console: Console, remarks: _RemarkPrinter, stack: ExitStack
+    options: DemoOptions, demo: _Demo, console: Console, remarks: _RemarkPrinter, stack: ExitStack
 ) -> _ServiceInputs:
-    tap = _SignalTap(on.table)
+    tap = _SignalTap(demo.table)
     players = [DriverSource("players", lambda: tap)]
     board: DemoController | None = None
     if options.needs_board:
         console.print("Plugging in a virtual microcontroller …")
         lit = options.lights == "pico"
         board = stack.enter_context(
-            demo_controller(on.grid, options.link_faults, options.seed, lights=lit, say=remarks.say)
+            demo_controller(demo.grid, options.link_faults, options.seed, lights=lit, say=remarks.say)
         )
-    reader = _reader(options, on, board, console)
+    reader = _compose_reader(options, demo, board, console)
     if board is not None and options.lights == "pico":
         return _ServiceInputs(reader, board.driver_sources(tap.hear), board.seen, board)
     return _ServiceInputs(reader, players, lambda: tap.signal, board)
 
 
-def _reader(options: DemoOptions, on: _Table, board: DemoController | None, console: Console) -> Reader:
+def _compose_reader(options: DemoOptions, demo: _Demo, board: DemoController | None, console: Console) -> Reader:
     if options.inputs == Inputs.SENSORS:
-        return compose_reader(on.game, None, board)
-    if on.game.printed_sheet is None:
+        return compose_reader(demo.game, None, board)
+    if demo.game.printed_sheet is None:
         console.print("Learning the pieces from pictures …")
-    return compose_reader(on.game, enrolled_reader(on.table), board if options.inputs == Inputs.BOTH else None)
+    return compose_reader(demo.game, enrolled_reader(demo.table), board if options.inputs == Inputs.BOTH else None)
 
 
 def _set_switches(board: DemoController | None, truth: TruthLog, panel: Panel) -> None:
@@ -318,7 +320,7 @@ def _set_switches(board: DemoController | None, truth: TruthLog, panel: Panel) -
     panel.tick()
 
 
-def _presses(table: VirtualTable, board: DemoController | None, commands: CommandQueue) -> list[ButtonRole]:
+def _take_presses(table: VirtualTable, board: DemoController | None, commands: CommandQueue) -> list[ButtonRole]:
     """Enter the virtual players' rolls and button presses, by the board's button if there is one."""
     for roll in table.take_rolls():
         commands.submit(EnterRoll(",".join(roll.faces), "player"))

@@ -90,7 +90,7 @@ class Opponent:
         for answer in answers:
             if answer.number == self._number:
                 if answer.advice is None:
-                    return self._refused(answer.refused)
+                    return self._refusal(answer.refused)
                 # Forget the question, so that it is asked again after a take-back.
                 self._asked = ""
                 return self._make_request(states[0], answer.advice)
@@ -101,7 +101,7 @@ class Opponent:
         settings = self._settings
         return Question(self._number, self._game.name, position, settings.strength, settings.seconds, earlier)
 
-    def _refused(self, why: str) -> OpponentRequest:
+    def _refusal(self, why: str) -> OpponentRequest:
         return OpponentRequest(f"{capitalized(self.player)} finds no turn: {why.rstrip('.')}.")
 
     def close(self) -> None:
@@ -127,7 +127,7 @@ class Opponent:
         try:
             turn = self._game.notation.parse_turn(state, advice.turn, self.player)
         except EngineError as error:
-            return self._refused(str(error))
+            return self._refusal(str(error))
         do = "write" if self._game.printed_sheet is not None else "move"
         words = f"{self._game.notation.describe(turn)} Please {do} it for {self.player}."
         data: dict[str, JsonValue] = {

@@ -142,7 +142,7 @@ class HintRequests:
         before, state, strength = last_hint_given(events), belief[0], self._settings.strength
         if before is not None:
             try:
-                return self._next_of(before, state, by, (respond,), time_s)
+                return self._next_stage_of(before, state, by, (respond,), time_s)
             except EngineError:
                 # The table is better known now and the turn is illegal, so work out a new hint.
                 pass
@@ -181,7 +181,7 @@ class HintRequests:
         for answer in answers:
             if answer.number == pending.number:
                 self._pending = None
-                said.append(self._answered(pending, answer, belief[0], events(), time_s))
+                said.append(self._respond_with(pending, answer, belief[0], events(), time_s))
         return said
 
     def close(self) -> None:
@@ -200,7 +200,7 @@ class HintRequests:
         why = refusal_reason(self._game, belief) or ("correct the lit squares first" if fault else "")
         return f"No hint: {why}." if why else ""
 
-    def _answered(
+    def _respond_with(
         self, pending: _Pending, answer: Answer, state: Any, events: Sequence[tuple[int, Event]], time_s: float | None
     ) -> HintResponse:
         waiting, strength = tuple(pending.waiting), self._settings.strength
@@ -213,7 +213,7 @@ class HintRequests:
             return HintResponse(f"No hint: {error}.", waiting=waiting, refused=True)
         return _message_of(event, waiting)
 
-    def _next_of(
+    def _next_stage_of(
         self, before: Event, state: Any, by: str, waiting: tuple[Respond, ...], time_s: float | None
     ) -> HintResponse:
         """Return the next stage of a hint, or repeat the whole hint."""

@@ -91,12 +91,12 @@ def board_text(board: DrawnBoard, *, width: int, ascii_only: bool, roomy: bool =
     drawing = _Drawing(board, ascii_only)
     sheets = sheets_of((*board.appearance, *(place for place in board.squares if place not in board.appearance)))
     if len(sheets) == 1:
-        return _joined(drawing.large(next(iter(sheets.values())), roomy=roomy))
+        return _join_lines(drawing.large(next(iter(sheets.values())), roomy=roomy))
     lit = next((light.place.rpartition(".")[0] for light in board.lights), "")
     own = next(name for name in (lit, first, next(iter(sheets))) if name in sheets)
     blocks = [[Text(own, style="bold"), *drawing.large(sheets[own])]]
     blocks += [[Text(name), *drawing.small(grid)] for name, grid in sheets.items() if name != own]
-    return _joined(_beside(blocks, width))
+    return _join_lines(_put_side_by_side(blocks, width))
 
 
 def draws_ascii(console: Console) -> bool:
@@ -141,7 +141,7 @@ def legend(board: DrawnBoard, *, width: int, ascii_only: bool) -> Text:
 
 def light_style(role: LightRole) -> Style:
     """Return the style of a light's role: black or white on its colour, whichever is more readable."""
-    return _on(ROLE_STYLES[role].colour.value)
+    return _text_colour_on(ROLE_STYLES[role].colour.value)
 
 
 def written(piece: Look, *, ascii_only: bool = True) -> str:
@@ -241,7 +241,7 @@ class _Drawing:
             return Style(color=_GOAL_INK if is_goal else _FAINT, bgcolor=shade, bold=is_goal)
         if piece.colour in _PRINTED_INK:
             return Style(color=_INK, bgcolor=shade, bold=True)
-        return _on(COLOURS.get(piece.colour, GREY)) + Style(bold=True)
+        return _text_colour_on(COLOURS.get(piece.colour, GREY)) + Style(bold=True)
 
 
 def sheets_of(places: Iterable[Place]) -> dict[str, PlaceGrid]:
@@ -272,7 +272,7 @@ def square_of(place: Place) -> str:
     return place.rpartition(".")[2]
 
 
-def _beside(blocks: Sequence[Sequence[Text]], width: int) -> Iterator[Text]:
+def _put_side_by_side(blocks: Sequence[Sequence[Text]], width: int) -> Iterator[Text]:
     """Put blocks of lines beside each other as far as they fit, and the rest below."""
     left = list(blocks)
     while left:
@@ -295,11 +295,11 @@ def _width(block: Sequence[Text]) -> int:
     return max(cell_len(line.plain) for line in block)
 
 
-def _joined(lines: Iterable[Text]) -> Text:
+def _join_lines(lines: Iterable[Text]) -> Text:
     return Text("\n", no_wrap=True).join(lines)
 
 
-def _on(colour: RGB) -> Style:
+def _text_colour_on(colour: RGB) -> Style:
     """Return a text colour that is readable on a colour."""
     red, green, blue = colour
     ink = "rgb(0,0,0)" if 0.299 * red + 0.587 * green + 0.114 * blue > 110 else "rgb(255,255,255)"

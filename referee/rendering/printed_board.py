@@ -50,7 +50,7 @@ def plan_board(layout: TableLayout, title: str, paper: str) -> tuple[Page, ...]:
 
     The paper is used upright or sideways, whichever needs fewer pages. Raises PrintError for an unknown paper.
     """
-    drawing = _drawn(layout)
+    drawing = _draw_layout(layout)
     left = min(x for x, _ in drawing.points) - _RIM_MM
     top = max(y for _, y in drawing.points) + _RIM_MM
     width = max(x for x, _ in drawing.points) + _RIM_MM - left
@@ -74,7 +74,7 @@ def plan_board(layout: TableLayout, title: str, paper: str) -> tuple[Page, ...]:
     return tuple(pages)
 
 
-def _drawn(layout: TableLayout) -> _Drawing:
+def _draw_layout(layout: TableLayout) -> _Drawing:
     drawing = _Drawing()
     markers = layout.markers
     for marker_id, (x, y) in markers.centres_mm.items():

@@ -168,7 +168,7 @@ class SensorHealth:
             raise CorrectionError(f"no sensor is taken out, so there is none to put back under {place}")
         if place not in self.out:
             raise CorrectionError(f"no sensor under {place} is taken out; taken out: {listed(sorted(self.out))}")
-        self._records[place] = self._new(place)
+        self._records[place] = self._new_record(place)
         return f"The sensor under {place} is used again."
 
     def as_data(self) -> dict[str, Any]:
@@ -189,16 +189,16 @@ class SensorHealth:
                 raise ValueError(f"what was kept of the sensor under {place} can't be read: {wrong}") from error
         self._records = records
 
-    def _new(self, place: Place) -> SensorRecord:
+    def _new_record(self, place: Place) -> SensorRecord:
         none = Suspicion(math.log(self.health.prior_odds))
         return SensorRecord(place, none, none)
 
     def _update_record(self, place: Place, said: bool, truth: bool, weight: float, *, change: bool) -> list[str]:
-        record = self._records.get(place) or self._new(place)
+        record = self._records.get(place) or self._new_record(place)
         self._records[place] = record = replace(
             record,
-            stuck_closed=self._updated_suspicion(record.stuck_closed, said, truth, weight, stuck=True, change=change),
-            stuck_open=self._updated_suspicion(record.stuck_open, said, truth, weight, stuck=False, change=change),
+            stuck_closed=self._update_suspicion(record.stuck_closed, said, truth, weight, stuck=True, change=change),
+            stuck_open=self._update_suspicion(record.stuck_open, said, truth, weight, stuck=False, change=change),
             agreed=(record.agreed + change) if said == truth else 0,
         )
         if record.out is not None:
@@ -212,7 +212,7 @@ class SensorHealth:
             return self._disable(place, SensorFault.STUCK_OPEN, why)
         return []
 
-    def _updated_suspicion(
+    def _update_suspicion(
         self, known: Suspicion, said: bool, truth: bool, weight: float, *, stuck: bool, change: bool
     ) -> Suspicion:
         rate_closed = 1 - self.settings.false_open if truth else self.settings.false_closed
@@ -228,7 +228,7 @@ class SensorHealth:
         return Suspicion(known.log_odds + gain * weight, known.turns + change, known.tables + 1)
 
     def _disable(self, place: Place, fault: SensorFault, why: str) -> list[str]:
-        record = self._records.get(place) or self._new(place)
+        record = self._records.get(place) or self._new_record(place)
         if record.out is not None:
             return []
         self._records[place] = replace(record, out=fault, why=why, agreed=0)
@@ -237,7 +237,7 @@ class SensorHealth:
     def _reenable_if_reliable(self, record: SensorRecord) -> list[str]:
         if record.agreed < self.health.agreements:
             return []
-        self._records[record.place] = self._new(record.place)
+        self._records[record.place] = self._new_record(record.place)
         times = _number(self.health.agreements)
         return [f"The sensor under {record.place} was right through {times} changes; it is used again."]
 

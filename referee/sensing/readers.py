@@ -56,15 +56,17 @@ class SensorWatch:
         sensed = self._source.latest(now_s)
         self._heard_s = None if sensed is None else sensed.time_s
         if sensed is not None:
-            self._notices += self._health.listen(self._noticed(sensed, now_s), sensed.doubtful, now_s)
+            self._notices += self._health.listen(self._add_changes(sensed, now_s), sensed.doubtful, now_s)
         notices, self._notices = tuple(self._notices), []
         if sensed is None or now_s - sensed.time_s > self._settings.stale_s:
             return SensorEvidence(notices=notices)
-        ignored = self._ignored(sensed)
+        ignored = self._ignored_places(sensed)
         trusted = {place: closed for place, closed in sensed.occupied.items() if place not in ignored}
         probabilities = {place: self._settings.probability_occupied(closed) for place, closed in trusted.items()}
         changes = tuple(change for change in self._changes if change.place in trusted)
-        return SensorEvidence(probabilities, changes, self._busy(changes, now_s), notices, fading=not self._is_heard)
+        return SensorEvidence(
+            probabilities, changes, self._movement(changes, now_s), notices, fading=not self._is_heard
+        )
 
     def believed(self, appearance: Appearance) -> None:
         """Compare the sensors with an accepted table; the resulting notices come with the next evidence."""
@@ -77,10 +79,10 @@ class SensorWatch:
     def _is_heard(self) -> bool:
         return self._heard_s is not None and self._now_s - self._heard_s <= self._settings.fading_s
 
-    def _ignored(self, sensed: SensorSnapshot) -> frozenset[Place]:
+    def _ignored_places(self, sensed: SensorSnapshot) -> frozenset[Place]:
         return sensed.doubtful | self._health.out
 
-    def _noticed(self, sensed: SensorSnapshot, now_s: float) -> tuple[PlaceChange, ...]:
+    def _add_changes(self, sensed: SensorSnapshot, now_s: float) -> tuple[PlaceChange, ...]:
         """Add the new changes. A lost change still shows in ``occupied``, and is dated now."""
         noticed = [change for change in sensed.changes if change.place in sensed.occupied]
         named = {change.place for change in noticed}
@@ -96,7 +98,7 @@ class SensorWatch:
         self._changes.extend(noticed)
         return tuple(noticed)
 
-    def _busy(self, changes: tuple[PlaceChange, ...], now_s: float) -> Hindrance | None:
+    def _movement(self, changes: tuple[PlaceChange, ...], now_s: float) -> Hindrance | None:
         if not changes:
             return None
         last = changes[-1]
@@ -145,7 +147,7 @@ class FusedReader:
         blocked = blocking_hindrance(reading)
         if blocked is None:
             self._blind_since_s, self._has_seen = None, True
-            return replace(reading, places=self._fused(reading, evidence))
+            return replace(reading, places=self._fuse(reading, evidence))
         if blocked.kind == HindranceKind.HAND:
             self._blind_since_s = None
             return reading
@@ -155,7 +157,7 @@ class FusedReader:
         if patient or not (self._has_seen and evidence.occupied):
             return reading
         blind = replace(reading, places={}, hindrances=(), notices=(*reading.notices, _ALONE))
-        return replace(blind, places=self._fused(blind, evidence, blocked.kind))
+        return replace(blind, places=self._fuse(blind, evidence, blocked.kind))
 
     def crop(self, frame: Frame, place: str) -> Image:
         """Cut out one place; raises what the other reader raises."""
@@ -165,21 +167,21 @@ class FusedReader:
         """Compare the sensors with an accepted table, to find faulty ones."""
         self._watch.believed(appearance)
 
-    def _fused(
+    def _fuse(
         self, reading: Reading, evidence: SensorEvidence, why: HindranceKind = HindranceKind.OUTSIDE_PICTURE
     ) -> dict[Place, PlaceReading]:
         fused: dict[Place, PlaceReading] = {}
         for place in dict.fromkeys((*reading.places, *self._places)):
             seen, sensed = reading.places.get(place), evidence.occupied.get(place)
             if seen is not None:
-                is_past = sensed is not None and evidence.fading and _contradict(seen, sensed)
+                is_past = sensed is not None and evidence.fading and _is_contradiction(seen, sensed)
                 fused[place] = seen if sensed is None or is_past else replace(seen, sensed=sensed)
             elif sensed is not None:
                 fused[place] = sensed_only(sensed, self._looks, why)
         return fused
 
 
-def _contradict(seen: PlaceReading, sensed: float) -> bool:
+def _is_contradiction(seen: PlaceReading, sensed: float) -> bool:
     """Whether camera and sensor contradict each other about a place, regardless of their certainty."""
     empty = seen.probabilities.get(EMPTY)
     return seen.hidden_by is None and empty is not None and (empty < 0.5) != (sensed > 0.5)

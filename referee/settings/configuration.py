@@ -93,11 +93,13 @@ def load(
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        raise ConfigError("\n".join(_explain(found, sources, file) for found in _by_setting(error))) from error
+        raise ConfigError(
+            "\n".join(_explain_fault(found, sources, file) for found in _faults_by_setting(error))
+        ) from error
     found = list(problems(settings, sources))
     if found:
         raise ConfigError("\n".join(found))
-    return Configuration(settings.placed(bases, folder, environment), file, sources)
+    return Configuration(settings.with_absolute_paths(bases, folder, environment), file, sources)
 
 
 _FLAGS = {
@@ -136,7 +138,7 @@ _KINDS = {
 """A setting's type in words, by the first word of pydantic's error type."""
 
 
-def _by_setting(error: ValidationError) -> Iterator[tuple[list[str], list[ErrorDetails]]]:
+def _faults_by_setting(error: ValidationError) -> Iterator[tuple[list[str], list[ErrorDetails]]]:
     """Yield the location of each wrong setting, and its faults: one for each possible type."""
 
     def location_of(fault: ErrorDetails) -> list[str]:
@@ -147,7 +149,9 @@ def _by_setting(error: ValidationError) -> Iterator[tuple[list[str], list[ErrorD
         yield location, list(faults)
 
 
-def _explain(found: tuple[list[str], list[ErrorDetails]], sources: Mapping[str, Source], file: Path | None) -> str:
+def _explain_fault(
+    found: tuple[list[str], list[ErrorDetails]], sources: Mapping[str, Source], file: Path | None
+) -> str:
     location, faults = found
     fault = faults[0]
     name = SECTION_SEPARATOR.join(location)
@@ -155,16 +159,16 @@ def _explain(found: tuple[list[str], list[ErrorDetails]], sources: Mapping[str, 
     where = f"{source}: " if source.detail else ""
     got = as_toml(fault["input"])
     if fault["type"] == "extra_forbidden":
-        allowed = _names_beside(location)
+        allowed = _sibling_names(location)
         return f"{where}there is no setting {name}{did_you_mean(location[-1], allowed)}; known: {', '.join(allowed)}"
     expected = fault.get("ctx", {}).get("expected")
     if expected is not None:
         choices = [str(choice) for choice in _choices(location)]
         return f"{where}{name} is {got}; expected {expected}{did_you_mean(str(fault['input']), choices)}"
-    return f"{where}{name} is {got}; expected {' or '.join(_wanted(location, fault) for fault in faults)}"
+    return f"{where}{name} is {got}; expected {' or '.join(_describe_allowed(location, fault) for fault in faults)}"
 
 
-def _wanted(location: list[str], fault: ErrorDetails) -> str:
+def _describe_allowed(location: list[str], fault: ErrorDetails) -> str:
     """Return a setting's allowed values, such as ``a whole number, 160 to 8192``."""
     kind = fault["type"].partition("_")[0]
     if kind == "model":
@@ -183,7 +187,7 @@ def _wanted(location: list[str], fault: ErrorDetails) -> str:
     return f"{words}, {allowed}".removeprefix(", ")
 
 
-def _names_beside(location: list[str]) -> list[str]:
+def _sibling_names(location: list[str]) -> list[str]:
     fields = Settings.model_fields
     for part in location[:-1]:
         annotation = fields[part].annotation if part in fields else None

@@ -56,7 +56,7 @@ class Settings(Section):
             sections[section] = before.model_copy(update={key: value})
         return self.model_copy(update=sections)
 
-    def placed(self, bases: Mapping[str, Path], folder: Path, environment: Mapping[str, str]) -> Settings:
+    def with_absolute_paths(self, bases: Mapping[str, Path], folder: Path, environment: Mapping[str, str]) -> Settings:
         """Return the settings with absolute paths: relative ones start from ``bases`` (by setting), ``~`` is expanded.
 
         Without a path in the settings, the journal is in the user's data folder.

@@ -17,7 +17,7 @@ from common.phrases import Phrase
 from referee.errors import ConfigError
 from referee.rendering.overlay import Overlay
 from referee.setup.new_table import NewTable, Outcome, Step
-from referee.setup.views import drawn_markers, table_findings
+from referee.setup.views import draw_markers, table_findings
 from referee.web.setting_up.port import Field, FieldKind, Point, Sight, Way
 from vision.errors import VisionError
 from vision.frame import FloatArray, Frame
@@ -43,7 +43,7 @@ _INSET = 0.2
 """The initial inset of the corners if nothing was found, as a share of the picture's width and height."""
 
 
-def _lay_out(table: NewTable) -> tuple[str, ...]:
+def _instructions(table: NewTable) -> tuple[str, ...]:
     if not table.has_board:
         return (Phrase("Lay the sheets under the camera, side by side, with their tops to the same side."),)
     return (
@@ -57,7 +57,7 @@ def _check_table(table: NewTable, answer: str) -> Outcome:
     frame = table.picture()
     if not table.has_board:
         return Outcome(tuple(table_findings(frame, table.camera, table.layout)))
-    layout, measured = _measured(table, answer, frame)
+    layout, measured = _measure(table, answer, frame)
     write_durably(table.folder / LAYOUT_FILE, json.dumps(layout, indent=2) + "\n")
     table.values["table.layout"] = LAYOUT_FILE
     findings = (*measured, *table_findings(frame, table.camera, table.layout))
@@ -71,7 +71,7 @@ def _own_layout_data(table: NewTable) -> dict[str, Any]:
     return layout
 
 
-def _measured(table: NewTable, answer: str, frame: Frame) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+def _measure(table: NewTable, answer: str, frame: Frame) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """Return the layout for an answer, and the findings of measuring it; raises ConfigError."""
     layout = _own_layout_data(table)
     findings: tuple[Finding, ...] = ()
@@ -94,7 +94,7 @@ def _measured(table: NewTable, answer: str, frame: Frame) -> tuple[dict[str, Any
         ) from None
     layout["board"] |= {"cell": cell, "top_z": height}
     if corners:
-        centres, findings = markers_by_corners(frame, table.camera, _resized(table, cell, height), corners)
+        centres, findings = markers_by_corners(frame, table.camera, _resize_board(table, cell, height), corners)
     else:
         x, y = across / 2, along / 2
         centres = {0: (-x, y), 1: (x, y), 2: (x, -y), 3: (-x, -y)}
@@ -102,7 +102,7 @@ def _measured(table: NewTable, answer: str, frame: Frame) -> tuple[dict[str, Any
     return layout, findings
 
 
-def _resized(table: NewTable, cell_mm: float, height_mm: float) -> TableLayout:
+def _resize_board(table: NewTable, cell_mm: float, height_mm: float) -> TableLayout:
     """Return the layout with a board of another size."""
     layout = table.usual_layout
     board = replace(layout.board, cell_mm=cell_mm, height_mm=height_mm)
@@ -203,13 +203,13 @@ def watch_table(table: NewTable, frame: Frame) -> Sight:
     camera, layout = table.camera, table.layout
     findings = tuple(table_findings(frame, camera, layout))
     drawn = Overlay(camera, layout)(frame)
-    return Sight(findings, drawn_markers(frame, layout) if drawn is None else drawn)
+    return Sight(findings, draw_markers(frame, layout) if drawn is None else drawn)
 
 
 TABLE_STEP = Step(
     "table",
     Phrase("The table"),
-    _lay_out,
+    _instructions,
     "Enter for what you printed, or in mm: a square, the height, marker 0 to 1, marker 1 to 2, such as 40 10 350 350",
     _check_table,
     live=True,

@@ -20,7 +20,7 @@ from referee.setup.dialogue import PageDialogue
 from referee.setup.new_table import MakeMap, NewTable, Step
 from referee.setup.progress import Progress, SetUpRun
 from referee.setup.shared_camera import SharedCamera
-from referee.setup.steps import FAULTS, checked, fault_of, steps_of
+from referee.setup.steps import FAULTS, check_step, fault_of, steps_of
 from referee.web.setting_up.port import Field, FieldKind, Sight, StepState, StepView, Way
 from vision.frame import Frame
 from vision.images import decode_photo, write_image
@@ -94,7 +94,7 @@ class SetUpPage:
     def view(self) -> StepView:
         """Return the current step."""
         with self._lock:
-            step = self._settled()
+            step = self._prepared_step()
             run = self._run
             if run is None:
                 return self._choice_of_game()
@@ -126,14 +126,14 @@ class SetUpPage:
     def state(self) -> str:
         """Return a token that changes whenever the view does."""
         with self._lock:
-            step, dialogue = self._settled(), self._dialogue
+            step, dialogue = self._prepared_step(), self._dialogue
             said = "" if dialogue is None else str(dialogue.shown())
             return f"{self.title}/{'' if step is None else step.name}/{said}"
 
     def sight(self, *, again: bool) -> Sight:
         """Look at the table as the step does."""
         with self._lock:
-            step, run = self._settled(), self._run
+            step, run = self._prepared_step(), self._run
             if not again and self._shown.frame is not None:
                 return self._with_last(step)
         if run is None or step is None or step.watch is None:
@@ -163,7 +163,7 @@ class SetUpPage:
     def file(self, name: str) -> bytes | None:
         """Return one of the step's files."""
         with self._lock:
-            step, run = self._settled(), self._run
+            step, run = self._prepared_step(), self._run
             if run is None or step is None or name not in step.files(run.table):
                 return None
             return (run.table.folder / name).read_bytes()
@@ -173,7 +173,7 @@ class SetUpPage:
         with self._lock:
             if step == _GAME and self._run is None:
                 self._choose(text)
-            elif (now := self._at(step)) is not None and self._dialogue is None:
+            elif (now := self._if_current(step)) is not None and self._dialogue is None:
                 if now.name in _MAPS and not text.strip():
                     self._start_dialogue(now)
                 else:
@@ -182,14 +182,14 @@ class SetUpPage:
     def look_at(self, step: str, source: str) -> None:
         """Use another camera from now on."""
         with self._lock:
-            if self._at(step) is not None and source.strip():
+            if self._if_current(step) is not None and source.strip():
                 self._table.values["camera.source"] = source.strip()
                 self._shown.findings = ()
 
     def take(self, step: str, *, by_itself: bool) -> None:
         """Take a picture for the step."""
         with self._lock:
-            now = self._at(step)
+            now = self._if_current(step)
             if now is None or now.collect is None:
                 return
         try:
@@ -202,7 +202,7 @@ class SetUpPage:
     def take_photo(self, step: str, content: bytes) -> None:
         """Take an uploaded photo."""
         with self._lock:
-            now = self._at(step)
+            now = self._if_current(step)
             if now is None or not now.takes_photo:
                 return
             try:
@@ -221,7 +221,7 @@ class SetUpPage:
     def start_over(self, step: str) -> None:
         """Discard the collected pictures."""
         with self._lock:
-            now = self._at(step)
+            now = self._if_current(step)
             if now is not None and now.collect is not None:
                 BoardPictures.of(self._table).start_over()
                 self._shown = _CurrentStep(now.name, self._shown.told)
@@ -229,13 +229,13 @@ class SetUpPage:
     def say(self, step: str, words: str) -> None:
         """Answer the question of the current dialogue."""
         with self._lock:
-            if self._at(step) is not None and self._dialogue is not None:
+            if self._if_current(step) is not None and self._dialogue is not None:
                 self._dialogue.answer(words)
 
     def skip(self, step: str) -> None:
         """Skip the step."""
         with self._lock:
-            now, run = self._at(step), self._run
+            now, run = self._if_current(step), self._run
             if now is not None and run is not None and self._dialogue is None:
                 run.skip(now)
                 self._environment.say(f"{now.title}: skipped")
@@ -243,7 +243,7 @@ class SetUpPage:
     def back(self, step: str) -> None:
         """Go back to the previous step; from the first one, to the choice of a game."""
         with self._lock:
-            now, run = self._at(step), self._run
+            now, run = self._if_current(step), self._run
             if run is None or self._dialogue is not None or (now is None and step):
                 return
             if now is None:
@@ -271,7 +271,7 @@ class SetUpPage:
             table.values["camera.source"] = self._camera
         return SetUpRun(steps_of(game), table, kept)
 
-    def _settled(self) -> Step | None:
+    def _prepared_step(self) -> Step | None:
         """Return the next needed step, after preparing its instructions once."""
         run = self._run
         if run is None or (step := run.step) is None:
@@ -290,9 +290,9 @@ class SetUpPage:
                 self._shown.findings = (fault_of(step, error),)
         return step
 
-    def _at(self, name: str) -> Step | None:
+    def _if_current(self, name: str) -> Step | None:
         """Return the step if it is still the current one."""
-        step = self._settled()
+        step = self._prepared_step()
         return step if step is not None and step.name == name else None
 
     def _check(self, step: Step, text: str) -> None:
@@ -318,7 +318,7 @@ class SetUpPage:
         run.table.make_light_map, run.table.make_sensor_map = self._environment.makers(dialogue)
 
         def work() -> None:
-            outcome = checked(step, run.table, "")
+            outcome = check_step(step, run.table, "")
             with self._lock:
                 if outcome.is_done:
                     run.skip(step)

@@ -14,7 +14,7 @@ from referee.errors import ConfigError
 from referee.settings.sources import FILE_NAME, read_file
 from referee.settings.written import written
 from referee.setup.new_table import NewTable, Outcome, Step
-from referee.setup.steps import checked
+from referee.setup.steps import check_step
 
 PROGRESS_FILE = "setup.json"
 
@@ -77,7 +77,7 @@ class SetUpRun:
 
     def answer(self, step: Step, text: str) -> Outcome:
         """Check a step; its results are saved if the check passes."""
-        outcome = checked(step, self.table, text)
+        outcome = check_step(step, self.table, text)
         if outcome.is_done:
             self.skip(step)
         return outcome

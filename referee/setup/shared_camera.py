@@ -51,9 +51,9 @@ class SharedCamera:
         A single picture from a folder of files is the newest one again if there is no new file.
         """
         with self._lock:
-            camera = self._opened_at(source)
+            camera = self._open_source(source)
             if count == 1:
-                self._last = self._newest(camera)
+                self._last = self._newest_frame(camera)
                 return [self._last]
             frames: list[Frame] = []
             with self._counted() as tell:
@@ -76,7 +76,7 @@ class SharedCamera:
             self._stack.close()
             self._camera = None
 
-    def _opened_at(self, source: str) -> Camera:
+    def _open_source(self, source: str) -> Camera:
         if self._camera is None or source != self._source:
             # A device can't be opened twice, so close the previous camera first.
             self._stack.close()
@@ -84,7 +84,7 @@ class SharedCamera:
             self._camera, self._source = self._stack.enter_context(self._open(source)), source
         return self._camera
 
-    def _newest(self, camera: Camera) -> Frame:
+    def _newest_frame(self, camera: Camera) -> Frame:
         if self._last is None or not self._source.startswith(_GROWING):
             try:
                 newest = camera.read(self._patience_s)

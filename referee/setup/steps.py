@@ -32,7 +32,7 @@ from referee.session.ports import Reader
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP
 from referee.setup.measuring import TABLE_STEP, watch_table
 from referee.setup.new_table import NewTable, Outcome, Step
-from referee.setup.views import drawn_markers, marker_findings, picture_findings
+from referee.setup.views import draw_markers, marker_findings, picture_findings
 from referee.setup.wiring_steps import WIRING_STEPS
 from referee.web.setting_up.port import Field, FieldKind, Sight, Way
 from vision.errors import VisionError
@@ -64,7 +64,7 @@ def steps_of(game: Game[Any, Any]) -> tuple[Step, ...]:
     return tuple(step for step in _STEPS if step.name not in without)
 
 
-def checked(step: Step, table: NewTable, answer: str) -> Outcome:
+def check_step(step: Step, table: NewTable, answer: str) -> Outcome:
     """Check a step and store its settings in the table. An expected error becomes a finding."""
     try:
         outcome = step.check(table, answer.strip() or step.default)
@@ -109,7 +109,7 @@ def _camera_ways(table: NewTable) -> tuple[Way, ...]:
 
 def _watch_camera(table: NewTable, frame: Frame) -> Sight:
     layout = table.usual_layout
-    return Sight((*picture_findings(frame), *marker_findings(frame, layout)), drawn_markers(frame, layout))
+    return Sight((*picture_findings(frame), *marker_findings(frame, layout)), draw_markers(frame, layout))
 
 
 def _players_text(table: NewTable) -> tuple[str, ...]:
@@ -192,7 +192,7 @@ def _check_set_up(table: NewTable, answer: str) -> Outcome:
         table.reader = _learning_reader(table, layout, frame)
         looks = {"table.looks": LOOKS_FILE}
     reading = _read(table, frame)
-    options = {**table.options, **_agreed_start(game)}
+    options = {**table.options, **_start_options(game)}
     belief, ruling = begin(JudgeContext.of(game), Belief(), [reading], options, trigger=Trigger.DECLARED)
     verdict = ruling.verdict
     if verdict.kind is not VerdictKind.SET_UP:
@@ -208,7 +208,7 @@ def _picture_for(table: NewTable, answer: str) -> Frame:
     return Frame(load_image(table.folder / Path(answer).expanduser()), 0.0, 0, answer) if answer else table.picture()
 
 
-def _agreed_start(game: Game[Any, Any]) -> Mapping[str, OptionValue]:
+def _start_options(game: Game[Any, Any]) -> Mapping[str, OptionValue]:
     """Return options that let the first player begin, so that the test turn needs no dice."""
     by_roll = [each for each in game.options if each.name == STARTS_OPTION and each.default not in game.players]
     return {STARTS_OPTION: game.players[0]} if by_roll else {}

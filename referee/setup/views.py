@@ -93,7 +93,7 @@ def marker_findings(frame: Frame, layout: TableLayout) -> Iterator[Finding]:
             yield Finding.note(_marker_name(number), Phrase("not seen yet"), _BRING_IN)
 
 
-def drawn_markers(frame: Frame, layout: TableLayout) -> Image:
+def draw_markers(frame: Frame, layout: TableLayout) -> Image:
     """Return a copy of the picture with each marker's outline, number and width in pixels, and glare tinted."""
     picture: Image = np.array(as_colour(frame.image), dtype=np.uint8)
     picture[_glare(as_grey(frame.image))] = _GLARE_COLOUR

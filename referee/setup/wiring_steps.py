@@ -96,15 +96,15 @@ _WIRING = Phrase("wiring")
 
 
 def _settings(table: NewTable, given: Mapping[str, object]) -> Settings:
-    return settings_with({**table.values, **given}).placed({}, table.folder, {})
+    return settings_with({**table.values, **given}).with_absolute_paths({}, table.folder, {})
 
 
-def _without_strip(table: NewTable) -> str:
+def _unneeded_light_map(table: NewTable) -> str:
     drivers = table.values.get("lights.drivers", ())
     return "" if set(drivers) & set(STRIP_DRIVERS) else Phrase("There is no strip of lights.")
 
 
-def _without_switches(table: NewTable) -> str:
+def _unneeded_switch_map(table: NewTable) -> str:
     source = table.values.get("sensors.source", SwitchSource.NONE)
     return Phrase("There are no switches.") if source == SwitchSource.NONE else ""
 
@@ -117,7 +117,9 @@ _BEFORE_LIGHT_MAP = (
 
 
 def _check_light_map(table: NewTable, answer: str) -> Outcome:
-    return _mapped(table, answer, LIGHT_MAP_FILE, table.make_light_map, {"lights.light_map": answer or LIGHT_MAP_FILE})
+    return _check_map(
+        table, answer, LIGHT_MAP_FILE, table.make_light_map, {"lights.light_map": answer or LIGHT_MAP_FILE}
+    )
 
 
 _BEFORE_SWITCH_MAP = (_EMPTY_BOARD, Phrase("Then put a piece on each square that is named."))
@@ -125,10 +127,10 @@ _BEFORE_SWITCH_MAP = (_EMPTY_BOARD, Phrase("Then put a piece on each square that
 
 def _check_switch_map(table: NewTable, answer: str) -> Outcome:
     given = {"sensors.map": answer or SENSOR_MAP_FILE, "sensors.eyes": "both"}
-    return _mapped(table, answer, SENSOR_MAP_FILE, table.make_sensor_map, given)
+    return _check_map(table, answer, SENSOR_MAP_FILE, table.make_sensor_map, given)
 
 
-def _mapped(table: NewTable, answer: str, name: str, make: MakeMap, given: Mapping[str, object]) -> Outcome:
+def _check_map(table: NewTable, answer: str, name: str, make: MakeMap, given: Mapping[str, object]) -> Outcome:
     """Use the named map, or make one. It must fit the game and the wired devices."""
     path = table.folder / (Path(answer).expanduser() if answer else name)
     if not answer and not make(_settings(table, {}), path):
@@ -167,7 +169,7 @@ WIRING_STEPS = (
         lambda _: _BEFORE_LIGHT_MAP,
         "Enter to begin, or a map you have",
         _check_light_map,
-        unneeded=_without_strip,
+        unneeded=_unneeded_light_map,
         ways=lambda _: _MAP_WAYS,
     ),
     Step(
@@ -185,7 +187,7 @@ WIRING_STEPS = (
         lambda _: _BEFORE_SWITCH_MAP,
         "Enter to begin, or a map you have",
         _check_switch_map,
-        unneeded=_without_switches,
+        unneeded=_unneeded_switch_map,
         ways=lambda _: _MAP_WAYS,
     ),
 )

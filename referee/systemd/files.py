@@ -109,7 +109,7 @@ class Installation:
     def unit(self) -> str:
         """Return the unit's text."""
         settings = [] if self.config is None else ["--config", str(self.config)]
-        command = " ".join(map(quoted, [str(self.program), *settings, "watch", *self.arguments]))
+        command = " ".join(map(quote, [str(self.program), *settings, "watch", *self.arguments]))
         lines = [
             MARK,
             "[Unit]",
@@ -125,7 +125,7 @@ class Installation:
             "Restart=always",
             "RestartSec=5",
             f"RestartPreventExitStatus={_BAD_ARGUMENTS}",
-            f"WorkingDirectory={escaped(str(self.folder))}",
+            f"WorkingDirectory={escape(str(self.folder))}",
             f"ExecStart={command}",
             "LogRateLimitIntervalSec=60",
             "LogRateLimitBurst=300",
@@ -135,24 +135,24 @@ class Installation:
         lines += [
             f"User={self.user}",
             f"SupplementaryGroups={' '.join(self.groups)}",
-            f"BindReadOnlyPaths={_listed(self.readable)}",
-            f"BindPaths={_listed(self.writable)}",
+            f"BindReadOnlyPaths={_format_paths(self.readable)}",
+            f"BindPaths={_format_paths(self.writable)}",
             _CONFINEMENT.rstrip(),
         ]
         return "\n".join([*lines, "", "[Install]", "WantedBy=multi-user.target", ""])
 
 
-def _listed(paths: Sequence[Path]) -> str:
-    """List folders to mount; a colon in a path is escaped."""
-    return " ".join(quoted(str(path)).replace(":", "\\:") for path in paths)
+def _format_paths(paths: Sequence[Path]) -> str:
+    """List folders to mount; a colon in a path is escape."""
+    return " ".join(quote(str(path)).replace(":", "\\:") for path in paths)
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Escape a text's percent signs, which systemd would expand."""
     return text.replace("%", "%%")
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Quote a word of a command line (systemd.service(5), "Command lines")."""
-    inner = escaped(text).replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$").replace("\n", "\\n")
+    inner = escape(text).replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$").replace("\n", "\\n")
     return f'"{inner}"'

@@ -219,20 +219,20 @@ class Access:
 
     def still_holds(self, session: Session) -> bool:
         """Whether a session is still valid: its device may have been unpaired since."""
-        return session.id == _AT_THE_MACHINE or self._paired(session.id) is not None
+        return session.id == _AT_THE_MACHINE or self._find_device(session.id) is not None
 
     def _read(self, token: str, *, is_bearer: bool = False) -> Session | None:
         try:
             identity, until_s = self._tokens.loads(token)
         except (BadSignature, ValueError):
             return None
-        device = self._paired(identity) if until_s >= self._now_s() else None
+        device = self._find_device(identity) if until_s >= self._now_s() else None
         if device is None:
             return None
         self.devices.note_seen(identity)
         return self._session(identity, device.role, device.name, is_bearer=is_bearer)
 
-    def _paired(self, identity: str) -> Device | None:
+    def _find_device(self, identity: str) -> Device | None:
         try:
             return self.devices.find(identity)
         except PageError:

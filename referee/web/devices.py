@@ -118,7 +118,7 @@ class PairedDevices:
                 yield self._known
                 return
             try:
-                with _locked(self._path.parent):
+                with _lock_folder(self._path.parent):
                     self._refresh()
                     devices = {identity: self._with_seen_time(device) for identity, device in self._known.items()}
                     yield devices
@@ -159,7 +159,7 @@ def _read(path: Path) -> dict[str, Device]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Hold a lock on the folder so that no other process changes the list."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -94,7 +94,7 @@ class History:
 
     def of_game(self, number: int | None, language: str = "en") -> HistoryDocument:
         """List a game's events; ``None`` means the latest game."""
-        with self._opened() as journal:
+        with self._open_journal() as journal:
             chosen = journal.latest_game() if number is None else number
             if chosen is None:
                 raise HTTPException(404, "No game has begun yet.")
@@ -130,7 +130,7 @@ class History:
 
     def position(self, event_number: int, language: str = "en") -> PositionDocument:
         """Show the table as it was after an event."""
-        with self._opened() as journal:
+        with self._open_journal() as journal:
             number = journal.game_of(event_number)
             if number is None:
                 raise HTTPException(404, f"There is no event {event_number}.")
@@ -152,14 +152,14 @@ class History:
 
     def states_before_seen_roll(self) -> tuple[Any, ...]:
         """Return the belief before the current roll if the camera read it, so that a person can still correct it."""
-        with self._opened() as journal:
+        with self._open_journal() as journal:
             if journal.latest_game() is None:
                 return ()
             return states_before_seen_roll(*events_of_game(journal, None))
 
     def picture(self, event_number: int, name: str) -> tuple[bytes, str]:
         """Return a picture and its media type."""
-        with self._opened() as journal:
+        with self._open_journal() as journal:
             for kept in journal.evidence(event_number):
                 if kept.evidence.name == name and kept.evidence.media_type in _PICTURES:
                     if kept.left_out:
@@ -170,7 +170,7 @@ class History:
     def games(self) -> GamesDocument:
         """List the games."""
         titles = {name: registry.load(name).title for name in registry.games()}
-        with self._opened() as journal:
+        with self._open_journal() as journal:
             return GamesDocument(
                 games=tuple(
                     KeptGameDocument(
@@ -187,12 +187,12 @@ class History:
 
     def results(self, first: int) -> ResultsDocument:
         """Total the results of the games from number ``first`` on, by player name."""
-        with self._opened() as journal:
+        with self._open_journal() as journal:
             return results_document(results_in(journal, first))
 
     def record(self, number: int | None) -> str:
         """Return a game as the text of a game record."""
-        with self._opened() as journal:
+        with self._open_journal() as journal:
             game, events = events_of_game(journal, number)
             try:
                 return record.write(make_record(game, events))
@@ -200,7 +200,7 @@ class History:
                 raise HTTPException(404, f"There is no record of it: {error}.") from error
 
     @contextmanager
-    def _opened(self) -> Iterator[Journal]:
+    def _open_journal(self) -> Iterator[Journal]:
         if self._port.journal is None:
             raise HTTPException(404, "This game is not kept in a journal.")
         try:

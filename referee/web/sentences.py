@@ -120,7 +120,7 @@ class Sentences:
         for templates in self._templates.values():
             templates.sort(key=lambda one: -one.weight)
         self._cached: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._translate)
-        self._known: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._translated_entry)
+        self._known: Callable[[str, str], str | None] = lru_cache(_MOST_KEPT)(self._translate_entry)
 
     @classmethod
     def of(cls, catalogue: Path) -> Self:
@@ -163,13 +163,13 @@ class Sentences:
             return self._word(text)
         said = self._known(text, form)
         if said is None:
-            said = self._translated_parts(text, form)
+            said = self._translate_parts(text, form)
         if said is None and text.endswith("."):
             said = self._translate(text[:-1], form)
             return None if said is None else f"{said}."
         return said
 
-    def _translated_entry(self, text: str, form: str) -> str | None:
+    def _translate_entry(self, text: str, form: str) -> str | None:
         """Translate a text that matches one entry, ignoring the case of its first letter and its full stop."""
         for wanted in dict.fromkeys((form, "")):
             said = self._exact_entry(text, wanted)
@@ -181,7 +181,7 @@ class Sentences:
             if said is not None:
                 return first(said[:1]) + said[1:]
         if not text.endswith((".", "?", "!")):
-            said = self._translated_entry(f"{text}.", form)
+            said = self._translate_entry(f"{text}.", form)
             return None if said is None else said.removesuffix(".")
         return None
 
@@ -190,12 +190,12 @@ class Sentences:
             return self._plain[form, text]
         for template in self._templates.get(form, ()):
             for filled in template.fillings(text):
-                said = self._filled(template, filled)
+                said = self._fill_template(template, filled)
                 if said is not None:
                     return said
         return None
 
-    def _filled(self, template: Template, filled: dict[str, str]) -> str | None:
+    def _fill_template(self, template: Template, filled: dict[str, str]) -> str | None:
         said = []
         for text, name, form in template.said:
             value: str | None = filled.get(name, "")
@@ -206,7 +206,7 @@ class Sentences:
             said += [text, value]
         return "".join(said)
 
-    def _translated_parts(self, text: str, form: str) -> str | None:
+    def _translate_parts(self, text: str, form: str) -> str | None:
         """Translate a list, or several sentences, part by part."""
         for joint in _JOINTS:
             end = text.find(joint)

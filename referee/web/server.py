@@ -52,7 +52,7 @@ _NOWHERE = ("192.0.2.1", 9)
 def create_app(port: TablePort, access: Access) -> Starlette:
     """Build the application that shows a running referee to the devices ``access`` admits."""
     services = PageServices.of(port, access)
-    return guarded_app(
+    return create_guarded_app(
         [
             *(endpoint.route for endpoint in Api(services).endpoints),
             *views.Pages(services).routes(),
@@ -62,12 +62,14 @@ def create_app(port: TablePort, access: Access) -> Starlette:
     )
 
 
-def guarded_app(routes: Sequence[BaseRoute], access: Access, uploads: Mapping[str, int] = NO_UPLOADS) -> Starlette:
+def create_guarded_app(
+    routes: Sequence[BaseRoute], access: Access, uploads: Mapping[str, int] = NO_UPLOADS
+) -> Starlette:
     """Build an application from these routes and the page's static files; for ``uploads``, see ``Guard``."""
     app = Starlette(
         routes=[*routes, Mount("/static", StaticFiles(directory=_STATIC), name="static")],
         middleware=[Middleware(Guard, access, refusal, uploads)],
-        exception_handlers={HTTPException: _refused, Exception: _failed},
+        exception_handlers={HTTPException: _handle_refusal, Exception: _handle_failure},
     )
     # Only clients that guess URLs need redirects between paths with and without a trailing slash.
     app.router.redirect_slashes = False
@@ -86,13 +88,13 @@ def refusal(request: Request, error: HTTPException) -> Response:
     return response
 
 
-def _refused(request: Request, error: Exception) -> Response:
+def _handle_refusal(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     return refusal(request, error)
 
 
-def _failed(request: Request, _: Exception) -> Response:
+def _handle_failure(request: Request, _: Exception) -> Response:
     """Answer an internal error without details; the referee's terminal shows them."""
     return refusal(request, HTTPException(500, "Something went wrong with the page; the game goes on. Load it again."))
 
@@ -217,8 +219,8 @@ def open_site(
         access = Access(policy, kept, time.time, time.monotonic, devices)
         app = make(access)
         app.state.house = options
-        with _served(app, listening, close, say):
-            yield OpenPage(_shown_address(listening), codes)
+        with _serve(app, listening, close, say):
+            yield OpenPage(_visible_address(listening), codes)
         devices.save_seen_times()
 
 
@@ -232,7 +234,7 @@ def codes_path(journal: Path) -> Path:
     return journal.with_name(f"{journal.name}.page-codes")
 
 
-def _shown_address(listening: socket.socket) -> str:
+def _visible_address(listening: socket.socket) -> str:
     """Return the address to show people. When listening on all interfaces, it is the outgoing one's."""
     host, number = listening.getsockname()[:2]
     if ipaddress.ip_address(host).is_unspecified:
@@ -246,7 +248,7 @@ def _shown_address(listening: socket.socket) -> str:
 
 
 @contextmanager
-def _served(
+def _serve(
     app: Starlette, listening: socket.socket, close: Callable[[], None], say: Callable[[str], None]
 ) -> Iterator[None]:
     """Serve an application in its own thread."""

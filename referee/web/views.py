@@ -81,24 +81,24 @@ class Pages:
         left = {} if document.clock is None else document.clock.remaining_s
         words |= {"clocks": {player: clock_text(seconds) for player, seconds in left.items()}}
         words |= {"next": following, "sentence": sentence, "remedy": remedy, "offer": _offer(document, request)}
-        return self._shown(request, "table", words)
+        return self._render(request, "table", words)
 
     async def _history(self, request: Request) -> Response:
         history = await run_in_threadpool(
             self._services.history.of_game, _number(request, "game"), language_of(request)
         )
-        return self._shown(request, "history", {"history": history})
+        return self._render(request, "history", {"history": history})
 
     async def _position(self, request: Request) -> Response:
         number = min(int(request.path_params["number"]), 2**63 - 1)
         position = await run_in_threadpool(self._services.history.position, number, language_of(request))
         pictures = [(name, picture_words(name, language_of(request))) for name in position.event.evidence]
-        return self._shown(request, "position", {"position": position, "pictures": pictures})
+        return self._render(request, "position", {"position": position, "pictures": pictures})
 
     async def _correct(self, request: Request) -> Response:
         document, newest = self._document(request), self._services.port.snapshots.newest
         places = (newest.snapshot.appearance if newest else None) or dict.fromkeys(self._game.places)
-        return self._shown(request, "correct", {"document": document, "places": list(places)})
+        return self._render(request, "correct", {"document": document, "places": list(places)})
 
     async def _enter(self, request: Request) -> Response:
         language, newest = language_of(request), self._services.port.snapshots.newest
@@ -106,10 +106,10 @@ class Pages:
         if newest is not None:
             typed = await run_in_threadpool(turns_document, self._game, newest.snapshot, say=sentences(language))
         words = {"document": self._document(request), "typed": typed, "announcements": self._announcements()}
-        return self._shown(request, "enter", words)
+        return self._render(request, "enter", words)
 
     async def _new(self, request: Request) -> Response:
-        return self._shown(request, "new", {"clocks": _CLOCKS, "hints_allowed": self._services.port.hints_allowed})
+        return self._render(request, "new", {"clocks": _CLOCKS, "hints_allowed": self._services.port.hints_allowed})
 
     async def _ending(self, request: Request) -> Response:
         """Offer to end the game by resigning or by a draw; resigning must be confirmed once."""
@@ -127,25 +127,25 @@ class Pages:
         offering = (
             () if document.draw_offer else [player for player in names.items() if is_draw_possible(self._game, states)]
         )
-        return self._shown(request, "ending", {"document": document, "offering": offering, **words})
+        return self._render(request, "ending", {"document": document, "offering": offering, **words})
 
     async def _games(self, request: Request) -> Response:
         kept = await run_in_threadpool(self._services.history.games)
-        return self._shown(request, "games", {"games": kept.games})
+        return self._render(request, "games", {"games": kept.games})
 
     async def _results(self, request: Request) -> Response:
         first = _number(request, "first") or 1
         results = await run_in_threadpool(self._services.history.results, first)
-        return self._shown(request, "results", {"results": results, "first": first})
+        return self._render(request, "results", {"results": results, "first": first})
 
     async def _pair(self, request: Request) -> Response:
-        return self._shown(request, "pair", {})
+        return self._render(request, "pair", {})
 
     async def _offline(self, request: Request) -> Response:
         gettext = translations(language_of(request)).gettext
         heading = gettext("The referee can't be reached")
         words = gettext("Is it switched on, and is this device in the same network?")
-        return self._shown(request, "words", {"heading": heading, "words": words})
+        return self._render(request, "words", {"heading": heading, "words": words})
 
     async def _do(self, request: Request) -> Response:
         """Carry out a command sent by a form, and show its reply on the page it came from."""
@@ -190,7 +190,7 @@ class Pages:
             (format_announcement(each), describe_announcement(each)) for each in said if each.kind not in (RESIGN, DRAW)
         ]
 
-    def _shown(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
+    def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         return page(request, view, {"game": self._game, **words})
 
 

@@ -14,9 +14,9 @@ from engine.values import Appearance, OptionValue
 from simulator.faults.players import FaultyPlayers
 from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, Handler, PlayArea
 from simulator.play.deblockle import BlockHandler
-from simulator.play.players import Players, could_be_played
+from simulator.play.players import Players, could_result_from_play
 from simulator.play.violations import MOVED_THOUGH_STUCK, VIOLATIONS, rolls_of, star_of
-from simulator.scene.cube import turned
+from simulator.scene.cube import rotate_faces
 from simulator.scene.pieces import as_block
 from vision.layout.pieces import BlockPieces
 
@@ -75,8 +75,8 @@ class Onlooker:
         reached: list[Any] = []
         for state in self._states:
             legal = self._game.rules.legal_turns(state)
-            turns = [turn for turn in legal if self._seen(self._game.rules.apply(state, turn)) == after]
-            reached += [self._game.rules.apply(state, turn) for turn in self._combined(turns)]
+            turns = [turn for turn in legal if self._visible(self._game.rules.apply(state, turn)) == after]
+            reached += [self._game.rules.apply(state, turn) for turn in self._combine(turns)]
         if not reached:
             raise ValueError("no legal turn leaves the table like that; only legal turns can be followed")
         self._before, self._states = self._states, tuple(dict.fromkeys(reached))
@@ -87,9 +87,11 @@ class Onlooker:
 
     def is_possible(self, after: Appearance) -> bool:
         """Whether no turn, one legal turn or two in a row could leave this."""
-        return any(could_be_played(self._game, state, after, by_occupancy=self._by_occupancy) for state in self._states)
+        return any(
+            could_result_from_play(self._game, state, after, by_occupancy=self._by_occupancy) for state in self._states
+        )
 
-    def _combined(self, turns: Sequence[Any]) -> Iterator[Any]:
+    def _combine(self, turns: Sequence[Any]) -> Iterator[Any]:
         if not turns:
             return
         try:
@@ -97,7 +99,7 @@ class Onlooker:
         except AmbiguousError:
             yield from turns
 
-    def _seen(self, state: Any) -> dict[str, str]:
+    def _visible(self, state: Any) -> dict[str, str]:
         return dict(self._game.table.appearance(state))
 
 
@@ -225,7 +227,7 @@ class FaultyBlockPlayers(FaultyPlayers):
         for number in reversed(range(len(carries))):
             carry = carries[number]
             if carry.end in self._game.places:
-                faces = turned(self._blocks.faces(carry.pose), int(self._rng.integers(1, 4)))
+                faces = rotate_faces(self._blocks.faces(carry.pose), int(self._rng.integers(1, 4)))
                 carries[number] = replace(carry, pose=replace(as_block(carry.pose), north=faces["north"]))
                 return Action(ActionKind.VIOLATION, player, tuple(carries), violation=PUT_BACK_TURNED)
         return None
@@ -243,7 +245,7 @@ class FaultyBlockPlayers(FaultyPlayers):
         if not others:
             return None
         place = others[int(self._rng.integers(len(others)))]
-        faces = turned(self._blocks.faces(self.standing[place]), int(self._rng.integers(1, 4)))
+        faces = rotate_faces(self._blocks.faces(self.standing[place]), int(self._rng.integers(1, 4)))
         put_back = self._blocks.lay(self.standing, place, place, faces["up"], faces["north"])
         return Action(
             ActionKind.VIOLATION, chosen.player, (put_back, *carries), violation=ANOTHER_TURNED, ends_turn=True

@@ -146,7 +146,7 @@ class DisturbanceMaker:
             case "sheet over pieces":
                 return Disturbance(kind, now_s, things=tuple(islice(self._over_pieces(pieces), 1)))
             case "camera bumped" | "table bumped":
-                return Disturbance(kind, now_s, pose=self._bumped(), shaking_until_s=now_s + _SHAKE_S)
+                return Disturbance(kind, now_s, pose=self._bump(), shaking_until_s=now_s + _SHAKE_S)
             case "lamp switched" | "lamp dimmed":
                 return Disturbance(kind, began_s, lighting=self._lighting(switched=kind == "lamp switched"))
             case "markers covered":
@@ -219,8 +219,8 @@ class DisturbanceMaker:
         )
         return replace(usual, lamps=(lamp,))
 
-    def _bumped(self) -> Pose:
-        return drawn_pose(self._setting.camera, self._setting.layout, self._rng)
+    def _bump(self) -> Pose:
+        return draw_pose(self._setting.camera, self._setting.layout, self._rng)
 
 
 def level_top_mm(layout: TableLayout, piece: PiecePose) -> float | None:
@@ -233,7 +233,7 @@ def level_top_mm(layout: TableLayout, piece: PiecePose) -> float | None:
     return None
 
 
-def drawn_pose(camera: CameraModel, layout: TableLayout, rng: np.random.Generator) -> Pose:
+def draw_pose(camera: CameraModel, layout: TableLayout, rng: np.random.Generator) -> Pose:
     """Return a pose from the first player's side, tilted by 4 to 26°, with all markers well inside the picture."""
     tilt, azimuth = float(rng.uniform(4.0, 26.0)), -90.0 + float(rng.uniform(-12.0, 12.0))
     roll = float(rng.uniform(-3.0, 3.0))

@@ -67,7 +67,7 @@ class FaultyGame(AnsweringGame):
             yield from self._wrong_set_up()
         # where any squares are allowed, a set-up must rest like a turn
         yield self._still((2 if self._start == "usual" else 5) * self._habits.settle_s)
-        yield from self._begun()
+        yield from self._wait_for_start()
         if self._by_occupancy:
             # blocks are set up with any side up, which no switch can tell
             yield from self._tell("how the blocks lie")
@@ -75,7 +75,7 @@ class FaultyGame(AnsweringGame):
             self._people.aims |= self._people.rare_kinds(self._fates)
         if self._start == "cornered" and not self._only:
             self.episodes.append(Episode("illegal turn", "", self._planned_s))
-            yield from self._illegal_turn(self._drawn_violation())
+            yield from self._illegal_turn(self._draw_violation())
         last = None
         while self._played < self._options.turns and not self._people.is_over:
             yield from self._roll()
@@ -89,7 +89,7 @@ class FaultyGame(AnsweringGame):
             yield from self._carry_out(self._people.sweep())
         yield self._still(3 * self._habits.settle_s)
 
-    def _begun(self) -> Iterator[MotionSegment]:
+    def _wait_for_start(self) -> Iterator[MotionSegment]:
         """Wait until the table shows that the game may begin; begin anyway after a time limit."""
         deadline_s = self._planned_s + 3 * self._habits.patience_s
         while self._planned_s < deadline_s and self._heard and self._heard[-1][1] in _NOT_BEGUN:
@@ -97,7 +97,7 @@ class FaultyGame(AnsweringGame):
 
     def _wrong_set_up(self) -> Iterator[MotionSegment]:
         people, before = self._people, self._people.standing
-        action = people.set_up_wrongly(self._drawn("set-ups", people.wrong_set_ups))
+        action = people.set_up_wrongly(self._draw_from("set-ups", people.wrong_set_ups))
         if action is None:
             return
         people.perform(action)
@@ -106,7 +106,7 @@ class FaultyGame(AnsweringGame):
         yield from self._answer_to(action, 0.0)
         yield from self._carry_out(people.put_right(before, action.player))
 
-    def _drawn(self, bag: str, kinds: tuple[str, ...]) -> str:
+    def _draw_from(self, bag: str, kinds: tuple[str, ...]) -> str:
         """Draw from a shuffled bag, so that all kinds are about equally frequent."""
         left = self._bags.setdefault(bag, [])
         if not left:
@@ -121,10 +121,10 @@ class FaultyGame(AnsweringGame):
         every = self._only or (NO_FAULT, NO_FAULT, *PLAYER_FAULTS, "illegal turn", "illegal turn", *DISTURBANCE_KINDS)
         if not self._only and self._game.dice is not None:
             every += (DICE_TOUCHED,)
-        kind = self._drawn("episodes", every)
+        kind = self._draw_from("episodes", every)
         around = kind if kind in DISTURBANCE_KINDS else ""
         if not around and kind != NO_FAULT and not self._only and self._fates.random() < _TOGETHER_SHARE:
-            around = self._drawn("around", DISTURBANCE_KINDS)
+            around = self._draw_from("around", DISTURBANCE_KINDS)
         self.episodes.append(Episode(kind, around, self._planned_s))
         number = self._begin(around) if around else None
         self._watch_coin()
@@ -151,16 +151,16 @@ class FaultyGame(AnsweringGame):
             case "two quick turns":
                 return (yield from self._two_quick_turns())
             case "illegal turn":
-                yield from self._illegal_turn(self._drawn_violation())
+                yield from self._illegal_turn(self._draw_violation())
             case "put back turned":
-                yield from self._illegal_turn(self._drawn_violation(), put_back_turned=True)
+                yield from self._illegal_turn(self._draw_violation(), put_back_turned=True)
             case "dice touched":
                 action = people.touch_dice()
                 if action.carries:
                     yield from self._carry_out(action)
                     yield self._still(self._habits.settle_s)
             case "turn taken back":
-                yield from self._taken_back()
+                yield from self._play_and_take_back()
             case "word in between":
                 yield from self._correct_unasked()
         return (yield from self._turn())
@@ -229,7 +229,7 @@ class FaultyGame(AnsweringGame):
         yield from self._resolve(second, self._planned_s)
         return second
 
-    def _taken_back(self) -> Iterator[MotionSegment]:
+    def _play_and_take_back(self) -> Iterator[MotionSegment]:
         """Play a turn, then press the take-back button once it is accepted, and put everything back."""
         people = self._people
         if self._options.turn_end == "touch" or people.is_over or self._played >= self._options.turns:
@@ -262,7 +262,7 @@ class FaultyGame(AnsweringGame):
             if one.holds_at(self._planned_s) and lies_on & squares:
                 self.disturbances.end(number, self._planned_s)
 
-    def _drawn_violation(self) -> Action | None:
+    def _draw_violation(self) -> Action | None:
         """Return the next possible kind of violation; kinds that were impossible before come first."""
         people = self._people
         for kind in sorted(people.aims):
@@ -271,7 +271,7 @@ class FaultyGame(AnsweringGame):
                 people.aims.discard(kind)
                 return action
         for _ in people.kinds_of_violation:
-            kind = self._drawn("violations", people.kinds_of_violation)
+            kind = self._draw_from("violations", people.kinds_of_violation)
             action = people.violation_of(kind)
             if action is not None:
                 return action

@@ -12,7 +12,7 @@ from engine.api import Game
 from engine.values import EMPTY, OptionValue
 from simulator.play.actions import Action, ActionKind, Arrangement, Carries, Carry, PlayArea
 from simulator.play.ink import ONE_CELL
-from simulator.play.players import Habits, Players, could_be_played
+from simulator.play.players import Habits, Players, could_result_from_play
 from simulator.scene.pieces import InkPose, PiecePose, changed
 from vision.layout.table import TableLayout
 
@@ -68,7 +68,7 @@ class FaultyPlayers(Players):
 
     def _is_possible(self, after: Mapping[str, str]) -> bool:
         """Whether no turn, one legal turn or two in a row could leave this, judging by the view from above."""
-        return could_be_played(self._game, self.state, after, by_occupancy=self._by_occupancy)
+        return could_result_from_play(self._game, self.state, after, by_occupancy=self._by_occupancy)
 
     def _choose(self, turns: Sequence[Any]) -> Any:
         """Choose a turn that avoids the given squares and changes the table."""

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from simulator.faults.answers import FaultyOptions, Override
-from simulator.faults.disturbances import Disturbance, Disturbances, drawn_pose
+from simulator.faults.disturbances import Disturbance, Disturbances, draw_pose
 from simulator.faults.game import Episode, FaultyGame
 from simulator.play.choreography import Moment
 from simulator.play.ground_truth import TruthLog
@@ -46,7 +46,7 @@ def faulty_setting(
     colour = (0.28, 0.48, 0.22) if surface == "cloth" else (0.36, 0.47, 0.6)
     return Setting(
         camera,
-        drawn_pose(camera, layout, rng),
+        draw_pose(camera, layout, rng),
         layout,
         table=TableLook(surface=surface, colour=colour, seed=seed),  # type: ignore[arg-type]
         lighting=Lighting((lamp,), ambient=float(rng.uniform(0.3, 0.42))),
@@ -140,13 +140,13 @@ class FaultyTable(PlayedTable):
                 raise FrameTimeoutError(f"{self.name}: no frame came in {timeout_s:g} s")
             self._sequence += 1
             waited_s += 1 / self.fps
-        frame = self._taken(moment)
+        frame = self._take_frame(moment)
         self._sequence += 1
         if "bad" in how and luck < 0.5:
             return _corrupt_frame(frame, luck)
         return frame
 
-    def _taken(self, moment: Moment) -> Frame:
+    def _take_frame(self, moment: Moment) -> Frame:
         time_s = self.time_s
         active = self.disturbances.at(time_s)
         setting = self._setting_now(active)
@@ -156,7 +156,7 @@ class FaultyTable(PlayedTable):
             return Frame(np.full((1, 1, 3), 128, np.uint8), time_s, self._sequence, self.name)
         image = self._renderer.render(self._scene, self._sequence)
         if any(time_s < one.shaking_until_s for one in active):
-            image = _shaken(image, np.random.default_rng([self.seed, 49, self._sequence]))
+            image = _shake(image, np.random.default_rng([self.seed, 49, self._sequence]))
         return Frame(image, time_s, self._sequence, self.name)
 
     def _setting_now(self, active: list[Disturbance]) -> Setting:
@@ -172,7 +172,7 @@ class FaultyTable(PlayedTable):
         return self._settings[key]
 
 
-def _shaken(image: Image, rng: np.random.Generator) -> Image:
+def _shake(image: Image, rng: np.random.Generator) -> Image:
     """Return the picture of a shaking camera: displaced, slightly rotated, smeared."""
     height, width = image.shape[:2]
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), float(rng.uniform(-1.5, 1.5)), 1.0)

@@ -225,7 +225,7 @@ class SteppedMicrocontroller:
             try:
                 self._step()
             except BoardRestartedError as restarted:
-                self._restarted(restarted)
+                self._handle_restart(restarted)
                 return
             if not self.board.has_input:
                 break
@@ -238,7 +238,7 @@ class SteppedMicrocontroller:
         if self._device is not None:
             self._device.step()
 
-    def _restarted(self, restarted: BoardRestartedError) -> None:
+    def _handle_restart(self, restarted: BoardRestartedError) -> None:
         self.to_host.write(self.board.sent(), self._now_s)
         if restarted.into_interpreter:
             self._device = None

@@ -112,7 +112,7 @@ class FaultyWire:
             return None
         if flip:
             struck["flip"] += 1
-            frame = self._flipped(frame)
+            frame = self._flip_bits(frame)
         if self._held:
             frame, self._held = self._held + frame, b""
         if repeat:
@@ -166,7 +166,7 @@ class FaultyWire:
                 arrival_s += rng.random() * self._faults.split_s
         self._busy_until_s = max(self._busy_until_s, arrival_s - self._faults.latency_s)
 
-    def _flipped(self, frame: bytes) -> bytes:
+    def _flip_bits(self, frame: bytes) -> bytes:
         rng = self._details
         flipped = bytearray(frame)
         for _ in range(1 + int(rng.random() * _MOST_FLIPPED_BITS)):

@@ -54,7 +54,7 @@ class StackHandler(DiceThrower):
                 x, y = self.layout.centre_mm(place)
                 right, away = self._offset_mm(self._slack.most_mm)
                 bottom, *above = pile
-                nested = (self._nested(size, colour) for size, colour in above)
+                nested = (self._nest(size, colour) for size, colour in above)
                 pyramids = (Pyramid(*bottom), *nested)
                 pieces[place] = StackPose(x + right, y + away, pyramids, turned_deg=self._turned_deg())
         standing = Arrangement(pieces)
@@ -66,7 +66,7 @@ class StackHandler(DiceThrower):
         colours = () if tray is None else DicePieces.on(tray).colours
         return Arrangement({**standing, **self.dice_lying_about({die_name(colour): colour for colour in colours})})
 
-    def _nested(self, size: str, colour: str) -> Pyramid:
+    def _nest(self, size: str, colour: str) -> Pyramid:
         offset = (self._within(_NEST_OFF_MM, 1.2), self._within(_NEST_OFF_MM, 1.2))
         return Pyramid(size, colour, offset, self._within(_NEST_TURN_DEG, 4.0))
 
@@ -121,7 +121,7 @@ class StackHandler(DiceThrower):
             pose = StackPose(x, y, (Pyramid(top.size, top.colour),), turned_deg=self._turned_deg(), base_mm=base)
             return Carry(start, end, pose, taken=taken, left=left)
         onto = as_stack(target)
-        joined = changed(onto, pyramids=(*onto.pyramids, self._nested(top.size, top.colour)))
+        joined = changed(onto, pyramids=(*onto.pyramids, self._nest(top.size, top.colour)))
         return Carry(start, end, self._top_alone(joined), taken=taken, left=left, joined=joined)
 
     def _top_alone(self, pile: StackPose) -> StackPose:
@@ -153,7 +153,7 @@ class StackHandler(DiceThrower):
             now = now.after(carry)
 
         for place in self.layout.board.places:
-            while len(_pile(now, place)) > _common(_pile(before, place), _pile(now, place)):
+            while len(_pile(now, place)) > _count_common(_pile(before, place), _pile(now, place)):
                 do(self.take_off(now, place))
         for place in self.layout.board.places:
             for wanted in _pile(before, place)[len(_pile(now, place)) :]:
@@ -188,7 +188,7 @@ def _pile(standing: Arrangement, place: str) -> tuple[Pyramid, ...]:
     return as_stack(standing[place]).pyramids if place in standing else ()
 
 
-def _common(one: Sequence[Pyramid], other: Sequence[Pyramid]) -> int:
+def _count_common(one: Sequence[Pyramid], other: Sequence[Pyramid]) -> int:
     """Return how many pyramids from below are alike in both."""
     for number, (first, second) in enumerate(zip(one, other, strict=False)):
         if not _same_piece(first, second):

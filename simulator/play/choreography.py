@@ -36,7 +36,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class MotionSegment:
-    """A stretch of time with one uniform movement.
+    """A segment of time with one uniform movement.
 
     ``standing`` is what stands still; ``carry`` moves ``held`` to ``carry.pose``. The fingertips move from
     ``tip_from_mm`` to ``tip_to_mm``, or follow the held piece; without tips there is no hand.
@@ -84,7 +84,7 @@ class Choreography:
         """Return a segment without movement and without a hand."""
         return MotionSegment(duration_s, tuple(standing.values()))
 
-    def stretches(
+    def segments(
         self, standing: Arrangement, action: Action, rest_at_mm: tuple[float, float] | None
     ) -> Iterator[MotionSegment]:
         """Yield the segments of an action, from the hand coming in to its leaving."""
@@ -120,30 +120,30 @@ class Choreography:
             yield MotionSegment(action.rest_s, blocks, arm, None, None, tip, tip, 0.9, 0.5)
         yield MotionSegment(_REACH_S * pace, blocks, arm, None, None, tip, self._home(arm, tip[0]), 0.9, 0.3)
 
-    def moment(self, stretch: MotionSegment, elapsed_s: float) -> Moment:
+    def moment(self, segment: MotionSegment, elapsed_s: float) -> Moment:
         """Return the scene at that time after the segment began."""
-        share = min(max(elapsed_s / stretch.duration_s, 0.0), 1.0) if stretch.duration_s > 0 else 1.0
-        arm = stretch.arm
+        share = min(max(elapsed_s / segment.duration_s, 0.0), 1.0) if segment.duration_s > 0 else 1.0
+        arm = segment.arm
         if arm is None:
-            return Moment(stretch.standing)
-        later = min(share + _SHUTTER_S / max(stretch.duration_s, _SHUTTER_S), 1.0)
-        if stretch.held is not None and stretch.carry is not None:
-            piece = self._held(stretch.held, stretch.carry, share)
-            ahead = self._held(stretch.held, stretch.carry, later)
+            return Moment(segment.standing)
+        later = min(share + _SHUTTER_S / max(segment.duration_s, _SHUTTER_S), 1.0)
+        if segment.held is not None and segment.carry is not None:
+            piece = self._held_piece(segment.held, segment.carry, share)
+            ahead = self._held_piece(segment.held, segment.carry, later)
             way = _streak((ahead.x_mm - piece.x_mm, ahead.y_mm - piece.y_mm))
             tip = self._grip_point(piece)
             hand = self._hand(arm, tip, 0.9, way)
-            return Moment((*stretch.standing, changed(piece, streak_mm=way)), (hand,))
-        if stretch.tip_from_mm is None or stretch.tip_to_mm is None:
-            return Moment(stretch.standing)
-        tip, ahead_tip = (self._between(stretch, at) for at in (share, later))
+            return Moment((*segment.standing, changed(piece, streak_mm=way)), (hand,))
+        if segment.tip_from_mm is None or segment.tip_to_mm is None:
+            return Moment(segment.standing)
+        tip, ahead_tip = (self._interpolate(segment, at) for at in (share, later))
         way = _streak((ahead_tip[0] - tip[0], ahead_tip[1] - tip[1]))
-        grip = stretch.grip_from + (stretch.grip_to - stretch.grip_from) * share
-        return Moment(stretch.standing, (self._hand(arm, tip, grip, way),))
+        grip = segment.grip_from + (segment.grip_to - segment.grip_from) * share
+        return Moment(segment.standing, (self._hand(arm, tip, grip, way),))
 
     @staticmethod
-    def _between(stretch: MotionSegment, share: float) -> tuple[float, float, float]:
-        start, end = np.asarray(stretch.tip_from_mm), np.asarray(stretch.tip_to_mm)
+    def _interpolate(segment: MotionSegment, share: float) -> tuple[float, float, float]:
+        start, end = np.asarray(segment.tip_from_mm), np.asarray(segment.tip_to_mm)
         x, y, z = start + (end - start) * _ease(share)
         return (float(x), float(y), float(z) + 25.0 * math.sin(math.pi * share))
 
@@ -152,7 +152,7 @@ class Choreography:
         elbow = (0.45 * tip[0] + 85.0 * -arm.end, arm.end * _ELBOW_MM, 150.0)
         return Hand(tip, elbow, arm.skin, arm.sleeve, arm.sleeve_from, grip, way)
 
-    def _held(self, piece: PiecePose, carry: Carry, share: float) -> PiecePose:
+    def _held_piece(self, piece: PiecePose, carry: Carry, share: float) -> PiecePose:
         board = self._layout.board.height_mm
         start_mm = board if piece.base_mm is None else piece.base_mm
         end_mm = board if carry.pose.base_mm is None else carry.pose.base_mm

@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator.play.actions import Arrangement, Carries, Carry, Handler
 from simulator.play.violations import VIOLATIONS
-from simulator.scene.cube import COMPASS, STEPS, faces_of, rolled
+from simulator.scene.cube import COMPASS, STEPS, faces_of, roll_faces
 from simulator.scene.pieces import SYMBOLS, BlockPose, PiecePose, as_block, block_on
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
@@ -84,7 +84,7 @@ class BlockHandler(Handler):
         if end is None:
             raise ValueError(f"{side} of {start} is off the board")
         moved = as_block(standing[start])
-        faces = rolled(self.faces(moved), side)
+        faces = roll_faces(self.faces(moved), side)
         return Carry(start, end, self.put_down(end, moved.colour, faces["up"], faces["north"]), side)
 
     def lift(self, standing: Arrangement, start: str, end: str) -> Carry:

@@ -44,7 +44,7 @@ class DiceThrower(Handler):
             return lying
         printed = DicePieces.on(tray).printed
         for number, (name, colour) in enumerate(dice.items()):
-            thrown = self._thrown(colour, int(self._rng.integers(1, 7)), lying.values())
+            thrown = self._throw(colour, int(self._rng.integers(1, 7)), lying.values())
             lying[name] = replace(thrown, printed=printed[number]) if printed else thrown
         return lying
 
@@ -53,7 +53,7 @@ class DiceThrower(Handler):
         tray = dice_tray(self.layout)
         return tray is not None and tray.bounds_mm.contains(die.x_mm, die.y_mm)
 
-    def _thrown(self, colour: str, value: int, lying: Iterable[PiecePose]) -> DiePose:
+    def _throw(self, colour: str, value: int, lying: Iterable[PiecePose]) -> DiePose:
         """Return a die as it comes to lie in the tray, clear of those that lie there."""
         tray, side = dice_tray(self.layout), die_side_mm(self.layout)
         if tray is None:
@@ -81,7 +81,7 @@ class DiceThrower(Handler):
         carries: list[Carry] = []
         for (name, die), value in zip(dice.items(), _values(tuple(dice.values()), tuple(faces.values())), strict=False):
             lying = (piece for other, piece in standing.items() if isinstance(piece, DiePose) and other != name)
-            thrown = self._thrown(die.colour, value, lying)
+            thrown = self._throw(die.colour, value, lying)
             carries.append(Carry(name, name, replace(thrown, printed=die.printed)))
             standing = standing.after(carries[-1])
         return tuple(carries)

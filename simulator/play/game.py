@@ -108,7 +108,7 @@ class VirtualGame:
         self._script = self._play()
         self._planned_s = 0.0
         self._began_s = 0.0
-        self._stretch: MotionSegment | None = None
+        self._segment: MotionSegment | None = None
         self._ended = False
 
     @property
@@ -122,21 +122,21 @@ class VirtualGame:
 
     def moment(self, time_s: float) -> Moment | None:
         """Return the scene at that time; ``None`` when the game is over and cleared away."""
-        while not self._ended and (self._stretch is None or time_s >= self._planned_s):
+        while not self._ended and (self._segment is None or time_s >= self._planned_s):
             following = next(self._script, None)
             if following is None:
                 self._ended = True
                 break
-            self._stretch = following
+            self._segment = following
             self._began_s = self._planned_s
             self._planned_s += following.duration_s
-        if self._ended or self._stretch is None:
+        if self._ended or self._segment is None:
             return None
-        return self._choreography.moment(self._stretch, time_s - self._began_s)
+        return self._choreography.moment(self._segment, time_s - self._began_s)
 
-    def put_out_again(self, rng: np.random.Generator) -> Arrangement:
+    def set_up_again(self, rng: np.random.Generator) -> Arrangement:
         """Return an arrangement of the pieces when they are set up again."""
-        return self._players.put_out_again(rng)
+        return self._players.set_up_again(rng)
 
     def looks(self, moment: Moment) -> dict[str, str]:
         """Return each place's look at a moment; a piece in a hand has no place."""
@@ -163,14 +163,14 @@ class VirtualGame:
             yield from self._roll()
             if players.is_over:
                 break
-            if players.happens(habits.straighten_share):
+            if players.draw_event(habits.straighten_share):
                 yield from self._perform(players.straighten())
                 yield self._still(habits.settle_s)
-            if players.happens(habits.rest_share):
+            if players.draw_event(habits.rest_share):
                 yield from self._perform(players.rest_hand())
-            if players.happens(habits.violation_share):
+            if players.draw_event(habits.violation_share):
                 yield from self._play_violation()
-            if players.happens(habits.try_out_share):
+            if players.draw_event(habits.try_out_share):
                 yield from self._perform(players.try_out())
                 yield self._still(habits.settle_s)
             yield from self._take_turn()
@@ -227,7 +227,7 @@ class VirtualGame:
         players = self._players
         began_s, standing = self._planned_s, players.standing
         rest_at = None if action.carries else players.resting_place(action.player)
-        yield from self._choreography.stretches(standing, action, rest_at)
+        yield from self._choreography.segments(standing, action, rest_at)
         players.perform(action)
         gone_s = self._planned_s
         # a player whose hand stays on the piece presses with the other one

@@ -34,7 +34,7 @@ def unnamed_dice(count: int) -> tuple[str, ...]:
     return tuple(f"{_DIE} {number}" for number in range(1, count + 1))
 
 
-def _pen(player: str) -> str:
+def _pen_name(player: str) -> str:
     return f"pen of {player}"
 
 
@@ -61,7 +61,7 @@ class SheetHandler(DiceThrower):
         pieces: dict[str, PiecePose] = {}
         for player, sheet in self._sheets.items():
             x, y = _table_point(sheet, (-float(sheet.half_mm[0]) - _PEN_OUT_MM, sheet.surface.bounds_mm.near_mm))
-            pieces[_pen(player)] = PenPose(x, y, self._pen_of(player), turned_deg=90.0 + sheet.turned_deg)
+            pieces[_pen_name(player)] = PenPose(x, y, self._pen_of(player), turned_deg=90.0 + sheet.turned_deg)
         tray = dice_tray(self.layout)
         printed = () if tray is None else DicePieces.on(tray).printed
         dice = dict.fromkeys(unnamed_dice(len(printed or self._sheets)), "white")
@@ -93,39 +93,37 @@ class SheetHandler(DiceThrower):
 
     def write(self, standing: Arrangement, player: str, looks: Mapping[str, str]) -> Carries:
         """Write looks on a player's sheet, or rub out, one cell after the other; then lay the pen down again."""
-        pen = standing[_pen(player)]
+        pen = standing[_pen_name(player)]
         if not isinstance(pen, PenPose):
             raise ValueError(f"a {pen.look} is not a pen to write with")
         circled = [place for place, look in looks.items() if look.endswith(_CIRCLED)]
         carries = [
-            self._written(player, pen, place, ((place, None if look == EMPTY else self._inked(place, look)),))
+            self._write_stroke(player, pen, place, ((place, None if look == EMPTY else self._ink(place, look)),))
             for place, look in looks.items()
             if place not in circled
         ]
         if circled:
-            digits = tuple((place, self._circled(standing, place, looks[place])) for place in circled)
+            digits = tuple((place, self._circle_digit(standing, place, looks[place])) for place in circled)
             ring = self._ring(player, circled)
             name = f"loop {player} {min(circled)}"
-            carries.append(self._written(player, pen, circled[0], (*digits, (name, ring))))
-        return (*carries, Carry(_pen(player), _pen(player), pen))
+            carries.append(self._write_stroke(player, pen, circled[0], (*digits, (name, ring))))
+        return (*carries, Carry(_pen_name(player), _pen_name(player), pen))
 
-    def _written(
+    def _write_stroke(
         self, player: str, pen: PenPose, place: str, written: tuple[tuple[str, PiecePose | None], ...]
     ) -> Carry:
         x, y = self._middle(place)
         look = next((one.look for _, one in written if one is not None), "")
         colour = self._pen_for(player, look)[0] if look else pen.colour
-        return Carry(_pen(player), _pen(player), changed(pen, x_mm=x, y_mm=y, colour=colour), written=written)
+        return Carry(_pen_name(player), _pen_name(player), changed(pen, x_mm=x, y_mm=y, colour=colour), written=written)
 
-    def _circled(self, standing: Arrangement, place: str, look: str) -> InkPose:
+    def _circle_digit(self, standing: Arrangement, place: str, look: str) -> InkPose:
         """Return a digit that has come to lie in a loop: the one that stands there, or a new one."""
         digit = look.removesuffix(_CIRCLED)
         lies = standing.get(place)
-        return changed(
-            as_ink(lies) if lies is not None and lies.look == digit else self._inked(place, digit), look=look
-        )
+        return changed(as_ink(lies) if lies is not None and lies.look == digit else self._ink(place, digit), look=look)
 
-    def _inked(self, place: str, look: str) -> InkPose:
+    def _ink(self, place: str, look: str) -> InkPose:
         sheet = self._sheet_of(place)
         player = place.partition(".")[0]
         x, y = self._middle(place)
@@ -157,10 +155,10 @@ class SheetHandler(DiceThrower):
     def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
         """Rub out what is on ``start`` and write it on ``end``."""
         player = start.partition(".")[0]
-        pen = standing[_pen(player)]
+        pen = standing[_pen_name(player)]
         if not isinstance(pen, PenPose):
             raise ValueError(f"a {pen.look} is not a pen to write with")
-        return self._written(player, pen, end, ((start, None), (end, self._inked(end, standing[start].look))))
+        return self._write_stroke(player, pen, end, ((start, None), (end, self._ink(end, standing[start].look))))
 
     def take_off(self, standing: Arrangement, start: str) -> Carry:
         """Rub out what is on ``start``."""
@@ -174,7 +172,7 @@ class SheetHandler(DiceThrower):
         """Trace what is on ``start`` over, and lay the pen down again."""
         look = as_ink(standing[start]).look
         player = start.partition(".")[0]
-        traced = changed(self._inked(start, look.removesuffix(_CIRCLED)), look=look)
+        traced = changed(self._ink(start, look.removesuffix(_CIRCLED)), look=look)
         carry, back = self.write(standing, player, {start: EMPTY})
         return (replace(carry, written=((start, traced),)), back)
 
@@ -182,16 +180,16 @@ class SheetHandler(DiceThrower):
         """Rub out what was written since, and write again what was rubbed out."""
         carries: list[Carry] = []
         for player in self._sheets:
-            pen = now[_pen(player)]
+            pen = now[_pen_name(player)]
             differing = {
                 name for name in {*before, *now} if _sheet_owner(name) == player and before.get(name) != now.get(name)
             }
             for name in sorted(differing):
                 at = name if name in self.layout.places else min(place for place in self._places(player))
                 if isinstance(pen, PenPose):
-                    carries.append(self._written(player, pen, at, ((name, before.get(name)),)))
+                    carries.append(self._write_stroke(player, pen, at, ((name, before.get(name)),)))
             if differing:
-                carries.append(Carry(_pen(player), _pen(player), before[_pen(player)]))
+                carries.append(Carry(_pen_name(player), _pen_name(player), before[_pen_name(player)]))
         for name, piece in before.items():
             if isinstance(piece, DiePose) and piece != now[name]:
                 carries.append(Carry(name, name, piece))

@@ -84,14 +84,14 @@ class Players:
         self._habits = habits
         self._rng = rng
         self._handler = HANDLERS[game.name](layout, habits.slack, rng)
-        self._violations = self._known(habits.violations)
+        self._violations = self._checked_kinds(habits.violations)
         self._options = dict(options or {})
         self.places = tuple(game.table.appearance(game.rules.new(self._options)))
         self.state: Any = None
         self.standing = Arrangement({})
         self._set_up()
 
-    def _known(self, chosen: tuple[str, ...] | None) -> tuple[str, ...]:
+    def _checked_kinds(self, chosen: tuple[str, ...] | None) -> tuple[str, ...]:
         """Return the kinds of violation they commit; raises ValueError for an unknown kind."""
         kinds = self._handler.violations
         if chosen is None:
@@ -114,7 +114,7 @@ class Players:
         """Whether they agreed on a start other than the usual one."""
         return False
 
-    def put_out_again(self, rng: np.random.Generator) -> Arrangement:
+    def set_up_again(self, rng: np.random.Generator) -> Arrangement:
         """Return an arrangement of the pieces when they are set up again."""
         handler = type(self._handler)(self._handler.layout, self._habits.slack, rng)
         return handler.set_up(self._starting_looks(), self._starting_text())
@@ -161,7 +161,7 @@ class Players:
         """The player to move; the first player if there is none."""
         return str(self.state.to_move or self._game.players[0])
 
-    def happens(self, share: float) -> bool:
+    def draw_event(self, share: float) -> bool:
         """Draw an event with that probability."""
         return bool(self._rng.random() < share)
 
@@ -170,7 +170,7 @@ class Players:
         thought_out = self._chosen_turn()
         chosen = thought_out or self._choose(self._game.rules.legal_turns(self.state))
         silent = silent_turns(self._game, self.state) if thought_out is None else ()
-        if silent and (not self._handler.shows(self.standing, chosen) or self.happens(_DONE_WITHOUT_SHARE)):
+        if silent and (not self._handler.shows(self.standing, chosen) or self.draw_event(_DONE_WITHOUT_SHARE)):
             return self._done_without(silent)
         text = self._game.notation.format_turn(chosen)
         carries = self._handler.carries_of(self.standing, chosen)
@@ -222,7 +222,7 @@ class Players:
     def _could_be_played(self, standing: Arrangement) -> bool:
         """Whether no turn, one legal turn or two in a row would leave the table looking so."""
         after = standing.appearance(self.places)
-        return could_be_played(self._game, self.state, after, by_occupancy=self._habits.by_occupancy)
+        return could_result_from_play(self._game, self.state, after, by_occupancy=self._habits.by_occupancy)
 
     def put_right(self, before: Arrangement, player: str) -> Action:
         """Undo an illegal turn: everything back in place, only not quite as straight."""
@@ -272,7 +272,7 @@ class Players:
         return self._handler.facings(self.standing)
 
 
-def could_be_played(game: Game[Any, Any], state: Any, after: Appearance, *, by_occupancy: bool = False) -> bool:
+def could_result_from_play(game: Game[Any, Any], state: Any, after: Appearance, *, by_occupancy: bool = False) -> bool:
     """Whether no turn, one legal turn or two in a row leave this (``by_occupancy``: these squares occupied)."""
     exact = _could_be(game, after, by_occupancy=by_occupancy)
     before = game.table.appearance(state)

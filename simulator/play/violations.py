@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from simulator.play.actions import Carries, Carry, PlayArea, ViolationKind, pick
-from simulator.scene.cube import COMPASS, STEPS, rolled, turned
+from simulator.scene.cube import COMPASS, STEPS, roll_faces, rotate_faces
 from simulator.scene.pieces import as_block, changed
 from vision.layout.table import TableLayout
 
@@ -62,7 +62,7 @@ def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -
     if end is None or end not in table.open_places():
         return None
     side = "east" if columns > 0 else "west"
-    faces = rolled(table.handler.faces(table.standing[start]), side)
+    faces = roll_faces(table.handler.faces(table.standing[start]), side)
     return (table.handler.lay(table.standing, start, end, faces["up"], faces["north"]),)
 
 
@@ -108,7 +108,7 @@ def _turned_over_in_place(table: PlayArea, player: str, rng: np.random.Generator
     start = pick(rng, table.own(player))
     if start is None:
         return None
-    faces = rolled(table.handler.faces(table.standing[start]), COMPASS[int(rng.integers(4))])
+    faces = roll_faces(table.handler.faces(table.standing[start]), COMPASS[int(rng.integers(4))])
     return (table.handler.lay(table.standing, start, start, faces["up"], faces["north"]),)
 
 
@@ -116,7 +116,7 @@ def _turned_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> 
     start = pick(rng, table.own(player))
     if start is None:
         return None
-    faces = turned(table.handler.faces(table.standing[start]), int(rng.integers(1, 4)))
+    faces = rotate_faces(table.handler.faces(table.standing[start]), int(rng.integers(1, 4)))
     return (table.handler.lay(table.standing, start, start, faces["up"], faces["north"]),)
 
 
@@ -138,7 +138,7 @@ def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Gener
     if way is None or target is None:
         return None
     start, side = way
-    faces = rolled(handler.faces(standing[start]), side)
+    faces = roll_faces(handler.faces(standing[start]), side)
     return (handler.lay(standing, start, target, faces["up"], faces["north"]),)
 
 
@@ -147,7 +147,7 @@ def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -
     roll = pick(rng, rolls_of(table, table.own(player)))
     if roll is None or roll.tips_towards is None:
         return None
-    faces = rolled(table.handler.faces(roll.pose), roll.tips_towards)
+    faces = roll_faces(table.handler.faces(roll.pose), roll.tips_towards)
     return (roll, table.handler.lay(table.then(roll).standing, roll.end, roll.end, faces["up"], faces["north"]))
 
 
@@ -265,7 +265,7 @@ def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator
     end = pick(rng, [place for step in steps if (place := board.neighbour(roll.end, *step)) in open_places])
     if end is None:
         return None
-    faces = turned(table.handler.faces(roll.pose), int(rng.integers(1, 4)))
+    faces = rotate_faces(table.handler.faces(roll.pose), int(rng.integers(1, 4)))
     return (roll, table.handler.lay(after.standing, roll.end, end, faces["up"], faces["north"]))
 
 

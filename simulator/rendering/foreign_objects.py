@@ -16,7 +16,7 @@ from simulator.rendering.optics import (
     shade_table,
     shadow_points,
 )
-from simulator.rendering.painting import hidden_by_shadow
+from simulator.rendering.painting import darken_in_shadow
 from simulator.scene.scene import ForeignObject, Setting
 from vision.frame import FloatArray, Image
 from vision.geometry import project
@@ -43,7 +43,7 @@ def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, p
             project(setting.camera, setting.pose, shadow_points(lamp, np.vstack([foot, rim]), thing.base_mm))
         )
         softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 0.7)
-        hidden_by_shadow(image, outline, softness, shade_table(light_left(setting.lighting, lamp, middle)))
+        darken_in_shadow(image, outline, softness, shade_table(light_left(setting.lighting, lamp, middle)))
     light = irradiance(setting.lighting, middle, np.array([0.0, 0.0, 1.0])) * sensor_gain(setting.sensor)
     colour = decode(thing.colour) * light
     body = hull(project(setting.camera, setting.pose, np.vstack([foot, rim])))

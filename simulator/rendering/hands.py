@@ -24,7 +24,7 @@ from simulator.rendering.optics import (
     streak,
     vignette_at,
 )
-from simulator.rendering.painting import Sprite, hidden_by_shadow
+from simulator.rendering.painting import Sprite, darken_in_shadow
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Hand, Setting
 from simulator.scene.sheets import place_mm
@@ -204,7 +204,7 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[I
             outline = hull(project(setting.camera, setting.pose, thrown))
             height = float(points[:, 2].mean()) - ground
             softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 1.0)
-            hidden_by_shadow(image, outline, min(softness, 14.0), shade)
+            darken_in_shadow(image, outline, min(softness, 14.0), shade)
 
 
 def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int) -> Image:

@@ -91,7 +91,7 @@ def shadow_ground_mm(setting: Setting, piece: PiecePose) -> float:
     return min(ground, board_mm)
 
 
-def hidden_by_shadow(image: Image, outline: FloatArray, softness_px: float, table: Image) -> None:
+def darken_in_shadow(image: Image, outline: FloatArray, softness_px: float, table: Image) -> None:
     """Darken, in place, what lies in a soft-edged shadow with that outline in pixels (n, 2)."""
     reach = int(np.ceil(2.5 * softness_px)) + 2
     left, top = (int(value) for value in np.floor(outline.min(axis=0)) - reach)
@@ -134,7 +134,7 @@ class Shadows:
         for lamp in setting.lighting.lamps:
             outline = hull(project(setting.camera, setting.pose, shadow_points(lamp, corners_mm, ground_mm)))
             softness = max(penumbra_mm(lamp, height * 0.7) * self._pixels_per_mm, 0.7)
-            hidden_by_shadow(image, outline, softness, self.shade(lamp, opacity))
+            darken_in_shadow(image, outline, softness, self.shade(lamp, opacity))
 
 
 def moving(

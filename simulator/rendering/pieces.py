@@ -15,7 +15,7 @@ from simulator.rendering.painting import (
     moving,
     shadow_ground_mm,
 )
-from simulator.rendering.solids import Body, bodies_sprite, normals_of, revolved
+from simulator.rendering.solids import Body, bodies_sprite, normals_of, revolve
 from simulator.rendering.textures import FACE_PX, face_texture
 from simulator.scene.cube import Face, placed_faces, rotation_of, tip_rotation, turn_rotation
 from simulator.scene.pieces import BallPose, BlockPose, Colour, DiscPose, Pyramid, StackPose
@@ -130,14 +130,14 @@ class DiscPainter:
         angles = np.linspace(0.0, np.pi / 2, _ROUNDING_STEPS)
         arc = rounding * np.column_stack([np.cos(angles), np.sin(angles)]) + (radius - rounding, height - rounding)
         profile = np.vstack([[radius, 0.0], arc])
-        facets, normals = revolved(profile, foot_mm, _SIDES)
-        rim = revolved(profile[-2:], foot_mm, _SIDES)[0][:_SIDES, 3].copy()
+        facets, normals = revolve(profile, foot_mm, _SIDES)
+        rim = revolve(profile[-2:], foot_mm, _SIDES)[0][:_SIDES, 3].copy()
         return Body(facets, normals, self._colour(colour), self._look.gloss, top=rim)
 
     def _ball(self, colour: str, foot_mm: FloatArray) -> Body:
         angles = np.linspace(-np.pi / 2, np.pi / 2, _BALL_RINGS)
         profile = self._pieces.ball_mm / 2 * np.column_stack([np.cos(angles), 1.0 + np.sin(angles)])
-        facets, normals = revolved(np.maximum(profile, 0.0), foot_mm, _SIDES // 2)
+        facets, normals = revolve(np.maximum(profile, 0.0), foot_mm, _SIDES // 2)
         shade = self._look.balls[colour] if colour in self._look.balls else self._colour(colour)
         return Body(facets, normals, shade, self._look.gloss)
 

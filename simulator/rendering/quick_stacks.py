@@ -176,7 +176,7 @@ class StackCanvas:
         own, shine = [], []
         for number in np.flatnonzero(seen):
             normal, middle = normals[number], facets[number].mean(axis=0)
-            value = self._shaded(colour, middle, normal, light, beside, origin, shape)
+            value = self._shade_facet(colour, middle, normal, light, beside, origin, shape)
             own.append(value * np.float32(look.tip_light if number == _TIP else 1.0))
             mirrored = np.zeros(3)
             for way, strength, _ in light[1]:
@@ -205,7 +205,7 @@ class StackCanvas:
         ]
         self._blend(front, hides, lines, max(1, round(look.edge_mm * scale)), owner)
 
-    def _shaded(
+    def _shade_facet(
         self,
         colour: FloatArray,
         middle: FloatArray,

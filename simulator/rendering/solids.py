@@ -22,7 +22,7 @@ from simulator.rendering.optics import (
     shadow_points,
     vignette_at,
 )
-from simulator.rendering.painting import MARGIN_PX, SAMPLES, Sprite, hidden_by_shadow, moving
+from simulator.rendering.painting import MARGIN_PX, SAMPLES, Sprite, darken_in_shadow, moving
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Setting
 from vision.frame import FloatArray, Image
@@ -58,7 +58,7 @@ class Body:
         return self.facets.reshape(-1, 3)
 
 
-def revolved(profile_mm: FloatArray, middle_mm: FloatArray, sides: int) -> tuple[FloatArray, FloatArray]:
+def revolve(profile_mm: FloatArray, middle_mm: FloatArray, sides: int) -> tuple[FloatArray, FloatArray]:
     """Return facets and normals of a body turned about a vertical axis.
 
     ``profile_mm`` (n, 2) holds radius and height from the bottom to the top; where the last radius is not 0 the top
@@ -179,7 +179,7 @@ class _Canvas:
             height_mm = float(above_mm[:, 2].max()) - level_mm
             softness = max(penumbra_mm(lamp, height_mm * 0.5) * scale, 0.7)
             table = shade_table(light_left(setting.lighting, lamp, top_mm.mean(axis=0)))
-            hidden_by_shadow(shaded, outline, softness, table)
+            darken_in_shadow(shaded, outline, softness, table)
         on_top = np.zeros(image.shape[:2], dtype=np.uint8)
         cv2.fillConvexPoly(on_top, _fixed(self._pixels(top_mm)), 255, cv2.LINE_8, _SUBPIXEL_BITS)
         cv2.copyTo(shaded, on_top, image)

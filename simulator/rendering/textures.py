@@ -154,7 +154,7 @@ def _regular(corners: int, radius: float, first_deg: float, centre: tuple[float,
     return np.column_stack([centre[0] + radius * np.cos(angles), centre[1] + radius * np.sin(angles)])
 
 
-def _turned(points: FloatArray, turned_deg: float) -> FloatArray:
+def _rotate(points: FloatArray, turned_deg: float) -> FloatArray:
     angle = math.radians(turned_deg)
     rotation = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
     return np.asarray(points @ rotation, dtype=np.float64)
@@ -189,7 +189,7 @@ def symbol_contours() -> Mapping[str, tuple[FloatArray, ...]]:
         "star": (star_outline(),),
         "stop": (_regular(8, 0.3, 22.5),),
         "cross": (_plus(),),
-        "x": (_turned(_plus(0.38), 45.0),),
+        "x": (_rotate(_plus(0.38), 45.0),),
         "slider": (np.array([[0.0, 0.34], [0.23, 0.0], [0.0, -0.34], [-0.23, 0.0]]),),
         "hoops": _hoops(),
     }

@@ -73,7 +73,7 @@ def _shown(symbols: tuple[str, ...], up: str, north: str) -> tuple[tuple[str, st
     return tuple(shown)
 
 
-def rolled(faces: Mapping[str, str], towards: str) -> dict[str, str]:
+def roll_faces(faces: Mapping[str, str], towards: str) -> dict[str, str]:
     """Return the six faces after tipping the cube over its edge towards a compass side."""
     away = OPPOSITE[towards]
     after = dict(faces)
@@ -86,7 +86,7 @@ def rolled(faces: Mapping[str, str], towards: str) -> dict[str, str]:
     return after
 
 
-def turned(faces: Mapping[str, str], quarter_turns: int) -> dict[str, str]:
+def rotate_faces(faces: Mapping[str, str], quarter_turns: int) -> dict[str, str]:
     """Return the six faces after rotating the cube in place, anticlockwise seen from above, by quarter turns."""
     after = dict(faces)
     for index, side in enumerate(COMPASS):

@@ -216,11 +216,11 @@ def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVari
     picture = random_table(rng, size_px)
     picture *= np.float32(lighting.ambient + sum(lamp.strength for lamp in lighting.lamps))
     draw_dice(picture, camera, pose, lighting, [die for die, _, _ in laid])
-    image = _photographed(rng, picture, target_px)
+    image = _photograph(rng, picture, target_px)
     if flattened:
-        image, placed, camera_px = _flattened(rng, image, camera, pose, laid, target_px)
+        image, placed, camera_px = _flatten(rng, image, camera, pose, laid, target_px)
     else:
-        placed, camera_px = _placed(camera, pose, laid), None
+        placed, camera_px = _locate_dice(camera, pose, laid), None
     inside = tuple(die for die in placed if 0 <= die.x_px < size_px and 0 <= die.y_px < size_px)
     return DicePicture(image, inside, camera_px)
 
@@ -241,7 +241,7 @@ def _leans(die: DrawnDie) -> tuple[float, float]:
     return (x, -y) if z > 0 else (-x, y)
 
 
-def _placed(camera: CameraModel, pose: Pose, laid: Sequence[tuple[DrawnDie, str, bool]]) -> list[TrueDie]:
+def _locate_dice(camera: CameraModel, pose: Pose, laid: Sequence[tuple[DrawnDie, str, bool]]) -> list[TrueDie]:
     placed = []
     for die, shows, free in laid:
         top = _top_mm(die)
@@ -251,7 +251,7 @@ def _placed(camera: CameraModel, pose: Pose, laid: Sequence[tuple[DrawnDie, str,
     return placed
 
 
-def _flattened(
+def _flatten(
     rng: np.random.Generator,
     image: Image,
     camera: CameraModel,
@@ -285,7 +285,7 @@ def _flattened(
     return np.asarray(flat, dtype=np.uint8), placed, camera_px
 
 
-def _photographed(rng: np.random.Generator, picture: Layer, die_px: float) -> Image:
+def _photograph(rng: np.random.Generator, picture: Layer, die_px: float) -> Image:
     """Apply the effects of a camera: exposure, white balance, blur, noise, compression."""
     level = float(np.median(picture)) or 0.2
     exposed = float(np.clip(rng.uniform(0.1, 0.65) / level, 0.3, 2.5)) if rng.random() < 0.7 else 1.0

@@ -28,9 +28,7 @@ _SIZE = (1280, 720)
 def drawn_stacks_picture(rng: np.random.Generator, layout: TableLayout) -> StacksPicture:
     """Return a virtual table with a stack on nearly every place, seen by a random camera in random light."""
     seed = int(rng.integers(1 << 30))
-    setting = replace(
-        _in_other_colours(rng, varied_setting(seed, rng.uniform(0, _MOST_HARDNESS), _SIZE)), layout=layout
-    )
+    setting = replace(_recolour(rng, varied_setting(seed, rng.uniform(0, _MOST_HARDNESS), _SIZE)), layout=layout)
     if rng.random() < _LAMPS_OFF:
         lighting = replace(setting.lighting, lamps=(), ambient=setting.lighting.ambient * rng.uniform(1.0, 1.6))
         setting = replace(setting, lighting=lighting)
@@ -41,10 +39,10 @@ def drawn_stacks_picture(rng: np.random.Generator, layout: TableLayout) -> Stack
     return StacksPicture(image, setting.camera, setting.pose, true, _hidden(setting, stacks, true))
 
 
-def _in_other_colours(rng: np.random.Generator, setting: Setting) -> Setting:
+def _recolour(rng: np.random.Generator, setting: Setting) -> Setting:
     look = PyramidLook()
     colours = {
-        name: (_tinted(rng, colour[0]), _tinted(rng, colour[1]), _tinted(rng, colour[2]))
+        name: (_tint(rng, colour[0]), _tint(rng, colour[1]), _tint(rng, colour[2]))
         for name, colour in look.colours.items()
     }
     opacity = {"clear": float(rng.uniform(0.25, 0.65)), "black": float(rng.uniform(0.7, 1.0))}
@@ -52,7 +50,7 @@ def _in_other_colours(rng: np.random.Generator, setting: Setting) -> Setting:
     return replace(setting, pyramids=replace(look, colours=colours, opacity=opacity, usual_opacity=usual))
 
 
-def _tinted(rng: np.random.Generator, level: float) -> float:
+def _tint(rng: np.random.Generator, level: float) -> float:
     return float(np.clip(level * rng.normal(1, 0.12), 0.02, 0.97))
 
 

@@ -19,7 +19,7 @@ _CANVAS_PX = 76
 Floats = npt.NDArray[np.float32]
 
 
-def _shifted(face: Layer, rng: np.random.Generator) -> Layer:
+def _distort(face: Layer, rng: np.random.Generator) -> Layer:
     """Return the face as another printer would have it: larger, wider, slanted, bolder, off the middle."""
     size = math.exp(rng.uniform(math.log(0.68), math.log(1.2)))
     wider = math.exp(rng.normal(0, 0.1))
@@ -32,7 +32,7 @@ def _shifted(face: Layer, rng: np.random.Generator) -> Layer:
     return np.asarray(shown, dtype=np.float32)
 
 
-def _inked(
+def _ink(
     body: FloatArray, ink: FloatArray, face: Layer, strength: float, light: float, rng: np.random.Generator
 ) -> Floats:
     cover = (face * strength)[..., None]
@@ -69,12 +69,12 @@ def printed_square(rng: np.random.Generator, face: Layer, beside: Layer, size_px
     for first, second in ((0, 1), (1, 2), (2, 3), (3, 0)):
         outwards = (corners[first] + corners[second]) / 2 - middle
         if outwards[1] > 0.05 * _SIDE_PX and slant > 0.1:
-            side = _inked(body, ink, _shifted(beside, rng), strength, float(rng.uniform(0.3, 1.15)), rng)
+            side = _ink(body, ink, _distort(beside, rng), strength, float(rng.uniform(0.3, 1.15)), rng)
             quad = np.array([corners[first], corners[second], corners[second] + lower, corners[first] + lower])
             _paste(canvas, side, source, quad, 0.1)
-    upper = _inked(body, ink, _shifted(face, rng), strength, 1.0, rng)
+    upper = _ink(body, ink, _distort(face, rng), strength, 1.0, rng)
     _paste(canvas, upper, source, corners, float(rng.uniform(0.03, 0.25)))
-    _light(canvas, rng)
+    _add_light(canvas, rng)
     sharp = math.exp(rng.uniform(math.log(0.3), math.log(1.35))) * _SIDE_PX / edge_px
     blurred = cv2.GaussianBlur(canvas, (0, 0), sigmaX=sharp, sigmaY=sharp * math.hypot(1, slant))
     scale = edge_px / _SIDE_PX * math.exp(float(np.clip(rng.normal(0, 0.06), -0.15, 0.15)))
@@ -107,7 +107,7 @@ def _paste(canvas: Floats, side: Floats, source: Floats, quad: FloatArray, round
     canvas += shown * cover
 
 
-def _light(canvas: Floats, rng: np.random.Generator) -> None:
+def _add_light(canvas: Floats, rng: np.random.Generator) -> None:
     """Return light that falls off, sometimes with a reflection."""
     along = rng.uniform(0, 2 * math.pi)
     steps = np.linspace(-1, 1, _CANVAS_PX, dtype=np.float32)

@@ -46,14 +46,14 @@ _MEDIUMS_ON_CLEAR, _SMALLS_ON_CLEAR = (0.2, 0.15, 0.12, 0.12, 0.13, 0.22, 0.06),
 @dataclass(frozen=True, eq=False)
 class TrueStack:
     """A stack in a made picture: the size of its top, how many pieces are on the large one, where its tip is (3,) and
-    its foot (2,), in mm, and how far it is turned, in radians.
+    its foot (2,), in mm, and its rotation.
     """
 
     size: str
     pieces: int
     tip_mm: FloatArray
     foot_mm: FloatArray
-    turned: float
+    angle_rad: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,15 +51,15 @@ def varied_setting(seed: int, hardness: float, size: tuple[int, int] | None = No
     surface, colour = _SURFACES[int(rng.integers(len(_SURFACES)))]
     table = TableLook(
         surface=surface,
-        colour=_tinted(rng, colour, 0.08),
-        board_colour=_tinted(rng, (0.58, 0.73, 0.86), 0.12 * hardness),
+        colour=_tint(rng, colour, 0.08),
+        board_colour=_tint(rng, (0.58, 0.73, 0.86), 0.12 * hardness),
         markers=_markers(rng, hardness),
         seed=seed,
     )
     ordinary = BlockLook()
     blocks = BlockLook(
-        colours={name: _tinted(rng, shade, 0.2 * hardness) for name, shade in ordinary.colours.items()},
-        ink=_tinted(rng, ordinary.ink, 0.1 * hardness),
+        colours={name: _tint(rng, shade, 0.2 * hardness) for name, shade in ordinary.colours.items()},
+        ink=_tint(rng, ordinary.ink, 0.1 * hardness),
         grain=float(rng.uniform(0.1, 0.3 + 0.5 * hardness)),
         symbol_scale=float(rng.uniform(1.0 - 0.15 * hardness, 1.0 + 0.08 * hardness)),
     )
@@ -91,7 +91,7 @@ def pose_with_markers(
     return first_fitting(camera, paper, 4, poses)
 
 
-def _tinted(rng: np.random.Generator, colour: Colour, spread: float) -> Colour:
+def _tint(rng: np.random.Generator, colour: Colour, spread: float) -> Colour:
     factors = 1.0 + rng.uniform(-1.0, 1.0, 3) * spread
     blue, green, red = (float(value) for value in np.clip(np.asarray(colour) * factors, 0.03, 0.98))
     return (blue, green, red)

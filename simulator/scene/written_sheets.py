@@ -219,11 +219,11 @@ def _seen(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell_px: int
     squeeze = rng.uniform(0.78, 1.0)
     lean = rng.uniform(-np.pi, np.pi)
 
-    def turned(angle: float) -> npt.NDArray[np.float64]:
+    def rotation(angle: float) -> npt.NDArray[np.float64]:
         return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
-    placed = (corners - corners.mean(axis=0)) @ turned(turn).T * scale
-    placed = placed @ turned(lean).T @ np.diag([1.0, squeeze]) @ turned(-lean).T
+    placed = (corners - corners.mean(axis=0)) @ rotation(turn).T * scale
+    placed = placed @ rotation(lean).T @ np.diag([1.0, squeeze]) @ rotation(-lean).T
     placed += rng.normal(0, 0.012 * scale * width, placed.shape)
     placed -= placed.min(axis=0) - 3
     size = (int(np.ceil(placed[:, 0].max())) + 4, int(np.ceil(placed[:, 1].max())) + 4)

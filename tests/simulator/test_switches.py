@@ -9,7 +9,7 @@ import pytest
 
 from simulator.scene.pieces import block_on
 from simulator.scene.scene import standard_layout
-from simulator.switches import SwitchFaults, VirtualSwitches, drawn_switch_faults, sensed_places
+from simulator.switches import SwitchFaults, VirtualSwitches, draw_switch_faults, sensed_places
 
 LAYOUT = standard_layout()
 BLOCKS = tuple(block_on(LAYOUT, place, "gold", "star", "slider") for place in ("b1", "e3"))
@@ -72,7 +72,7 @@ def test_faults_that_cannot_be_are_refused() -> None:
 
 
 def test_drawn_faults_are_of_every_kind_in_a_few_dozen_games() -> None:
-    drawn = [drawn_switch_faults(LAYOUT, np.random.default_rng(seed), 200.0) for seed in range(40)]
+    drawn = [draw_switch_faults(LAYOUT, np.random.default_rng(seed), 200.0) for seed in range(40)]
     assert any(one.stuck for one in drawn)
     assert any(one.dead for one in drawn)
     assert any(not one.stuck and not one.dead for one in drawn)

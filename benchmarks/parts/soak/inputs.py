@@ -21,7 +21,7 @@ from simulator.rendering.dice import dice_tray
 from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose
 from simulator.scene.scene import ForeignObject, Scene, Setting
 from simulator.scene.sheets import sheet_of
-from simulator.switches import VirtualSwitches, drawn_switch_faults, sensed_places
+from simulator.switches import VirtualSwitches, draw_switch_faults, sensed_places
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CubeSolid, Pose, Side, outline_px, project
@@ -255,7 +255,7 @@ class TableSwitches:
 
 def switches_under(table: FaultyTable, turns: int) -> TableSwitches:
     """Put switches under a table, with the faults that its seed draws for a game of so many turns."""
-    faults = drawn_switch_faults(table.setting.layout, np.random.default_rng([table.seed, 62]), turns * _SECONDS_A_TURN)
+    faults = draw_switch_faults(table.setting.layout, np.random.default_rng([table.seed, 62]), turns * _SECONDS_A_TURN)
     return TableSwitches(table, VirtualSwitches(table.setting.layout, table.seed, faults))
 
 

@@ -79,7 +79,7 @@ def hall_command(
     from referee.web.server import open_site, split_code
 
     address = _address(broker, user, password_file, ca, tls=tls)
-    announced = None if announce is None else _announced(announce, address, prefix)
+    announced = None if announce is None else _announcement(announce, address, prefix)
     database = Database(store)
     name = hashlib.sha256(database.name.encode()).hexdigest()[:8]
     rulings = Rulings(database, lambda: f"hall-{secrets.token_hex(12)}", utc_now)
@@ -117,7 +117,7 @@ def hall_command(
     return OK
 
 
-def _announced(name: str, address: Address, prefix: str) -> HallBroker:
+def _announcement(name: str, address: Address, prefix: str) -> HallBroker:
     """Return what tables are told of the broker; raises BadParameter for a name that can't be announced."""
     from referee.mqtt.hall_search import MOST_NAME_BYTES, HallBroker
     from referee.settings.sections import ANY_HALL

@@ -17,7 +17,7 @@ from referee.cli.options import (
     WRITABLE_FILE,
     Number,
     WholeNumber,
-    checked_options,
+    parse_options,
     read_pairs,
     rule_option,
 )
@@ -122,7 +122,7 @@ def play_command(
         seed = random.SystemRandom().randrange(1_000_000)
     if load is None and position is None:
         usual = "rolled" if _is_asked() and is_played_by_people else "usual"
-        so_far = GameSoFar(game, _start(game, checked_options(game, options), set_up or usual, seed), tags=tags)
+        so_far = GameSoFar(game, _start(game, parse_options(game, options), set_up or usual, seed), tags=tags)
     else:
         so_far = _initial_game(game, position, load, tags)
     file.begin(so_far)
@@ -185,9 +185,13 @@ def _file_to_resume(game: Game[Any, Any]) -> Path | None:
     if found is None:
         return None
     if not _is_asked():
-        click.echo(f"Not finished: {found.told}. `--load {found.path}` goes on with it.")
+        click.echo(f"Not finished: {found.description}. `--load {found.path}` goes on with it.")
         return None
-    return found.path if click.confirm(f"A game is not finished ({found.told}). Go on with it?", default=True) else None
+    return (
+        found.path
+        if click.confirm(f"A game is not finished ({found.description}). Go on with it?", default=True)
+        else None
+    )
 
 
 def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed: int) -> Any:
@@ -256,7 +260,7 @@ def _line_reader() -> Callable[[str], str | None]:
         sys.stdin.reconfigure(errors="replace")
     is_terminal = sys.stdin.isatty()
     if is_terminal:
-        return _edited_line
+        return _read_edited_line
 
     def ask(prompt: str) -> str | None:
         click.echo(prompt, nl=False)
@@ -270,7 +274,7 @@ def _line_reader() -> Callable[[str], str | None]:
     return ask
 
 
-def _edited_line(prompt: str) -> str | None:
+def _read_edited_line(prompt: str) -> str | None:
     """Prompt at a terminal with line editing and history."""
     import readline  # noqa: F401 - importing it enables line editing in input()
 

@@ -47,7 +47,7 @@ class GameSoFar:
         """The earlier states, oldest first."""
         return (self.start, *(step.after for step in self.steps))[:-1]
 
-    def called(self, player: Player) -> str:
+    def display_name(self, player: Player) -> str:
         """Return a player's name with the side, or only the side if no name was given."""
         name = dict(self.tags).get(player.capitalize())
         return player if name is None else f"{name} ({player})"
@@ -62,7 +62,7 @@ class GameSoFar:
         """The number of rolls made."""
         return sum(isinstance(step.what, Roll) for step in self.steps)
 
-    def played(self, what: Any, *, by_person: bool) -> GameSoFar:
+    def play(self, what: Any, *, by_person: bool) -> GameSoFar:
         """Return the game after a turn, roll or announcement; raises IllegalTurnError."""
         if isinstance(what, Roll):
             after = self.game.dice_for(format_roll(what)).rolled(self.state, what)
@@ -72,7 +72,7 @@ class GameSoFar:
             after = self.game.rules.apply(self.state, what)
         return replace(self, steps=(*self.steps, Step(what, after, by_person)))
 
-    def taken_back(self) -> GameSoFar | None:
+    def take_back(self) -> GameSoFar | None:
         """Return the game before the last step a person typed, ``None`` if there is none."""
         last = max((number for number, step in enumerate(self.steps) if step.by_person), default=None)
         return None if last is None else replace(self, steps=self.steps[:last])

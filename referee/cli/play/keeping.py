@@ -31,7 +31,7 @@ class UnfinishedGame:
     turns: int
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Describe the file and how many turns were played."""
         return f"{self.path}, {counted(self.turns, 'turn')}"
 

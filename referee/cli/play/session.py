@@ -31,8 +31,7 @@ from referee.cli.play.keeping import read_text
 from referee.cli.play.players import Program, draw_roll, program_rng
 from referee.cli.play.turn_lists import examples, numbered_turns, turns_with
 from referee.errors import PlayError
-from referee.hints.advice import RULED_OUT, Stage, advice_of
-from referee.hints.advice import hint_text as told_hint
+from referee.hints.advice import RULED_OUT, Stage, advice_of, hint_text
 
 _KEPT_EVERY_S = 1.0
 """How often, in seconds, the game is saved while only programs play; each save takes milliseconds."""
@@ -121,7 +120,7 @@ class PlaySession:
             self._keep(self.so_far)
             self._say("")
             self._draw(self._game, self._state)
-            self._say(ending_sentence(self._game, self._state, self.so_far.called))
+            self._say(ending_sentence(self._game, self._state, self.so_far.display_name))
             while self._going_on and self._is_over:
                 self._offer_choices_after_end()
 
@@ -164,9 +163,9 @@ class PlaySession:
 
     def _let_play(self, player: Player, program: Program) -> None:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
-        with self._waiting(f"{self.so_far.called(player)} thinks"):
+        with self._waiting(f"{self.so_far.display_name(player)} thinks"):
             choice = program(self._game, self._state, player, rng, self.so_far.earlier)
-        self.so_far = self.so_far.played(choice.turn, by_person=False)
+        self.so_far = self.so_far.play(choice.turn, by_person=False)
         because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
         notation = self._game.notation
         self._say(f"{player}: {notation.format_turn(choice.turn)}  {notation.describe(choice.turn)}{because}")
@@ -176,7 +175,7 @@ class PlaySession:
             self._show_board()
         awaits_roll = self._game.awaits_roll(self._state)
         self._keep(self.so_far)
-        called = self.so_far.called(player)
+        called = self.so_far.display_name(player)
         line = self._ask(f"{called} rolls> " if awaits_roll else f"{called}> ")
         if line is None:
             self._going_on = False
@@ -213,13 +212,13 @@ class PlaySession:
         elif awaits_roll:
             self._play(self._game.dice_for(line).parse_roll(self._state, line))
         else:
-            self._play(self._typed_turn(line))
+            self._play(self._parse_turn(line))
 
     def _announced_kinds(self) -> set[str]:
         """Return the announcements that may follow a colon. The rules refuse those that aren't possible now."""
         return {RESIGN, DRAW, REPETITION, *(each.kind for each in self._game.rules.announcements(self._state))}
 
-    def _typed_turn(self, line: str) -> Any:
+    def _parse_turn(self, line: str) -> Any:
         named, text = split_player(self._game, self._state, line)
         if named in self._settings.programs:
             raise PlayError(f"{named} is played by a program; it plays when its turn comes")
@@ -232,7 +231,7 @@ class PlaySession:
         return self._game.notation.parse_turn(self._state, text, named)
 
     def _play(self, what: Any) -> None:
-        self.so_far = self.so_far.played(what, by_person=True)
+        self.so_far = self.so_far.play(what, by_person=True)
         self._refused = None
 
     def _announce(self, announcement: Announcement) -> None:
@@ -240,7 +239,7 @@ class PlaySession:
             raise PlayError(f"{announcement.player} is played by a program; nobody else can speak for it")
         if announcement.player is None and self._settings.programs:
             raise PlayError("a program plays, and programs agree to nothing; play on, or resign")
-        after = self.so_far.played(announcement, by_person=True)
+        after = self.so_far.play(announcement, by_person=True)
         if announcement.kind in (RESIGN, DRAW) and not self._agrees(
             self._confirmation_question(announcement, after.state)
         ):
@@ -258,7 +257,7 @@ class PlaySession:
             accepts = f"Does {others[0]} accept?" if len(others) == 1 else "Do all others accept?"
             return f"{offering.capitalize()} offers a draw. {accepts}"
         winner = None if (outcome := self._game.rules.outcome(after)) is None else outcome.winner
-        wins = "" if winner is None else f" {capitalized(self.so_far.called(winner))} wins."
+        wins = "" if winner is None else f" {capitalized(self.so_far.display_name(winner))} wins."
         return f"{describe_announcement(announcement)}{wins} Are you sure?"
 
     def _show_board(self) -> None:
@@ -300,7 +299,7 @@ class PlaySession:
                 )
             self._hint, is_first = (at, hint), True
         stage: Stage = "piece" if is_first and self._settings.strength is Strength.GENTLE else "whole"
-        self._say(told_hint(self._game, self._state, advice_of(self._game, hint), stage).words)
+        self._say(hint_text(self._game, self._state, advice_of(self._game, hint), stage).words)
         if stage == "whole":
             self._say(f"  {self._game.notation.format_turn(hint.turn)}")
 
@@ -310,11 +309,11 @@ class PlaySession:
         number = self.so_far.rolls
         roll = draw_roll(self._game, self._state, self._settings.seed, number)
         player = self._game.rules.players_to_move(self._state)[0]
-        self.so_far = self.so_far.played(roll, by_person=by_person)
-        self._say(f"{self.so_far.called(player)} rolls {format_roll(roll)}")
+        self.so_far = self.so_far.play(roll, by_person=by_person)
+        self._say(f"{self.so_far.display_name(player)} rolls {format_roll(roll)}")
 
     def _undo(self) -> None:
-        before = self.so_far.taken_back()
+        before = self.so_far.take_back()
         if before is None:
             raise PlayError("Nothing to undo.")
         self.so_far = before

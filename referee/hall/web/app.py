@@ -29,7 +29,7 @@ from referee.web.access import Access, Role
 from referee.web.api import pairing
 from referee.web.guard import Guarded
 from referee.web.languages import language_of, sentences, templates, translations
-from referee.web.server import guarded_app
+from referee.web.server import create_guarded_app
 
 _HERE = Path(__file__).parent
 
@@ -61,7 +61,7 @@ def create_hall(desk: HallDesk) -> Starlette:
         Guarded("/api/pair", pairing(desk.access), Role.NOBODY, methods=["POST"], by_code=True),
         Mount("/hall", StaticFiles(directory=_HERE / "static"), name="hall"),
     )
-    return guarded_app(routes, desk.access)
+    return create_guarded_app(routes, desk.access)
 
 
 async def _pair(request: Request) -> Response:

@@ -19,7 +19,7 @@ from referee.web.access import Access, Role
 from referee.web.api import pairing
 from referee.web.guard import CSRF_HEADER, Guarded, form_fields, form_with_file
 from referee.web.languages import language_of, sentences, templates, translations
-from referee.web.server import guarded_app
+from referee.web.server import create_guarded_app
 from referee.web.setting_up.port import SetUpPort
 
 MOST_PHOTO_BYTES = 16 * 1024 * 1024
@@ -31,7 +31,7 @@ _PAIR, _PHOTO = "/pair", "/photo"
 def create_set_up(port: SetUpPort, access: Access) -> Starlette:
     """Build the application for setting up a table; only the owner may use it."""
     pages = SetUpPages(port, access)
-    return guarded_app(pages.routes(), access, {_PHOTO: MOST_PHOTO_BYTES})
+    return create_guarded_app(pages.routes(), access, {_PHOTO: MOST_PHOTO_BYTES})
 
 
 class SetUpPages:
@@ -67,7 +67,7 @@ class SetUpPages:
         step = await run_in_threadpool(self._port.view)
         state = await run_in_threadpool(self._port.state)
         sight = await run_in_threadpool(self._port.sight, again=False) if step.sees else None
-        return self._shown(request, "set_up/step", {"step": step, "sight": sight, "state": _token(state)})
+        return self._render(request, "set_up/step", {"step": step, "sight": sight, "state": _token(state)})
 
     async def _seen(self, request: Request) -> Response:
         """Return the newest picture's findings as HTML list items."""
@@ -111,9 +111,9 @@ class SetUpPages:
         return RedirectResponse("/", 303)
 
     async def _pair(self, request: Request) -> Response:
-        return self._shown(request, "set_up/pair", {})
+        return self._render(request, "set_up/pair", {})
 
-    def _shown(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
+    def _render(self, request: Request, view: str, words: Mapping[str, Any]) -> Response:
         game = {"title": self._port.title or _TITLE}
         return views.page(request, view, {"game": game, "tell": _translator(language_of(request)), **words})
 

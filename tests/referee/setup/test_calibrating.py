@@ -12,7 +12,7 @@ from common.findings import Severity
 from engine.registry import load
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP, BoardPictures, PoseGuide
 from referee.setup.new_table import PICTURES_FOLDER, NewTable
-from referee.setup.steps import checked
+from referee.setup.steps import check_step
 from vision.calibration import BoardCorners, load_calibration
 from vision.frame import FloatArray, Frame, Image
 
@@ -70,7 +70,7 @@ def test_pictures_are_kept_once_each_and_calibrate_the_camera(tmp_path: Path, bo
     # After a restart they are there again.
     table = table_in(tmp_path, board_views[0])
     assert BoardPictures.of(table).guide.is_enough
-    outcome = checked(CALIBRATION_STEP, table, CALIBRATION_STEP.ways(table)[0].answer)
+    outcome = check_step(CALIBRATION_STEP, table, CALIBRATION_STEP.ways(table)[0].answer)
     assert outcome.is_done, outcome
     assert f"{kept} of {kept} pictures used" in outcome.findings[1].message
     assert load_calibration(tmp_path / "camera.json").size == SIZE

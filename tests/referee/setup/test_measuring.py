@@ -13,7 +13,7 @@ import pytest
 from engine.registry import load
 from referee.setup.measuring import TABLE_STEP, markers_by_corners
 from referee.setup.new_table import NewTable
-from referee.setup.steps import checked
+from referee.setup.steps import check_step
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, Setting
 from simulator.scene.viewpoint import lens
@@ -69,7 +69,7 @@ def test_the_answer_with_corners_writes_a_layout_that_fits(seen: tuple[Setting, 
     assert np.abs(np.asarray([point for _, point in way.corners]) - corners_px(setting)).max() < 12
     board = setting.layout.board
     typed = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners_px(setting))
-    outcome = checked(TABLE_STEP, table, f"{board.cell_mm:g} {board.height_mm:g} {typed}")
+    outcome = check_step(TABLE_STEP, table, f"{board.cell_mm:g} {board.height_mm:g} {typed}")
     assert outcome.is_done, outcome
     written = json.loads((tmp_path / "layout.json").read_text())
     assert written["board"]["cell"] == board.cell_mm
@@ -78,12 +78,12 @@ def test_the_answer_with_corners_writes_a_layout_that_fits(seen: tuple[Setting, 
 
 @pytest.mark.parametrize("answer", ["40 10 1 2 3", "40 10 1,1 2,2 3,3 4", "forty", "40 10 350"])
 def test_what_are_no_measures_is_said(answer: str, seen: tuple[Setting, Frame], tmp_path: Path) -> None:
-    outcome = checked(TABLE_STEP, table_of(tmp_path, *seen), answer)
+    outcome = check_step(TABLE_STEP, table_of(tmp_path, *seen), answer)
     assert "expected four lengths" in outcome.findings[0].message
 
 
 def test_corners_that_no_board_has_are_refused(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
-    outcome = checked(TABLE_STEP, table_of(tmp_path, *seen), "40 10 100,100 100,100 100,100 100,100")
+    outcome = check_step(TABLE_STEP, table_of(tmp_path, *seen), "40 10 100,100 100,100 100,100 100,100")
     assert "no board has its corners there" in outcome.findings[0].message
     assert not (tmp_path / "layout.json").exists()
 

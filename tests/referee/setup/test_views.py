@@ -10,7 +10,7 @@ import pytest
 
 from common.findings import Severity
 from referee.setup.views import (
-    drawn_markers,
+    draw_markers,
     edge_width_px,
     marker_findings,
     picture_findings,
@@ -84,7 +84,7 @@ def test_a_camera_that_is_not_calibrated_says_which_markers_it_sees_and_how_wide
     image[top:bottom, left:right] = 120
     frame = Frame(image, 0.0, 0)
     assert {each.subject: each.message for each in marker_findings(frame, setting.layout)}["marker 2"] == "not seen yet"
-    assert (drawn_markers(frame, setting.layout) != image).any()
+    assert (draw_markers(frame, setting.layout) != image).any()
     nothing = list(marker_findings(Frame(np.full_like(image, 120), 0.0, 0), setting.layout))
     assert [(each.severity, each.message) for each in nothing] == [(Severity.NOTE, "none is seen yet")]
 

@@ -12,7 +12,7 @@ from engine.registry import load
 from hardware.lights.light_map import LightMap, write_light_map
 from referee.settings.settings import Settings
 from referee.setup.new_table import NewTable
-from referee.setup.steps import checked, steps_of
+from referee.setup.steps import check_step, steps_of
 from referee.wiring.sensor_map import SensorMap, save_sensor_map
 from vision.frame import Frame
 
@@ -45,7 +45,7 @@ def test_lights_and_switches_are_mapped_where_they_are_wired(table: NewTable) ->
     table.make_light_map, table.make_sensor_map = map_lights, map_switches
     for name, answer in (("lights", "board, gpio"), ("light-map", ""), ("switches", "board"), ("switch-map", "")):
         assert STEPS[name].unneeded(table) == ""
-        outcome = checked(STEPS[name], table, answer)
+        outcome = check_step(STEPS[name], table, answer)
         assert outcome.is_done, outcome
     assert table.values == {
         "lights.drivers": ["board", "gpio"],
@@ -58,8 +58,8 @@ def test_lights_and_switches_are_mapped_where_they_are_wired(table: NewTable) ->
 
 
 def test_nothing_is_mapped_where_nothing_is_wired(table: NewTable) -> None:
-    assert checked(STEPS["lights"], table, "terminal, gpio").is_done
-    assert checked(STEPS["switches"], table, "none").is_done
+    assert check_step(STEPS["lights"], table, "terminal, gpio").is_done
+    assert check_step(STEPS["switches"], table, "none").is_done
     assert STEPS["light-map"].unneeded(table) == "There is no strip of lights."
     assert STEPS["switch-map"].unneeded(table) == "There are no switches."
     assert table.values["sensors.eyes"] == "camera"
@@ -67,15 +67,15 @@ def test_nothing_is_mapped_where_nothing_is_wired(table: NewTable) -> None:
 
 def test_a_map_in_which_nothing_was_found_is_asked_for_again(table: NewTable) -> None:
     table.make_light_map = lambda settings, path: False
-    assert checked(STEPS["lights"], table, "wled-serial wled_serial_port=/dev/ttyUSB0 strip_lights=49").is_done
-    outcome = checked(STEPS["light-map"], table, "")
+    assert check_step(STEPS["lights"], table, "wled-serial wled_serial_port=/dev/ttyUSB0 strip_lights=49").is_done
+    outcome = check_step(STEPS["light-map"], table, "")
     assert not outcome.is_done
     assert [finding.message for finding in outcome.findings] == ["nothing was found"]
     assert "lights.light_map" not in table.values
 
 
 def test_pins_are_answered_with_what_they_need(table: NewTable) -> None:
-    assert not checked(STEPS["switches"], table, "pins").is_done
-    assert checked(STEPS["switches"], table, "pins row_pins=[5,6,13] column_pins=[16,20,21]").is_done
+    assert not check_step(STEPS["switches"], table, "pins").is_done
+    assert check_step(STEPS["switches"], table, "pins row_pins=[5,6,13] column_pins=[16,20,21]").is_done
     assert table.values["sensors.row_pins"] == [5, 6, 13]
-    assert not checked(STEPS["switches"], table, "pins rows=3").is_done
+    assert not check_step(STEPS["switches"], table, "pins rows=3").is_done

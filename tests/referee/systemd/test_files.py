@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.systemd.files import MARK, Installation, quoted
+from referee.systemd.files import MARK, Installation, quote
 
 
 def installation(user: str | None = "alex", arguments: tuple[str, ...] = ("--camera", "0")) -> Installation:
@@ -80,15 +80,15 @@ def test_a_user_s_own_unit_asks_for_nothing_that_only_root_may() -> None:
 
 
 def read_back(word: str) -> str:
-    """Read a quoted word as systemd.service(5) says: quotes, C escapes, then variables and specifiers."""
+    """Read a quote word as systemd.service(5) says: quotes, C escapes, then variables and specifiers."""
     assert word[0] == word[-1] == '"'
-    text, escaped = "", False
+    text, escape = "", False
     for sign in word[1:-1]:
-        if escaped:
+        if escape:
             text += {"n": "\n"}.get(sign, sign)
-            escaped = False
+            escape = False
         elif sign == "\\":
-            escaped = True
+            escape = True
         else:
             assert sign not in '"\n'
             text += sign
@@ -97,4 +97,4 @@ def read_back(word: str) -> str:
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0")))
 def test_whatever_is_given_to_watch_arrives(word: str) -> None:
-    assert read_back(quoted(word)) == word
+    assert read_back(quote(word)) == word

@@ -10,7 +10,7 @@ import pytest
 from engine.registry import load
 from simulator.faults.players import FaultyPlayers
 from simulator.play.diaballik import DiscHandler
-from simulator.play.players import Habits, could_be_played
+from simulator.play.players import Habits, could_result_from_play
 from vision.layout.table import default_layout
 
 
@@ -66,10 +66,10 @@ def test_two_turns_in_a_row_could_be_played(diaballik: Any) -> None:
     start = players.state
     for _ in range(2):
         players.perform(players.turn())
-    assert could_be_played(diaballik, start, players.looks)
-    assert could_be_played(diaballik, start, players.looks, by_occupancy=True)
+    assert could_result_from_play(diaballik, start, players.looks)
+    assert could_result_from_play(diaballik, start, players.looks, by_occupancy=True)
     players.perform(players.turn())
-    assert not could_be_played(diaballik, start, {**players.looks, "d4": "empty", "d1": "empty", "d7": "empty"})
+    assert not could_result_from_play(diaballik, start, {**players.looks, "d4": "empty", "d1": "empty", "d7": "empty"})
 
 
 def test_after_a_game_everything_is_swept_off(diaballik: Any) -> None:

@@ -13,11 +13,11 @@ from simulator.scene.cube import (
     faces_of,
     net_side,
     placed_faces,
-    rolled,
+    roll_faces,
+    rotate_faces,
     rotation_of,
     tip_rotation,
     turn_rotation,
-    turned,
 )
 from simulator.scene.pieces import SYMBOLS
 from simulator.scene.scene import standard_layout
@@ -55,19 +55,19 @@ def test_every_way_to_lie_shows_each_symbol_once(lies: tuple[str, str]) -> None:
 @given(lying(), st.sampled_from(COMPASS))
 def test_rolling_by_names_is_rolling_in_space(lies: tuple[str, str], side: str) -> None:
     rotation = tip_rotation(side, 90.0) @ rotation_of(NET, *lies)
-    assert shown_by(rotation) == rolled(faces_of(NET, *lies), side)
+    assert shown_by(rotation) == roll_faces(faces_of(NET, *lies), side)
 
 
 @given(lying(), st.integers(0, 3))
 def test_turning_by_names_is_turning_in_space(lies: tuple[str, str], quarters: int) -> None:
     rotation = turn_rotation(90.0 * quarters) @ rotation_of(NET, *lies)
-    assert shown_by(rotation) == turned(faces_of(NET, *lies), quarters)
+    assert shown_by(rotation) == rotate_faces(faces_of(NET, *lies), quarters)
 
 
 @given(lying(), st.sampled_from(COMPASS))
 def test_rolling_there_and_back_changes_nothing(lies: tuple[str, str], side: str) -> None:
     faces = faces_of(NET, *lies)
-    assert rolled(rolled(faces, side), OPPOSITE[side]) == faces
+    assert roll_faces(roll_faces(faces, side), OPPOSITE[side]) == faces
 
 
 @pytest.mark.parametrize(("up", "north"), [("star", "star"), ("star", "stop"), ("x", "cross")])

@@ -111,7 +111,7 @@ def test_an_arbiter_rules_by_keys_alone(
     press_on(page, ruling)
     status = page.locator(".findings b")
     expect(status).to_have_text(waits)
-    assert [order.order["text"] for order in hall.visit.hall.rulings.waiting()] == ["c1-c2"]
+    assert [ruling.command["text"] for ruling in hall.visit.hall.rulings.waiting()] == ["c1-c2"]
     hall.answer()
     page.reload()
     expect(status).to_have_text(done)
