@@ -71,16 +71,16 @@ _MOST_KEYS = 1000
 class RateLimiter:
     """Applies a rate limit to each key (a token bucket). ``clock`` returns monotonic seconds."""
 
-    def __init__(self, refill: RateLimit, clock: Callable[[], float]) -> None:
-        self._refill = refill
+    def __init__(self, limit: RateLimit, clock: Callable[[], float]) -> None:
+        self._limit = limit
         self._clock = clock
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, key: str = "") -> bool:
         """Count one attempt; returns whether it is allowed."""
         now_s = self._clock()
-        left, since_s = self._left.pop(key, (self._refill.burst, now_s))
-        left = min(self._refill.burst, left + (now_s - since_s) * self._refill.per_s)
+        left, since_s = self._left.pop(key, (self._limit.burst, now_s))
+        left = min(self._limit.burst, left + (now_s - since_s) * self._limit.per_s)
         allowed = left >= 1
         self._left[key] = (left - allowed, now_s)
         if len(self._left) > _MOST_KEYS:

@@ -194,9 +194,9 @@ class Handler(ABC):
     def take_off(self, standing: Arrangement, start: str) -> Carry:
         """Take what is on ``start`` to its owner's side of the board."""
 
-    @abstractmethod
     def nudge(self, standing: Arrangement, start: str) -> Carry:
         """Straighten what is on ``start`` where it stands."""
+        return self.lift(standing, start, start)
 
     def nudges(self, standing: Arrangement, start: str) -> Carries:
         """Straighten what is on ``start``, and put down what is needed for that."""

@@ -109,11 +109,6 @@ class BlockHandler(Handler):
         pose = BlockPose(x, y, moved.colour, moved.up, moved.north, turned_deg=turned, base_mm=0.0)
         return Carry(start, end, pose)
 
-    def nudge(self, standing: Arrangement, start: str) -> Carry:
-        """Straighten the block where it stands: another offset, another turn, the same place."""
-        moved = as_block(standing[start])
-        return Carry(start, start, self.put_down(start, moved.colour, moved.up, moved.north))
-
     def put_back(self, before: Arrangement, now: Arrangement) -> tuple[Carry, ...]:
         """Return the carries that make ``now`` look like ``before`` again, via free places.
 

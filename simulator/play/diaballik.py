@@ -82,10 +82,6 @@ class DiscHandler(Handler):
         top_mm = board_mm + DiscPieces.on(self.layout.board).disc_mm
         return BallPose(piece.x_mm + right, piece.y_mm + away, piece.ball.colour, base_mm=top_mm)
 
-    def nudge(self, standing: Arrangement, start: str) -> Carry:
-        """Straighten a disc on its square."""
-        return self.lift(standing, start, start)
-
     def take_off(self, standing: Arrangement, start: str) -> Carry:
         """Take a disc, with its ball if it has one, to its owner's side beside the board."""
         piece = as_disc(standing[start])

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ _KEPT_SETTINGS = 3
 _KEPT_SPRITES = 1200
 _KEPT_STILLS = 4
 
-PAINTERS: Mapping[type[PiecePose], Callable[[Setting, Shadows], PiecePainter]] = MappingProxyType(
+PAINTERS: Mapping[type[Any], Callable[[Setting, Shadows], PiecePainter]] = MappingProxyType(
     {
         BlockPose: BlockPainter,
         DiscPose: DiscPainter,
@@ -64,12 +65,12 @@ class _SettingPainter:
         self._noise = SensorNoise(setting.camera, setting.sensor.noise, seed)
 
         @cache
-        def painter(kind: type[PiecePose]) -> PiecePainter:
+        def painter(kind: type[Any]) -> PiecePainter:
             return PAINTERS[kind](setting, shadows)
 
         @lru_cache(maxsize=_KEPT_SPRITES)
         def sprite(piece: PiecePose) -> Sprite:
-            return painter(type(piece)).sprite(piece)
+            return painter(_kind(piece)).sprite(piece)
 
         self._painter, self._sprite = painter, sprite
         self._stills: OrderedDict[tuple[object, ...], Image] = OrderedDict()
@@ -84,7 +85,7 @@ class _SettingPainter:
                     paste(image, self._sprite(piece))
             standing = _without_ink(standing)
             for piece in standing:
-                self._painter(type(piece)).paint_shadows(image, piece)
+                self._painter(_kind(piece)).paint_shadows(image, piece)
             sprites = _farthest_first([self._sprite(piece) for piece in standing])
             for thing in sorted(scene.things, key=self._distance_mm, reverse=True):
                 while sprites and sprites[0].distance_mm > self._distance_mm(thing):
@@ -108,12 +109,12 @@ class _SettingPainter:
         if moving or scene.hands:
             image = image.copy()
         for piece in moving:
-            self._painter(type(piece)).paint_shadows(image, piece)
+            self._painter(_kind(piece)).paint_shadows(image, piece)
         shades = [self._shadows.shade(lamp) for lamp in self.setting.lighting.lamps] if scene.hands else []
         for hand in scene.hands:
             paint_hand_shadow(self.setting, image, hand, shades, self._pixels_per_mm)
         for piece in moving:
-            sprite = self._painter(type(piece)).sprite(piece)
+            sprite = self._painter(_kind(piece)).sprite(piece)
             paste(image, sprite)
             nearer = [self._sprite(other) for other in _without_ink(standing)]
             for other in _farthest_first(nearer):
@@ -124,6 +125,10 @@ class _SettingPainter:
             if arm is not None:
                 paste(image, arm)
         return through_sensor(image, self.setting.sensor, self._noise, frame)
+
+
+def _kind(piece: PiecePose) -> Any:
+    return type(piece)
 
 
 def _without_ink(pieces: tuple[PiecePose, ...]) -> tuple[PiecePose, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from vision.layout.table import TableLayout
 
@@ -17,43 +17,7 @@ Colour = tuple[float, float, float]
 SYMBOLS = ("star", "stop", "cross", "x", "slider", "hoops")
 
 
-class PiecePose(Protocol):
-    """One piece, or a stack of pieces: its position seen from above, and its height.
-
-    ``base_mm`` is the height of its underside, ``None`` for the board's top. ``streak_mm`` is its movement while the
-    shutter is open. ``grip_mm`` is the height above its underside at which fingers hold it.
-    """
-
-    grip_mm: ClassVar[float]
-
-    def __hash__(self) -> int: ...
-
-    @property
-    def look(self) -> str:
-        """Its look from above, as the engine names it."""
-
-    @property
-    def x_mm(self) -> float:
-        """The centre's x."""
-
-    @property
-    def y_mm(self) -> float:
-        """The centre's y."""
-
-    @property
-    def turned_deg(self) -> float:
-        """Rotation anticlockwise, seen from above."""
-
-    @property
-    def base_mm(self) -> float | None:
-        """The height of its underside."""
-
-    @property
-    def streak_mm(self) -> tuple[float, float]:
-        """Movement while the shutter is open."""
-
-
-_PieceT = TypeVar("_PieceT", bound=PiecePose)
+_PieceT = TypeVar("_PieceT", bound="PiecePose")
 
 
 def changed(piece: _PieceT, **fields: Any) -> _PieceT:
@@ -92,7 +56,12 @@ class BlockLook:
 
 @dataclass(frozen=True)
 class _Placed:
-    """The fields that every pose has; ``turned_deg`` is anticlockwise, seen from above."""
+    """The fields that every pose has.
+
+    ``turned_deg`` is anticlockwise, seen from above. ``base_mm`` is the height of the underside, ``None`` for the
+    board's top. ``streak_mm`` is the movement while the shutter is open. Each pose also has a ``look``, as the engine
+    names it, and ``grip_mm``, the height above its underside at which fingers hold it.
+    """
 
     x_mm: float
     y_mm: float
@@ -345,3 +314,7 @@ class PenPose(_Placed):
     def look(self) -> str:
         """Its colour."""
         return f"{self.colour} pen"
+
+
+PiecePose = BlockPose | DiscPose | BallPose | StackPose | DiePose | InkPose | PenPose
+"""One piece, or a stack of pieces."""

@@ -15,7 +15,7 @@ from engine.values import OptionValue
 from referee.setup.calibrating import CALIBRATION_PICTURES
 from referee.setup.new_table import NewTable
 from referee.setup.progress import Progress
-from referee.setup.steps import checked, steps_of
+from referee.setup.steps import check_step, steps_of
 from simulator.enrolment import charuco_views
 from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.players import Habits
@@ -99,7 +99,7 @@ def test_every_game_gets_from_a_bare_table_to_a_turn(name: str, tmp_path: Path) 
         if step.unneeded(table):
             continue
         assert step.prepare(table)
-        outcome = checked(step, table, answers.get(step.name, ""))
+        outcome = check_step(step, table, answers.get(step.name, ""))
         assert outcome.is_done, (step.name, outcome)
         progress.done.append(step.name)
         progress.keep(table.values)
@@ -121,7 +121,7 @@ def test_a_camera_is_calibrated_by_its_own_pictures(tmp_path: Path) -> None:
 
     table = NewTable(registry.load("deblockle"), tmp_path, look, TODAY)
     by_name = {step.name: step for step in steps_of(table.game)}
-    assert checked(by_name["camera"], table, "virtual").is_done
-    assert checked(by_name["calibration"], table, "").is_done
+    assert check_step(by_name["camera"], table, "virtual").is_done
+    assert check_step(by_name["calibration"], table, "").is_done
     assert load_calibration(tmp_path / "camera.json").size == (640, 360)
     assert table.values["camera.calibration"] == "camera.json"
