@@ -27,7 +27,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.progress import track
 
-from simulator.scene.handwriting import Hand
+from simulator.scene.handwriting import Writer
 from simulator.scene.written_sheets import written_sheet
 from vision.frame import FloatImage
 from vision.readers.ink.crops import BLOT, EMPTY_SIGN, SIGNS
@@ -52,7 +52,7 @@ class Written:
 
 def sheets(seed: list[int], oddness: float, count: int) -> Iterator[Written]:
     """So many sheets by one hand."""
-    hand = Hand(np.random.default_rng(seed), _USUAL_WILDNESS, oddness)
+    hand = Writer(np.random.default_rng(seed), _USUAL_WILDNESS, oddness)
     for number in range(count):
         sheet = written_sheet(np.random.default_rng([*seed, number]), SIGNS, CELL_PX, own=hand)
         cells = np.argwhere(np.isin(sheet.signs, WRITTEN))

@@ -129,7 +129,7 @@ class DisturbanceMaker:
     def make(self, kind: str, now_s: float, free: tuple[str, ...], pieces: tuple[PiecePose, ...] = ()) -> Disturbance:
         """Draw one that begins about ``now_s``; a thing may be put on the first of the ``free`` squares or ``pieces``.
 
-        Raises ValueError for a kind that is not one of ``SURROUNDINGS``.
+        Raises ValueError for a kind that is not one of ``DISTURBANCE_KINDS``.
         """
         rng = self._rng
         began_s = now_s + float(rng.uniform(0.0, 1.5))

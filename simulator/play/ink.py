@@ -14,7 +14,7 @@ from common.places import EMPTY
 from simulator.play.actions import Arrangement, Carries, Carry, PlayArea, Slack, ViolationKind, pick
 from simulator.play.dice import DiceThrower
 from simulator.rendering.dice import dice_tray
-from simulator.scene.handwriting import Hand, Stroke, loop_around
+from simulator.scene.handwriting import Stroke, Writer, loop_around
 from simulator.scene.pieces import DiePose, InkPose, PenPose, PiecePose, changed
 from simulator.scene.sheets import LyingSheet, lying_sheets
 from vision.frame import FloatArray
@@ -54,7 +54,7 @@ class SheetHandler(DiceThrower):
     def __init__(self, layout: TableLayout, slack: Slack, rng: np.random.Generator) -> None:
         super().__init__(layout, slack, rng)
         self._sheets = {sheet.surface.prefix.removesuffix("."): sheet for sheet in lying_sheets(layout)}
-        self._hands = {player: Hand(np.random.default_rng(rng.integers(2**32))) for player in self._sheets}
+        self._hands = {player: Writer(np.random.default_rng(rng.integers(2**32))) for player in self._sheets}
 
     def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:  # noqa: ARG002 - nothing is written yet
         """Lay a pen beside each sheet, and the dice in the tray."""

@@ -42,7 +42,7 @@ def smooth(points: Stroke, steps: int = 10) -> Stroke:
     return np.vstack([*parts, points[-1:]])
 
 
-class Hand:
+class Writer:
     """One writer: the forms they use for each sign, their slant, and their unsteadiness.
 
     ``oddness`` is the constant displacement of each sign's points from the usual ones, as a share of its size.

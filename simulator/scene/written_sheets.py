@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.scene.handwriting import Hand, Stroke, loop_around
+from simulator.scene.handwriting import Stroke, Writer, loop_around
 
 DRAWN_PX = 48
 """Pixels per cell of the sheet as it is drawn."""
@@ -158,7 +158,7 @@ def _printed(rng: np.random.Generator) -> npt.NDArray[np.float32]:
 
 
 def written_sheet(
-    rng: np.random.Generator, signs: tuple[str, ...], cell_px: int, scans: Scans = NO_SCANS, own: Hand | None = None
+    rng: np.random.Generator, signs: tuple[str, ...], cell_px: int, scans: Scans = NO_SCANS, own: Writer | None = None
 ) -> WrittenSheet:
     """Return a grid written by one hand or many, as seen by a camera and rectified to that many pixels per cell.
 
@@ -167,7 +167,7 @@ def written_sheet(
     """
     sheet = _printed(rng)
     scanned = scans if scans and rng.random() < SCANNED else NO_SCANS
-    hand = Hand(rng, rng.uniform(0.4, 1.5)) if own is None else own
+    hand = Writer(rng, rng.uniform(0.4, 1.5)) if own is None else own
     by_many = rng.random() < 0.5 and own is None
     written = np.zeros((ROWS, COLUMNS), dtype=np.int64)
     filled = rng.uniform(0.3, 0.95)
@@ -181,7 +181,7 @@ def written_sheet(
             number = int(rng.integers(1, len(signs)))
             if number == len(signs) - 1 and rng.random() < 0.25:
                 number = signs.index("1")
-            hand = Hand(rng, rng.uniform(0.4, 1.5)) if by_many else hand
+            hand = Writer(rng, rng.uniform(0.4, 1.5)) if by_many else hand
             usual = 0.6 if own is None else _FAITHFUL
             strokes = hand.blot() if number == len(signs) - 1 else hand.sign(signs[number], usual)
             middle = np.array([column + 0.5, row + 0.5])

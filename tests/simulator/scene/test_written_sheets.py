@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.scene.handwriting import Hand, loop_around
+from simulator.scene.handwriting import Writer, loop_around
 from simulator.scene.signs import FORMS
 from simulator.scene.written_sheets import COLUMNS, ROWS, loops_of, written_sheet
 
@@ -50,7 +50,7 @@ def test_a_loop_stays_near_its_cells(seed: int) -> None:
 
 @pytest.mark.parametrize("sign", sorted(FORMS))
 def test_signs_stay_near_their_cell(sign: str) -> None:
-    hand = Hand(np.random.default_rng(2))
+    hand = Writer(np.random.default_rng(2))
     for _ in range(10):
         assert all(np.abs(stroke).max() < 0.7 for stroke in hand.sign(sign))
     assert all(np.abs(stroke).max() < 0.8 for stroke in hand.blot())

@@ -10,7 +10,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from simulator.scene.handwriting import Hand
+from simulator.scene.handwriting import Writer
 from simulator.scene.written_sheets import written_sheet
 from vision.calibration import load_calibration
 from vision.frame import Frame, Image
@@ -68,7 +68,7 @@ def handwritten_grid(seed: int) -> tuple[Image, TileGrid, list[list[str]]]:
     """A tidy writer's grid, photographed askew, and the signs in its cells."""
     rng = np.random.default_rng(seed)
     cell_px, corners = 40, ((150.0, 60.0), (560.0, 110.0), (520.0, 440.0), (80.0, 380.0))
-    sheet = written_sheet(rng, SIGNS, cell_px, own=Hand(rng, 0.3))
+    sheet = written_sheet(rng, SIGNS, cell_px, own=Writer(rng, 0.3))
     rows, columns = sheet.signs.shape
     inner = np.array([(0.5, 0.5), (columns + 0.5, 0.5), (columns + 0.5, rows + 0.5), (0.5, rows + 0.5)]) * cell_px
     to_photo = cv2.getPerspectiveTransform(inner.astype(np.float32), np.array(corners, dtype=np.float32))

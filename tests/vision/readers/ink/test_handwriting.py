@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator.scene.handwriting import Hand
+from simulator.scene.handwriting import Writer
 from simulator.scene.written_sheets import written_sheet
 from tests.vision.readers.ink.sheets import EXPECTED, camera, layout, picture, pose
 from vision.errors import EnrolmentError
@@ -67,7 +67,7 @@ def test_the_sheet_that_was_learned_is_read_more_surely(learned: InkAppearance) 
 
 
 def test_another_hand_is_read_nearly_as_before(learned: InkAppearance) -> None:
-    sheet = written_sheet(np.random.default_rng(5), SIGNS, CELL_PX, own=Hand(np.random.default_rng(6), 0.8))
+    sheet = written_sheet(np.random.default_rng(5), SIGNS, CELL_PX, own=Writer(np.random.default_rng(6), 0.8))
     cells = np.argwhere(sheet.signs >= 0)
     networks = (shipped(), InkNetwork(taught=learned.handwriting))
     right = [
