@@ -81,20 +81,10 @@ class Machine:
 def machine_in_use() -> Machine:
     """Return this computer without access to pins, board and journal, which a running referee uses."""
 
-    def refuse(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
-        del plan
+    def refuse(_: WiringPlan) -> AbstractContextManager[LinkedController]:
         raise PortTakenError("the referee at work has the board")
 
-    return Machine(board=_no_pin_findings, connect=refuse, holder=_no_holder)
-
-
-def _no_pin_findings(pins: GpioPinMap | None) -> Sequence[Finding]:
-    del pins
-    return ()
-
-
-def _no_holder(path: Path) -> None:
-    del path
+    return Machine(board=lambda _: (), connect=refuse, holder=lambda _: None)
 
 
 def examine(load: Callable[[], Configuration], now: datetime, machine: Machine | None = None) -> Iterator[Finding]:

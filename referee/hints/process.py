@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Self, TextIO
+from typing import TextIO
 
 import referee
 from engine.api import Clock
@@ -25,10 +25,6 @@ _END_S = 5.0
 _GONE = "the hint could not be worked out: the process for it ended"
 
 
-def _ignore() -> None:
-    """Do nothing: the caller finds the answer by polling."""
-
-
 class HintProcess:
     """Answers questions without blocking the caller.
 
@@ -36,7 +32,7 @@ class HintProcess:
     ``command`` is the command line to run. ``on_answer`` is called in a separate thread when an answer can be polled.
     """
 
-    def __init__(self, command: Sequence[str] = _WORKER, on_answer: Callable[[], object] = _ignore) -> None:
+    def __init__(self, command: Sequence[str] = _WORKER, on_answer: Callable[[], object] = lambda: None) -> None:
         self._command = tuple(command)
         self._on_answer = on_answer
         self._process: subprocess.Popen[str] | None = None
@@ -83,12 +79,6 @@ class HintProcess:
             self._reader.join(_END_S)
         if process.stdout is not None:
             process.stdout.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _has_ended(self) -> bool:
         reader = self._reader

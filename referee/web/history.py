@@ -204,17 +204,12 @@ class History:
         if self._port.journal is None:
             raise HTTPException(404, "This game is not kept in a journal.")
         try:
-            with Journal.open(self._port.journal, wall_clock=_unneeded_clock, read_only=True) as journal:
+            with Journal.open(self._port.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
                 yield journal
         except JournalMissingError as error:
             raise HTTPException(404, str(error)) from error
         except (JournalError, FoldError, EngineError) as error:
             raise HTTPException(503, f"The journal can't be read: {error}") from error
-
-
-def _unneeded_clock() -> datetime:
-    """Stand in for the clock of a journal opened only for reading: it never stamps an event."""
-    return datetime.now(UTC)
 
 
 def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[Any]) -> Snapshot:

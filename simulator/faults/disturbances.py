@@ -176,20 +176,20 @@ class DisturbanceMaker:
         On a block it is large enough to hide the symbol completely; on a disc small enough to leave a rim, because from
         above a disc under a coin of its own size looks like a disc of the coin's colour.
         """
-        for piece in pieces:
-            level_mm = level_top_mm(self._setting.layout, piece)
-            if level_mm is not None:
-                least, most = (12.5, 14.0) if isinstance(piece, BlockPose) else (7.5, 10.0)
-                radius_mm = float(self._rng.uniform(least, most))
-                yield ForeignObject("coin", piece.x_mm, piece.y_mm, self._colour(), level_mm, radius_mm)
+        for piece, level_mm in self._with_level_tops(pieces):
+            least, most = (12.5, 14.0) if isinstance(piece, BlockPose) else (7.5, 10.0)
+            radius_mm = float(self._rng.uniform(least, most))
+            yield ForeignObject("coin", piece.x_mm, piece.y_mm, self._colour(), level_mm, radius_mm)
 
     def _over_pieces(self, pieces: tuple[PiecePose, ...]) -> Iterator[ForeignObject]:
         """Yield a sheet of paper on each piece with a level top, large enough to hide some of what stands around it."""
-        for piece in pieces:
-            level_mm = level_top_mm(self._setting.layout, piece)
-            if level_mm is not None:
-                radius_mm = float(self._rng.uniform(0.7, 1.4)) * self._setting.layout.board.cell_mm
-                yield ForeignObject("card", piece.x_mm, piece.y_mm, self._colour(), level_mm, radius_mm)
+        for piece, level_mm in self._with_level_tops(pieces):
+            radius_mm = float(self._rng.uniform(0.7, 1.4)) * self._setting.layout.board.cell_mm
+            yield ForeignObject("card", piece.x_mm, piece.y_mm, self._colour(), level_mm, radius_mm)
+
+    def _with_level_tops(self, pieces: tuple[PiecePose, ...]) -> Iterator[tuple[PiecePose, float]]:
+        levels = ((piece, level_top_mm(self._setting.layout, piece)) for piece in pieces)
+        return ((piece, level_mm) for piece, level_mm in levels if level_mm is not None)
 
     def _over_markers(self) -> tuple[ForeignObject, ...]:
         markers = self._setting.layout.markers

@@ -167,9 +167,14 @@ def through_sensor(image: Image, sensor: Sensor, noise: SensorNoise, frame: int)
     if sensor.noise > 0:
         image = noise.add(image, frame)
     if sensor.jpeg_quality is not None:
-        _, encoded = cv2.imencode(".jpg", image, [int(cv2.IMWRITE_JPEG_QUALITY), sensor.jpeg_quality])
-        image = np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR), dtype=np.uint8)
+        image = compress(image, sensor.jpeg_quality)
     return image
+
+
+def compress(image: Image, quality: int) -> Image:
+    """Return the image after JPEG compression; ``quality`` is from 0 to 100."""
+    _, encoded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR), dtype=np.uint8)
 
 
 _GLOSS_EXPONENT = 60.0

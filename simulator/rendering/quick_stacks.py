@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from simulator.rendering.optics import compress
 from simulator.rendering.reflections import Body, Light, Surroundings, fresnel
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
@@ -350,7 +351,5 @@ def developed(rng: np.random.Generator, light: Light) -> Image:
         noise = cv2.GaussianBlur(noise, (0, 0), 0.6) * 1.6
     image: Image = np.clip(levels + noise, 0, 255).astype(np.uint8)
     if rng.random() < 0.6:
-        quality = int(rng.integers(60, 97))
-        _, packed = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
-        image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), dtype=np.uint8)
+        image = compress(image, int(rng.integers(60, 97)))
     return image

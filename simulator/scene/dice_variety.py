@@ -12,7 +12,7 @@ import numpy as np
 from simulator.rendering.background import paint_table
 from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, lowest_mm, turn_of
 from simulator.rendering.dice_faces import FACE_VALUES, Layer, pip_faces, text_face
-from simulator.rendering.optics import SensorNoise, develop, streak, through_sensor
+from simulator.rendering.optics import SensorNoise, compress, develop, streak, through_sensor
 from simulator.scene.dice_tables import GLYPHS, random_colour, random_table
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Lamp, Lighting, Setting, TableLook
@@ -301,8 +301,7 @@ def _photograph(rng: np.random.Generator, picture: Layer, die_px: float) -> Imag
     grain = rng.standard_normal(image.shape).astype(np.float32) * np.float32(noise)
     image = np.clip(image + grain, 0, 255).astype(np.uint8)
     if rng.random() < 0.5:
-        _, packed = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(35, 95))])
-        image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), dtype=np.uint8)
+        image = compress(image, int(rng.integers(35, 95)))
     return image
 
 

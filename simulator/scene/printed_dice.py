@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.rendering.dice_faces import FACE_PX, Layer
+from simulator.rendering.optics import compress
 from simulator.scene.dice_variety import random_colours
 from vision.frame import FloatArray, Image
 
@@ -86,11 +87,10 @@ def printed_square(rng: np.random.Generator, face: Layer, beside: Layer, size_px
     grain = rng.standard_normal(square.shape, dtype=np.float32)
     softened = cv2.GaussianBlur(np.asarray(grain), (0, 0), 0.7) if rng.random() < 0.5 else grain
     noise = np.float32(rng.uniform(0, 0.03))
-    image = np.clip((square + noise * softened) * 255, 0, 255).astype(np.uint8)
+    image: Image = np.clip((square + noise * softened) * 255, 0, 255).astype(np.uint8)
     if rng.random() < 0.3:
-        _, packed = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(45, 95))])
-        image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), dtype=np.uint8)
-    return np.asarray(image, dtype=np.uint8)
+        image = compress(image, int(rng.integers(45, 95)))
+    return image
 
 
 def _paste(canvas: Floats, side: Floats, source: Floats, quad: FloatArray, rounding: float) -> None:

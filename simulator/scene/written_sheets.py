@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from simulator.rendering.optics import compress
 from simulator.scene.handwriting import Stroke, Writer, loop_around
 
 DRAWN_PX = 48
@@ -242,9 +243,7 @@ def _seen(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell_px: int
     if rng.random() < 0.3:
         blurred = cv2.GaussianBlur(taken, (0, 0), 1.0)
         taken = np.asarray(cv2.addWeighted(taken, 1.6, blurred, -0.6, 0), dtype=np.uint8)
-    quality = int(rng.integers(55, 97))
-    held = cv2.imencode(".jpg", taken, [cv2.IMWRITE_JPEG_QUALITY, quality])[1]
-    taken = np.asarray(cv2.imdecode(held, cv2.IMREAD_COLOR), dtype=np.uint8)
+    taken = compress(taken, int(rng.integers(55, 97)))
     around = 0.5
     flat = (
         np.array(

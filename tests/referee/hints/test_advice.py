@@ -7,6 +7,7 @@ import json
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -126,7 +127,7 @@ def test_questions_come_in_as_lines_and_answers_go_out_as_lines() -> None:
 
 @pytest.fixture
 def hints() -> Iterator[HintProcess]:
-    with HintProcess() as process:
+    with closing(HintProcess()) as process:
         yield process
 
 
@@ -144,7 +145,7 @@ def test_a_process_of_its_own_answers(hints: HintProcess, monkeypatch: pytest.Mo
 
 def test_whoever_waits_hears_that_there_is_an_answer() -> None:
     answered = threading.Event()
-    with HintProcess(on_answer=answered.set) as hints:
+    with closing(HintProcess(on_answer=answered.set)) as hints:
         hints.ask(QUESTION)
         assert answered.wait(GUARD_S)
         assert [answer.number for answer in hints.poll()] == [3]
@@ -152,7 +153,7 @@ def test_whoever_waits_hears_that_there_is_an_answer() -> None:
 
 @pytest.mark.parametrize("command", [(sys.executable, "-c", ""), ("/no/such/program",)])
 def test_a_process_that_ends_is_said_and_started_again(command: tuple[str, ...]) -> None:
-    with HintProcess(command) as hints:
+    with closing(HintProcess(command)) as hints:
         for number in (1, 2):
             hints.ask(replace(QUESTION, number=number))
             (answer,) = answers_of(hints, 1)
