@@ -24,6 +24,7 @@ from benchmarks.parts.hint_games import (
 )
 from benchmarks.parts.hint_scores import TimingScore, mean_interval, plot_strength, score_of, wilson
 from engine.registry import load
+from referee.cli.play.players import choose_randomly
 from tests.engine import toy_harvest
 
 RANDOM = Pairing("deblockle", "random", 0.01)
@@ -93,14 +94,13 @@ def test_seats_alternate_and_two_games_share_their_opening(monkeypatch: pytest.M
     seen: list[list[Any]] = []
     game = load("deblockle")
 
-    class Spy:
-        def choose(self, game: Any, state: Any, player: str, rng: Random) -> Any:
-            turns = game.rules.legal_turns(state)
-            choice = hint_games.RandomPlayer().choose(game, state, player, rng)
-            seen[-1].append((player, turns.index(choice.turn)))
-            return choice
+    def choose(game: Any, state: Any, player: str, rng: Random) -> Any:
+        turns = game.rules.legal_turns(state)
+        choice = choose_randomly(game, state, player, rng)
+        seen[-1].append((player, turns.index(choice.turn)))
+        return choice
 
-    monkeypatch.setattr(hint_games, "_RANDOM", Spy())
+    monkeypatch.setattr(hint_games, "choose_randomly", choose)
     for plan in plans_of(RANDOM, 4, 9):
         seen.append([])
         played = play(plan)
