@@ -22,20 +22,14 @@ def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLa
 
     ``markers`` is the setting table.markers: with ``none`` the layout's markers are left out.
     """
-    layout = _layout(game, path)
-    return layout.without_markers() if markers == NO_MARKERS else layout
-
-
-def _layout(game: str, path: Path | None) -> TableLayout:
-    if path is not None:
-        return load_layout(path)
     known = games_with_layouts()
-    if game not in known:
+    if path is None and game not in known:
         raise LayoutError(
             f"no layout comes with {game} yet, so a camera can't see it (there is one for {', '.join(known)}); "
             f"{kept_by_text()}, play it with `./run play {game}`, or measure the table and set layout below [table]"
         )
-    return default_layout(game)
+    layout = default_layout(game) if path is None else load_layout(path)
+    return layout.without_markers() if markers == NO_MARKERS else layout
 
 
 def layout_for_camera(game: str, path: Path | None, markers: str = "layout") -> TableLayout:
@@ -70,14 +64,10 @@ def grid_of_table(layout: TableLayout) -> PlaceGrid:
     boards = [one for one in layout.surfaces if isinstance(one, GridSurface)]
     rows = max(board.rows for board in boards)
     lines = [
-        tuple(name for board in boards if row <= board.rows for name in _row(board, row)) for row in range(rows, 0, -1)
+        tuple(name for board in boards for name in board.places[(row - 1) * board.columns : row * board.columns])
+        for row in range(rows, 0, -1)
     ]
     return PlaceGrid(tuple(lines))
-
-
-def _row(board: GridSurface, row: int) -> tuple[str, ...]:
-    first = (row - 1) * board.columns
-    return board.places[first : first + board.columns]
 
 
 def grid_of(places: Sequence[str]) -> PlaceGrid:
