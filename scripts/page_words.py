@@ -121,7 +121,7 @@ _SILENT = frozenset(
 """Those among them that speak to engineers, of files, or only as the page's own words."""
 _NOT_SAID = frozenset(
     {
-        *("__init__", "summary", "_stuck", "_dice_told", "_penalty_told", "combine", "_seconds"),
+        *("__init__", "summary", "_stuck", "_describe_dice", "_describe_penalties", "combine", "_seconds"),
         *("load_health", "dumps", "_commands", "_headings", "_statuses", "_systems"),
     }
 )

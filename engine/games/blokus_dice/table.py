@@ -144,8 +144,8 @@ def _breaches_on_sheet(before: BlokusState, seat: int, changed: dict[int | None,
 def _wiped_breach(before: BlokusState, seat: int, wiped: int) -> Breach:
     places = places_on(before, seat, wiped)
     shows = "shows" if len(places) == 1 else "show"
-    told = f"{listed(places)} no longer {shows} what was drawn."
-    return Breach("wiped", told, as_it_was(before, seat, wiped), places)
+    sentence = f"{listed(places)} no longer {shows} what was drawn."
+    return Breach("wiped", sentence, as_it_was(before, seat, wiped), places)
 
 
 def _out_of_reach_breaches(before: BlokusState, seat: int, squares: int) -> list[Breach]:

@@ -67,17 +67,17 @@ def wrong_colour(player: str, drawn: str, hand: str, places: tuple[Place, ...]) 
 
 def square_taken(places: tuple[Place, ...]) -> Breach:
     """Return the breach of a turn that would fill squares again."""
-    told = f"{_named(places)} {_is(places)} filled already."
-    return Breach("square-taken", told, "Draw on empty squares only.", places)
+    sentence = f"{_named(places)} {_is(places)} filled already."
+    return Breach("square-taken", sentence, "Draw on empty squares only.", places)
 
 
 def drawn_over(state: BlokusState, seat: int, squares: int, beside: int) -> Breach:
     """Return the breach of drawing over filled squares; ``beside`` is the set of other squares drawn with them."""
     places, rest = places_on(state, seat, squares), places_on(state, seat, beside)
-    told = f"{_named(places)} {'was' if len(places) == 1 else 'were'} filled already, and {_is(places)} drawn over."
+    sentence = f"{_named(places)} {'was' if len(places) == 1 else 'were'} filled already, and {_is(places)} drawn over."
     wipe = f" Wipe {_named(rest)} clean." if rest else ""
     remedy = f"{as_it_was(state, seat, squares)}{wipe} Draw on empty squares only."
-    return Breach("square-taken", told, remedy, (*places, *rest))
+    return Breach("square-taken", sentence, remedy, (*places, *rest))
 
 
 def as_it_was(state: BlokusState, seat: int, squares: int) -> str:

@@ -219,12 +219,12 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
     target = ray[0]
     place = PLACES[target]
     if ground.taken >> target & 1:
-        told = (
+        sentence = (
             f"{what} can't roll from {wording.start} to {place}, where a block stands."
             if move.end == target
             else f"{what} shows {move.top_after} only after a roll onto {place}, where a block stands."
         )
-        return Explanation(Distance.THROUGH_BLOCK, (wording.breach("roll-blocked", told, also=(place,)),))
+        return Explanation(Distance.THROUGH_BLOCK, (wording.breach("roll-blocked", sentence, also=(place,)),))
     if STARS >> target & 1 and not (move.top_after == "star" and move.end != target):
         return _onto_star(wording, target)
     if move.top_after == "star":

@@ -98,9 +98,9 @@ def _breaches(seen: Mapping[str, tuple[str, str]], options: DeblockleOptions, *,
         for square in standing:
             place = PLACES[square]
             if STARS >> square & 1:
-                told = f"The {player} block on {place} stands on a star square."
+                sentence = f"The {player} block on {place} stands on a star square."
                 to = PLACES[way[square]] if square in way else "a square without a star"
-                found.append(Breach("start-on-star", told, f"Move it from {place} to {to}.", (place,)))
+                found.append(Breach("start-on-star", sentence, f"Move it from {place} to {to}.", (place,)))
             elif square in way:
                 found.append(_BLOCK.not_at_start(player, place, PLACES[way[square]]))
     return found if options.side_by_side else [*found, *_side_by_side(squares)]
@@ -119,8 +119,8 @@ def _wrong_number(
     if number > most:
         return [_BLOCK.too_many(player, number, most, surplus)]
     if number < least and anywhere:
-        told = f"There is no {player} block on the board; each player starts with 1 to {MOST_BLOCKS}."
-        return [Breach("too-few-blocks", told, f"Put the {player} blocks on the board.")]
+        sentence = f"There is no {player} block on the board; each player starts with 1 to {MOST_BLOCKS}."
+        return [Breach("too-few-blocks", sentence, f"Put the {player} blocks on the board.")]
     if number < least:
         return [_BLOCK.too_few(player, number, least, missing)]
     return []

@@ -302,8 +302,8 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
         "A sheet has 7 columns and 14 lines. To begin, "
         + ("write a 1" if in_force.solo else "the first player writes a 1, the second a 2 and so on,")
         + " on any cell of the lowest line.",
-        _dice_told(in_force.components),
-        _penalty_told(in_force),
+        _describe_dice(in_force.components),
+        _describe_penalties(in_force),
         "Drop: put the four digits into the four cells of the shape, in any order, turned and flipped as you like. It "
         "falls straight down until something stops it. Everyone drops the same roll.",
         "Then you may loop one combination of digits that are in no loop yet: 3 to 7 equal digits that touch, or a "
@@ -318,7 +318,7 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     return "\n\n".join(parts)
 
 
-def _dice_told(components: Components) -> str:
+def _describe_dice(components: Components) -> str:
     *numbers, shape = components.dice
     return (
         f"The dice: {', '.join(' '.join(die) for die in numbers)}, and the shape die {' '.join(shape)}. A star is any "
@@ -326,7 +326,7 @@ def _dice_told(components: Components) -> str:
     )
 
 
-def _penalty_told(options: NumberDropOptions) -> str:
+def _describe_penalties(options: NumberDropOptions) -> str:
     faces = ", ".join(f"{solo} {picture(options.components.shapes[solo])}" for solo, _ in options.components.tiles)
     if options.solo:
         return (

@@ -70,8 +70,8 @@ def set_up(
     sheets = tuple(Sheet("".join(each)) for each in cells)
     breaches = [breach for player, sheet in enumerate(sheets) for breach in _breaches_of_start(player, sheet)]
     if circled:
-        told = f"{', '.join(circled)} is circled before the first drop."
-        breaches.append(Breach("drop-first", told, "Erase the loop.", tuple(circled)))
+        sentence = f"{', '.join(circled)} is circled before the first drop."
+        breaches.append(Breach("drop-first", sentence, "Erase the loop.", tuple(circled)))
     if breaches:
         raise IllegalTurnError("; ".join(breach.sentence for breach in breaches), tuple(breaches))
     return replace(start, sheets=sheets)
@@ -85,13 +85,13 @@ def _breaches_of_start(player: int, sheet: Sheet) -> list[Breach]:
     places = tuple(f"{who}.{GRID.names[square]}" for square in squares)
     remedy = f"Leave one {own} on the lowest line of {who}'s sheet, and nothing else."
     if len(squares) > 1:
-        told = f"{who}'s sheet shows {len(squares)} cells written."
-        return [Breach("set-up-one-digit", told, remedy, places)]
+        sentence = f"{who}'s sheet shows {len(squares)} cells written."
+        return [Breach("set-up-one-digit", sentence, remedy, places)]
     if sheet.cells[squares[0]] != own:
-        told = f"{who} wrote {sheet.cells[squares[0]]}, but begins with a {own}."
-        return [Breach("set-up-own-number", told, remedy, places)]
-    told = f"{who} wrote on {GRID.names[squares[0]]}, which is not on the lowest line."
-    return [Breach("set-up-lowest-line", told, remedy, places)]
+        sentence = f"{who} wrote {sheet.cells[squares[0]]}, but begins with a {own}."
+        return [Breach("set-up-own-number", sentence, remedy, places)]
+    sentence = f"{who} wrote on {GRID.names[squares[0]]}, which is not on the lowest line."
+    return [Breach("set-up-lowest-line", sentence, remedy, places)]
 
 
 def amend(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> NumberDropState:
@@ -277,11 +277,11 @@ def _breaches_of_erasing(
         bare = [square for square in plain if loop >> square & 1]
         if bare:
             whole, opened_names = listed(GRID.names_of(loop)), tuple(GRID.names[square] for square in bare)
-            told = f"{who}'s loop round {whole} no longer goes round {listed(opened_names)}."
+            sentence = f"{who}'s loop round {whole} no longer goes round {listed(opened_names)}."
             if len(bare) == loop.bit_count():
-                told = f"{who}'s loop round {whole} is gone."
+                sentence = f"{who}'s loop round {whole} is gone."
             remedy = f"Draw it round {whole} again."
-            found.append(Breach("loop-stays", told, remedy, tuple(f"{who}.{name}" for name in opened_names)))
+            found.append(Breach("loop-stays", sentence, remedy, tuple(f"{who}.{name}" for name in opened_names)))
     return found
 
 
@@ -293,9 +293,9 @@ def _breaches_of_loop(state: NumberDropState, player: int, loop: int) -> tuple[B
         inside = found_in([squares & loop for squares in unused_digits(sheet)], sheet.loops)
         if _is_covered(loop, [squares for _, squares in inside]):
             names = ", ".join(GRID.names_of(loop))
-            told = f"{who} drew more than one loop in this turn, round {names}."
+            sentence = f"{who} drew more than one loop in this turn, round {names}."
             places = tuple(f"{who}.{name}" for name in GRID.names_of(loop))
-            return (Breach("one-combination", told, "Keep one of these loops, and erase the rest.", places),)
+            return (Breach("one-combination", sentence, "Keep one of these loops, and erase the rest.", places),)
     return breaches
 
 

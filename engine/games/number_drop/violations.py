@@ -51,8 +51,8 @@ _ASKED = {
 def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, ...]:
     """List the rules that a turn breaks, the likeliest violation first; empty if and only if it is legal."""
     if turn.player not in PLAYERS[: state.options.players]:
-        told = f"There is no player {turn.player} in this game."
-        return (_breach("not-your-turn", told, f"Let one of {', '.join(PLAYERS[: state.options.players])} play."),)
+        sentence = f"There is no player {turn.player} in this game."
+        return (_breach("not-your-turn", sentence, f"Let one of {', '.join(PLAYERS[: state.options.players])} play."),)
     player = PLAYERS.index(turn.player)
     untimely = _timing_breach(state, player, turn)
     if untimely is not None:
@@ -66,8 +66,8 @@ def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, .
     return _breaches_of_drop(state, player, turn)
 
 
-def _breach(rule: str, told: str, remedy: str, turn: NumberDropTurn | None = None) -> Breach:
-    return Breach(rule, told, remedy, () if turn is None else turn.places)
+def _breach(rule: str, sentence: str, remedy: str, turn: NumberDropTurn | None = None) -> Breach:
+    return Breach(rule, sentence, remedy, () if turn is None else turn.places)
 
 
 def _timing_breach(state: NumberDropState, player: int, turn: NumberDropTurn) -> Breach | None:
@@ -79,23 +79,23 @@ def _timing_breach(state: NumberDropState, player: int, turn: NumberDropTurn) ->
     if state.gone >> player & 1:
         return _breach("resigned", f"{who} has resigned, and the sheet is set aside.", take_back, turn)
     if isinstance(turn, Combination) and not turn.squares and not state.combining >> player & 1:
-        told = f"{who} has not dropped a shape, so there is no loop to draw or to leave out."
-        return _breach("drop-first", told, f"First, {_asked(state)}.", turn)
+        sentence = f"{who} has not dropped a shape, so there is no loop to draw or to leave out."
+        return _breach("drop-first", sentence, f"First, {_asked(state)}.", turn)
     if state.phase in (Phase.TILES, Phase.ROLL):
         if isinstance(turn, Combination):
             return _breach("drop-first", f"{who} draws a loop, but nothing was dropped in this turn.", take_back, turn)
         waits = "the tiles to be drawn" if state.phase is Phase.TILES else f"{state.to_move} to roll"
-        told = f"{who} plays, but the table waits for {waits}."
-        return _breach("roll-first", told, f"{take_back} Then {_asked(state)}.", turn)
+        sentence = f"{who} plays, but the table waits for {waits}."
+        return _breach("roll-first", sentence, f"{take_back} Then {_asked(state)}.", turn)
     if state.combining >> player & 1 and not isinstance(turn, Combination):
-        told = f"{who} has dropped already and may only draw a combination now."
-        return _breach("not-your-turn", told, f"{take_back} Draw a loop, or say that you draw none.", turn)
+        sentence = f"{who} has dropped already and may only draw a combination now."
+        return _breach("not-your-turn", sentence, f"{take_back} Draw a loop, or say that you draw none.", turn)
     if isinstance(turn, Combination) and not state.combining >> player & 1:
-        told = f"{who} draws a loop, but has no drop in this turn to draw it after."
-        return _breach("drop-first", told, take_back, turn)
+        sentence = f"{who} draws a loop, but has no drop in this turn to draw it after."
+        return _breach("drop-first", sentence, take_back, turn)
     if (state.playing | state.combining) >> player & 1 and player not in state.busy():
-        told = f"{who} plays before {PLAYERS[state.busy()[0]]}, and in this game players take turns, clockwise."
-        return _breach("not-your-turn", told, take_back, turn)
+        sentence = f"{who} plays before {PLAYERS[state.busy()[0]]}, and in this game players take turns, clockwise."
+        return _breach("not-your-turn", sentence, take_back, turn)
     if state.combining >> player & 1:
         return None
     if not state.playing >> player & 1:
@@ -108,13 +108,13 @@ def _not_playing(state: NumberDropState, player: int, take_back: str, turn: Numb
     slot = state.slot
     protected = state.phase is Phase.PENALTY and slot is not None and bool(state.sheets[player].letters >> slot & 1)
     if protected and isinstance(turn, Drop):
-        told = f"{who} drops the roll, but in a turn with a penalty nobody does."
+        sentence = f"{who} drops the roll, but in a turn with a penalty nobody does."
         return _breach(
-            "not-now", told, f"{take_back} Now {_asked(state)} by those who haven't circled its letter.", turn
+            "not-now", sentence, f"{take_back} Now {_asked(state)} by those who haven't circled its letter.", turn
         )
     if protected and slot is not None:
-        told = f"{who} has circled the letter {LETTERS[slot]}, so its penalty isn't for {who}."
-        return _breach("penalty-protected", told, take_back, turn)
+        sentence = f"{who} has circled the letter {LETTERS[slot]}, so its penalty isn't for {who}."
+        return _breach("penalty-protected", sentence, take_back, turn)
     waiting = " and ".join(PLAYERS[each] for each in state.busy())
     return _breach(
         "not-your-turn",
@@ -162,17 +162,17 @@ def _breaches_of_first_digit(player: int, turn: SetUpDigit | Drop | PenaltyDrop)
     own = str(player + 1)
     squares, marks = _written(turn)
     if len(squares) != 1:
-        told = f"{turn.player} wrote {counted(len(squares), 'cell')} in the set-up."
+        sentence = f"{turn.player} wrote {counted(len(squares), 'cell')} in the set-up."
         remedy = f"Leave one {own} on the lowest line of {turn.player}'s sheet, and nothing else."
-        return (_breach("set-up-one-digit", told, remedy, turn),)
+        return (_breach("set-up-one-digit", sentence, remedy, turn),)
     found = []
     remedy = f"Erase it, and write a {own} on the lowest line of {turn.player}'s sheet."
     if marks != own:
-        told = f"{turn.player} wrote {marks}, but begins with a {own}."
-        found.append(_breach("set-up-own-number", told, remedy, turn))
+        sentence = f"{turn.player} wrote {marks}, but begins with a {own}."
+        found.append(_breach("set-up-own-number", sentence, remedy, turn))
     if squares[0] not in GRID.names[:7]:
-        told = f"{turn.player} wrote on {squares[0]}, which is not on the lowest line."
-        found.append(_breach("set-up-lowest-line", told, remedy, turn))
+        sentence = f"{turn.player} wrote on {squares[0]}, which is not on the lowest line."
+        found.append(_breach("set-up-lowest-line", sentence, remedy, turn))
     return tuple(found)
 
 
@@ -187,9 +187,11 @@ def _breaches_of_drop(state: NumberDropState, player: int, turn: SetUpDigit | Dr
     sheet = state.sheets[player]
     taken = [name for name in squares if name in GRID.index and sheet.cells[GRID.index[name]] != EMPTY_CELL]
     if taken:
-        told = f"{turn.player} wrote over {', '.join(taken)}."
+        sentence = f"{turn.player} wrote over {', '.join(taken)}."
         return (
-            _breach("written-stays", told, f"Write {', '.join(taken)} as it was, and drop the shape elsewhere.", turn),
+            _breach(
+                "written-stays", sentence, f"Write {', '.join(taken)} as it was, and drop the shape elsewhere.", turn
+            ),
         )
     penalty = state.phase is Phase.PENALTY
     found = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)
@@ -200,8 +202,8 @@ def _breaches_of_drop(state: NumberDropState, player: int, turn: SetUpDigit | Dr
 def _marks_of_penalty(turn: NumberDropTurn, marks: str) -> list[Breach]:
     if isinstance(turn, PenaltyDrop):
         return []
-    told = f"{turn.player} wrote {', '.join(sorted(set(marks) - {CROSS}))} while a penalty drops."
-    return [_breach("crosses-only", told, "Write the penalty in X, and nothing else.", turn)]
+    sentence = f"{turn.player} wrote {', '.join(sorted(set(marks) - {CROSS}))} while a penalty drops."
+    return [_breach("crosses-only", sentence, "Write the penalty in X, and nothing else.", turn)]
 
 
 def _marks_of_drop(state: NumberDropState, turn: NumberDropTurn, marks: str) -> list[Breach]:
@@ -210,11 +212,11 @@ def _marks_of_drop(state: NumberDropState, turn: NumberDropTurn, marks: str) -> 
     if CROSS in marks:
         return [_breach("digits-only", f"{turn.player} wrote an X as part of a shape.", remedy, turn)]
     if len(marks) != len(faces):
-        told = f"{turn.player} wrote {counted(len(marks), 'digit')}; there are four number dice."
-        return [_breach("four-digits", told, remedy, turn)]
+        sentence = f"{turn.player} wrote {counted(len(marks), 'digit')}; there are four number dice."
+        return [_breach("four-digits", sentence, remedy, turn)]
     if not fits_dice(marks, faces):
-        told = f"{turn.player} wrote {', '.join(marks)}, but the dice show {', '.join(faces)}."
-        return [_breach("digits-as-rolled", told, remedy, turn)]
+        sentence = f"{turn.player} wrote {', '.join(marks)}, but the dice show {', '.join(faces)}."
+        return [_breach("digits-as-rolled", sentence, remedy, turn)]
     return []
 
 
@@ -227,10 +229,10 @@ def _breaches_of_shape(
     shape = fixed((GRID.column_of(square), GRID.row_of(square)) for square in squares) if squares else None
     if shape not in shapes or len(squares) != len(names):
         if state.phase is Phase.PENALTY:
-            told = f"What {turn.player} wrote hasn't the shape of tile {state.tiles[int(state.slot or 0)]}."
-            return (_breach("penalty-shape", told, "Drop the tile's shape, turned or flipped as you like.", turn),)
-        told = f"What {turn.player} wrote hasn't the shape {state.roll[-1]}."
-        return (_breach("shape-as-rolled", told, f"Form the shape {state.roll[-1]}, turned or flipped.", turn),)
+            sentence = f"What {turn.player} wrote hasn't the shape of tile {state.tiles[int(state.slot or 0)]}."
+            return (_breach("penalty-shape", sentence, "Drop the tile's shape, turned or flipped as you like.", turn),)
+        sentence = f"What {turn.player} wrote hasn't the shape {state.roll[-1]}."
+        return (_breach("shape-as-rolled", sentence, f"Form the shape {state.roll[-1]}, turned or flipped.", turn),)
     row = min(map(GRID.row_of, squares))
     reached = {
         min(map(GRID.row_of, landed))
@@ -238,11 +240,13 @@ def _breaches_of_shape(
         if min(map(GRID.column_of, landed)) == min(map(GRID.column_of, squares))
     }
     if reached and row > min(reached):
-        told = f"The shape of {turn.player} hangs in the air; there it falls to line {min(reached) + 1}."
-        return (_breach("falls-to-rest", told, "Let it fall until something stops it.", turn),)
-    told = f"The shape of {turn.player} can't get there from the top; something is in its way."
+        sentence = f"The shape of {turn.player} hangs in the air; there it falls to line {min(reached) + 1}."
+        return (_breach("falls-to-rest", sentence, "Let it fall until something stops it.", turn),)
+    sentence = f"The shape of {turn.player} can't get there from the top; something is in its way."
     return (
-        _breach("straight-down", told, "Let it fall straight down from the top, and stop where it is stopped.", turn),
+        _breach(
+            "straight-down", sentence, "Let it fall straight down from the top, and stop where it is stopped.", turn
+        ),
     )
 
 
@@ -256,39 +260,41 @@ def _breaches_of_combination(state: NumberDropState, player: int, turn: Combinat
     if not turn.squares:
         if turn.letter is None:
             return ()
-        told = f"{turn.player} circles {turn.letter} without a combination."
-        return (_breach("letter-needs-both", told, "Circle a letter only with the combination that earns it."),)
+        sentence = f"{turn.player} circles {turn.letter} without a combination."
+        return (_breach("letter-needs-both", sentence, "Circle a letter only with the combination that earns it."),)
     sheet = state.sheets[player]
     odd = [name for name in turn.squares if name not in GRID.index]
     squares = 0 if odd else squares_of(turn.squares)
     if odd or turn.squares != GRID.names_of(squares):
-        told = f"{', '.join(odd or turn.squares)} are not squares in rising order."
-        return (_breach("combination-of-digits", told, "Name squares of the sheet, line by line from below.", turn),)
+        sentence = f"{', '.join(odd or turn.squares)} are not squares in rising order."
+        return (
+            _breach("combination-of-digits", sentence, "Name squares of the sheet, line by line from below.", turn),
+        )
     digits = digits_at(sheet.cells, squares)
     used = squares & sheet.circled
     again = "Erase this loop. Draw one round fitting digits, or draw none."
     if not digits.isdecimal():
-        told = f"{turn.player} drew a loop round an X or an open cell."
-        return (_breach("combination-of-digits", told, again, turn),)
+        sentence = f"{turn.player} drew a loop round an X or an open cell."
+        return (_breach("combination-of-digits", sentence, again, turn),)
     found = []
     if used:
         names = GRID.names_of(used)
-        told = f"{listed(names)} {'belongs' if len(names) == 1 else 'belong'} to another loop already."
-        found.append(_breach("digit-used", told, again, turn))
+        sentence = f"{listed(names)} {'belongs' if len(names) == 1 else 'belong'} to another loop already."
+        found.append(_breach("digit-used", sentence, again, turn))
     if not SMALLEST <= len(digits) <= BONUS_SIZE:
-        told = f"The loop of {turn.player} goes round {counted(len(digits), 'digit')}."
-        return (*found, _breach("combination-size", told, again, turn))
+        sentence = f"The loop of {turn.player} goes round {counted(len(digits), 'digit')}."
+        return (*found, _breach("combination-size", sentence, again, turn))
     kind = kind_of_digits(digits)
     if kind is None:
-        told = f"The digits {', '.join(digits)} are neither equal nor consecutive."
-        return (*found, _breach("combination-kind", told, again, turn))
+        sentence = f"The digits {', '.join(digits)} are neither equal nor consecutive."
+        return (*found, _breach("combination-kind", sentence, again, turn))
     if not hangs_together(sheet.cells, squares):
-        told = "These digits don't touch by their sides" + (" in their order." if kind == CONSECUTIVE else ".")
-        return (*found, _breach("combination-side-by-side", told, again, turn))
+        sentence = "These digits don't touch by their sides" + (" in their order." if kind == CONSECUTIVE else ".")
+        return (*found, _breach("combination-side-by-side", sentence, again, turn))
     box = box_of(kind, len(digits))
     if sheet.loops[box]:
-        told = f"{turn.player} has scored {len(digits)} {_KIND_WORDS[kind]} digits before."
-        return (*found, _breach("box-filled", told, again, turn))
+        sentence = f"{turn.player} has scored {len(digits)} {_KIND_WORDS[kind]} digits before."
+        return (*found, _breach("box-filled", sentence, again, turn))
     return (*found, *_breaches_of_letter(state, player, turn, box))
 
 
@@ -299,7 +305,7 @@ def _breaches_of_letter(state: NumberDropState, player: int, turn: Combination, 
     if turn.letter is None or (flow.letter_open(state, player, box) and turn.letter == LETTERS[box % 5]):
         return ()
     if turn.letter in LETTERS and state.crossed_off >> LETTERS.index(turn.letter) & 1:
-        told = f"The letter {turn.letter} is crossed off."
-        return (_breach("letter-crossed-off", told, "Leave the letter; the combination counts.", turn),)
-    told = f"This combination doesn't fill both boxes of the letter {turn.letter}."
-    return (_breach("letter-needs-both", told, "Leave the letter; the combination counts.", turn),)
+        sentence = f"The letter {turn.letter} is crossed off."
+        return (_breach("letter-crossed-off", sentence, "Leave the letter; the combination counts.", turn),)
+    sentence = f"This combination doesn't fill both boxes of the letter {turn.letter}."
+    return (_breach("letter-needs-both", sentence, "Leave the letter; the combination counts.", turn),)

@@ -288,19 +288,19 @@ def reason_of(before: Sheet, candidate: Candidate) -> str:
     follow = turn if isinstance(turn, Combination) else candidate.follow
     told = []
     if follow is not None and follow.squares:
-        told.append(_combination_told(candidate.sheet, follow))
+        told.append(_reason_for_combination(candidate.sheet, follow))
         if follow.letter:
             told.append(f"circles the letter {follow.letter}")
     gained = [line + 1 for line in candidate.sheet.full_lines() if line not in before.full_lines()]
     told += [f"fills line {line} for +2" for line in gained]
     if not told and not isinstance(turn, PenaltyDrop):
-        told += _kept_together(before, candidate)
+        told += _reasons_for_patch(before, candidate)
     if not told and isinstance(turn, Combination):
         return "keeps the digits for a larger combination"
     return ", ".join(told) if told else _reason_for_lying_low(before, candidate)
 
 
-def _combination_told(sheet: Sheet, follow: Combination) -> str:
+def _reason_for_combination(sheet: Sheet, follow: Combination) -> str:
     digits = digits_at(sheet.cells, squares_of(follow.squares))
     if kind_of_digits(digits) == IDENTICAL:
         return f"takes {_NUMBER[len(digits)]} {digits[0]}s for {len(digits)} points"
@@ -308,7 +308,7 @@ def _combination_told(sheet: Sheet, follow: Combination) -> str:
     return f"takes the run from {ordered[0]} to {ordered[-1]} for {len(digits)} points"
 
 
-def _kept_together(before: Sheet, candidate: Candidate) -> list[str]:
+def _reasons_for_patch(before: Sheet, candidate: Candidate) -> list[str]:
     """Return the reason that a drop enlarges a patch of equal digits, if it does."""
     fresh = sum(1 << square for square, mark in enumerate(candidate.sheet.cells) if mark != before.cells[square])
     best = (1, "")
