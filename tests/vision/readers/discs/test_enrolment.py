@@ -101,6 +101,15 @@ def test_a_set_up_along_the_other_edges_is_said_to_be_turned() -> None:
         learn_colours(view, DiscAppearance({}), ("black", "white"))
 
 
+@pytest.mark.parametrize("columns", ["a", "g", "ag"])
+def test_a_set_up_is_turned_only_if_both_other_edges_are_full(columns: str) -> None:
+    pose = seen_from()
+    discs = [Drawn(f"{column}{row}", PALE if column == "a" else RED) for column in columns for row in range(1, 8)]
+    with pytest.raises(EnrolmentError) as said:
+        learn_colours(view_of(picture_of(discs, pose), pose), DiscAppearance({}), ("first", "last"))
+    assert ("quarter turn" in str(said.value)) == (columns == "ag")
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
