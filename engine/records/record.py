@@ -253,8 +253,8 @@ def _check_end(game: Game[Any, Any], record: Record, state: Any, outcome: Outcom
         raise RecordError(f"the result is {record.result!r}, but by the rules it is {result_of(outcome)!r}", last)
     scores = {} if game.scores is None else game.scores(state)
     if record.scores and dict(record.scores) != dict(scores):
-        told, found = (", ".join(f"{who} {n}" for who, n in one.items()) for one in (dict(record.scores), scores))
-        raise RecordError(f"the scores are {told}, but by the rules they are {found or 'none'}", last)
+        written, found = (", ".join(f"{who} {n}" for who, n in one.items()) for one in (dict(record.scores), scores))
+        raise RecordError(f"the scores are {written}, but by the rules they are {found or 'none'}", last)
 
 
 def _read_result(game: Game[Any, Any], text: str) -> str:

@@ -217,19 +217,19 @@ def _sorted_tags(tags: list[tuple[str, str]]) -> tuple[dict[str, str], list[tupl
 
 def _format_of(tags: list[tuple[str, str]]) -> int:
     """Return the declared format of a record; raises UnreadableError for a newer one than this version knows."""
-    told = [value.strip() for name, value in tags if name.capitalize() == "Format"]
-    if not told:
+    formats = [value.strip() for name, value in tags if name.capitalize() == "Format"]
+    if not formats:
         return OLDEST_FORMAT
-    if not re.fullmatch(r"[0-9]{1,9}", told[0]) or int(told[0]) < OLDEST_FORMAT:
+    if not re.fullmatch(r"[0-9]{1,9}", formats[0]) or int(formats[0]) < OLDEST_FORMAT:
         raise UnreadableError(
-            f"the tag Format is {told[0]!r}; expected a number from {OLDEST_FORMAT} to {NEWEST_FORMAT}"
+            f"the tag Format is {formats[0]!r}; expected a number from {OLDEST_FORMAT} to {NEWEST_FORMAT}"
         )
-    if int(told[0]) > NEWEST_FORMAT:
+    if int(formats[0]) > NEWEST_FORMAT:
         raise UnreadableError(
-            f"the record has format {told[0]}, and this referee reads formats up to {NEWEST_FORMAT}; "
+            f"the record has format {formats[0]}, and this referee reads formats up to {NEWEST_FORMAT}; "
             "a newer version of the referee wrote it and can read it"
         )
-    return int(told[0])
+    return int(formats[0])
 
 
 def _read_scores(game: Game[Any, Any], text: str) -> tuple[tuple[str, int], ...]:

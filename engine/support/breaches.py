@@ -17,19 +17,19 @@ def rules_by_id(*rules: Rule) -> Mapping[str, Rule]:
     return MappingProxyType({rule.id: rule for rule in rules})
 
 
-def told(breaches: Iterable[Breach]) -> str:
+def all_sentences(breaches: Iterable[Breach]) -> str:
     """Return the sentences of all breaches, as one text."""
     return " ".join(breach.sentence for breach in breaches)
 
 
-def not_legal(turn: str, breaches: Sequence[Breach]) -> IllegalTurnError:
+def illegal_turn(turn: str, breaches: Sequence[Breach]) -> IllegalTurnError:
     """Return the error for a turn, given as text, that breaks rules."""
-    return IllegalTurnError(f"{turn} is not legal here: {told(breaches)}", tuple(breaches))
+    return IllegalTurnError(f"{turn} is not legal here: {all_sentences(breaches)}", tuple(breaches))
 
 
-def no_start(breaches: Sequence[Breach]) -> IllegalTurnError:
+def illegal_start(breaches: Sequence[Breach]) -> IllegalTurnError:
     """Return the error for a table that is no starting position."""
-    return IllegalTurnError(f"this is not a start: {told(breaches)}", tuple(breaches))
+    return IllegalTurnError(f"this is not a start: {all_sentences(breaches)}", tuple(breaches))
 
 
 def only_turn(turns: Sequence[TurnT], format_turn: Callable[[TurnT], str]) -> TurnT:
@@ -105,7 +105,7 @@ class PieceBreaches:
         )
 
 
-def pairs(
+def pair_squares(
     gone: Iterable[int], come: Collection[int], unlikeliness: Callable[[int, int], tuple[int, ...]]
 ) -> list[tuple[int, int]]:
     """Pair vacated squares with newly occupied ones, as many as possible: the likeliest pairs first, then the lowest.

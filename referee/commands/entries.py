@@ -10,7 +10,7 @@ from common.phrases import listed
 from engine.api import Game, StateT
 from engine.errors import EngineError, IllegalTurnError
 from engine.showing import silent_turns
-from engine.support.breaches import told
+from engine.support.breaches import all_sentences
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, describe_announcement, format_announcement, parse_announcement
 from engine.values import EMPTY, Announcement, OptionValue, Outcome, Place, Roll
@@ -201,7 +201,7 @@ def _states(
     except IllegalTurnError as error:
         raise CorrectionError(
             "the board is not set up yet, so a correction has to name every piece on it, "
-            f"or give a whole position: {told(error.breaches)}"
+            f"or give a whole position: {all_sentences(error.breaches)}"
         ) from error
 
 

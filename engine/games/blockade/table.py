@@ -38,7 +38,7 @@ from engine.games.blockade.explain import explain_change
 from engine.games.blockade.moves import allocations
 from engine.games.blockade.state import BlockadeState, appearance_of, check_looks, new_state, with_end_noticed
 from engine.games.blockade.violations import impossibility
-from engine.support.breaches import no_start
+from engine.support.breaches import illegal_start
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 
@@ -83,7 +83,7 @@ def set_up(
         if look != wanted[place]
     )
     if breaches:
-        raise no_start(breaches)
+        raise illegal_start(breaches)
     return new_state(in_force)
 
 

@@ -22,7 +22,7 @@ from engine.games.blokus_dice.state import (
     options_from,
 )
 from engine.games.blokus_dice.violations import breaches_of_turn
-from engine.support.breaches import not_legal
+from engine.support.breaches import illegal_turn
 from engine.support.grid import members
 from engine.support.notation import tokens, unreadable
 from engine.values import OptionValue
@@ -86,7 +86,7 @@ def parse_turn(state: BlokusState, text: str, player: str | None = None) -> Blok
         listed = ", ".join(candidates)
         raise AmbiguousError(f"{text!r} fits {len(found)} turns: {listed}; write one of them in full", candidates)
     breaches = breaches_of_turn(state, _possible_turns(state, written, who)[0])
-    raise not_legal(repr(text), breaches)
+    raise illegal_turn(repr(text), breaches)
 
 
 def _possible_turns(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:

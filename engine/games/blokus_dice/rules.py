@@ -22,7 +22,7 @@ from engine.games.blokus_dice.state import (
 from engine.games.blokus_dice.table import new_state
 from engine.games.blokus_dice.turns import choices, turn_of
 from engine.showing import CouldBe, Seen
-from engine.support.breaches import not_legal, only_turn, rules_by_id
+from engine.support.breaches import illegal_turn, only_turn, rules_by_id
 from engine.support.grid import members, set_of
 from engine.support.players import RESIGN, format_announcement, one_to_move
 from engine.values import Announcement, Breach, Certainty, OptionValue, Rule
@@ -118,7 +118,7 @@ def apply(state: BlokusState, turn: BlokusTurn) -> BlokusState:
         )
     breaches = violations.breaches_of_turn(state, turn)
     if breaches:
-        raise not_legal(format_turn(turn), breaches)
+        raise illegal_turn(format_turn(turn), breaches)
     return playing.play_turn(state, turn)
 
 

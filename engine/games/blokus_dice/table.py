@@ -30,7 +30,7 @@ from engine.games.blokus_dice.violations import (
     places_on,
     wrong_colour,
 )
-from engine.support.breaches import no_start
+from engine.support.breaches import illegal_start
 from engine.support.grid import members
 from engine.support.lazy import LazyList
 from engine.support.players import check_player, mover_after_correction
@@ -57,7 +57,7 @@ def set_up(
     if drawn:
         sentence = f"There is something drawn on {', '.join(drawn)}."
         breach = Breach("sheet-not-clean", sentence, "Wipe every sheet clean before the game.", drawn)
-        raise no_start([breach])
+        raise illegal_start([breach])
     return new_state(in_force)
 
 

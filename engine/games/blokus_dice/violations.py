@@ -201,8 +201,8 @@ def strikes_left(state: BlokusState, seat: int) -> int:
 
 def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: tuple[Place, ...]) -> Breach:
     """Return the breach of drawing a shape from another row without a strike left."""
-    told = f"{crossed_out} {'is' if crossed_out == 1 else 'are'} crossed out"
-    sentence = f"The shape {name} stands in row {row}, and {player} has no strike left for it: {told}."
+    marks = f"{crossed_out} {'is' if crossed_out == 1 else 'are'} crossed out"
+    sentence = f"The shape {name} stands in row {row}, and {player} has no strike left for it: {marks}."
     return Breach("no-strike-left", sentence, "Draw a shape of a row that a die gives.", places)
 
 

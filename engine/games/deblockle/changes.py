@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from engine.games.deblockle.board import PLAYERS, columns_and_rows_apart
 from engine.games.deblockle.state import DeblockleState
-from engine.support.breaches import pairs
+from engine.support.breaches import pair_squares
 
 Seen = tuple[str, str]
 """Owner and top symbol of a block as an onlooker sees it."""
@@ -103,7 +103,7 @@ def _moves_of(
     turned = {square: now[square] for square, seen in was.items() if now.get(square, seen) != seen}
     moved: list[Moved] = []
     for targets in (arrived, turned):
-        for start, end in pairs(left, targets, _unlikeliness(targets, playable)):
+        for start, end in pair_squares(left, targets, _unlikeliness(targets, playable)):
             moved.append(Moved(owner, start, end, left.pop(start)[1], targets.pop(end)[1], old.get(end)))
     moved += [Moved(owner, square, square, old[square][1], seen[1]) for square, seen in turned.items()]
     return moved, left, arrived

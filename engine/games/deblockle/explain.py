@@ -125,11 +125,11 @@ def _move_key(move: Moved) -> tuple[int, int, str]:
 
 
 def _two_blocks(before: DeblockleState, moves: list[Moved]) -> Breach:
-    told = " and ".join(_describe_move(move) for move in moves)
+    described = " and ".join(_describe_move(move) for move in moves)
     emptied = [*(move.start for move in moves), *(move.end for move in moves if move.landed_on)]
     return Breach(
         "two-blocks-moved",
-        f"{len(moves)} blocks were moved in one turn: {told}.",
+        f"{len(moves)} blocks were moved in one turn: {described}.",
         " ".join(put_back(before, square) for square in dict.fromkeys(emptied)) + " Then move only one of them.",
         tuple(dict.fromkeys(PLACES[square] for move in moves for square in (move.start, move.end))),
     )

@@ -1,9 +1,9 @@
 """A faster form of the rules for counting, random play and search, using integers and tables instead of objects.
 
-Every face must be known; if some are hidden, draw a possible position first (`world_of`). A *code* is a block's square
-and orientation in one integer, ``square * 24 + orientation``; square 49 (`OFF`) means that it has left the board. A
-*move* is a turn: the code before it, shifted by 11 bits, and the code after it. A *position* is who is to move (0 gold,
-1 teal, `OVER` if neither can) and the codes of each player's blocks, in rising order.
+Every face must be known; if some are hidden, draw a possible position first (`draw_position`). A *code* is a block's
+square and orientation in one integer, ``square * 24 + orientation``; square 49 (`OFF`) means that it has left the
+board. A *move* is a turn: the code before it, shifted by 11 bits, and the code after it. A *position* is who is to move
+(0 gold, 1 teal, `OVER` if neither can) and the codes of each player's blocks, in rising order.
 
 The tables are computed with the rules in ``turns``; tests also compare the two.
 """
@@ -178,7 +178,7 @@ def known_position(state: DeblockleState) -> Position | None:
     return position_of(state, lambda block: block.mask.bit_length() - 1)
 
 
-def world_of(state: DeblockleState, rng: Random) -> Position:
+def draw_position(state: DeblockleState, rng: Random) -> Position:
     """Draw one of the state's possible positions, all equally likely; a blocked player is not skipped."""
     return position_of(state, lambda block: rng.choice(list(members(block.mask))))
 

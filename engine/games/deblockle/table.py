@@ -23,7 +23,7 @@ from engine.games.deblockle.state import (
     options_from,
 )
 from engine.games.deblockle.turns import possibly_blocked, roll_options, settle
-from engine.support.breaches import PieceBreaches, no_start, pairs
+from engine.support.breaches import PieceBreaches, illegal_start, pair_squares
 from engine.support.grid import members
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, Facing, LookName, OptionValue, Player, Unfinished
@@ -74,7 +74,7 @@ def set_up(
     seen = LOOK_TABLE.read_all(appearance)
     breaches = _breaches(seen, in_force, anywhere=anywhere)
     if breaches:
-        raise no_start(breaches)
+        raise illegal_start(breaches)
     if anywhere:
         gold, teal = (sum(owner == player for owner, _ in seen.values()) for player in PLAYERS)
         in_force = replace(in_force, blocks_gold=gold, blocks_teal=teal)
@@ -91,7 +91,7 @@ def _breaches(seen: Mapping[str, tuple[str, str]], options: DeblockleOptions, *,
         home = set() if anywhere else {SQUARE_OF[place] for place in START_PLACES[player][options.blocks(player)]}
         standing = squares[player]
         stray = [] if anywhere else [square for square in standing if square not in home]
-        way = dict(pairs(stray, home.difference(standing), columns_and_rows_apart))
+        way = dict(pair_squares(stray, home.difference(standing), columns_and_rows_apart))
         missing = tuple(PLACES[square] for square in sorted(home.difference(standing, way.values())))
         surplus = tuple(PLACES[square] for square in (standing if anywhere else stray) if square not in way)
         found += _wrong_number(player, len(standing), missing, surplus, options, anywhere=anywhere)

@@ -17,7 +17,7 @@ from engine.games.diaballik.state import (
     other,
     touching,
 )
-from engine.support.breaches import told
+from engine.support.breaches import all_sentences
 from engine.support.players import (
     DRAW,
     REPETITION,
@@ -87,7 +87,7 @@ def apply_announcement(state: DiaballikState, said: Announcement, claimants: Seq
             ),
         )
     listed = ", ".join(format_announcement(each) for each in announcements(state, claimants))
-    reason = told(breaches) or f"expected one of {listed}"
+    reason = all_sentences(breaches) or f"expected one of {listed}"
     raise IllegalTurnError(f"{text} can't be announced here: {reason}", breaches)
 
 

@@ -30,7 +30,7 @@ from engine.games.diaballik.state import (
 )
 from engine.games.diaballik.turns import MOST_ACTIONS, MOST_MOVES, TurnInProgress, begin_turn, canonical, receivers
 from engine.games.diaballik.violations import TAKE_BACK, breach_of, pass_line_breach, whose_turn
-from engine.support.breaches import PieceBreaches, pairs
+from engine.support.breaches import PieceBreaches, pair_squares
 from engine.support.grid import DIAGONAL, ORTHOGONAL, members, set_of
 from engine.values import Appearance, Breach
 
@@ -287,7 +287,7 @@ def _own_breaches(before: DiaballikState, shown: Shown, moved: Moved) -> list[Br
 def _match_moves(old: int, new: int) -> Moved:
     """Pair vacated squares with newly occupied ones, the nearest pair first."""
     gone, came = list(members(old & ~new)), list(members(new & ~old))
-    paired = tuple(pairs(gone, came, lambda start, end: (sum(GRID.apart(start, end)),)))
+    paired = tuple(pair_squares(gone, came, lambda start, end: (sum(GRID.apart(start, end)),)))
     starts, ends = {start for start, _ in paired}, {end for _, end in paired}
     return Moved(
         paired,

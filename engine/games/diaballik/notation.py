@@ -32,7 +32,7 @@ from engine.games.diaballik.state import (
 )
 from engine.games.diaballik.turns import TurnInProgress, begin_turn, outcome_of, turn_with_result
 from engine.games.diaballik.violations import breaches_of_actions
-from engine.support.breaches import not_legal
+from engine.support.breaches import illegal_turn
 from engine.support.notation import tokens, unreadable
 from engine.values import OptionValue
 
@@ -53,12 +53,12 @@ def format_turn(turn: DiaballikTurn) -> str:
 
 def describe(turn: DiaballikTurn) -> str:
     """Describe the turn in a short sentence."""
-    told = [
+    parts = [
         f"{'passes' if each.passes else 'moves'} {PLACES[each.start]} to {PLACES[each.end]}" for each in turn.actions
     ]
     if turn.claims:
-        told.append("announces anti-play")
-    return f"{turn.player.capitalize()} {listed(told) or 'does nothing'}."
+        parts.append("announces anti-play")
+    return f"{turn.player.capitalize()} {listed(parts) or 'does nothing'}."
 
 
 def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> DiaballikTurn:
@@ -74,7 +74,7 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
     empty = _first_empty(turn, actions)
     if empty is not None and breaches[0].places[:1] == (PLACES[empty],):
         raise IllegalTurnError(f"{text!r} is not legal here: no piece stands on {PLACES[empty]}")
-    raise not_legal(repr(text), breaches)
+    raise illegal_turn(repr(text), breaches)
 
 
 def _first_empty(turn: TurnInProgress, actions: tuple[Action, ...]) -> int | None:

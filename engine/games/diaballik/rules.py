@@ -22,7 +22,7 @@ from engine.games.diaballik.table import new_state
 from engine.games.diaballik.turns import LegalTurns, packed_results
 from engine.games.diaballik.violations import breaches_of_actions
 from engine.showing import CouldBe, Seen
-from engine.support.breaches import not_legal, rules_by_id
+from engine.support.breaches import illegal_turn, rules_by_id
 from engine.support.players import one_to_move
 from engine.values import EMPTY, Announcement, Certainty, OptionValue, Rule
 
@@ -105,7 +105,7 @@ def apply(state: DiaballikState, turn: DiaballikTurn) -> DiaballikState:
     """Return the state after the turn, with its actions in any legal order; raises IllegalTurnError with breaches."""
     breaches = breaches_of_actions(state, turn)
     if breaches:
-        raise not_legal(format_turn(turn), breaches)
+        raise illegal_turn(format_turn(turn), breaches)
     return playing.state_after(state, turn.player, result_of(state, turn), claims=turn.claims)
 
 

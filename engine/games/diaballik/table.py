@@ -26,7 +26,7 @@ from engine.games.diaballik.state import (
     other,
 )
 from engine.games.diaballik.turns import TurnInProgress, actions, begin_turn, settle
-from engine.support.breaches import PieceBreaches, no_start, pairs
+from engine.support.breaches import PieceBreaches, illegal_start, pair_squares
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
@@ -68,7 +68,7 @@ def set_up(
     seen = {SQUARE_OF[place]: found for place, found in LOOK_TABLE.read_all(appearance).items()}
     breaches = [breach for player in PLAYERS for breach in _breaches(seen, in_force, player, anywhere=anywhere)]
     if breaches:
-        raise no_start(breaches)
+        raise illegal_start(breaches)
     black, white = (
         Side(
             set_of(*(square for square, (owner, _) in seen.items() if owner == player)),
@@ -87,7 +87,7 @@ def _breaches(
     home = 0 if anywhere else start.pieces
     stray = [] if anywhere else [square for square in squares if not home >> square & 1]
     empty = set(members(home)).difference(squares)
-    way = dict(pairs(stray, empty, GRID.apart))
+    way = dict(pair_squares(stray, empty, GRID.apart))
     missing = tuple(PLACES[square] for square in sorted(empty.difference(way.values())))
     surplus = tuple(PLACES[square] for square in (squares if anywhere else stray) if square not in way)
     balls = tuple(square for square in squares if seen[square][1])
@@ -116,12 +116,12 @@ def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, way: Map
     places = tuple(PLACES[ball] for ball in balls)
     if len(balls) != 1 or (start is not None and balls != (start,)):
         where = "one piece" if start is None else f"the piece on {PLACES[start]}"
-        told = f"it is on {' and '.join(places)}" if balls else "none has one"
-        told = f"{player.capitalize()} starts with the ball on {where}, and {told}."
-        return [Breach("start-ball", told, f"Put {player}'s ball on {where}.", places or (PLACES[_BALLS[player]],))]
+        found = f"it is on {' and '.join(places)}" if balls else "none has one"
+        sentence = f"{player.capitalize()} starts with the ball on {where}, and {found}."
+        return [Breach("start-ball", sentence, f"Put {player}'s ball on {where}.", places or (PLACES[_BALLS[player]],))]
     if GOAL[player] >> balls[0] & 1:
-        told = f"{player.capitalize()}'s ball on {places[0]} is already on the row where it wins."
-        return [Breach("start-at-goal", told, "Give it to a piece elsewhere.", places)]
+        sentence = f"{player.capitalize()}'s ball on {places[0]} is already on the row where it wins."
+        return [Breach("start-at-goal", sentence, "Give it to a piece elsewhere.", places)]
     return []
 
 

@@ -47,7 +47,7 @@ from engine.games.number_drop.state import (
 )
 from engine.games.number_drop.turns import in_order, is_legal, turn_of_marks
 from engine.games.number_drop.violations import breaches_of
-from engine.support.breaches import told
+from engine.support.breaches import all_sentences
 from engine.support.grid import members
 from engine.support.notation import unreadable
 from engine.support.polyomino import picture
@@ -93,7 +93,7 @@ def parse_turn(state: NumberDropState, text: str, player: Player | None = None) 
     turn = read_turn(state, text, player or named or state.to_move or PLAYERS[state.first])
     if not is_legal(state, turn):
         breaches = breaches_of(state, turn)
-        raise IllegalTurnError(told(breaches), breaches)
+        raise IllegalTurnError(all_sentences(breaches), breaches)
     return turn
 
 
@@ -200,8 +200,8 @@ def describe(turn: NumberDropTurn) -> str:
     if isinstance(turn, SetUpDigit):
         return f"{who} writes a {turn.digit} on {turn.square}."
     if isinstance(turn, Drop):
-        told = ", ".join(f"{digit} on {square}" for square, digit in zip(turn.squares, turn.digits, strict=True))
-        return f"{who} drops {told}."
+        digits = ", ".join(f"{digit} on {square}" for square, digit in zip(turn.squares, turn.digits, strict=True))
+        return f"{who} drops {digits}."
     if isinstance(turn, PenaltyDrop):
         return f"{who} drops the penalty: X on {', '.join(turn.squares)}."
     if isinstance(turn, Slide):

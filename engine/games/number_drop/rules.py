@@ -37,7 +37,7 @@ from engine.games.number_drop.state import (
 from engine.games.number_drop.turns import turns_of
 from engine.games.number_drop.violations import breaches_of
 from engine.showing import CouldBe, Seen
-from engine.support.breaches import not_legal, only_turn, rules_by_id
+from engine.support.breaches import illegal_turn, only_turn, rules_by_id
 from engine.support.grid import set_of
 from engine.support.players import DRAW, RESIGN, format_announcement
 from engine.values import Announcement, Breach, Certainty, OptionValue, Player, Roll, Rule
@@ -153,7 +153,7 @@ def certainty(state: NumberDropState, turn: NumberDropTurn) -> Certainty:
 def apply(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
     """Return the state after a turn of any player who may play; raises IllegalTurnError with breaches."""
     if not playing.is_legal(state, turn):
-        raise not_legal(format_turn(turn), breaches_of(state, turn))
+        raise illegal_turn(format_turn(turn), breaches_of(state, turn))
     return playing.play_turn(state, turn)
 
 

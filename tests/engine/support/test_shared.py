@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine.errors import OptionError, UnreadableError
 from engine.options import differing_options, read_into
 from engine.support import repetition
-from engine.support.breaches import PieceBreaches, no_start, not_legal, pairs, rules_by_id
+from engine.support.breaches import PieceBreaches, illegal_start, illegal_turn, pair_squares, rules_by_id
 from engine.support.chance import Ending, tally
 from engine.support.grid import Grid
 from engine.support.lazy import Concatenated, FromIterator, LazyList
@@ -88,9 +88,9 @@ def test_only_options_that_differ_are_written():
 
 def test_errors_tell_every_breach():
     breaches = [Breach("one", "One.", "Do."), Breach("two", "Two.", "Do.")]
-    error = not_legal("a1-a2", breaches)
+    error = illegal_turn("a1-a2", breaches)
     assert (str(error), error.breaches) == ("a1-a2 is not legal here: One. Two.", tuple(breaches))
-    assert str(no_start(breaches)) == "this is not a start: One. Two."
+    assert str(illegal_start(breaches)) == "this is not a start: One. Two."
     assert rules_by_id(Rule("one", "First."))["one"].sentence == "First."
 
 
@@ -195,7 +195,7 @@ def squares(names):
 
 
 def named(gone, come, unlikeliness=way):
-    return [(GRID.names[a], GRID.names[b]) for a, b in pairs(squares(gone), squares(come), unlikeliness)]
+    return [(GRID.names[a], GRID.names[b]) for a, b in pair_squares(squares(gone), squares(come), unlikeliness)]
 
 
 def test_the_nearest_are_paired_first():

@@ -24,7 +24,14 @@ from engine.games.blockade.advice.evaluation import (
     opponent_of,
     progress_after,
 )
-from engine.games.blockade.advice.lookahead import Front, count_towers, force_of, forces_of, platforms_among, play_on
+from engine.games.blockade.advice.lookahead import (
+    PlayerPieces,
+    colour_pieces,
+    count_towers,
+    new_platforms,
+    play_on,
+    player_pieces,
+)
 from engine.games.blockade.advice.playouts import play_random_games
 from engine.games.blockade.board import COLOURS, OWNED, UNREACHABLE, clears_held, other
 from engine.games.blockade.enumeration.reach import Reach, Reached, explore
@@ -45,21 +52,21 @@ _FIRST_POINTS = 2
 _DETOUR = 2
 """The most steps of a turn that may bring a colour no nearer to its towers."""
 
-_WANDERING_SHARE = 0.4
+_DETOUR_SHARE = 0.4
 """The share of the remaining time that a strong hint may spend on turns with detours; comparing takes the rest."""
 
 _SURE = 0.5
 
-_COMPARED = 12
-_COMPARED_AT_MOST = 48
-_COMPARED_ALIKE = 3
+_ENOUGH_COMPARED = 12
+_MOST_COMPARED = 48
+_MOST_WITH_SAME_TOWERS = 3
 """The most turns per set of squares built on, once there are enough turns to compare."""
 
-_BEHIND_AT_MOST = 0.25
+_MOST_BEHIND = 0.25
 _ROLLS_AHEAD = 6
 """Three turns for each player; further ahead, the rough play tells less than the race evaluation."""
 
-_NEVER_SURE = 0.01
+_LEAST_CHANCE = 0.01
 
 
 def hint(
@@ -85,7 +92,7 @@ class _End:
 
     reached: Reached
     reach: Reach
-    standing: ColourProgress
+    progress: ColourProgress
     steps: int
     built: int
     gate: int
@@ -97,8 +104,8 @@ class _Candidate:
 
     pair: tuple[_End, _End]
     turn: BlockadeTurn
-    mine: Front
-    theirs: Front
+    mine: PlayerPieces
+    theirs: PlayerPieces
     towers: int
 
 
@@ -123,15 +130,15 @@ class _HintSearch:
         self.rng = rng
         self.strength = strength
         self.better = better
-        self.rivals: Opponent = opponent_of(state.stacks, self.player)
-        self.before = self.rivals.their_steps(0, 0)
+        self.opponent: Opponent = opponent_of(state.stacks, self.player)
+        self.before = self.opponent.their_steps(0, 0)
         self.best: Hint[BlockadeTurn] | None = None
         self.seen = Counter((each.stacks, each.to_move) for each in (*earlier, state) if each.roll is not None)
         self.stale: dict[BlockadeTurn, int] = {}
         """Turns that lead to stacks that have occurred at least twice, and how often they have."""
         self.fresh: tuple[float, Hint[BlockadeTurn]] | None = None
         """The best turn so far that is not stale, and its value."""
-        self.judged: list[tuple[float, tuple[_End, _End]]] = []
+        self.rated: list[tuple[float, tuple[_End, _End]]] = []
 
     def run(self) -> Hint[BlockadeTurn]:
         """Search with a rising number of points until all are used or the time is up."""
@@ -158,7 +165,7 @@ class _HintSearch:
         """Search again with detours while enough time is left to compare turns."""
         whole = self.deadline
         if self.strength is Strength.STRONG:
-            self.deadline = whole.share(_WANDERING_SHARE)
+            self.deadline = whole.share(_DETOUR_SHARE)
         try:
             self._search(allowed)
         except DeadlineExceededError:
@@ -171,7 +178,7 @@ class _HintSearch:
         for which, colour in enumerate(OWNED[self.player]):
             points = max(each[which] for each in allowed)
             terrain = self._terrain(colour, OWNED[self.player][1 - which], strict=self.state.options.strict)
-            worth = self._within(terrain, points)
+            worth = self._stays_within(terrain, points)
             if not worth(terrain.start, 0):
                 continue
             reach = explore(terrain, points, self.state.supply[:points], check_time=self.deadline.check, worth=worth)
@@ -184,8 +191,8 @@ class _HintSearch:
                     return True
         return False
 
-    def _within(self, terrain: Terrain, most: int) -> Callable[[Layout, int], bool]:
-        walls = self.rivals.walls_against_us
+    def _stays_within(self, terrain: Terrain, most: int) -> Callable[[Layout, int], bool]:
+        walls = self.opponent.walls_against_us
 
         def worth(layout: Layout, used: int) -> bool:
             return used + progress_after(terrain, layout)[0].steps(walls) <= most
@@ -200,22 +207,22 @@ class _HintSearch:
 
     def _search(self, allowed: list[Dice], detour: int = _DETOUR) -> None:
         sides = tuple(self._ends(which, max(each[which] for each in allowed), detour) for which in (0, 1))
-        judged: list[tuple[float, tuple[_End, _End]]] = []
+        rated: list[tuple[float, tuple[_End, _End]]] = []
         for limits in dict.fromkeys(allowed):
             chosen = [self._best_ends(sides[which], limits[which]) for which in (0, 1)]
-            judged += [(self._value(pair), pair) for pair in _pairs(chosen[0], chosen[1])]
-        judged.sort(key=lambda each: (-each[0], each[1][0].gate + each[1][1].gate))
-        self.judged = judged
+            rated += [(self._value(pair), pair) for pair in _compatible_pairs(chosen[0], chosen[1])]
+        rated.sort(key=lambda each: (-each[0], each[1][0].gate + each[1][1].gate))
+        self.rated = rated
         stale = None
         least = -math.inf
-        for value, pair in judged:
+        for value, pair in rated:
             if value < least:
                 break
             turn = self._turn(pair)
             if turn is not None and turn in self.stale:
                 if stale is None:
                     # The more often a position has occurred, the worse a fresh turn may be to replace it.
-                    stale, least = self._hint(value, pair, turn), value - _BEHIND_AT_MOST * (self.stale[turn] - 1)
+                    stale, least = self._hint(value, pair, turn), value - _MOST_BEHIND * (self.stale[turn] - 1)
             elif turn is not None:
                 found = (value, self._hint(value, pair, turn))
                 self.fresh = found if self.fresh is None else max(self.fresh, found, key=lambda each: each[0])
@@ -236,56 +243,56 @@ class _HintSearch:
             return play_on(candidate.mine, candidate.theirs, candidate.towers, rolls)
 
         best = race(candidates, _draw_rolls, value, self.deadline, self.rng).best
-        chance = min(1 - _NEVER_SURE, max(_NEVER_SURE, best.mean))
+        chance = min(1 - _LEAST_CHANCE, max(_LEAST_CHANCE, best.mean))
         self._tell(self._hint(chance, best.candidate.pair, best.candidate.turn))
 
     def _candidates(self) -> list[_Candidate]:
         """Return the best turns by the race, a few for each set of squares built on; none if a turn wins."""
-        least = self.judged[0][0] - _BEHIND_AT_MOST
+        least = self.rated[0][0] - _MOST_BEHIND
         stacks = self.state.stacks
-        theirs = forces_of(stacks, other(self.player))
-        before = forces_of(stacks, self.player)
-        alike: Counter[tuple[int, int]] = Counter()
+        theirs = player_pieces(stacks, other(self.player))
+        before = player_pieces(stacks, self.player)
+        same_towers: Counter[tuple[int, int]] = Counter()
         found: list[_Candidate] = []
-        for chance, pair in self.judged:
+        for chance, pair in self.rated:
             if pair[0].reached.wins or pair[1].reached.wins:
                 return []
             built = (pair[0].built, pair[1].built)
-            if len(found) >= _COMPARED_AT_MOST or chance < least:
+            if len(found) >= _MOST_COMPARED or chance < least:
                 break
-            if len(found) >= _COMPARED and alike[built] >= _COMPARED_ALIKE:
+            if len(found) >= _ENOUGH_COMPARED and same_towers[built] >= _MOST_WITH_SAME_TOWERS:
                 continue
-            alike[built] += 1
+            same_towers[built] += 1
             self.deadline.check()
             turn = self._turn(pair)
             if turn is not None and turn not in self.stale:
                 towers = count_towers(stacks)
-                one = before[0].platforms | platforms_among(built[0], towers)
+                one = before[0].platforms | new_platforms(built[0], towers)
                 towers += built[0].bit_count()
-                two = before[1].platforms | platforms_among(built[1], towers)
+                two = before[1].platforms | new_platforms(built[1], towers)
                 towers += built[1].bit_count()
-                forces = (force_of(pair[0].standing, one), force_of(pair[1].standing, two))
-                walls = self.rivals.walls_against_them | built[0] | built[1]
-                mine = Front(forces, self.rivals.walls_against_us)
+                colours = (colour_pieces(pair[0].progress, one), colour_pieces(pair[1].progress, two))
+                walls = self.opponent.walls_against_them | built[0] | built[1]
+                mine = PlayerPieces(colours, self.opponent.walls_against_us)
                 if all(mine != each.mine for each in found):
-                    found.append(_Candidate(pair, turn, mine, Front(theirs, walls), towers))
+                    found.append(_Candidate(pair, turn, mine, PlayerPieces(theirs, walls), towers))
         return found
 
     def _ends(self, which: int, points: int, detour: int) -> list[_End]:
         colours = OWNED[self.player]
         terrain = self._terrain(colours[which], colours[1 - which])
         check_time = None if self.best is None else self.deadline.check
-        left = progress_after(terrain, terrain.start)[0].steps(self.rivals.walls_against_us)
-        worth = self._within(terrain, left + detour)
+        left = progress_after(terrain, terrain.start)[0].steps(self.opponent.walls_against_us)
+        worth = self._stays_within(terrain, left + detour)
         caps = self.state.supply[: max(points, 1)]
         gentle = self.strength is Strength.GENTLE
         reach = explore(terrain, points, caps, check_time=check_time, worth=None if gentle else worth)
         ends = []
         for reached in reach.ends:
-            standing, built = progress_after(terrain, reached.layout)
-            steps = 0 if reached.wins else self.rivals.steps(standing)
-            gate = 0 if gentle else standing.steps_to_gate(self.rivals.walls_against_us, GATES[colours[which]])
-            ends.append(_End(reached, reach, standing, steps, built, gate))
+            progress, built = progress_after(terrain, reached.layout)
+            steps = 0 if reached.wins else self.opponent.steps(progress)
+            gate = 0 if gentle else progress.steps_to_gate(self.opponent.walls_against_us, GATES[colours[which]])
+            ends.append(_End(reached, reach, progress, steps, built, gate))
             if check_time is not None:
                 check_time()
         return ends
@@ -297,10 +304,10 @@ class _HintSearch:
     def _best_ends(self, ends: list[_End], points: int) -> list[_End]:
         within = [end for end in ends if end.reached.points <= points]
         if self.strength is Strength.GENTLE:
-            walls = self.rivals.walls_against_us
-            within.sort(key=lambda end: (-end.built.bit_count(), end.standing.next_tower(walls)))
+            walls = self.opponent.walls_against_us
+            within.sort(key=lambda end: (-end.built.bit_count(), end.progress.next_tower(walls)))
         else:
-            within.sort(key=lambda end: (end.steps, end.gate, -end.built.bit_count(), -end.standing.ready.bit_count()))
+            within.sort(key=lambda end: (end.steps, end.gate, -end.built.bit_count(), -end.progress.ready.bit_count()))
         kept = within[: _KEPT[self.strength]]
         seen = {end.built for end in kept}
         for end in within:
@@ -314,10 +321,12 @@ class _HintSearch:
             return 1.0
         if self.strength is Strength.GENTLE:
             made = sum(end.built.bit_count() for end in pair)
-            walls = self.rivals.walls_against_us
-            return made - min(end.standing.next_tower(walls) for end in pair) / 100
+            walls = self.opponent.walls_against_us
+            return made - min(end.progress.next_tower(walls) for end in pair) / 100
         steps = sorted(end.steps for end in pair)
-        theirs = self.rivals.their_steps(pair[0].built | pair[1].built, pair[0].standing.ready | pair[1].standing.ready)
+        theirs = self.opponent.their_steps(
+            pair[0].built | pair[1].built, pair[0].progress.ready | pair[1].progress.ready
+        )
         return chance_of_race((steps[0], steps[1]), theirs)
 
     def _turn(self, pair: tuple[_End, _End]) -> BlockadeTurn | None:
@@ -343,7 +352,7 @@ class _HintSearch:
         if wins:
             return Hint(turn, self._reason(pair), 1.0, "win", 1.0)
         steps = (pair[0].steps, pair[1].steps)
-        theirs = self.rivals.their_steps(pair[0].built | pair[1].built, 0)
+        theirs = self.opponent.their_steps(pair[0].built | pair[1].built, 0)
         chance = chance_of_race((min(steps), max(steps)), theirs) if self.strength is Strength.GENTLE else value
         return Hint(turn, self._reason(pair), chance, "win", _SURE)
 
@@ -355,7 +364,7 @@ class _HintSearch:
         built = pair[0].built | pair[1].built
         rivals = [COLOURS[colour] for colour in OWNED["cool" if self.player == "warm" else "warm"]]
         if built:
-            after = self.rivals.their_steps(built, 0)
+            after = self.opponent.their_steps(built, 0)
             made = " and ".join(f"a {colour} tower" for end, colour in zip(pair, colours, strict=True) if end.built)
             for now, then, colour in zip(self.before, after, rivals, strict=True):
                 if then >= UNREACHABLE > now:
@@ -375,5 +384,5 @@ def _draw_rolls(rng: Random) -> tuple[Dice, ...]:
     return tuple((rng.randint(1, 6), rng.randint(1, 6)) for _ in range(_ROLLS_AHEAD))
 
 
-def _pairs(first: list[_End], second: list[_End]) -> Iterator[tuple[_End, _End]]:
+def _compatible_pairs(first: list[_End], second: list[_End]) -> Iterator[tuple[_End, _End]]:
     return ((one, two) for one in first for two in second if not one.reached.clears & two.reached.clears)

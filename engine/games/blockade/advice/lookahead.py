@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import count
 from typing import NamedTuple
 
 from engine.games.blockade.advice.evaluation import GATES, ColourProgress, chance_of_race, progress_of
@@ -29,7 +28,7 @@ from engine.games.blockade.board import (
     piece_of,
 )
 from engine.games.blockade.state import Dice
-from engine.support.grid import members
+from engine.support.grid import members, set_of
 
 _CENTRE = PLACES.index("c3")
 _OFF_AND_ON = 2
@@ -42,7 +41,7 @@ _WORTH_OF_LANDING = 0.5
 _COST_OF_A_STEP = 0.01
 
 
-class Force(NamedTuple):
+class ColourPieces(NamedTuple):
     """One colour: its larges without a tower, its movable pieces, and the set of its towers under a large black."""
 
     larges: tuple[int, ...]
@@ -51,10 +50,10 @@ class Force(NamedTuple):
     platforms: int
 
 
-class Front(NamedTuple):
+class PlayerPieces(NamedTuple):
     """One player: both colours, and the set of squares with walls in their way."""
 
-    forces: tuple[Force, Force]
+    colours: tuple[ColourPieces, ColourPieces]
     walls: int
 
 
@@ -68,14 +67,16 @@ class Step(NamedTuple):
     points: int
 
 
-def force_of(standing: ColourProgress, platforms: int) -> Force:
-    """Return the force of a colour with this progress."""
-    return Force(standing.larges, tuple(sorted(standing.mediums)), tuple(sorted(standing.smalls)), platforms)
+def colour_pieces(progress: ColourProgress, platforms: int) -> ColourPieces:
+    """Return the pieces of a colour with this progress."""
+    return ColourPieces(progress.larges, tuple(sorted(progress.mediums)), tuple(sorted(progress.smalls)), platforms)
 
 
-def forces_of(stacks: Stacks, player: str) -> tuple[Force, Force]:
-    """Return the forces of a player's two colours."""
-    first, second = (force_of(progress_of(stacks, colour), platforms_of(stacks, colour)) for colour in OWNED[player])
+def player_pieces(stacks: Stacks, player: str) -> tuple[ColourPieces, ColourPieces]:
+    """Return the pieces of each of the player's colours."""
+    first, second = (
+        colour_pieces(progress_of(stacks, colour), platforms_of(stacks, colour)) for colour in OWNED[player]
+    )
     return first, second
 
 
@@ -85,9 +86,10 @@ def platforms_of(stacks: Stacks, colour: int) -> int:
     return sum(1 << square for square, stack in enumerate(stacks) if colour_of(stack[0]) == colour and large in stack)
 
 
-def platforms_among(built: int, towers: int) -> int:
+def new_platforms(built: int, towers: int) -> int:
     """Return the squares in ``built`` whose new towers get a large black if ``towers`` stood before."""
-    return sum(1 << square for square, used in zip(members(built), count(towers), strict=False) if _large_left(used))
+    squares = list(members(built))
+    return set_of(*squares[: max(0, PIECES_OF_A_SIZE - towers)])
 
 
 def count_towers(stacks: Stacks) -> int:
@@ -95,51 +97,47 @@ def count_towers(stacks: Stacks) -> int:
     return sum(map(is_blockade, stacks))
 
 
-def play_on(mine: Front, theirs: Front, towers: int, rolls: Sequence[Dice]) -> float:
+def play_on(mine: PlayerPieces, theirs: PlayerPieces, towers: int, rolls: Sequence[Dice]) -> float:
     """Play on with these rolls, the opponent first: 1 for a win, 0 for a loss, else the chance in the race."""
-    sides = [list(theirs.forces), list(mine.forces)]
+    sides = [list(theirs.colours), list(mine.colours)]
     walls = [theirs.walls, mine.walls]
     for turn, dice in enumerate(rolls):
         who = turn & 1
         side = sides[who]
-        for which, points in enumerate(_shared_out(dice, side, walls[who])):
+        for which, points in enumerate(_split_points(dice, side, walls[who])):
             if points:
-                force = side[which]
+                pieces = side[which]
                 others = (side[1 - which], *sides[1 - who])
-                side[which], built = advance(walls[who], force, _rests(force, others), points)
+                side[which], built = spend_points(walls[who], pieces, _resting_squares(pieces, others), points)
                 if not side[which].larges:
                     return float(who)
                 for square in built:
                     walls[1 - who] |= 1 << square
-                    if _large_left(towers):
+                    if towers < PIECES_OF_A_SIZE:
                         side[which] = side[which]._replace(platforms=side[which].platforms | 1 << square)
                     towers += 1
-    left = [tuple(_steps(walls[who], force) for force in sides[who]) for who in (0, 1)]
+    left = [tuple(_steps_left(walls[who], pieces) for pieces in sides[who]) for who in (0, 1)]
     (they_one, they_two), (we_one, we_two) = left
     if len(rolls) & 1:
         return 1 - chance_of_race((they_one, they_two), (we_one, we_two))
     return chance_of_race((we_one, we_two), (they_one, they_two))
 
 
-def _large_left(towers: int) -> bool:
-    return towers < PIECES_OF_A_SIZE
-
-
-def _shared_out(dice: Dice, side: Sequence[Force], walls: int) -> Dice:
+def _split_points(dice: Dice, side: Sequence[ColourPieces], walls: int) -> Dice:
     if max(dice) > SHARED_AT_MOST:
         return dice
-    return (sum(dice), 0) if _steps(walls, side[0]) <= _steps(walls, side[1]) else (0, sum(dice))
+    return (sum(dice), 0) if _steps_left(walls, side[0]) <= _steps_left(walls, side[1]) else (0, sum(dice))
 
 
-def _steps(walls: int, force: Force) -> int:
-    return max(1, ColourProgress(force.larges, force.mediums, force.smalls, 0).steps(walls))
+def _steps_left(walls: int, pieces: ColourPieces) -> int:
+    return max(1, ColourProgress(pieces.larges, pieces.mediums, pieces.smalls, 0).steps(walls))
 
 
-def _rests(force: Force, others: Sequence[Force]) -> int:
+def _resting_squares(pieces: ColourPieces, others: Sequence[ColourPieces]) -> int:
     """Return where a medium may rest: own larges without a small, platforms, and the centre unless taken."""
-    rests = force.platforms
-    for square in force.larges:
-        if square not in force.smalls:
+    rests = pieces.platforms
+    for square in pieces.larges:
+        if square not in pieces.smalls:
             rests |= 1 << square
     if not any(_CENTRE in other.mediums or _CENTRE in other.smalls for other in others):
         rests |= 1 << _CENTRE
@@ -147,65 +145,65 @@ def _rests(force: Force, others: Sequence[Force]) -> int:
 
 
 @lru_cache(maxsize=1 << 11)
-def advance(walls: int, force: Force, rests: int, points: int) -> tuple[Force, tuple[int, ...]]:
-    """Use a colour's points, and return the force afterwards and the squares built on.
+def spend_points(walls: int, pieces: ColourPieces, rests: int, points: int) -> tuple[ColourPieces, tuple[int, ...]]:
+    """Use a colour's points, and return the pieces afterwards and the squares built on.
 
     ``rests`` is the set of squares where its mediums may rest. The caller adds new platforms, as they depend on how
     many black pieces are used.
     """
     built: tuple[int, ...] = ()
-    while force.larges and force.mediums and force.smalls:
-        tower = _best_tower(walls, force, points)
+    while pieces.larges and pieces.mediums and pieces.smalls:
+        tower = _best_tower(walls, pieces, points)
         if tower is None:
             break
         _, cost, large, medium, small = tower
         points -= cost
         built += (large,)
-        force = Force(
-            tuple(square for square in force.larges if square != large),
-            _without(force.mediums, medium),
-            _without(force.smalls, small),
-            force.platforms,
+        pieces = ColourPieces(
+            tuple(square for square in pieces.larges if square != large),
+            _remove_square(pieces.mediums, medium),
+            _remove_square(pieces.smalls, small),
+            pieces.platforms,
         )
-    while points > 0 and force.larges and force.smalls:
-        step = max(_steps_nearer(walls, force, rests, points), default=None)
+    while points > 0 and pieces.larges and pieces.smalls:
+        step = max(_steps_to_towers(walls, pieces, rests, points), default=None)
         if step is None:
             break
         points -= step.points
-        force = _move_piece(walls, force, step)
-    return force, built
+        pieces = _move_piece(walls, pieces, step)
+    return pieces, built
 
 
-def _best_tower(walls: int, force: Force, points: int) -> tuple[int, int, int, int, int] | None:
+def _best_tower(walls: int, pieces: ColourPieces, points: int) -> tuple[int, int, int, int, int] | None:
     """Return the next tower for these points: rank, cost, square, and where its medium and small come from."""
     way = distances(walls)
     found = []
-    for large in force.larges:
+    for large in pieces.larges:
         row = way[large]
-        medium = min(force.mediums, key=row.__getitem__)
-        small = large if large in force.smalls else min(force.smalls, key=row.__getitem__)
+        medium = min(pieces.mediums, key=row.__getitem__)
+        small = large if large in pieces.smalls else min(pieces.smalls, key=row.__getitem__)
         cost = row[medium] + (_OFF_AND_ON if small == large else row[small])
         if cost <= points:
             found.append((cost - _WORTH_OF_A_GATE * (_ALL_GATES >> large & 1), cost, large, medium, small))
     return min(found, default=None)
 
 
-def _steps_nearer(walls: int, force: Force, rests: int, points: int) -> list[Step]:
+def _steps_to_towers(walls: int, pieces: ColourPieces, rests: int, points: int) -> list[Step]:
     way = distances(walls)
     found = []
-    for large in force.larges:
+    for large in pieces.larges:
         row = way[large]
-        taken = large in force.smalls
-        if large in force.mediums:
-            small = min(force.smalls, key=row.__getitem__)
+        taken = large in pieces.smalls
+        if large in pieces.mediums:
+            small = min(pieces.smalls, key=row.__getitem__)
             if not taken and row[small] < UNREACHABLE:
                 found += [
                     Step(row[small] - row[end] - _COST_OF_A_STEP * way[small][end], True, small, end, way[small][end])
-                    for end in force.larges
+                    for end in pieces.larges
                     if end != large and way[small][end] <= points and row[end] < row[small]
                 ]
             continue
-        loose = [square for square in force.mediums if square not in force.larges]
+        loose = [square for square in pieces.mediums if square not in pieces.larges]
         medium = min(loose, key=row.__getitem__, default=large)
         if medium == large or row[medium] >= UNREACHABLE:
             continue
@@ -220,23 +218,24 @@ def _steps_nearer(walls: int, force: Force, rests: int, points: int) -> list[Ste
     return found
 
 
-def _move_piece(walls: int, force: Force, step: Step) -> Force:
+def _move_piece(walls: int, pieces: ColourPieces, step: Step) -> ColourPieces:
     if step.small:
-        return force._replace(smalls=_with_square(_without(force.smalls, step.start), step.end))
-    mediums = _with_square(_without(force.mediums, step.start), step.end)
-    if step.end not in force.smalls or step.end not in force.larges:
-        return force._replace(mediums=mediums)
+        return pieces._replace(smalls=_add_square(_remove_square(pieces.smalls, step.start), step.end))
+    mediums = _add_square(_remove_square(pieces.mediums, step.start), step.end)
+    if step.end not in pieces.smalls or step.end not in pieces.larges:
+        return pieces._replace(mediums=mediums)
     row = distances(walls)[step.end]
-    aside = next((square for square in force.larges if row[square] == 1 and square not in force.mediums), None)
+    aside = next((square for square in pieces.larges if row[square] == 1 and square not in pieces.mediums), None)
     if aside is None:
         aside = next((square for square in range(SQUARES) if row[square] == 1), step.end)
-    return Force(force.larges, mediums, _with_square(_without(force.smalls, step.end), aside), force.platforms)
+    smalls = _add_square(_remove_square(pieces.smalls, step.end), aside)
+    return pieces._replace(mediums=mediums, smalls=smalls)
 
 
-def _without(squares: tuple[int, ...], square: int) -> tuple[int, ...]:
+def _remove_square(squares: tuple[int, ...], square: int) -> tuple[int, ...]:
     place = squares.index(square)
     return squares[:place] + squares[place + 1 :]
 
 
-def _with_square(squares: tuple[int, ...], square: int) -> tuple[int, ...]:
+def _add_square(squares: tuple[int, ...], square: int) -> tuple[int, ...]:
     return tuple(sorted((*squares, square)))

@@ -17,10 +17,10 @@ from engine.games.deblockle.fast_rules import (
     Move,
     Position,
     codes_of,
+    draw_position,
     known_position,
     position_of,
     turn_of,
-    world_of,
 )
 from engine.games.deblockle.state import DeblockleState, DeblockleTurn
 from engine.games.deblockle.turns import certainty_of, legal_turns
@@ -38,7 +38,7 @@ _Roll = tuple[str, tuple[str, ...]]
 _DEPTH = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: MOST_PLIES}
 _TURNS_FOR_LIKELY = 2.5
 """The lead in the race, in turns, that is assumed to win in 73 of 100 games."""
-_WORLDS = 12
+_MOST_DRAWN = 12
 _HALF_SURE_DEPTH = 5
 _STALLING = StallingPenalties(second_time=20, third_time=200, idle_turns=20, per_turn=10, most=2000)
 _LONG_GAME = 3
@@ -73,7 +73,7 @@ def hint(
     search = _HintSearch(state, deadline, rng, _DEPTH[strength], earlier)
     try:
         search.ahead.prepare(deadline.check)
-        found = search.search_worlds(tell) if position is None else search.search_known(position, tell)
+        found = search.search_drawn_positions(tell) if position is None else search.search_known(position, tell)
         best = found or best
     except DeadlineExceededError:
         pass
@@ -114,7 +114,7 @@ class _HintSearch:
         since = [each for each in earlier if len(each.blocks) == len(state.blocks)]
         self._idle = len(since) + len(earlier) // _LONG_GAME
         self._are_known = known_position(state) is not None
-        came_up = [self._repetition_key(_some_world_of(each)) for each in (*since, state)]
+        came_up = [self._repetition_key(_representative_position(each)) for each in (*since, state)]
         self._seen = Counter(came_up)
         me = PLAYERS.index(self._player)
         self._stood = Counter(each[1 + me] for each in came_up if each[0] == me)
@@ -128,7 +128,7 @@ class _HintSearch:
 
         return self._hint(position, self._best(position, self._deadline, pass_on))
 
-    def search_worlds(self, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn] | None:
+    def search_drawn_positions(self, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn] | None:
         """Return the roll that is best in most of the positions drawn, with its most frequent hop.
 
         ``None`` if the player can't move in any of them.
@@ -136,12 +136,12 @@ class _HintSearch:
         votes: Counter[_Roll] = Counter()
         hints: dict[_Roll, list[Hint[DeblockleTurn]]] = {}
         leading = None
-        for left in range(_WORLDS, 0, -1):
-            world = world_of(self._state, self._rng)
-            if PLAYERS.index(self._player) != self.ahead.core.settle(world)[0]:
+        for left in range(_MOST_DRAWN, 0, -1):
+            position = draw_position(self._state, self._rng)
+            if PLAYERS.index(self._player) != self.ahead.core.settle(position)[0]:
                 continue
             part = self._deadline.share(1 / left)
-            hint = self._hint(world, self._best(world, part))
+            hint = self._hint(position, self._best(position, part))
             roll = (hint.turn.start, hint.turn.rolled_to)
             votes[roll] += 1
             hints.setdefault(roll, []).append(hint)
@@ -262,7 +262,7 @@ class _HintSearch:
         return found
 
 
-def _some_world_of(state: DeblockleState) -> Position:
+def _representative_position(state: DeblockleState) -> Position:
     """Return one of the state's possible positions, always the same one."""
     return position_of(state, lambda block: (block.mask & -block.mask).bit_length() - 1)
 

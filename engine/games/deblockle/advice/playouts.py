@@ -29,10 +29,10 @@ from engine.games.deblockle.fast_rules import (
     Move,
     Position,
     X,
+    draw_position,
     fast_rules_of,
     known_position,
     moved,
-    world_of,
 )
 from engine.games.deblockle.state import DeblockleState
 from engine.games.deblockle.turns import outcome_of
@@ -149,7 +149,7 @@ def play_random_games(state: DeblockleState, count: int, rng: Random, *, most_pl
     core = fast_rules_of(state.options)
     sampler = turn_sampler_of(core)
     known = known_position(state)
-    return tally(_play_game(core, sampler, known or world_of(state, rng), rng, most_plies) for _ in range(count))
+    return tally(_play_game(core, sampler, known or draw_position(state, rng), rng, most_plies) for _ in range(count))
 
 
 def _play_game(core: FastRules, sampler: TurnSampler, position: Position, rng: Random, most_plies: int) -> Ending:

@@ -70,12 +70,12 @@ def hint(
             better(at_once)
         return at_once
 
-    told: list[Line] = []
+    reported: list[Line] = []
 
     def tell(line: Line) -> None:
-        if better is not None and (not told or told[-1].result != line.result):
+        if better is not None and (not reported or reported[-1].result != line.result):
             better(_hint(state, position, line))
-        told.append(line)
+        reported.append(line)
 
     handicaps = _handicaps(position, results, earlier)
     lines = best_lines(searcher, position, results, tell, handicaps, most_depth=_DEPTHS[strength])

@@ -286,18 +286,18 @@ def reason_of(before: Sheet, candidate: Candidate) -> str:
     if isinstance(turn, SetUpDigit):
         return "leaves room on both sides"
     follow = turn if isinstance(turn, Combination) else candidate.follow
-    told = []
+    reasons = []
     if follow is not None and follow.squares:
-        told.append(_reason_for_combination(candidate.sheet, follow))
+        reasons.append(_reason_for_combination(candidate.sheet, follow))
         if follow.letter:
-            told.append(f"circles the letter {follow.letter}")
+            reasons.append(f"circles the letter {follow.letter}")
     gained = [line + 1 for line in candidate.sheet.full_lines() if line not in before.full_lines()]
-    told += [f"fills line {line} for +2" for line in gained]
-    if not told and not isinstance(turn, PenaltyDrop):
-        told += _reasons_for_patch(before, candidate)
-    if not told and isinstance(turn, Combination):
+    reasons += [f"fills line {line} for +2" for line in gained]
+    if not reasons and not isinstance(turn, PenaltyDrop):
+        reasons += _reasons_for_patch(before, candidate)
+    if not reasons and isinstance(turn, Combination):
         return "keeps the digits for a larger combination"
-    return ", ".join(told) if told else _reason_for_lying_low(before, candidate)
+    return ", ".join(reasons) if reasons else _reason_for_lying_low(before, candidate)
 
 
 def _reason_for_combination(sheet: Sheet, follow: Combination) -> str:

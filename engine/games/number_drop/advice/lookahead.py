@@ -76,12 +76,11 @@ def compare_over_rolls(
     components: Components,
     deadline: Deadline,
     rng: Random,
-    told: Callable[[Candidate], object],
+    on_new_leader: Callable[[Candidate], object],
 ) -> tuple[Candidate, float]:
     """Return the candidate with the best results over sampled rolls, and the confidence in it (0 to 1).
 
-    ``told`` is called with each new leader. Candidates clearly behind (by three standard errors over the common rolls)
-    are dropped early.
+    Candidates clearly behind (by three standard errors over the common rolls) are dropped early.
     """
     left = list(range(len(candidates)))
     boards = [board_of(candidate.sheet) for candidate in candidates]
@@ -104,7 +103,7 @@ def compare_over_rolls(
         left.sort(key=lambda index: (-sum(gained[index]), index))
         if left[0] != leader:
             leader = left[0]
-            told(candidates[leader])
+            on_new_leader(candidates[leader])
         left = _still_racing(left, gained)
     return (candidates[leader], _sure_of(gained, leader)) if gained[leader] else (candidates[0], 0.5)
 

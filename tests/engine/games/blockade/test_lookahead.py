@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from engine.games.blockade.advice.evaluation import GATES, ColourProgress, progress_of
 from engine.games.blockade.advice.lookahead import (
-    Force,
-    Front,
-    advance,
+    ColourPieces,
+    PlayerPieces,
     count_towers,
-    forces_of,
-    platforms_among,
+    new_platforms,
     platforms_of,
     play_on,
+    player_pieces,
+    spend_points,
 )
 from engine.games.blockade.board import BASES, BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
 from engine.support.grid import members
@@ -23,8 +23,8 @@ from tests.engine.games.blockade.strategies import state_of
 from tests.engine.games.blockade.test_game import four_towers
 
 START = starting_stacks()
-WARM = Front(forces_of(START, "warm"), 0)
-COOL = Front(forces_of(START, "cool"), 0)
+WARM = PlayerPieces(player_pieces(START, "warm"), 0)
+COOL = PlayerPieces(player_pieces(START, "cool"), 0)
 ROLLS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), max_size=60)
 
 
@@ -36,42 +36,42 @@ def bits(*names):
     return sum(1 << square for square in squares(*names))
 
 
-def steps(force, walls=0):
-    return ColourProgress(force.larges, force.mediums, force.smalls, 0).steps(walls)
+def steps(pieces, walls=0):
+    return ColourProgress(pieces.larges, pieces.mediums, pieces.smalls, 0).steps(walls)
 
 
 @given(walls=st.integers(0, 2**25 - 1), points=st.integers(1, 12), which=st.integers(0, 1))
 def test_points_bring_a_colour_nearer_and_lose_no_piece(walls, points, which):
-    force = WARM.forces[which]
-    walls &= ~bits(*(PLACES[square] for square in (*force.larges, *force.mediums)))
-    after, built = advance(walls, force, bits("c3"), points)
+    pieces = WARM.colours[which]
+    walls &= ~bits(*(PLACES[square] for square in (*pieces.larges, *pieces.mediums)))
+    after, built = spend_points(walls, pieces, bits("c3"), points)
     assert len(after.larges) + len(built) == len(after.mediums) + len(built) == len(after.smalls) + len(built) == 5
-    assert sorted((*after.larges, *built)) == sorted(force.larges)
+    assert sorted((*after.larges, *built)) == sorted(pieces.larges)
     assert not set(after.larges) & set(built)
 
 
 @pytest.mark.parametrize(("colour", "cheapest"), [(0, "c4"), (1, "c2")])
 def test_the_cheapest_tower_is_built_first(colour, cheapest):
-    force = WARM.forces[colour]
-    assert advance(0, force, bits("c3"), 3)[1] == ()
-    assert advance(0, force, bits("c3"), 4)[1] == squares(cheapest)
+    pieces = WARM.colours[colour]
+    assert spend_points(0, pieces, bits("c3"), 3)[1] == ()
+    assert spend_points(0, pieces, bits("c3"), 4)[1] == squares(cheapest)
 
 
 def test_a_medium_goes_only_where_it_may_rest():
-    force = Force(squares("a4"), squares("e5"), squares("a3"), 0)
-    assert advance(0, force, 0, 3) == (force, ())
-    assert advance(0, force, bits("c3"), 3)[0].mediums == squares("c3")
-    assert advance(0, force, 0, 4)[0].mediums == squares("a4")
-    assert advance(0, force, 0, 5)[1] == squares("a4")
+    pieces = ColourPieces(squares("a4"), squares("e5"), squares("a3"), 0)
+    assert spend_points(0, pieces, 0, 3) == (pieces, ())
+    assert spend_points(0, pieces, bits("c3"), 3)[0].mediums == squares("c3")
+    assert spend_points(0, pieces, 0, 4)[0].mediums == squares("a4")
+    assert spend_points(0, pieces, 0, 5)[1] == squares("a4")
 
 
 def test_walls_cost_steps_on_the_way():
-    force = Force(squares("b3"), squares("a5"), squares("b2"), 0)
-    assert advance(0, force, 0, 3)[1] == squares("b3")
+    pieces = ColourPieces(squares("b3"), squares("a5"), squares("b2"), 0)
+    assert spend_points(0, pieces, 0, 3)[1] == squares("b3")
     walls = bits("a4", "b4", "c4")
-    assert advance(walls, force, 0, 5)[1] == ()
-    assert advance(walls, force, 0, 6)[1] == squares("b3")
-    assert advance(walls | bits("b5"), force, 0, 12) == (force, ())
+    assert spend_points(walls, pieces, 0, 5)[1] == ()
+    assert spend_points(walls, pieces, 0, 6)[1] == squares("b3")
+    assert spend_points(walls | bits("b5"), pieces, 0, 12) == (pieces, ())
 
 
 @given(ROLLS)
@@ -83,7 +83,7 @@ def test_it_ends_in_a_chance_and_is_the_same_again(rolls):
 
 def test_who_is_nearer_wins():
     board = state_of(four_towers(), "warm", (2, 5)).stacks
-    warm, cool = Front(forces_of(board, "warm"), 0), Front(forces_of(board, "cool"), 0)
+    warm, cool = PlayerPieces(player_pieces(board, "warm"), 0), PlayerPieces(player_pieces(board, "cool"), 0)
     assert count_towers(board) == 4
     assert play_on(warm, cool, 4, [(1, 6), (6, 6)]) == 1
     assert play_on(cool, warm, 4, [(6, 6)]) == 0
@@ -96,7 +96,7 @@ def test_a_gate_shuts_mediums_in_by_eleven_steps(colour):
     gate = GATES[colour]
     assert all(BASES[square] == colour for square in members(gate))
     theirs = COOL if colour in {RED, YELLOW} else WARM
-    costs = [[steps(force, walls) - steps(force) for force in theirs.forces] for walls in (gate, 0)]
+    costs = [[steps(pieces, walls) - steps(pieces) for pieces in theirs.colours] for walls in (gate, 0)]
     assert sorted(costs[0]) == [1, 11]
     assert costs[1] == [0, 0]
     standing = progress_of(START, colour)
@@ -105,13 +105,13 @@ def test_a_gate_shuts_mediums_in_by_eleven_steps(colour):
 
 
 def test_a_gate_comes_before_another_tower_of_the_same_cost():
-    red = Force(squares("a2", "a4"), squares("b3", "b3"), squares("a3", "b3"), 0)
-    assert advance(0, red, 0, 2)[1] == squares("a4")
+    red = ColourPieces(squares("a2", "a4"), squares("b3", "b3"), squares("a3", "b3"), 0)
+    assert spend_points(0, red, 0, 2)[1] == squares("a4")
 
 
 def test_neither_side_of_the_board_is_better():
     """Half a turn round, the board is the same with the colours changed over."""
-    assert [steps(force) for force in WARM.forces] == [steps(force) for force in COOL.forces]
+    assert [steps(pieces) for pieces in WARM.colours] == [steps(pieces) for pieces in COOL.colours]
     draw = random.Random(4)
     games = [[(draw.randint(1, 6), draw.randint(1, 6)) for _ in range(60)] for _ in range(300)]
     first, second = (
@@ -123,9 +123,9 @@ def test_neither_side_of_the_board_is_better():
 
 
 def test_only_the_first_five_towers_are_platforms_for_mediums():
-    assert platforms_among(bits("a2", "c4"), 3) == bits("a2", "c4")
-    assert platforms_among(bits("a2", "c4"), 4) == bits("a2")
-    assert platforms_among(bits("a2", "c4"), 5) == 0
+    assert new_platforms(bits("a2", "c4"), 3) == bits("a2", "c4")
+    assert new_platforms(bits("a2", "c4"), 4) == bits("a2")
+    assert new_platforms(bits("a2", "c4"), 5) == 0
     assert [platforms_of(START, colour) for colour in (RED, YELLOW, GREEN, BLUE)] == [0] * 4
     board = state_of(four_towers(), "warm", (2, 5)).stacks
     assert platforms_of(board, RED).bit_count() == 4

@@ -88,7 +88,7 @@ def test_hidden_faces_are_no_position_and_every_world_is_drawn():
     state = GAME.table.set_up({"a1": "gold block, x up", "g7": "teal block, stop up"}, anywhere=True)
     assert fast_rules.known_position(state) is None
     rng = random.Random(1)
-    worlds = Counter(fast_rules.world_of(state, rng) for _ in range(1600))
+    worlds = Counter(fast_rules.draw_position(state, rng) for _ in range(1600))
     assert len(worlds) == 16
     assert min(worlds.values()) > 60
     assert GAME.rules.count_results(state) == len(GAME.rules.legal_turns(state))

@@ -12,7 +12,7 @@ from engine.games.breakthrough.table import checked
 
 from engine.errors import EngineError, UnreadableError
 from engine.options import differing_options
-from engine.support.breaches import not_legal
+from engine.support.breaches import illegal_turn
 from engine.support.grid import set_of
 from engine.support.notation import unreadable, words
 from engine.support.players import format_announcement, parse_announcement
@@ -72,7 +72,7 @@ def parse_turn(state: BreakthroughState, text: str, player: str | None = None) -
     turn = rules.turn_of(state, mover, GRID.index[match[1]], GRID.index[match[2]])
     breach = rules.breach_of(state, turn)
     if breach is not None:
-        raise not_legal(repr(text), (breach,))
+        raise illegal_turn(repr(text), (breach,))
     return turn
 
 

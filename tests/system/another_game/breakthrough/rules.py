@@ -157,7 +157,7 @@ def apply(state: BreakthroughState, turn: BreakthroughTurn) -> BreakthroughState
     """Give the state after the turn; raises IllegalTurnError with the breach."""
     breach = breach_of(state, turn)
     if breach is not None:
-        raise breaches.not_legal(f"{turn.start}-{turn.end}", (breach,))
+        raise breaches.illegal_turn(f"{turn.start}-{turn.end}", (breach,))
     discs = played(state.discs, PLAYERS.index(turn.player), GRID.index[turn.start], GRID.index[turn.end])
     return settled(replace(state, discs=discs, to_move=other(turn.player)))
 

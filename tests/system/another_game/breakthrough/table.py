@@ -9,7 +9,7 @@ from engine.games.breakthrough import rules
 from engine.games.breakthrough.rules import GRID, PLACES, PLAYERS, BreakthroughState
 
 from engine.errors import UnreadableError
-from engine.support.breaches import PieceBreaches, no_start, pairs
+from engine.support.breaches import PieceBreaches, illegal_start, pair_squares
 from engine.support.grid import members, set_of
 from engine.support.looks import LookTable
 from engine.support.players import check_player, mover_after_correction
@@ -44,7 +44,7 @@ def set_up(
             remedy, places = f"Set {player}'s discs up at their own edge.", GRID.names_of(wrong or GRID.every)
             breaches.append(Breach("start", told, remedy, places))
     if breaches:
-        raise no_start(breaches)
+        raise illegal_start(breaches)
     return replace(start, discs=discs)
 
 
@@ -78,7 +78,7 @@ def explain(before: BreakthroughState, after: Appearance) -> tuple[Breach, ...]:
         was, now = before.of(player), discs[PLAYERS.index(player)]
         # A disc that was taken stood where one of the mover's came to by the rules.
         gone, come = set(members(was & ~now)) - (taken if player != mover else set()), set(members(now & ~was))
-        moved = pairs(gone, come, GRID.apart)
+        moved = pair_squares(gone, come, GRID.apart)
         for start, end in moved:
             turn = rules.turn_of(before, player, start, end)
             breach = rules.breach_of(before, turn)
