@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from common.phrases import counted, listed
 from engine.api import TurnT
 from engine.errors import AmbiguousError, IllegalTurnError
+from engine.support.grid import Grid, members, set_of
 from engine.values import Breach, Place, Player, Rule
 
 
@@ -73,6 +75,14 @@ class PieceBreaches:
             missing,
         )
 
+    def wrong_number(
+        self, player: Player, found: int, right: int, missing: tuple[Place, ...], surplus: tuple[Place, ...]
+    ) -> list[Breach]:
+        """Return the breach of too many or too few pieces at the start; empty if their number is right."""
+        if found > right:
+            return [self.too_many(player, found, right, surplus)]
+        return [self.too_few(player, found, right, missing)] if found < right else []
+
     def _there_are(self, player: Player, found: int, right: int) -> str:
         number = counted(found, f"{player} {self.piece}") if found else f"no {player} {self.piece}s"
         return f"There {'is' if found == 1 else 'are'} {number}, and {player} starts with {right}."
@@ -103,6 +113,23 @@ class PieceBreaches:
             remedy,
             (place,),
         )
+
+
+class StartComparison(NamedTuple):
+    """How a player's pieces differ from a start: which to move where, the empty places left, and pieces to take off."""
+
+    moves: dict[int, int]
+    missing: tuple[Place, ...]
+    surplus: tuple[Place, ...]
+
+
+def compare_with_start(grid: Grid, standing: int, home: int) -> StartComparison:
+    """Compare the set of squares with a player's pieces with the set where they start, 0 if they may start anywhere."""
+    stray = standing & ~home if home else 0
+    empty = home & ~standing
+    moves = dict(pair_squares(members(stray), list(members(empty)), grid.apart))
+    surplus = (stray if home else standing) & ~set_of(*moves)
+    return StartComparison(moves, grid.names_of(empty & ~set_of(*moves.values())), grid.names_of(surplus))
 
 
 def pair_squares(

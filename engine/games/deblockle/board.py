@@ -19,10 +19,10 @@ from engine.support.players import opponent
 from engine.values import Player
 
 SIZE = 7
-_GRID = Grid(SIZE, SIZE)
-SQUARES = _GRID.squares
-PLACES: tuple[str, ...] = _GRID.names
-SQUARE_OF: dict[str, int] = _GRID.index
+GRID = Grid(SIZE, SIZE)
+SQUARES = GRID.squares
+PLACES: tuple[str, ...] = GRID.names
+SQUARE_OF: dict[str, int] = GRID.index
 
 SIDES: tuple[str, ...] = ("north", "east", "south", "west")
 """The compass sides in the order used everywhere, as seen from above; north is away from the first player."""
@@ -36,12 +36,12 @@ HOME_STAR: dict[str, int] = {"gold": SQUARE_OF["d2"], "teal": SQUARE_OF["d6"]}
 GOAL: dict[str, int] = {"gold": HOME_STAR["teal"], "teal": HOME_STAR["gold"]}
 STARS: int = 1 << HOME_STAR["gold"] | 1 << HOME_STAR["teal"]
 
-RAYS: tuple[tuple[tuple[int, ...], ...], ...] = _GRID.rays(ORTHOGONAL)
+RAYS: tuple[tuple[tuple[int, ...], ...], ...] = GRID.rays(ORTHOGONAL)
 """``RAYS[square][side]``: the squares from there to the edge, the nearest first; sides as in SIDES."""
 
-adjacent_to = _GRID.adjacent_to
-diagonal_to = _GRID.diagonal_to
-columns_and_rows_apart = _GRID.apart
+adjacent_to = GRID.adjacent_to
+diagonal_to = GRID.diagonal_to
+columns_and_rows_apart = GRID.apart
 
 
 def other(player: Player) -> Player:

@@ -31,7 +31,6 @@ class Removed:
 
     owner: str
     square: int
-    top: str
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,6 @@ class Added:
 
     owner: str
     square: int
-    top: str
 
 
 @dataclass(frozen=True)
@@ -86,9 +84,9 @@ def changes_between(
     landed_on = {change.end for change in moved if change.landed_on}
     recoloured = [Recoloured(square, gone[square], came[square]) for square in sorted(gone.keys() & came.keys())]
     removed = [
-        Removed(*_at(seen, square)) for square, seen in sorted(gone.items()) if square not in landed_on | came.keys()
+        Removed(owner, square) for square, (owner, _) in sorted(gone.items()) if square not in landed_on | came.keys()
     ]
-    added = [Added(*_at(seen, square)) for square, seen in sorted(came.items()) if square not in gone]
+    added = [Added(owner, square) for square, (owner, _) in sorted(came.items()) if square not in gone]
     return [*moved, *recoloured, *removed, *added]
 
 
@@ -107,10 +105,6 @@ def _moves_of(
             moved.append(Moved(owner, start, end, left.pop(start)[1], targets.pop(end)[1], old.get(end)))
     moved += [Moved(owner, square, square, old[square][1], seen[1]) for square, seen in turned.items()]
     return moved, left, arrived
-
-
-def _at(seen: Seen, square: int) -> tuple[str, int, str]:
-    return seen[0], square, seen[1]
 
 
 def _unlikeliness(

@@ -67,15 +67,16 @@ def _after_the_end(before: DeblockleState, changed: Appearance, unmoved: Mapping
 
 
 def _turned_in_place(before: DeblockleState, facings: Mapping[str, Facing]) -> tuple[Breach, ...]:
-    found = []
-    for place, facing in facings.items():
-        try:
-            narrowed_blocks(before, {place: facing})
-        except ContradictionError:
-            block = before.by_square()[SQUARE_OF[place]]
-            sentence = f"The {block.owner} block on {place} was turned where it stands."
-            found.append(Breach("block-turned-in-place", sentence, turn_back(before, block.square), (place,)))
-    return tuple(found)
+    blocks = before.by_square()
+    return tuple(
+        Breach(
+            "block-turned-in-place",
+            f"The {blocks[SQUARE_OF[place]].owner} block on {place} was turned where it stands.",
+            turn_back(before, SQUARE_OF[place]),
+            (place,),
+        )
+        for place in _contradicted_places(before, facings)
+    )
 
 
 def _side_face_breaches(

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from common.phrases import listed
 from engine.errors import UnreadableError
-from engine.games.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, adjacent_to, columns_and_rows_apart, other
+from engine.games.deblockle.board import GRID, PLACES, PLAYERS, SQUARE_OF, STARS, adjacent_to, other
 from engine.games.deblockle.explain import explain_change
 from engine.games.deblockle.state import (
     LOOK_TABLE,
@@ -23,8 +23,8 @@ from engine.games.deblockle.state import (
     options_from,
 )
 from engine.games.deblockle.turns import possibly_blocked, roll_options, settle
-from engine.support.breaches import PieceBreaches, illegal_start, pair_squares
-from engine.support.grid import members
+from engine.support.breaches import PieceBreaches, compare_with_start, illegal_start
+from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, Facing, LookName, OptionValue, Player, Unfinished
 
@@ -84,51 +84,35 @@ def set_up(
 
 def _breaches(seen: Mapping[str, tuple[str, str]], options: DeblockleOptions, *, anywhere: bool) -> list[Breach]:
     found: list[Breach] = []
-    squares = {
-        player: sorted(SQUARE_OF[place] for place, (owner, _) in seen.items() if owner == player) for player in PLAYERS
+    standing = {
+        player: set_of(*(SQUARE_OF[place] for place, (owner, _) in seen.items() if owner == player))
+        for player in PLAYERS
     }
     for player in PLAYERS:
-        home = set() if anywhere else {SQUARE_OF[place] for place in START_PLACES[player][options.blocks(player)]}
-        standing = squares[player]
-        stray = [] if anywhere else [square for square in standing if square not in home]
-        way = dict(pair_squares(stray, home.difference(standing), columns_and_rows_apart))
-        missing = tuple(PLACES[square] for square in sorted(home.difference(standing, way.values())))
-        surplus = tuple(PLACES[square] for square in (standing if anywhere else stray) if square not in way)
-        found += _wrong_number(player, len(standing), missing, surplus, options, anywhere=anywhere)
-        for square in standing:
+        home = () if anywhere else START_PLACES[player][options.blocks(player)]
+        moves, missing, surplus = compare_with_start(
+            GRID, standing[player], set_of(*(SQUARE_OF[place] for place in home))
+        )
+        number = standing[player].bit_count()
+        if anywhere and not number:
+            sentence = f"There is no {player} block on the board; each player starts with 1 to {MOST_BLOCKS}."
+            found.append(Breach("too-few-blocks", sentence, f"Put the {player} blocks on the board."))
+        else:
+            right = min(number, MOST_BLOCKS) if anywhere else options.blocks(player)
+            found += _BLOCK.wrong_number(player, number, right, missing, surplus)
+        for square in members(standing[player]):
             place = PLACES[square]
             if STARS >> square & 1:
                 sentence = f"The {player} block on {place} stands on a star square."
-                to = PLACES[way[square]] if square in way else "a square without a star"
+                to = PLACES[moves[square]] if square in moves else "a square without a star"
                 found.append(Breach("start-on-star", sentence, f"Move it from {place} to {to}.", (place,)))
-            elif square in way:
-                found.append(_BLOCK.not_at_start(player, place, PLACES[way[square]]))
-    return found if options.side_by_side else [*found, *_side_by_side(squares)]
+            elif square in moves:
+                found.append(_BLOCK.not_at_start(player, place, PLACES[moves[square]]))
+    return found if options.side_by_side else [*found, *_side_by_side(standing)]
 
 
-def _wrong_number(
-    player: str,
-    number: int,
-    missing: tuple[str, ...],
-    surplus: tuple[str, ...],
-    options: DeblockleOptions,
-    *,
-    anywhere: bool,
-) -> list[Breach]:
-    most, least = (MOST_BLOCKS, 1) if anywhere else (options.blocks(player), options.blocks(player))
-    if number > most:
-        return [_BLOCK.too_many(player, number, most, surplus)]
-    if number < least and anywhere:
-        sentence = f"There is no {player} block on the board; each player starts with 1 to {MOST_BLOCKS}."
-        return [Breach("too-few-blocks", sentence, f"Put the {player} blocks on the board.")]
-    if number < least:
-        return [_BLOCK.too_few(player, number, least, missing)]
-    return []
-
-
-def _side_by_side(squares: Mapping[str, list[int]]) -> list[Breach]:
+def _side_by_side(standing: Mapping[str, int]) -> list[Breach]:
     first = PLAYERS[0]
-    foes = sum(1 << square for square in squares[other(first)])
     return [
         Breach(
             "side-by-side",
@@ -136,8 +120,8 @@ def _side_by_side(squares: Mapping[str, list[int]]) -> list[Breach]:
             "Move one of the two away, so that no side touches.",
             (PLACES[square], PLACES[touched]),
         )
-        for square in squares[first]
-        for touched in members(adjacent_to(1 << square) & foes)
+        for square in members(standing[first])
+        for touched in members(adjacent_to(1 << square) & standing[other(first)])
     ]
 
 

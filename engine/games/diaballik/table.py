@@ -26,7 +26,7 @@ from engine.games.diaballik.state import (
     other,
 )
 from engine.games.diaballik.turns import TurnInProgress, actions, begin_turn, settle
-from engine.support.breaches import PieceBreaches, illegal_start, pair_squares
+from engine.support.breaches import PieceBreaches, compare_with_start, illegal_start
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
 from engine.values import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
@@ -84,34 +84,21 @@ def _breaches(
 ) -> list[Breach]:
     start = STARTS[options.start][player]
     squares = sorted(square for square, (owner, _) in seen.items() if owner == player)
-    home = 0 if anywhere else start.pieces
-    stray = [] if anywhere else [square for square in squares if not home >> square & 1]
-    empty = set(members(home)).difference(squares)
-    way = dict(pair_squares(stray, empty, GRID.apart))
-    missing = tuple(PLACES[square] for square in sorted(empty.difference(way.values())))
-    surplus = tuple(PLACES[square] for square in (squares if anywhere else stray) if square not in way)
+    moves, missing, surplus = compare_with_start(GRID, set_of(*squares), 0 if anywhere else start.pieces)
     balls = tuple(square for square in squares if seen[square][1])
     return [
-        *_wrong_number(player, len(squares), missing, surplus),
-        *(_PIECE.not_at_start(player, PLACES[start], PLACES[end]) for start, end in sorted(way.items())),
-        *_wrong_ball(player, balls, None if anywhere else start.ball, way),
+        *_PIECE.wrong_number(player, len(squares), PIECES_A_SIDE, missing, surplus),
+        *(_PIECE.not_at_start(player, PLACES[start], PLACES[end]) for start, end in sorted(moves.items())),
+        *_wrong_ball(player, balls, None if anywhere else start.ball, moves),
     ]
 
 
-def _wrong_number(player: str, found: int, missing: tuple[str, ...], surplus: tuple[str, ...]) -> list[Breach]:
-    if found > PIECES_A_SIDE:
-        return [_PIECE.too_many(player, found, PIECES_A_SIDE, surplus)]
-    if found < PIECES_A_SIDE:
-        return [_PIECE.too_few(player, found, PIECES_A_SIDE, missing)]
-    return []
-
-
-def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, way: Mapping[int, int]) -> list[Breach]:
+def _wrong_ball(player: str, balls: tuple[int, ...], start: int | None, moves: Mapping[int, int]) -> list[Breach]:
     """Return the breach of a ball that is missing, doubled, not at ``start`` (if given), or already at the goal.
 
-    ``way`` maps the squares of pieces, and of the balls they carry, to where they must be moved.
+    ``moves`` maps the squares of pieces, and of the balls they carry, to where they must be moved.
     """
-    if [way.get(ball, ball) for ball in balls] == [start]:
+    if [moves.get(ball, ball) for ball in balls] == [start]:
         return []
     places = tuple(PLACES[ball] for ball in balls)
     if len(balls) != 1 or (start is not None and balls != (start,)):

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.games.diaballik.announcements import may_claim
+from engine.games.diaballik.announcements import contacts, may_claim
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
@@ -36,7 +36,6 @@ from engine.games.diaballik.state import (
     DiaballikState,
     Side,
     between_squares,
-    is_wall,
     other,
     touching,
 )
@@ -358,9 +357,7 @@ class RandomGames:
             player = int(self._mover[game])
             foes = int(self._pieces[(1 - player) * self._games + game])
             own = int(self._pieces[player * self._games + game])
-            self._may_claim[game] = is_wall(foes) and bool(
-                own & touching(foes, PLAYERS[player], front_only=self._options.front_only)
-            )
+            self._may_claim[game] = contacts(self._options, own, foes, PLAYERS[player]) != 0
 
     def _skip_stuck_players(self) -> None:
         """Skip players who can't act, in games in which no proposal has been legal for many rounds."""
@@ -377,12 +374,10 @@ class RandomGames:
 
 def play_games_one_by_one(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
     """Play ``count`` games to their end from ``state``; see engine.api.Advice.playouts."""
-    games = (_play_game(state, rng, most_plies) for _ in range(count))
-    return tally(Ending(played, winner, winner is not None) for winner, played in games)
+    return tally(_play_game(state, rng, most_plies) for _ in range(count))
 
 
-def _play_game(state: DiaballikState, rng: Random, most_plies: int) -> tuple[str | None, int]:
-    """Play one game; return its winner, ``None`` if it was cut off, and its number of turns."""
+def _play_game(state: DiaballikState, rng: Random, most_plies: int) -> Ending:
     options = state.options
     sides: dict[str, Side] = {player: state.side(player) for player in PLAYERS}
     mover = str(state.to_move)
@@ -398,13 +393,13 @@ def _play_game(state: DiaballikState, rng: Random, most_plies: int) -> tuple[str
         drawn = rng.randrange(len(results) + len(claims))
         played += 1
         if drawn >= len(results):
-            return mover, played
+            return Ending(played, mover, True)
         sides[mover] = unpack(results[drawn])
         if GOAL[mover] >> sides[mover].ball & 1:
-            return mover, played
+            return Ending(played, mover, True)
         if options.automatic:
             for player in (mover, foe):
                 if may_claim(options, sides[player].pieces, sides[other(player)].pieces, player):
-                    return player, played
+                    return Ending(played, player, True)
         mover = foe
-    return None, played
+    return Ending(played, None, False)
