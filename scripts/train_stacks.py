@@ -93,12 +93,12 @@ class Samples:
 
     sides: npt.NDArray[np.uint8]
     views: npt.NDArray[np.float64]
-    turned: npt.NDArray[np.float64]
+    angles_rad: npt.NDArray[np.float64]
     kinds: npt.NDArray[np.int64]
 
     def part(self, chosen: npt.NDArray[np.int64]) -> Samples:
         """Some of them."""
-        return Samples(self.sides[chosen], self.views[chosen], self.turned[chosen], self.kinds[chosen])
+        return Samples(self.sides[chosen], self.views[chosen], self.angles_rad[chosen], self.kinds[chosen])
 
 
 def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Generator) -> Samples:
@@ -111,12 +111,12 @@ def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Genera
     pieces = PyramidPieces.on(board)
     steps = rng.integers(-1, 2, len(places)) * (rng.random(len(places)) < 1.5 * WRONG_HEIGHT)
     tips = np.empty((len(places), 3))
-    turned = np.empty(len(places))
+    angles_rad = np.empty(len(places))
     for number, (place, stack) in enumerate(zip(places, stacks, strict=True)):
         height = board.height_mm + pieces.tip_mm(stack.size, max(0, stack.pieces + int(steps[number])))
         tips[number] = crops.at_height(place, crops.pixels(place, stack.tip_mm[None])[0], height)
         angle = stack.angle_rad - crops.bearing(place) + rng.normal(0, TURN_SPREAD)
-        turned[number] = angle - round(angle / (math.pi / 2)) * math.pi / 2
+        angles_rad[number] = angle - round(angle / (math.pi / 2)) * math.pi / 2
     tips[:, :2] += rng.normal(0, TIP_SPREAD_MM, (len(places), 2))
     kinds = np.array([kind_of(stack.size, stack.pieces) for stack in stacks], dtype=np.int64)
     for number in np.flatnonzero(rng.random(len(places)) < NO_TIPS).tolist():
@@ -128,7 +128,7 @@ def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Genera
         moved = crops.pixels(place, tips[number : number + 1])[0] + np.array([aside, along])
         tips[number] = crops.at_height(place, moved, tips[number, 2])
         kinds[number] = NO_TIP
-    return Samples(flatten_sides(crops, pictures, places, tips, turned), crops.views(places), turned, kinds)
+    return Samples(flatten_sides(crops, pictures, places, tips, angles_rad), crops.views(places), angles_rad, kinds)
 
 
 def proposals_of(picture: StacksPicture, board: GridSurface, search: TopSearch) -> Samples:
@@ -153,10 +153,10 @@ def proposals_of(picture: StacksPicture, board: GridSurface, search: TopSearch) 
             chosen.append(candidates[number])
             kinds.append(NO_TIP)
     names = [place for place, _ in chosen]
-    tips, turned = tips_and_angles(crops, chosen)
+    tips, angles_rad = tips_and_angles(crops, chosen)
     pictures = crops.of(picture.image, places)[[places.index(place) for place in names]]
-    sides = flatten_sides(crops, pictures, names, tips, turned)
-    return Samples(sides, crops.views(names), turned, np.array(kinds, dtype=np.int64))
+    sides = flatten_sides(crops, pictures, names, tips, angles_rad)
+    return Samples(sides, crops.views(names), angles_rad, np.array(kinds, dtype=np.int64))
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
@@ -164,7 +164,7 @@ def joined(parts: Sequence[Samples]) -> Samples:
     return Samples(
         np.concatenate([part.sides for part in parts]),
         np.concatenate([part.views for part in parts]),
-        np.concatenate([part.turned for part in parts]),
+        np.concatenate([part.angles_rad for part in parts]),
         np.concatenate([part.kinds for part in parts]),
     )
 
@@ -211,7 +211,7 @@ def blend(network: nn.Module, before: dict[str, torch.Tensor], share: float) -> 
 
 def mirrored(given: Samples) -> Samples:
     """The same stacks, were left and right exchanged."""
-    return Samples(mirror_sides(given.sides), given.views, -given.turned, given.kinds)
+    return Samples(mirror_sides(given.sides), given.views, -given.angles_rad, given.kinds)
 
 
 def varied(rng: np.random.Generator, given: Samples) -> npt.NDArray[np.uint8]:
@@ -233,7 +233,7 @@ def batches(rng: np.random.Generator, given: Samples, size: int) -> Batches:
         for start in range(0, len(order) - size + 1, size):
             part = given.part(np.sort(order[start : start + size]))
             part = mirrored(part) if rng.random() < 0.5 else part
-            taken = network_input(varied(rng, part), part.views, part.turned)
+            taken = network_input(varied(rng, part), part.views, part.angles_rad)
             yield torch.from_numpy(taken), torch.from_numpy(part.kinds)
 
 
@@ -250,7 +250,7 @@ def write(network: nn.Module, aside: Samples, folder: Path) -> None:
     given = math.prod(SHAPE) + EXTRAS
     sha256 = write_network(network, folder / "stacks.onnx", (1, given), "sides", "given")
     with torch.no_grad():
-        scores = network(torch.from_numpy(network_input(aside.sides, aside.views, aside.turned)))
+        scores = network(torch.from_numpy(network_input(aside.sides, aside.views, aside.angles_rad)))
     kinds = torch.from_numpy(aside.kinds)
     each = MOST_PIECES + 1
     there = kinds < NO_TIP

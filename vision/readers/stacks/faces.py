@@ -48,15 +48,15 @@ _POINTS = _points_mm().reshape(-1, 3)
 
 
 def flatten_sides(
-    crops: StackCrops, pictures: Image, places: Sequence[str], tips_mm: FloatArray, turned: FloatArray
+    crops: StackCrops, pictures: Image, places: Sequence[str], tips_mm: FloatArray, angles_rad: FloatArray
 ) -> Image:
     """Flatten the sides of stacks, (n, SIDES, rows, columns, 3), from the crops of their places (n, height, width, 3).
 
-    ``tips_mm`` (n, 3) are the centres of the tips, ``turned`` (n,) the angles of the stacks relative to their crops, in
-    radians. The first side is the one that faces the camera most.
+    ``tips_mm`` (n, 3) are the centres of the tips, ``angles_rad`` (n,) the stacks' angles relative to their crops.
+    The first side is the one that faces the camera most.
     """
     bodies = np.zeros((len(places), 4, 4))
-    angles = turned + np.array([crops.bearing(place) for place in places])
+    angles = angles_rad + np.array([crops.bearing(place) for place in places])
     bodies[:, 0, 0] = bodies[:, 1, 1] = np.cos(angles)
     bodies[:, 1, 0] = np.sin(angles)
     bodies[:, 0, 1] = -bodies[:, 1, 0]

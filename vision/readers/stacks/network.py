@@ -45,11 +45,11 @@ def kind_of(size: str, pieces: int) -> int:
     return SIZES.index(size) * (MOST_PIECES + 1) + pieces
 
 
-def network_input(sides: Image, views: FloatArray, turned: FloatArray) -> Floats:
+def network_input(sides: Image, views: FloatArray, angles_rad: FloatArray) -> Floats:
     """Convert sides (n, SIDES, rows, columns, 3) to the network's input, (n, values).
 
-    Each stack is normalised by its mean and standard deviation, to remove the light. ``views`` are (n, 2); ``turned``
-    (n,) are angles relative to the crop, in radians.
+    Each stack is normalised by its mean and standard deviation, to remove the light. ``views`` are (n, 2);
+    ``angles_rad`` (n,) are relative to the crop.
     """
     count, values = len(sides), int(np.prod(SHAPE))
     given = np.empty((count, values + EXTRAS), dtype=np.float32)
@@ -58,8 +58,8 @@ def network_input(sides: Image, views: FloatArray, turned: FloatArray) -> Floats
         flat = one.transpose(0, 3, 1, 2).reshape(values)
         given[number, :values] = (flat - np.float32(mean[0, 0])) / np.float32(spread[0, 0] + LEAST_SPREAD)
     given[:, values : values + 2] = views
-    given[:, values + 2] = np.cos(4 * turned)
-    given[:, values + 3] = np.sin(4 * turned)
+    given[:, values + 2] = np.cos(4 * angles_rad)
+    given[:, values + 3] = np.sin(4 * angles_rad)
     return given
 
 
@@ -71,22 +71,22 @@ class StackNetwork:
         self._network = Network(folder / "stacks.onnx", sums["stacks"])
         self._temperature = float(sums["temperature"])
 
-    def log_probabilities(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
+    def log_probabilities(self, sides: Image, views: FloatArray, angles_rad: FloatArray) -> FloatArray:
         """Return log-probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1); arguments as for
         ``network_input``.
 
         For possible tips of a doubtful kind, the scores of the stack and its mirror image are averaged.
         """
-        scores = self._scores(sides, views, turned)
+        scores = self._scores(sides, views, angles_rad)
         likeliest = np.exp(scores.max(axis=1) - np.logaddexp.reduce(scores, axis=1))
         again = (tip_log_odds(scores) > MIRRORED_FROM) & (likeliest < MIRRORED_BELOW)
         if again.any():
-            scores[again] += self._scores(mirror_sides(sides[again]), views[again], -turned[again])
+            scores[again] += self._scores(mirror_sides(sides[again]), views[again], -angles_rad[again])
             scores[again] /= 2
         return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
 
-    def _scores(self, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
-        given = network_input(sides, views, turned)
+    def _scores(self, sides: Image, views: FloatArray, angles_rad: FloatArray) -> FloatArray:
+        given = network_input(sides, views, angles_rad)
         return np.asarray(self._network.run(given), dtype=np.float64) / self._temperature
 
 

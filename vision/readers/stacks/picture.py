@@ -67,12 +67,12 @@ class StackCamera:
         seen[:2] /= seen[2]
         return np.ascontiguousarray(seen[:2].T).reshape(*points_mm.shape[:-1], 2)
 
-    def pixels_of(self, points_mm: FloatArray, moved_mm: FloatArray, turned: FloatArray) -> PixelMap:
+    def pixels_of(self, points_mm: FloatArray, moved_mm: FloatArray, angles_rad: FloatArray) -> PixelMap:
         """Project the points (m, 3) of n equal bodies into that picture, (n, m, 2).
 
-        Each body is turned by its angle (n,), in radians counter-clockwise, and then moved (n, 3).
+        Each body is turned by its angle (n,), counter-clockwise, and then moved (n, 3).
         """
-        cosine, sine = np.cos(turned)[:, None], np.sin(turned)[:, None]
+        cosine, sine = np.cos(angles_rad)[:, None], np.sin(angles_rad)[:, None]
         across, away, up, shift = self._projection.T
         level = (cosine * across + sine * away, cosine * away - sine * across)
         bodies = np.stack(
@@ -80,7 +80,7 @@ class StackCamera:
         )
         points = np.column_stack([points_mm, np.ones(len(points_mm))]).astype(np.float32)
         seen = bodies.transpose(1, 2, 0).astype(np.float32).reshape(-1, 4) @ points.T
-        x, y, depth = seen.reshape(len(turned), 3, -1).transpose(1, 0, 2)
+        x, y, depth = seen.reshape(len(angles_rad), 3, -1).transpose(1, 0, 2)
         pixels: PixelMap = np.empty((*depth.shape, 2), dtype=np.float32)
         np.divide(x, depth, out=pixels[..., 0])
         np.divide(y, depth, out=pixels[..., 1])

@@ -67,7 +67,7 @@ class Hypotheses:
     x_mm: FloatArray
     y_mm: FloatArray
     tip_mm: FloatArray
-    turned: FloatArray
+    angles_rad: FloatArray
 
     @property
     def tips_mm(self) -> FloatArray:
@@ -159,7 +159,7 @@ class Probe:
 
     def _facing(self, camera: StackCamera, hypotheses: Hypotheses) -> FloatArray:
         """Return how much each side faces the camera, (n, 4): 1 from straight above, invisible below 0."""
-        cosine, sine = np.cos(hypotheses.turned), np.sin(hypotheses.turned)
+        cosine, sine = np.cos(hypotheses.angles_rad), np.sin(hypotheses.angles_rad)
         across, away, above = (camera.position_mm - hypotheses.tips_mm).T
         towards, beside = sine * across - cosine * away, cosine * across + sine * away
         steep = (self._slope / above)[:, None]
@@ -168,9 +168,9 @@ class Probe:
     def _pixels(self, camera: StackCamera, hypotheses: Hypotheses, facing: FloatArray, count: int) -> PixelMap:
         """Return where the first points appear, (n, count, 2)."""
         points, sides = self._points[:count], slice(_TIP_POINTS, _TIP_POINTS + _SIDE_POINTS)
-        pixels = camera.pixels_of(points, hypotheses.tips_mm, hypotheses.turned)
+        pixels = camera.pixels_of(points, hypotheses.tips_mm, hypotheses.angles_rad)
         # beyond the tip on an invisible side lies whatever is behind the pyramid
-        level = camera.pixels_of(points[sides] * (1, 1, 0), hypotheses.tips_mm, hypotheses.turned)
+        level = camera.pixels_of(points[sides] * (1, 1, 0), hypotheses.tips_mm, hypotheses.angles_rad)
         unseen = np.repeat(facing <= 0, _SIDE_POINTS // 4, axis=1)
         pixels[:, sides][unseen] = level[unseen]
         return pixels
@@ -184,7 +184,7 @@ def tip_widths_mm(camera: StackCamera, picture: FloatImage, hypotheses: Hypothes
     """
     side = np.array([[(lateral, -radius, 0.0) for radius in _RADII_MM] for lateral in _LATERAL_MM]).reshape(-1, 3)
     points = turned_to_all_sides(side)
-    levels = sample_levels(picture, camera.pixels_of(points, hypotheses.tips_mm, hypotheses.turned))
+    levels = sample_levels(picture, camera.pixels_of(points, hypotheses.tips_mm, hypotheses.angles_rad))
     levels = levels.reshape(len(levels), 4, len(_LATERAL_MM), -1)
     # NumPy's mean over a short axis takes many times as long
     lines = np.asarray(sum(levels[:, :, line] for line in range(len(_LATERAL_MM)))) / len(_LATERAL_MM)
@@ -278,11 +278,11 @@ def _on_all_sides(rows: list[tuple[float, float, float]], across: FloatArray) ->
 
 def turned_to_all_sides(side: FloatArray) -> FloatArray:
     """Return points (n, 3) of the side towards -y, followed by those of the others counter-clockwise: (4 n, 3)."""
-    turned = [side]
+    sides = [side]
     for _ in range(3):
-        last = turned[-1]
-        turned.append(np.column_stack([-last[:, 1], last[:, 0], last[:, 2]]))
-    return np.concatenate(turned)
+        last = sides[-1]
+        sides.append(np.column_stack([-last[:, 1], last[:, 0], last[:, 2]]))
+    return np.concatenate(sides)
 
 
 _TIP, _COARSE_TIP = _tip_weights(len(_ACROSS)), _tip_weights(1)

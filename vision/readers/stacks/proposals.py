@@ -63,5 +63,5 @@ def group_by_spot(
 def tips_and_angles(crops: StackCrops, candidates: Sequence[Candidate]) -> tuple[FloatArray, FloatArray]:
     """Return the centres of the tips in mm, (n, 3), and their angles in their crops, (n,), at most 45 degrees."""
     tips = np.array([(top.x_mm, top.y_mm, top.tip_mm) for _, top in candidates])
-    turned = np.array([top.turned - crops.bearing(place) for place, top in candidates])
-    return tips, turned - np.round(turned / (np.pi / 2)) * np.pi / 2
+    angles_rad = np.array([top.angle_rad - crops.bearing(place) for place, top in candidates])
+    return tips, angles_rad - np.round(angles_rad / (np.pi / 2)) * np.pi / 2

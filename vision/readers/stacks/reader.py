@@ -246,10 +246,10 @@ class StackReader:
             if not len(now):
                 continue
             these = [spots[number] for number in now.tolist()]
-            tips, turned = tips_and_angles(crops, these)
+            tips, angles_rad = tips_and_angles(crops, these)
             names = [name for name, _ in these]
-            sides = flatten_sides(crops, pictures[place[now]], names, tips, turned)
-            logs[now] = self._network.log_probabilities(sides, crops.views(names), turned)
+            sides = flatten_sides(crops, pictures[place[now]], names, tips, angles_rad)
+            logs[now] = self._network.log_probabilities(sides, crops.views(names), angles_rad)
             np.maximum.at(surest, place[now], tip_log_odds(logs[now]))
         return logs
 

@@ -127,7 +127,7 @@ class Top:
     x_mm: float
     y_mm: float
     tip_mm: float
-    turned: float
+    angle_rad: float
     log_likelihood: float
     contrast: float
     width_mm: float
@@ -260,8 +260,8 @@ class TopSearch:
             for stack, tops in zip(one.stacks.tolist(), self._evaluate(camera, picture, one), strict=True):
                 found[stack] += tops
                 if (tops[0].size, tops[0].pieces) == ("L", 0):
-                    x_mm, y_mm, turned = feet[stack].tolist()
-                    found[stack].append(replace(tops[-1], x_mm=x_mm, y_mm=y_mm, turned=turned))
+                    x_mm, y_mm, angle_rad = feet[stack].tolist()
+                    found[stack].append(replace(tops[-1], x_mm=x_mm, y_mm=y_mm, angle_rad=angle_rad))
         return [sorted(tops, key=lambda top: -top.log_likelihood) for tops in found]
 
     def _search_tips(
@@ -286,7 +286,7 @@ class TopSearch:
             (self._wide, settings.near_starts, settings.far_starts, True),
             (self._fine, settings.near_looked_at, settings.far_looked_at, False),
         ):
-            tried = _around_each(tried, offsets)
+            tried = (tried[:, :, None] + offsets).reshape(len(tried), -1, 3)
             contrast = self._probes[size].tips(camera, picture, middle, tips, tried[..., :2], coarse=coarse)
             contrast -= settings.off_centre_cost * self._half_squared_deviation(tried, middle, counts)
             beside = self._is_near(tried, middle)
@@ -389,14 +389,9 @@ class TopSearch:
         return np.asarray(squares / 2, dtype=np.float64)
 
 
-def _grid(x: FloatArray, y: FloatArray, turned: FloatArray) -> FloatArray:
+def _grid(x: FloatArray, y: FloatArray, angles_rad: FloatArray) -> FloatArray:
     """Return all combinations, (n, 3)."""
-    return np.stack([axis.ravel() for axis in np.meshgrid(x, y, turned, indexing="ij")], axis=1)
-
-
-def _around_each(tried: FloatArray, offsets: FloatArray) -> FloatArray:
-    """Return positions (n, m, 3) plus each offset (k, 3): (n, m k, 3)."""
-    return np.asarray((tried[:, :, None] + offsets).reshape(len(tried), -1, 3))
+    return np.stack([axis.ravel() for axis in np.meshgrid(x, y, angles_rad, indexing="ij")], axis=1)
 
 
 def _hypotheses(tried: FloatArray, tips_mm: FloatArray) -> Hypotheses:

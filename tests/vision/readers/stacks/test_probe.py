@@ -179,13 +179,13 @@ def test_a_top_is_as_likely_as_its_signs_its_place_and_its_width_make_it() -> No
     for foot, tops in zip(feet, search.tops(camera, picture, feet, [possible_tops(())] * 2), strict=True):
         for top in tops:
             on_board = (top.size, top.pieces) == ("L", 0)
-            if on_board and (top.x_mm, top.y_mm, top.turned) == tuple(foot):
+            if on_board and (top.x_mm, top.y_mm, top.angle_rad) == tuple(foot):
                 continue
             compared.add((top.size, top.pieces))
-            here = hypotheses([(top.x_mm, top.y_mm, top.tip_mm, top.turned)])
+            here = hypotheses([(top.x_mm, top.y_mm, top.tip_mm, top.angle_rad)])
             support = Probe(PIECES.sizes[top.size]).evaluate(camera, picture, here)
             spread_mm = 1.2 * (1 + 0.15 * top.pieces)
-            off = np.array([top.x_mm, top.y_mm, top.turned]) - foot
+            off = np.array([top.x_mm, top.y_mm, top.angle_rad]) - foot
             unlikely = ((off / (spread_mm, spread_mm, 0.12)) ** 2).sum() / 2
             contrast = support.tip[0] - 0.5 * support.unevenness[0] - (7.0 if on_board else 3.0) * unlikely
             contrast += 0.6 * (24.0 if on_board else support.foot[0])

@@ -216,7 +216,7 @@ def test_the_true_top_is_found_where_it_is_and_is_likelier_than_most(seen: Seen,
         assert min(np.hypot(top.x_mm - one.tip_mm[0], top.y_mm - one.tip_mm[1]) for top in own) < 1.1
         assert own[0].tip_mm == pytest.approx(one.tip_mm[2])
         assert own[0].log_likelihood > found[0].log_likelihood - 4, one.place
-        assert own[0].turned == pytest.approx(one.turned, abs=0.3)
+        assert own[0].angle_rad == pytest.approx(one.turned, abs=0.3)
         assert own[0].contrast > 20
     assert seen.feet.shape == (len(STACKS), 3)
 

@@ -28,7 +28,7 @@ def test_training_for_a_moment_writes_a_network_that_runs(tmp_path: Path, monkey
     assert logs.shape == (2, KINDS + 1)
     again = train_stacks.StackNetwork()
     train_stacks.start_from(again, tmp_path)
-    given = torch.from_numpy(train_stacks.network_input(samples.sides[:2], samples.views[:2], samples.turned[:2]))
+    given = torch.from_numpy(train_stacks.network_input(samples.sides[:2], samples.views[:2], samples.angles_rad[:2]))
     with torch.no_grad():
         assert torch.allclose(again.eval()(given), network.eval()(given), atol=1e-3)
     before = {name: value.clone() for name, value in network.state_dict().items()}
