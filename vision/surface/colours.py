@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage
 from vision.sampling import linear_light, median
-from vision.surface.view import PX_PER_MM, RectifiedView
+from vision.surface.view import RectifiedView
 
 COARSER = 2
+"""Width of a coarse pixel in pixels of a view, and in millimetres."""
 """Factor by which a view is shrunk before its colours are examined. Larger: faster, but less exact outlines."""
 
 
@@ -103,7 +104,7 @@ class SurfaceColours:
         gain = np.float32(_SETTINGS.usual_light / max(float(median(light[chosen].ravel())), 1e-4))
         logs = _hue_and_brightness(blue * gain, green * gain, red * gain)
         share = bare.astype(np.float32)
-        sigma = _SETTINGS.smoothing_mm * PX_PER_MM / COARSER
+        sigma = _SETTINGS.smoothing_mm / COARSER
         # Gaussian mean over bare pixels only (normalised convolution, Knutsson and Westin 1993)
         weight = np.maximum(cv2.GaussianBlur(share, (0, 0), sigma), np.float32(1e-3))
         off = []
@@ -147,7 +148,7 @@ def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) 
     part = np.s_[max(0, top - beside) : top + height + beside, max(0, left - beside) : left + width + beside]
     logs = np.ascontiguousarray(colours.logs[part])
     across, down = (cv2.Sobel(logs, cv2.CV_32F, *way, scale=1 / 8) for way in ((1, 0), (0, 1)))
-    steepness = np.sqrt((across * across + down * down).sum(axis=2)) * np.float32(PX_PER_MM / COARSER)
+    steepness = np.sqrt((across * across + down * down).sum(axis=2)) * np.float32(1 / COARSER)
     # the detected outline is up to a few millimetres beside the steepest position
     nearby = cv2.dilate(steepness, np.ones((_SETTINGS.nearby_px, _SETTINGS.nearby_px), np.uint8))[outline[part]]
     off = float(np.median(np.hypot(colours.off_hue[pixels], colours.brighter[pixels])))

@@ -22,7 +22,7 @@ from vision.layout.surfaces import GridSurface
 from vision.sampling import linear_light_table
 from vision.surface.occlusion import SurfaceEvidence
 from vision.surface.place_evidence import PlaceEvidence
-from vision.surface.view import PX_PER_MM, RectifiedView
+from vision.surface.view import RectifiedView
 
 CURVES = Path(__file__).with_name("emptiness.json")
 
@@ -144,7 +144,7 @@ def _measure_centres(view: RectifiedView, surface: GridSurface) -> FloatArray:
     colours = np.ascontiguousarray(view.colours[board])
     grey = np.asarray(cv2.cvtColor(colours, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     shade = np.asarray(cv2.LUT(grey, _log_light(_SETTINGS.dark_floor)), dtype=np.float32)
-    shade = np.asarray(cv2.GaussianBlur(shade, (0, 0), _SETTINGS.smoothing_mm * PX_PER_MM), dtype=np.float32)
+    shade = np.asarray(cv2.GaussianBlur(shade, (0, 0), _SETTINGS.smoothing_mm), dtype=np.float32)
     slope = np.asarray(cv2.magnitude(cv2.Sobel(shade, cv2.CV_32F, 1, 0), cv2.Sobel(shade, cv2.CV_32F, 0, 1)))
     middles = _centre_indices(surface, grey.shape, _SETTINGS.middle_side_mm)
     is_open = ~(view.hidden_by_pieces[board] | view.outside[board])[middles]
@@ -183,9 +183,9 @@ def _centre_indices(
     surface: GridSurface, shape: tuple[int, int], side_mm: float
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return rows (places, n, 1) and columns (places, 1, n) of each place's centre in a view of the board alone."""
-    centres = surface.centres_mm * PX_PER_MM
+    centres = surface.centres_mm
     rows, columns = shape
-    half = round(side_mm / 2 * PX_PER_MM)
+    half = round(side_mm / 2)
     steps = np.arange(-half, half)
     column = np.round(centres[:, 0] + columns / 2 - 0.5).astype(np.intp)[:, None] + steps
     row = np.round(rows / 2 - centres[:, 1] - 0.5).astype(np.intp)[:, None] + steps

@@ -21,7 +21,7 @@ from vision.surface.grid_lines import LineEvidence
 from vision.surface.place_evidence import PlaceEvidence, PlaceExaminer
 from vision.surface.plan import BESIDE_MM, SurfacePlan, disc_mm
 from vision.surface.rim import RimEvidence
-from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
+from vision.surface.view import RectifiedView, SurfaceSampler
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,11 @@ class OcclusionDetector:
         found = []
         glare = np.zeros(evidence.known.shape, dtype=np.bool_)
         for pixels in self._candidates(evidence):
-            area = float(pixels.sum()) * (COARSER / PX_PER_MM) ** 2
+            area = float(pixels.sum()) * COARSER**2
             least = (
-                self._settings.smallest_reaching_mm2 if evidence.rim.crossed_by(pixels) else self._settings.smallest_mm2
+                self._settings.smallest_reaching_mm2
+                if evidence.rim.is_crossed_by(pixels)
+                else self._settings.smallest_mm2
             )
             if area < least or not self._is_object(evidence, pixels):
                 continue
@@ -157,7 +159,7 @@ class OcclusionDetector:
     def _larger_than_pieces(self, mask: BoolImage) -> BoolImage:
         """Return the regions of a mask that are larger than any piece."""
         wide = np.zeros_like(mask)
-        least = self._settings.wide_cells * self._cell_mm2 * (PX_PER_MM / COARSER) ** 2
+        least = self._settings.wide_cells * self._cell_mm2 / COARSER**2
         for part in self._regions(mask):
             if part.sum() > least:
                 wide |= part
@@ -182,7 +184,7 @@ class OcclusionDetector:
         strange = evidence.strange
         bands = np.zeros(strange.shape, dtype=np.uint8)
         for ends in self._lines.parts.ends[evidence.lines.missing] // COARSER:
-            cv2.line(bands, ends[0].tolist(), ends[1].tolist(), 1, round(self._settings.band_mm * PX_PER_MM / COARSER))
+            cv2.line(bands, ends[0].tolist(), ends[1].tolist(), 1, round(self._settings.band_mm / COARSER))
         joined = (strange | ((bands > 0) & ~evidence.known)).astype(np.uint8)
         joined = np.asarray(
             cv2.morphologyEx(joined, cv2.MORPH_CLOSE, disc_mm(self._settings.closing_mm)), dtype=np.uint8
@@ -230,7 +232,7 @@ class OcclusionDetector:
         # and a finger may reach in between two lines
         for part in self._regions(colours.odd & ~relit) if rim.entered.any() else ():
             if (
-                rim.entered_by(part)
+                rim.is_entered_by(part)
                 and self._count_parts(lines, part)[0] < self._settings.fewest_gone
                 and self._is_sharp(colours, part, self._beside_coarse)
             ):
@@ -262,8 +264,8 @@ class OcclusionDetector:
         if seen > 2 * gone and seen >= self._settings.lit_parts:
             return False
         # a rim that is not visible confirms missing lines, but may be due to the table
-        gone += evidence.rim.gone_at(pixels) if gone else 0
-        mm2 = (COARSER / PX_PER_MM) ** 2
+        gone += evidence.rim.count_missing_at(pixels) if gone else 0
+        mm2 = COARSER**2
         weak_cells = (
             float((evidence.strange[judged] & (off_hue > 0.5 * evidence.colours.hue_limit)).sum())
             * mm2
@@ -279,7 +281,7 @@ class OcclusionDetector:
             return True
         if (
             seen < self._settings.fewest_gone
-            and evidence.rim.entered_by(pixels)
+            and evidence.rim.is_entered_by(pixels)
             and self._is_sharp(evidence.colours, pixels, self._beside_coarse)
         ):
             return True
@@ -287,7 +289,7 @@ class OcclusionDetector:
         return (gone >= self._settings.many_gone and gone > 2 * seen) or (area_cells > 3 and weak_cells > 2)
 
     def _kind(self, evidence: _ViewEvidence, pixels: BoolImage, area_mm2: float) -> HindranceKind:
-        entered = evidence.rim.entered_by(pixels)
+        entered = evidence.rim.is_entered_by(pixels)
         # on a white board that still shows its lines, a white arm is not glare
         white = float(evidence.bleached[pixels].mean()) > 0.5 and not (entered and self._is_white_board(evidence))
         if white or (not entered and self._is_soft_glow(evidence, pixels)):
@@ -295,7 +297,7 @@ class OcclusionDetector:
         # a region along the rim only, where a slightly wrong pose shows the table, is not a hand
         deep = float((pixels & self._deep).sum()) > self._settings.least_deep * float(pixels.sum())
         large = deep and area_mm2 > self._settings.hand_cells * self._cell_mm2
-        crossed = entered or (evidence.rim.crossed_by(pixels) if large else False)
+        crossed = entered or (evidence.rim.is_crossed_by(pixels) if large else False)
         if crossed and not entered and not evidence.rim.continues_at(pixels):
             # light that ends on the board may continue beside it too, but not in one piece
             crossed = self._is_sharp(evidence.colours, pixels, evidence.known | evidence.bleached)
@@ -324,7 +326,7 @@ class OcclusionDetector:
         if not mask.any():
             return []
         count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
-        least = self._settings.smallest_reaching_mm2 * (PX_PER_MM / COARSER) ** 2
+        least = self._settings.smallest_reaching_mm2 / COARSER**2
         return [
             np.asarray(labels == label) for label in range(1, count) if statistics[label, cv2.CC_STAT_AREA] >= least
         ]

@@ -12,7 +12,7 @@ from vision.frame import BoolImage
 from vision.surface.colours import COARSER, SurfaceColours
 from vision.surface.grid_lines import LineEvidence
 from vision.surface.plan import SurfacePlan, disc_mm
-from vision.surface.view import PX_PER_MM, SurfaceSampler
+from vision.surface.view import SurfaceSampler
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class PlaceExaminer:
             else np.zeros_like(glare)
         )
         row, column = self._plan.middles
-        wide = round(settings.middle_mm * PX_PER_MM / COARSER)
+        wide = round(settings.middle_mm / COARSER)
         strange_share, brighter, nearby = (
             np.asarray(cv2.blur(np.asarray(values, dtype=np.float32), (wide, wide)))[row, column]
             for values in (strange, colours.brighter, near)

@@ -19,7 +19,7 @@ from vision.sampling import PlaneWindow
 from vision.surface.colours import COARSER
 from vision.surface.grid_lines import GridLines
 from vision.surface.rim import SurfaceRim
-from vision.surface.view import PX_PER_MM, view_window
+from vision.surface.view import view_window
 
 BESIDE_MM = 36.0
 """Width, in mm, of the table around the surface that a view shows too; the rim is compared with it. Larger: slower."""
@@ -81,7 +81,7 @@ class SurfacePlan:
 @cache
 def disc_mm(width_mm: float) -> npt.NDArray[np.uint8]:
     """Return a disc of that diameter, for dilating and eroding masks at the coarse scale, (rows, columns), uint8."""
-    side = max(3, 2 * round(width_mm * PX_PER_MM / COARSER / 2) + 1)
+    side = max(3, 2 * round(width_mm / COARSER / 2) + 1)
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
 
 
@@ -100,7 +100,7 @@ def _printed_centres(surface: GridSurface, window: PlaneWindow) -> BoolImage:
     printed = np.zeros(window.shape, dtype=np.uint8)
     for place in surface.printed:
         column, row = window.to_pixels(*surface.centre_mm(place))
-        cv2.circle(printed, (round(column), round(row)), round(PRINTED_RADIUS_MM * PX_PER_MM), 1, -1)
+        cv2.circle(printed, (round(column), round(row)), round(PRINTED_RADIUS_MM), 1, -1)
     return np.asarray(printed > 0)
 
 

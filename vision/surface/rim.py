@@ -80,27 +80,27 @@ class RimEvidence:
     inside: npt.NDArray[np.intp]
     crossed_parts: int
 
-    def _touched(self, pixels: BoolImage) -> npt.NDArray[np.bool_]:
+    def _parts_touched_by(self, pixels: BoolImage) -> npt.NDArray[np.bool_]:
         hit = pixels[self.inside[..., 0], self.inside[..., 1]]
         return np.asarray(hit.mean(axis=1) >= 0.5)
 
-    def gone_at(self, pixels: BoolImage) -> int:
+    def count_missing_at(self, pixels: BoolImage) -> int:
         """Return the number of missing parts of the rim where a region of coarse pixels touches it, in units of line
         parts.
         """
-        return int((self._touched(pixels) & self.gone).sum()) // 2
+        return int((self._parts_touched_by(pixels) & self.gone).sum()) // 2
 
-    def entered_by(self, pixels: BoolImage) -> bool:
+    def is_entered_by(self, pixels: BoolImage) -> bool:
         """Return whether something narrow enters over the rim where a region touches it."""
-        return int((self._touched(pixels) & self.entered).sum()) >= self.crossed_parts
+        return int((self._parts_touched_by(pixels) & self.entered).sum()) >= self.crossed_parts
 
     def continues_at(self, pixels: BoolImage) -> bool:
         """Return whether a region looks the same on both sides of the rim."""
-        return int((self._touched(pixels) & self.continuing).sum()) >= self.crossed_parts
+        return int((self._parts_touched_by(pixels) & self.continuing).sum()) >= self.crossed_parts
 
-    def crossed_by(self, pixels: BoolImage) -> bool | None:
+    def is_crossed_by(self, pixels: BoolImage) -> bool | None:
         """Return whether a region reaches over the rim; ``None`` if undecided; ``False`` if it is not near the rim."""
-        touched = self._touched(pixels)
+        touched = self._parts_touched_by(pixels)
         if not touched.any():
             return False
         if max(int((touched & self.beyond).sum()), int((touched & self.continuing).sum())) >= self.crossed_parts:

@@ -26,7 +26,7 @@ from vision.surface.filled_cells import FilledCells
 from vision.surface.occlusion import Occlusion, SurfaceEvidence
 from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn, usual_hues
 from vision.surface.sheet_lines import SheetLines
-from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler, view_window
+from vision.surface.view import RectifiedView, SurfaceSampler, view_window
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class SheetPlan:
         margin_mm = ink.margin_mm(surface)
         window = view_window(surface, margin_mm)
         lines = SheetLines(surface, window)
-        width_px = round(margin_mm * PX_PER_MM)
+        width_px = round(margin_mm)
         rows, columns = window.shape
         y, x = np.ogrid[:rows, :columns]
         beside_x = (x < width_px) | (x >= columns - width_px)
@@ -110,7 +110,7 @@ class SheetOcclusionDetector:
     ) -> None:
         self._settings = settings
         self.sampler = SurfaceSampler(camera, pose, plan.surface, plan.margin_mm, shape)
-        self._cell_px = plan.surface.cell_mm * PX_PER_MM
+        self._cell_px = plan.surface.cell_mm
         self._pens_deg, self._margin = plan.pens_deg, plan.margin
         self._lines, self._cells = plan.lines, plan.cells
 
@@ -128,7 +128,7 @@ class SheetOcclusionDetector:
         reaching = [
             pixels
             for pixels in self._wide_regions(odd & ~(ink & (off_pens_deg < self._settings.reaching_hue_deg)))
-            if float((pixels & self._margin & self._cells.beyond).sum()) > self._settings.reaching_mm2 * PX_PER_MM**2
+            if (pixels & self._margin & self._cells.beyond).sum() > self._settings.reaching_mm2
         ]
         least_cells = self._settings.grey_cells if len(self._pens_deg) else self._settings.lying_cells
         lying = [
@@ -175,7 +175,7 @@ class SheetOcclusionDetector:
     def _densities_and_marks(self, view: RectifiedView) -> tuple[FloatImage, BoolImage]:
         """Return densities on the sheet, and a mask of pixels that are neither paper nor shadow."""
         settings = self._settings
-        light = np.asarray(cv2.GaussianBlur(view.light, (0, 0), PX_PER_MM), dtype=np.float32)
+        light = np.asarray(cv2.GaussianBlur(view.light, (0, 0), 1.0), dtype=np.float32)
         density = densities_on(light, fit_bare_paper(light), settings.floor)
         least = least_channel(density)
         odd = (most_channel(density) - least > settings.coloured) | (least > settings.dark)
@@ -186,7 +186,7 @@ class SheetOcclusionDetector:
         return _regions(self._wider_than_strokes(odd))
 
     def _wider_than_strokes(self, odd: BoolImage) -> BoolImage:
-        side = 2 * round(self._settings.stroke_mm * PX_PER_MM / 2) + 1
+        side = 2 * round(self._settings.stroke_mm / 2) + 1
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
         return np.asarray(cv2.morphologyEx(odd.astype(np.uint8), cv2.MORPH_OPEN, disc) > 0)
 
@@ -214,4 +214,4 @@ def _regions(mask: BoolImage) -> list[BoolImage]:
 def _occlusion(kind: HindranceKind, pixels: BoolImage, edge_px: int = 0) -> Occlusion:
     """Return the occlusion by something on these pixels, which hides as many more around it."""
     hidden = cv2.dilate(pixels.astype(np.uint8), np.ones((2 * edge_px + 1, 2 * edge_px + 1), np.uint8)) > 0
-    return Occlusion(kind, np.asarray(hidden), float(pixels.sum()) / PX_PER_MM**2)
+    return Occlusion(kind, np.asarray(hidden), float(pixels.sum()))

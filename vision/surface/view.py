@@ -16,8 +16,6 @@ from vision.layout.surfaces import GridSurface
 from vision.sampling import PixelMap, PlaneWindow, linear_light_table, plane_map, sample
 from vision.surface.bent_paper import PaperShape
 
-PX_PER_MM = 1.0
-"""Scale of a view, in pixels per mm. Larger: finer, slower."""
 PIECE_MARGIN_MM = 3.5
 """Margin, in mm, by which pieces are grown before what they hide is marked. Larger: tolerates errors of their position,
 but leaves less bare surface. Set by hand.
@@ -26,7 +24,7 @@ but leaves less bare surface. Set by hand.
 
 @dataclass(frozen=True, eq=False)
 class RectifiedView:
-    """A surface sampled from above.
+    """A surface sampled from above, one pixel per millimetre.
 
     ``colours`` are the picture's pixels (rows, columns, 3), uint8. ``hidden_by_pieces`` and ``outside`` mark pixels
     hidden by known pieces and pixels outside the picture. ``pixel_map`` maps back to the picture.
@@ -46,7 +44,7 @@ class RectifiedView:
 
 def view_window(surface: GridSurface, margin_mm: float = 0.0) -> PlaneWindow:
     """Return the window in which a surface is sampled, with a margin of ``margin_mm``."""
-    return PlaneWindow.over(surface.bounds_mm.grown(margin_mm), surface.height_mm, PX_PER_MM)
+    return PlaneWindow.over(surface.bounds_mm.grown(margin_mm), surface.height_mm, px_per_mm=1.0)
 
 
 class SurfaceSampler:

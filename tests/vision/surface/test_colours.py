@@ -13,7 +13,6 @@ from tests.vision.surface.drawn import WINDOW, WOOD, Rect, lit, part, softened, 
 from vision.frame import BoolImage, Image
 from vision.sampling import linear_light
 from vision.surface.colours import COARSER, SurfaceColours, sharp_share
-from vision.surface.view import PX_PER_MM
 
 PATCH: Rect = (-60.0, 10.0, -30.0, 50.0)
 ROWS, COLUMNS = WINDOW.shape
@@ -228,7 +227,7 @@ def test_what_is_strange_and_odd_is_what_differs_from_the_fitted_look(hidden_mm:
     brightness = np.log(scaled.mean(axis=2) + 0.004)
     logs = np.stack([floored[..., 0] - floored[..., 1], floored[..., 2] - floored[..., 1], brightness], axis=-1)
     logs = logs.astype(np.float32)
-    sigma = 2.5 * PX_PER_MM / COARSER
+    sigma = 2.5 / COARSER
     weight = np.maximum(cv2.GaussianBlur(bare.astype(np.float32), (0, 0), sigma), 1e-3)
     inside = cv2.GaussianBlur(logs * bare[..., None], (0, 0), sigma) / weight[..., None]
     off = [inside[..., term] - fitted(inside[..., term], chosen, curved=term == 2) for term in range(3)]

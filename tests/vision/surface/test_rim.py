@@ -70,9 +70,9 @@ def test_a_bare_rim_shows_its_step_everywhere() -> None:
     assert not (found.gone | found.beyond | found.entered | found.continuing).any()
     assert len(found.gone) == 4 * 28
     everything = np.ones((ROWS, COLUMNS), dtype=np.bool_)
-    assert found.gone_at(everything) == 0
-    assert found.crossed_by(everything) is False
-    assert not found.entered_by(everything)
+    assert found.count_missing_at(everything) == 0
+    assert found.is_crossed_by(everything) is False
+    assert not found.is_entered_by(everything)
     assert not found.continues_at(everything)
 
 
@@ -80,19 +80,19 @@ def test_a_bare_rim_shows_its_step_everywhere() -> None:
 def test_an_arm_enters_where_it_crosses_the_rim(side: int) -> None:
     found = detect(np.asarray(turned(logs_of((*ARM, SKIN)), side), dtype=np.float32))
     pixels = np.asarray(turned(mask(*ARM), side))
-    assert found.entered_by(pixels)
+    assert found.is_entered_by(pixels)
     assert found.continues_at(pixels)
-    assert found.crossed_by(pixels) is True
-    assert 1 <= found.gone_at(pixels) <= 2
+    assert found.is_crossed_by(pixels) is True
+    assert 1 <= found.count_missing_at(pixels) <= 2
     assert 3 <= found.entered.sum() <= 5
     assert 3 <= found.beyond.sum() <= 5
     assert 2 <= found.gone.sum() <= 5
     elsewhere = np.asarray(turned(mask((60.0, 130.0), (-150.0, -60.0)), side))
-    assert not found.entered_by(elsewhere)
-    assert found.crossed_by(elsewhere) is False
+    assert not found.is_entered_by(elsewhere)
+    assert found.is_crossed_by(elsewhere) is False
     opposite = np.asarray(turned(mask(ARM[0], (60.0, 160.0)), side))
-    assert found.gone_at(opposite) == 0
-    assert found.crossed_by(np.asarray(turned(mask((-40.0, 40.0), (-40.0, 40.0)), side))) is False
+    assert found.count_missing_at(opposite) == 0
+    assert found.is_crossed_by(np.asarray(turned(mask((-40.0, 40.0), (-40.0, 40.0)), side))) is False
 
 
 @pytest.mark.parametrize(("wide_mm", "parts"), [(100.0, 10), (110.0, 11), (120.0, 0)])
@@ -107,15 +107,15 @@ def test_a_card_at_the_rim_does_not_reach_over_it(side: int) -> None:
     card = ((-40.0, 40.0), (-140.0, -80.0))
     found = detect(np.asarray(turned(logs_of((*card, SKIN)), side), dtype=np.float32))
     pixels = np.asarray(turned(mask(*card), side))
-    assert found.crossed_by(pixels) is False
-    assert not found.entered_by(pixels)
-    assert found.gone_at(pixels) == 0
+    assert found.is_crossed_by(pixels) is False
+    assert not found.is_entered_by(pixels)
+    assert found.count_missing_at(pixels) == 0
 
 
 def test_what_looks_like_the_table_may_continue_there() -> None:
     card = ((-40.0, 40.0), (-140.0, -80.0))
     found = detect(logs_of((*card, TABLE)))
-    assert found.crossed_by(mask(*card)) is None
+    assert found.is_crossed_by(mask(*card)) is None
     assert not found.gone.any()
 
 
@@ -131,7 +131,7 @@ def test_an_arm_up_to_a_corner_is_one_too() -> None:
     for x in ((-140.0, -105.0), (105.0, 140.0)):
         corner = (x, (-180.0, -60.0))
         found = detect(logs_of((*corner, SKIN)))
-        assert found.entered_by(mask(*corner))
+        assert found.is_entered_by(mask(*corner))
 
 
 def test_light_that_fades_in_and_out_enters_nowhere() -> None:
@@ -160,7 +160,7 @@ def test_nothing_is_said_where_pieces_hide_the_rim_or_it_is_out_of_the_picture()
     assert 68 < found.apart.sum() < 80
     beside = np.zeros(WINDOW.shape, dtype=np.bool_)
     beside[:, :100] = True
-    assert detect(logs, beside).entered_by(mask(*ARM))
+    assert detect(logs, beside).is_entered_by(mask(*ARM))
 
 
 def test_on_a_table_like_the_board_no_step_is_missed() -> None:
@@ -169,7 +169,7 @@ def test_on_a_table_like_the_board_no_step_is_missed() -> None:
     logs[mm(*ARM)] = SKIN
     found = detect(logs)
     assert not found.gone.any()
-    assert found.entered_by(mask(*ARM))
+    assert found.is_entered_by(mask(*ARM))
     assert not found.apart[~found.beyond].any()
 
 
@@ -276,8 +276,8 @@ def test_the_evidence_is_that_reckoned_part_by_part(seed: int) -> None:
     for region in regions:
         touched = [sum(region[at] for at in inside) * 2 >= len(inside) for _, inside, _ in parts_of_rim()]
         count = {name: sum(a and b for a, b in zip(values, touched, strict=True)) for name, values in expected.items()}
-        assert found.gone_at(region) == count["gone"] // 2
-        assert found.entered_by(region) == (count["entered"] >= 2)
+        assert found.count_missing_at(region) == count["gone"] // 2
+        assert found.is_entered_by(region) == (count["entered"] >= 2)
         assert found.continues_at(region) == (count["continuing"] >= 2)
         if not any(touched):
             crossed: bool | None = False
@@ -285,4 +285,4 @@ def test_the_evidence_is_that_reckoned_part_by_part(seed: int) -> None:
             crossed = True
         else:
             crossed = False if 2 * count["apart"] > sum(touched) else None
-        assert found.crossed_by(region) is crossed
+        assert found.is_crossed_by(region) is crossed
