@@ -16,7 +16,7 @@ from common.findings import Finding
 from common.phrases import Phrase
 from referee.errors import ConfigError
 from referee.setup.new_table import PICTURES_FOLDER, NewTable, Outcome, Step
-from referee.web.setting_up.port import Field, Sight, Way
+from referee.web.setting_up.port import AnswerForm, Field, Inspection
 from vision.calibration import (
     BoardCorners,
     Calibration,
@@ -91,13 +91,13 @@ class PoseGuide:
         return len(self.kept) >= _FEWEST_PICTURES and not self.missing_places and not self.missing_tilts
 
     def is_new(self, seen: BoardCorners) -> bool:
-        """Whether a picture shows the board in a new pose."""
+        """Return whether a picture shows the board in a new pose."""
         if not seen.is_enough:
             return False
         return all(self._apart(seen, other) > _LIKE_SHARE * self.size[0] for other in self.kept)
 
     def is_still(self, seen: BoardCorners, before: BoardCorners | None) -> bool:
-        """Whether the board stayed still between two pictures."""
+        """Return whether the board stayed still between two pictures."""
         return before is not None and self._apart(seen, before) <= _STILL_SHARE * self.size[0]
 
     def words(self) -> Phrase:
@@ -206,7 +206,7 @@ class BoardPictures:
             path.unlink()
         self.guide.kept.clear()
 
-    def sight(self, frame: Frame) -> Sight:
+    def inspect(self, frame: Frame) -> Inspection:
         """Draw the detected board and a missing pose, and say how many pictures there are."""
         seen = find_board(frame.image, BOARD)
         picture: Image = np.array(as_colour(frame.image), dtype=np.uint8)
@@ -215,14 +215,14 @@ class BoardPictures:
         guide = self.guide
         taken = Phrase("%(count)d kept", count=len(guide.kept))
         if guide.is_enough:
-            return Sight((Finding.ok(_PICTURES, taken), Finding.ok(_POSE, Phrase("no pose is missing"))), picture)
+            return Inspection((Finding.ok(_PICTURES, taken), Finding.ok(_POSE, Phrase("no pose is missing"))), picture)
         cv2.polylines(picture, [np.round(guide.outline_px()).astype(np.int32)], True, _WANTED_COLOUR, 3, cv2.LINE_AA)
         corners = len(guide.missing_places)
         tilts = len(guide.missing_tilts)
         lacking = Phrase(
             "%(corners)d of 4 corners of the picture and %(tilts)d of 4 tilts are missing", corners=corners, tilts=tilts
         )
-        return Sight((Finding.ok(_PICTURES, taken), Finding.note(_POSE, lacking, guide.words())), picture)
+        return Inspection((Finding.ok(_PICTURES, taken), Finding.note(_POSE, lacking, guide.words())), picture)
 
 
 _PICTURE, _PICTURES, _POSE = Phrase("picture"), Phrase("pictures"), Phrase("pose")
@@ -305,16 +305,16 @@ def _numbers(found: Calibration) -> Finding:
     return Finding.ok(_PICTURES, message)
 
 
-def _ways(table: NewTable) -> tuple[Way, ...]:
+def _forms(table: NewTable) -> tuple[AnswerForm, ...]:
     BoardPictures.of(table)
     return (
-        Way(Phrase("Calibrate with these pictures"), answer=PICTURES_FOLDER),
-        Way(Phrase("Use this calibration"), (Field(Phrase("A calibration you have"), value="camera.json"),)),
+        AnswerForm(Phrase("Calibrate with these pictures"), answer=PICTURES_FOLDER),
+        AnswerForm(Phrase("Use this calibration"), (Field(Phrase("A calibration you have"), value="camera.json"),)),
     )
 
 
-def _watch(table: NewTable, frame: Frame) -> Sight:
-    return BoardPictures.of(table).sight(frame)
+def _watch(table: NewTable, frame: Frame) -> Inspection:
+    return BoardPictures.of(table).inspect(frame)
 
 
 def _collect(table: NewTable, frame: Frame, by_itself: bool) -> Finding:
@@ -328,7 +328,7 @@ CALIBRATION_STEP = Step(
     f"Enter to take {CALIBRATION_PICTURES} pictures, {BETWEEN_PICTURES_S:g} s apart; or a folder with pictures, or a "
     "calibration you have",
     _check_calibration,
-    ways=_ways,
+    forms=_forms,
     watch=_watch,
     collect=_collect,
     takes_photo=True,

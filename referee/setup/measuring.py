@@ -18,7 +18,7 @@ from referee.errors import ConfigError
 from referee.rendering.overlay import Overlay
 from referee.setup.new_table import NewTable, Outcome, Step
 from referee.setup.views import draw_markers, table_findings
-from referee.web.setting_up.port import Field, FieldKind, Point, Sight, Way
+from referee.web.setting_up.port import AnswerForm, Field, FieldKind, Inspection, Point
 from vision.errors import VisionError
 from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, back_project, project
@@ -164,9 +164,9 @@ def _markers_in(frame: Frame, layout: TableLayout) -> dict[int, Marker]:
     return seen
 
 
-def _ways(table: NewTable) -> tuple[Way, ...]:
+def _forms(table: NewTable) -> tuple[AnswerForm, ...]:
     if not table.has_board:
-        return (Way(Phrase("The sheets lie there")),)
+        return (AnswerForm(Phrase("The sheets lie there")),)
     board = table.usual_layout.board
     cell = Field(Phrase("From square to square, in mm"), FieldKind.NUMBER, f"{board.cell_mm:g}")
     height = Field(Phrase("Height of the board, in mm"), FieldKind.NUMBER, f"{board.height_mm:g}")
@@ -174,9 +174,9 @@ def _ways(table: NewTable) -> tuple[Way, ...]:
     along = Field(Phrase("From the middle of marker 1 to that of marker 2, in mm"), FieldKind.NUMBER)
     corners = tuple(zip(_CORNERS, _first_corners(table), strict=True))
     return (
-        Way(Phrase("It is the board that I printed")),
-        Way(Phrase("Measure it by its corners"), (cell, height), corners),
-        Way(Phrase("Use these measures"), (cell, height, across, along)),
+        AnswerForm(Phrase("It is the board that I printed")),
+        AnswerForm(Phrase("Measure it by its corners"), (cell, height), corners),
+        AnswerForm(Phrase("Use these measures"), (cell, height, across, along)),
     )
 
 
@@ -198,12 +198,12 @@ def _first_corners(table: NewTable) -> list[Point]:
     return [(round(float(x), 1), round(float(y), 1)) for x, y in inside]
 
 
-def watch_table(table: NewTable, frame: Frame) -> Sight:
+def watch_table(table: NewTable, frame: Frame) -> Inspection:
     """Draw the located table, or else the markers, and say what is wrong with the picture."""
     camera, layout = table.camera, table.layout
     findings = tuple(table_findings(frame, camera, layout))
     drawn = Overlay(camera, layout)(frame)
-    return Sight(findings, draw_markers(frame, layout) if drawn is None else drawn)
+    return Inspection(findings, draw_markers(frame, layout) if drawn is None else drawn)
 
 
 TABLE_STEP = Step(
@@ -213,6 +213,6 @@ TABLE_STEP = Step(
     "Enter for what you printed, or in mm: a square, the height, marker 0 to 1, marker 1 to 2, such as 40 10 350 350",
     _check_table,
     live=True,
-    ways=_ways,
+    forms=_forms,
     watch=watch_table,
 )

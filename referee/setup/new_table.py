@@ -16,7 +16,7 @@ from referee.judge.belief import Belief
 from referee.session.ports import Reader
 from referee.settings.settings import Settings
 from referee.settings.table_layout import layout_for_camera, with_rules
-from referee.web.setting_up.port import Sight, Way
+from referee.web.setting_up.port import AnswerForm, Inspection
 from vision.calibration import load_calibration
 from vision.frame import Frame
 from vision.geometry import CameraModel
@@ -109,7 +109,7 @@ class Outcome:
         return worst(self.findings) is not Severity.FAULT
 
 
-Watch = Callable[[NewTable, Frame], Sight]
+Watch = Callable[[NewTable, Frame], Inspection]
 """Describes and draws what a picture shows, before the step is answered."""
 
 
@@ -117,8 +117,8 @@ Watch = Callable[[NewTable, Frame], Sight]
 class Step:
     """One step. ``prepare`` returns the instructions and may write files; ``question`` is asked before the ``check``.
 
-    ``ways`` are the ways to answer on the page; each produces the same text as a typed answer. ``live`` means that the
-    check uses the camera and may be repeated until it passes. ``watch`` describes and draws the newest picture.
+    ``forms`` are for answering on the page; each produces the same text as a typed answer. ``live``: the check
+    uses the camera and may be repeated until it passes. ``watch`` describes and draws the newest picture.
     ``after`` names a step that must be done in the same run. ``unneeded`` returns the reason if this table doesn't
     need the step. ``files`` are the files to print. ``collect`` takes a picture. ``takes_photo`` means that the answer
     may be a picture file.
@@ -133,7 +133,7 @@ class Step:
     live: bool = False
     after: str = ""
     unneeded: Callable[[NewTable], str] = lambda _: ""
-    ways: Callable[[NewTable], tuple[Way, ...]] = lambda _: ()
+    forms: Callable[[NewTable], tuple[AnswerForm, ...]] = lambda _: ()
     watch: Watch | None = None
     files: Callable[[NewTable], tuple[str, ...]] = lambda _: ()
     collect: Callable[[NewTable, Frame, bool], Finding] | None = None

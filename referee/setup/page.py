@@ -21,7 +21,7 @@ from referee.setup.new_table import MakeMap, NewTable, Step
 from referee.setup.progress import Progress, SetUpRun
 from referee.setup.shared_camera import SharedCamera
 from referee.setup.steps import FAULTS, check_step, fault_of, steps_of
-from referee.web.setting_up.port import Field, FieldKind, Sight, StepState, StepView, Way
+from referee.web.setting_up.port import AnswerForm, Field, FieldKind, Inspection, StepState, StepView
 from vision.frame import Frame
 from vision.images import decode_photo, write_image
 
@@ -53,7 +53,7 @@ class _CurrentStep:
     told: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     frame: Frame | None = field(default=None, compare=False)
-    sight: Sight = field(default_factory=Sight, compare=False)
+    inspection: Inspection = field(default_factory=Inspection, compare=False)
 
 
 class SetUpPage:
@@ -102,9 +102,9 @@ class SetUpPage:
                 return self._end(run)
             findings = () if step.collect is not None else self._shown.findings
             table = run.table
-            ways: tuple[Way, ...] = ()
+            forms: tuple[AnswerForm, ...] = ()
             try:
-                ways = step.ways(table)
+                forms = step.forms(table)
             except FAULTS as error:
                 findings = (*findings, fault_of(step, error))
             size = tuple(table.values.get(f"camera.{side}_px", 0) for side in ("width", "height"))
@@ -112,7 +112,7 @@ class SetUpPage:
                 step.name,
                 step.title,
                 self._shown.told,
-                ways,
+                forms,
                 findings,
                 step.files(table),
                 self._titles(),
@@ -130,35 +130,35 @@ class SetUpPage:
             said = "" if dialogue is None else str(dialogue.shown())
             return f"{self.title}/{'' if step is None else step.name}/{said}"
 
-    def sight(self, *, again: bool) -> Sight:
+    def inspect(self, *, again: bool) -> Inspection:
         """Look at the table as the step does."""
         with self._lock:
             step, run = self._prepared_step(), self._run
             if not again and self._shown.frame is not None:
                 return self._with_last(step)
         if run is None or step is None or step.watch is None:
-            return Sight()
+            return Inspection()
         try:
             (frame,) = run.table.look(run.table.source, 1, 0.0)
         except FAULTS as error:
-            return Sight((fault_of(step, error),))
+            return Inspection((fault_of(step, error),))
         with self._lock:
             if self._shown.step != step.name or self._shown.frame is not frame:
                 try:
                     seen = step.watch(run.table, frame)
                 except FAULTS as error:
-                    seen = Sight((fault_of(step, error),), frame.image)
+                    seen = Inspection((fault_of(step, error),), frame.image)
                 if self._shown.step != step.name:
                     return seen
-                self._shown.frame, self._shown.sight = frame, seen
+                self._shown.frame, self._shown.inspection = frame, seen
             return self._with_last(step)
 
-    def _with_last(self, step: Step | None) -> Sight:
-        """Return the last sight; if pictures are collected, with the finding for the last one."""
-        sight = self._shown.sight
+    def _with_last(self, step: Step | None) -> Inspection:
+        """Return the last inspection; if pictures are collected, with the finding for the last one."""
+        inspection = self._shown.inspection
         if step is None or step.collect is None:
-            return sight
-        return Sight((*self._shown.findings, *sight.findings), sight.picture)
+            return inspection
+        return Inspection((*self._shown.findings, *inspection.findings), inspection.picture)
 
     def file(self, name: str) -> bytes | None:
         """Return one of the step's files."""
@@ -342,8 +342,8 @@ class SetUpPage:
         names = tuple((name, registry.load(name).title) for name in registry.games())
         game = Field(Phrase("Game"), FieldKind.CHOICE, "deblockle", names)
         told = (Phrase("Each step is checked before the next. The settings are kept; you can go on later."),)
-        way = Way(Phrase("Set up this game"), (game,))
-        return StepView(_GAME, Phrase("The game"), told, (way,), self._shown.findings)
+        form = AnswerForm(Phrase("Set up this game"), (game,))
+        return StepView(_GAME, Phrase("The game"), told, (form,), self._shown.findings)
 
     def _titles(self) -> tuple[tuple[str, StepState], ...]:
         run = self._run

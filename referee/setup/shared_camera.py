@@ -22,7 +22,7 @@ Counted = Callable[[], AbstractContextManager[Callable[[int, int], object]]]
 
 
 def is_live(source: str) -> bool:
-    """Whether a camera delivers live pictures."""
+    """Return whether a camera delivers live pictures."""
     return source.startswith(_LIVE) and not Path(source).is_dir()
 
 

@@ -34,7 +34,7 @@ from referee.setup.measuring import TABLE_STEP, watch_table
 from referee.setup.new_table import NewTable, Outcome, Step
 from referee.setup.views import draw_markers, marker_findings, picture_findings
 from referee.setup.wiring_steps import WIRING_STEPS
-from referee.web.setting_up.port import Field, FieldKind, Sight, Way
+from referee.web.setting_up.port import AnswerForm, Field, FieldKind, Inspection
 from vision.errors import VisionError
 from vision.frame import Frame
 from vision.images import load_image
@@ -103,13 +103,13 @@ def _check_camera(table: NewTable, source: str) -> Outcome:
     return Outcome(tuple(picture_findings(frame)), given)
 
 
-def _camera_ways(table: NewTable) -> tuple[Way, ...]:
-    return (Way(Phrase("This is the camera"), (Field(Phrase("Camera"), value=str(table.source)),)),)
+def _camera_forms(table: NewTable) -> tuple[AnswerForm, ...]:
+    return (AnswerForm(Phrase("This is the camera"), (Field(Phrase("Camera"), value=str(table.source)),)),)
 
 
-def _watch_camera(table: NewTable, frame: Frame) -> Sight:
+def _watch_camera(table: NewTable, frame: Frame) -> Inspection:
     layout = table.usual_layout
-    return Sight((*picture_findings(frame), *marker_findings(frame, layout)), draw_markers(frame, layout))
+    return Inspection((*picture_findings(frame), *marker_findings(frame, layout)), draw_markers(frame, layout))
 
 
 def _players_text(table: NewTable) -> tuple[str, ...]:
@@ -123,9 +123,9 @@ def _check_players(table: NewTable, answer: str) -> Outcome:
     return Outcome((Finding.ok(Phrase("players"), message),), {"game.options": {**options, "players": players}})
 
 
-def _player_ways(table: NewTable) -> tuple[Way, ...]:
+def _player_forms(table: NewTable) -> tuple[AnswerForm, ...]:
     players = str(table.options.get("players", 2))
-    return (Way(Phrase("So many play"), (Field(Phrase("How many play?"), FieldKind.NUMBER, players),)),)
+    return (AnswerForm(Phrase("So many play"), (Field(Phrase("How many play?"), FieldKind.NUMBER, players),)),)
 
 
 def _files(table: NewTable) -> tuple[str, ...]:
@@ -171,8 +171,8 @@ def _check_print(_: NewTable, answer: str) -> Outcome:
     return Outcome((Finding.ok(ruler, Phrase("%(got)g mm: the prints are true to scale", got=ruler_mm)),))
 
 
-_RULER_WAYS = (
-    Way(Phrase("It is so long"), (Field(Phrase("How long is the printed ruler, in mm?"), FieldKind.NUMBER),)),
+_RULER_FORMS = (
+    AnswerForm(Phrase("It is so long"), (Field(Phrase("How long is the printed ruler, in mm?"), FieldKind.NUMBER),)),
 )
 
 
@@ -258,12 +258,12 @@ def _before_turn(table: NewTable) -> tuple[str, ...]:
     return (Phrase("Play one turn, and take your hands away."),)
 
 
-def _turn_ways(table: NewTable) -> tuple[Way, ...]:
+def _turn_forms(table: NewTable) -> tuple[AnswerForm, ...]:
     rolled = (Field(Phrase("What was rolled?")),) if _awaits_roll(table) else ()
-    return (Way(Phrase("The turn is played"), rolled),)
+    return (AnswerForm(Phrase("The turn is played"), rolled),)
 
 
-_SET_UP_WAYS = (Way(Phrase("It is set up")),)
+_SET_UP_FORMS = (AnswerForm(Phrase("It is set up")),)
 
 
 def _awaits_roll(table: NewTable) -> bool:
@@ -299,17 +299,17 @@ _STEPS = (
         "Which camera? 0 is the first",
         _check_camera,
         "0",
-        ways=_camera_ways,
+        forms=_camera_forms,
         watch=_watch_camera,
     ),
-    Step("players", Phrase("The players"), _players_text, "How many play?", _check_players, "2", ways=_player_ways),
+    Step("players", Phrase("The players"), _players_text, "How many play?", _check_players, "2", forms=_player_forms),
     Step(
         "print",
         Phrase("Printing"),
         _print,
         "How long is the printed ruler, in mm?",
         _check_print,
-        ways=lambda _: _RULER_WAYS,
+        forms=lambda _: _RULER_FORMS,
         files=_files,
     ),
     CALIBRATION_STEP,
@@ -321,7 +321,7 @@ _STEPS = (
         _set_up,
         "Enter when it is set up, or a picture of it",
         _check_set_up,
-        ways=lambda _: _SET_UP_WAYS,
+        forms=lambda _: _SET_UP_FORMS,
         watch=watch_table,
         takes_photo=True,
     ),
@@ -332,7 +332,7 @@ _STEPS = (
         "Enter when it is played",
         _check_turn,
         after="pieces",
-        ways=_turn_ways,
+        forms=_turn_forms,
         watch=watch_table,
     ),
 )

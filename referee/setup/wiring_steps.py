@@ -13,7 +13,7 @@ from common.toml_text import parse_toml
 from referee.errors import ConfigError
 from referee.settings.settings import Settings
 from referee.setup.new_table import MakeMap, NewTable, Outcome, Step
-from referee.web.setting_up.port import Field, FieldKind, Way
+from referee.web.setting_up.port import AnswerForm, Field, FieldKind
 from referee.wiring.plan import STRIP_DRIVERS, Making, SwitchSource, plan_and_problems
 
 LIGHT_MAP_FILE = "lights.toml"
@@ -148,10 +148,12 @@ _DRIVERS = (
     ("wled-network", Phrase("WLED over the network")),
     ("wled-serial", Phrase("WLED on a USB cable")),
 )
-_LIGHT_WAYS = (Way(Phrase("These show the lights"), (Field(Phrase("Lights"), FieldKind.CHOICE, "", _DRIVERS), _NEEDS)),)
+_LIGHT_FORMS = (
+    AnswerForm(Phrase("These show the lights"), (Field(Phrase("Lights"), FieldKind.CHOICE, "", _DRIVERS), _NEEDS)),
+)
 _SOURCES = (("none", Phrase("none")), ("board", Phrase("on a microcontroller")), ("pins", Phrase("on the Pi's pins")))
-_SWITCH_WAYS = (Way(Phrase("It is so"), (Field(Phrase("Switches"), FieldKind.CHOICE, "", _SOURCES), _NEEDS)),)
-_MAP_WAYS = (Way(Phrase("Begin")), Way(Phrase("Use this map"), (Field(Phrase("A map you have")),)))
+_SWITCH_FORMS = (AnswerForm(Phrase("It is so"), (Field(Phrase("Switches"), FieldKind.CHOICE, "", _SOURCES), _NEEDS)),)
+_MAP_FORMS = (AnswerForm(Phrase("Begin")), AnswerForm(Phrase("Use this map"), (Field(Phrase("A map you have")),)))
 
 WIRING_STEPS = (
     Step(
@@ -161,7 +163,7 @@ WIRING_STEPS = (
         "Lights",
         _check_lights,
         "terminal",
-        ways=lambda _: _LIGHT_WAYS,
+        forms=lambda _: _LIGHT_FORMS,
     ),
     Step(
         "light-map",
@@ -170,7 +172,7 @@ WIRING_STEPS = (
         "Enter to begin, or a map you have",
         _check_light_map,
         unneeded=_unneeded_light_map,
-        ways=lambda _: _MAP_WAYS,
+        forms=lambda _: _MAP_FORMS,
     ),
     Step(
         "switches",
@@ -179,7 +181,7 @@ WIRING_STEPS = (
         "Switches",
         _check_switches,
         "none",
-        ways=lambda _: _SWITCH_WAYS,
+        forms=lambda _: _SWITCH_FORMS,
     ),
     Step(
         "switch-map",
@@ -188,6 +190,6 @@ WIRING_STEPS = (
         "Enter to begin, or a map you have",
         _check_switch_map,
         unneeded=_unneeded_switch_map,
-        ways=lambda _: _MAP_WAYS,
+        forms=lambda _: _MAP_FORMS,
     ),
 )

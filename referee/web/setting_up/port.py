@@ -36,7 +36,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Way:
+class AnswerForm:
     """One way to answer a step. The answer sent is ``answer`` followed by the field values, separated by spaces.
 
     ``corners`` are named points to drag over the picture. They come last in the answer, as ``x,y``.
@@ -80,7 +80,7 @@ class StepView:
     name: str
     title: str
     told: tuple[str, ...]
-    ways: tuple[Way, ...] = ()
+    forms: tuple[AnswerForm, ...] = ()
     findings: tuple[Finding, ...] = ()
     files: tuple[str, ...] = ()
     steps: tuple[tuple[str, StepState], ...] = ()
@@ -97,7 +97,7 @@ class StepView:
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class Inspection:
     """The newest picture with detections drawn over it, and its findings for the step.
 
     If ``picture`` is ``None``, the findings say why.
@@ -124,7 +124,7 @@ class SetUpPort(Protocol):
     def state(self) -> str:
         """Return a token that changes whenever the view does, for example when another phone answers."""
 
-    def sight(self, *, again: bool) -> Sight:
+    def inspect(self, *, again: bool) -> Inspection:
         """Look at the table as the step does; without ``again``, the last result may be reused."""
 
     def file(self, name: str) -> bytes | None:

@@ -66,23 +66,23 @@ class SetUpPages:
     async def _step(self, request: Request) -> Response:
         step = await run_in_threadpool(self._port.view)
         state = await run_in_threadpool(self._port.state)
-        sight = await run_in_threadpool(self._port.sight, again=False) if step.sees else None
-        return self._render(request, "set_up/step", {"step": step, "sight": sight, "state": _token(state)})
+        inspection = await run_in_threadpool(self._port.inspect, again=False) if step.sees else None
+        return self._render(request, "set_up/step", {"step": step, "inspection": inspection, "state": _token(state)})
 
     async def _seen(self, request: Request) -> Response:
         """Return the newest picture's findings as HTML list items."""
-        sight = await run_in_threadpool(self._port.sight, again=False)
+        inspection = await run_in_threadpool(self._port.inspect, again=False)
         state = await run_in_threadpool(self._port.state)
         language = language_of(request)
         items = templates(language).get_template("set_up/seen.html")
-        body = items.render(findings=sight.findings, tell=_translator(language))
+        body = items.render(findings=inspection.findings, tell=_translator(language))
         return HTMLResponse(body, headers={"X-State": _token(state)})
 
     async def _picture(self, _: Request) -> Response:
-        sight = await run_in_threadpool(self._port.sight, again=True)
-        if sight.picture is None:
+        inspection = await run_in_threadpool(self._port.inspect, again=True)
+        if inspection.picture is None:
             raise HTTPException(404, "There is no picture.")
-        return Response(await run_in_threadpool(as_jpeg, sight.picture), media_type="image/jpeg")
+        return Response(await run_in_threadpool(as_jpeg, inspection.picture), media_type="image/jpeg")
 
     async def _file(self, request: Request) -> Response:
         name = request.path_params["name"]

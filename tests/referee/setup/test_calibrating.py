@@ -70,7 +70,7 @@ def test_pictures_are_kept_once_each_and_calibrate_the_camera(tmp_path: Path, bo
     # After a restart they are there again.
     table = table_in(tmp_path, board_views[0])
     assert BoardPictures.of(table).guide.is_enough
-    outcome = check_step(CALIBRATION_STEP, table, CALIBRATION_STEP.ways(table)[0].answer)
+    outcome = check_step(CALIBRATION_STEP, table, CALIBRATION_STEP.forms(table)[0].answer)
     assert outcome.is_done, outcome
     assert f"{kept} of {kept} pictures used" in outcome.findings[1].message
     assert load_calibration(tmp_path / "camera.json").size == SIZE
@@ -100,7 +100,7 @@ def test_a_picture_of_another_size_or_without_the_board_is_refused(
 def test_the_pose_that_is_missing_is_drawn(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
     watch = CALIBRATION_STEP.watch
     assert watch is not None
-    sight = watch(table_in(tmp_path, board_views[0]), Frame(board_views[0], 0.0, 0))
-    assert sight.picture is not None
-    assert (sight.picture != board_views[0]).any()
-    assert sight.findings[1].message == "4 of 4 corners of the picture and 4 of 4 tilts are missing"
+    inspection = watch(table_in(tmp_path, board_views[0]), Frame(board_views[0], 0.0, 0))
+    assert inspection.picture is not None
+    assert (inspection.picture != board_views[0]).any()
+    assert inspection.findings[1].message == "4 of 4 corners of the picture and 4 of 4 tilts are missing"

@@ -64,9 +64,9 @@ def test_a_square_measured_wrong_is_noticed_by_the_markers_own_size(seen: tuple[
 def test_the_answer_with_corners_writes_a_layout_that_fits(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
     setting, frame = seen
     table = table_of(tmp_path, setting, frame)
-    way = TABLE_STEP.ways(table)[1]
+    form = TABLE_STEP.forms(table)[1]
     # What is offered at first comes from the markers where they lie as usual, so it is near.
-    assert np.abs(np.asarray([point for _, point in way.corners]) - corners_px(setting)).max() < 12
+    assert np.abs(np.asarray([point for _, point in form.corners]) - corners_px(setting)).max() < 12
     board = setting.layout.board
     typed = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners_px(setting))
     outcome = check_step(TABLE_STEP, table, f"{board.cell_mm:g} {board.height_mm:g} {typed}")

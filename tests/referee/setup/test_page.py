@@ -65,12 +65,12 @@ def test_a_game_is_chosen_gone_back_from_and_kept(tmp_path: Path, camera: str) -
     page = page_in(tmp_path, camera=camera)
     view = page.view()
     assert (page.title, view.name) == ("", "game")
-    assert [value for value, _ in view.ways[0].fields[0].choices] == list(games())
+    assert [value for value, _ in view.forms[0].fields[0].choices] == list(games())
     page.answer("game", "chess")
     assert page.view().findings[0].severity is Severity.FAULT
     page.answer("game", "number-drop")
     assert (page.title, page.view().name) == ("Number Drop", "camera")
-    assert page.view().ways[0].fields[0].value == camera
+    assert page.view().forms[0].fields[0].value == camera
     page.back("camera")
     page.answer("game", "deblockle")
     page.answer("camera", camera)
@@ -97,27 +97,27 @@ def test_what_another_phone_has_done_is_not_done_twice(tmp_path: Path, camera: s
 
 def test_a_camera_that_is_not_there_is_told_where_the_picture_would_be(tmp_path: Path, camera: str) -> None:
     page = page_in(tmp_path, Progress(tmp_path, "deblockle"), "images:/not/here")
-    sight = page.sight(again=True)
-    assert sight.picture is None
-    assert sight.findings[0].severity is Severity.FAULT
+    inspection = page.inspect(again=True)
+    assert inspection.picture is None
+    assert inspection.findings[0].severity is Severity.FAULT
     page.look_at("camera", camera)
     assert page.view().name == "camera"
-    sight = page.sight(again=True)
-    assert sight.picture is not None
-    assert {str(each.subject) for each in sight.findings} == {"picture", "markers"}
-    assert page.sight(again=False).picture is sight.picture
+    inspection = page.inspect(again=True)
+    assert inspection.picture is not None
+    assert {str(each.subject) for each in inspection.findings} == {"picture", "markers"}
+    assert page.inspect(again=False).picture is inspection.picture
 
 
 def test_photos_that_are_sent_calibrate_the_camera(tmp_path: Path, camera: str, board_views: tuple[Image, ...]) -> None:
     page = page_in(tmp_path, done_until("calibration", tmp_path, camera))
     page.take_photo("calibration", b"no photo")
-    assert "expected JPEG or PNG" in page.sight(again=False).findings[0].message
+    assert "expected JPEG or PNG" in page.inspect(again=False).findings[0].message
     page.take_photo("calibration", png(grey((320, 240))))
-    assert "320 x 240 pixels, the camera gives 640 x 360" in page.sight(again=True).findings[0].message
+    assert "320 x 240 pixels, the camera gives 640 x 360" in page.inspect(again=True).findings[0].message
     for view in board_views:
         page.take_photo("calibration", png(view))
     assert len(list((tmp_path / PICTURES_FOLDER).iterdir())) >= 10
-    page.answer("calibration", page.view().ways[0].answer)
+    page.answer("calibration", page.view().forms[0].answer)
     assert page.view().name == "table"
     assert (tmp_path / "camera.json").is_file()
 

@@ -17,7 +17,7 @@ from referee.web.access import Access, Role, load_or_make_key
 from referee.web.devices import PairedDevices, devices_path
 from referee.web.languages import translations
 from referee.web.server import key_path
-from referee.web.setting_up.port import Field, Sight, StepState, StepView, Way
+from referee.web.setting_up.port import AnswerForm, Field, Inspection, StepState, StepView
 from referee.web.setting_up.views import MOST_PHOTO_BYTES, create_set_up
 from tests.referee.web.page_table import CODES, HOST, HOUSE, access_of, paired, port_of
 from tests.referee.web.page_table import client_of as page_client_of
@@ -35,17 +35,17 @@ class Told:
 
     def view(self) -> StepView:
         corners = ((Phrase("far left corner"), (10.5, 20.0)),)
-        ways = (Way(Phrase("Measure it by its corners"), (Field(Phrase("Camera"), value="<0>"),), corners),)
+        forms = (AnswerForm(Phrase("Measure it by its corners"), (Field(Phrase("Camera"), value="<0>"),), corners),)
         steps = ((Phrase("The table"), StepState.NOW),)
-        return StepView("table", Phrase("The table"), ("Told.",), ways, steps=steps, sees=True, takes_photos=True)
+        return StepView("table", Phrase("The table"), ("Told.",), forms, steps=steps, sees=True, takes_photos=True)
 
     def state(self) -> str:
         return "table ü"
 
-    def sight(self, *, again: bool) -> Sight:
+    def inspect(self, *, again: bool) -> Inspection:
         picture = np.full((9, 16, 3), 90, np.uint8) if again else None
         missing = Finding.fault(Phrase("marker %(number)d", number=2), Phrase("missing"))
-        return Sight((missing,), picture)
+        return Inspection((missing,), picture)
 
     def file(self, name: str) -> bytes | None:
         return b"%PDF" if name == "board.pdf" else None
