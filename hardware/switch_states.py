@@ -47,7 +47,7 @@ def switch_states(reading: Scan, *, diodes: bool) -> tuple[SwitchState, ...]:
 
 
 def _has_other_path(reading: Scan, row: int, column: int) -> bool:
-    """Whether three other switches that read as closed connect the row to the column: along, across, and back.
+    """Return whether three other switches that read as closed connect the row to the column: along, across, and back.
 
     Readings are complete (switches connected by any path read as closed), so a longer path implies a short one.
     """
@@ -176,5 +176,5 @@ class SwitchDebouncer:
 
 
 def _has_passed(span_s: float, start_s: float, time_s: float) -> bool:
-    """Whether a span is over, in whole microseconds: 10.04 is 0.04 after 10.0, which is not true of floats."""
+    """Return whether a span is over, in whole microseconds: 10.04 is 0.04 after 10.0, which is not true of floats."""
     return to_microseconds(time_s - start_s) >= to_microseconds(span_s)

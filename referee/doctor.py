@@ -42,7 +42,7 @@ from vision.calibration import load_calibration
 from vision.cameras.usb_devices import ID_PATTERN, find_camera, ids_of, usb_cameras
 from vision.errors import CameraError, VisionError
 from vision.readers.protocols import Appearance
-from vision.readers.registry import load_any, not_taught, reader_kind
+from vision.readers.registry import load_any, missing_traits, reader_kind
 
 OLDEST_PYTHON = (3, 11)
 PACKAGES = ("numpy", "opencv-python-headless", "gpiozero", "pyserial", "cobs", "pydantic", "click", "rich", "reportlab")
@@ -256,7 +256,7 @@ def _looks(settings: Settings, load: Callable[[Path], Appearance]) -> Finding:
     except VisionError as error:
         return Finding.fault("looks", str(error), "./run pieces enrol makes new ones")
     game = registry.load(settings.game.name)
-    lacking = not_taught(known, game.table.appearance(game.rules.new()).values())
+    lacking = missing_traits(known, game.table.appearance(game.rules.new()).values())
     if lacking:
         remedy = "give `./run pieces enrol` a picture of them too"
         return Finding.fault("looks", f"{looks} does not show what {listed(lacking)} pieces look like", remedy)

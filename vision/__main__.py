@@ -56,18 +56,18 @@ def main(
         looks = kind.plain(layout.board) if looks_file is None else kind.load(looks_file)
         if stage == "markers":
             markers = MarkerDetector(layout.markers.dictionary).plain(picture)
-            found: Any = [_marker(marker) for marker in markers]
+            found: Any = [_marker_json(marker) for marker in markers]
             drawn = _draw_markers(picture, markers)
         else:
             located = locate(picture, camera, layout)
             drawn = draw(picture, located, layout, camera)
-            found = _located(located)
+            found = _location_json(located)
             if stage != "locate":
                 reader = table_reader(camera, layout, looks)
                 stages = reader.stages(picture, located.pose)
                 board = stages[layout.board.name]
                 if stage in {"blocks", "read"}:
-                    found = {place: _block(block) for place, block in board.sightings.items()}
+                    found = {place: _block_json(block) for place, block in board.sightings.items()}
                     drawn = reader.draw(picture, stages)
                 if stage in {"coverings", "read"}:
                     drawn = draw_occlusions(drawn if stage == "read" else picture, board.rectified, board.occlusions)
@@ -83,11 +83,11 @@ def main(
     click.echo(json.dumps(found, indent=1))
 
 
-def _marker(marker: Marker) -> dict[str, Any]:
+def _marker_json(marker: Marker) -> dict[str, Any]:
     return {"id": marker.marker_id, "corners_px": np.round(marker.corners_px, 2).tolist()}
 
 
-def _located(located: TableLocation) -> dict[str, Any]:
+def _location_json(located: TableLocation) -> dict[str, Any]:
     return {
         "markers": list(located.ids_used),
         "error_px": round(located.error_px, 3),
@@ -97,7 +97,7 @@ def _located(located: TableLocation) -> dict[str, Any]:
     }
 
 
-def _block(block: BlockSighting) -> dict[str, Any]:
+def _block_json(block: BlockSighting) -> dict[str, Any]:
     return {
         "colour": block.colour,
         "symbol": block.face.symbol,

@@ -49,7 +49,7 @@ class CharucoBoardSpec:
     dictionary: str
 
     def corners_mm(self, ids: Sequence[int]) -> FloatArray:
-        """Inner corners with these ids on the board, shape (n, 3), z = 0."""
+        """Return the inner corners with these ids on the board, shape (n, 3), z = 0."""
         numbers = np.asarray(ids, dtype=np.intp)
         across, down = numbers % (self.columns - 1) + 1, numbers // (self.columns - 1) + 1
         return np.column_stack([across * self.square_mm, down * self.square_mm, np.zeros(len(numbers))])

@@ -110,15 +110,15 @@ class Rectangle:
         return self.far_mm - self.near_mm
 
     def grown(self, by_mm: float) -> Rectangle:
-        """The rectangle with a margin of that width on every side."""
+        """Return the rectangle with a margin of that width on every side."""
         return Rectangle(self.left_mm - by_mm, self.right_mm + by_mm, self.near_mm - by_mm, self.far_mm + by_mm)
 
     def contains(self, x_mm: float, y_mm: float) -> bool:
-        """Whether a point lies inside."""
+        """Return whether a point lies inside."""
         return self.left_mm <= x_mm <= self.right_mm and self.near_mm <= y_mm <= self.far_mm
 
     def corners_mm(self, height_mm: float) -> FloatArray:
-        """Its corners at a height, shape (4, 3): near left, near right, far right, far left."""
+        """Return its corners at a height, shape (4, 3): near left, near right, far right, far left."""
         return np.array(
             [
                 [self.left_mm, self.near_mm, height_mm],
@@ -146,13 +146,13 @@ class Solid(Protocol):
         """Rotation counter-clockwise; ``None`` for a body that looks the same from all sides."""
 
     def corners_mm(self) -> FloatArray:
-        """Points whose convex hull is the body, shape (n, 3)."""
+        """Return points whose convex hull is the body, shape (n, 3)."""
 
     def grown(self, by_mm: float) -> Self:
-        """The body with its sides and top moved outwards by that much."""
+        """Return the body with its sides and top moved outwards by that much."""
 
     def inner_points_mm(self, count: int) -> FloatArray:
-        """Points spread evenly inside the body, ``count`` along each direction, shape (n, 3)."""
+        """Return points spread evenly inside the body, ``count`` along each direction, shape (n, 3)."""
 
 
 class Side(StrEnum):
@@ -184,7 +184,7 @@ class CubeSolid:
     turned_deg: float = 0.0
 
     def corners_mm(self) -> FloatArray:
-        """The eight corners, shape (8, 3): north-west, north-east, south-east and south-west below, then above."""
+        """Return the eight corners, (8, 3): north-west, north-east, south-east and south-west below, then above."""
         half, angle = self.side_mm / 2, math.radians(self.turned_deg)
         cosine, sine = half * math.cos(angle), half * math.sin(angle)
         x, y, low, high = self.x_mm, self.y_mm, self.base_mm, self.base_mm + self.side_mm
@@ -197,11 +197,11 @@ class CubeSolid:
         return np.array([(*corner, z) for z in (low, high) for corner in ground], dtype=np.float64)
 
     def grown(self, by_mm: float) -> CubeSolid:
-        """A cube with each upright side moved out by that much, and the top by twice as much; its base stays."""
+        """Return a cube with each upright side moved out by that much, and the top by twice as much; its base stays."""
         return replace(self, side_mm=self.side_mm + 2 * by_mm)
 
     def inner_points_mm(self, count: int) -> FloatArray:
-        """Points spread evenly inside the cube, ``count`` along each edge, shape (count ** 3, 3)."""
+        """Return points spread evenly inside the cube, ``count`` along each edge, shape (count ** 3, 3)."""
         steps = (np.arange(count) + 0.5) / count - 0.5
         along = [self.side_mm * axis.ravel() for axis in np.meshgrid(steps, steps, steps + 0.5)]
         cosine, sine = math.cos(math.radians(self.turned_deg)), math.sin(math.radians(self.turned_deg))
@@ -214,11 +214,11 @@ class CubeSolid:
         )
 
     def side_corners_mm(self, side: Side) -> FloatArray:
-        """Corners of a side face seen from outside, shape (4, 3): upper left, upper right, lower right, lower left."""
+        """Return a side face's corners seen from outside, (4, 3): upper left, upper right, lower right, lower left."""
         return np.asarray(self.corners_mm()[list(SIDE_CORNERS[side])], dtype=np.float64)
 
     def facing_camera(self, side: Side, camera_position_mm: FloatArray) -> float:
-        """Cosine of the angle between the side's normal and the direction to the camera; visible if above 0."""
+        """Return the cosine of the angle between the side's normal and the direction to the camera: above 0 if seen."""
         middle = self.side_corners_mm(side).mean(axis=0)
         out = middle - (self.x_mm, self.y_mm, self.base_mm + self.side_mm / 2)
         to_camera = camera_position_mm - middle
@@ -245,7 +245,7 @@ class FrustumSolid:
     turned_deg: ClassVar[None] = None
 
     def corners_mm(self) -> FloatArray:
-        """Points on the lower circle, then on the upper one, shape (48, 3)."""
+        """Return points on the lower circle, then on the upper one, shape (48, 3)."""
         corners = np.empty((2, len(_CIRCLE), 3))
         for ring, radius, height in zip(
             corners, (self.foot_radius_mm, self.top_radius_mm), (0.0, self.height_mm), strict=True
@@ -255,7 +255,7 @@ class FrustumSolid:
         return corners.reshape(-1, 3)
 
     def grown(self, by_mm: float) -> FrustumSolid:
-        """A body wider and higher by that much; its base stays."""
+        """Return a body wider and higher by that much; its base stays."""
         return replace(
             self,
             height_mm=self.height_mm + by_mm,
@@ -264,7 +264,7 @@ class FrustumSolid:
         )
 
     def inner_points_mm(self, count: int) -> FloatArray:
-        """Points spread evenly inside the body, ``count`` along radius, angle and height, shape (count ** 3, 3)."""
+        """Return points spread evenly inside the body, ``count`` along radius, angle and height, (count ** 3, 3)."""
         steps = (np.arange(count) + 0.5) / count
         out, turn, up = (axis.ravel() for axis in np.meshgrid(np.sqrt(steps), 2 * np.pi * steps, steps))
         radius = out * (self.foot_radius_mm + (self.top_radius_mm - self.foot_radius_mm) * up)
@@ -290,7 +290,7 @@ class PyramidSolid:
     turned_deg: float = 0.0
 
     def corners_mm(self) -> FloatArray:
-        """The eight corners, shape (8, 3): four below, then four above."""
+        """Return the eight corners, shape (8, 3): four below, then four above."""
         return np.vstack(
             [
                 CubeSolid(self.x_mm, self.y_mm, height, side, self.turned_deg).corners_mm()[:4]
@@ -302,7 +302,7 @@ class PyramidSolid:
         )
 
     def grown(self, by_mm: float) -> PyramidSolid:
-        """A body wider by twice that much and higher by that much; its base stays."""
+        """Return a body wider by twice that much and higher by that much; its base stays."""
         return replace(
             self,
             height_mm=self.height_mm + by_mm,
@@ -311,7 +311,7 @@ class PyramidSolid:
         )
 
     def inner_points_mm(self, count: int) -> FloatArray:
-        """Points spread evenly inside the body, ``count`` along each direction, shape (count ** 3, 3)."""
+        """Return points spread evenly inside the body, ``count`` along each direction, shape (count ** 3, 3)."""
         steps = (np.arange(count) + 0.5) / count
         across, along, up = (axis.ravel() for axis in np.meshgrid(steps - 0.5, steps - 0.5, steps))
         side = self.foot_side_mm + (self.top_side_mm - self.foot_side_mm) * up
@@ -334,10 +334,10 @@ def corners_px(solids: Sequence[CubeSolid], camera: CameraModel, pose: Pose) -> 
 
 
 def outline_px(solid: Solid, camera: CameraModel, pose: Pose) -> npt.NDArray[np.float32]:
-    """Convex outline of a solid in the picture, shape (n, 2), in pixels."""
+    """Return the convex outline of a solid in the picture, shape (n, 2), in pixels."""
     return hull_px(project(camera, pose, solid.corners_mm()))
 
 
 def hull_px(corners: FloatArray) -> npt.NDArray[np.float32]:
-    """Convex hull, shape (n, 2), of points in the picture, shape (m, 2)."""
+    """Return the convex hull, shape (n, 2), of points in the picture, shape (m, 2)."""
     return np.asarray(cv2.convexHull(corners.astype(np.float32)), dtype=np.float32).reshape(-1, 2)

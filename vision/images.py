@@ -49,7 +49,7 @@ def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: st
 
 
 def is_complete_image(data: bytes) -> bool:
-    """Whether a JPEG's or PNG's bytes are complete. Other formats can't be checked and are complete unless empty."""
+    """Return whether a JPEG's or PNG's bytes are complete; those of other formats always are, unless empty."""
     if data.startswith(_JPEG_START):
         return data.rfind(_JPEG_END) > data.rfind(_JPEG_SCAN) > 0
     if data.startswith(_PNG_START):
@@ -58,7 +58,7 @@ def is_complete_image(data: bytes) -> bool:
 
 
 def _has_all_chunks(data: bytes) -> bool:
-    """Whether a PNG's chunks are as long as they say, to its end: OpenCV takes the memory that a chunk claims."""
+    """Return whether a PNG's chunks are as long as they say: OpenCV allocates the memory that a chunk claims."""
     at, kind = len(_PNG_START), b""
     while kind != _PNG_END and at + _PNG_CHUNK_BYTES <= len(data):
         kind = data[at + 4 : at + 8]

@@ -32,7 +32,7 @@ def as_colour(image: Image) -> Image:
 
 
 def aruco_dictionary(name: str) -> cv2.aruco.Dictionary:
-    """OpenCV's predefined marker dictionary of that name (``DICT_4X4_50``); raises ValueError for an unknown name."""
+    """Return OpenCV's marker dictionary of that name (``DICT_4X4_50``); raises ValueError for an unknown name."""
     number = getattr(cv2.aruco, name, None) if name.startswith("DICT_") else None
     if not isinstance(number, int):
         known = ", ".join(sorted(entry for entry in dir(cv2.aruco) if entry.startswith("DICT_")))
@@ -83,7 +83,7 @@ def undistort_points(pixels: FloatArray, matrix: FloatArray, distortion: FloatAr
 
 
 def planar_poses(points_xy_mm: FloatArray, normalised: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-    """Both poses (rotation vector, translation) of a plane z = 0 from four points or more, better one first.
+    """Return both poses (rotation vector, translation) of a plane z = 0 from four points or more, better one first.
 
     The two-fold ambiguity and its solution are Collins and Bartoli, *Infinitesimal plane-based pose estimation*, 2014.
     Empty when the points are degenerate.

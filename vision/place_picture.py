@@ -54,7 +54,7 @@ class PlacePicture:
         return cls(levels, (column, row))
 
     def difference(self, later: PlacePicture) -> float:
-        """How much a later picture of the same place differs around this one's tip, in usual differences.
+        """Return how much a later picture of the same place differs around this one's tip, in usual differences.
 
         It is the squared difference as a share of both pictures' squared contrast, where they match best, divided by
         the usual share: 0 if they are the same, about 1 if nobody touched it, and hundreds if nothing is alike.

@@ -76,7 +76,7 @@ class PlaceReading:
 
 
 def uniform_reading(looks: Sequence[str], hidden_by: HindranceKind) -> PlaceReading:
-    """The reading of a hidden place: all looks are equally probable."""
+    """Return the reading of a hidden place: all looks are equally probable."""
     return PlaceReading(dict.fromkeys(looks, 1 / max(1, len(looks))), hidden_by=hidden_by)
 
 
@@ -141,5 +141,5 @@ class Reading:
         return tuple(place for place, seen in self.places.items() if seen.hidden_by is not None)
 
     def hindered_by(self, kind: HindranceKind) -> Hindrance | None:
-        """The first hindrance of that kind, or ``None``."""
+        """Return the first hindrance of that kind, or ``None``."""
         return next((hindrance for hindrance in self.hindrances if hindrance.kind == kind), None)

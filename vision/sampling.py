@@ -42,7 +42,7 @@ class PlaneWindow:
 
     @classmethod
     def over(cls, bounds: Rectangle, height_mm: float, px_per_mm: float) -> PlaneWindow:
-        """The window that covers a rectangle at a height."""
+        """Return the window that covers a rectangle at a height."""
         return cls(bounds.left_mm, bounds.far_mm, bounds.width_mm, bounds.depth_mm, height_mm, px_per_mm)
 
     @property
@@ -98,17 +98,17 @@ def linear_light(image: Image) -> FloatImage:
 
 
 def least_channel(pixels: FloatImage) -> FloatImage:
-    """The smallest of each pixel's three channels, (rows, columns); NumPy's own ``min`` takes ten times as long."""
+    """Return each pixel's smallest channel of three, (rows, columns); NumPy's ``min`` takes ten times as long."""
     return np.minimum(np.minimum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
 def most_channel(pixels: FloatImage) -> FloatImage:
-    """The largest of each pixel's three channels, (rows, columns)."""
+    """Return each pixel's largest channel of three, (rows, columns)."""
     return np.maximum(np.maximum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
 def median(values: FloatsT, axis: int = 0) -> FloatsT:
-    """The median along an axis, without NaNs; NumPy's own takes many times as long for short arrays."""
+    """Return the median along an axis, without NaNs; NumPy's own takes many times as long for short arrays."""
     half, is_odd = divmod(values.shape[axis], 2)
     parted = np.partition(values, half if is_odd else (half - 1, half), axis=axis)
     upper = parted.take(half, axis)
@@ -117,7 +117,7 @@ def median(values: FloatsT, axis: int = 0) -> FloatsT:
 
 @cache
 def linear_light_table() -> FloatImage:
-    """The 256 values of the sRGB transfer curve's inverse, float32."""
+    """Return the 256 values of the sRGB transfer curve's inverse, float32."""
     value = np.arange(256, dtype=np.float64) / 255
     linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
     return linear.astype(np.float32)
@@ -151,7 +151,7 @@ class PlaneGrid:
         return cls(np.asarray(cv2.remap(coarse, across, down, cv2.INTER_LINEAR), dtype=np.float32), left, far)
 
     def pixel_map(self, x_mm: npt.NDArray[np.floating], y_mm: npt.NDArray[np.floating]) -> PixelMap:
-        """Pixels of points of the plane, both arrays of one shape (rows, columns): (rows, columns, 2).
+        """Return pixels of points of the plane, both arrays of one shape (rows, columns): (rows, columns, 2).
 
         Points beyond the grid are clamped to its border.
         """
@@ -161,7 +161,7 @@ class PlaneGrid:
         return np.asarray(found, dtype=np.float32)
 
     def around(self, row: int, column: int, half: int) -> PixelMap:
-        """The nodes around the corner before a row and column, (2 half, 2 half, 2); repeated at the border."""
+        """Return the nodes around the corner before a row and column, (2 half, 2 half, 2); repeated at the border."""
         height, width = self.nodes.shape[:2]
         if half <= row <= height - half and half <= column <= width - half:
             return self.nodes[row - half : row + half, column - half : column + half]

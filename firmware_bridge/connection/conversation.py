@@ -368,7 +368,7 @@ class ClockSync:
         return min(now_s, (best.sent_s + best.received_s) / 2 + elapsed_ms / 1000)
 
     def uncertainty_s(self, now_s: float) -> float | None:
-        """Maximum error of a converted time at ``now_s``; ``None`` without any answer."""
+        """Return the maximum error of a converted time at ``now_s``; ``None`` without any answer."""
         return self._best(now_s).uncertainty_s(now_s) if self._answers else None
 
     def _best(self, now_s: float) -> _ClockSample:

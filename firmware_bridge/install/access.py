@@ -184,7 +184,7 @@ def _connection(wanted: WantedBoard, environment: InstallEnvironment) -> BoardCo
 
 
 def _may_be_ours(error: BridgeError, port: SerialPort) -> bool:
-    """Whether to search for a prompt: on a silent port, and on a chip with its own USB whatever it answers."""
+    """Return whether to search for a prompt: on a silent port, and on a chip with its own USB whatever it answers."""
     return isinstance(error, NoFirmwareError | SilentDeviceError) or port.vendor_id in OWN_USB_VENDORS
 
 

@@ -142,7 +142,7 @@ def installed_manifest(board: BareBoard, survey: Survey) -> Manifest | None:
 
 
 def speaks_usb(board: BareBoard, survey: Survey) -> bool:
-    """Whether the firmware uses USB by the pin map on the board; without a valid one, it does."""
+    """Return whether the firmware uses USB by the pin map on the board; without a valid one, it does."""
     if PIN_MAP_FILE not in survey.hashes:
         return True
     return is_linked_by_usb(board.read(PIN_MAP_FILE))

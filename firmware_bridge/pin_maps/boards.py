@@ -27,7 +27,7 @@ class BoardKind:
     serial_pins: Mapping[int, tuple[frozenset[int], frozenset[int]]] = field(default_factory=dict)
 
     def is_other_chip(self, machine: str) -> bool:
-        """Whether ``machine``, MicroPython's name of the board, is one of BOARDS with another chip."""
+        """Return whether ``machine``, MicroPython's name of the board, is one of BOARDS with another chip."""
         return self.chip not in machine and any(kind.chip in machine for kind in BOARDS.values())
 
     def pin_name(self, number: int) -> str:

@@ -129,7 +129,7 @@ class PinMap:
 
 
 def is_linked_by_usb(device_json: bytes) -> bool:
-    """Whether a board with this encoded map uses USB; it also does with a damaged map."""
+    """Return whether a board with this encoded map uses USB; it also does with a damaged map."""
     try:
         form = parse_json(device_json)
     except ValueError:

@@ -74,7 +74,7 @@ _PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09, 0x0A, 0x0D}
 
 
 def is_known_device(heard: bytes) -> bool:
-    """Whether the output identifies the device."""
+    """Return whether the output identifies the device."""
     text = _lines(heard)
     return any(signature.pattern.search(text) for signature in _SIGNATURES)
 

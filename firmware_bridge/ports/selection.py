@@ -35,7 +35,7 @@ class WantedBoard:
         return self.vendor_id is not None or self.product_id is not None or self.serial_number is not None
 
     def fits(self, port: SerialPort) -> bool:
-        """Whether the specified USB numbers are this port's; its name is not compared."""
+        """Return whether the specified USB numbers are this port's; its name is not compared."""
         return (
             self.vendor_id in (None, port.vendor_id)
             and self.product_id in (None, port.product_id)

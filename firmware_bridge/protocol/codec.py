@@ -283,7 +283,7 @@ class FieldWriter:
         self._bytes += packed.to_bytes((len(values) + 7) // 8, "little")
 
     def payload(self) -> bytes:
-        """The payload so far."""
+        """Return the payload so far."""
         return bytes(self._bytes)
 
 

@@ -123,7 +123,7 @@ class SendWindow:
             self._must_resend = True
 
     def time_out(self, now_s: float) -> bool:
-        """Whether the timer has expired; if so, everything is sent again, and the next timeout is longer."""
+        """Return whether the timer has expired; if so, everything is sent again, and the next timeout is longer."""
         if self._due_s is None or now_s < self._due_s:
             return False
         self._timer.back_off()

@@ -125,7 +125,7 @@ class LightFrame:
     colours: bytes
 
     def trimmed(self) -> LightFrame:
-        """The same frame without the dark lights at its end."""
+        """Return the same frame without the dark lights at its end."""
         lights = (len(self.colours.rstrip(b"\x00")) + 2) // 3
         return LightFrame(self.colours[: 3 * lights])
 

@@ -71,17 +71,17 @@ FROM_DEVICE = frozenset(Kind) - FROM_HOST - BOTH_WAYS
 
 
 def is_sequenced(kind: int) -> bool:
-    """Whether packets of this kind, known or not, are numbered and delivered in order, exactly once."""
+    """Return whether packets of this kind, known or not, are numbered and delivered in order, exactly once."""
     return kind >= FIRST_SEQUENCED
 
 
 def may_come_from_host(kind: int) -> bool:
-    """Whether the host may send this kind; unknown kinds are judged by their range."""
+    """Return whether the host may send this kind; unknown kinds are judged by their range."""
     return not (kind in FROM_DEVICE or 0x20 <= kind <= 0x2F)
 
 
 def may_come_from_device(kind: int) -> bool:
-    """Whether the device may send this kind; unknown kinds are judged by their range."""
+    """Return whether the device may send this kind; unknown kinds are judged by their range."""
     return not (kind in FROM_HOST or 0x10 <= kind <= 0x1F)
 
 

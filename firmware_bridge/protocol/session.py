@@ -90,11 +90,11 @@ class Handshake:
         return min(self._due_s, self._ends_s)
 
     def has_timed_out(self, now_s: float) -> bool:
-        """Whether the handshake has timed out."""
+        """Return whether the handshake has timed out."""
         return now_s >= self._ends_s
 
     def is_due(self, now_s: float) -> bool:
-        """Whether to send HELLO now."""
+        """Return whether to send HELLO now."""
         return now_s >= self._due_s
 
     def hello(self, now_s: float) -> Hello:
@@ -128,7 +128,7 @@ class DuplicatePressFilter:
         self._last_event = 0
 
     def is_new(self, boot_id: int, event: int) -> bool:
-        """Whether this event is new; remembers it."""
+        """Return whether this event is new; remembers it."""
         if boot_id == self._boot_id:
             ahead = (event - self._last_event) % _EVENTS
             if not 0 < ahead < _EVENTS // 2:
@@ -199,7 +199,7 @@ class Outbox:
         self._waiting = {slot: self._lasting[slot] for slot in MessageSlot if slot in self._lasting}
 
     def has_any(self, may_be_sent: Callable[[QueuedMessage], bool]) -> bool:
-        """Whether there is a message that may be sent."""
+        """Return whether there is a message that may be sent."""
         return self._first(may_be_sent) is not None
 
     def next(self, may_be_sent: Callable[[QueuedMessage], bool]) -> QueuedMessage | None:

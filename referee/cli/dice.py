@@ -168,7 +168,7 @@ def _obstacle_sentence(count: int, leaning: int) -> str:
 
 
 def at_rest(before: Sequence[DieInPicture], after: Sequence[DieInPicture]) -> bool:
-    """Whether every die lies where one lay in the previous picture, and shows the same face."""
+    """Return whether every die lies where one lay in the previous picture, and shows the same face."""
     if len(before) != len(after):
         return False
     return all(any(_same(die, other) for other in before) for die in after)

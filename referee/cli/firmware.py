@@ -73,7 +73,7 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
     else:
         click.echo(f"{done.welcome.board} answers: {equipment(done.welcome)}.")
     if not done.has_pin_map:
-        click.echo("There is no pin map on the board, so nothing hangs on its pins: give one with --pins.", err=True)
+        click.echo("There is no pin map on the board, so it uses none of its pins: give one with --pins.", err=True)
 
 
 @firmware_command.command(cls=ExampleCommand)

@@ -267,7 +267,7 @@ def enrol_command(
     from vision.locating.location import locate
     from vision.readers.blocks.appearance import BlockAppearance
     from vision.readers.protocols import EnrolmentPicture
-    from vision.readers.registry import not_taught, reader_kind
+    from vision.readers.registry import missing_traits, reader_kind
 
     if len(positions) not in {1, len(images)}:
         raise click.UsageError(f"{len(positions)} --positions for {len(images)} pictures; give one, or one a picture.")
@@ -295,7 +295,7 @@ def enrol_command(
         unseen = [symbol for symbol in looks.symbols if symbol not in shown]
         click.echo(f"No picture shows {listed(unseen)}; taken as usually drawn.")
     game = registry.load(settings.game.name)
-    lacking = not_taught(looks, game.table.appearance(game.rules.new()).values())
+    lacking = missing_traits(looks, game.table.appearance(game.rules.new()).values())
     if lacking:
         say(f"Missing: {listed(lacking)}. `./run watch` needs them too; add a picture of them.")
 

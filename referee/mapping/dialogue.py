@@ -150,7 +150,7 @@ def assign_switches(
 
 
 def _is_readable(report: SwitchReport | None, before: bool | None) -> bool | None:
-    """Whether the switches are readable; ``None`` until they are for the first time."""
+    """Return whether the switches are readable; ``None`` until they are for the first time."""
     if report is None or all(report.doubtful):
         # A board that has just started can't read its switches yet, so a switch that closes now didn't change.
         return before if before is None or report is not None else False

@@ -40,7 +40,7 @@ from vision.frame import Frame
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
 from vision.readers.protocols import Appearance
-from vision.readers.registry import not_taught, reader_kind, table_reader
+from vision.readers.registry import missing_traits, reader_kind, table_reader
 from vision.readers.table_reader import TableReader
 from vision.reading import Reading
 
@@ -222,7 +222,7 @@ def _enrolled_reader(options: WatchOptions, layout: TableLayout, game: Game[Any,
 def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appearance:
     """Load looks; raises EnrolmentError, also for looks that lack pieces of the game."""
     looks: Appearance = reader_kind(layout).load(path)
-    lacking = not_taught(looks, game.table.appearance(game.rules.new()).values())
+    lacking = missing_traits(looks, game.table.appearance(game.rules.new()).values())
     if lacking:
         raise EnrolmentError(
             f"the looks {path} do not show what {listed(lacking)} pieces look like; give `./run pieces "

@@ -22,7 +22,7 @@ def name_order(path: Path) -> list[tuple[int, int, str]]:
 
 
 def image_paths(folder: Path) -> list[Path]:
-    """The images in a folder, in name order, hidden files left out; raises CameraError when it cannot be listed."""
+    """Return a folder's images in name order, without hidden files; raises CameraError when it cannot be listed."""
     try:
         entries = list(folder.iterdir())
     except OSError as error:

@@ -32,7 +32,7 @@ class UsbCamera:
     socket: str
 
     def fits(self, camera_id: str) -> bool:
-        """Whether an id is this camera's."""
+        """Return whether an id is this camera's."""
         wanted = ID_PATTERN.fullmatch(camera_id)
         return (
             wanted is not None

@@ -219,7 +219,7 @@ def _error_px(camera: CameraModel, pose: Pose, points: FloatArray, pixels: Float
     return float(np.sqrt(np.mean(np.sum((project(camera, pose, points) - pixels) ** 2, axis=1))))
 
 
-def _agreeing(camera: CameraModel, layout: MarkerLayout, pose: Pose, markers: Sequence[Marker]) -> list[Marker]:
+def _agreeing_markers(camera: CameraModel, layout: MarkerLayout, pose: Pose, markers: Sequence[Marker]) -> list[Marker]:
     """Return the marker of each id that agrees best with a pose, if any does."""
     best: dict[int, tuple[float, Marker]] = {}
     for marker in markers:
@@ -273,12 +273,12 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
 def _fit_agreeing_markers(
     camera: CameraModel, layout: MarkerLayout, start: Pose, known: Sequence[Marker]
 ) -> PoseFit | None:
-    pose, used = start, _agreeing(camera, layout, start, known)
+    pose, used = start, _agreeing_markers(camera, layout, start, known)
     for _ in range(4):
         if not used:
             return None
         pose = refine_pose(camera, pose, *corner_pairs(layout, used))
-        again = _agreeing(camera, layout, pose, known)
+        again = _agreeing_markers(camera, layout, pose, known)
         if again == used:
             break
         used = again

@@ -254,7 +254,7 @@ class RestMap:
         np.copyto(self._frames, 0, where=moved)
         self._rested_s = np.where(self._frames >= _SETTINGS.rest_frames, time_s - self._since_s, -1.0)
 
-    def resting_for(self, rest_s: float) -> BoolImage:
+    def at_rest_for(self, rest_s: float) -> BoolImage:
         """Return pixels that have been at rest for that long, and for the minimum number of frames."""
         return np.asarray(self._rested_s >= rest_s)
 

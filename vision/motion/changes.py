@@ -49,7 +49,7 @@ def _small_size(size: tuple[int, int]) -> tuple[int, int]:
     return max(1, size[0] // SHRINK), max(1, size[1] // SHRINK)
 
 
-def shrunken(image: Image) -> Image:
+def shrink(image: Image) -> Image:
     """Return the picture at the size at which pictures are compared."""
     width, height = _small_size((image.shape[1], image.shape[0]))
     # in two steps of one half each, which OpenCV does several times faster than one quarter
@@ -89,7 +89,7 @@ class ChangeDetector:
         self._regions: dict[str, _Region] = {}
 
     def changed(self, small: Image) -> set[str]:
-        """Return the names of the regions that changed, and keep the picture, from ``shrunken``, as their reference."""
+        """Return the names of the regions that changed, and keep the picture, from ``shrink``, as their reference."""
         if self._reference is None:
             self._reference = small.copy()  # the parts of a table share the picture
             return set(self._outlines)

@@ -259,20 +259,20 @@ class HandDetector:
 
     def _learn(self, clear: BackgroundModel, now: FrameFeatures, difference: Difference, parts: _Regions) -> None:
         sizes = parts.count(np.ones(self._shape, dtype=np.bool_))
-        long_resting = parts.count(self._rest.resting_for(self._settings.thing_rests_s)) > 0.9 * sizes
+        long_resting = parts.count(self._rest.at_rest_for(self._settings.thing_rests_s)) > 0.9 * sizes
         # beside the board a hand may rest on a bare table, where it hides no structure
         beside = (parts.border & ~long_resting)[parts.labels] & ~self._over
         free = cv2.dilate((self._hand | beside).astype(np.uint8), _disc(4)) == 0
-        rested = self._rest.resting_for(self._settings.light_rests_s)
+        rested = self._rest.at_rest_for(self._settings.light_rests_s)
         clear.learn(now, difference.gain, np.asarray(free & rested & ~difference.different))
         small = sizes < self._settings.pieces_share * self._board_area
-        resting = small & (parts.count(self._rest.resting_for(self._settings.piece_rests_s)) > 0.9 * sizes)
+        resting = small & (parts.count(self._rest.at_rest_for(self._settings.piece_rests_s)) > 0.9 * sizes)
         pieces = ((resting & ~parts.border) | long_resting) & (parts.count(~free) == 0)
         pieces[0] = False
         settled = pieces[parts.labels]
         if settled.any():
             settled = cv2.dilate(settled.astype(np.uint8), _disc(5)) > 0
-        settled |= self._rest.resting_for(self._settings.piece_at_border_rests_s) & self._over & difference.lost
+        settled |= self._rest.at_rest_for(self._settings.piece_at_border_rests_s) & self._over & difference.lost
         settled |= rested & difference.changed & ~difference.lost
         clear.learn(now, difference.gain, np.asarray(settled & free), rate=1.0)
         clear.learn_light(now, difference.gain, np.asarray(rested & free & ~settled))
@@ -288,7 +288,7 @@ class HandDetector:
             or different > self._settings.changed_light_share * self._board_area
         ):
             return HandState.UNSETTLED
-        entering = parts.border[parts.labels] & self._over & ~self._rest.resting_for(0.0)
+        entering = parts.border[parts.labels] & self._over & ~self._rest.at_rest_for(0.0)
         lost, changed = float((entering & difference.lost).sum()), float((entering & difference.changed).sum())
         if (
             lost > self._settings.entering_lost_share * self._board_area

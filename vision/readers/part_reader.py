@@ -20,7 +20,7 @@ from vision.locating.lines_and_markers import refine_by_lines
 from vision.locating.location import TableLocation, seen_text
 from vision.locating.markers import PlainMarkers
 from vision.locating.tracking import TableTracker, TrackedTable
-from vision.motion.changes import ChangeDetector, marker_region, shrunken, surface_region
+from vision.motion.changes import ChangeDetector, marker_region, shrink, surface_region
 from vision.motion.hands import HandSettings
 from vision.motion.monitor import HandMonitor
 from vision.readers.protocols import AnyPieceReader, RollReader, SurfaceView
@@ -64,7 +64,7 @@ class SharedPicture:
     @cached_property
     def small(self) -> Image:
         """The picture in which changes are looked for."""
-        return shrunken(self.image)
+        return shrink(self.image)
 
     @cached_property
     def markers(self) -> PlainMarkers:

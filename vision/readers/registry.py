@@ -94,7 +94,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
         ),
         Ink.kind: ReaderKind(
             ink_appearance.plain_appearance,
-            ink_appearance.unchanged,
+            ink_appearance.keep_appearance,
             ink_appearance.read_copied,
             ink_appearance.learn_handwriting,
             ink_appearance.save_appearance,
@@ -157,7 +157,7 @@ def load_any(path: Path) -> Appearance:
     raise wrong
 
 
-def not_taught(appearance: Appearance, expected: Iterable[str]) -> tuple[str, ...]:
+def missing_traits(appearance: Appearance, expected: Iterable[str]) -> tuple[str, ...]:
     """Return the players or colours (first word of a look) among the looks ``expected`` that the appearance lacks."""
     taught = {look.split()[0] for look in (*appearance.looks, EMPTY)}
     return tuple(dict.fromkeys(look.split()[0] for look in expected if look.split()[0] not in taught))

@@ -162,7 +162,7 @@ def play_command(
 
 
 def _is_asked() -> bool:
-    """Whether a person at a terminal can be asked, because the input is not a file or pipe."""
+    """Return whether a person at a terminal can be asked, because the input is not a file or pipe."""
     return sys.stdin.isatty()
 
 

@@ -9,7 +9,7 @@ import pytest
 from vision.geometry import Rectangle, project
 from vision.layout.surfaces import Tray
 from vision.layout.table import TableLayout
-from vision.motion.changes import SHRINK, ChangeDetector, marker_region, shrunken, surface_region
+from vision.motion.changes import SHRINK, ChangeDetector, marker_region, shrink, surface_region
 
 
 @pytest.fixture
@@ -28,62 +28,62 @@ def at(camera, pose, x, y, z):
 
 def test_the_first_picture_changes_everything_and_the_same_again_nothing(watcher, picture, layout):
     regions = {*layout.places, *(marker_region(marker_id) for marker_id in layout.markers.centres_mm)}
-    assert watcher.changed(shrunken(picture)) == regions
-    assert watcher.changed(shrunken(picture.copy())) == set()
+    assert watcher.changed(shrink(picture)) == regions
+    assert watcher.changed(shrink(picture.copy())) == set()
 
 
 def test_noise_changes_nothing(watcher, picture):
     random = np.random.default_rng(5)
     noisy = lambda: np.clip(picture + random.normal(0, 6, picture.shape), 0, 255).astype(np.uint8)  # noqa: E731
-    watcher.changed(shrunken(noisy()))
-    assert all(watcher.changed(shrunken(noisy())) == set() for _ in range(10))
+    watcher.changed(shrink(noisy()))
+    assert all(watcher.changed(shrink(noisy())) == set() for _ in range(10))
 
 
 @pytest.mark.parametrize("place", ["a1", "d4", "g7"])
 def test_a_change_is_noticed_in_its_place_and_once(watcher, picture, layout, camera, pose, place):
-    watcher.changed(shrunken(picture))
+    watcher.changed(shrink(picture))
     changed = picture.copy()
     cv2.circle(changed, at(camera, pose, *layout.centre_mm(place), layout.board.height_mm), 5, (200, 90, 40), -1)
-    seen = watcher.changed(shrunken(changed))
+    seen = watcher.changed(shrink(changed))
     assert place in seen
     assert len(seen) <= 4, "only neighbours whose blocks would stand before it"
-    assert watcher.changed(shrunken(changed)) == set()
-    assert place in watcher.changed(shrunken(picture))
+    assert watcher.changed(shrink(changed)) == set()
+    assert place in watcher.changed(shrink(picture))
 
 
 def test_a_change_of_a_marker_goes_by_the_markers_name(watcher, picture, layout, camera, pose):
-    watcher.changed(shrunken(picture))
+    watcher.changed(shrink(picture))
     changed = picture.copy()
     x, y = layout.markers.centres_mm[2]
     cv2.circle(changed, at(camera, pose, x, y, layout.markers.z_mm), 6, (250, 250, 250), -1)
-    assert watcher.changed(shrunken(changed)) == {marker_region(2)}
+    assert watcher.changed(shrink(changed)) == {marker_region(2)}
 
 
 def test_what_creeps_in_slowly_is_noticed_once_it_has_added_up(watcher, picture, layout, camera, pose):
-    watcher.changed(shrunken(picture))
+    watcher.changed(shrink(picture))
     middle = at(camera, pose, *layout.centre_mm("c3"), layout.board.height_mm)
     noticed = []
     for level in range(90, 120, 3):
         picture = picture.copy()
         cv2.circle(picture, middle, 8, (level, level, level), -1)
-        noticed.append("c3" in watcher.changed(shrunken(picture)))
+        noticed.append("c3" in watcher.changed(shrink(picture)))
     assert not noticed[1], "three levels are noise"
     assert 2 <= sum(noticed) <= 4
 
 
 def test_a_change_beside_the_board_concerns_no_place(watcher, picture):
-    watcher.changed(shrunken(picture))
+    watcher.changed(shrink(picture))
     changed = picture.copy()
     changed[:8, :8] = 255
-    assert watcher.changed(shrunken(changed)) == set()
+    assert watcher.changed(shrink(changed)) == set()
 
 
 def test_grey_pictures_are_watched_too(watcher, picture, layout, camera, pose):
     grey = np.ascontiguousarray(picture[..., 0])
-    watcher.changed(shrunken(grey))
+    watcher.changed(shrink(grey))
     changed = grey.copy()
     cv2.circle(changed, at(camera, pose, *layout.centre_mm("d4"), layout.board.height_mm), 5, 200, -1)
-    assert "d4" in watcher.changed(shrunken(changed))
+    assert "d4" in watcher.changed(shrink(changed))
 
 
 def blocks_of(picture, column, row, levels):
@@ -101,27 +101,27 @@ def blocks_of(picture, column, row, levels):
 def test_two_pixels_of_the_small_picture_that_differ_by_ten_levels_are_a_change(
     watcher, picture, layout, camera, pose, levels, is_noticed
 ):
-    watcher.changed(shrunken(picture))
+    watcher.changed(shrink(picture))
     column, row = at(camera, pose, *layout.centre_mm("d4"), layout.board.height_mm)
-    assert ("d4" in watcher.changed(shrunken(blocks_of(picture, column, row, levels)))) == is_noticed
+    assert ("d4" in watcher.changed(shrink(blocks_of(picture, column, row, levels)))) == is_noticed
 
 
 @pytest.mark.parametrize(("out", "is_noticed"), [(0.9, True), (1.2, True), (1.6, False)])
 def test_a_marker_is_watched_with_its_white_border(watcher, picture, layout, camera, pose, out, is_noticed):
-    watcher.changed(shrunken(picture))
+    watcher.changed(shrink(picture))
     (x, y), half = layout.markers.centres_mm[1], layout.markers.side_mm / 2
     column, row = at(camera, pose, x + out * half, y, layout.markers.z_mm)
     changed = picture.copy()
     cv2.circle(changed, (column, row), 2, (250, 250, 250), -1)
-    assert (marker_region(1) in watcher.changed(shrunken(changed))) == is_noticed
+    assert (marker_region(1) in watcher.changed(shrink(changed))) == is_noticed
 
 
 def test_a_tray_is_watched_as_a_whole_and_no_further(picture, layout, camera, pose):
     tray = Tray("tray", Rectangle(-60.0, 60.0, -40.0, 40.0))
     watcher = ChangeDetector(TableLayout("dice", layout.markers, (tray,)), camera, pose)
-    assert surface_region("tray") in watcher.changed(shrunken(picture))
+    assert surface_region("tray") in watcher.changed(shrink(picture))
     for x, y, expected in ((50.0, 30.0, {surface_region("tray")}), (75.0, 0.0, set()), (0.0, 55.0, set())):
         changed = picture.copy()
         cv2.circle(changed, at(camera, pose, x, y, 0.0), 4, (200, 90, 40), -1)
-        assert watcher.changed(shrunken(changed)) == expected
-        watcher.changed(shrunken(picture))
+        assert watcher.changed(shrink(changed)) == expected
+        watcher.changed(shrink(picture))

@@ -30,7 +30,7 @@ from vision.readers.blocks.faces import (
     face_and_ink,
     view_weights,
 )
-from vision.readers.blocks.symbols import TemplateBank, likeness, peak_between, windows_of
+from vision.readers.blocks.symbols import TemplateBank, correlations, peak_between, windows_of
 from vision.sampling import PlaneGrid, linear_light, sample
 
 COARSE_PX_PER_MM, FINE_PX_PER_MM = 0.75, 1.5
@@ -93,8 +93,8 @@ class CloseFitter:
         every = range(len(self._weights))
         views = [every if colour is None else (self._colours[colour],) for colour in colours]
         clarity = self._clarity(patches, sights)
-        turns = [self._turns(row) for row in clarity]
-        tried = self._sampled(
+        turns = [self._rotations_to_try(row) for row in clarity]
+        tried = self._sample_upright(
             image,
             grid,
             [
@@ -105,15 +105,15 @@ class CloseFitter:
             self._coarse,
             COARSE_REACH_PX,
         )
-        coarse = self._likeness(tried, views, self._coarse).max(axis=-1)
-        kept = self._best_rotations(tried, coarse, self._bonuses(tried, clarity))
+        coarse = self._best_correlations(tried, views, self._coarse).max(axis=-1)
+        kept = self._best_rotations(tried, coarse, self._rotation_bonuses(tried, clarity))
         fits: list[FaceFit | None] = [None] * len(sights)
         if kept:
-            close = self._sampled(image, grid, kept, self._fine, FINE_REACH_PX)
-            fine = self._likeness(close, views, self._fine)
-            bonus = self._bonuses(close, clarity)
+            close = self._sample_upright(image, grid, kept, self._fine, FINE_REACH_PX)
+            fine = self._best_correlations(close, views, self._fine)
+            bonus = self._rotation_bonuses(close, clarity)
             for index in dict.fromkeys(index for index, _, _ in kept):
-                fits[index] = self._best(index, close, fine, bonus, clarity[index])
+                fits[index] = self._best_fit(index, close, fine, bonus, clarity[index])
         return fits
 
     def _clarity(self, patches: Patches, sights: Sequence[RoughFace]) -> FloatArray:
@@ -140,7 +140,7 @@ class CloseFitter:
         return np.asarray(clarity / np.maximum(np.median(clarity, axis=1, keepdims=True), 1e-6))
 
     @staticmethod
-    def _turns(clarity: FloatArray) -> list[float]:
+    def _rotations_to_try(clarity: FloatArray) -> list[float]:
         """Return the rotations to try: upright, and those with the strongest edges."""
         ranked = sorted(
             (index for index, degrees in enumerate(TURNS_DEG) if abs(degrees) <= LARGEST_TURN_DEG),
@@ -149,13 +149,13 @@ class CloseFitter:
         return sorted({0.0, *(TURNS_DEG[index] for index in ranked[: TURNS_TRIED - 1])})
 
     @staticmethod
-    def _bonuses(turned: _Upright, clarity: FloatArray) -> FloatArray:
+    def _rotation_bonuses(turned: _Upright, clarity: FloatArray) -> FloatArray:
         """Return the score added to each row for the edges at its rotation, less a penalty for not being upright."""
         columns = [TURNS_DEG.index(degrees) for degrees in turned.degrees]
         seen = np.log(clarity[turned.sight, columns])
         return np.asarray(EDGE_WEIGHT * seen - UPRIGHT_WEIGHT * np.abs(turned.degrees), dtype=np.float64)
 
-    def _sampled(
+    def _sample_upright(
         self,
         image: Image,
         grid: PlaneGrid,
@@ -179,7 +179,7 @@ class CloseFitter:
         light = linear_light(seen)
         return _Upright(sight, degrees, middles, light.reshape(len(wanted), side, side, 3))
 
-    def _likeness(self, turned: _Upright, views: Sequence[Sequence[int]], bank: TemplateBank) -> FloatImage:
+    def _best_correlations(self, turned: _Upright, views: Sequence[Sequence[int]], bank: TemplateBank) -> FloatImage:
         """Return the best correlation over each detection's views: shape (rows, down, across, templates)."""
         rows, side = turned.light.shape[:2]
         shown = cv2.transform(stack_vertically(turned.light), self._weights).reshape(
@@ -189,7 +189,7 @@ class CloseFitter:
         for number in range(max(len(views[index]) for index in turned.sight)):
             chosen = [views[index][min(number, len(views[index]) - 1)] for index in turned.sight]
             seen = np.asarray(shown[np.arange(rows), :, :, chosen], dtype=np.float32)
-            found = likeness(windows_of(seen, bank.side_px), bank.rows)
+            found = correlations(windows_of(seen, bank.side_px), bank.rows)
             best = found if best is None else np.maximum(best, found)
         if best is None:
             raise ValueError("no view to seek ink in")
@@ -218,12 +218,14 @@ class CloseFitter:
                     (
                         index,
                         float(tried.degrees[row]),
-                        _moved(tried, int(row), down, across, COARSE_REACH_PX, COARSE_PX_PER_MM),
+                        _window_centre_mm(tried, int(row), down, across, COARSE_REACH_PX, COARSE_PX_PER_MM),
                     )
                 )
         return kept
 
-    def _best(self, index: int, close: _Upright, fine: FloatImage, bonus: FloatArray, clarity: FloatArray) -> FaceFit:
+    def _best_fit(
+        self, index: int, close: _Upright, fine: FloatImage, bonus: FloatArray, clarity: FloatArray
+    ) -> FaceFit:
         own = np.nonzero(close.sight == index)[0]
         judged = fine[own] + bonus[own, None, None, None].astype(np.float32)
         at, down, across, template = np.unravel_index(int(judged.argmax()), judged.shape)
@@ -235,7 +237,7 @@ class CloseFitter:
         side = self._fine.side_px
         window = close.light[row, down : down + side, across : across + side]
         face, ink = face_and_ink(window, self._fine.masks[template])
-        x_mm, y_mm = _moved(close, row, int(down), int(across), FINE_REACH_PX, FINE_PX_PER_MM)
+        x_mm, y_mm = _window_centre_mm(close, row, int(down), int(across), FINE_REACH_PX, FINE_PX_PER_MM)
         degrees = float(close.degrees[row])
         return FaceFit(
             self._fine.symbols[template],
@@ -251,7 +253,9 @@ class CloseFitter:
         )
 
 
-def _moved(turned: _Upright, row: int, down: int, across: int, reach_px: int, px_per_mm: float) -> tuple[float, float]:
+def _window_centre_mm(
+    turned: _Upright, row: int, down: int, across: int, reach_px: int, px_per_mm: float
+) -> tuple[float, float]:
     """Return the world position of the centre of a window at an offset in pixels from its patch's centre."""
     right, up = (across - reach_px) / px_per_mm, (reach_px - down) / px_per_mm
     angle = np.deg2rad(turned.degrees[row])
@@ -337,7 +341,7 @@ class RoughFinder:
         views = len(self._weights)
         shown = cv2.transform(halved, self._weights).reshape(count, side // 2, side // 2, views)[:, near, near]
         rows = np.ascontiguousarray(shown.transpose(0, 3, 1, 2), dtype=np.float32).reshape(-1, *shown.shape[1:3])
-        scores = likeness(windows_of(rows, inner), self._bank.rows)
+        scores = correlations(windows_of(rows, inner), self._bank.rows)
         scores = scores.reshape(count, views, *scores.shape[1:])
         best = scores.reshape(count, -1).argmax(axis=1)
         found = []

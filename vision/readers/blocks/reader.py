@@ -214,7 +214,7 @@ class BlockReader:
         same pose.
         """
         image, camera, pose = view.image, view.camera, view.pose
-        order = self._near_to_far(pose)
+        order = self._places_near_to_far(pose)
         looked_at = [place for place in order if place in places]
         fits = self._fits(image, camera, pose, looked_at)
         solids = {place: self._solid(fit) for place, fit in fits.items()}
@@ -226,8 +226,8 @@ class BlockReader:
         for place in order:
             block: BlockSighting | None
             if place in fits:
-                seen = [face.behind(nearer) for face in side_faces[place]] if found else side_faces[place]
-                block = self._judged(place, fits[place], solids[place], seen)
+                seen = [face.without_hidden(nearer) for face in side_faces[place]] if found else side_faces[place]
+                block = self._make_sighting(place, fits[place], solids[place], seen)
             else:
                 block = None if place in looked_at else previous.get(place)
             if block is None or block.log_odds < self._settings.least_log_odds:
@@ -275,7 +275,7 @@ class BlockReader:
     def _solid(self, fit: FaceFit) -> CubeSolid:
         return CubeSolid(fit.x_mm, fit.y_mm, self._surface.height_mm, self._pieces.side_mm, fit.turned_deg)
 
-    def _near_to_far(self, pose: Pose) -> list[str]:
+    def _places_near_to_far(self, pose: Pose) -> list[str]:
         x, y, _ = pose.camera_position_mm
         places = self._surface.places
         away = [math.hypot(column - x, row - y) for column, row in map(self._surface.centre_mm, places)]
@@ -285,7 +285,7 @@ class BlockReader:
         apart = math.hypot(first.x_mm - second.x_mm, first.y_mm - second.y_mm)
         return apart < self._settings.overlap_share * self._pieces.side_mm
 
-    def _judged(self, place: str, fit: FaceFit, solid: CubeSolid, seen: Sequence[SideView]) -> BlockSighting:
+    def _make_sighting(self, place: str, fit: FaceFit, solid: CubeSolid, seen: Sequence[SideView]) -> BlockSighting:
         distances = self._judge.distances(fit.face, fit.ink)
         log_odds = self._settings.fit_slope * (fit.correlation - self._settings.fit_middle)
         colour = min(distances, key=lambda name: distances[name], default=None)

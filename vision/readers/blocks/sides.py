@@ -19,7 +19,7 @@ from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import SIDE_CORNERS, Side
 from vision.readers.blocks.appearance import BlockAppearance, log_ratio
 from vision.readers.blocks.faces import face_and_ink, view_weights
-from vision.readers.blocks.symbols import distinct_quarter_turns, likeness, unit_rows
+from vision.readers.blocks.symbols import correlations, distinct_quarter_turns, unit_rows
 from vision.readers.probabilities import softmax
 from vision.sampling import PixelMap, linear_light, sample
 
@@ -87,7 +87,7 @@ class SideView:
         """Share (0 to 1) of the face that nearer blocks do not hide."""
         return float(self.open.mean())
 
-    def behind(self, nearer: npt.NDArray[np.uint8]) -> SideView:
+    def without_hidden(self, nearer: npt.NDArray[np.uint8]) -> SideView:
         """Return the view without the pixels hidden by nearer blocks; ``nearer`` marks those in the picture."""
         hidden = sample(nearer, self.points_px, cv2.INTER_NEAREST) > 0
         return replace(self, open=np.asarray(self.open & ~hidden)) if hidden.any() else self
@@ -175,21 +175,22 @@ class SideReader:
         templates = self._seen(_rounded_length(view.width_px), _rounded_length(view.height_px))
         weights = self._weights if colour is None else self._weights[self._colours[colour]][None]
         shown = view.picture @ weights.T
-        is_open = None if view.open.all() else _shifted(view.open.astype(np.float32))
+        is_open = None if view.open.all() else _shifted_windows(view.open.astype(np.float32))
         shown -= shown.mean(axis=(0, 1))
-        likeness = np.max(
-            [_likeness(_shifted(shown[..., at]), templates, is_open) for at in range(len(weights))], axis=0
+        scores = np.max(
+            [_open_correlations(_shifted_windows(shown[..., at]), templates, is_open) for at in range(len(weights))],
+            axis=0,
         )
-        shift, template = divmod(int(likeness.argmax()), likeness.shape[1])
+        shift, template = divmod(int(scores.argmax()), scores.shape[1])
         # all symbols in one picture are equally out of focus, so all are judged at the best blur
         first = template - template % len(self._upright)
-        best = likeness[:, first : first + len(self._upright)].max(axis=0)
+        best = scores[:, first : first + len(self._upright)].max(axis=0)
         fits = {symbol: float(best[rows].max()) for symbol, rows in self._rows_of.items()}
         off = None
         if colour is not None:
             off = _colour_difference(view, shift, templates[template], self._looks.colours[colour])
         # with enough blur any symbol also resembles the bare board
-        sharp_fit = float(likeness[:, : len(self._upright)].max())
+        sharp_fit = float(scores[:, : len(self._upright)].max())
         return SideFit(fits, sharp_fit, off)
 
     def _templates(self, width_px: int, height_px: int) -> FloatImage:
@@ -215,18 +216,18 @@ def _rounded_length(length_px: float) -> int:
     return round(math.exp(step * LENGTH_STEP))
 
 
-def _shifted(picture: FloatImage) -> FloatImage:
+def _shifted_windows(picture: FloatImage) -> FloatImage:
     """Return the inner part of a side face at every small shift, as rows; shape (shifts, inner pixels)."""
     windows = np.lib.stride_tricks.sliding_window_view(picture, (SIDE_PX - 2 * RIM_PX, SIDE_PX - 2 * RIM_PX))
     return np.ascontiguousarray(windows[::SHIFT_STEP_PX, ::SHIFT_STEP_PX]).reshape(-1, (SIDE_PX - 2 * RIM_PX) ** 2)
 
 
-def _likeness(windows: FloatImage, templates: FloatImage, is_open: FloatImage | None) -> FloatImage:
+def _open_correlations(windows: FloatImage, templates: FloatImage, is_open: FloatImage | None) -> FloatImage:
     """Return the correlation of windows (n, pixels) with templates (t, pixels) over open pixels (``None``: all); (n,
     t).
     """
     if is_open is None:
-        return likeness(windows, templates)
+        return correlations(windows, templates)
     count = np.maximum(is_open.sum(axis=1, keepdims=True), 1.0)
     seen = windows * is_open
     seen -= is_open * (seen.sum(axis=1, keepdims=True) / count)

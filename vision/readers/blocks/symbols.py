@@ -198,7 +198,7 @@ def windows_of(patches: FloatImage, side: int) -> FloatImage:
     return np.ascontiguousarray(seen).reshape(*seen.shape[:3], side * side)
 
 
-def likeness(windows: FloatImage, bank_rows: npt.NDArray[np.float32]) -> FloatImage:
+def correlations(windows: FloatImage, bank_rows: npt.NDArray[np.float32]) -> FloatImage:
     """Return the correlation of each window with each template row, -1 to 1; shape (..., templates).
 
     ``windows`` is (..., pixels), from ``windows_of``. A window with hardly any contrast gets -1 for all.

@@ -97,12 +97,12 @@ class FoundDie:
         return float(self.probabilities[CLASSES.index(COCKED)]) / max(self.is_die, 1e-9)
 
     def values(self) -> dict[str, float]:
-        """Probability of each value, given that pips are up; they sum to 1."""
+        """Return the probability of each value, given that pips are up; they sum to 1."""
         chances = self.probabilities[: len(VALUES)] + 1e-9
         return {name: float(chance) for name, chance in zip(VALUES, chances / chances.sum(), strict=True)}
 
     def colour_lab(self) -> FloatArray:
-        """Colour of its body in CIE L*a*b*, (3,): the median of the upper side, most of which is not ink."""
+        """Return the colour of its body in CIE L*a*b*, (3,): the median of the upper side, most of which is not ink."""
         middle, reach = self.square.shape[0] // 2, round(DIE_IN_CROP_PX * 0.36)
         upper = self.square[middle - reach : middle + reach, middle - reach : middle + reach]
         return np.asarray(np.median(lab_of(upper), axis=(0, 1)), dtype=np.float64)
@@ -183,7 +183,7 @@ def find_dice(
 
 
 def _is_side_in_front(die: FoundDie, other: FoundDie, slant_at: SlantAt) -> bool:
-    """Whether this is a side face of the other die: in front of its upper side, and too close to be another die."""
+    """Return whether this is the other die's side face: in front of its upper side, too close to be another die."""
     offset = np.array([die.x_px - other.x_px, die.y_px - other.y_px])
     slant = np.array(slant_at(other.x_px, other.y_px))
     distance, steep = float(np.linalg.norm(offset)), float(np.linalg.norm(slant))
@@ -193,7 +193,7 @@ def _is_side_in_front(die: FoundDie, other: FoundDie, slant_at: SlantAt) -> bool
 
 
 def _is_weak_side(die: FoundDie, other: FoundDie, settings: FindingSettings) -> bool:
-    """Whether this is a side face of another die: beside its upper side, and much weaker."""
+    """Return whether this is a side face of another die: beside its upper side, and much weaker."""
     beside = _distance(die, other) < settings.beside * max(die.side_px, other.side_px)
     return beside and die.strength < settings.side_strength * other.strength
 
@@ -201,7 +201,7 @@ def _is_weak_side(die: FoundDie, other: FoundDie, settings: FindingSettings) -> 
 def find_candidates(
     image: Image, finder: Network, side_px: tuple[float, float], settings: FindingSettings | None = None
 ) -> list[Candidate]:
-    """The finder's candidates for dice with an edge between two lengths, in pixels."""
+    """Return the finder's candidates for dice with an edge between two lengths, in pixels."""
     settings = settings or FindingSettings()
     candidates: list[Candidate] = []
     for smaller, scale in _levels(image, side_px, settings):
@@ -275,7 +275,7 @@ def _classify(
     placed, chances = _classify_twice(image, candidates, networks, settings, slant_at)
     if slant_at is not None:
         higher = [
-            _moved_up(one, slant_at)
+            _move_to_upper_side(one, slant_at)
             for one, chance in zip(candidates, chances, strict=True)
             if 1 - chance[CLASSES.index(NOTHING)] < settings.no_doubt and _slant_of(one, slant_at) > _MIN_SLANT
         ]
@@ -325,7 +325,7 @@ def _slant_of(one: Candidate, slant_at: SlantAt) -> float:
     return math.hypot(*slant_at(one.x_px, one.y_px))
 
 
-def _moved_up(one: Candidate, slant_at: SlantAt) -> Candidate:
+def _move_to_upper_side(one: Candidate, slant_at: SlantAt) -> Candidate:
     """Return the candidate moved to the upper side of a die on whose visible side it may be centred."""
     across, down = slant_at(one.x_px, one.y_px)
     steep = math.hypot(across, down)

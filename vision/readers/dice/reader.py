@@ -166,7 +166,7 @@ class DiceReader:
         )
 
     def _is_cut_off(self, x_mm: float, y_mm: float, view: SurfaceView) -> bool:
-        """Whether the upper side of even the smallest die there extends beyond the picture's edge."""
+        """Return whether the upper side of even the smallest die there extends beyond the picture's edge."""
         upper = Rectangle(x_mm, x_mm, y_mm, y_mm).grown(self._pieces.smallest_mm / 2)
         pixels = project(view.camera, view.pose, upper.corners_mm(self._window.height_mm))
         last = np.asarray(view.camera.size) - 1

@@ -84,7 +84,7 @@ def ball_evidence(
     within = _GRID[(_GRID**2).sum(axis=-1) < (shape.radius_mm - INSIDE_TOP_MM) ** 2]
     points = centres[:, None] + within
     seen = np.ones(points.shape[:2], dtype=np.bool_) if nearer is None else ~plane.marked(nearer, points)
-    beyond = beyond_mm(points, _spread(shape.ball_circles(centres)))
+    beyond = beyond_mm(points, _broadcast_circles(shape.ball_circles(centres)))
     on_top, bare = seen & (beyond < -CLEAR_MM / 2), seen & (beyond > CLEAR_MM)
     tops, bares = on_top.sum(axis=1), bare.sum(axis=1)
     is_seen = (tops >= FEWEST_POINTS) & (bares >= FEWEST_POINTS)
@@ -110,7 +110,7 @@ def ball_evidence(
     ]
 
 
-def _spread(circles: Circles) -> Circles:
+def _broadcast_circles(circles: Circles) -> Circles:
     """Return circles of each disc, shaped to broadcast with several points of each."""
     middles, radii = circles
     return middles[:, None], radii
@@ -148,7 +148,7 @@ def _edges(
     outline = shape.ball_outline(centres, _WAYS)
     inner, outer = outline - EDGE_MM * _WAYS, outline + EDGE_MM * _WAYS
     over_top = ((outer - centres[:, None]) ** 2).sum(axis=-1) < (shape.radius_mm - OFF_OUTLINE_MM) ** 2
-    kept = over_top | (beyond_mm(inner, _spread(shape.disc_circles(centres))) > OFF_OUTLINE_MM)
+    kept = over_top | (beyond_mm(inner, _broadcast_circles(shape.disc_circles(centres))) > OFF_OUTLINE_MM)
     if nearer is not None:
         kept &= ~plane.marked(nearer, outer)
     apart = (plane.at(inner) - plane.at(outer)) / (EDGE_FLOORS + noise)[:, None]

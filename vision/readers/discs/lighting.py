@@ -81,7 +81,7 @@ class ColourClassifier:
         if not self._players or not colours:
             return [{} for _ in colours]
         index = int(np.argmin(np.abs(self._lights - light)))
-        apart = self._apart(colours, paper)[index]
+        apart = self._distances_by_light(colours, paper)[index]
         return [dict(zip(self._players, map(float, row), strict=True)) for row in apart]
 
     def log_likelihoods(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
@@ -102,11 +102,11 @@ class ColourClassifier:
         """Return the log of the light relative to paper in which these discs best match the players' colours."""
         if not self._players or not colours:
             return 0.0
-        nearest = np.minimum(self._apart(colours, paper).min(axis=2), self._settings.far)
+        nearest = np.minimum(self._distances_by_light(colours, paper).min(axis=2), self._settings.far)
         costs = (nearest**2).sum(axis=1) + (self._lights / self._settings.light_spread) ** 2
         return float(self._lights[int(costs.argmin())])
 
-    def _apart(self, colours: Sequence[FloatArray], paper: FloatArray) -> FloatArray:
+    def _distances_by_light(self, colours: Sequence[FloatArray], paper: FloatArray) -> FloatArray:
         """Return distances, (lights, colours, players); saturated channels are clamped."""
         full = 1 / np.maximum(paper, 1e-3)
         expected = np.minimum(np.maximum(self._shares, 0.0), full) + DARK_FLOOR

@@ -68,7 +68,7 @@ def plain_appearance(surface: Surface) -> InkAppearance:
     return InkAppearance(Ink.on(surface).colours)
 
 
-def unchanged(view: SurfaceView, appearance: InkAppearance, names: tuple[str, ...]) -> InkAppearance:  # noqa: ARG001
+def keep_appearance(view: SurfaceView, appearance: InkAppearance, names: tuple[str, ...]) -> InkAppearance:  # noqa: ARG001
     """Return the same appearance: pens are recognised in each picture, and handwriting needs no set-up."""
     return appearance
 

@@ -90,10 +90,10 @@ def test_a_nearer_block_hides_part_of_a_side_face() -> None:
     (views,) = side_views(image, corners_px([CubeSolid(0.0, 40.0, 10.0, 30.0)], CAMERA, POSE))
     view = next(one for one in views if one.side == "south")
     nearer = np.zeros(image.shape[:2], dtype=np.uint8)
-    assert view.behind(nearer) is view
+    assert view.without_hidden(nearer) is view
     middle = int(view.points_px[..., 0].mean())
     nearer[:, :middle] = 1
-    assert 0.3 < view.behind(nearer).open_share < 0.7
+    assert 0.3 < view.without_hidden(nearer).open_share < 0.7
 
 
 def test_linear_light_rises_from_black_to_white() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.effort import cases
-from vision.readers.blocks.symbols import TemplateBank, drawn_masks, likeness, peak_between, unit_rows, windows_of
+from vision.readers.blocks.symbols import TemplateBank, correlations, drawn_masks, peak_between, unit_rows, windows_of
 
 BANK = TemplateBank.of(drawn_masks(("star", "cross", "hoops"), 60), 30.0, 0.75, (0.6, 1.2))
 
@@ -19,7 +19,7 @@ def test_every_correlation_is_the_correlation_coefficient(seed: int, contrast: f
     rng = np.random.default_rng(seed)
     side = BANK.side_px + 4
     patches = (level + contrast * rng.random((3, side, side))).astype(np.float32)
-    found = likeness(windows_of(patches, BANK.side_px), BANK.rows)
+    found = correlations(windows_of(patches, BANK.side_px), BANK.rows)
     assert found.shape == (3, 5, 5, len(BANK))
     for _ in range(30):
         patch, down, across, index = (int(rng.integers(size)) for size in found.shape)
@@ -30,7 +30,7 @@ def test_every_correlation_is_the_correlation_coefficient(seed: int, contrast: f
 
 def test_a_patch_without_contrast_is_like_nothing() -> None:
     flat = np.full((1, BANK.side_px, BANK.side_px), 0.4, dtype=np.float32)
-    assert (likeness(windows_of(flat, BANK.side_px), BANK.rows) == -1).all()
+    assert (correlations(windows_of(flat, BANK.side_px), BANK.rows) == -1).all()
 
 
 def test_the_bank_holds_each_symbol_in_each_turn_that_looks_different() -> None:
