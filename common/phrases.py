@@ -81,12 +81,13 @@ def capitalized(text: str) -> str:
 
 
 def nearest(got: str, known: Iterable[str]) -> str | None:
-    """Return the known name with the spelling closest to ``got``, ``None`` if none is similar.
+    """Return the known name with the spelling closest to ``got``, ignoring case; ``None`` if none is similar.
 
-    >>> nearest("gipo", ["terminal", "gpio"])
+    >>> nearest("GIPO", ["terminal", "gpio"])
     'gpio'
     """
-    return next(iter(difflib.get_close_matches(got, [str(name) for name in known], n=1)), None)
+    folded = {str(name).casefold(): str(name) for name in known}
+    return next((folded[near] for near in difflib.get_close_matches(got.casefold(), folded, n=1)), None)
 
 
 def did_you_mean(got: str, known: Iterable[str], *, quoted: bool = False) -> str:

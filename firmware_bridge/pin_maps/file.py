@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from common.phrases import nearest
-from common.toml_text import parse_toml
+from common.phrases import did_you_mean
+from common.toml_text import as_toml, parse_toml
 from firmware_bridge.firmware.core.pin_map import (
     COLOUR_ORDERS,
     MOST_BUTTONS,
@@ -164,14 +163,14 @@ class _Section:
         self.faults = faults
         for key in values:
             if key not in known:
-                guess = _did_you_mean(key, known)
+                guess = did_you_mean(key, known)
                 self.fault(f"there is no {what} {self._path(key)}{guess}; known: {', '.join(known)}")
 
     def fault(self, sentence: str) -> None:
         self.faults.append(sentence)
 
     def wrong(self, key: str, expected: str) -> None:
-        got = _as_toml(self.values[key]) if key in self.values else "missing"
+        got = as_toml(self.values[key]) if key in self.values else "missing"
         self.fault(f"{self._path(key)} is {got}; expected {expected}")
 
     def section(self, name: str, known: Collection[str], what: str = "key") -> _Section | None:
@@ -207,8 +206,8 @@ class _Section:
     def choice(self, key: str, choices: tuple[str, ...], default: str | None) -> str:
         value = self.values.get(key, default)
         if value not in choices:
-            guess = _did_you_mean(value, choices) if isinstance(value, str) else ""
-            self.wrong(key, f"one of {', '.join(map(_as_toml, choices))}{guess}")
+            guess = did_you_mean(value, choices) if isinstance(value, str) else ""
+            self.wrong(key, f"one of {', '.join(map(as_toml, choices))}{guess}")
             return default or ""
         return str(value)
 
@@ -220,7 +219,7 @@ class _Section:
         return value
 
     def _path(self, key: str) -> str:
-        key = key if re.fullmatch(r"[\w-]+", key) else _as_toml(key)
+        key = key if re.fullmatch(r"[\w-]+", key) else as_toml(key)
         return f"{self.name}.{key}" if self.name else key
 
 
@@ -236,7 +235,7 @@ class _Pins:
     def take(self, section: _Section, key: str, use: str) -> int:
         if key not in section.values:
             section.wrong(
-                key, f"a pin such as {min(self.kind.pins)} or {_as_toml(self.kind.pin_name(min(self.kind.pins)))}"
+                key, f"a pin such as {min(self.kind.pins)} or {as_toml(self.kind.pin_name(min(self.kind.pins)))}"
             )
             return -1
         return self._take(section.values[key], use)
@@ -267,8 +266,8 @@ class _Pins:
         kind = self.kind
         match = _PIN.fullmatch(str(given)) if isinstance(given, int | str) and not isinstance(given, bool) else None
         if match is None:
-            example = _as_toml(kind.pin_name(min(kind.pins)))
-            self._faults.append(f"{use}: {_as_toml(given)} is not a pin; expected a number such as 2, or {example}")
+            example = as_toml(kind.pin_name(min(kind.pins)))
+            self._faults.append(f"{use}: {as_toml(given)} is not a pin; expected a number such as 2, or {example}")
             return -1
         pin = int(match[1])
         name = kind.pin_name(pin)
@@ -282,16 +281,3 @@ class _Pins:
             self.warnings.append(f"{use} is on {name}: {kind.delicate[pin]}")
         self._uses.setdefault(pin, use)
         return pin
-
-
-def _as_toml(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    # the short texts, numbers and lists of a pin map are written alike in TOML and JSON
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _did_you_mean(got: str, known: Iterable[str]) -> str:
-    folded = {name.casefold(): name for name in known}
-    near = nearest(got.casefold(), folded)
-    return "" if near is None else f" (did you mean {folded[near]}?)"
