@@ -123,7 +123,9 @@ class ConnectionThread:
         for port in found:
             conversation = BoardConversation(HostLink(), self._random_session)
             try:
-                self._open_and_converse(conversation, port, _FIRST_ATTEMPTS, _is_linked_or_closing(self._mailbox))
+                self._open_and_converse(
+                    conversation, port, _FIRST_ATTEMPTS, lambda tried: tried.is_linked or self._mailbox.is_closing
+                )
             except BridgeError as error:
                 silent.append(str(error))
             if conversation.link.welcome is not None:
@@ -299,10 +301,6 @@ class ConnectionThread:
 def line_of(name: str, baud: int) -> SerialLine:
     """Return the line behind a port: a UART's rate, at 10 bits a byte (8N1); unlimited for any other port."""
     return SerialLine(baud / _BITS_A_BYTE if _UART.fullmatch(Path(name).resolve().name) else None)
-
-
-def _is_linked_or_closing(mailbox: Mailbox) -> Callable[[BoardConversation], bool]:
-    return lambda conversation: conversation.is_linked or mailbox.is_closing
 
 
 _WAKE = b"!"

@@ -188,7 +188,7 @@ class HostLink:
             return max(now_s, self._greeting.due_s)
         if self.state is not LinkState.LINKED:
             return None
-        if self._must_answer or self._window.must_resend:
+        if self._receiver.must_acknowledge or self._receiver.must_report_gap or self._window.must_resend:
             return now_s
         due_s = min(self._heartbeat.due_s, self._heard_s + SILENT_AFTER_S)
         if self._window.has_room and self._outbox.has_any(self._may_be_sent):
@@ -336,10 +336,6 @@ class HostLink:
             packets.append(self._empty_packet(Kind.ACKNOWLEDGED))
         if packets:
             self._receiver.acknowledged()
-
-    @property
-    def _must_answer(self) -> bool:
-        return self._receiver.must_acknowledge or self._receiver.must_report_gap
 
     @property
     def _lights_due_s(self) -> float:

@@ -114,13 +114,13 @@ class LiveCamera(Camera):
                 capture.lock(is_locked)
             shot = None if capture is None else capture.read()
             if shot is not None:
-                self._publish_frame(Frame(shot.image, self._clock() - shot.age_s, sequence, self.name))
+                self._publish(Frame(shot.image, self._clock() - shot.age_s, sequence, self.name))
                 sequence += 1
                 continue
             self._locked = is_locked = False
             if capture is not None:
                 capture.release()
-                self._report_fault(
+                self._publish(
                     f"camera {self.name} went away; plug it in again; the referee tries every {self._retry_s:g} s"
                 )
             if self._stop.wait(self._retry_s):
@@ -135,14 +135,11 @@ class LiveCamera(Camera):
         except CameraError:
             return None
 
-    def _publish_frame(self, frame: Frame) -> None:
+    def _publish(self, result: Frame | str) -> None:
+        """Pass a frame, or the sentence of a fault, to ``read``."""
         with self._changed:
-            self._newest, self._fault, self._is_fault_raised = frame, None, False
-            self._changed.notify_all()
-
-    def _report_fault(self, fault: str) -> None:
-        with self._changed:
-            self._newest, self._fault, self._is_fault_raised = None, fault, False
+            self._newest, self._fault = (None, result) if isinstance(result, str) else (result, None)
+            self._is_fault_raised = False
             self._changed.notify_all()
 
 

@@ -320,7 +320,8 @@ def _choose(
     lone = len(best.used) == 1 and best.used[0].found_by is not FoundBy.PLAIN
     uncertain = bool(best.rivals) or (lone and not best.by_lines)
     if previous is not None and best.rivals:
-        pose = min(candidates, key=lambda candidate: _camera_distance_mm(candidate, previous))
+        before_mm = previous.camera_position_mm
+        pose = min(candidates, key=lambda candidate: float(np.linalg.norm(candidate.camera_position_mm - before_mm)))
     chosen = PoseFit(pose, best.used, best.unused, best.error_px)
     return location_from_fit(chosen, camera, layout, seen, uncertain=uncertain)
 
@@ -333,10 +334,6 @@ def location_from_fit(
     error_px = float(np.sqrt(np.mean(np.square(list(errors.values()))))) if errors else 0.0
     notices = _notices(fit, camera, layout)
     return TableLocation(fit.pose, fit.used, tuple(ids_seen), error_px, errors, uncertain, notices)
-
-
-def _camera_distance_mm(first: Pose, second: Pose) -> float:
-    return float(np.linalg.norm(first.camera_position_mm - second.camera_position_mm))
 
 
 def _notices(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[str, ...]:

@@ -264,13 +264,9 @@ class PartReader:
         return stages
 
     def _view(self, image: Image, time_s: float, surface: Surface) -> SurfaceView:
-        return SurfaceView(image, self._camera, self._current_pose(), surface, time_s, self.layout.markers)
-
-    def _current_pose(self) -> Pose:
-        """Return the current pose."""
         if self._pose is None:
             raise NotLocatedError("the table has not been located yet; nothing can be read")
-        return self._pose
+        return SurfaceView(image, self._camera, self._pose, surface, time_s, self.layout.markers)
 
     def reading(
         self,

@@ -16,7 +16,6 @@ from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, Pyram
 from vision.layout.surfaces import GridSurface, Surface, Tray
 from vision.layout.table import TableLayout
 from vision.readers.blocks.appearance import (
-    BlockAppearance,
     drawn_appearance,
     load_appearance,
     save_appearance,
@@ -57,25 +56,19 @@ class ReaderKind(Generic[AppearanceT]):
     reader: Callable[[Surface, AppearanceT], AnyPieceReader]
 
 
-def _plain_blocks(surface: Surface) -> BlockAppearance:
-    return drawn_appearance(BlockPieces.on(surface).symbols)
-
-
-def _plain_discs(surface: Surface) -> DiscAppearance:  # noqa: ARG001
-    return DiscAppearance({})
-
-
-def _plain_pyramids(surface: Surface) -> stack_appearance.PyramidAppearance:  # noqa: ARG001
-    return stack_appearance.plain_appearance()
-
-
 PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
     {
         BlockPieces.kind: ReaderKind(
-            _plain_blocks, learn_colours, BLOCK_POSITIONS.read, enrol, save_appearance, load_appearance, BlockReader
+            lambda surface: drawn_appearance(BlockPieces.on(surface).symbols),
+            learn_colours,
+            BLOCK_POSITIONS.read,
+            enrol,
+            save_appearance,
+            load_appearance,
+            BlockReader,
         ),
         DiscPieces.kind: ReaderKind(
-            _plain_discs,
+            lambda _: DiscAppearance({}),
             disc_enrolment.learn_colours,
             disc_enrolment.DISC_POSITIONS.read,
             disc_enrolment.enrol,
@@ -84,7 +77,7 @@ PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
             DiscReader,
         ),
         PyramidPieces.kind: ReaderKind(
-            _plain_pyramids,
+            lambda _: stack_appearance.plain_appearance(),
             stack_enrolment.learn_set_up,
             stack_enrolment.STACK_POSITIONS.read,
             stack_enrolment.enrol,

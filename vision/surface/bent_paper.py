@@ -95,11 +95,6 @@ def _terms(points_mm: FloatArray, camera_mm: FloatArray, reach_mm: float) -> Flo
     return np.concatenate([lifted[:, :, None] * heights[:, None, :], in_plane], axis=2)
 
 
-def _spreads_mm() -> FloatArray:
-    heights = [_SETTINGS.height_mm[across + up - 1] for across, up in _DEGREES]
-    return np.array([*heights, *[_SETTINGS.shifted_mm] * 6])
-
-
 class _GridImage:
     """The strength of thin lines, across and along a flattened sheet, and the points of its grid."""
 
@@ -230,7 +225,8 @@ def _fit_weights(seen: _GridImage, weights: FloatArray) -> FloatArray:
     """Fit the weights so that the grid's points lie on the lines beside them, round by round."""
     axis = np.where(seen.is_upright, 0, 1)
     slopes = seen.terms[np.arange(len(axis)), axis]
-    keep = np.diag(1 / _spreads_mm() ** 2)
+    spreads_mm = [*(_SETTINGS.height_mm[across + up - 1] for across, up in _DEGREES), *[_SETTINGS.shifted_mm] * 6]
+    keep = np.diag(1 / np.square(spreads_mm))
     for reach_cells in _SETTINGS.searched_cells:
         moved = slopes @ weights
         beside, sureness = seen.lines_beside(seen.points_mm + seen.terms @ weights, reach_cells)

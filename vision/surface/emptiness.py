@@ -143,8 +143,9 @@ def _measure_centres(view: RectifiedView, surface: GridSurface) -> FloatArray:
     board = _without_margin(view, surface)
     colours = np.ascontiguousarray(view.colours[board])
     grey = np.asarray(cv2.cvtColor(colours, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
-    shade = np.asarray(cv2.LUT(grey, _log_light(_SETTINGS.dark_floor)), dtype=np.float32)
-    shade = np.asarray(cv2.GaussianBlur(shade, (0, 0), _SETTINGS.smoothing_mm), dtype=np.float32)
+    # the floor suppresses noise in the dark
+    log_light = np.log(linear_light_table() + np.float32(_SETTINGS.dark_floor))
+    shade = np.asarray(cv2.GaussianBlur(cv2.LUT(grey, log_light), (0, 0), _SETTINGS.smoothing_mm), dtype=np.float32)
     slope = np.asarray(cv2.magnitude(cv2.Sobel(shade, cv2.CV_32F, 1, 0), cv2.Sobel(shade, cv2.CV_32F, 0, 1)))
     middles = _centre_indices(surface, grey.shape, _SETTINGS.middle_side_mm)
     is_open = ~(view.hidden_by_pieces[board] | view.outside[board])[middles]
@@ -164,11 +165,6 @@ def _measure_centres(view: RectifiedView, surface: GridSurface) -> FloatArray:
         looks = np.where(seen, looks, usual)
         looks[0] -= usual[0]
     return np.vstack([looks, 1.0 - counts / is_open[0].size])
-
-
-def _log_light(floor: float) -> npt.NDArray[np.float32]:
-    """Return the log of linear light for each of 256 grey levels; a floor suppresses noise in the dark."""
-    return np.asarray(np.log(linear_light_table() + np.float32(floor)), dtype=np.float32)
 
 
 def _without_margin(view: RectifiedView, surface: GridSurface) -> tuple[slice, slice]:

@@ -90,14 +90,11 @@ class SurfaceSampler:
 
     def seen_at(self, points_mm: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the columns and rows of the view, (n,) each, hidden by points above the surface, (n, 3)."""
-        surface = self._seen_on_surface(points_mm)
+        # where the rays from the camera through the points meet the surface
+        below_mm = np.maximum(self._camera_mm[2] - points_mm[:, 2], 1.0)
+        lengths = (self._camera_mm[2] - self.window.height_mm) / below_mm
+        surface = self._camera_mm + (points_mm - self._camera_mm) * lengths[:, None]
         return self.window.to_pixels(surface[:, 0], surface[:, 1])
-
-    def _seen_on_surface(self, points_mm: FloatArray) -> FloatArray:
-        """Return intersections of the rays from the camera through points (n, 3) with the surface, shape (n, 3)."""
-        above = self._camera_mm[2] - points_mm[:, 2]
-        way = (self._camera_mm[2] - self.window.height_mm) / np.maximum(above, 1.0)
-        return np.asarray(self._camera_mm + (points_mm - self._camera_mm) * way[:, None], dtype=np.float64)
 
 
 def rectified_view(

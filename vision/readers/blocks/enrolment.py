@@ -81,8 +81,9 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
     drawn = drawn_appearance(symbols)
     ratios: dict[str, list[FloatArray]] = {}
     masks: dict[str, list[Mask]] = {}
+    window = top_window(surface, ENROL_PX_PER_MM)
     for picture in pictures:
-        light, window = _top_plane(picture, surface)
+        light = linear_light(sample(picture.image, plane_map(picture.camera, picture.pose, window)))
         for place, (colour, symbol) in picture.position.items():
             fit, like = _fit_known(light, window, surface, drawn.masks[symbol], place, symbol)
             if fit is None or fit.correlation < SMALLEST_FIT:
@@ -200,11 +201,6 @@ def _check_apart(colours: Mapping[str, FloatArray]) -> None:
                     f"{first} and {second} look nearly the same to the camera (they differ by {apart:.2f} log units; "
                     f"{SAME_COLOUR_SPREAD} are needed): use blocks of other colours or better light"
                 )
-
-
-def _top_plane(picture: EnrolmentPicture, surface: Surface) -> tuple[FloatImage, PlaneWindow]:
-    window = top_window(surface, ENROL_PX_PER_MM)
-    return linear_light(sample(picture.image, plane_map(picture.camera, picture.pose, window))), window
 
 
 def _around(light: FloatImage, window: PlaneWindow, surface: Surface, place: str) -> tuple[FloatImage, PlaneWindow]:

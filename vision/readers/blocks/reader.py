@@ -217,7 +217,8 @@ class BlockReader:
         order = self._places_near_to_far(pose)
         looked_at = [place for place in order if place in places]
         fits = self._fits(image, camera, pose, looked_at)
-        solids = {place: self._solid(fit) for place, fit in fits.items()}
+        base_mm, side_mm = self._surface.height_mm, self._pieces.side_mm
+        solids = {place: CubeSolid(fit.x_mm, fit.y_mm, base_mm, side_mm, fit.turned_deg) for place, fit in fits.items()}
         corners = corners_px(list(solids.values()), camera, pose)
         outlines = {place: hull_px(corner) for place, corner in zip(solids, corners, strict=True)}
         side_faces = dict(zip(solids, side_views(image, corners), strict=True))
@@ -271,9 +272,6 @@ class BlockReader:
             bounds = self._surface.bounds_mm.grown(MARGIN_MM)
             self._grid = (camera, pose, PlaneGrid.of(camera, pose, bounds, top_mm(self._surface)))
         return self._grid[2]
-
-    def _solid(self, fit: FaceFit) -> CubeSolid:
-        return CubeSolid(fit.x_mm, fit.y_mm, self._surface.height_mm, self._pieces.side_mm, fit.turned_deg)
 
     def _places_near_to_far(self, pose: Pose) -> list[str]:
         x, y, _ = pose.camera_position_mm

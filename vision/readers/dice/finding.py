@@ -277,7 +277,8 @@ def _classify(
         higher = [
             _move_to_upper_side(one, slant_at)
             for one, chance in zip(candidates, chances, strict=True)
-            if 1 - chance[CLASSES.index(NOTHING)] < settings.no_doubt and _slant_of(one, slant_at) > _MIN_SLANT
+            if 1 - chance[CLASSES.index(NOTHING)] < settings.no_doubt
+            and math.hypot(*slant_at(one.x_px, one.y_px)) > _MIN_SLANT
         ]
         more_placed, more_chances = _classify_twice(image, higher, networks, settings, slant_at)
         placed, chances = [*placed, *more_placed], np.concatenate([chances, more_chances])
@@ -318,11 +319,6 @@ def _classify_twice(
             placed[index] = one
         chances = _class_probabilities(given, networks, settings)
     return placed, chances
-
-
-def _slant_of(one: Candidate, slant_at: SlantAt) -> float:
-    """Return the tangent of the viewing angle at a candidate."""
-    return math.hypot(*slant_at(one.x_px, one.y_px))
 
 
 def _move_to_upper_side(one: Candidate, slant_at: SlantAt) -> Candidate:

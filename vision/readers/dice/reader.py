@@ -76,13 +76,14 @@ class DiceReader:
         scale = self._settings.px_per_mm
         sides = self._pieces.smallest_mm * scale, self._pieces.largest_mm * scale
         camera_mm = view.pose.camera_position_mm
+        tray = self._surface.bounds_mm.grown(self._settings.beside_mm)
         found = find_dice(
             flat,
             self._networks,
             sides,
             TRAY,
             slant_at=lambda x, y: self._slant(x, y, camera_mm),
-            is_possible=lambda one: self._is_in_tray(*self._position_mm(one, camera_mm)),
+            is_possible=lambda one: tray.contains(*self._position_mm(one, camera_mm)),
         )
         dice = [
             (self._reading(die, faces, self._position_mm(die, camera_mm), view, previous), die.colour_lab())
@@ -139,9 +140,6 @@ class DiceReader:
             float(camera_mm[0]) + (x - float(camera_mm[0])) * nearer,
             float(camera_mm[1]) + (y - float(camera_mm[1])) * nearer,
         )
-
-    def _is_in_tray(self, x_mm: float, y_mm: float) -> bool:
-        return self._surface.bounds_mm.grown(self._settings.beside_mm).contains(x_mm, y_mm)
 
     def _reading(
         self,
