@@ -134,11 +134,11 @@ def _parts(segments: npt.NDArray[np.float64], shift_mm: float, window: PlaneWind
 class LineEvidence:
     """The evidence of each line part, (parts,).
 
-    ``gone``: log-odds that an object hides it (below 0: it is visible; 0: undecided). ``judged``: no piece hides it.
+    ``missing_log_odds``: that an object hides it (below 0: it is visible; 0: undecided). ``judged``: no piece hides it.
     ``decidable``: a line would be visible above the noise there. ``clearness``: contrast relative to the expected one.
     """
 
-    gone: npt.NDArray[np.float64]
+    missing_log_odds: npt.NDArray[np.float64]
     judged: npt.NDArray[np.bool_]
     decidable: npt.NDArray[np.bool_]
     clearness: npt.NDArray[np.float64]
@@ -146,12 +146,12 @@ class LineEvidence:
     @property
     def seen(self) -> npt.NDArray[np.bool_]:
         """Whether each part is visible, (parts,)."""
-        return np.asarray(self.gone < _SETTINGS.seen)
+        return np.asarray(self.missing_log_odds < _SETTINGS.seen)
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
         """Whether each part is missing, (parts,)."""
-        return np.asarray(self.gone > _SETTINGS.missing)
+        return np.asarray(self.missing_log_odds > _SETTINGS.missing)
 
 
 class GridLines:
@@ -186,12 +186,12 @@ class GridLines:
         at = (parts.points * scale).astype(np.intp)
         too_bright = bleached[at[..., 0], at[..., 1]].mean(axis=1) > _SETTINGS.most_bleached
         judged = bare & ~too_bright
-        gone, clearness = np.zeros(len(dark)), np.zeros(len(dark))
+        log_odds, clearness = np.zeros(len(dark)), np.zeros(len(dark))
         decidable = np.zeros(len(dark), dtype=np.bool_)
         if judged.sum() < _SETTINGS.fewest_parts:
             judged = bare
         if judged.sum() < _SETTINGS.fewest_parts:
-            return LineEvidence(gone, bare, decidable, clearness)
+            return LineEvidence(log_odds, bare, decidable, clearness)
         # lines are dark on most boards and bright on some: use the polarity with more contrast
         is_dark = float(median(dark[judged])) >= float(median(bright[judged]))
         stands_out, place = (dark, at_dark) if is_dark else (bright, at_bright)
@@ -205,22 +205,22 @@ class GridLines:
             own = bare & (parts.upright == upright)
             null = blank[blank_judged & (self._blanks.upright == upright)]
             if own.sum() >= _SETTINGS.fewest_parts and len(null) >= _SETTINGS.fewest_parts:
-                gone[own], usual = _missing_log_odds(stands_out[own], beside[own] * fainter[own], null)
-                decidable[own] = gone[own] != 0
-                found = _agree_with_others(place[own], self._where[own], gone[own] < 0)
+                log_odds[own], usual = _missing_log_odds(stands_out[own], beside[own] * fainter[own], null)
+                decidable[own] = log_odds[own] != 0
+                found = _agree_with_others(place[own], self._where[own], log_odds[own] < 0)
                 found &= (
                     stands_out[own] <= _SETTINGS.too_strong * usual * beside[own] + 2 * _SETTINGS.least_noise_levels
                 )
-                gone[own] = np.where(found, gone[own], np.maximum(gone[own], 0.0))
+                log_odds[own] = np.where(found, log_odds[own], np.maximum(log_odds[own], 0.0))
                 # at the edge of a hard shadow a line can't be recognised
-                gone[own] = np.where(step[own] > usual * beside[own], np.minimum(gone[own], 0.0), gone[own])
+                log_odds[own] = np.where(step[own] > usual * beside[own], np.minimum(log_odds[own], 0.0), log_odds[own])
                 clearness[own] = stands_out[own] / np.maximum(usual * beside[own], 1e-3)
-        seen = gone < 0
+        seen = log_odds < 0
         white = too_bright & bare
         if not white.any() or seen[white].mean() < _SETTINGS.white_lines_seen:
             # where everything is white a line may be white too, so that nothing counts as missing there
-            gone = np.where(too_bright, np.minimum(gone, 0.0), gone)
-        return LineEvidence(gone, bare, decidable, clearness)
+            log_odds = np.where(too_bright, np.minimum(log_odds, 0.0), log_odds)
+        return LineEvidence(log_odds, bare, decidable, clearness)
 
 
 def _contrasts(

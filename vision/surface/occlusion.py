@@ -258,13 +258,13 @@ class OcclusionDetector:
             return False
         off_hue = evidence.colours.off_hue[judged]
         relit = float(evidence.relit[judged].mean()) > 0.5
-        seen, gone = self._count_parts(evidence.lines, pixels)
+        seen, missing = self._count_parts(evidence.lines, pixels)
         if float(evidence.bleached[judged].mean()) > 0.5:
             return True
-        if seen > 2 * gone and seen >= self._settings.lit_parts:
+        if seen > 2 * missing and seen >= self._settings.lit_parts:
             return False
         # a rim that is not visible confirms missing lines, but may be due to the table
-        gone += evidence.rim.count_missing_at(pixels) if gone else 0
+        missing += evidence.rim.count_missing_at(pixels) if missing else 0
         mm2 = COARSER**2
         weak_cells = (
             float((evidence.strange[judged] & (off_hue > 0.5 * evidence.colours.hue_limit)).sum())
@@ -274,10 +274,10 @@ class OcclusionDetector:
         area_cells = float(judged.sum()) * mm2 / self._cell_mm2
         if relit:
             # coloured light changes hues too: only missing lines count there
-            return gone > self._settings.lit_parts and gone > 2 * seen
+            return missing > self._settings.lit_parts and missing > 2 * seen
         if float((off_hue > self._settings.strong_hue).mean()) > 0.4:
             return True
-        if gone >= 2 and gone > seen and weak_cells > 0.4:
+        if missing >= 2 and missing > seen and weak_cells > 0.4:
             return True
         if (
             seen < self._settings.fewest_gone
@@ -286,7 +286,7 @@ class OcclusionDetector:
         ):
             return True
         # many lines missing at once: an object of the board's own hue
-        return (gone >= self._settings.many_gone and gone > 2 * seen) or (area_cells > 3 and weak_cells > 2)
+        return (missing >= self._settings.many_gone and missing > 2 * seen) or (area_cells > 3 and weak_cells > 2)
 
     def _kind(self, evidence: _ViewEvidence, pixels: BoolImage, area_mm2: float) -> HindranceKind:
         entered = evidence.rim.is_entered_by(pixels)

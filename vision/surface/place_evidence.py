@@ -40,7 +40,7 @@ class PlaceEvidence:
     """
 
     lines_seen: int
-    lines_gone: int
+    lines_missing: int
     lines: int
     clearness: float
     strange_share: float
@@ -90,7 +90,7 @@ class PlaceExaminer:
         settings = self._settings
         around = self._plan.around * lines.judged
         count = around.sum(axis=1)
-        seen, gone = around @ lines.seen, around @ lines.missing
+        seen, missing = around @ lines.seen, around @ lines.missing
         clearness = np.where(count > 0, around @ lines.clearness / np.maximum(count, 1.0), 1.0)
         near = (
             cv2.dilate(glare.astype(np.uint8), disc_mm(2 * settings.near_glare_mm))
@@ -111,7 +111,7 @@ class PlaceExaminer:
         return {
             place: PlaceEvidence(
                 int(seen[index]),
-                int(gone[index]),
+                int(missing[index]),
                 int(count[index]),
                 float(clearness[index]),
                 float(strange_share[index]),

@@ -65,18 +65,18 @@ class RimSettings:
 class RimEvidence:
     """The evidence of each part of the rim, (parts,).
 
-    ``gone``: the step from board to table is not visible. ``beyond``: the table beside it does not look like itself.
-    ``apart``: the inside differs from the table. ``entered``: something narrow continues from the table over the rim,
-    such as an arm or a finger. ``continuing``: the inside looks like what is beside it and unlike the table. ``inside``
-    are pixels just inside the rim, as (row, column) at the coarse scale, (parts, points, 2). A condition holds for a
-    region's rim if it holds for ``crossed_parts`` of its parts.
+    ``missing``: the step from board to table is not visible. ``table_differs``: the table beside it is unlike the rest.
+    ``inside_differs``: the inside differs from the table. ``entered``: something narrow continues from the table over
+    the rim, such as an arm or a finger. ``continues``: the inside looks like what is beside it and unlike the table.
+    ``inside`` are pixels just inside the rim, as (row, column) at the coarse scale, (parts, points, 2). A condition
+    holds for a region's rim if it holds for ``crossed_parts`` of its parts.
     """
 
-    gone: npt.NDArray[np.bool_]
-    beyond: npt.NDArray[np.bool_]
-    apart: npt.NDArray[np.bool_]
+    missing: npt.NDArray[np.bool_]
+    table_differs: npt.NDArray[np.bool_]
+    inside_differs: npt.NDArray[np.bool_]
     entered: npt.NDArray[np.bool_]
-    continuing: npt.NDArray[np.bool_]
+    continues: npt.NDArray[np.bool_]
     inside: npt.NDArray[np.intp]
     crossed_parts: int
 
@@ -88,7 +88,7 @@ class RimEvidence:
         """Return the number of missing parts of the rim where a region of coarse pixels touches it, in units of line
         parts.
         """
-        return int((self._parts_touched_by(pixels) & self.gone).sum()) // 2
+        return int((self._parts_touched_by(pixels) & self.missing).sum()) // 2
 
     def is_entered_by(self, pixels: BoolImage) -> bool:
         """Return whether something narrow enters over the rim where a region touches it."""
@@ -96,16 +96,16 @@ class RimEvidence:
 
     def continues_at(self, pixels: BoolImage) -> bool:
         """Return whether a region looks the same on both sides of the rim."""
-        return int((self._parts_touched_by(pixels) & self.continuing).sum()) >= self.crossed_parts
+        return int((self._parts_touched_by(pixels) & self.continues).sum()) >= self.crossed_parts
 
     def is_crossed_by(self, pixels: BoolImage) -> bool | None:
         """Return whether a region reaches over the rim; ``None`` if undecided; ``False`` if it is not near the rim."""
         touched = self._parts_touched_by(pixels)
         if not touched.any():
             return False
-        if max(int((touched & self.beyond).sum()), int((touched & self.continuing).sum())) >= self.crossed_parts:
+        if max(int((touched & self.table_differs).sum()), int((touched & self.continues).sum())) >= self.crossed_parts:
             return True
-        return False if float(self.apart[touched].mean()) > 0.5 else None
+        return False if float(self.inside_differs[touched].mean()) > 0.5 else None
 
 
 class SurfaceRim:
@@ -141,31 +141,29 @@ class SurfaceRim:
         outer, outer_open = _means(colours.logs, small, self._outside)
         decidable = inner_open & outer_open
         step = np.linalg.norm(inner - outer, axis=1)
-        gone = np.zeros(len(step), dtype=np.bool_)
-        beyond = np.zeros(len(step), dtype=np.bool_)
-        apart = np.zeros(len(step), dtype=np.bool_)
-        entered = np.zeros(len(step), dtype=np.bool_)
-        continuing = np.zeros(len(step), dtype=np.bool_)
+        missing, table_differs, inside_differs, entered, continues = np.zeros((5, len(step)), dtype=np.bool_)
         for side in range(4):
             own = decidable & (self._sides == side)
             if own.sum() < 6:
                 continue
             table = median(outer[own])
             off = outer - table
-            apart |= own & (self._difference_from_table(inner - table) > self._settings.unlike_table)
+            inside_differs |= own & (self._difference_from_table(inner - table) > self._settings.unlike_table)
             changed = self._difference_from_table(off)
             from_table = np.linalg.norm(inner - table, axis=1)
-            continuing |= (
+            continues |= (
                 own & (from_table > self._settings.unlike_table) & (step < self._settings.step_gone * from_table)
             )
             new = own & (changed > self._settings.unlike_table)
-            beyond |= new
+            table_differs |= new
             size = np.linalg.norm(off, axis=1)
             entered |= self._narrow_runs(new, np.where(decidable, size, 0.0)) & (step < self._settings.continues * size)
             usual = float(median(step[own]))
             if usual > self._settings.least_step:
-                gone |= beyond & own & (step < self._settings.step_gone * usual)
-        return RimEvidence(gone, beyond, apart, entered, continuing, self._inside, self._settings.crossed_parts)
+                missing |= table_differs & own & (step < self._settings.step_gone * usual)
+        return RimEvidence(
+            missing, table_differs, inside_differs, entered, continues, self._inside, self._settings.crossed_parts
+        )
 
     def _difference_from_table(self, off: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return the difference from the table of colours with offsets (parts, 3), as (parts,); a shadow alone does not

@@ -1,8 +1,8 @@
 """Where a sheet's printed grid is hidden: pale and grey objects are found by the lines that they cover.
 
-Each corner of the grid has four arms, halves of the line segments that meet there. An arm is gone where the paper is
+Each corner of the grid has four arms, halves of the line segments that meet there. An arm is missing where the paper is
 evenly bright across it. Handwriting covers a line here and there, but leaves no even surface, so a corner whose four
-arms are all gone is covered by an object. The expected contrast of a line is the median of the sheet, separately for
+arms are all missing is covered by an object. The expected contrast of a line is the median of the sheet, separately for
 both directions (a shaken camera blurs one of them); the noise is taken from the centres of the cells.
 """
 
@@ -38,7 +38,7 @@ class SheetLineSettings:
     clear_of_noise: float = 6.0
     """Minimum contrast of the lines, in multiples of the noise. Higher: blurred sheets are not judged."""
     gone: float = 0.3
-    """Share of the expected contrast below which an arm is gone. Higher: faint lines count as covered."""
+    """Share of the expected contrast below which an arm is missing. Higher: faint lines count as covered."""
     even: float = 0.5
     """Maximum spread of the light across a covered arm, as a share of the expected contrast. Higher: ink counts too."""
     most_light: float = 0.88
@@ -55,7 +55,7 @@ class LineEvidence:
     lines are too faint or blurred to judge.
     """
 
-    gone: npt.NDArray[np.bool_]
+    missing: npt.NDArray[np.bool_]
     even: npt.NDArray[np.bool_]
 
 
@@ -94,17 +94,17 @@ class SheetLines:
         logs = np.log(mean + np.float32(settings.floor))
         contrast, spread = _across(logs, self._arms)
         blank, _ = _across(logs, self._blanks)
-        gone, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
+        missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
         for way in (slice(0, 2), slice(2, 4)):
             expected, none = float(np.median(contrast[:, way])), float(np.median(blank[:, way]))
             noise = 1.4826 * float(np.median(np.abs(blank[:, way] - none)))
             if expected - none < settings.clear_of_noise * noise:
-                return LineEvidence(np.zeros_like(gone), np.zeros_like(even))
+                return LineEvidence(np.zeros_like(missing), np.zeros_like(even))
             even[:, way] = spread[:, way] < settings.even * (expected - none)
-            gone[:, way] = even[:, way] & (contrast[:, way] < none + settings.gone * (expected - none))
-        return LineEvidence(gone, even)
+            missing[:, way] = even[:, way] & (contrast[:, way] < none + settings.gone * (expected - none))
+        return LineEvidence(missing, even)
 
-    def covered(self, lines: LineEvidence, light: FloatImage, without: BoolImage) -> BoolImage:
+    def mark_covered(self, lines: LineEvidence, light: FloatImage, without: BoolImage) -> BoolImage:
         """Mark the pixels around covered corners, (rows, columns).
 
         ``light`` is the view that was examined. Corners in ``without`` are not judged: those under ink or outside the
@@ -113,7 +113,7 @@ class SheetLines:
         pixels = np.zeros(self._shape, dtype=np.bool_)
         bright = light[self._rows, self._columns].min(axis=1) > self._settings.most_light
         judged = ~(bright | without[self._rows, self._columns])
-        for corner in np.flatnonzero(lines.gone.all(axis=1) & judged):
+        for corner in np.flatnonzero(lines.missing.all(axis=1) & judged):
             row, column = self._rows[corner], self._columns[corner]
             pixels[
                 max(0, row - self._reach_px) : row + self._reach_px + 1,

@@ -141,7 +141,7 @@ class SheetOcclusionDetector:
             whole = self._wide_regions(odd & ~(filled & (saturation > self._settings.lit_saturation)))
             lying = [pixels for pixels in whole if any((pixels & one).any() for one in lying)]
         lines = self._lines.examine(view.light)
-        objects = self._lines.covered(lines, view.light, filled | view.outside)
+        objects = self._lines.mark_covered(lines, view.light, filled | view.outside)
         objects |= self._objects_like_ink(odd, filled, hue, lines.even)
         for pixels in lying:
             objects |= pixels

@@ -88,7 +88,7 @@ def test_every_line_of_a_bare_board_is_seen() -> None:
     assert found.judged.all()
     assert found.decidable.all()
     assert found.clearness == pytest.approx(1.0, abs=0.25)
-    assert lines().parts.upright.sum() == len(found.gone) / 2
+    assert lines().parts.upright.sum() == len(found.missing_log_odds) / 2
 
 
 @pytest.mark.parametrize("rect", [CARD, (-140.0, -25.0, -140.0, 140.0), (30.0, 140.0, 30.0, 140.0)])
@@ -112,8 +112,8 @@ def test_a_turned_view_gives_the_turned_answer() -> None:
     upright, turned = detect(grey), detect(np.ascontiguousarray(np.rot90(grey)))
     assert turned.missing.sum() == upright.missing.sum()
     assert turned.seen.sum() == upright.seen.sum()
-    assert turned.gone[lines().parts.upright].sum() == pytest.approx(
-        upright.gone[~lines().parts.upright].sum(), rel=0.02
+    assert turned.missing_log_odds[lines().parts.upright].sum() == pytest.approx(
+        upright.missing_log_odds[~lines().parts.upright].sum(), rel=0.02
     )
 
 
@@ -140,7 +140,7 @@ def test_nothing_is_said_of_lines_behind_pieces() -> None:
     inside = parts_in(CARD)
     assert not found.judged[inside].any()
     assert not found.missing.any()
-    assert (found.gone[inside] == 0).all()
+    assert (found.missing_log_odds[inside] == 0).all()
     assert found.judged[~parts_in(CARD, -12.0)].all()
     assert found.seen[~parts_in(CARD, -12.0)].all()
 
@@ -148,7 +148,7 @@ def test_nothing_is_said_of_lines_behind_pieces() -> None:
 def test_where_hardly_anything_is_in_sight_nothing_is_said() -> None:
     nearly_all = ~mask((-30.0, 30.0, -30.0, 30.0))
     found = detect(over((-10.0, 30.0, -30.0, 30.0)), nearly_all)
-    assert (found.gone == 0).all()
+    assert (found.missing_log_odds == 0).all()
     assert not found.decidable.any()
 
 
@@ -321,4 +321,4 @@ def test_the_evidence_is_that_reckoned_part_by_part(seed: int, inverted: bool) -
     gone, decidable, clearness = by_parts(grey, known, brighter, bleached)
     assert found.decidable.tolist() == decidable
     assert found.clearness == pytest.approx(np.array(clearness), abs=1e-3)
-    assert found.gone == pytest.approx(np.array(gone), abs=0.01)
+    assert found.missing_log_odds == pytest.approx(np.array(gone), abs=0.01)

@@ -69,7 +69,7 @@ def test_the_evidence_of_each_place_is_that_reckoned_there(sampler: SurfaceSampl
         own = [part for part in np.flatnonzero(plan().around[number]) if lines.judged[part]]
         assert one.lines == len(own)
         assert one.lines_seen == sum(gone[part] < -1 for part in own)
-        assert one.lines_gone == sum(gone[part] > 1 for part in own)
+        assert one.lines_missing == sum(gone[part] > 1 for part in own)
         assert one.clearness == pytest.approx(np.mean([lines.clearness[part] for part in own]) if own else 1.0)
         assert one.strange_share == pytest.approx(around(strange, place).mean(), abs=1e-4)
         assert one.brighter == pytest.approx(around(brighter, place).mean(), abs=1e-4)

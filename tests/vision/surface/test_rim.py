@@ -66,9 +66,9 @@ ARM = ((-20.0, 15.0), (-180.0, -60.0))
 
 def test_a_bare_rim_shows_its_step_everywhere() -> None:
     found = detect(logs_of())
-    assert found.apart.all()
-    assert not (found.gone | found.beyond | found.entered | found.continuing).any()
-    assert len(found.gone) == 4 * 28
+    assert found.inside_differs.all()
+    assert not (found.missing | found.table_differs | found.entered | found.continues).any()
+    assert len(found.missing) == 4 * 28
     everything = np.ones((ROWS, COLUMNS), dtype=np.bool_)
     assert found.count_missing_at(everything) == 0
     assert found.is_crossed_by(everything) is False
@@ -85,8 +85,8 @@ def test_an_arm_enters_where_it_crosses_the_rim(side: int) -> None:
     assert found.is_crossed_by(pixels) is True
     assert 1 <= found.count_missing_at(pixels) <= 2
     assert 3 <= found.entered.sum() <= 5
-    assert 3 <= found.beyond.sum() <= 5
-    assert 2 <= found.gone.sum() <= 5
+    assert 3 <= found.table_differs.sum() <= 5
+    assert 2 <= found.missing.sum() <= 5
     elsewhere = np.asarray(turned(mask((60.0, 130.0), (-150.0, -60.0)), side))
     assert not found.is_entered_by(elsewhere)
     assert found.is_crossed_by(elsewhere) is False
@@ -98,7 +98,7 @@ def test_an_arm_enters_where_it_crosses_the_rim(side: int) -> None:
 @pytest.mark.parametrize(("wide_mm", "parts"), [(100.0, 10), (110.0, 11), (120.0, 0)])
 def test_what_is_wider_than_an_arm_does_not_enter(wide_mm: float, parts: int) -> None:
     found = detect(logs_of(((-110.0, wide_mm - 110.0), (-180.0, -60.0), SKIN)))
-    assert found.beyond.sum() == wide_mm / 10
+    assert found.table_differs.sum() == wide_mm / 10
     assert found.entered.sum() == parts
 
 
@@ -116,7 +116,7 @@ def test_what_looks_like_the_table_may_continue_there() -> None:
     card = ((-40.0, 40.0), (-140.0, -80.0))
     found = detect(logs_of((*card, TABLE)))
     assert found.is_crossed_by(mask(*card)) is None
-    assert not found.gone.any()
+    assert not found.missing.any()
 
 
 @pytest.mark.parametrize("side", range(4))
@@ -124,7 +124,7 @@ def test_what_lies_along_a_side_is_no_arm(side: int) -> None:
     book = ((-130.0, 0.0), (-180.0, -100.0))
     found = detect(np.asarray(turned(logs_of((*book, SKIN)), side), dtype=np.float32))
     assert not found.entered.any()
-    assert found.beyond.sum() + found.continuing.sum() > 10
+    assert found.table_differs.sum() + found.continues.sum() > 10
 
 
 def test_an_arm_up_to_a_corner_is_one_too() -> None:
@@ -140,14 +140,14 @@ def test_light_that_fades_in_and_out_enters_nowhere() -> None:
     glow = 0.8 * np.exp(-0.5 * (x / 40) ** 2).astype(np.float32)
     logs[mm((-180, 180), (-180, -60))] += (glow[:, None] * np.array([-1.0, 1.0, 0.4]))[None].astype(np.float32)
     found = detect(logs)
-    assert found.beyond.any()
+    assert found.table_differs.any()
     assert not found.entered.any()
 
 
 @pytest.mark.parametrize(("brightness", "is_new"), [(-0.5, False), (-1.2, True), (0.1, False), (0.6, True)])
 def test_a_shadow_on_the_table_is_nothing_new_and_a_dark_sleeve_is(brightness: float, is_new: bool) -> None:
     shaded = (TABLE[0], TABLE[1], TABLE[2] + brightness)
-    assert detect(logs_of((ARM[0], (-180.0, -142.0), shaded))).beyond.any() == is_new
+    assert detect(logs_of((ARM[0], (-180.0, -142.0), shaded))).table_differs.any() == is_new
 
 
 def test_nothing_is_said_where_pieces_hide_the_rim_or_it_is_out_of_the_picture() -> None:
@@ -156,8 +156,8 @@ def test_nothing_is_said_where_pieces_hide_the_rim_or_it_is_out_of_the_picture()
     hidden[-80:] = True
     found = detect(logs, hidden)
     assert not found.entered.any()
-    assert not found.beyond.any()
-    assert 68 < found.apart.sum() < 80
+    assert not found.table_differs.any()
+    assert 68 < found.inside_differs.sum() < 80
     beside = np.zeros(WINDOW.shape, dtype=np.bool_)
     beside[:, :100] = True
     assert detect(logs, beside).is_entered_by(mask(*ARM))
@@ -168,9 +168,9 @@ def test_on_a_table_like_the_board_no_step_is_missed() -> None:
     logs[:] = WOOD
     logs[mm(*ARM)] = SKIN
     found = detect(logs)
-    assert not found.gone.any()
+    assert not found.missing.any()
     assert found.is_entered_by(mask(*ARM))
-    assert not found.apart[~found.beyond].any()
+    assert not found.inside_differs[~found.table_differs].any()
 
 
 def test_two_arms_are_two() -> None:
@@ -220,7 +220,9 @@ def by_parts(logs: FloatImage, hidden: BoolImage) -> dict[str, list[bool]]:
         seen = [[at for at in points if not hidden[at]] for points in both]
         is_open = all(2 * len(some) > len(points) for some, points in zip(seen, both, strict=True))
         colours.append([np.mean([logs[at] for at in some], axis=0) for some in seen] if is_open else None)
-    found = {name: [False] * len(parts) for name in ("gone", "beyond", "apart", "entered", "continuing")}
+    found = {
+        name: [False] * len(parts) for name in ("missing", "table_differs", "inside_differs", "entered", "continues")
+    }
     tables, steps = {}, {}
     for side in range(4):
         own = [one for one, part in zip(colours, parts, strict=True) if part[0] == side and one is not None]
@@ -231,13 +233,15 @@ def by_parts(logs: FloatImage, hidden: BoolImage) -> dict[str, list[bool]]:
         if one is not None and side in tables:
             (inner, outer), table = one, tables[side]
             step, from_table = float(np.linalg.norm(inner - outer)), float(np.linalg.norm(inner - table))
-            found["apart"][number] = unlike(inner - table) > 0.25
-            found["continuing"][number] = from_table > 0.25 and step < 0.35 * from_table
-            found["beyond"][number] = unlike(outer - table) > 0.25
-            found["gone"][number] = found["beyond"][number] and steps[side] > 0.3 and step < 0.35 * steps[side]
+            found["inside_differs"][number] = unlike(inner - table) > 0.25
+            found["continues"][number] = from_table > 0.25 and step < 0.35 * from_table
+            found["table_differs"][number] = unlike(outer - table) > 0.25
+            found["missing"][number] = (
+                found["table_differs"][number] and steps[side] > 0.3 and step < 0.35 * steps[side]
+            )
     for side, table in tables.items():
         size = [0.0 if one is None else float(np.linalg.norm(one[1] - table)) for one in colours]
-        new = [beyond and part[0] == side for beyond, part in zip(found["beyond"], parts, strict=True)]
+        new = [beyond and part[0] == side for beyond, part in zip(found["table_differs"], parts, strict=True)]
         for start in range(len(parts)):
             if not new[start] or (start and new[start - 1]):
                 continue
@@ -276,13 +280,13 @@ def test_the_evidence_is_that_reckoned_part_by_part(seed: int) -> None:
     for region in regions:
         touched = [sum(region[at] for at in inside) * 2 >= len(inside) for _, inside, _ in parts_of_rim()]
         count = {name: sum(a and b for a, b in zip(values, touched, strict=True)) for name, values in expected.items()}
-        assert found.count_missing_at(region) == count["gone"] // 2
+        assert found.count_missing_at(region) == count["missing"] // 2
         assert found.is_entered_by(region) == (count["entered"] >= 2)
-        assert found.continues_at(region) == (count["continuing"] >= 2)
+        assert found.continues_at(region) == (count["continues"] >= 2)
         if not any(touched):
             crossed: bool | None = False
-        elif max(count["beyond"], count["continuing"]) >= 2:
+        elif max(count["table_differs"], count["continues"]) >= 2:
             crossed = True
         else:
-            crossed = False if 2 * count["apart"] > sum(touched) else None
+            crossed = False if 2 * count["inside_differs"] > sum(touched) else None
         assert found.is_crossed_by(region) is crossed

@@ -45,7 +45,7 @@ def covered(sheet: GridSurface, light: FloatImage, without: BoolImage | None = N
     window = view_window(sheet, 10.0)
     nothing = np.zeros(window.shape, dtype=np.bool_)
     lines = SheetLines(sheet, window)
-    return lines.covered(lines.examine(light), light, nothing if without is None else without)
+    return lines.mark_covered(lines.examine(light), light, nothing if without is None else without)
 
 
 def with_card(sheet: GridSurface, cells: Cells, light: float = LIGHT) -> FloatImage:
@@ -197,11 +197,11 @@ def test_arms_are_judged_as_they_are_one_by_one(seed: int, noise: float) -> None
     lines = SheetLines(sheet, view_window(sheet, 10.0))
     found = lines.examine(light)
     gone, even = by_arms(sheet, light)
-    assert (found.gone == gone).all()
+    assert (found.missing == gone).all()
     assert (found.even == even).all()
     assert gone.any() == even.any() == (noise < 0.3)
     assert (gone != even).any() == (noise < 0.3)
-    assert found.gone.shape == lines.arms_mm.shape[:2]
+    assert found.missing.shape == lines.arms_mm.shape[:2]
     nothing = np.zeros(light.shape[:2], dtype=np.bool_)
     expected = nothing.copy()
     middles = lines.arms_mm.mean(axis=1)
@@ -210,4 +210,4 @@ def test_arms_are_judged_as_they_are_one_by_one(seed: int, noise: float) -> None
         column, row = (round(float(at)) for at in view_window(sheet, 10.0).to_pixels(*middles[number]))
         if light[row, column].min() <= 0.88:
             expected[max(0, row - cell_px) : row + cell_px + 1, max(0, column - cell_px) : column + cell_px + 1] = True
-    assert (lines.covered(found, light, nothing) == expected).all()
+    assert (lines.mark_covered(found, light, nothing) == expected).all()
