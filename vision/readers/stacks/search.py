@@ -151,8 +151,8 @@ class _TipPositions:
     tried: FloatArray
     contrast: FloatArray
 
-    def rows(self, chosen: npt.NDArray[np.int64]) -> _TipPositions:
-        """Return some of the rows."""
+    def rows(self, chosen: npt.NDArray[np.bool_]) -> _TipPositions:
+        """Return the rows that are marked."""
         return _TipPositions(
             self.size,
             self.stacks[chosen],
@@ -252,12 +252,13 @@ class TopSearch:
             if (stacks := [(stack, count) for stack, counts in enumerate(possible) for count in counts.get(size, ())])
         ]
         best = np.full(len(feet), -np.inf)
-        for one in searched:
-            np.maximum.at(best, one.stacks, one.contrast.max(axis=1))
+        for positions in searched:
+            np.maximum.at(best, positions.stacks, positions.contrast.max(axis=1))
         found: list[list[Top]] = [[] for _ in feet]
-        for one in searched:
-            one = one.rows(np.flatnonzero(one.contrast.max(axis=1) > best[one.stacks] - self._settings.worth_looking))
-            for stack, tops in zip(one.stacks.tolist(), self._evaluate(camera, picture, one), strict=True):
+        for positions in searched:
+            worth_looking = positions.contrast.max(axis=1) > best[positions.stacks] - self._settings.worth_looking
+            positions = positions.rows(worth_looking)
+            for stack, tops in zip(positions.stacks.tolist(), self._evaluate(camera, picture, positions), strict=True):
                 found[stack] += tops
                 if (tops[0].size, tops[0].pieces) == ("L", 0):
                     x_mm, y_mm, angle_rad = feet[stack].tolist()
@@ -304,47 +305,49 @@ class TopSearch:
         most_mm = self._settings.near_mm + self._settings.top_step_mm / 2
         return np.asarray(np.abs(tried[..., :2] - middle[:, None, :2]).max(axis=2) < most_mm)
 
-    def _evaluate(self, camera: StackCamera, picture: FloatImage, one: _TipPositions) -> list[list[Top]]:
+    def _evaluate(self, camera: StackCamera, picture: FloatImage, positions: _TipPositions) -> list[list[Top]]:
         """Return the best top of each row, and the best near the large one's centre, by all signs.
 
         Both are chosen as if nothing were twisted, and then twisted.
         """
-        settings, (rows, most) = self._settings, one.tried.shape[:2]
+        settings, (rows, most) = self._settings, positions.tried.shape[:2]
         if not rows:
             return []
         each = np.arange(rows)[:, None]
-        contrast, levels = self._contrasts(camera, picture, one, np.repeat(each, most), one.tried.reshape(-1, 3))
+        contrast, levels = self._contrasts(
+            camera, picture, positions, np.repeat(each, most), positions.tried.reshape(-1, 3)
+        )
         contrast, levels = contrast.reshape(rows, most), levels.reshape(rows, most, 3)
-        near = np.where(self._is_near(one.tried, one.middle), contrast, -np.inf)
+        near = np.where(self._is_near(positions.tried, positions.middle), contrast, -np.inf)
         best = np.stack([contrast.argmax(axis=1), near.argmax(axis=1)], axis=1)
-        found, contrast, levels = one.tried[each, best], contrast[each, best], levels[each, best]
+        found, contrast, levels = positions.tried[each, best], contrast[each, best], levels[each, best]
         # mostly the best of all is the best near the centre
         same = best[:, 0] == best[:, 1]
         row, which = np.nonzero(np.stack([np.ones_like(same), ~same], axis=1))
         straight = found[row, which]
         for twist in (-settings.twist, settings.twist):
             twisted = straight + np.array([0.0, 0.0, twist])
-            of_twisted, their_levels = self._contrasts(camera, picture, one, row, twisted)
+            of_twisted, their_levels = self._contrasts(camera, picture, positions, row, twisted)
             better = of_twisted > contrast[row, which]
             at = row[better], which[better]
             found[at], contrast[at], levels[at] = twisted[better], of_twisted[better], their_levels[better]
         widths = np.empty(best.shape)
-        widths[row, which] = tip_widths_mm(camera, picture, _hypotheses(found[row, which], one.tips_mm[row]))
+        widths[row, which] = tip_widths_mm(camera, picture, _hypotheses(found[row, which], positions.tips_mm[row]))
         for values in (found, contrast, levels, widths):
             values[same, 1] = values[same, 0]
-        tip_mm = self._pieces.sizes[one.size].base_mm * TIP_SHARE
+        tip_mm = self._pieces.sizes[positions.size].base_mm * TIP_SHARE
         spread = settings.width_spread_mm - settings.surer_for_each_mm * tip_mm
         strange = ((widths - settings.width_floor_mm - settings.width_share * tip_mm) / spread) ** 2 / 2
-        likely = contrast / settings.levels_a_unit - settings.piece_cost * one.counts[:, None]
+        likely = contrast / settings.levels_a_unit - settings.piece_cost * positions.counts[:, None]
         likely -= np.minimum(settings.width_weight * strange, settings.most_width_cost) + np.log(spread)
         return [
             [
                 Top(
-                    one.size,
-                    int(one.counts[row]),
+                    positions.size,
+                    int(positions.counts[row]),
                     float(found[row, which, 0]),
                     float(found[row, which, 1]),
-                    float(one.tips_mm[row]),
+                    float(positions.tips_mm[row]),
                     float(found[row, which, 2]),
                     float(likely[row, which]),
                     float(contrast[row, which]),
@@ -360,7 +363,7 @@ class TopSearch:
         self,
         camera: StackCamera,
         picture: FloatImage,
-        one: _TipPositions,
+        positions: _TipPositions,
         row: npt.NDArray[np.int64],
         tried: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
@@ -368,9 +371,9 @@ class TopSearch:
         of their faces, (n, 3).
         """
         settings = self._settings
-        counts, middle = one.counts[row], one.middle[row]
-        support = self._probes[one.size].evaluate(camera, picture, _hypotheses(tried, one.tips_mm[row]))
-        on_board = (one.size == "L") & (counts == 0)
+        counts, middle = positions.counts[row], positions.middle[row]
+        support = self._probes[positions.size].evaluate(camera, picture, _hypotheses(tried, positions.tips_mm[row]))
+        on_board = (positions.size == "L") & (counts == 0)
         foot = np.where(on_board, settings.usual_foot, support.foot)
         cost = np.where(on_board, settings.rigid_cost, settings.off_centre_cost)
         contrast = support.tip - settings.unevenness_cost * support.unevenness + settings.foot_gain * foot
