@@ -186,22 +186,18 @@ def _file_problems(data: dict[str, Any]) -> Iterator[str]:
             yield f"{key!r} is unknown; a light map has {', '.join(_KEYS)}"
     if "lights" not in data:
         yield "it does not say how many lights the strip has; add a line such as lights = 64"
-    elif not _is_whole(data["lights"]):
+    elif type(data["lights"]) is not int:
         yield f"lights is {data['lights']!r}; expected a whole number"
-    if not _is_whole(data.get("pin_map_crc", 0)):
+    if type(data.get("pin_map_crc", 0)) is not int:
         yield f"pin_map_crc is {data['pin_map_crc']!r}; expected a whole number, or no such line"
     places = data.get("places")
     if not isinstance(places, dict):
         yield "it has no places; expected a section [places] with lines such as a1 = [0]"
         places = {}
     for name, given in (("status", data.get("status", [])), *places.items()):
-        if not all(_is_whole(number) for number in (given if isinstance(given, list) else [given])):
+        if not all(type(number) is int for number in (given if isinstance(given, list) else [given])):
             yield f"{name} is {given!r}; expected a list of lights, such as [0, 1]"
 
 
 def _numbers(given: int | list[int]) -> tuple[int, ...]:
     return tuple(given) if isinstance(given, list) else (given,)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

@@ -103,16 +103,16 @@ def _form_faults(data: Mapping[str, Any]) -> Iterator[str]:
     for key in data:
         if key not in _KEYS:
             yield f"{key!r} is unknown; a sensor map has {', '.join(_KEYS)}"
-    if not _is_number(data.get("switches")):
+    if type(data.get("switches")) is not int:
         yield f"switches is {as_toml(data.get('switches'))}; expected how many switches there are"
-    if not _is_number(data.get("pin_map_crc", 0)):
+    if type(data.get("pin_map_crc", 0)) is not int:
         yield f"pin_map_crc is {as_toml(data['pin_map_crc'])}; expected a number, or no such line"
     places = data.get("places")
     if not isinstance(places, dict):
         yield "it has no places; expected a section [places] with lines such as a1 = 0"
         return
     for place, number in places.items():
-        if not _is_number(number):
+        if type(number) is not int:
             yield f"{place} is {as_toml(number)}; expected the number of its switch"
 
 
@@ -126,10 +126,6 @@ def _faults(sensor_map: SensorMap) -> Iterator[str]:
         if number in taken:
             yield f"switch {number} is under {taken[number]} and under {place}; a switch lies under one square"
         taken.setdefault(number, place)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 SwitchReport = SwitchSnapshot | SensorsReported

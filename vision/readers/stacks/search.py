@@ -23,7 +23,6 @@ _ON_COLOUR = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 5)), "S": tup
 _ON_ANY = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
 """The same if it may be either."""
 
-
 _ALONG_EDGE = 6
 """Points along an edge of a base, on both sides at ..."""
 _BESIDE_EDGE_MM = 0.65
@@ -276,7 +275,7 @@ class TopSearch:
     ) -> _TipPositions:
         """Return the best positions of the tips of one size, for each stack and number of pieces on its large one.
 
-        So many ``times`` as usual are kept.
+        ``times`` as many as usual are kept.
         """
         settings = self._settings
         numbers, counts = (np.array(column) for column in zip(*stacks, strict=True))
@@ -313,10 +312,8 @@ class TopSearch:
         settings, (rows, most) = self._settings, positions.tried.shape[:2]
         if not rows:
             return []
-        each = np.arange(rows)[:, None]
-        contrast, levels = self._contrasts(
-            camera, picture, positions, np.repeat(each, most), positions.tried.reshape(-1, 3)
-        )
+        each, tried = np.arange(rows)[:, None], positions.tried.reshape(-1, 3)
+        contrast, levels = self._contrasts(camera, picture, positions, np.repeat(each, most), tried)
         contrast, levels = contrast.reshape(rows, most), levels.reshape(rows, most, 3)
         near = np.where(self._is_near(positions.tried, positions.middle), contrast, -np.inf)
         best = np.stack([contrast.argmax(axis=1), near.argmax(axis=1)], axis=1)
