@@ -145,8 +145,8 @@ class HandDetector:
         grown = round(self._settings.over_share * side_px * self._scale)
         self._over = cv2.dilate(self._board.astype(np.uint8), _disc(grown)) > 0
         self._board_area = float(max(1, int(self._board.sum())))
-        self._clear: BackgroundModel | None = None
-        self._start: list[Image] = []
+        self._background: BackgroundModel | None = None
+        self._first_frames: list[Image] = []
         self._hand: BoolImage = np.zeros(self._shape, dtype=np.bool_)
         self._rest = RestMap(self._shape)
         self._clear_since_s: float | None = None
@@ -161,33 +161,33 @@ class HandDetector:
             )
         shrunk = cv2.resize(image[self._window], self._shape[::-1], interpolation=cv2.INTER_AREA)
         small: Image = np.asarray(shrunk, dtype=np.uint8)
-        if self._clear is None:
+        if self._background is None:
             return self._collect_first(small)
         now = frame_features(small)
-        difference = self._clear.compare(now, self._board & ~self._hand)
+        difference = self._background.compare(now, self._board & ~self._hand)
         self._rest.update(now, difference.gain, time_s)
         parts = _Regions.of(difference)
         hand = np.zeros(self._shape, dtype=np.bool_)
         uncovered = np.zeros(self._shape, dtype=np.bool_)
         for part in self._hand_regions(parts):
-            if self._is_uncovered(self._clear, now, part):
+            if self._is_uncovered(self._background, now, part):
                 uncovered |= part
             else:
                 hand |= part
         if uncovered.any():
             around = cv2.dilate(uncovered.astype(np.uint8), _disc(4)) > 0
-            self._clear.learn(now, difference.gain, around & ~hand, rate=1.0)
+            self._background.learn(now, difference.gain, around & ~hand, rate=1.0)
         self._hand = hand
-        self._learn(self._clear, now, difference, parts)
+        self._learn(self._background, now, difference, parts)
         kind = self._state(difference, parts, hand)
         self._update_confirmation(kind, time_s)
         connected = bool((hand & parts.border[parts.labels]).any())
         return HandDetection(kind if self._calm or kind is HandState.HAND else HandState.STARTING, hand, connected)
 
-    def share(self, reach: HandDetection, outline_px: npt.ArrayLike) -> float:
+    def share(self, detection: HandDetection, outline_px: npt.ArrayLike) -> float:
         """Return the share (0 to 1) of an outline in the picture, shape (n, 2), that the hand hides."""
         inside = self._fill_outline(np.asarray(outline_px, dtype=np.float64).reshape(-1, 2))
-        return float((inside & reach.mask).sum()) / max(1.0, float(inside.sum()))
+        return float((inside & detection.mask).sum()) / max(1.0, float(inside.sum()))
 
     def _fill_outline(self, outline_px: FloatArray) -> BoolImage:
         polygon = (outline_px - self._origin) * self._scale
@@ -197,11 +197,11 @@ class HandDetector:
 
     def _collect_first(self, small: Image) -> HandDetection:
         """Collect the first frames and start with their median, so that one torn frame does no harm."""
-        self._start.append(small)
-        if len(self._start) >= self._settings.starting_frames:
-            middle = np.median(np.stack(self._start), axis=0).astype(np.uint8)
-            self._clear = BackgroundModel(frame_features(middle))
-            self._start.clear()
+        self._first_frames.append(small)
+        if len(self._first_frames) >= self._settings.starting_frames:
+            middle = np.median(np.stack(self._first_frames), axis=0).astype(np.uint8)
+            self._background = BackgroundModel(frame_features(middle))
+            self._first_frames.clear()
         return HandDetection(HandState.STARTING, np.zeros(self._shape, dtype=np.bool_))
 
     def _hand_regions(self, parts: _Regions) -> list[BoolImage]:
@@ -242,29 +242,33 @@ class HandDetector:
             self._rest.share_at_least(lost, self._settings.piece_at_border_rests_s) > self._settings.piece_still_share
         )
 
-    def _is_uncovered(self, clear: BackgroundModel, now: FrameFeatures, part: BoolImage) -> bool:
+    def _is_uncovered(self, background: BackgroundModel, now: FrameFeatures, part: BoolImage) -> bool:
         """Return whether a "hand" was part of the background and has left, or is an object that stays.
 
         The outline of a hand that left shows in the background and not in the frame. A hand is never as still as an
         object for long.
         """
-        how = self._settings
+        settings = self._settings
         if self._confirmed:
-            rests_s, abandoned_s, edges = how.uncovered_later_rests_s, how.abandoned_rests_s, how.uncovered_later_edges
+            rests_s, abandoned_s = settings.uncovered_later_rests_s, settings.abandoned_rests_s
+            edges = settings.uncovered_later_edges
         else:
-            rests_s, abandoned_s, edges = how.uncovered_rests_s, how.unconfirmed_rests_s, how.uncovered_edges
-        if self._rest.share_at_least(part, rests_s) < how.still_share:
+            rests_s, abandoned_s = settings.uncovered_rests_s, settings.unconfirmed_rests_s
+            edges = settings.uncovered_edges
+        if self._rest.share_at_least(part, rests_s) < settings.still_share:
             return False
-        return self._rest.share_at_least(part, abandoned_s) >= how.still_share or clear.edges_along(now, part) < edges
+        if self._rest.share_at_least(part, abandoned_s) >= settings.still_share:
+            return True
+        return background.edges_along(now, part) < edges
 
-    def _learn(self, clear: BackgroundModel, now: FrameFeatures, difference: Difference, parts: _Regions) -> None:
+    def _learn(self, background: BackgroundModel, now: FrameFeatures, difference: Difference, parts: _Regions) -> None:
         sizes = parts.count(np.ones(self._shape, dtype=np.bool_))
         long_resting = parts.count(self._rest.at_rest_for(self._settings.thing_rests_s)) > 0.9 * sizes
         # beside the board a hand may rest on a bare table, where it hides no structure
         beside = (parts.border & ~long_resting)[parts.labels] & ~self._over
         free = cv2.dilate((self._hand | beside).astype(np.uint8), _disc(4)) == 0
         rested = self._rest.at_rest_for(self._settings.light_rests_s)
-        clear.learn(now, difference.gain, np.asarray(free & rested & ~difference.different))
+        background.learn(now, difference.gain, np.asarray(free & rested & ~difference.different))
         small = sizes < self._settings.pieces_share * self._board_area
         resting = small & (parts.count(self._rest.at_rest_for(self._settings.piece_rests_s)) > 0.9 * sizes)
         pieces = ((resting & ~parts.border) | long_resting) & (parts.count(~free) == 0)
@@ -274,8 +278,8 @@ class HandDetector:
             settled = cv2.dilate(settled.astype(np.uint8), _disc(5)) > 0
         settled |= self._rest.at_rest_for(self._settings.piece_at_border_rests_s) & self._over & difference.lost
         settled |= rested & difference.changed & ~difference.lost
-        clear.learn(now, difference.gain, np.asarray(settled & free), rate=1.0)
-        clear.learn_light(now, difference.gain, np.asarray(rested & free & ~settled))
+        background.learn(now, difference.gain, np.asarray(settled & free), rate=1.0)
+        background.learn_light(now, difference.gain, np.asarray(rested & free & ~settled))
 
     def _state(self, difference: Difference, parts: _Regions, hand: BoolImage) -> HandState:
         if hand.any():
