@@ -36,7 +36,7 @@ MOST_PLIES = 100
 
 _INFINITY = WIN + 1
 _NODES_PER_CHECK = 8
-_NO_HANDICAPS: Mapping[Any, int] = MappingProxyType({})
+_NO_PENALTIES: Mapping[Any, int] = MappingProxyType({})
 
 
 def best_move(
@@ -46,14 +46,14 @@ def best_move(
     rng: Random,
     *,
     most_depth: int = MOST_PLIES,
-    handicaps: Mapping[MoveT, int] = _NO_HANDICAPS,
+    penalties: Mapping[MoveT, int] = _NO_PENALTIES,
     better: Callable[[Found[MoveT]], None] | None = None,
 ) -> Found[MoveT]:
     """Find a good move by deepening until the deadline, ``most_depth`` plies or the end of every line.
 
     ``better`` is called with a first answer at once, then with each change of the best move and each completed depth.
     ``rng`` orders moves that score the same after one ply. A win in one is always found once all moves were tried; of
-    several, the first. The same ``rng`` and a `budget.CountingClock` give the same answer. ``handicaps`` are points
+    several, the first. The same ``rng`` and a `budget.CountingClock` give the same answer. ``penalties`` are points
     subtracted from root moves, except from proven wins and losses; the returned score includes them.
 
     Raises ValueError if the game has ended or there is no move, and for a depth below 1.
@@ -62,7 +62,7 @@ def best_move(
         raise ValueError(f"got a depth of {most_depth}; expected at least 1")
     if rules.ended(position) is not None:
         raise ValueError("there is no move to find: the game has ended")
-    return _Search(rules, deadline, handicaps, better).run(position, rng, min(most_depth, MOST_PLIES))
+    return _Search(rules, deadline, penalties, better).run(position, rng, min(most_depth, MOST_PLIES))
 
 
 class _Search(Generic[PositionT, MoveT]):
@@ -72,12 +72,12 @@ class _Search(Generic[PositionT, MoveT]):
         self,
         rules: Rules[PositionT, MoveT],
         deadline: Deadline,
-        handicaps: Mapping[MoveT, int],
+        penalties: Mapping[MoveT, int],
         better: Callable[[Found[MoveT]], None] | None,
     ) -> None:
         self._rules = rules
         self._check_time = PeriodicTimeCheck(deadline, _NODES_PER_CHECK)
-        self._handicaps = handicaps
+        self._penalties = penalties
         self._table: Table[MoveT] = Table()
         self._better = better
         self._nodes = 0
@@ -208,11 +208,11 @@ class _Search(Generic[PositionT, MoveT]):
     def _score_root_move(
         self, position: PositionT, move: MoveT, mover: Hashable, depth: int, alpha: int, beta: int
     ) -> int:
-        """Score a root move, minus its handicap."""
-        handicap = self._handicaps.get(move, 0)
-        low, high = _add_points(alpha, handicap), _add_points(beta, handicap)
+        """Score a root move, minus its penalty."""
+        penalty = self._penalties.get(move, 0)
+        low, high = _add_points(alpha, penalty), _add_points(beta, penalty)
         return _add_points(
-            self._score_after_move(self._rules.play(position, move), mover, depth, low, high, 1), -handicap
+            self._score_after_move(self._rules.play(position, move), mover, depth, low, high, 1), -penalty
         )
 
     def _score_after_move(self, after: PositionT, mover: Hashable, depth: int, alpha: int, beta: int, ply: int) -> int:

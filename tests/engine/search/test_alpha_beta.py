@@ -215,15 +215,15 @@ def test_the_table_forgets_the_oldest_generation() -> None:
 
 
 @given(seed=st.integers(0, 10**9), depth=st.integers(1, 5))
-def test_a_handicap_is_taken_off_what_a_first_move_scores(seed: int, depth: int) -> None:
+def test_a_penalty_is_taken_off_what_a_first_move_scores(seed: int, depth: int) -> None:
     rules = RandomGame(seed, 6, 4)
     moves = rules.moves(START)
-    handicaps = {move: Random(f"{seed} {move}").choice((0, 3, 50)) for move in moves}
-    found = best_move(rules, START, no_hurry(), Random(0), most_depth=depth, handicaps=handicaps)
+    penalties = {move: Random(f"{seed} {move}").choice((0, 3, 50)) for move in moves}
+    found = best_move(rules, START, no_hurry(), Random(0), most_depth=depth, penalties=penalties)
 
     def told(move: int) -> int:
         score = plain_score_of(rules, START, move, found.depth)
-        return score if abs(score) > MOST_GUESS else score - handicaps[move]
+        return score if abs(score) > MOST_GUESS else score - penalties[move]
 
     if found.depth == depth:
         assert found.score == told(found.move) == max(map(told, moves))

@@ -157,11 +157,11 @@ class _HintSearch:
         self, position: Position, deadline: Deadline, better: Callable[[Found[Move]], None] | None = None
     ) -> Found[Move]:
         """Search a position whose faces are known, with penalties for turns without progress."""
-        handicaps = self._handicaps(position)
+        penalties = self._penalties(position)
 
         def without(found: Found[Move]) -> Found[Move]:
             is_guess = abs(found.score) <= MOST_GUESS
-            return replace(found, score=found.score + handicaps[found.move]) if is_guess else found
+            return replace(found, score=found.score + penalties[found.move]) if is_guess else found
 
         found = best_move(
             self.ahead,
@@ -169,16 +169,16 @@ class _HintSearch:
             deadline,
             self._rng,
             most_depth=self._most_depth,
-            handicaps=handicaps,
+            penalties=penalties,
             better=None if better is None else lambda found: better(without(found)),
         )
         return without(found)
 
-    def _handicaps(self, position: Position) -> dict[Move, int]:
+    def _penalties(self, position: Position) -> dict[Move, int]:
         """Return the penalty of each turn: for repeating a position, and for lack of progress in the race."""
         core, to_go = self.ahead.core, self.ahead.to_go[position[0]]
         idle_penalty = _STALLING.for_idling(self._idle)
-        handicaps = {}
+        penalties = {}
         for move in core.moves(position):
             before, after = codes_of(move)
             seen = self._repetition_key(core.play(position, move))
@@ -186,8 +186,8 @@ class _HintSearch:
             if idle_penalty:
                 # When the opponent makes no progress, moving one's own blocks back and forth is penalised too.
                 lost += _STALLING.for_repetition(self._stood[seen[1 + position[0]]])
-            handicaps[move] = lost
-        return handicaps
+            penalties[move] = lost
+        return penalties
 
     def _repetition_key(self, position: Position) -> tuple[int, Hashable, Hashable]:
         """Return the key that identifies repetitions: the position, or only the tops if faces are hidden."""

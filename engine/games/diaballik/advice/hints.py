@@ -77,15 +77,15 @@ def hint(
             better(_hint(state, position, line))
         reported.append(line)
 
-    handicaps = _handicaps(position, results, earlier)
-    lines = best_lines(searcher, position, results, tell, handicaps, most_depth=_DEPTHS[strength])
+    penalties = _penalties(position, results, earlier)
+    lines = best_lines(searcher, position, results, tell, penalties, most_depth=_DEPTHS[strength])
     searcher.deadline = deadline
     line = lines[0] if strength is Strength.GENTLE else searcher.first_safe(position, lines)
     tell(line)
     return _hint(state, position, line)
 
 
-def _handicaps(position: Position, results: list[int], earlier: Sequence[DiaballikState]) -> dict[int, int]:
+def _penalties(position: Position, results: list[int], earlier: Sequence[DiaballikState]) -> dict[int, int]:
     """Return the penalty of each result: for repeating a position, and in a long game for not moving forward."""
     seen = Counter(position_of(each) for each in earlier)
     seen[position] += 1

@@ -183,8 +183,8 @@ class Searcher:
             if deep_enough and known.holds(alpha, beta):
                 return known.score
         best, best_result, low = -WIN - 1, opened.results[0], alpha
-        followed = width(depth)
-        for number, result in enumerate(_with_first(opened.results, first)):
+        followed = beam_width(depth)
+        for number, result in enumerate(_move_to_front(opened.results, first)):
             # Results beyond the beam are searched only to confirm a loss.
             if number >= followed and best > -_PROVEN:
                 break
@@ -231,14 +231,14 @@ class Searcher:
         return any(self.evaluate(position.after(results[each])).score == LOST_NEXT for each in best_first)
 
 
-def _with_first(results: tuple[int, ...], first: int | None) -> tuple[int, ...]:
+def _move_to_front(results: tuple[int, ...], first: int | None) -> tuple[int, ...]:
     """Return the results with one of them first."""
     if first is None or first == results[0]:
         return results
     return (first, *(each for each in results if each != first))
 
 
-def width(depth: int) -> int:
+def beam_width(depth: int) -> int:
     """Return the number of results to follow at this remaining depth."""
     return 16 if depth <= 2 else 12
 
@@ -262,17 +262,17 @@ def best_lines(
     position: Position,
     results: list[int],
     better: Callable[[Line], None],
-    handicaps: Mapping[int, int],
+    penalties: Mapping[int, int],
     *,
     most_depth: int,
 ) -> list[Line]:
     """Rank the results by iterative deepening until the deadline; ``better`` is called with every best one.
 
-    The caller has checked that none of the results wins at once. ``handicaps`` are points taken off each
+    The caller has checked that none of the results wins at once. ``penalties`` are points taken off each
     result's score, unless it is a proven win or loss.
     """
     scores = searcher.score_results(position, results)
-    scores -= np.array([handicaps[result] for result in results], dtype=np.int64) * (np.abs(scores) < _PROVEN)
+    scores -= np.array([penalties[result] for result in results], dtype=np.int64) * (np.abs(scores) < _PROVEN)
     order = np.argsort(-scores, kind="stable")
     ranked = [(int(scores[each]), results[each]) for each in order.tolist()]
     answer = Line(ranked[0][1], ranked[0][0], 1)
@@ -292,10 +292,10 @@ def best_lines(
         try:
             while followed:
                 for result in followed:
-                    handicap = handicaps[result]
-                    least = -_a_turn_sooner(_add_points(best, handicap))
+                    penalty = penalties[result]
+                    least = -_a_turn_sooner(_add_points(best, penalty))
                     score = -_a_turn_later(searcher.value(position.after(result), depth - 1, -WIN, least))
-                    score = _add_points(score, -handicap)
+                    score = _add_points(score, -penalty)
                     found.append((score, result))
                     before[result] = Line(result, score, depth)
                     if score > best:
