@@ -71,7 +71,7 @@ def perft_turns(state: BlokusState) -> Sequence[BlokusTurn]:
 
 def count_results(state: BlokusState) -> int:
     """Return the number of perft turns."""
-    return sum(len(choice.laid) for choice in playing.choices(state, strikes=False))
+    return sum(len(choice.placements) for choice in playing.choices(state, strikes=False))
 
 
 def announcements(state: BlokusState) -> Sequence[Announcement]:
@@ -140,9 +140,9 @@ def turns_showing(state: BlokusState, could_be: CouldBe) -> Iterator[BlokusTurn]
     colour = COLOURS[colour_in_hand(state, seat)]
     could_fill = set_of(*(square for place, square in places.items() if seen.could_show(place, colour)))
     found = [
-        (laid.bit_count(), choice, laid)
+        (placement.bit_count(), choice, placement)
         for choice in choices(state, changed=changed, within=could_fill)
-        for laid in choice.laid
+        for placement in choice.placements
     ]
-    for _, choice, laid in sorted(found, key=lambda way: way[0]):
-        yield turn_of(state, choice, laid)
+    for _, choice, placement in sorted(found, key=lambda way: way[0]):
+        yield turn_of(state, choice, placement)

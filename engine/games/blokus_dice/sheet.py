@@ -73,9 +73,9 @@ def placements(name: str, grid: Grid, free_squares: int) -> tuple[int, ...]:
         # Above the top row, no square is free.
         for row in range(grid.rows):
             for column in range(grid.columns - width + 1):
-                laid = pattern << (row * grid.columns + column)
-                if laid & ~free_squares == 0:
-                    found.append(laid)
+                placement = pattern << (row * grid.columns + column)
+                if placement & ~free_squares == 0:
+                    found.append(placement)
     return tuple(sorted(found))
 
 
@@ -160,7 +160,7 @@ class Sheet:
             for mask in masks:
                 for square in members(mask):
                     lists[square].append(mask | 1 << (self.grid.squares + number))
-        return tuple(tuple(laid) for laid in lists)
+        return tuple(map(tuple, lists))
 
 
 def build(

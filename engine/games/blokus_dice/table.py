@@ -166,9 +166,9 @@ def unfinished(state: BlokusState) -> Sequence[Unfinished]:
         return []
     seat, begun = state.seat, 0
     for choice in choices(state):
-        for laid in choice.laid:
-            if laid.bit_count() > 1:
-                begun |= laid
+        for placement in choice.placements:
+            if placement.bit_count() > 1:
+                begun |= placement
     squares, colour = list(members(begun)), COLOURS[colour_in_hand(state, seat)]
 
     def make(index: int) -> Unfinished:

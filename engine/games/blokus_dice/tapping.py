@@ -23,9 +23,9 @@ def tapped(state: BlokusState, taps: Steps) -> Tapped[BlokusTurn]:
     fitting = choices(state, changed=chosen)
     following = 0
     for choice in fitting:
-        for laid in choice.laid:
-            following |= laid & ~chosen
-    whole = [choice for choice in fitting if chosen in choice.laid]
+        for placement in choice.placements:
+            following |= placement & ~chosen
+    whole = [choice for choice in fitting if chosen in choice.placements]
     turns = {f"{STRIKE}:{choice.die}" if choice.strike else "": turn_of(state, choice, chosen) for choice in whole}
     if last.startswith(STRIKE):
         return Tapped(turn=turns.get(last))

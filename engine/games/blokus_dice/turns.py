@@ -30,7 +30,7 @@ class Choice(NamedTuple):
     die: int
     shape: int
     strike: bool
-    laid: tuple[int, ...]
+    placements: tuple[int, ...]
 
 
 def open_and_anchors(sheet: Sheet, own: int, filled: int) -> tuple[int, int]:
@@ -39,7 +39,7 @@ def open_and_anchors(sheet: Sheet, own: int, filled: int) -> tuple[int, int]:
     return may_fill, may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
 
 
-def ways_to_lay(
+def placements_by_shape(
     sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
 ) -> dict[int, tuple[int, ...]]:
     """Return the legal placements of each of these shapes in a colour, sorted; shapes without one are left out.
@@ -47,23 +47,25 @@ def ways_to_lay(
     Only placements that cover all squares of ``changed`` and stay inside ``within`` are listed.
     """
     found: dict[int, list[int]] = {}
-    for laid in sorted(_laid(sheet, filled, colour, shapes, changed, within)):
-        found.setdefault((laid >> sheet.grid.squares).bit_length() - 1, []).append(laid & sheet.grid.every)
+    for placement in sorted(_find_placements(sheet, filled, colour, shapes, changed, within)):
+        found.setdefault((placement >> sheet.grid.squares).bit_length() - 1, []).append(placement & sheet.grid.every)
     return {shape: tuple(ways) for shape, ways in found.items()}
 
 
-def _laid(
+def _find_placements(
     sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
 ) -> Iterator[int]:
-    """Yield every legal placement once, in the form of ``Sheet.covering``; limits as in `ways_to_lay`."""
+    """Yield every legal placement once, in the form of ``Sheet.covering``; limits as in `placements_by_shape`."""
     may_fill, anchors = open_and_anchors(sheet, filled.colours[colour], filled.filled)
     closed = ~(may_fill & within | shapes << sheet.grid.squares)
     if changed:
         through = sheet.covering[next(members(changed))]
-        yield from [laid for laid in through if not laid & closed and not changed & ~laid and laid & anchors]
+        for placement in through:
+            if not placement & closed and not changed & ~placement and placement & anchors:
+                yield placement
         return
     for anchor in members(anchors):
-        yield from [laid for laid in sheet.covering[anchor] if not laid & closed]
+        yield from [placement for placement in sheet.covering[anchor] if not placement & closed]
         # A placement that covers several anchors is listed for the first one only.
         closed |= 1 << anchor
 
@@ -83,7 +85,7 @@ def choices(state: BlokusState, *, strikes: bool = True, changed: int = 0, withi
     """List the choices of the player to move: by die, those without a strike first, then by shape.
 
     Dice that show the same number count once. The list is empty while a roll is awaited. ``changed`` and ``within``
-    limit the squares as in `ways_to_lay`.
+    limit the squares as in `placements_by_shape`.
     """
     if state.seat is None or not state.dice:
         return []
@@ -93,37 +95,37 @@ def choices(state: BlokusState, *, strikes: bool = True, changed: int = 0, withi
     shapes = shapes_within_reach(sheet, filled, dice)
     if not with_strikes:
         shapes &= sum(sheet.row_sets[die] for die in dice)
-    ways = ways_to_lay(sheet, filled, colour_in_hand(state, state.seat), shapes, changed, within)
+    ways = placements_by_shape(sheet, filled, colour_in_hand(state, state.seat), shapes, changed, within)
     return [
-        Choice(die, shape, strike, laid)
+        Choice(die, shape, strike, placements)
         for die in dice
         for strike in ((False, True) if with_strikes else (False,))
-        for shape, laid in ways.items()
+        for shape, placements in ways.items()
         if (sheet.face_of[shape] == die) is not strike
     ]
 
 
 def turns_of(state: BlokusState, listed: Sequence[Choice]) -> Sequence[BlokusTurn]:
     """Return the turns that these choices allow the player to move, each created on access."""
-    ends = list(accumulate(len(choice.laid) for choice in listed))
+    ends = list(accumulate(len(choice.placements) for choice in listed))
 
     def make(index: int) -> BlokusTurn:
         which = bisect_right(ends, index)
         choice = listed[which]
-        return turn_of(state, choice, choice.laid[index - ends[which]])
+        return turn_of(state, choice, choice.placements[index - ends[which]])
 
     return LazyList(ends[-1] if ends else 0, make)
 
 
-def turn_of(state: BlokusState, choice: Choice, laid: int) -> BlokusTurn:
-    """Return the turn of the player to move that makes a choice with the placement ``laid``."""
+def turn_of(state: BlokusState, choice: Choice, placement: int) -> BlokusTurn:
+    """Return the turn of the player to move that makes a choice with this placement."""
     seat = state.seat or 0
     sheet = state.options.sheet
     return BlokusTurn(
         PLAYERS[seat],
         choice.die,
         sheet.shapes[choice.shape],
-        sheet.grid.names_of(laid),
+        sheet.grid.names_of(placement),
         COLOURS[colour_in_hand(state, seat)],
         choice.strike,
     )
@@ -174,7 +176,7 @@ def settle(state: BlokusState) -> BlokusState:
         if filled.status == PlayerStatus.PLAYING:
             sheet = state.options.sheet
             within = shapes_within_reach(sheet, filled, state.dice)
-            if any(True for _ in _laid(sheet, filled, colour_in_hand(state, state.seat), within)):
+            if any(True for _ in _find_placements(sheet, filled, colour_in_hand(state, state.seat), within)):
                 return state
             state = state.with_sheet(state.seat, filled.with_status(PlayerStatus.OUT))
             continue

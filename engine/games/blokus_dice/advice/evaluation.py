@@ -27,7 +27,7 @@ class PlacementFinder:
         self._at_sides = sheet.grid.neighbours(ORTHOGONAL)
         self._fitting: list[dict[int, tuple[tuple[int, ...], ...]]] = [{} for _ in range(self.squares)]
 
-    def ways(self, own: int, filled: int, shapes: int) -> list[int]:
+    def placements(self, own: int, filled: int, shapes: int) -> list[int]:
         """Return every legal placement of these shapes in the colour that fills ``own``, as in ``Sheet.covering``."""
         may_fill, anchors = open_and_anchors(self.sheet, own, filled)
         wanted = shapes << self.squares
@@ -41,7 +41,7 @@ class PlacementFinder:
             open_sides = self._at_sides[anchor] & may_fill
             fitting = self._fitting[anchor].get(open_sides) or self._find_fitting(anchor, open_sides)
             for row in rows:
-                found += [laid for laid in fitting[row] if not laid & closed]
+                found += [placement for placement in fitting[row] if not placement & closed]
             # A placement that covers several anchors is listed for the first one only.
             closed |= lowest
         return found
@@ -49,8 +49,8 @@ class PlacementFinder:
     def _find_fitting(self, square: int, open_sides: int) -> tuple[tuple[int, ...], ...]:
         """Return the placements that cover a square and only open squares at its sides, by the row of the shape."""
         closed = self._at_sides[square] & ~open_sides
-        every = [laid for laid in self.sheet.covering[square] if not laid & closed]
-        fitting = tuple(tuple(laid for laid in every if laid & row) for row in self._rows)
+        every = [placement for placement in self.sheet.covering[square] if not placement & closed]
+        fitting = tuple(tuple(placement for placement in every if placement & row) for row in self._rows)
         self._fitting[square][open_sides] = fitting
         return fitting
 
@@ -105,12 +105,12 @@ class Prospect:
     unused: int
     strikes_left: int
 
-    def after(self, grid: Grid, colour: int, laid: int, *, strike: bool) -> Prospect:
-        """Return the sheet after drawing ``laid``, a placement as in ``Sheet.covering``."""
-        squares = laid & grid.every
+    def after(self, grid: Grid, colour: int, placement: int, *, strike: bool) -> Prospect:
+        """Return the sheet after drawing a placement as in ``Sheet.covering``."""
+        squares = placement & grid.every
         colours = (*self.colours[:colour], self.colours[colour] | squares, *self.colours[colour + 1 :])
         return Prospect(
-            colours, self.filled | squares, self.unused & ~(laid >> grid.squares), self.strikes_left - strike
+            colours, self.filled | squares, self.unused & ~(placement >> grid.squares), self.strikes_left - strike
         )
 
 
@@ -144,8 +144,8 @@ def shape_variety(finder: PlacementFinder, prospect: Prospect) -> float:
     worth = 0.0
     for own in prospect.colours:
         shapes = 0
-        for laid in finder.ways(own, prospect.filled, prospect.unused):
-            shapes |= laid
+        for placement in finder.placements(own, prospect.filled, prospect.unused):
+            shapes |= placement
         shapes >>= finder.squares
         worth += _SHAPE_WORTH * shapes.bit_count()
         worth += _ROW_WORTH * sum(1 for row in finder.sheet.row_sets if row & shapes)
@@ -165,15 +165,15 @@ def play_on(finder: PlacementFinder, prospect: Prospect, course: RoundsAhead, ro
         for die in dice:
             reach |= rows[die]
         own, filled = prospect.colours[colour], prospect.filled
-        ways = finder.ways(own, filled, prospect.unused & reach)
+        ways = finder.placements(own, filled, prospect.unused & reach)
         strike = not ways and prospect.strikes_left > 0
         if strike:
-            ways = finder.ways(own, filled, prospect.unused)
+            ways = finder.placements(own, filled, prospect.unused)
         if not ways:
             break
-        sizes = [(laid & every).bit_count() for laid in ways]
+        sizes = [(placement & every).bit_count() for placement in ways]
         most = max(sizes)
-        largest = [laid for laid, size in zip(ways, sizes, strict=True) if size == most]
+        largest = [placement for placement, size in zip(ways, sizes, strict=True) if size == most]
         best, best_worth = prospect, -1e9
         for _ in range(min(_TIES_LOOKED_AT, len(largest))):
             after = prospect.after(sheet.grid, colour, largest[int(rng.random() * len(largest))], strike=strike)
@@ -218,7 +218,7 @@ class Endgame:
         if done >= len(self._rounds):
             return filled
         sheet, (colour, dice) = self._finder.sheet, self._rounds[done]
-        ways = self._finder.ways(prospect.colours[colour], prospect.filled, prospect.unused)
+        ways = self._finder.placements(prospect.colours[colour], prospect.filled, prospect.unused)
         if not ways:
             return filled
         self._nodes_left -= 1
@@ -227,12 +227,12 @@ class Endgame:
         self._check_time()
         by_face = [float(filled)] * FACES
         by_strike = float(filled)
-        for laid in ways:
-            face = sheet.face_of[(laid >> self._finder.squares).bit_length() - 1]
-            after = prospect.after(sheet.grid, colour, laid, strike=False)
+        for placement in ways:
+            face = sheet.face_of[(placement >> self._finder.squares).bit_length() - 1]
+            after = prospect.after(sheet.grid, colour, placement, strike=False)
             by_face[face - 1] = max(by_face[face - 1], self.value(after, done + 1))
             if prospect.strikes_left:
-                after = prospect.after(sheet.grid, colour, laid, strike=True)
+                after = prospect.after(sheet.grid, colour, placement, strike=True)
                 by_strike = max(by_strike, self.value(after, done + 1))
         return mean_of_best([max(value, by_strike) for value in by_face], dice)
 

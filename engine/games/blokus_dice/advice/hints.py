@@ -50,7 +50,7 @@ class _Candidate:
     """A candidate turn: the choice, its squares, the sheet after it, and a quick evaluation of that sheet."""
 
     choice: Choice
-    laid: int
+    placement: int
     after: Prospect
     worth: float
 
@@ -99,26 +99,26 @@ class _HintSearch:
         """Find the hint."""
         listed = choices(self._state)
         quick = max(listed, key=lambda each: (self._sheet.sizes[each.shape], not each.strike))
-        self._tell(self._candidate(quick, quick.laid[0]), 0.0)
+        self._report(self._candidate(quick, quick.placements[0]), 0.0)
         every = self._candidates(listed)
         winning = [each for each in every if self._is_won_by(each.after)]
         candidates = winning or every
         self._only, self._wins = len(every) == 1, bool(winning)
         course = rounds_ahead_of(self._state, self._seat)
         if self._only:
-            return self._tell(candidates[0], 1.0, self._estimate(candidates[0], course))
+            return self._report(candidates[0], 1.0, self._estimate(candidates[0], course))
         ranked = self._rank(candidates, self._promise, self._deadline.share(_PROMISE_SHARE))
         if strength is Strength.GENTLE:
-            return self._tell(ranked[0], _SURE_AT_A_GLANCE, self._estimate(ranked[0], course))
+            return self._report(ranked[0], _SURE_AT_A_GLANCE, self._estimate(ranked[0], course))
         weighed = self._rank(ranked[:_MOST_WEIGHED], self._variety, self._deadline.share(_VARIETY_SHARE))
-        fair = self._tell(weighed[0], _SURE_AT_A_GLANCE, self._estimate(weighed[0], course))
+        fair = self._report(weighed[0], _SURE_AT_A_GLANCE, self._estimate(weighed[0], course))
         if strength is Strength.FAIR:
             return fair
         return self._best_by_endgame(candidates, course) or self._best_by_race(weighed[:_RACED], course) or fair
 
     def _best_by_endgame(self, candidates: Sequence[_Candidate], course: RoundsAhead) -> Hint[BlokusTurn] | None:
         """Return the best turn by exact endgame search; ``None`` if the end is too far off."""
-        ways = sum(len(self._finder.ways(own, self._now.filled, self._now.unused)) for own in self._now.colours)
+        ways = sum(len(self._finder.placements(own, self._now.filled, self._now.unused)) for own in self._now.colours)
         if ways > _MOST_WAYS_AT_THE_END:
             return None
         check_time = PeriodicTimeCheck(self._deadline.share(_ENDGAME_SHARE), _TIME_CHECKED_EVERY)
@@ -129,12 +129,12 @@ class _HintSearch:
             return None
         best = max(range(len(candidates)), key=values.__getitem__)
         # While others are in the game, the dice they leave are only an assumption.
-        return self._tell(candidates[best], 1.0 if course.alone else _MOST_SURE, values[best])
+        return self._report(candidates[best], 1.0 if course.alone else _MOST_SURE, values[best])
 
-    def _candidate(self, choice: Choice, laid: int) -> _Candidate:
+    def _candidate(self, choice: Choice, placement: int) -> _Candidate:
         shape = 1 << (self._finder.squares + choice.shape)
-        after = self._now.after(self._sheet.grid, self._colour, laid | shape, strike=choice.strike)
-        return _Candidate(choice, laid, after, 0.0)
+        after = self._now.after(self._sheet.grid, self._colour, placement | shape, strike=choice.strike)
+        return _Candidate(choice, placement, after, 0.0)
 
     def _candidates(self, listed: Sequence[Choice]) -> list[_Candidate]:
         """Return every different placement, large shapes first.
@@ -144,9 +144,9 @@ class _HintSearch:
         """
         found: dict[int, _Candidate] = {}
         for choice in sorted(listed, key=lambda each: (each.strike, -self._sheet.sizes[each.shape])):
-            for laid in choice.laid:
-                if laid not in found:
-                    found[laid] = self._candidate(choice, laid)
+            for placement in choice.placements:
+                if placement not in found:
+                    found[placement] = self._candidate(choice, placement)
         return list(found.values())
 
     def _is_won_by(self, after: Prospect) -> bool:
@@ -200,19 +200,19 @@ class _HintSearch:
 
         def tell(estimate: Estimate[_Candidate]) -> None:
             if estimate.samples:
-                self._tell(estimate.candidate, _SURE_AT_A_GLANCE, self._expected(estimate))
+                self._report(estimate.candidate, _SURE_AT_A_GLANCE, self._expected(estimate))
 
         raced = race(candidates, draw, value, self._deadline, self._rng, better=tell)
         if not raced.best.samples:
             return None
-        return self._tell(raced.best.candidate, min(_MOST_SURE, raced.sure), self._expected(raced.best))
+        return self._report(raced.best.candidate, min(_MOST_SURE, raced.sure), self._expected(raced.best))
 
     def _expected(self, estimate: Estimate[_Candidate]) -> float:
         return estimate.mean - estimate.candidate.worth
 
-    def _tell(self, candidate: _Candidate, sure: float, expected: float | None = None) -> Hint[BlokusTurn]:
+    def _report(self, candidate: _Candidate, sure: float, expected: float | None = None) -> Hint[BlokusTurn]:
         """Make a hint and report it; without ``expected``, use the squares filled so far."""
-        turn = turn_of(self._state, candidate.choice, candidate.laid)
+        turn = turn_of(self._state, candidate.choice, candidate.placement)
         reason = reason_for(self._sheet, self._now, candidate.after, self._colour, only=self._only, wins=self._wins)
         filled = candidate.after.filled.bit_count()
         hint = Hint(

@@ -38,12 +38,12 @@ class _MutableSheet:
             for die in dice:
                 within |= rows[die]
             shapes &= within
-        ways = finder.ways(self.colours[colour], self.filled, shapes)
+        ways = finder.placements(self.colours[colour], self.filled, shapes)
         if not ways:
             self.status = PlayerStatus.OUT
             return False
-        laid = ways[int(rng.random() * len(ways))]
-        shape = laid >> finder.squares
+        placement = ways[int(rng.random() * len(ways))]
+        shape = placement >> finder.squares
         if with_strike:
             # With a strike left, every different die goes with every placement.
             different = sorted(set(dice))
@@ -52,7 +52,7 @@ class _MutableSheet:
         else:
             die = next(die for die in dice if rows[die] & shape)
         dice.remove(die)
-        squares = laid & finder.sheet.grid.every
+        squares = placement & finder.sheet.grid.every
         self.colours[colour] |= squares
         self.filled |= squares
         self.unused &= ~shape

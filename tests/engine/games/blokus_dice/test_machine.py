@@ -9,7 +9,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from engine.games.blokus_dice.advice.evaluation import PlacementFinder, finder_of
 from engine.games.blokus_dice.advice.playouts import play_random_game
-from engine.games.blokus_dice.turns import ways_to_lay
+from engine.games.blokus_dice.turns import placements_by_shape
 from engine.support.chance import play_random_games
 from engine.values import EMPTY, Roll
 from tests.effort import cases, some
@@ -106,11 +106,11 @@ def test_the_fast_core_finds_what_the_rules_find(state):
     for filled in state.sheets:
         unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
         for colour in range(4):
-            found = finder_of(sheet).ways(filled.colours[colour], filled.filled, unused)
+            found = finder_of(sheet).placements(filled.colours[colour], filled.filled, unused)
             expected = [
                 mask | 1 << (sheet.grid.squares + shape)
-                for shape, laid in ways_to_lay(sheet, filled, colour, unused).items()
-                for mask in laid
+                for shape, masks in placements_by_shape(sheet, filled, colour, unused).items()
+                for mask in masks
             ]
             assert sorted(found) == expected
 
