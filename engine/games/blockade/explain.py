@@ -64,7 +64,7 @@ class _Change:
         assert before.roll is not None
         self.player = before.to_move
         self.most = tuple(max(points) for points in zip(*allocations(before.roll), strict=True))
-        self.way = distances(walls_against(before.stacks, self.player))
+        self.distance = distances(walls_against(before.stacks, self.player))
         self.gone: list[tuple[int, int]] = []
         self.come: list[tuple[int, int]] = []
         self.capped: list[tuple[int, int]] = []
@@ -113,7 +113,7 @@ class _Change:
         hidden = self._same_below(piece, square)
         if hidden is not None:
             starts.append(hidden)
-        return any(self.way[start][square] <= self._points_of(piece) for start in starts)
+        return any(self.distance[start][square] <= self._points_of(piece) for start in starts)
 
     def _points_of(self, piece: int) -> int:
         """Return the most steps that pieces of its colour may take."""
@@ -137,7 +137,7 @@ class _Change:
         for end, piece in self.come:
             starts = [square for square, lifted in gone if lifted == piece]
             if starts:
-                start = min(starts, key=lambda square: self.way[square][end])
+                start = min(starts, key=lambda square: self.distance[square][end])
                 gone.remove((start, piece))
                 moves.append((piece, (start, end)))
             elif (hidden := self._same_below(piece, end)) is not None:
@@ -160,7 +160,7 @@ class _Change:
             for square, stack in enumerate(self.stacks)
             if square != end and self._looks_as_before(square) and stack[-2:] == (piece, piece)
         ]
-        return min(squares, key=lambda square: self.way[square][end], default=None)
+        return min(squares, key=lambda square: self.distance[square][end], default=None)
 
     def _same_on_top(self, piece: int, start: int) -> int | None:
         """Return the nearest square where such a piece can land unseen, as the top piece is the same."""
@@ -171,9 +171,9 @@ class _Change:
             and stack[-1] == piece
             and self._looks_as_before(square)
             and resting_fault(piece, stack) is None
-            and self.way[start][square] <= self._points_of(piece)
+            and self.distance[start][square] <= self._points_of(piece)
         ]
-        return min(squares, key=lambda square: self.way[start][square], default=None)
+        return min(squares, key=lambda square: self.distance[start][square], default=None)
 
     def _looks_as_before(self, square: int) -> bool:
         return self.new[PLACES[square]] == name_of(self.stacks[square][-1])

@@ -77,7 +77,7 @@ class _TurnPlayer:
         self.player = player
         self.before = state.stacks
         self.stacks: list[Stack] = list(state.stacks)
-        self.way = distances(walls_against(state.stacks, player))
+        self.distance = distances(walls_against(state.stacks, player))
         self.used = [0, 0]
         self.made: list[Path] = []
         self.breaches: list[Breach] = []
@@ -102,7 +102,7 @@ class _TurnPlayer:
         if wrong is not None:
             self.breaches.append(wrong)
             return
-        steps = [self.way[here][there] for here, there in pairwise(path)]
+        steps = [self.distance[here][there] for here, there in pairwise(path)]
         if UNREACHABLE in steps:
             walls = walls_against(self.before, self.player)
             self.breaches.append(violations.over_blockade(piece, path, walls))

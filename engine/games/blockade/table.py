@@ -135,7 +135,7 @@ def _corrected_stacks(
     for each in ways:
         partial = sorted(
             ((cost + more, (*chosen, stack)) for cost, chosen in partial for more, stack in each),
-            key=lambda way: way[0],
+            key=lambda each: each[0],
         )[:_MOST_TRIED]
     for _, chosen in partial:
         if _movable(iter(chosen)) == coloured:
@@ -183,7 +183,7 @@ def _unfinished_changes(state: BlockadeState) -> list[tuple[dict[str, str], str]
     assert state.to_move is not None
     assert state.roll is not None
     colours = OWNED[state.to_move]
-    way = distances(walls_against(state.stacks, state.to_move))
+    distance = distances(walls_against(state.stacks, state.to_move))
     most = [max(allowed[which] for allowed in allocations(state.roll)) for which in (0, 1)]
     found = []
     for start, stack in enumerate(state.stacks):
@@ -194,7 +194,7 @@ def _unfinished_changes(state: BlockadeState) -> list[tuple[dict[str, str], str]
         found.append((lifted, f"Put the {name_of(piece)} from {PLACES[start]} down."))
         points = most[colours.index(colour_of(piece))]
         for end in range(SQUARES):
-            if end == start or way[start][end] > points or way[start][end] == UNREACHABLE:
+            if end == start or distance[start][end] > points or distance[start][end] == UNREACHABLE:
                 continue
             target = state.stacks[end]
             change = {**lifted, PLACES[end]: name_of(piece)}

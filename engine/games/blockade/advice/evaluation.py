@@ -131,7 +131,7 @@ def progress_after(terrain: Terrain, layout: Layout) -> tuple[ColourProgress, in
 @lru_cache(maxsize=1 << 14)
 def _assignment_cost(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], staying: int) -> int:
     """Return the least cost of assigning each target its own source; one already there costs ``staying``."""
-    way = distances(walls)
+    distance = distances(walls)
     least = {0: 0}
     for source in sources:
         following = dict(least) if len(sources) > len(targets) else {}
@@ -139,7 +139,7 @@ def _assignment_cost(walls: int, sources: tuple[int, ...], targets: tuple[int, .
             for number, target in enumerate(targets):
                 if not given >> number & 1:
                     taken = given | 1 << number
-                    more = cost + (staying if source == target else way[source][target])
+                    more = cost + (staying if source == target else distance[source][target])
                     if more < following.get(taken, _HOPELESS * 10):
                         following[taken] = more
         least = following

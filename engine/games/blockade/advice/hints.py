@@ -185,7 +185,7 @@ class _HintSearch:
             for reached in reach.ends:
                 moves = reach.moves_to(reached.layout)
                 if reached.wins and not play(self.state, self.player, self.dice, moves).breaches:
-                    self._tell(
+                    self._report(
                         Hint(turn_of(self.state, moves), f"wins: the fifth {COLOURS[colour]} tower", 1.0, "win", 1.0)
                     )
                     return True
@@ -199,7 +199,7 @@ class _HintSearch:
 
         return worth
 
-    def _tell(self, hint: Hint[BlockadeTurn]) -> None:
+    def _report(self, hint: Hint[BlockadeTurn]) -> None:
         if hint != self.best:
             self.best = hint
             if self.better is not None:
@@ -226,11 +226,11 @@ class _HintSearch:
             elif turn is not None:
                 found = (value, self._hint(value, pair, turn))
                 self.fresh = found if self.fresh is None else max(self.fresh, found, key=lambda each: each[0])
-                self._tell(found[1])
+                self._report(found[1])
                 return
         if stale is not None:
             # A fresh turn found earlier, with fewer points, may be good enough.
-            self._tell(self.fresh[1] if self.fresh is not None and self.fresh[0] >= least else stale)
+            self._report(self.fresh[1] if self.fresh is not None and self.fresh[0] >= least else stale)
 
     def _compare(self) -> None:
         """Play on from the most promising turns with the same dice, and pick the one with the best results."""
@@ -244,7 +244,7 @@ class _HintSearch:
 
         best = race(candidates, _draw_rolls, value, self.deadline, self.rng).best
         chance = min(1 - _LEAST_CHANCE, max(_LEAST_CHANCE, best.mean))
-        self._tell(self._hint(chance, best.candidate.pair, best.candidate.turn))
+        self._report(self._hint(chance, best.candidate.pair, best.candidate.turn))
 
     def _candidates(self) -> list[_Candidate]:
         """Return the best turns by the race, a few for each set of squares built on; none if a turn wins."""

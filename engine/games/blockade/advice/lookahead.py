@@ -176,10 +176,10 @@ def spend_points(walls: int, pieces: ColourPieces, rests: int, points: int) -> t
 
 def _best_tower(walls: int, pieces: ColourPieces, points: int) -> tuple[int, int, int, int, int] | None:
     """Return the next tower for these points: rank, cost, square, and where its medium and small come from."""
-    way = distances(walls)
+    distance = distances(walls)
     found = []
     for large in pieces.larges:
-        row = way[large]
+        row = distance[large]
         medium = min(pieces.mediums, key=row.__getitem__)
         small = large if large in pieces.smalls else min(pieces.smalls, key=row.__getitem__)
         cost = row[medium] + (_OFF_AND_ON if small == large else row[small])
@@ -189,25 +189,26 @@ def _best_tower(walls: int, pieces: ColourPieces, points: int) -> tuple[int, int
 
 
 def _steps_to_towers(walls: int, pieces: ColourPieces, rests: int, points: int) -> list[Step]:
-    way = distances(walls)
+    distance = distances(walls)
     found = []
     for large in pieces.larges:
-        row = way[large]
+        row = distance[large]
         taken = large in pieces.smalls
         if large in pieces.mediums:
             small = min(pieces.smalls, key=row.__getitem__)
+            here = distance[small]
             if not taken and row[small] < UNREACHABLE:
                 found += [
-                    Step(row[small] - row[end] - _COST_OF_A_STEP * way[small][end], True, small, end, way[small][end])
+                    Step(row[small] - row[end] - _COST_OF_A_STEP * here[end], True, small, end, here[end])
                     for end in pieces.larges
-                    if end != large and way[small][end] <= points and row[end] < row[small]
+                    if end != large and here[end] <= points and row[end] < row[small]
                 ]
             continue
         loose = [square for square in pieces.mediums if square not in pieces.larges]
         medium = min(loose, key=row.__getitem__, default=large)
         if medium == large or row[medium] >= UNREACHABLE:
             continue
-        here = way[medium]
+        here = distance[medium]
         if here[large] + taken <= points:
             worth = here[large] + taken + _WORTH_OF_LANDING * (1 + (_ALL_GATES >> large & 1))
             found.append(Step(worth, False, medium, large, here[large] + taken))

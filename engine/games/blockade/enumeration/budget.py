@@ -70,6 +70,6 @@ def _costs_of_help(terrain: Terrain, theirs: Terrain) -> Iterator[tuple[int, int
         elif "M" in pile:
             laid = 1
         else:
-            laid = min((terrain.way[medium][square] for medium in mediums), default=UNREACHABLE) + bool(pile)
-        cover = min((terrain.way[other][square] for other in others), default=UNREACHABLE)
+            laid = min((terrain.distance[medium][square] for medium in mediums), default=UNREACHABLE) + bool(pile)
+        cover = min((terrain.distance[other][square] for other in others), default=UNREACHABLE)
         yield laid + _TO_WAIT_FOR_ANOTHER, cover + _TO_LEAVE

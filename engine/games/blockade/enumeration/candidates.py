@@ -200,11 +200,15 @@ def _net_moves(terrain: Terrain, points: int) -> Iterator[tuple[int, tuple[_NetM
     }
     moves = sorted(
         _NetMove(
-            terrain.way[start][end], start, end, weight, (weight << _COUNT_BITS * end) - (weight << _COUNT_BITS * start)
+            terrain.distance[start][end],
+            start,
+            end,
+            weight,
+            (weight << _COUNT_BITS * end) - (weight << _COUNT_BITS * start),
         )
         for weight, start in left
         for end in range(SQUARES)
-        if end != start and terrain.room[end] >= _LEAST_ROOM[weight] and terrain.way[start][end] <= points
+        if end != start and terrain.room[end] >= _LEAST_ROOM[weight] and terrain.distance[start][end] <= points
     )
     known: dict[int, tuple[int, tuple[_NetMove, ...]]] = {0: (0, ())}
     net = dict.fromkeys(product(_LEAST_ROOM, range(SQUARES)), 0)

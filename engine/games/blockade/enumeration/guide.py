@@ -49,19 +49,19 @@ class Guide:
         Some piece must continue from the new square to one where a piece is missing. If the moved piece lay right,
         another one must replace it. By the triangle inequality, pairing the two ends directly costs no more.
         """
-        to_do, way, between = self._to_do(layout), self._terrain.way, self._terrain.between
+        to_do, distance, between = self._to_do(layout), self._terrain.distance, self._terrain.between
         pile = layout[start]
         mark = "M" if pile[-1] == "M" else "S"
         spare = most - to_do.steps
         pairs = [
-            (first, last, way[first][last] if first != last else TO_LIFT_AND_RETURN)
+            (first, last, distance[first][last] if first != last else TO_LIFT_AND_RETURN)
             for first in set(to_do.lifted[mark])
             for last in set(to_do.missing[mark])
         ]
         if not self._end[start].startswith(pile):
             ahead = [(last, straight + spare) for first, last, straight in pairs if first == start]
         else:
-            ahead = [(last, straight + spare - way[first][start]) for first, last, straight in pairs]
+            ahead = [(last, straight + spare - distance[first][start]) for first, last, straight in pairs]
             ahead.append((start, spare))
         squares = 0
         for last, limit in ahead:

@@ -274,7 +274,7 @@ class Search:
         """Return the fewest further steps until an event that a piece lifted from ``start`` may wait for."""
         if rest and rest[-1] not in BLACK_MARKS and rest[-1] != mark:
             return 1
-        row = self.terrain.way[start]
+        row = self.terrain.distance[start]
         fewest = _TO_LAND_ON_IT
         for square, pile in enumerate(layout):
             if pile and pile[-1] not in BLACK_MARKS and pile[-1] != mark and square != start:

@@ -62,15 +62,15 @@ def without_movable(stack: Stack, player: Player) -> Stack:
 class _Pairings(dict[tuple[tuple[int, ...], tuple[int, ...]], int]):
     """The fewest steps from some squares to as many others, in the cheapest assignment; computed on demand."""
 
-    def __init__(self, way: tuple[bytes, ...]) -> None:
+    def __init__(self, distance: tuple[bytes, ...]) -> None:
         super().__init__({((), ()): 0})
-        self._way = way
+        self._distance = distance
 
     def __missing__(self, pairing: tuple[tuple[int, ...], tuple[int, ...]]) -> int:
         starts, ends = pairing
         if len(starts) != len(ends):
             return UNREACHABLE
-        row, others = self._way[starts[0]], starts[1:]
+        row, others = self._distance[starts[0]], starts[1:]
         least = self[pairing] = min(
             (TO_LIFT_AND_RETURN if end == starts[0] else row[end]) + self[others, ends[:number] + ends[number + 1 :]]
             for number, end in enumerate(ends)
@@ -102,7 +102,7 @@ class Terrain:
         return tuple(OnDemand(partial(self.need, square)) for square in range(SQUARES))
 
     @cached_property
-    def way(self) -> tuple[bytes, ...]:
+    def distance(self) -> tuple[bytes, ...]:
         """The distances between squares around the opponent's blockades."""
         return distances(self.walls)
 
@@ -112,7 +112,7 @@ class Terrain:
 
         def squares_between(ends: tuple[int, int, int]) -> int:
             start, last, most = ends
-            both = zip(self.way[start], self.way[last], strict=True)
+            both = zip(self.distance[start], self.distance[last], strict=True)
             return sum(1 << square for square, (one, other) in enumerate(both) if one + other <= most)
 
         return OnDemand(squares_between)
@@ -120,15 +120,15 @@ class Terrain:
     @cached_property
     def pairings(self) -> _Pairings:
         """``pairings[starts, ends]``: the fewest steps that take a piece from each start to one of the ends."""
-        return _Pairings(self.way)
+        return _Pairings(self.distance)
 
     @cached_property
     def rings(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """``rings[start][steps]``: the squares exactly that many steps away."""
-        most = max(steps for row in self.way for steps in row if steps < UNREACHABLE)
+        most = max(steps for row in self.distance for steps in row if steps < UNREACHABLE)
         return tuple(
             tuple(tuple(end for end in range(SQUARES) if row[end] == steps) for steps in range(most + 1))
-            for row in self.way
+            for row in self.distance
         )
 
     @cached_property
@@ -143,7 +143,7 @@ class Terrain:
                         if 0 < steps < UNREACHABLE
                     )
                 )
-                for row in self.way
+                for row in self.distance
             )
             for kind, size in _SIZE.items()
         }
@@ -154,7 +154,7 @@ class Terrain:
         return {
             kind: tuple(
                 min(
-                    (self.way[square][end] for end in range(SQUARES) if end != square and self.room[end] >= size),
+                    (self.distance[square][end] for end in range(SQUARES) if end != square and self.room[end] >= size),
                     default=UNREACHABLE,
                 )
                 for square in range(SQUARES)

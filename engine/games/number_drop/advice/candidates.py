@@ -118,14 +118,14 @@ class Candidate:
 
 
 def with_best_combinations(
-    state: NumberDropState, turns: Sequence[NumberDropTurn], outlook: Valuation, player: int
+    state: NumberDropState, turns: Sequence[NumberDropTurn], valuation: Valuation, player: int
 ) -> list[Candidate]:
     """Return each drop with the best combination after it; all are evaluated together."""
     options: list[tuple[int, Combination, Sheet]] = []
     for number, turn in enumerate(turns):
         options += [(number, *option) for option in _options_after(state, turn, sheet_after(state, player, turn))]
     sheets = [sheet for _, _, sheet in options]
-    worth = outlook.of(np.stack([board_of(sheet) for sheet in sheets]), sheets)
+    worth = valuation.of(np.stack([board_of(sheet) for sheet in sheets]), sheets)
     best: dict[int, Candidate] = {}
     for (number, follow, sheet), value in zip(options, worth, strict=True):
         if number not in best or value > best[number].value:

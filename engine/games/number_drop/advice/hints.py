@@ -107,7 +107,7 @@ class _HintSearch:
         self._better = better
 
     @cached_property
-    def _outlook(self) -> Valuation:
+    def _valuation(self) -> Valuation:
         """Computed on first use: in a solo game it may take longer than a first hint."""
         return valuation_of(self._state, self._player)
 
@@ -118,36 +118,36 @@ class _HintSearch:
             if self._state.combining >> self._player & 1
             else turns_of(self._state, self._player)
         )
-        at_once = self._tell(self._immediate_hint(turns))
+        at_once = self._report(self._immediate_hint(turns))
         if len(turns) == 1:
             return at_once
         if isinstance(turns[0], Slide):
-            return self._tell(best_slide(self._state, turns, self._expected(self._sheet)))
+            return self._report(best_slide(self._state, turns, self._expected(self._sheet)))
         some = turns[:] if len(turns) <= _FIRST_TURNS else [turns[at] for at in self._pick(len(turns), _FIRST_TURNS)]
         ranked = self._rank(some)
-        first = self._tell(self._hint(self._finish(ranked[0]), 0.5))
+        first = self._report(self._hint(self._finish(ranked[0]), 0.5))
         if self._strength is Strength.GENTLE:
             ranked = self._rank_by_immediate_worth(turns)
         elif len(turns) > len(some):
             ranked = self._sweep(turns, ranked)
         winning, ranked = self._decide_game_end(ranked)
         if winning is not None:
-            return self._tell(winning)
+            return self._report(winning)
         if self._strength is Strength.GENTLE:
             return self._hint(self._finish(ranked[0]), 0.5)
         shortlist = self._shortlist(ranked[:_SHORTLIST])
         best = self._hint(shortlist[0], 0.5)
         if best.turn != first.turn:
-            self._tell(best)
+            self._report(best)
         if self._strength is Strength.FAIR or len(shortlist) == 1:
             return best
         chosen, sure = compare_over_rolls(
             shortlist[:_RACING],
-            self._outlook,
+            self._valuation,
             self._state.options.components,
             self._deadline,
             self._rng,
-            lambda candidate: self._tell(self._hint(candidate, 0.5)),
+            lambda candidate: self._report(self._hint(candidate, 0.5)),
         )
         return self._hint(chosen, sure)
 
@@ -167,7 +167,7 @@ class _HintSearch:
     def _pick(self, size: int, count: int) -> list[int]:
         return sorted(self._rng.sample(range(size), min(size, count)))
 
-    def _tell(self, hint: Hint[NumberDropTurn]) -> Hint[NumberDropTurn]:
+    def _report(self, hint: Hint[NumberDropTurn]) -> Hint[NumberDropTurn]:
         if self._better is not None:
             self._better(hint)
         return hint
@@ -179,16 +179,16 @@ class _HintSearch:
         """Return the expected final score: the current points, and the measured average for each turn left."""
         options = self._state.options
         a_turn = _POINTS_A_TURN_ALONE if options.solo else _POINTS_A_TURN
-        return sheet.score(options.x_counts_above_line) + a_turn * self._outlook.turns_left
+        return sheet.score(options.x_counts_above_line) + a_turn * self._valuation.turns_left
 
     def _rank(self, turns: Sequence[NumberDropTurn]) -> list[tuple[NumberDropTurn, float]]:
         """Return these turns with their values, the best first; the combinations after drops are not counted."""
         if isinstance(turns[0], Combination):
             sheets = [play_turn(self._state, turn).sheets[self._player] for turn in turns]
-            worth = self._outlook.of(boards_after(self._sheet, turns), sheets)
+            worth = self._valuation.of(boards_after(self._sheet, turns), sheets)
         else:
             later = -1 if self._state.phase is Phase.DROP else 0
-            worth = self._outlook.with_boxes_of(boards_after(self._sheet, turns), self._sheet, turns_less=later)
+            worth = self._valuation.with_boxes_of(boards_after(self._sheet, turns), self._sheet, turns_less=later)
         listed = [(turn, float(value)) for turn, value in zip(turns, worth, strict=True)]
         return sorted(listed, key=lambda each: -each[1])
 
@@ -235,7 +235,7 @@ class _HintSearch:
         """Return these turns with the sheets they leave after their combinations."""
         state, player = self._state, self._player
         if isinstance(ranked[0][0], Drop):
-            return with_best_combinations(state, [turn for turn, _ in ranked], self._outlook, player)
+            return with_best_combinations(state, [turn for turn, _ in ranked], self._valuation, player)
         if isinstance(ranked[0][0], Combination):
             return [Candidate(turn, play_turn(state, turn).sheets[player], None, value) for turn, value in ranked]
         return [Candidate(turn, sheet_after(state, player, turn), None, value) for turn, value in ranked]

@@ -72,7 +72,7 @@ def _drop_all(board: Boards, columns: NDArray[np.int64], rows: NDArray[np.int64]
 
 def compare_over_rolls(
     candidates: Sequence[Candidate],
-    outlook: Valuation,
+    valuation: Valuation,
     components: Components,
     deadline: Deadline,
     rng: Random,
@@ -91,7 +91,7 @@ def compare_over_rolls(
         row: dict[int, list[float]] = {}
         for index in left:
             began_s = deadline.clock()
-            row[index] = _best_drops(boards[index], candidates[index], outlook, sample)
+            row[index] = _best_drops(boards[index], candidates[index], valuation, sample)
             slowest_s = max(slowest_s, deadline.clock() - began_s)
             if deadline.left_s() < slowest_s:
                 break
@@ -105,7 +105,7 @@ def compare_over_rolls(
             leader = left[0]
             on_new_leader(candidates[leader])
         left = _still_racing(left, gained)
-    return (candidates[leader], _sure_of(gained, leader)) if gained[leader] else (candidates[0], 0.5)
+    return (candidates[leader], _confidence_in(gained, leader)) if gained[leader] else (candidates[0], 0.5)
 
 
 def _still_racing(left: list[int], gained: Sequence[Sequence[float]]) -> list[int]:
@@ -118,7 +118,7 @@ def _still_racing(left: list[int], gained: Sequence[Sequence[float]]) -> list[in
     return near if len(near) > 1 or len(leader) >= ENOUGH_ROLLS else left[:2]
 
 
-def _sure_of(gained: Sequence[Sequence[float]], leader: int) -> float:
+def _confidence_in(gained: Sequence[Sequence[float]], leader: int) -> float:
     rivals = [each for index, each in enumerate(gained) if index != leader and each]
     # A rival that was dropped early has fewer values.
     leads = [paired_difference(gained[leader][: len(each)], each) for each in rivals]
@@ -126,11 +126,11 @@ def _sure_of(gained: Sequence[Sequence[float]], leader: int) -> float:
 
 
 def _best_drops(
-    board: Boards, candidate: Candidate, outlook: Valuation, sample: tuple[NDArray[np.int64], ...]
+    board: Boards, candidate: Candidate, valuation: Valuation, sample: tuple[NDArray[np.int64], ...]
 ) -> list[float]:
     """Return the value of the best drop for each roll of the sample."""
     boards, fits = _drop_all(board, *sample)
-    worth: Values = np.where(fits, outlook.with_boxes_of(boards, candidate.sheet, turns_less=1), _NONE_FITS)
+    worth: Values = np.where(fits, valuation.with_boxes_of(boards, candidate.sheet, turns_less=1), _NONE_FITS)
     return [float(best) for best in worth.reshape(ROLLS_A_ROUND, DROPS_A_ROLL).max(axis=1)]
 
 

@@ -32,7 +32,7 @@ def played(terrain, moves, caps):
         piles[start] = piles[start][:-1]
         if left and terrain.tower(end, piles[end]):
             piles[end] += str(left.pop(0))
-    return tuple(piles), sum(terrain.way[start][end] for start, end in moves)
+    return tuple(piles), sum(terrain.distance[start][end] for start, end in moves)
 
 
 @pytest.mark.parametrize("points", [4, 6])
