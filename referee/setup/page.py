@@ -50,7 +50,7 @@ class _CurrentStep:
     """The current step: its instructions, and the findings of its last check."""
 
     step: str = ""
-    told: tuple[str, ...] = ()
+    instructions: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     frame: Frame | None = field(default=None, compare=False)
     inspection: Inspection = field(default_factory=Inspection, compare=False)
@@ -111,12 +111,12 @@ class SetUpPage:
             return StepView(
                 step.name,
                 step.title,
-                self._shown.told,
+                self._shown.instructions,
                 forms,
                 findings,
                 step.files(table),
                 self._titles(),
-                sees=step.watch is not None,
+                shows_picture=step.watch is not None,
                 picture_px=size if all(size) else None,
                 collects=step.collect is not None,
                 takes_photos=step.takes_photo,
@@ -224,7 +224,7 @@ class SetUpPage:
             now = self._if_current(step)
             if now is not None and now.collect is not None:
                 BoardPictures.of(self._table).start_over()
-                self._shown = _CurrentStep(now.name, self._shown.told)
+                self._shown = _CurrentStep(now.name, self._shown.instructions)
 
     def say(self, step: str, words: str) -> None:
         """Answer the question of the current dialogue."""
@@ -285,7 +285,7 @@ class SetUpPage:
             self._environment.say(f"Step {run.number(step)} of {len(run.steps)}: {step.title}")
             self._shown = _CurrentStep(step.name, findings=self._shown.findings)
             try:
-                self._shown.told = step.prepare(run.table)
+                self._shown.instructions = step.prepare(run.table)
             except FAULTS as error:
                 self._shown.findings = (fault_of(step, error),)
         return step
@@ -299,7 +299,7 @@ class SetUpPage:
         run = self._run
         assert run is not None
         outcome = run.answer(step, text)
-        self._shown = _CurrentStep(self._shown.step, self._shown.told, outcome.findings)
+        self._shown = _CurrentStep(self._shown.step, self._shown.instructions, outcome.findings)
         for finding in outcome.findings if outcome.is_done else ():
             self._environment.say(f"  {finding.subject}: {finding.message}")
 
@@ -323,7 +323,7 @@ class SetUpPage:
                 if outcome.is_done:
                     run.skip(step)
                 self._dialogue = None
-                self._shown = _CurrentStep(self._shown.step, self._shown.told, outcome.findings)
+                self._shown = _CurrentStep(self._shown.step, self._shown.instructions, outcome.findings)
 
         self._dialogue = dialogue
         self._worker = threading.Thread(target=work, name="map", daemon=True)
@@ -341,9 +341,9 @@ class SetUpPage:
     def _choice_of_game(self) -> StepView:
         names = tuple((name, registry.load(name).title) for name in registry.games())
         game = Field(Phrase("Game"), FieldKind.CHOICE, "deblockle", names)
-        told = (Phrase("Each step is checked before the next. The settings are kept; you can go on later."),)
+        instructions = (Phrase("Each step is checked before the next. The settings are kept; you can go on later."),)
         form = AnswerForm(Phrase("Set up this game"), (game,))
-        return StepView(_GAME, Phrase("The game"), told, (form,), self._shown.findings)
+        return StepView(_GAME, Phrase("The game"), instructions, (form,), self._shown.findings)
 
     def _titles(self) -> tuple[tuple[str, StepState], ...]:
         run = self._run
@@ -358,9 +358,9 @@ class SetUpPage:
         )
 
     def _end(self, run: SetUpRun) -> StepView:
-        told = (
+        instructions = (
             Phrase("%(game)s is ready.", game=run.table.game.title),
             Phrase("The settings are in %(file)s.", file=str(self._environment.folder / FILE_NAME)),
             Phrase("Begin a game at the terminal: %(command)s", command="./run watch --page"),
         )
-        return StepView("", Phrase("All is set up"), told, findings=self._shown.findings, steps=self._titles())
+        return StepView("", Phrase("All is set up"), instructions, findings=self._shown.findings, steps=self._titles())

@@ -71,20 +71,19 @@ class Dialogue:
 class StepView:
     """A step as the page shows it.
 
-    ``told`` are instructions, ``findings`` the results of the last check, ``files`` the names of PDFs to print.
-    ``sees`` means that the step shows the camera's picture; ``picture_px`` is its (width, height). ``collects`` means
-    that pictures are taken one by one, ``takes_photos`` that a photo may be uploaded. ``name`` is empty after the last
-    step.
+    ``findings`` are the results of the last check, ``files`` the names of PDFs to print. ``picture_px`` is the camera
+    picture's (width, height). ``collects`` means that pictures are taken one by one, ``takes_photos`` that a photo may
+    be uploaded. ``name`` is empty after the last step.
     """
 
     name: str
     title: str
-    told: tuple[str, ...]
+    instructions: tuple[str, ...]
     forms: tuple[AnswerForm, ...] = ()
     findings: tuple[Finding, ...] = ()
     files: tuple[str, ...] = ()
     steps: tuple[tuple[str, StepState], ...] = ()
-    sees: bool = False
+    shows_picture: bool = False
     picture_px: tuple[int, int] | None = None
     collects: bool = False
     takes_photos: bool = False

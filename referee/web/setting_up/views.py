@@ -66,7 +66,7 @@ class SetUpPages:
     async def _step(self, request: Request) -> Response:
         step = await run_in_threadpool(self._port.view)
         state = await run_in_threadpool(self._port.state)
-        inspection = await run_in_threadpool(self._port.inspect, again=False) if step.sees else None
+        inspection = await run_in_threadpool(self._port.inspect, again=False) if step.shows_picture else None
         return self._render(request, "set_up/step", {"step": step, "inspection": inspection, "state": _token(state)})
 
     async def _seen(self, request: Request) -> Response:

@@ -195,7 +195,7 @@ def test_the_end_is_told_and_can_be_gone_back_from(tmp_path: Path, camera: str) 
     page = page_in(tmp_path, kept)
     assert page.is_over
     view = page.view()
-    assert (view.name, view.told[0]) == ("", "Deblockle is ready.")
+    assert (view.name, view.instructions[0]) == ("", "Deblockle is ready.")
     page.back("")
     assert not page.is_over
 

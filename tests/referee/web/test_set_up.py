@@ -37,7 +37,9 @@ class Told:
         corners = ((Phrase("far left corner"), (10.5, 20.0)),)
         forms = (AnswerForm(Phrase("Measure it by its corners"), (Field(Phrase("Camera"), value="<0>"),), corners),)
         steps = ((Phrase("The table"), StepState.NOW),)
-        return StepView("table", Phrase("The table"), ("Told.",), forms, steps=steps, sees=True, takes_photos=True)
+        return StepView(
+            "table", Phrase("The table"), ("Told.",), forms, steps=steps, shows_picture=True, takes_photos=True
+        )
 
     def state(self) -> str:
         return "table ü"
