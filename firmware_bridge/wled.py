@@ -90,7 +90,7 @@ def adalight_frame(colours: bytes) -> bytes:
 
 
 def frame_s(lights: int, bytes_a_second: float) -> float:
-    """Total time of a frame with that many lights: on the line, on the strip, and the pause after it."""
+    """Return the total time of a frame with that many lights: on the line, on the strip, and the pause after it."""
     line_s = len(adalight_frame(bytes(CHANNELS * lights))) / bytes_a_second
     return line_s + lights * _LIGHT_S + _PAUSE_S
 

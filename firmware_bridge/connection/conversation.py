@@ -174,7 +174,7 @@ class BoardConversation:
         return data
 
     def due_s(self, now_s: float) -> float | None:
-        """When ``outgoing`` must be called next if nothing arrives before; ``None`` if never."""
+        """Return when ``outgoing`` must be called next if nothing arrives before; ``None`` if never."""
         due_s = self.link.next_due_s(now_s)
         if self._stage is not _Stage.PROBING:
             return due_s

@@ -31,7 +31,7 @@ class BoardKind:
         return self.chip not in machine and any(kind.chip in machine for kind in BOARDS.values())
 
     def pin_name(self, number: int) -> str:
-        """Name of a pin as printed on the board, ``GP28``."""
+        """Return the name of a pin as printed on the board, ``GP28``."""
         return f"{self.prefix}{number}"
 
     @property

@@ -58,7 +58,7 @@ class Port:
         return self._name
 
     def fileno(self) -> int:
-        """File descriptor to wait on."""
+        """Return the file descriptor to wait on."""
         return int(self._serial.fileno())
 
     def read(self) -> bytes:

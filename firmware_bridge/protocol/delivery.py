@@ -318,11 +318,11 @@ class SerialLine:
         return self._free_s
 
     def transmission_s(self, count: int) -> float:
-        """Transmission time of ``count`` bytes by themselves; 0 if the rate is unknown."""
+        """Return the transmission time of ``count`` bytes by themselves; 0 if the rate is unknown."""
         return 0.0 if self._bytes_per_s is None else count / self._bytes_per_s
 
     def arrival_s(self, count: int, now_s: float) -> float:
-        """When the last of ``count`` bytes written now arrives at the other end."""
+        """Return when the last of ``count`` bytes written now arrives at the other end."""
         if self._bytes_per_s is None:
             return now_s
         self._free_s = max(self._free_s, now_s) + self.transmission_s(count)

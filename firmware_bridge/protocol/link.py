@@ -180,7 +180,7 @@ class HostLink:
         return b"".join([self._encode(packet, now_s) for packet in packets])
 
     def next_due_s(self, now_s: float) -> float | None:
-        """When ``outgoing`` is due unless bytes arrive or a message is sent before; not earlier than ``now_s``.
+        """Return when ``outgoing`` is due unless bytes arrive or a message is sent before; not earlier than ``now_s``.
 
         ``None``: never by itself.
         """

@@ -110,7 +110,7 @@ class Handshake:
             self._due_s = min(self._due_s, self._sent_s + MIN_HELLO_INTERVAL_S)
 
     def round_trip_s(self, now_s: float) -> float | None:
-        """Round-trip time of an answer that arrives now; ``None`` if it may answer several HELLOs (Karn)."""
+        """Return the round-trip time of an answer that arrives now; ``None`` if it may answer several HELLOs (Karn)."""
         return now_s - self._sent_s if self._sent == 1 and self._sent_s is not None else None
 
 

@@ -64,7 +64,7 @@ class AssignmentBySquare(_SensorAssignment):
         """The question to ask."""
         return f"Put a piece on {self.place}."
 
-    def closed(self, switches: Sequence[int]) -> str:
+    def process_closings(self, switches: Sequence[int]) -> str:
         """Process switches that closed at the same moment; returns a sentence for the person."""
         place = self.place
         if place is None:
@@ -124,7 +124,7 @@ class AssignmentBySwitch(_SensorAssignment):
         """The question to ask."""
         return "Put a piece on a square." if self.switch is None else f"Switch {self.switch} closed: which square? "
 
-    def closed(self, switches: Sequence[int]) -> str:
+    def process_closings(self, switches: Sequence[int]) -> str:
         """Process switches that closed at the same moment; returns a sentence for the person."""
         if len(switches) > 1:
             return f"Switches {', '.join(map(str, switches))} closed at once: take the piece off and try again."

@@ -135,7 +135,7 @@ def assign_switches(
         elif was_there is not None and was_there != is_there:
             say("The board answers again." if is_there else "The board does not answer; I wait for it.")
         for closed in _new_closings(report):
-            _say_if_any(say, assignment.closed(closed))
+            _say_if_any(say, assignment.process_closings(closed))
         try:
             lines = typed()
         except EOFError:

@@ -69,7 +69,7 @@ def locate_light(
 
 
 def _change(before: Image, lit: Image, after: Image) -> FloatArray:
-    """Brightening of each pixel relative to the mean of before and after, in its strongest channel."""
+    """Return the brightening of each pixel relative to the mean of before and after, in its strongest channel."""
     dark = (before.astype(np.float64) + after.astype(np.float64)) / 2
     bright = lit.astype(np.float64)
     # a lamp or automatic exposure changes everything alike: normalised by the medians

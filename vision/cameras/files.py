@@ -16,7 +16,7 @@ from vision.images import IMAGE_SUFFIXES, decode_image, is_complete_image, load_
 
 
 def name_order(path: Path) -> list[tuple[int, int, str]]:
-    """Sort key that puts ``frame2`` before ``frame10``."""
+    """Return a sort key that puts ``frame2`` before ``frame10``."""
     parts = re.split(r"(\d+)", path.name.lower())
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 

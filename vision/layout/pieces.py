@@ -260,7 +260,7 @@ class Ink(Measured):
         return cls(tuple(colours), (across, up))
 
     def margin_mm(self, surface: Surface) -> float:
-        """Width of the paper beside the grid on every side, without its outermost edge."""
+        """Return the width of the paper beside the grid on every side, without its outermost edge."""
         if self.size_mm is None:
             return 0.0
         bounds = surface.bounds_mm

@@ -46,18 +46,18 @@ def test_the_walk_ends_with_the_last_light_and_not_before_the_first() -> None:
 def test_square_by_square_the_switch_that_closes_is_it() -> None:
     walk = AssignmentBySquare(6, PLACES)
     assert walk.prompt == "Put a piece on a1."
-    assert walk.closed([4]) == "a1 is switch 4."
-    assert "already" in walk.closed([4])
+    assert walk.process_closings([4]) == "a1 is switch 4."
+    assert "already" in walk.process_closings([4])
     assert walk.place == "b1"
-    assert "closed at once" in walk.closed([0, 1])
+    assert "closed at once" in walk.process_closings([0, 1])
     assert walk.answer("") == "b1 has no switch."
-    assert walk.closed([0]) == "c1 is switch 0."
+    assert walk.process_closings([0]) == "c1 is switch 0."
     assert walk.answer("b") == ""
     assert walk.place == "c1"
-    assert walk.closed([5]) == "c1 is switch 5."
+    assert walk.process_closings([5]) == "c1 is switch 5."
     assert "is not possible" in walk.answer("what?")
     walk.answer("f")
-    assert (walk.place, walk.closed([1])) == (None, "")
+    assert (walk.place, walk.process_closings([1])) == (None, "")
     assert walk.found == {"a1": 4, "c1": 5}
     assert "2 of 6 squares" in walk.summary()
     assert "0, 1, 2, 3" in walk.summary()
@@ -66,7 +66,7 @@ def test_square_by_square_the_switch_that_closes_is_it() -> None:
 def test_going_back_over_a_skipped_square() -> None:
     walk = AssignmentBySquare(6, PLACES)
     assert walk.answer("b") == "This is the first square."
-    walk.closed([0])
+    walk.process_closings([0])
     walk.answer("skip")
     walk.answer("b")
     walk.answer("b")
@@ -76,18 +76,18 @@ def test_going_back_over_a_skipped_square() -> None:
 def test_by_switch_the_person_names_the_square() -> None:
     walk = AssignmentBySwitch(6, PLACES)
     assert "No switch has closed yet" in walk.answer("a1")
-    assert walk.closed([3]) == ""
+    assert walk.process_closings([3]) == ""
     assert walk.prompt == "Switch 3 closed: which square? "
-    assert "Switch 4 closed as well" in walk.closed([4])
+    assert "Switch 4 closed as well" in walk.process_closings([4])
     assert "no square 'a9'" in walk.answer("a9")
     assert walk.answer("b2") == "b2 is switch 3."
-    assert "under b2 already" in walk.closed([3])
-    walk.closed([5])
+    assert "under b2 already" in walk.process_closings([3])
+    walk.process_closings([5])
     assert "b2 has switch 3 already" in walk.answer("b2")
     assert walk.answer("") == "Switch 5 is left out."
     assert walk.answer("b") == "b2 is forgotten."
     assert walk.answer("b") == "No square is known yet."
-    assert "at once" in walk.closed([1, 2])
+    assert "at once" in walk.process_closings([1, 2])
     walk.answer("f")
     assert walk.finished
 
