@@ -264,13 +264,13 @@ class _Search(Generic[PositionT, MoveT]):
             raise ValueError("the game hasn't ended, and yet there are no moves")
         bound = AT_MOST if best <= alpha else AT_LEAST if best >= beta else EXACT
         reach = SOLVED if self._guesses == guesses else depth
-        self._table.put(key, (reach, bound, _relative_to_position(best, ply), best_move))
+        self._table.put(key, (reach, bound, _delay_end(best, -ply), best_move))
         return best
 
     def _usable_score(self, entry: Entry[MoveT], depth: int, alpha: int, beta: int, ply: int) -> int | None:
         """Return the remembered score if its depth and bound suffice for the window."""
         reach, bound, here, _ = entry
-        score = _relative_to_root(here, ply)
+        score = _delay_end(here, ply)
         if not (bound == EXACT or (bound == AT_LEAST and score >= beta) or (bound == AT_MOST and score <= alpha)):
             return None
         won = score > MOST_GUESS and score >= beta and bound != AT_MOST
@@ -330,11 +330,6 @@ def _add_points(score: int, points: int) -> int:
     return score + points if -MOST_GUESS <= score <= MOST_GUESS else score
 
 
-def _relative_to_position(score: int, ply: int) -> int:
-    """Count the plies of a win or loss from the position instead of from the root."""
-    return score + ply if score > MOST_GUESS else score - ply if score < -MOST_GUESS else score
-
-
-def _relative_to_root(score: int, ply: int) -> int:
-    """Count the plies of a win or loss from the root instead of from the position."""
+def _delay_end(score: int, ply: int) -> int:
+    """Return the score with a win or loss this many plies later; guesses stay what they are."""
     return score - ply if score > MOST_GUESS else score + ply if score < -MOST_GUESS else score

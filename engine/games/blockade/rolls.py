@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.errors import IllegalTurnError
 from engine.games.blockade.board import COLOURS, OWNED
-from engine.games.blockade.state import BlockadeState, Dice, rolled_state
+from engine.games.blockade.state import BlockadeState, rolled_state
 from engine.games.blockade.state_text import read_dice
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll
 from engine.values import PossibleRoll, Roll
@@ -31,11 +31,12 @@ def dice_names(state: BlockadeState) -> tuple[str, ...]:
 
 def rolled(state: BlockadeState, roll: Roll) -> BlockadeState:
     """Return the state after a roll; raises IllegalTurnError."""
-    dice = _dice_of(roll)
+    if len(roll.faces) != 2 or any(face not in ORDINARY_DIE for face in roll.faces):
+        raise IllegalTurnError(f"a roll of {','.join(roll.faces)} can't be; expected two dice from 1 to 6, such as 4,1")
     if not awaits_roll(state):
         why = "the game is over" if state.to_move is None else "a roll lies on the table already"
         raise IllegalTurnError(f"got a roll of {format_roll(roll)}, but {why}")
-    return rolled_state(state, dice)
+    return rolled_state(state, (int(roll.faces[0]), int(roll.faces[1])))
 
 
 def roll_of(state: BlockadeState) -> Roll | None:
@@ -48,10 +49,3 @@ def parse_roll(state: BlockadeState, text: str) -> Roll:
     roll = Roll(tuple(str(die) for die in read_dice(text, text, 1)))
     rolled(state, roll)
     return roll
-
-
-def _dice_of(roll: Roll) -> Dice:
-    """Return the points on the two dice; raises IllegalTurnError for an impossible roll."""
-    if len(roll.faces) != 2 or any(face not in ORDINARY_DIE for face in roll.faces):
-        raise IllegalTurnError(f"a roll of {','.join(roll.faces)} can't be; expected two dice from 1 to 6, such as 4,1")
-    return int(roll.faces[0]), int(roll.faces[1])

@@ -170,7 +170,9 @@ def _opponent_moved(before: DeblockleState, move: Moved, playable: PlayableTurns
     if move.landed_on:
         found = [*breaches_of_move(before, move, {}), *found]
     if certainly_blocked(before, move.owner):
-        found.insert(0, _deblockled(before, move.owner, remedy, places))
+        owner = move.owner.capitalize()
+        sentence = f"{owner} is Deblockle'd and has no turn the rules allow, so {before.to_move} plays on."
+        found.insert(0, Breach("no-turn-left", sentence, remedy, places))
     return found
 
 
@@ -178,11 +180,6 @@ def _out_of_turn(before: DeblockleState, owner: str, start: str, remedy: str, pl
     return Breach(
         "not-your-turn", f"It is {before.to_move}'s turn, but {owner} played the block from {start}.", remedy, places
     )
-
-
-def _deblockled(before: DeblockleState, owner: str, remedy: str, places: tuple[str, ...]) -> Breach:
-    sentence = f"{owner.capitalize()} is Deblockle'd and has no turn the rules allow, so {before.to_move} plays on."
-    return Breach("no-turn-left", sentence, remedy, places)
 
 
 def _removed(before: DeblockleState, change: Removed, playable: PlayableTurns, *, alone: bool) -> list[Breach]:

@@ -82,16 +82,13 @@ def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]
             if found is not None and relaxation.moves > MOST_MOVES:
                 return (_too_many_moves(turn, result),)
             breach = None if found is None else _first_breach(turn, found)
-            # "Put it back" works only if its old square is free now.
-            barring = () if breach is None or breach.rule == "carrier-moved" else _obstacles(turn, result)
-            if breach is not None and set(breach.places) <= {*GRID.names_of(changed), *barring}:
+            if breach is None:
+                continue
+            # A breach may also name squares that stay occupied, as obstacles; but a carrier's old square must be free.
+            obstacles = 0 if breach.rule == "carrier-moved" else turn.foes | turn.pieces & result.pieces
+            if set(breach.places) <= set(GRID.names_of(changed | obstacles)):
                 return (breach,)
     return _unexplained(turn, result)
-
-
-def _obstacles(turn: TurnInProgress, result: Side) -> tuple[str, ...]:
-    """Return the squares that stay occupied: a breach may name them as obstacles although nothing changed there."""
-    return GRID.names_of((turn.foes | turn.pieces) & (turn.foes | result.pieces))
 
 
 def _first_breach(turn: TurnInProgress, done: tuple[Action, ...]) -> Breach:

@@ -225,7 +225,10 @@ def _breaches_of_shape(
 ) -> tuple[Breach, ...]:
     squares = tuple(sorted(GRID.index[name] for name in names if name in GRID.index))
     if len(squares) == len(names) and squares in landings(sheet.heights, shapes):
-        return () if tuple(GRID.names[square] for square in squares) == tuple(names) else (_unordered(turn),)
+        if tuple(GRID.names[square] for square in squares) == tuple(names):
+            return ()
+        remedy = "Name them line by line from below."
+        return (_breach("shape-as-rolled", "The squares are not in rising order.", remedy, turn),)
     shape = fixed((GRID.column_of(square), GRID.row_of(square)) for square in squares) if squares else None
     if shape not in shapes or len(squares) != len(names):
         if state.phase is Phase.PENALTY:
@@ -247,12 +250,6 @@ def _breaches_of_shape(
         _breach(
             "straight-down", sentence, "Let it fall straight down from the top, and stop where it is stopped.", turn
         ),
-    )
-
-
-def _unordered(turn: NumberDropTurn) -> Breach:
-    return _breach(
-        "shape-as-rolled", "The squares are not in rising order.", "Name them line by line from below.", turn
     )
 
 

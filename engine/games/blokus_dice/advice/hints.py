@@ -107,10 +107,16 @@ class _HintSearch:
         course = rounds_ahead_of(self._state, self._seat)
         if self._only:
             return self._report(candidates[0], 1.0, self._estimate(candidates[0], course))
-        ranked = self._rank(candidates, self._promise, self._deadline.share(_PROMISE_SHARE))
+        ranked = self._rank(
+            candidates, lambda each: quick_value(self._sheet, each.after), self._deadline.share(_PROMISE_SHARE)
+        )
         if strength is Strength.GENTLE:
             return self._report(ranked[0], _SURE_AT_A_GLANCE, self._estimate(ranked[0], course))
-        weighed = self._rank(ranked[:_MOST_WEIGHED], self._variety, self._deadline.share(_VARIETY_SHARE))
+        weighed = self._rank(
+            ranked[:_MOST_WEIGHED],
+            lambda each: each.worth + shape_variety(self._finder, each.after),
+            self._deadline.share(_VARIETY_SHARE),
+        )
         fair = self._report(weighed[0], _SURE_AT_A_GLANCE, self._estimate(weighed[0], course))
         if strength is Strength.FAIR:
             return fair
@@ -158,12 +164,6 @@ class _HintSearch:
             and (filled.status == PlayerStatus.RESIGNED or rank > (filled.filled.bit_count(), most - filled.strikes))
             for filled in others
         )
-
-    def _promise(self, candidate: _Candidate) -> float:
-        return quick_value(self._sheet, candidate.after)
-
-    def _variety(self, candidate: _Candidate) -> float:
-        return candidate.worth + shape_variety(self._finder, candidate.after)
 
     def _rank(
         self, candidates: Sequence[_Candidate], worth: Callable[[_Candidate], float], until: Deadline

@@ -41,7 +41,6 @@ from engine.games.diaballik.state import (
 )
 from engine.games.diaballik.turns import (
     TurnInProgress,
-    begin_turn,
     can_act,
     claimed_results,
     outcome_of,
@@ -363,13 +362,13 @@ class RandomGames:
         """Skip players who can't act, in games in which no proposal has been legal for many rounds."""
         for game in self._playing[self._waited[self._playing] >= _ROUNDS_BEFORE_DOUBT]:
             self._waited[game] = 0
-            if not can_act(begin_turn(self._state_of(int(game)), PLAYERS[int(self._mover[game])])):
-                self._mover[game] = 1 - self._mover[game]
+            mover = int(self._mover[game])
+            row = mover * self._games + game
+            foes, own = int(self._pieces[(1 - mover) * self._games + game]), int(self._pieces[row])
+            ball = int(self._squares[row, 0])
+            if not can_act(TurnInProgress(PLAYERS[mover], self._options, foes, own, ball)):
+                self._mover[game] = 1 - mover
                 self._note_claims(np.array([game]))
-
-    def _state_of(self, game: int) -> DiaballikState:
-        sides = [Side(int(self._pieces[row]), int(self._squares[row, 0])) for row in (game, self._games + game)]
-        return DiaballikState(self._options, sides[0], sides[1], PLAYERS[int(self._mover[game])])
 
 
 def play_games_one_by_one(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:

@@ -188,9 +188,8 @@ class Searcher:
             # Results beyond the beam are searched only to confirm a loss.
             if number >= followed and best > -_PROVEN:
                 break
-            score = -_a_turn_later(
-                self.value(position.after(result), depth - 1, -_a_turn_sooner(beta), -_a_turn_sooner(max(low, best)))
-            )
+            least, most = _delay_end(max(low, best), -1), _delay_end(beta, -1)
+            score = -_delay_end(self.value(position.after(result), depth - 1, -most, -least), 1)
             if score > best:
                 best, best_result = score, result
                 if best >= beta:
@@ -243,13 +242,9 @@ def beam_width(depth: int) -> int:
     return 16 if depth <= 2 else 12
 
 
-def _a_turn_later(score: int) -> int:
-    """Return the score of a position one turn earlier: a win or loss is one turn further away."""
-    return score - 1 if score > _PROVEN else score + 1 if score < -_PROVEN else score
-
-
-def _a_turn_sooner(bound: int) -> int:
-    return bound + 1 if bound > _PROVEN else bound - 1 if bound < -_PROVEN else bound
+def _delay_end(score: int, turns: int) -> int:
+    """Return the score with a win or loss this many turns later; guesses stay what they are."""
+    return score - turns if score > _PROVEN else score + turns if score < -_PROVEN else score
 
 
 def _add_points(score: int, points: int) -> int:
@@ -293,8 +288,8 @@ def best_lines(
             while followed:
                 for result in followed:
                     penalty = penalties[result]
-                    least = -_a_turn_sooner(_add_points(best, penalty))
-                    score = -_a_turn_later(searcher.value(position.after(result), depth - 1, -WIN, least))
+                    least = _delay_end(_add_points(best, penalty), -1)
+                    score = -_delay_end(searcher.value(position.after(result), depth - 1, -WIN, -least), 1)
                     score = _add_points(score, -penalty)
                     found.append((score, result))
                     before[result] = Line(result, score, depth)
