@@ -120,7 +120,7 @@ def play_random_games(state: DiaballikState, count: int, rng: Random, *, most_pl
     if state.to_move is None or most_plies <= 0:
         return tally([Ending.by(outcome_of(state), 0)] * count)
     if count < _FEW or not state.options.pass_over_own or state.options.automatic:
-        return play_games_one_by_one(state, count, rng, most_plies)
+        return tally(_play_game(state, rng, most_plies) for _ in range(count))
     drawing = np.random.Generator(np.random.PCG64(rng.getrandbits(64)))
     return RandomGames(state, min(count, _MOST_AT_ONCE), drawing).run(count, most_plies)
 
@@ -369,11 +369,6 @@ class RandomGames:
             if not can_act(TurnInProgress(PLAYERS[mover], self._options, foes, own, ball)):
                 self._mover[game] = 1 - mover
                 self._note_claims(np.array([game]))
-
-
-def play_games_one_by_one(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
-    """Play ``count`` games to their end from ``state``; see engine.api.Advice.playouts."""
-    return tally(_play_game(state, rng, most_plies) for _ in range(count))
 
 
 def _play_game(state: DiaballikState, rng: Random, most_plies: int) -> Ending:
