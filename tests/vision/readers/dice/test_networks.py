@@ -105,3 +105,11 @@ def test_a_crop_brings_a_die_to_one_size(side_px: float) -> None:
     bright = (cut[..., 0] > 130).sum(axis=1).max()
     assert bright == pytest.approx(20, abs=2)
     assert abs(int(cut[CROP_PX // 2 - 10, CROP_PX // 2, 0]) - int(cut[CROP_PX // 2 + 9, CROP_PX // 2, 0])) < 90
+
+
+def test_a_large_die_at_the_picture_s_edge_is_cut_out_up_to_the_last_pixel() -> None:
+    edges = np.zeros((300, 300, 3), dtype=np.uint8)
+    edges[:, 0], edges[0] = (255, 0, 0), (0, 255, 0)
+    cut = crop(edges, 30, 30, 100.0)
+    assert cut[CROP_PX // 2, 0, 0] > 60
+    assert cut[0, CROP_PX // 2, 1] > 60
