@@ -1,0 +1,271 @@
+"""What makes a board of a picture's straight edges: where its lines are, what is missing, and what lies beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulator.scene.viewpoint import lens, looking_at
+from tests.vision.locating.lines import Segment, edges_at, edges_of, grid_of
+from vision.geometry import Pose, back_project, project
+from vision.layout.surfaces import GridSurface
+from vision.locating.edges import Edges, candidate_rotations
+from vision.locating.lattice import (
+    BoardSighting,
+    KnownPoints,
+    board_near,
+    candidate_boards,
+    fit_to_lines,
+    is_ambiguous,
+    symmetric_poses,
+)
+
+CAMERA = lens((960, 720))
+POSE = looking_at(520.0, 25.0, -70.0)
+BOARD = GridSurface("board", columns=7, rows=7, cell_mm=40.0, height_mm=18.0)
+LONG = GridSurface("board", columns=5, rows=8, cell_mm=32.0)
+LINES = grid_of(BOARD)
+ALL_SHOWN = (2 * 8 * 7 + 2 * 2 * 7) / (2 * 8 * 7)
+"""The visibility of a whole board: each square's share of a line once, and those of the rim twice."""
+SQUARE_SHOWN = 1 / (2 * 8 * 7)
+
+
+def seen(segments: list[Segment], pose: Pose = POSE, surface: GridSurface = BOARD) -> Edges:
+    return edges_of(CAMERA, pose, segments, surface.height_mm)
+
+
+def moved(pose: Pose, x_mm: float, y_mm: float, turn_deg: float = 0.0) -> Pose:
+    """The pose of a table that was pushed and turned."""
+    turn = Pose.from_vectors((0.0, 0.0, np.radians(turn_deg)), np.zeros(3)).rotation
+    return Pose(pose.rotation @ turn, pose.translation + pose.rotation @ np.array([x_mm, y_mm, 0.0]))
+
+
+def off_mm(found: Pose, true: Pose = POSE, surface: GridSurface = BOARD) -> float:
+    """How far a corner of the board is from where it would be seen in the same place."""
+    corners = surface.bounds_mm.corners_mm(surface.height_mm)
+    seen_at = back_project(CAMERA, found, project(CAMERA, true, corners), surface.height_mm)
+    return float(np.linalg.norm(seen_at - corners, axis=1).max())
+
+
+def visibility(segments: list[Segment]) -> float:
+    found = fit_to_lines(seen(segments), CAMERA, POSE, BOARD)
+    assert found is not None
+    return found.visibility
+
+
+def line(x1: float, y1: float, x2: float, y2: float) -> Segment:
+    """A line from one crossing of the board's lines to another, counted in squares from its near left corner."""
+    left, near = BOARD.bounds_mm.left_mm, BOARD.bounds_mm.near_mm
+    return (left + 40.0 * x1, near + 40.0 * y1), (left + 40.0 * x2, near + 40.0 * y2)
+
+
+def test_every_square_of_a_line_counts_once_and_those_of_the_rim_twice() -> None:
+    assert visibility(LINES) == pytest.approx(ALL_SHOWN, abs=1e-3)
+    inner, rim = LINES.index(line(2, 3, 3, 3)), LINES.index(line(2, 0, 3, 0))
+    assert visibility(LINES[:inner] + LINES[inner + 1 :]) == pytest.approx(ALL_SHOWN - SQUARE_SHOWN, abs=1e-3)
+    assert visibility(LINES[:rim] + LINES[rim + 1 :]) == pytest.approx(ALL_SHOWN - 2 * SQUARE_SHOWN, abs=1e-3)
+    assert visibility(LINES + LINES) == pytest.approx(ALL_SHOWN, abs=1e-3), "a line that is seen twice counts once"
+    half = [*LINES[:inner], line(2.0, 3, 2.5, 3), *LINES[inner + 1 :]]
+    assert visibility(half) == pytest.approx(ALL_SHOWN - 0.5 * SQUARE_SHOWN, abs=1e-3)
+    whole_lines = [line(0, at, 7, at) for at in range(8)] + [line(at, 0, at, 7) for at in range(8)]
+    assert visibility(whole_lines) == pytest.approx(ALL_SHOWN, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("stray", "lost_squares"),
+    [
+        (line(2, 3.5, 3, 3.5), 0.5),
+        (line(3.4, 1, 3.4, 2), 0.5),
+        (line(2, 3.3, 3, 3.3), 0.5),
+        (line(2, 3.2, 3, 3.2), 0.0),
+        (line(2, -0.5, 3, -0.5), 0.0),
+        (line(2, -1, 3, -1), 0.7),
+        (line(2, 8, 3, 8), 0.7),
+        (line(7, 5, 8, 5), 0.7),
+        (line(-1, 5, 0, 5), 0.7),
+        (line(-1, 2, -1, 3), 0.7),
+        (line(8, 2, 8, 3), 0.7),
+        (line(3, 7, 3, 8), 0.7),
+        (line(2, -2, 3, -2), 0.0),
+        (line(2, 9, 3, 9), 0.0),
+        (line(9, 5, 10, 5), 0.0),
+    ],
+)
+def test_lines_that_go_on_beyond_the_rim_and_lines_between_the_lines_count_against_a_board(
+    stray: Segment, lost_squares: float
+) -> None:
+    assert visibility([*LINES, stray]) == pytest.approx(ALL_SHOWN - lost_squares * SQUARE_SHOWN, abs=1e-3)
+
+
+@pytest.mark.parametrize("off_line", [0.05, 0.1])
+def test_an_edge_lies_on_a_line_within_a_fourteenth_of_a_square(off_line: float) -> None:
+    rest = [one for one in LINES if one != line(2, 3, 3, 3)]
+    counted = SQUARE_SHOWN if off_line < 0.07 else 0.0
+    assert visibility([*rest, line(2, 3 + off_line, 3, 3 + off_line)]) == pytest.approx(
+        ALL_SHOWN - SQUARE_SHOWN + counted, abs=2e-3
+    )
+
+
+@pytest.mark.parametrize(("turn_deg", "counts"), [(1.7, True), (2.6, False)])
+def test_an_edge_runs_along_a_side_within_two_degrees(turn_deg: float, counts: bool) -> None:
+    rest = [one for one in LINES if one != line(2, 3, 3, 3)]
+    middle = project(CAMERA, POSE, [[*np.mean(line(2, 3, 3, 3), axis=0), BOARD.height_mm]])[0]
+    ends = project(CAMERA, POSE, [[*end, BOARD.height_mm] for end in line(2.45, 3, 2.55, 3)]) - middle
+    turn = np.radians(turn_deg)
+    turned = middle + ends @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    edges = edges_at(CAMERA, [*seen(rest).ends_px, turned])
+    found = fit_to_lines(edges, CAMERA, POSE, BOARD)
+    assert found is not None
+    shown = found.visibility - (ALL_SHOWN - SQUARE_SHOWN)
+    assert shown == pytest.approx(0.1 * SQUARE_SHOWN if counts else 0.0, abs=2e-4)
+
+
+@pytest.mark.parametrize("surface", [BOARD, LONG])
+def test_a_pose_is_fitted_to_the_lines_from_nearby(surface: GridSurface) -> None:
+    found = fit_to_lines(seen(grid_of(surface), surface=surface), CAMERA, moved(POSE, 2.0, -3.0, 0.4), surface)
+    assert found is not None
+    assert off_mm(found.pose, surface=surface) < 0.02
+    assert found.error_px < 0.01
+    assert found.is_clear
+    assert not BoardSighting(POSE, 0.44, 0.0).is_clear
+
+
+def test_edges_off_their_lines_hardly_bend_the_pose_and_known_points_do_by_their_weight() -> None:
+    bent = [line(1, 3.06, 2, 3.06), line(4, 5.06, 5, 5.06)]
+    rest = [one for one in LINES if one not in (line(1, 3, 2, 3), line(4, 5, 5, 5))]
+    found = fit_to_lines(seen([*rest, *bent]), CAMERA, POSE, BOARD)
+    assert found is not None
+    assert 0.002 < off_mm(found.pose) < 0.08
+    assert found.error_px > 0.2
+    corners = BOARD.bounds_mm.corners_mm(BOARD.height_mm)
+    pixels = project(CAMERA, moved(POSE, 3.0, 0.0), corners)
+    offs = []
+    for weight in (3.0, 30.0, 3000.0):
+        known = KnownPoints(corners, pixels, np.full(len(corners), weight))
+        pulled = fit_to_lines(seen(LINES), CAMERA, POSE, BOARD, known)
+        assert pulled is not None
+        offs.append(off_mm(pulled.pose))
+    assert offs[0] < 0.3 < offs[1] < offs[2]
+    assert offs[2] == pytest.approx(3.0, abs=0.1)
+
+
+def test_sixteen_ends_of_edges_are_the_fewest_for_a_pose() -> None:
+    few = [line(0, 0, 7, 0), line(0, 7, 7, 7), line(0, 3, 7, 3), line(0, 5, 7, 5)]
+    across = [line(0, 0, 0, 7), line(7, 0, 7, 7), line(2, 0, 2, 7), line(5, 0, 5, 7)]
+    found = fit_to_lines(seen(few + across), CAMERA, moved(POSE, 1.0, 1.0), BOARD)
+    assert found is not None
+    assert off_mm(found.pose) < 0.05
+    assert fit_to_lines(seen(few + across[1:]), CAMERA, POSE, BOARD) is None
+    assert fit_to_lines(seen([]), CAMERA, POSE, BOARD) is None
+
+
+@pytest.mark.parametrize("step", [(1, 0), (-1, 0), (0, 1), (0, -1)])
+def test_a_board_a_square_away_is_taken_where_clearly_more_of_it_is_seen(step: tuple[int, int]) -> None:
+    off = moved(POSE, 40.0 * step[0], 40.0 * step[1])
+    found = board_near(seen(LINES), CAMERA, off, BOARD)
+    assert found is not None
+    assert off_mm(found.pose) < 0.05
+    assert found.visibility == pytest.approx(ALL_SHOWN, abs=1e-3)
+    two = board_near(seen(LINES), CAMERA, moved(POSE, 80.0 * step[0], 80.0 * step[1]), BOARD)
+    assert two is None or two.visibility < ALL_SHOWN - 0.1
+    here = board_near(seen(LINES), CAMERA, POSE, BOARD)
+    assert here is not None
+    assert off_mm(here.pose) < 0.05
+    assert board_near(seen([]), CAMERA, POSE, BOARD) is None
+
+
+@pytest.mark.parametrize(("hidden", "moves"), [(4, False), (5, True)])
+def test_a_little_more_to_be_seen_moves_no_board(hidden: int, moves: bool) -> None:
+    """With one more row of squares the board may lie here or a square farther; here some of its near rim is hidden."""
+    row = [line(at, 7, at, 8) for at in range(8)] + [line(at, 8, at + 1, 8) for at in range(7)]
+    gone = [line(at, 0, at + 1, 0) for at in range(hidden)]
+    found = board_near(seen([one for one in [*LINES, *row] if one not in gone]), CAMERA, POSE, BOARD)
+    assert found is not None
+    assert (off_mm(found.pose) > 30) == moves
+    assert (off_mm(found.pose) < 1) != moves
+
+
+@pytest.mark.parametrize("surface", [BOARD, LONG])
+@pytest.mark.parametrize("pose", [POSE, looking_at(700.0, 45.0, 20.0, roll_deg=10.0), looking_at(450.0, 4.0)])
+def test_a_board_is_found_among_all_edges(surface: GridSurface, pose: Pose) -> None:
+    strays = np.random.default_rng(4).uniform(50, 650, (25, 1, 2)) + np.random.default_rng(5).uniform(
+        -40, 40, (25, 2, 2)
+    )
+    edges = edges_at(CAMERA, [*seen(grid_of(surface), pose, surface).ends_px, *strays])
+    best, *others = candidate_boards(edges, CAMERA, surface)
+    assert best.is_clear
+    assert min(off_mm(one, pose, surface) for one in symmetric_poses(best.pose, surface)) < 0.1
+    assert len(symmetric_poses(best.pose, surface)) == (4 if surface is BOARD else 2)
+    assert all(one.visibility <= best.visibility for one in others)
+
+
+def test_two_boards_nearly_as_clear_in_two_places_are_ambiguous() -> None:
+    board = BoardSighting(POSE, 1.0, 0.0)
+    aside, near = moved(POSE, 30.0, 0.0), moved(POSE, 15.0, 0.0)
+    assert is_ambiguous(board, [BoardSighting(aside, 0.96, 0.0)], BOARD)
+    assert not is_ambiguous(board, [BoardSighting(aside, 0.94, 0.0)], BOARD)
+    assert not is_ambiguous(board, [BoardSighting(near, 0.99, 0.0)], BOARD)
+    assert not is_ambiguous(board, [], BOARD)
+
+
+@pytest.mark.parametrize(("reduction", "within_px"), [(1, 0.3), (2, 0.55)])
+def test_edges_lie_where_the_picture_shows_them_the_longest_first(reduction: int, within_px: float) -> None:
+    image = np.full((720, 960), 60, dtype=np.uint8)
+    image[150:600, 496:504] = 230
+    image[96:104, 100:300] = 230
+    edges = Edges.detect(image, CAMERA, reduction)
+    lengths = np.linalg.norm(edges.ends_px[:, 1] - edges.ends_px[:, 0], axis=1)
+    assert (np.diff(lengths) <= 0).all()
+    upright = edges.ends_px[lengths > 400]
+    assert sorted(upright[:, :, 0].mean(axis=1)) == pytest.approx([495.5, 503.5], abs=within_px)
+    assert np.sort(upright[0, :, 1]) == pytest.approx([149.5, 599.5], abs=6)
+    level = edges.ends_px[(lengths > 150) & (lengths < 250)]
+    assert sorted(level[:, :, 1].mean(axis=1)) == pytest.approx([95.5, 103.5], abs=within_px)
+    again = edges_at(CAMERA, edges.ends_px)
+    for name in ("rays", "planes", "middles", "lengths"):
+        assert getattr(edges, name) == pytest.approx(getattr(again, name), abs=1e-9)
+    assert len(edges.longest(3).lengths) == len(edges.longest(3).planes) == 3
+    assert len(Edges.detect(np.full((720, 960), 60, np.uint8), CAMERA).lengths) == 0
+
+
+def test_edges_shorter_than_eight_pixels_are_left_out() -> None:
+    image = np.full((720, 960), 60, dtype=np.uint8)
+    for number, long_px in enumerate((6, 7, 10, 14)):
+        image[100:106, 100 + 60 * number : 100 + 60 * number + long_px] = 230
+    lengths = np.linalg.norm(np.diff(Edges.detect(image, CAMERA).ends_px, axis=1)[:, 0], axis=1)
+    assert lengths.min() >= 8.0
+
+
+def test_an_edge_is_misaligned_by_its_angle_to_a_direction_at_its_middle() -> None:
+    for turn_deg in (0.0, 0.8, 3.0, 30.0):
+        turn = np.radians(turn_deg)
+        way = np.array([np.cos(turn), np.sin(turn)])
+        middle = np.array([35.0, -20.0])
+        edges = seen([(tuple(middle - 10 * way), tuple(middle + 10 * way))])
+        ends = project(CAMERA, POSE, [[*(middle - way), 18.0], [*(middle + way), 18.0]])
+        along = project(CAMERA, POSE, [[34.0, -20.0, 18.0], [36.0, -20.0, 18.0]])
+        (seen_way, x_way) = (np.diff(pair, axis=0)[0] / np.linalg.norm(np.diff(pair, axis=0)) for pair in (ends, along))
+        sine = abs(seen_way[0] * x_way[1] - seen_way[1] * x_way[0])
+        assert edges.misalignment(POSE.rotation[:, 0][None])[0, 0] == pytest.approx(sine, abs=0.03)
+        votes = edges.votes(POSE.rotation[:, :1].T)[0]
+        expected = max(0.0, 1 - edges.misalignment(POSE.rotation[:, 0][None])[0, 0] / np.sin(np.radians(1.5)))
+        assert votes == pytest.approx(expected * edges.lengths[0])
+        assert (votes > 0) == (turn_deg < 1.0)
+
+
+@pytest.mark.parametrize(("tilt_deg", "found"), [(0.0, True), (40.0, True), (70.0, True), (75.0, False)])
+def test_the_sides_of_a_board_give_its_rotation_unless_it_is_seen_too_flat(tilt_deg: float, found: bool) -> None:
+    pose = looking_at(550.0 if tilt_deg == 0 else 900.0, tilt_deg, -60.0)
+    rotations = candidate_rotations(seen(LINES, pose))
+
+    def off_deg(rotation: np.ndarray) -> float:
+        alike = np.abs(rotation[:, :2].T @ pose.rotation[:, :2]).max(axis=0).min()
+        return float(np.degrees(np.arccos(np.clip(min(alike, -rotation[2, 2] / -pose.rotation[2, 2]), -1, 1))))
+
+    assert (bool(rotations) and off_deg(rotations[0]) < 0.1) == found
+    for number, rotation in enumerate(rotations):
+        assert np.linalg.det(rotation) == pytest.approx(1.0)
+        assert rotation[2, 2] < -np.cos(np.radians(72.0))
+        for other in rotations[:number]:
+            alike = np.abs(rotation.T @ other).max(axis=0).min()
+            assert np.degrees(np.arccos(min(1.0, alike))) > 0.69
