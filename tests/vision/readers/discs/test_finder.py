@@ -268,3 +268,29 @@ def test_the_best_circle_is_that_found_by_trying_one_after_another(hidden: bool)
             assert one.contrast_without_ball == pytest.approx(without_ball, rel=1e-3)
             assert one.colour == pytest.approx(colour, abs=1e-3)
             assert one.light == pytest.approx(np.median((shares_of(colour) - DARK_FLOOR) * plane.paper), abs=1e-3)
+
+
+@pytest.mark.parametrize("directions", [7, 8, 9])
+@pytest.mark.parametrize("samples", [3, 4, 60])
+def test_a_disc_is_found_by_eight_of_twenty_directions_and_four_points_of_its_top(
+    finder: DiscFinder, directions: int, samples: int
+) -> None:
+    """All but so many directions beside a disc, and so many points of its top, are hidden wherever it is looked for."""
+    window = finder.plane(picture_of([], POSE), []).window
+    circles = ByCircles(
+        TopPlane(np.zeros((*window.shape, 3), np.float32), window, np.ones(3)),
+        finder.shape,
+        "d4",
+        np.zeros(window.shape, dtype=np.bool_),
+    )
+    clear = [number for number in range(20) if circles.clear[60 + number] and circles.clear[80 + number]]
+    hidden: BoolImage = np.ones(window.shape, dtype=np.bool_)
+    colours = np.zeros((*window.shape, 3), dtype=np.float32)
+    inside = [number for number in range(60) if circles.clear[number]][:samples]
+    for number in inside:
+        hidden[tuple(circles.pixels[number])] = False
+    for number in clear[:directions]:
+        hidden[tuple(circles.pixels[60 + number])] = hidden[tuple(circles.pixels[80 + number])] = False
+    colours[tuple(circles.pixels[60:].T)] = 1.0
+    fits = finder.find(TopPlane(colours, window, np.ones(3)), ["d4"], hidden)
+    assert ("d4" in fits) == (directions >= 8 and samples >= 4)

@@ -177,6 +177,28 @@ def test_markers_that_are_covered_or_out_of_sight_do_not_count(
     assert PaperLight(half, pose, layout.markers).of(white_right) == pytest.approx(light, rel=0.05)
 
 
+def test_specks_in_the_middle_of_the_markers_cells_leave_the_paper_white(layout: TableLayout) -> None:
+    """The light is that of most of a cell, not of its centre."""
+    near = CameraModel(np.diag([1500.0, 1500.0, 1.0]), np.zeros(5), (640, 640))
+    markers = replace(layout.markers, centres_mm={0: (0.0, 0.0)})
+    pose = Pose(np.diag([1.0, -1.0, -1.0]), np.array([0.107 * 200, 0.107 * 200, 200.0 + markers.z_mm]))
+    corners = project(near, pose, markers.corners_mm(0))
+    side_px = round(float(np.ptp(corners[:, 0])))
+    left, top = np.round(corners.min(axis=0)).astype(int)
+    image = np.full((640, 640, 3), 200, dtype=np.uint8)
+    code = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), 0, side_px)
+    image[top : top + side_px, left : left + side_px] = np.where(code > 0, 200, 20)[..., None]
+    paper = PaperLight(near, pose, markers)
+    light = paper.of(image)
+    assert light == pytest.approx(0.578, abs=0.01)
+    cell_px = side_px / 6
+    for row in range(6):
+        for column in range(6):
+            middle = (round(left + (column + 0.5) * cell_px), round(top + (row + 0.5) * cell_px))
+            cv2.circle(image, middle, round(0.12 * cell_px), (90, 90, 90), -1)
+    assert paper.of(image) == pytest.approx(light, rel=0.02)
+
+
 PLAYERS = {"red": RED, "blue": BLUE, "pale": (0.75, 0.85, 0.9)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -105,6 +106,13 @@ def test_probabilities_sum_to_one_and_agree_with_the_odds(seen: dict[str, DiscSi
         assert math.log(with_ball / (1 - with_ball)) == pytest.approx(seen[place].ball_log_odds, abs=1e-6)
         assert sum(share for look, share in shares.items() if not look.startswith(str(player))) >= 0.0004
         assert seen[place].with_log_odds(-2.5).log_odds == -2.5
+
+
+def test_a_players_share_follows_from_the_likelihood_of_the_colour(seen: dict[str, DiscSighting]) -> None:
+    one = replace(seen["a1"], colour_likelihood={"red": -1.0, "blue": -2.0}, ball_log_odds=0.0)
+    shares = one.look_probabilities()
+    assert set(shares.values()) == {shares["red piece"], shares["blue piece"]}
+    assert shares["red piece"] / shares["blue piece"] == pytest.approx(math.e, rel=0.01)
 
 
 def test_odds_have_limits(seen: dict[str, DiscSighting]) -> None:
