@@ -177,26 +177,42 @@ def test_markers_that_are_covered_or_out_of_sight_do_not_count(
     assert PaperLight(half, pose, layout.markers).of(white_right) == pytest.approx(light, rel=0.05)
 
 
-def test_specks_in_the_middle_of_the_markers_cells_leave_the_paper_white(layout: TableLayout) -> None:
-    """The light is that of most of a cell, not of its centre."""
-    near = CameraModel(np.diag([1500.0, 1500.0, 1.0]), np.zeros(5), (640, 640))
+NEAR = CameraModel(np.diag([1500.0, 1500.0, 1.0]), np.zeros(5), (640, 640))
+
+
+def seen_near(layout: TableLayout, white: int, black: int) -> tuple[PaperLight, Image, FloatArray]:
+    """One marker that fills half of a picture, in these levels: its paper, the picture, and the marker's corners."""
     markers = replace(layout.markers, centres_mm={0: (0.0, 0.0)})
     pose = Pose(np.diag([1.0, -1.0, -1.0]), np.array([0.107 * 200, 0.107 * 200, 200.0 + markers.z_mm]))
-    corners = project(near, pose, markers.corners_mm(0))
+    corners = project(NEAR, pose, markers.corners_mm(0))
     side_px = round(float(np.ptp(corners[:, 0])))
     left, top = np.round(corners.min(axis=0)).astype(int)
-    image = np.full((640, 640, 3), 200, dtype=np.uint8)
+    image = np.full((640, 640, 3), white, dtype=np.uint8)
     code = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), 0, side_px)
-    image[top : top + side_px, left : left + side_px] = np.where(code > 0, 200, 20)[..., None]
-    paper = PaperLight(near, pose, markers)
+    image[top : top + side_px, left : left + side_px] = np.where(code > 0, white, black)[..., None]
+    return PaperLight(NEAR, pose, markers), image, corners
+
+
+def test_specks_in_the_middle_of_the_markers_cells_leave_the_paper_white(layout: TableLayout) -> None:
+    """The light is that of most of a cell, not of its centre."""
+    paper, image, corners = seen_near(layout, 200, 20)
     light = paper.of(image)
     assert light == pytest.approx(0.578, abs=0.01)
-    cell_px = side_px / 6
+    cell_px = float(np.ptp(corners[:, 0])) / 6
     for row in range(6):
         for column in range(6):
-            middle = (round(left + (column + 0.5) * cell_px), round(top + (row + 0.5) * cell_px))
-            cv2.circle(image, middle, round(0.12 * cell_px), (90, 90, 90), -1)
+            x, y = corners.min(axis=0) + cell_px * (np.array([column, row]) + 0.5)
+            cv2.circle(image, (round(x), round(y)), round(0.12 * cell_px), (90, 90, 90), -1)
     assert paper.of(image) == pytest.approx(light, rel=0.02)
+
+
+@pytest.mark.parametrize(("black", "counts"), [(120, True), (135, False)])
+def test_a_marker_whose_black_is_nearly_half_as_light_as_its_white_counts_as_covered(
+    layout: TableLayout, black: int, counts: bool
+) -> None:
+    """Its white is 2.5 times as light or more: 0.578 against 0.188 and 0.242."""
+    paper, image, _ = seen_near(layout, 200, black)
+    assert paper.of(image) == pytest.approx(0.578 if counts else USUAL_PAPER, abs=0.01)
 
 
 PLAYERS = {"red": RED, "blue": BLUE, "pale": (0.75, 0.85, 0.9)}
