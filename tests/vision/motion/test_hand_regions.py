@@ -1,0 +1,162 @@
+"""How large, how long and where something must be to count as a hand, a piece, or a board at rest."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.motion.test_hands import CORNERS, FPS, SIZE, SKINS, Film, chequered, hand, piece
+from vision.frame import Image
+from vision.motion.hands import HandDetection, HandDetector
+
+
+def patch(left: int, top: int, right: int, bottom: int, grey: int = 120):
+    """An even thing over a part of the picture."""
+
+    def paint(image: Image) -> None:
+        image[top:bottom, left:right] = grey
+
+    return paint
+
+
+def drawn_film(count: int = 38) -> Film:
+    film = Film()
+    film.kinds(count)
+    return film
+
+
+def test_the_board_is_clear_after_three_frames_and_four_tenths_of_a_second() -> None:
+    kinds = Film().kinds(14)
+    first_clear_s = (kinds.index("clear") + 1) / FPS
+    # three frames to begin with, and then it is clear from the first comparison on
+    assert first_clear_s == pytest.approx((3 + 1) / FPS + 0.4, abs=1.01 / FPS)
+    assert kinds[:3] == ["starting"] * 3
+
+
+@pytest.mark.parametrize(("reach_px", "kind"), [(28, "unsettled"), (44, "hand")])
+def test_a_finger_counts_once_it_hides_enough_of_the_board(reach_px: int, kind: str) -> None:
+    film = drawn_film()
+    assert set(film.kinds(3, patch(250 - reach_px, 100, SIZE[0], 112))) == {kind}
+
+
+def test_what_does_not_come_in_from_the_border_is_no_hand() -> None:
+    film = drawn_film()
+    assert "hand" not in film.kinds(4, patch(110, 90, 170, 150))
+    film = drawn_film()
+    assert set(film.kinds(4, patch(110, 90, SIZE[0], 150))) == {"hand"}
+
+
+@pytest.mark.parametrize("side", ["left", "right", "top", "bottom"])
+def test_a_hand_may_come_in_from_every_side(side: str) -> None:
+    film = drawn_film()
+    left, top, right, bottom = 130, 90, 190, 150
+    area = {
+        "left": (0, top, right, bottom),
+        "right": (left, top, SIZE[0], bottom),
+        "top": (left, 0, right, bottom),
+        "bottom": (left, top, right, SIZE[1]),
+    }[side]
+    found = film.show(patch(*area))
+    assert found.kind == "hand"
+    assert found.connected
+
+
+def test_a_hand_whose_sleeve_looks_like_the_table_stays_a_hand_while_it_moves() -> None:
+    film = drawn_film()
+    assert film.show(hand(SKINS[0], (160, 120))).kind == "hand"
+
+    def loose(step: int) -> HandDetection:
+        return film.show(patch(130 + step % 2, 90, 200, 150 + 2 * (step % 3)))
+
+    found = [loose(step) for step in range(12)]
+    assert {one.kind for one in found} == {"hand"}
+    assert not any(one.connected for one in found)
+    later = [film.show(patch(130, 90, 200, 150)).kind for _ in range(25)]
+    assert later[1] == "hand"
+    assert later[-1] == "clear"
+
+
+def test_several_pieces_moved_at_once_leave_the_board_unsettled_until_they_rest() -> None:
+    film = drawn_film()
+    six = [piece((85 + 30 * column, 45 + 60 * row)) for column in range(3) for row in range(2)]
+    kinds = film.kinds(12, *six)
+    assert "hand" not in kinds
+    assert kinds[-1] == "clear"
+    film = drawn_film()
+    many = film.kinds(3, patch(80, 40, 180, 140))
+    assert set(many) == {"unsettled"}
+
+
+@pytest.mark.parametrize(("frames", "later"), [(10, True), (40, False)])
+def test_once_the_board_was_clear_for_two_seconds_a_thing_over_the_edge_is_not_learned_soon(
+    frames: int, later: bool
+) -> None:
+    """A still thing is learned after 1.6 seconds on a board that was never seen clear, else after ten."""
+    film = drawn_film(frames)
+    kinds = film.kinds(round(2.4 * FPS), hand(SKINS[0], (160, 120)))
+    assert ("clear" in kinds) == later
+    assert kinds[round(1.2 * FPS)] == "hand"
+
+
+@pytest.mark.parametrize(("frames", "within_s"), [(0, 1.4), (38, 3.0)])
+def test_a_board_that_a_hand_uncovers_is_learned(frames: int, within_s: float) -> None:
+    """The hand lay there when the film began, or came so slowly that it was learned."""
+    film = drawn_film(frames) if frames else Film()
+    if frames:
+        film.kinds(round(11 * FPS), hand(SKINS[0], (160, 120)))
+    else:
+        rng = np.random.default_rng(5)
+        for _ in range(8):
+            film.show(hand(SKINS[0], (160 + int(rng.integers(-3, 4)), 120 + int(rng.integers(-3, 4)))))
+    kinds = film.kinds(round(within_s * FPS))
+    assert kinds[-1] == "clear"
+
+
+@pytest.mark.parametrize(("width_px", "mask_px"), [(640, (160, 161)), (320, (120, 121))])
+def test_the_share_that_is_hidden_is_measured_in_the_picture(width_px: int, mask_px: tuple[int, int]) -> None:
+    scale = width_px // 320
+    size = (320 * scale, 240 * scale)
+    finder = HandDetector(scale * np.array(CORNERS), size)
+    board = cv2.resize(chequered(), size, interpolation=cv2.INTER_NEAREST)
+    for number in range(20):
+        finder.update(board, number / FPS)
+    covered = board.copy()
+    covered[100 * scale : 140 * scale, 160 * scale :] = 120
+    found = finder.update(covered, 20 / FPS)
+    assert found.kind == "hand"
+
+    def share(left: int, top: int, right: int, bottom: int) -> float:
+        return finder.share(found, scale * np.array([(left, top), (right, top), (right, bottom), (left, bottom)]))
+
+    assert share(180, 108, 220, 132) == 1.0
+    assert share(180, 60, 220, 80) == 0.0
+    assert share(180, 120, 220, 160) == pytest.approx(0.5, abs=0.2)
+    assert share(140, 108, 180, 132) == pytest.approx(0.5, abs=0.2)
+    assert share(-400, -400, -300, -300) == 0.0
+    # the board is 90 or 120 pixels wide there, the scale next to 116 that shrinks by a whole number
+    assert found.mask.shape == mask_px
+
+
+@pytest.mark.parametrize(("shift", "refused"), [(271, False), (274, True)])
+def test_a_board_may_lie_partly_outside_the_picture(shift: int, refused: bool) -> None:
+    corners = np.array(CORNERS) + np.array([shift, 0])
+    if refused:
+        with pytest.raises(ValueError, match="lies outside a picture of 320 x 240 pixels"):
+            HandDetector(corners, SIZE)
+    else:
+        assert HandDetector(corners, SIZE).update(chequered(), 0.0).kind == "starting"
+
+
+def test_a_piece_put_where_the_board_meets_the_pictures_edge_is_no_hand() -> None:
+    corners = ((140, 30), (320, 30), (320, 210), (140, 210))
+    board = np.roll(chequered(), 70, axis=1)
+    finder = HandDetector(corners, SIZE)
+    for number in range(38):
+        finder.update(board, number / FPS)
+    put = board.copy()
+    cv2.circle(put, (306, 100), 8, (20, 30, 40), -1)
+    kinds = [finder.update(put, (38 + number) / FPS).kind for number in range(14)]
+    assert kinds[0] == "unsettled"
+    assert kinds[-1] == "clear"
+    assert "hand" not in kinds

@@ -1,0 +1,84 @@
+"""What is told of a hand over a surface: which places it hides, and when nothing can be told."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.conftest import RenderTable
+from vision.frame import Frame, Image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.table import TableLayout
+from vision.motion.hands import HandSettings
+from vision.motion.monitor import HandMonitor
+from vision.reading import HindranceKind, PlaceReading, Reading
+
+STEP_S = 0.1
+
+
+class Shown:
+    """Frames of a table under a still camera, and what the monitor says of each."""
+
+    def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose, board: Image) -> None:
+        self.layout, self.camera, self.pose, self.board = layout, camera, pose, board
+        self.monitor = HandMonitor(camera, layout.board, HandSettings())
+        self.time_s = 10.0
+        for _ in range(10):
+            assert not self.show(board).hindrances
+
+    def show(self, image: Image, step_s: float = STEP_S, pose: Pose | None = None) -> Reading:
+        self.time_s += step_s
+        places = {place: PlaceReading({"empty": 0.75, "disc": 0.25}) for place in self.layout.places}
+        frame = Frame(image, self.time_s, round(self.time_s * 10), "")
+        return self.monitor.with_hand(frame, pose or self.pose, Reading(frame.sequence, frame.time_s, places))
+
+    def over(self, left: float, right: float, near: float, far: float) -> Image:
+        """The board with a grey card over a part of it, in mm."""
+        image = self.board.copy()
+        corners = [[left, near, 20], [right, near, 20], [right, far, 20], [left, far, 20]]
+        cv2.fillConvexPoly(image, np.round(project(self.camera, self.pose, corners)).astype(np.int32), (90, 130, 160))
+        return image
+
+
+@pytest.fixture
+def shown(layout: TableLayout, camera: CameraModel, pose: Pose, render_table: RenderTable) -> Shown:
+    return Shown(layout, camera, pose, render_table(pose, noise=0.0))
+
+
+def test_the_places_under_an_arm_are_named_and_nothing_is_known_of_them(shown: Shown) -> None:
+    reading = shown.show(shown.over(-20, 600, -20, 60))
+    (hand,) = reading.hindrances
+    assert hand.kind is HindranceKind.HAND
+    assert {"e4", "f4", "g4", "e5", "f5"} <= set(hand.places)
+    assert not {"a1", "b6", "c2", "a4", "d1", "g1", "d7", "g7"} & set(hand.places)
+    assert hand.message == f"a hand or arm is over {', '.join(hand.places)}"
+    for place, one in reading.places.items():
+        assert one.hidden_by == (HindranceKind.HAND if place in hand.places else None)
+        assert one.probabilities["disc"] == (0.5 if place in hand.places else 0.25)
+    assert not shown.show(shown.board).hindrances
+
+
+def test_an_arm_that_covers_too_little_of_every_place_is_at_the_edge(shown: Shown) -> None:
+    shown.monitor = HandMonitor(shown.camera, shown.layout.board, HandSettings(hidden_share=1.0))
+    for _ in range(10):
+        shown.show(shown.board)
+    (hand,) = shown.show(shown.over(110, 600, -20, 20)).hindrances
+    assert hand.message == "a hand or arm is at the board's edge"
+    assert hand.places == ()
+
+
+@pytest.mark.parametrize(("step_s", "tells"), [(0.39, True), (0.41, False), (0.0, False), (-1.0, False)])
+def test_frames_too_far_apart_or_out_of_order_tell_nothing(shown: Shown, step_s: float, tells: bool) -> None:
+    assert bool(shown.show(shown.over(-20, 600, -20, 60), step_s).hindrances) == tells
+
+
+@pytest.mark.parametrize(("shift_px", "tells"), [(2.5, True), (3.5, False)])
+def test_a_camera_that_moved_by_more_than_three_pixels_begins_again(shown: Shown, shift_px: float, tells: bool) -> None:
+    depth_mm = float(shown.pose.translation[2])
+    shift_mm = shift_px * depth_mm / float(shown.camera.matrix[0, 0])
+    corners = shown.layout.board.bounds_mm.corners_mm(shown.layout.board.height_mm)
+    moved = Pose(shown.pose.rotation, shown.pose.translation + np.array([shift_mm, 0.0, 0.0]))
+    off = np.abs(project(shown.camera, moved, corners) - project(shown.camera, shown.pose, corners)).max()
+    moved = Pose(shown.pose.rotation, shown.pose.translation + np.array([shift_mm * shift_px / off, 0.0, 0.0]))
+    assert bool(shown.show(shown.over(-20, 600, -20, 60), pose=moved).hindrances) == tells
