@@ -39,7 +39,7 @@ from benchmarks.parts.soak.game import looks_of_pieces
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import Belief, JudgeContext, Trigger, judge, override_belief
-from referee.judge.pooled_reading import pool
+from referee.judge.pooling import pool
 from referee.judge.stack_evidence import compare_with_earlier_stacks
 from referee.judge.verdict import VerdictKind
 from simulator.faults.table import faulty_setting

@@ -31,7 +31,7 @@ from referee.journal.database import lock_holder
 from referee.mqtt.options import MqttOptions, mqtt_options
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import pins
-from referee.settings.sections import MqttSection
+from referee.settings.network_sections import MqttSection
 from referee.settings.settings import Settings
 from referee.settings.sources import Source
 from referee.settings.table_layout import layout_for_camera

@@ -15,7 +15,7 @@ from common.phrases import listed
 if TYPE_CHECKING:
     from engine.api import Game
     from engine.values import OptionValue
-    from referee.settings.sections import PageSection
+    from referee.settings.network_sections import PageSection
     from referee.web.ports import PageOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -130,7 +130,7 @@ def chosen_page(
     """
     from common.user import user_name
     from referee.settings.conversions import is_address
-    from referee.settings.sections import PageSection
+    from referee.settings.network_sections import PageSection
     from referee.web.ports import PageOptions
 
     house = settings or PageSection()

@@ -60,6 +60,11 @@ MIGRATIONS: tuple[str, ...] = (_FIRST_TABLES, _MORE_KINDS, _MORE_KINDS)
 """``MIGRATIONS[n]`` upgrades version ``n`` to ``n + 1``; version 0 is an empty file."""
 
 
+def connect(target: str) -> sqlite3.Connection:
+    """Open SQLite in autocommit mode, so that it begins no transactions by itself."""
+    return sqlite3.connect(target, uri=True, isolation_level=None, timeout=2.0)
+
+
 def version_of(connection: sqlite3.Connection) -> int:
     """Return the schema version of an open file, 0 for an empty one.
 
@@ -106,6 +111,32 @@ def upgrade(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIO
                 connection.execute("ROLLBACK")
             raise
     return before
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make a file that was opened for writing ready for events: durable, and of the current version.
+
+    Raises JournalNewerError or JournalUnreadableError before anything is written, so that another application's file
+    stays unchanged.
+    """
+    check_version(version_of(connection))
+    connection.execute("PRAGMA page_size = 4096")
+    connection.execute("PRAGMA auto_vacuum = NONE")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    _empty_log(connection)
+    upgrade(connection)
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    """Checkpoint a log left by a power cut, so that new data doesn't share a block with it."""
+    try:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.OperationalError as error:
+        # On a full disk the events stay in the log. They are safe there unless a card corrupts neighbouring blocks.
+        if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
+            raise
 
 
 _PRIMARY_CODE_MASK = 0xFF

@@ -99,6 +99,31 @@ class Evidence:
     content: bytes
 
 
+@dataclass(frozen=True)
+class KeptEvidence:
+    """A picture of an event. If it was dropped, ``left_out`` says why: ``too large`` or ``made room``.
+
+    A dropped picture has an empty ``evidence.content``; ``size_bytes`` is its original size.
+    """
+
+    evidence: Evidence
+    size_bytes: int
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class EvidenceLimits:
+    """The size limits of one picture and of all pictures, in bytes. The oldest pictures are dropped for new ones."""
+
+    picture_bytes: int = 64 * 1024
+    total_bytes: int = 64 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        for name in ("picture_bytes", "total_bytes"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected 0 (keep no pictures) or more")
+
+
 REQUIRED: Mapping[EventKind, tuple[str, ...]] = MappingProxyType(
     {
         EventKind.NEW_GAME: ("game",),

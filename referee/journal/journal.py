@@ -21,8 +21,8 @@ from referee.errors import (
 )
 from referee.journal import database
 from referee.journal.backups import back_up, drop_log
-from referee.journal.database import WriterLock, journal_faults
-from referee.journal.events import REQUEST, Event, EventKind, Evidence, decode, encode
+from referee.journal.database import WriterLock, connect, journal_faults
+from referee.journal.events import REQUEST, Event, EventKind, Evidence, EvidenceLimits, KeptEvidence, decode, encode
 
 WallClock = Callable[[], datetime]
 Connect = Callable[[str], sqlite3.Connection]
@@ -44,33 +44,6 @@ class GameSummary:
     wall_time: str
     events: int
     ended: bool
-
-
-@dataclass(frozen=True)
-class KeptEvidence:
-    """A picture of an event. If it was dropped, ``left_out`` says why: ``too large`` or ``made room``.
-
-    A dropped picture has an empty ``evidence.content``; ``size_bytes`` is its original size.
-    """
-
-    evidence: Evidence
-    size_bytes: int
-    left_out: str = ""
-
-
-def connect(target: str) -> sqlite3.Connection:
-    """Open SQLite in autocommit mode, so that it begins no transactions by itself."""
-    return sqlite3.connect(target, uri=True, isolation_level=None, timeout=2.0)
-
-
-def _empty_log(connection: sqlite3.Connection) -> None:
-    """Checkpoint a log left by a power cut, so that new data doesn't share a block with it."""
-    try:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    except sqlite3.OperationalError as error:
-        # On a full disk the events stay in the log. They are safe there unless a card corrupts neighbouring blocks.
-        if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
-            raise
 
 
 def utc_text(moment: datetime) -> str:
@@ -155,9 +128,12 @@ class Journal:
                 if 0 < version < len(database.MIGRATIONS):
                     # Keep the file as it was, for owners who go back to the previous version.
                     back_up(path, path.with_name(f"{path.stem}-version-{version}{path.suffix}"))
-                cls._prepare(connection)
+                database.prepare(connection)
                 # Always sync: the process that created the file may have been killed before it could.
-                cls._sync_folder_of(path, sync_folder)
+                try:
+                    sync_folder(path.parent)
+                except OSError as error:
+                    raise JournalFailedError(f"the journal {path} failed: {error.strerror}") from error
                 journal = cls(path, connection, wall_clock, limits or EvidenceLimits(), lock, reopen)
             on_failure.pop_all()
         return journal
@@ -166,27 +142,8 @@ class Journal:
     def in_memory(cls, *, wall_clock: WallClock, limits: EvidenceLimits | None = None) -> Self:
         """Return a journal that exists only in memory, for a game that isn't kept."""
         connection = connect(str(MEMORY))
-        cls._prepare(connection)
+        database.prepare(connection)
         return cls(MEMORY, connection, wall_clock, limits or EvidenceLimits(), None)
-
-    @staticmethod
-    def _prepare(connection: sqlite3.Connection) -> None:
-        # Check the version before writing anything, so that another application's file stays unchanged.
-        database.check_version(database.version_of(connection))
-        connection.execute("PRAGMA page_size = 4096")
-        connection.execute("PRAGMA auto_vacuum = NONE")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        _empty_log(connection)
-        database.upgrade(connection)
-
-    @staticmethod
-    def _sync_folder_of(path: Path, sync_folder: SyncFolder) -> None:
-        try:
-            sync_folder(path.parent)
-        except OSError as error:
-            raise JournalFailedError(f"the journal {path} failed: {error.strerror}") from error
 
     @staticmethod
     def _check_present(path: Path) -> None:
@@ -271,7 +228,7 @@ class Journal:
             # The copy contains what is in the log, so a log that a power cut leaves behind changes nothing.
             drop_log(self.path)
             self._connection = self._reopen()
-            self._prepare(self._connection)
+            database.prepare(self._connection)
         self._has_failed = False
 
     def _insert_picture(self, event_number: int, picture: Evidence) -> int:
@@ -405,16 +362,3 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-@dataclass(frozen=True)
-class EvidenceLimits:
-    """The size limits of one picture and of all pictures, in bytes. The oldest pictures are dropped for new ones."""
-
-    picture_bytes: int = 64 * 1024
-    total_bytes: int = 64 * 1024 * 1024
-
-    def __post_init__(self) -> None:
-        for name in ("picture_bytes", "total_bytes"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected 0 (keep no pictures) or more")

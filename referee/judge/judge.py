@@ -25,7 +25,8 @@ from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, usual_appearance
-from referee.judge.pooled_reading import PooledReading, pool
+from referee.judge.pooled_reading import PooledReading
+from referee.judge.pooling import pool
 from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.rules.rolling import (
     has_next_player_rolled,

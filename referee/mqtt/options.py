@@ -12,7 +12,7 @@ from pathlib import Path
 from referee.commands.messages import Role
 from referee.errors import BrokerError
 from referee.mqtt.topics import DISCOVERY_PREFIX, PREFIX, Topics
-from referee.settings.sections import MqttSection
+from referee.settings.network_sections import MqttSection
 from referee.settings.sources import PASSWORD_VARIABLE
 
 PLAIN_PORT, TLS_PORT = 1883, 8883

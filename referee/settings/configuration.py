@@ -24,7 +24,7 @@ from engine.values import OptionValue
 from hardware.errors import HardwareError
 from referee.errors import ClockError, ConfigError
 from referee.settings.conversions import is_address, pins, sensor_pins, table_options, time_control
-from referee.settings.sections import MqttSection
+from referee.settings.network_sections import MqttSection
 from referee.settings.settings import Settings
 from referee.settings.sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
 from referee.settings.written import allowed_text

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from referee.settings.network_sections import MqttSection, PageSection
 from referee.settings.sections import (
     JOURNAL_FILE,
     BoardSection,
@@ -16,9 +17,7 @@ from referee.settings.sections import (
     HintSection,
     JournalSection,
     LightSection,
-    MqttSection,
     OpponentSection,
-    PageSection,
     Section,
     SensorSection,
     TableSection,

@@ -32,7 +32,6 @@ from referee.web.documents import (
     PositionDocument,
     SessionDocument,
     TableDocument,
-    TableDocuments,
     places_document,
 )
 from referee.web.endpoints import Endpoint, openapi
@@ -48,6 +47,7 @@ from referee.web.guard import CSRF_FIELD, form_fields
 from referee.web.history import History, ResultsDocument
 from referee.web.languages import language_of, sentences
 from referee.web.owner.devices import DEVICE_CHANGE, DevicesDocument, change_device, devices_document
+from referee.web.table_documents import TableDocuments
 
 LOOK_AGAIN_S = 2.5
 """How often, in seconds, an idle stream checks whether its device is still paired."""

@@ -1,24 +1,13 @@
-"""Typed documents that describe the table to the page and its API. Each is built once and shared by all viewers."""
+"""Typed documents that describe the table and its games to the page and its API."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from common.phrases import capitalized
 from engine.api import Game
-from hardware.lights.signals import Signal, most_urgent_lights
-from referee.clocks.clock import ClockFace
-from referee.judge.verdict import Verdict
-from referee.session.feed import Snapshot
-from referee.session.signals import looking_signal, outcome_sentence, waiting_signal
-from referee.session.table_port import TablePort, VersionedSnapshot
-from referee.web.drawing.table import draw_table
-from referee.web.languages import sentences
 
 
 class Document(BaseModel):
@@ -243,160 +232,4 @@ def places_document(game: Game[Any, Any], say: Say) -> PlacesDocument:
             OptionDocument(name=option.name, default=option.default, help=say(option.help), choices=option.choices)
             for option in game.options
         ),
-    )
-
-
-@dataclass(frozen=True)
-class Rendered:
-    """A table document, its JSON, and the server-sent event that every viewer gets."""
-
-    document: TableDocument
-    json: bytes
-    event: bytes
-
-    @classmethod
-    def of(cls, document: TableDocument) -> Self:
-        """Serialize a document."""
-        json = document.model_dump_json().encode()
-        return cls(document, json, b"event: table\nid: %d\ndata: %s\n\n" % (document.version, json))
-
-
-class TableDocuments:
-    """Builds and caches the newest table document for each language. It is thread-safe."""
-
-    def __init__(self, port: TablePort) -> None:
-        self._port = port
-        self._lock = threading.Lock()
-        self._newest: dict[str, Rendered] = {}
-
-    def newest(self, language: str = "en") -> Rendered:
-        """Return the newest snapshot's document, with its clock brought up to date."""
-        nothing_yet = Snapshot(self._port.game.name, 0, 0, looking_signal("The referee is starting."), 0.0)
-        newest = self._port.snapshots.newest or VersionedSnapshot(0, nothing_yet)
-        rendered, face = self.of(newest, language), newest.snapshot.clock
-        if face is None or not face.running:
-            return rendered
-        now = _clock(face.after(self._port.snapshots.clock() - newest.taken_s))
-        return Rendered.of(rendered.document.model_copy(update={"clock": now}))
-
-    def of(self, versioned: VersionedSnapshot, language: str = "en") -> Rendered:
-        """Return a snapshot's document."""
-        with self._lock:
-            newest = self._newest.get(language)
-            if newest is None or newest.document.version != versioned.version:
-                allowed, say = self._port.hints_allowed, sentences(language)
-                document = table_document(self._port.game, versioned, hints_allowed=allowed, say=say)
-                newest = self._newest[language] = Rendered.of(document)
-            return newest
-
-
-def table_document(
-    game: Game[Any, Any], versioned: VersionedSnapshot, *, hints_allowed: bool, say: Say
-) -> TableDocument:
-    """Convert a snapshot to a document."""
-    snapshot = versioned.snapshot
-    state = snapshot.states[0] if snapshot.states else None
-    return TableDocument(
-        version=versioned.version,
-        event_number=snapshot.event_number,
-        game=GameDocument(
-            name=game.name,
-            title=game.title,
-            number=snapshot.game_number,
-            hints_allowed=hints_allowed and not snapshot.without_hints,
-        ),
-        players=_players(game, snapshot, say),
-        turns=snapshot.turns,
-        last_turn=_last_turn(snapshot, say),
-        next=say(_next(game, snapshot)),
-        awaits_turn=snapshot.intention is None and _is_to_play(game, state),
-        verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, say),
-        outcome=None if snapshot.outcome is None else say(outcome_sentence(snapshot.outcome)),
-        hint=say(snapshot.hint),
-        trouble=say(snapshot.trouble),
-        mood=snapshot.signal.mood.value,
-        words=say(snapshot.signal.words),
-        sound=snapshot.signal.sound.value,
-        lights=_lights(snapshot.signal),
-        clock=None if snapshot.clock is None else _clock(snapshot.clock),
-        draw_offer=snapshot.offer,
-        board=draw_table(game, snapshot, say),
-        scores=() if state is None else tuple(map(say, game.notation.standing(state))),
-    )
-
-
-def _is_to_play(game: Game[Any, Any], state: Any) -> bool:
-    """Whether the next step is a player's turn, not a roll."""
-    return state is not None and state.to_move is not None and not game.awaits_roll(state)
-
-
-def _clock(face: ClockFace) -> ClockDocument:
-    return ClockDocument(
-        mode=face.mode.value,
-        control=face.control,
-        remaining_s={player: round(left_s, 3) for player, left_s in face.remaining_s.items()},
-        delay_s={player: round(left_s, 3) for player, left_s in face.delay_s.items()},
-        running=face.running,
-        paused=face.paused,
-        fallen=face.fallen,
-    )
-
-
-def _next(game: Game[Any, Any], snapshot: Snapshot) -> str:
-    """Say what happens next: whose turn it is, or which turn to play for the program."""
-    if snapshot.intention is not None:
-        return snapshot.intention.words
-    if snapshot.states and snapshot.outcome is None and game.awaits_roll(snapshot.states[0]):
-        return "Waiting for the roll."
-    return waiting_signal(game, snapshot.states[0]).words if snapshot.states else snapshot.signal.words
-
-
-def _players(game: Game[Any, Any], snapshot: Snapshot, say: Say) -> tuple[PlayerDocument, ...]:
-    state = snapshot.states[0] if snapshot.states else None
-    playing = [player for player in game.players if player in snapshot.scores] if snapshot.scores else game.players
-    to_move = () if state is None or snapshot.outcome is not None else game.rules.players_to_move(state)
-    return tuple(
-        PlayerDocument(
-            id=player,
-            name=snapshot.names.get(player) or capitalized(say(player)),
-            side=say(player),
-            score=snapshot.scores.get(player),
-            to_move=player in to_move,
-        )
-        for player in playing
-    )
-
-
-def _last_turn(snapshot: Snapshot, say: Say) -> TurnDocument | None:
-    if not snapshot.last_turn:
-        return None
-    verdict = snapshot.verdict
-    side, space, turn = snapshot.last_turn.partition(" ")
-    text = f"{say(side)}{space}{turn}"
-    return TurnDocument(text=text, places=verdict.places if verdict is not None and verdict.turns else ())
-
-
-def _verdict(game: Game[Any, Any], verdict: Verdict, snapshot: Snapshot, say: Say) -> VerdictDocument:
-    breach = verdict.breaches[0] if verdict.breaches else None
-    rule = None if breach is None else game.rules.catalogue.get(breach.rule)
-    return VerdictDocument(
-        kind=verdict.kind.value,
-        sentence=say(verdict.sentence),
-        rule="" if rule is None else say(rule.sentence),
-        remedy="" if breach is None else say(breach.remedy),
-        places=verdict.places,
-        candidates=verdict.candidates,
-        evidence=snapshot.evidence,
-    )
-
-
-def _lights(signal: Signal) -> tuple[LightDocument, ...]:
-    return tuple(
-        LightDocument(
-            place=place,
-            role=light.role.value,
-            colour="#{:02x}{:02x}{:02x}".format(*light.colour.value),
-            pattern=light.pattern.value,
-        )
-        for place, light in most_urgent_lights(signal.lights).items()
     )

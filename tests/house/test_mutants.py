@@ -12,13 +12,13 @@ from textwrap import dedent
 
 import pytest
 
-from scripts import code_changes, mutants
+from scripts import code_changes, mutant_rooms, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_room_has_code_and_tests() -> None:
-    for name, room in mutants.ROOMS.items():
+    for name, room in mutant_rooms.ROOMS.items():
         # What follows an option only chooses among the tests.
         for folder in (room.source, *takewhile(lambda word: not word.startswith("-"), room.tests)):
             assert any((ROOT / folder).rglob("*.py")), f"{name}: there is no code in {folder}"
@@ -26,7 +26,7 @@ def test_every_room_has_code_and_tests() -> None:
 
 def test_every_game_with_rules_is_a_room() -> None:
     games = {path.name for path in (ROOT / "engine" / "games").iterdir() if (path / "game.py").exists()}
-    assert set(mutants.GAMES) == games
+    assert set(mutant_rooms.GAMES) == games
 
 
 def test_a_copy_holds_what_the_tests_need(tmp_path: Path) -> None:
@@ -118,9 +118,9 @@ ITS_TESTS = """
 TRYING_THEM = """
     import sys
     from pathlib import Path
-    from scripts import mutants
+    from scripts import mutant_rooms, mutants
 
-    mutants.ROOMS["shop"] = mutants.Room("shop", ("shop_tests",), 0.95)
+    mutant_rooms.ROOMS["shop"] = mutant_rooms.Room("shop", ("shop_tests",), 0.95)
     mutants.run_room("shop", 100, 1, Path(sys.argv[1]))
 """
 

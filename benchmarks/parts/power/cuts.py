@@ -24,8 +24,9 @@ from common.durable import sync_folder
 from engine.registry import load
 from referee.errors import RefereeError
 from referee.journal import EvidenceLimits, Journal, fold
+from referee.journal.database import connect
 from referee.journal.events import Event, EventKind, Evidence
-from referee.journal.journal import Connect, SyncFolder, connect
+from referee.journal.journal import Connect, SyncFolder
 from referee.runtime.builder import open_session
 
 JOURNAL = "journal.sqlite"

@@ -120,7 +120,7 @@ def hall_command(
 def _announcement(name: str, address: Address, prefix: str) -> HallBroker:
     """Return what tables are told of the broker; raises BadParameter for a name that can't be announced."""
     from referee.mqtt.hall_search import MOST_NAME_BYTES, HallBroker
-    from referee.settings.sections import ANY_HALL
+    from referee.settings.network_sections import ANY_HALL
 
     size = len(name.encode("utf-8", "surrogatepass"))
     if not 0 < size <= MOST_NAME_BYTES or "." in name or not name.isprintable() or name.casefold() == ANY_HALL:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from referee.errors import EventError, JournalFullError
 from referee.journal import BufferedJournal, Journal
+from referee.journal.database import connect
 from referee.journal.events import Event, Evidence
-from referee.journal.journal import connect
 
 START = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 NEW_GAME = Event("new game", {"game": "deblockle"})

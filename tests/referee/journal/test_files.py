@@ -20,8 +20,7 @@ from referee.errors import (
     JournalUnreadableError,
 )
 from referee.journal import Journal, events
-from referee.journal.database import lock_holder, lock_path
-from referee.journal.journal import connect
+from referee.journal.database import connect, lock_holder, lock_path
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from referee.errors import EventError
 from referee.journal import EvidenceLimits, GameSummary, Journal, database
-from referee.journal.database import lock_path
+from referee.journal.database import connect, lock_path
 from referee.journal.events import Event, EventKind, encode
-from referee.journal.journal import connect
 from referee.settings.conversions import evidence_limits
 from referee.settings.sections import JournalSection
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock

@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from referee.judge import JudgeSettings
-from referee.judge.pooled_reading import PooledReading, pool
+from referee.judge.pooled_reading import PooledReading
+from referee.judge.pooling import pool
 from vision.reading import DieReading, HindranceKind, PlaceReading, Reading, RollReading
 
 SURE = 0.98

@@ -10,7 +10,8 @@ import pytest
 
 from referee.judge.decision import Conclusion, Decision
 from referee.judge.explanations import Explanation, ExplanationKind
-from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading, pool
+from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
+from referee.judge.pooling import pool
 from referee.judge.sensor_evidence import set_aside_disputes
 from vision.place_picture import PlacePicture
 from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading

@@ -17,7 +17,7 @@ import pytest
 from common.user import user_name
 from referee.cli.options import chosen_page
 from referee.errors import PageError
-from referee.settings.sections import PageSection
+from referee.settings.network_sections import PageSection
 from referee.web.access import Role
 from referee.web.ports import PageOptions
 from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, key_path, listen, open_page

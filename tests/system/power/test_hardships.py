@@ -24,8 +24,8 @@ from engine.registry import load
 from hardware.lights.signals import Mood, Signal
 from referee.errors import JournalBusyError, JournalError, JournalFullError
 from referee.journal import BufferedJournal, Journal, fold
+from referee.journal.database import connect
 from referee.journal.events import Event
-from referee.journal.journal import connect
 from referee.session.feed import signal_subscriber
 from referee.session.log import RETRY_EVERY_S
 from referee.session.service import Service

@@ -1,0 +1,106 @@
+"""The settings of the page and of MQTT: names, defaults, and allowed values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from referee.settings.sections import Section
+
+
+class PageSection(Section):
+    """The page for browsers."""
+
+    open: bool = Field(default=False, description="Whether `./run watch` opens the page without being asked to.")
+    address: str | None = Field(
+        default=None,
+        examples=["0.0.0.0"],
+        description="Open it to the house at this address, 0.0.0.0 for all networks. Default: to this machine alone.",
+    )
+    port: int | None = Field(
+        default=None, ge=1, le=65535, examples=[8000], description="Its port. Default: 8000 or the next free one."
+    )
+    language: Literal["en", "de"] | None = Field(
+        default=None, examples=["de"], description="Its language until a device chooses one. Default: the browser's."
+    )
+    quiet_hours: str | None = Field(
+        default=None,
+        pattern=r"^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$",
+        examples=["22:00-07:00"],
+        description="When it is silent, until a device chooses other hours.",
+    )
+
+
+ANY_HALL = "auto"
+"""The hall's name that means: the one that is announced, whatever it is called."""
+
+
+class MqttSection(Section):
+    """An MQTT broker, for a smart home such as Home Assistant, or for a hall of many tables."""
+
+    address: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9._:-]{1,253}$",
+        examples=["homeassistant.local"],
+        description="The broker's name or address. Without one, and without hall, MQTT is off.",
+    )
+    hall: str | None = Field(
+        default=None,
+        pattern=r"^[^\x00-\x1f\x7f.]{1,63}$",
+        examples=["auto"],
+        description='Instead of address: the name of a hall, whose broker is found in the network; "auto" takes the '
+        "only one there.",
+    )
+    own_address: str | None = Field(
+        default=None,
+        pattern=r"^(\d{1,3}\.){3}\d{1,3}$",
+        examples=["192.168.1.20"],
+        description="This machine's address in the network where hall is looked for. Default: where it sends to many.",
+    )
+    port: int | None = Field(
+        default=None, ge=1, le=65535, examples=[1883], description="Its port. Default: 1883, and 8883 with tls."
+    )
+    user: str | None = Field(default=None, examples=["referee"], description="The user name for the broker.")
+    password_file: Path | None = Field(
+        default=None,
+        examples=["mqtt-password"],
+        description="A file with the password in its first line. Default: the variable REFEREE_MQTT_PASSWORD.",
+    )
+    tls: bool = Field(default=False, description="Whether the connection is encrypted, and the broker's name checked.")
+    ca_file: Path | None = Field(
+        default=None,
+        examples=["ca.crt"],
+        description="The certificate of the authority that signed the broker's. Default: those the system trusts.",
+    )
+    certificate_file: Path | None = Field(
+        default=None, examples=["table.crt"], description="The table's own certificate, if the broker asks for one."
+    )
+    key_file: Path | None = Field(default=None, examples=["table.key"], description="The key of that certificate.")
+    table: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9_-]{1,40}$",
+        examples=["table-3"],
+        description="The table's id in topics, different for each table. Default: this machine's name.",
+    )
+    table_name: str | None = Field(
+        default=None, examples=["Table by the window"], description="What people call the table. Default: its id."
+    )
+    topic_prefix: str = Field(
+        default="referee",
+        pattern=r"^[A-Za-z0-9_-]{1,40}(/[A-Za-z0-9_-]{1,40}){0,4}$",
+        examples=["referee"],
+        description="The prefix of all topics.",
+    )
+    discovery: bool = Field(default=True, description="Whether Home Assistant discovers the table.")
+    discovery_prefix: str = Field(
+        default="homeassistant",
+        pattern=r"^[A-Za-z0-9_-]{1,40}(/[A-Za-z0-9_-]{1,40}){0,4}$",
+        examples=["homeassistant"],
+        description="The topic that Home Assistant watches for new devices.",
+    )
+    commands: Literal["off", "play", "own"] = Field(
+        default="off",
+        description="What MQTT may command: nothing, what players may do, or also what the owner or an arbiter may do.",
+    )
