@@ -129,3 +129,70 @@ def test_a_board_is_followed_by_its_lines(picture, camera, unmarked, pose, rende
     with pytest.raises(NotLocatedError, match="its lines have not been in sight for"):
         feed(np.zeros_like(picture), at_s=60.0)
     assert board_error_mm(camera, unmarked.board, feed(picture).pose, pose) < WITHIN_MM
+
+
+@pytest.fixture
+def followed(picture, camera, unmarked):
+    """``followed(picture, at_s)`` gives one frame after another to a tracker that has seen the board at 0 seconds."""
+    tracker = LineTracker(camera, unmarked, hold_s=5.0)
+    count = iter(range(1000))
+
+    def feed(shown, at_s):
+        return tracker.update(Frame(shown, at_s, next(count)))
+
+    feed(picture, 0.0)
+    return feed
+
+
+@pytest.mark.parametrize(("at_s", "is_held"), [(5.0, True), (5.2, False)])
+def test_a_board_without_lines_in_sight_is_held_for_as_long_as_told(picture, followed, at_s, is_held):
+    nothing = np.full_like(picture, 90)
+    if is_held:
+        held = followed(nothing, at_s)
+        assert held.held_s == pytest.approx(at_s)
+        assert held.uncertain
+        assert not held.moving
+        assert held.frames_averaged == 1
+        assert not followed(picture, at_s + 0.1).uncertain
+    else:
+        with pytest.raises(NotLocatedError, match="have not been in sight for 5 s"):
+            followed(nothing, at_s)
+
+
+def test_a_board_held_at_the_same_time_is_uncertain(picture, followed):
+    assert followed(np.full_like(picture, 90), 0.0).held_s > 0
+
+
+def test_whole_pictures_are_searched_once_a_second(picture, followed, camera, unmarked, pose, monkeypatch):
+    searched = []
+
+    def none(edges, camera, surface):
+        searched.append(len(edges.lengths))
+        return []
+
+    monkeypatch.setattr("vision.locating.line_tracking.candidate_boards", none)
+    nothing = np.full_like(picture, 90)
+    counts = []
+    for at_s in (0.1, 0.6, 1.05, 1.15, 2.0, 2.2):
+        followed(nothing, at_s)
+        counts.append(len(searched))
+    assert counts == [1, 1, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize(("nudge_mm", "moves"), [(0.8, False), (4.0, True)])
+def test_a_board_moved_by_more_than_a_pixel_and_a_half_is_said_once(
+    picture, followed, camera, unmarked, pose, render_table, nudge_mm, moves
+):
+    nudged = Pose(pose.rotation, pose.translation + pose.rotation @ (nudge_mm, 0.0, 0.0))
+    shown = render_table(nudged, hidden=ALL)
+    first = followed(shown, 0.1)
+    second = followed(shown, 0.2)
+    assert first.moving == moves
+    assert not second.moving
+    assert len(second.notices) == int(moves)
+    assert followed(shown, 0.3).notices == ()
+    assert board_error_mm(camera, unmarked.board, second.pose, nudged) < (WITHIN_MM if moves else 2.5)
+
+
+def test_a_pose_is_the_mean_of_the_last_twenty_frames(picture, followed):
+    assert [followed(picture, 0.1 * (number + 1)).frames_averaged for number in range(21)] == [*range(2, 21), 20, 20]

@@ -157,3 +157,50 @@ def test_a_frame_of_another_size_is_refused_and_the_next_goes_on(feed, render_ta
 def test_a_table_never_seen_is_not_located(feed):
     with pytest.raises(NotLocatedError, match="none of the markers"):
         feed(np.full((480, 640, 3), 90, dtype=np.uint8))
+
+
+@pytest.mark.parametrize(("push_mm", "told"), [(0.7, False), (2.6, True)])
+def test_a_marker_was_moved_when_it_is_most_of_a_pixel_from_its_place(feed, render_table, pose, push_mm, told):
+    for seed in range(4):
+        feed(render_table(pose, noise=0.5, seed=seed))
+    result = feed(render_table(pose, noise=0.5, moved={2: (push_mm, 0.0)}, seed=9))
+    assert bool(result.notices) == told
+    assert (2 in result.ids_in_sight) != told
+    assert not result.moving
+
+
+@pytest.mark.parametrize(("at_s", "held"), [(4.99, True), (5.0, True), (5.01, False)])
+def test_a_pose_without_markers_is_held_for_as_long_as_told(feed, render_table, pose, at_s, held):
+    feed(render_table(pose), at_s=0.0)
+    nothing = np.full((480, 640, 3), 90, dtype=np.uint8)
+    if held:
+        result = feed(nothing, at_s=at_s)
+        assert result.held_s == pytest.approx(at_s)
+        assert result.uncertain
+        assert not result.moving
+        assert result.frames_averaged == 1
+    else:
+        with pytest.raises(NotLocatedError, match="none was in its place for 5 s"):
+            feed(nothing, at_s=at_s)
+
+
+def test_a_pose_held_at_the_same_time_is_still_uncertain(feed, render_table, pose):
+    feed(render_table(pose), at_s=3.0)
+    assert feed(np.full((480, 640, 3), 90, dtype=np.uint8), at_s=3.0).uncertain
+
+
+def test_a_marker_that_comes_into_sight_elsewhere_than_the_layout_says_is_named(feed, render_table, pose):
+    feed(render_table(pose, hidden=(3,)))
+    result = feed(render_table(pose, moved={3: (12.0, 0.0)}, seed=2))
+    assert [notice for notice in result.notices if "marker 3 was moved" in notice]
+    assert result.ids_in_sight == (0, 1, 2)
+
+
+def test_a_single_marker_in_place_keeps_the_pose_of_all(feed, render_table, camera, layout, pose):
+    for seed in range(3):
+        feed(render_table(pose, seed=seed))
+    for number in range(3):
+        result = feed(render_table(pose, hidden=(0, 1, 3), seed=5 + number))
+        assert result.ids_in_sight == (2,)
+        assert not result.uncertain
+        assert off_px(camera, layout, result.pose, pose) < 0.4
