@@ -4,6 +4,7 @@ import re
 from fractions import Fraction
 from itertools import islice, pairwise
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -271,7 +272,7 @@ def test_hints_are_legal_and_repeatable(game):
             continue
         # Tables that a game makes once a process take time of the first hint.
         game.advice.hint(state, 0.1, Random(5), clock=CountingClock())
-        told_first = []
+        told_first: list[Hint[Any]] = []
         given = [
             game.advice.hint(state, 0.1, Random(5), clock=CountingClock(), better=told_first.append) for _ in range(2)
         ]

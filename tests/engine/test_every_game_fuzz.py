@@ -8,6 +8,7 @@ import functools
 import random
 import re
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -54,7 +55,8 @@ class Corpus:
     def __init__(self, name):
         self.game = game = load(name)
         rng = random.Random(name)
-        self.states, self.texts = [], {"state": [], "turn": [], "roll": [], "announcement": [], "record": []}
+        self.states: list[Any] = []
+        self.texts: dict[str, list[str]] = {"state": [], "turn": [], "roll": [], "announcement": [], "record": []}
         for options in ({}, *({option.name: option.choices[-1]} for option in game.options if option.choices)):
             start = game.rules.new(options)
             steps = play(game, start, rng, most_steps=25)
@@ -232,7 +234,7 @@ def test_what_cannot_be_read_names_its_column(name):
 @given(seed=st.integers(0, 2**63))
 def test_a_hundred_thousand_slips(name, seed):
     rng = random.Random(seed)
-    read_ones = Counter()
+    read_ones: Counter[str] = Counter()
     for _ in range(100):
         kind = rng.choice(("state", "state", "turn", "turn", "roll", "announcement", "record", "option"))
         texts = corpus(name).texts[kind] or ["1"]

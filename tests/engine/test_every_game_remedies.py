@@ -11,6 +11,7 @@ from engine.registry import games, load
 from engine.values import EMPTY
 from tests.engine import checks
 from tests.engine.whole_games import is_light, play, roll_of, steps_of
+from tests.present import present
 
 GAMES = [load(name) for name in games()]
 every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
@@ -119,7 +120,7 @@ def is_played(game, state):
 
 
 @every_game
-@settings(max_examples=min(settings.default.max_examples, 100) // 2)
+@settings(max_examples=min(present(settings()).max_examples, 100) // 2)
 @given(seed=st.integers(0, 2**32))
 @example(seed=68456518)
 def test_obeying_the_remedies_makes_the_table_legal(game, seed):

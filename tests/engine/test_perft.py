@@ -8,7 +8,8 @@ from engine.errors import IllegalTurnError, UnreadableError
 from engine.perft import perft, read_faces, split, start_of_count
 from engine.registry import load
 from engine.values import Roll
-from tests.engine.toy_harvest import GAME, Choice, HarvestDice, HarvestRules
+from tests.engine.toy_harvest import DICE, GAME, Choice, HarvestDice, HarvestRules
+from tests.present import present
 
 
 class Coloured(HarvestRules):
@@ -19,10 +20,10 @@ class Coloured(HarvestRules):
             raise IllegalTurnError(f"got the colour {colour!r}; expected red")
         if roll is None:
             raise IllegalTurnError("no roll was given; expected one such as 4")
-        state = GAME.dice.rolled(state, Roll(("1",)))
+        state = present(DICE).rolled(state, Roll(("1",)))
         for player in ("p1", "p2"):
             state = self.apply(state, Choice(player, True))
-        return GAME.dice.rolled(state, roll)
+        return present(DICE).rolled(state, roll)
 
 
 class Counting(HarvestRules):
@@ -43,7 +44,7 @@ def test_the_same_roll_is_thrown_wherever_one_is_awaited():
 
 
 def test_a_roll_already_on_the_table_counts():
-    state = GAME.dice.rolled(GAME.rules.new(), Roll(("4",)))
+    state = present(DICE).rolled(GAME.rules.new(), Roll(("4",)))
     start, roll = start_of_count(GAME, state)
     assert (start, roll) == (state, Roll(("4",)))
     assert perft(GAME, start, 4, roll) == 16

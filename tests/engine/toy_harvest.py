@@ -10,7 +10,7 @@ import pytest
 
 from engine import registry
 from engine.api import Game, Hint
-from engine.errors import IllegalTurnError, UnreadableError
+from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.options import read_options
 from engine.support.chance import ORDINARY_DIE, every_roll, format_roll, play_random_games
 from engine.support.players import RESIGN, format_announcement
@@ -64,7 +64,7 @@ class HarvestRules:
 
     def new(self, options=None):
         values = read_options(OPTIONS, options)
-        return Field((0,) * values["players"], values["rounds"])
+        return Field((0,) * int(values["players"]), int(values["rounds"]))
 
     def players_to_move(self, state):
         if state.to_move is None:
@@ -93,6 +93,11 @@ class HarvestRules:
         if state.die is not None and not set(state.active) - set(state.chosen):
             return replace(state, die=None, chosen=(), rounds=state.rounds - 1)
         return state
+
+    def combine(self, turns):
+        if len(turns) != 1:
+            raise AmbiguousError("every choice looks alike on the table", ())
+        return turns[0]
 
     def announcements(self, state):
         return () if state.to_move is None else tuple(Announcement(RESIGN, player) for player in state.active)
@@ -138,6 +143,15 @@ class HarvestDice:
 class HarvestTable:
     def appearance(self, state):
         return dict.fromkeys(PLAYERS, EMPTY)
+
+    def set_up(self, appearance, options=None, *, anywhere=False):
+        return HarvestRules().new(options)
+
+    def amend(self, state, looks, to_move=None):
+        return state
+
+    def explain(self, before, after):
+        return ()
 
     def unfinished(self, state):
         return ()
@@ -201,6 +215,7 @@ class HarvestAdvice:
         return best
 
 
+DICE = HarvestDice()
 GAME = Game(
     name="harvest",
     title="Harvest",
@@ -212,7 +227,7 @@ GAME = Game(
     table=HarvestTable(),
     notation=HarvestNotation(),
     advice=HarvestAdvice(),
-    dice=HarvestDice(),
+    dice=DICE,
     scores=scores_of,
 )
 

@@ -86,7 +86,7 @@ def is_light(game, roll):
 
 def play(game, state, rng, *, most_steps=10_000, announcing=0.0):
     """Play at random from a state; ``announcing`` is the chance that somebody says something instead."""
-    steps = []
+    steps: list[Played] = []
     while state.to_move is not None and len(steps) < most_steps:
         said = game.rules.announcements(state)
         if said and rng.random() < announcing:

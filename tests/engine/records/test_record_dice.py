@@ -25,7 +25,8 @@ from engine.support.chance import drawn
 from engine.support.players import RESIGN
 from engine.values import Announcement, Roll
 from tests.engine import toy_harvest
-from tests.engine.toy_harvest import GAME, Choice
+from tests.engine.toy_harvest import DICE, GAME, Choice
+from tests.present import present
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -40,7 +41,7 @@ def steps_of(start, *steps):
     state, made = start, []
     for step in steps:
         if isinstance(step, Roll):
-            state = GAME.dice.rolled(state, step)
+            state = present(DICE).rolled(state, step)
         elif isinstance(step, Announcement):
             state = GAME.rules.announce(state, step)
         else:
@@ -52,12 +53,12 @@ def steps_of(start, *steps):
 def random_steps(seed, options):
     rng = random.Random(seed)
     start = GAME.rules.new(options)
-    state, steps = start, []
+    state, steps = start, list[Choice | Roll | Announcement]()
     while state.to_move is not None and rng.random() > 0.05:
         if rng.random() < 0.1:
             steps.append(rng.choice(GAME.rules.announcements(state)))
         elif GAME.awaits_roll(state):
-            steps.append(drawn(GAME.dice.possible_rolls(state), rng))
+            steps.append(drawn(present(DICE).possible_rolls(state), rng))
         else:
             steps.append(rng.choice(GAME.rules.legal_turns(state)))
         state = steps_of(state, steps[-1])[0][1]
@@ -178,7 +179,7 @@ def test_scores_are_checked():
     start = GAME.rules.new(ONE_ROUND)
     record = make(GAME, start, steps_of(start, Roll(("5",)), Choice("p1", True), Choice("p2", False)))
     assert record.scores == (("p1", 5), ("p2", 2))
-    assert replay(record).outcome.winner == "p1"
+    assert present(replay(record).outcome).winner == "p1"
     wrong = read(write(record).replace('"p1 5, p2 2"', '"p1 6, p2 2"'))
     with pytest.raises(RecordError, match="the scores are p1 6, p2 2, but by the rules they are p1 5, p2 2"):
         replay(wrong)
@@ -199,7 +200,7 @@ def test_a_shared_victory_names_those_who_share_it(result, message):
     assert record.result == "p1+p2"
     told = read(write(record).replace('"p1+p2"', f'"{result}"'))
     if message is None:
-        assert replay(told).outcome.shared_by == ("p1", "p2")
+        assert present(replay(told).outcome).shared_by == ("p1", "p2")
     else:
         with pytest.raises(RecordError, match=message):
             replay(told)
@@ -207,8 +208,8 @@ def test_a_shared_victory_names_those_who_share_it(result, message):
 
 def test_a_roll_that_a_person_corrected_is_followed_by_the_position():
     start = GAME.rules.new(ONE_ROUND)
-    rolled = GAME.dice.rolled(start, Roll(("5",)))
-    corrected = GAME.dice.rolled(start, Roll(("6",)))
+    rolled = present(DICE).rolled(start, Roll(("5",)))
+    corrected = present(DICE).rolled(start, Roll(("6",)))
     record = make(GAME, start, [(Roll(("5",)), corrected, "it lay askew")])
     assert record.entries == (
         RolledDice("5", digest(GAME, rolled)),

@@ -4,6 +4,7 @@ import pytest
 
 from engine.errors import UnreadableError
 from engine.support.looks import Look, LookTable
+from tests.present import present
 
 TABLE = LookTable({("red", 1): "red disc", ("blue", 2): "blue disc, x up"}, ("a1", "b1"))
 
@@ -24,7 +25,7 @@ def test_a_look_goes_round(name, look):
 
 def test_an_empty_place_shows_no_look():
     assert Look.parse("empty") is None
-    assert Look.parse("teal block, x up").piece == "teal block"
+    assert present(Look.parse("teal block, x up")).piece == "teal block"
 
 
 def test_a_table_reads_its_looks():

@@ -1,6 +1,7 @@
 """What games share besides boards: who plays and says what, repeated positions, options, breaches, lazy sequences."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -82,8 +83,9 @@ def test_options_become_a_value():
 
 
 def test_only_options_that_differ_are_written():
-    assert differing_options(OPTIONS, Chosen(3, False, "a/b")) == []
-    assert differing_options(OPTIONS, Chosen(4, True, "A/b")) == ["rounds=4", "strict=true", "net=A/b"]
+    assert differing_options(OPTIONS, SimpleNamespace(rounds=3, strict=False, net="a/b")) == []
+    written = SimpleNamespace(rounds=4, strict=True, net="A/b")
+    assert differing_options(OPTIONS, written) == ["rounds=4", "strict=true", "net=A/b"]
 
 
 def test_errors_tell_every_breach():
@@ -117,7 +119,12 @@ def test_endings_are_counted():
 
 def test_lazy_sequences_make_only_what_is_asked_for():
     made = []
-    squares = LazyList(1000, lambda index: made.append(index) or index * index)
+
+    def square(index):
+        made.append(index)
+        return index * index
+
+    squares = LazyList(1000, square)
     joined = Concatenated([squares, (), ["end"]])
     assert (len(joined), joined[3], joined[-1], joined[999:]) == (1001, 9, "end", (998001, "end"))
     assert made == [3, 999]
@@ -129,8 +136,13 @@ def test_lazy_sequences_make_only_what_is_asked_for():
 
 def test_an_iterator_is_drawn_as_far_as_its_items_are_asked_for():
     drawn = []
-    values = (drawn.append(value) or value for value in range(10))
-    squares = FromIterator(values, lambda value: value * value)
+
+    def values():
+        for value in range(10):
+            drawn.append(value)
+            yield value
+
+    squares = FromIterator(values(), lambda value: value * value)
     assert (squares[1], squares[2:4], squares[3:1:-1]) == (1, (4, 9), (9, 4))
     assert drawn == [0, 1, 2, 3, 4]
     assert (len(squares), squares[-1], squares[8:], squares[20:30]) == (10, 81, (64, 81), ())

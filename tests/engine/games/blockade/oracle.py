@@ -16,6 +16,8 @@ LETTER = {colour: letter for letter, colour in COLOUR.items()}
 BASE = {FILES[x] + ROWS[4 - y]: COLOUR[PICTURE[y][x]] for y in range(5) for x in range(5)}
 MINE = {"warm": ["red", "yellow"], "cool": ["green", "blue"]}
 ORDER = "SML"
+Frozen = tuple[tuple[str, ...], ...]
+"""The pieces of each place, the lowest first, in the order of ``PLACES``."""
 
 
 def start():
@@ -125,7 +127,7 @@ def ends(board, player, dice, how="exact", strict=False):
     purses = [dice]
     if dice[0] <= 3 and dice[1] <= 3:
         purses += [(dice[0] + dice[1], 0), (0, dice[0] + dice[1])]
-    found = set()
+    found: set[Frozen] = set()
     for purse in purses:
         follow(board, player, purse, how, strict, found)
     return found
@@ -135,7 +137,7 @@ def follow(board, player, purse, how, strict, found):
     """Try all steps from a board with so many points; add the ends."""
     colours = MINE[player]
     seen = set()
-    waiting = [(freeze(board), purse, None)]
+    waiting: list[tuple[Frozen, tuple[int, int], int | None]] = [(freeze(board), purse, None)]
     while waiting:
         node = waiting.pop()
         if node in seen:
@@ -165,7 +167,7 @@ def follow(board, player, purse, how, strict, found):
 
 def steps(frozen, place, points, colours):
     """All ways to take one step with the top piece of a place, which is then in the hand."""
-    after = []
+    after: list[tuple[Frozen, tuple[int, int], int]] = []
     top = frozen[place][-1]
     which = colours.index(hue(top))
     if points[which] == 0:
@@ -186,7 +188,7 @@ def text(board, player, options=None):
     """The position in the engine's text, the roll not yet thrown."""
     parts = [player]
     for place in PLACES:
-        groups = []
+        groups: list[str] = []
         for piece in board[place]:
             letter = LETTER[hue(piece)]
             if groups and groups[-1][0] == letter:

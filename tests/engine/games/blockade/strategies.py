@@ -6,9 +6,13 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from engine.games.blockade.game import GAME
+from engine.registry import load
 from engine.values import Roll
 from tests.engine.games.blockade import oracle
+from tests.present import present
+
+GAME = load("blockade")
+DICE = present(GAME.dice)
 
 OPTIONS = st.fixed_dictionaries(
     {},
@@ -33,7 +37,7 @@ COUNTED = [
 def state_of(board, player, dice=None, **options):
     """The engine's state of an oracle's board, the dice thrown."""
     state = GAME.notation.parse_state(oracle.text(board, player, options))
-    return state if dice is None else GAME.dice.rolled(state, Roll(tuple(str(die) for die in dice)))
+    return state if dice is None else DICE.rolled(state, Roll(tuple(str(die) for die in dice)))
 
 
 def frozen(state):

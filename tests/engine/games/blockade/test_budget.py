@@ -59,8 +59,8 @@ def test_a_colour_gains_by_help_only_if_both_have_the_points(which):
 )
 def test_help_takes_the_fewer_points_the_more_of_the_tower_stands(loose, fewest):
     state = state_of(locked(**loose), "warm", (2, 2))
-    both = tuple(terrain_of(state.stacks, state.options, colour) for colour in (0, 1))
-    assert next(own for own in range(9) if PointBudget(((own, 30),)).with_help(0, both)) == fewest
+    first, second = (terrain_of(state.stacks, state.options, colour) for colour in (0, 1))
+    assert next(own for own in range(9) if PointBudget(((own, 30),)).with_help(0, (first, second))) == fewest
 
 
 @pytest.mark.parametrize("which", [0, 1])

@@ -10,15 +10,16 @@ from engine.games.blockade.advice.playouts import MutableBoard
 from engine.games.blockade.state import BlockadeTurn, Move, appearance_of
 from engine.perft import perft, split, start_of_count
 from engine.showing import turns_showing
-from engine.values import Announcement, Certainty, Roll
+from engine.values import Announcement, Certainty, Place, Roll
 from tests.effort import cases
 from tests.engine.games.blockade import oracle
-from tests.engine.games.blockade.strategies import GAME, frozen, state_of
+from tests.engine.games.blockade.strategies import DICE, GAME, frozen, state_of
 from tests.engine.games.blockade.test_explain import ROLLED, ready, towered
+from tests.present import present
 
 
 def roll(state, text):
-    return GAME.dice.rolled(state, GAME.dice.parse_roll(state, text))
+    return DICE.rolled(state, DICE.parse_roll(state, text))
 
 
 def played(state, text):
@@ -53,21 +54,21 @@ def test_the_higher_total_starts_and_ties_roll_again():
 
 
 def test_all_36_rolls_are_possible():
-    rolls = GAME.dice.possible_rolls(GAME.rules.new())
+    rolls = DICE.possible_rolls(GAME.rules.new())
     assert len(rolls) == 36
     assert {each.probability for each in rolls} == {Fraction(1, 36)}
-    assert GAME.dice.possible_rolls(ROLLED) == ()
+    assert DICE.possible_rolls(ROLLED) == ()
 
 
 @pytest.mark.parametrize("faces", [("7", "1"), ("1",), ("1", "2", "3"), ("x", "1"), ("٣", "1")])
 def test_a_roll_that_cannot_be_is_refused(faces):
     with pytest.raises(IllegalTurnError, match="can't be"):
-        GAME.dice.rolled(GAME.rules.new(), Roll(faces))
+        DICE.rolled(GAME.rules.new(), Roll(faces))
 
 
 def test_a_second_roll_is_refused():
     with pytest.raises(IllegalTurnError, match="on the table"):
-        GAME.dice.rolled(ROLLED, Roll(("1", "1")))
+        DICE.rolled(ROLLED, Roll(("1", "1")))
 
 
 def test_a_tower_gets_the_largest_black_and_shuts_the_other_player_out():
@@ -93,13 +94,13 @@ def test_two_mediums_below_a_small(tower, caps):
 def test_the_fifth_tower_wins_at_once():
     state = state_of(four_towers(), "warm", (2, 2))
     won = played(state, "e4-e3 c3-a2")
-    assert (won.to_move, GAME.rules.outcome(won).winner) == (None, "warm")
+    assert (won.to_move, present(GAME.rules.outcome(won)).winner) == (None, "warm")
     assert GAME.notation.parse_state(GAME.notation.format_state(won)) == won
     with pytest.raises(IllegalTurnError, match="fifth tower ended the game, but something moved from e4"):
         GAME.notation.parse_turn(state, "c3-a2 e4-e3")
     with pytest.raises(IllegalTurnError, match="colours don't mix"):
         GAME.notation.parse_turn(state, "e4-d4 c3-a2")
-    for method in (lambda: GAME.dice.rolled(won, Roll(("1", "1"))), lambda: GAME.notation.parse_turn(won, "stay")):
+    for method in (lambda: DICE.rolled(won, Roll(("1", "1"))), lambda: GAME.notation.parse_turn(won, "stay")):
         with pytest.raises(IllegalTurnError, match="over"):
             method()
 
@@ -152,7 +153,7 @@ def test_passes_in_a_row_are_a_draw_where_agreed():
     moved = played(roll(state, "1,1"), "b5-c5")
     assert moved.passes == 0
     over = played(roll(state, "1,1"), "stay")
-    assert (over.to_move, GAME.rules.outcome(over).winner) == (None, None)
+    assert (over.to_move, present(GAME.rules.outcome(over)).winner) == (None, None)
 
 
 @pytest.mark.parametrize("options", [{"draw_after_passes": -1}, {"tower": "tall"}, {"starts": "red"}, {"stric": True}])
@@ -162,9 +163,9 @@ def test_options_out_of_range(options):
 
 
 def test_announcements():
-    assert GAME.rules.outcome(GAME.rules.announce(ROLLED, Announcement("resign", "warm"))).winner == "cool"
+    assert present(GAME.rules.outcome(GAME.rules.announce(ROLLED, Announcement("resign", "warm")))).winner == "cool"
     drawn = GAME.rules.announce(ROLLED, Announcement("draw"))
-    assert GAME.rules.outcome(drawn).winner is None
+    assert present(GAME.rules.outcome(drawn)).winner is None
     assert GAME.rules.announcements(drawn) == ()
     with pytest.raises(IllegalTurnError):
         GAME.rules.announce(drawn, Announcement("resign", "warm"))
@@ -218,7 +219,7 @@ def test_half_way_positions_are_known():
 
 def test_a_piece_waits_no_farther_away_than_the_die_of_its_colour_says():
     def waiting(dice):
-        found = {"red": set(), "yellow": set()}
+        found: dict[str, set[Place]] = {"red": set(), "yellow": set()}
         for position in GAME.table.unfinished(state_of(oracle.start(), "warm", dice)):
             if position.to_do.startswith("Move the "):
                 found[position.to_do.split()[2]] |= set(position.places)
@@ -302,7 +303,7 @@ def test_random_games_of_the_fast_table_are_legal(options):
     rng = random.Random(3)
     state = GAME.rules.new({"starts": "warm", **options})
     for _ in range(cases(40)):
-        state = GAME.dice.rolled(state, Roll((str(rng.randint(1, 2)), str(rng.randint(1, 2)))))
+        state = DICE.rolled(state, Roll((str(rng.randint(1, 2)), str(rng.randint(1, 2)))))
         table = MutableBoard(state)
         moved, won = table.random_turn(state.to_move, state.roll, rng)
         stacks = tuple(tuple(stack) for stack in table.stacks)

@@ -4,17 +4,19 @@ import random
 
 import pytest
 
+from engine.api import Hint
 from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import chance_of_race, progress_of
 from engine.games.blockade.advice.playouts import MutableBoard
-from engine.games.blockade.state import state_after
+from engine.games.blockade.state import BlockadeTurn, state_after
 from engine.values import Roll, Strength
 from tests.effort import some
 from tests.engine.games.blockade import oracle
-from tests.engine.games.blockade.strategies import GAME, state_of
+from tests.engine.games.blockade.strategies import DICE, GAME, state_of
 from tests.engine.games.blockade.test_explain import ready
 from tests.engine.games.blockade.test_game import four_towers
 from tests.engine.whole_games import CountingClock
+from tests.present import present
 
 
 def hint(state, strength=Strength.STRONG, deadline_s=5.0, better=None):
@@ -27,7 +29,8 @@ def test_a_win_in_one_turn_is_always_taken(strength):
     found = hint(state_of(four_towers(), "warm", (2, 5)), strength)
     assert (found.expected, found.sure) == (1.0, 1.0)
     assert found.reason == "wins: the fifth red tower"
-    assert GAME.rules.outcome(GAME.rules.apply(state_of(four_towers(), "warm", (2, 5)), found.turn)).winner == "warm"
+    won = GAME.rules.apply(state_of(four_towers(), "warm", (2, 5)), found.turn)
+    assert present(GAME.rules.outcome(won)).winner == "warm"
 
 
 def test_a_win_over_squares_where_nothing_rests_is_taken():
@@ -36,12 +39,12 @@ def test_a_win_over_squares_where_nothing_rests_is_taken():
     board["c3"] = ["clear L", "red M"]
     board["a2"] = ["red L", "red S"]
     won = GAME.rules.apply(state_of(board, "warm", (4, 1)), hint(state_of(board, "warm", (4, 1))).turn)
-    assert GAME.rules.outcome(won).winner == "warm"
+    assert present(GAME.rules.outcome(won)).winner == "warm"
 
 
 @pytest.mark.parametrize("strength", Strength)
 def test_hints_get_better_and_say_why(strength):
-    heard = []
+    heard: list[Hint[BlockadeTurn]] = []
     state = state_of(ready(), "warm", (1, 3))
     found = hint(state, strength, better=heard.append)
     assert heard
@@ -82,14 +85,14 @@ def test_hints_beat_chance(seat):
     rng = random.Random(2)
     state = GAME.rules.new({"starts": "warm"})
     while state.to_move is not None:
-        state = GAME.dice.rolled(state, Roll((str(rng.randint(1, 4)), str(rng.randint(1, 4)))))
+        state = DICE.rolled(state, Roll((str(rng.randint(1, 4)), str(rng.randint(1, 4)))))
         if state.to_move == seat:
             state = GAME.rules.apply(state, hint(state, deadline_s=0.3).turn)
         else:
             table = MutableBoard(state)
             table.random_turn(state.to_move, state.roll, rng)
             state = state_after(state, tuple(tuple(stack) for stack in table.stacks))
-    assert GAME.rules.outcome(state).winner == seat
+    assert present(GAME.rules.outcome(state)).winner == seat
 
 
 WAITING = (

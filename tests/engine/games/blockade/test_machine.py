@@ -12,7 +12,7 @@ from engine.search.budget import CountingClock
 from engine.values import Announcement, Roll, Strength
 from tests.effort import cases
 from tests.engine.game_machine import GameMachine
-from tests.engine.games.blockade.strategies import GAME, OPTIONS, frozen
+from tests.engine.games.blockade.strategies import DICE, GAME, OPTIONS, frozen
 
 BLACK_PIECES = Counter({"black L": 5, "black M": 5, "black S": 5})
 
@@ -36,7 +36,7 @@ class WholeGame(GameMachine):
     @precondition(lambda self: GAME.awaits_roll(self.state))
     def roll(self, first, second):
         roll = Roll((str(first), str(second)))
-        assert roll in [each.roll for each in GAME.dice.possible_rolls(self.state)]
+        assert roll in [each.roll for each in DICE.possible_rolls(self.state)]
         assert not GAME.rules.legal_turns(self.state)
         self.follow(roll)
 

@@ -14,6 +14,7 @@ from tests.effort import cases, some
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import COUNTED, GAME, state_of
 from tests.engine.games.blockade.test_explain import ready
+from tests.present import present
 
 
 def searched(text, colour, points, *, covered=False, **options):
@@ -71,7 +72,7 @@ def test_no_more_layouts_are_followed_to_one_end_than_need_be():
             terrain, caps, reach = searched(text, colour, 5)
             for end in reach.ends:
                 search = Search(terrain, end.points, caps, covered=False, edges=False, guide=Guide(terrain, end.layout))
-                assert search.way_to(end.layout).points == end.points
+                assert present(search.way_to(end.layout)).points == end.points
                 followed += len(search.came_from)
     assert followed <= 17_157
 
@@ -81,7 +82,7 @@ def test_a_piece_that_goes_straight_to_its_place_is_not_searched_for(monkeypatch
     terrain, caps, reach = searched(GAME.notation.format_state(state_of(ready(), "warm")), RED, 1)
     monkeypatch.setattr(reaching, "Search", lambda *_, **__: pytest.fail("it was searched for"))
     for end in reach.ends:
-        assert reaching.way_to(terrain, end.layout, 1, caps).moves == reach.moves_to(end.layout)
+        assert present(reaching.way_to(terrain, end.layout, 1, caps)).moves == reach.moves_to(end.layout)
     assert any("3" in pile for end in reach.ends for pile in end.layout)
 
 

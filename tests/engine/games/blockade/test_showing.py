@@ -13,7 +13,7 @@ from engine.games.blockade.showing import is_whole_turn
 from engine.showing import turns_showing
 from tests.effort import cases, some
 from tests.engine.games.blockade import oracle
-from tests.engine.games.blockade.strategies import COUNTED, GAME, state_of
+from tests.engine.games.blockade.strategies import COUNTED, DICE, GAME, state_of
 from tests.engine.games.blockade.test_oracle import EITHER_MAY_WAIT, LAST_BLACK, sharing, swapping, winning
 
 ROLLS = [(first, second) for first in range(1, 4) for second in range(1, 4)]
@@ -74,7 +74,7 @@ def test_the_same_ends_where_the_colours_alternate(board, strict):
 
 @pytest.mark.parametrize("text", [EITHER_MAY_WAIT, LAST_BLACK])
 def test_the_same_ends_where_both_colours_want_the_same_black(text):
-    assert_same_ends(GAME.dice.rolled(GAME.notation.parse_state(text), GAME.dice.parse_roll(GAME.rules.new(), "1,1")))
+    assert_same_ends(DICE.rolled(GAME.notation.parse_state(text), DICE.parse_roll(GAME.rules.new(), "1,1")))
 
 
 @pytest.mark.parametrize("text", some(COUNTED, 12))

@@ -6,8 +6,8 @@ import pytest
 
 from engine.errors import UnreadableError
 from engine.games.blockade import turns
-from engine.games.blockade.game import GAME
 from engine.values import Roll
+from tests.engine.games.blockade.strategies import DICE, GAME
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ from engine.values import Roll
     ],
 )
 def test_moves_are_kept_as_they_were_typed_without_detours(typed: str, written: str) -> None:
-    state = GAME.dice.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
+    state = DICE.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
     assert GAME.notation.format_turn(GAME.notation.parse_turn(state, typed)) == written
 
 
 def test_reading_a_typed_turn_lists_no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = GAME.dice.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
+    state = DICE.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
     monkeypatch.setattr(turns, "TurnList", lambda *_: pytest.fail("all turns were listed"))
     assert GAME.notation.format_turn(GAME.notation.parse_turn(state, "c4-c3")) == "c4-c3"
 
@@ -51,7 +51,7 @@ def test_reading_a_typed_turn_lists_no_turns(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_what_cannot_be_read_is_named_by_its_column(text: str, column: int) -> None:
-    state = GAME.dice.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
+    state = DICE.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
     with pytest.raises(UnreadableError) as raised:
         GAME.notation.parse_turn(state, text)
     assert raised.value.column == column
@@ -76,9 +76,9 @@ def test_what_is_awaited_is_said() -> None:
     pieces = "Towers: red 0, yellow 0, green 0, blue 0. Black left: 15."
     start = GAME.rules.new()
     assert GAME.notation.standing(start) == ("Warm rolls for who starts.", pieces)
-    rolled = GAME.dice.rolled(start, Roll(("2", "5")))
+    rolled = DICE.rolled(start, Roll(("2", "5")))
     assert GAME.notation.standing(rolled) == ("Cool rolls for who starts against warm's 2,5.", pieces)
     cool = GAME.rules.new({"starts": "cool"})
     assert GAME.notation.standing(cool) == ("Cool rolls.", pieces)
-    playing = GAME.dice.rolled(cool, Roll(("1", "4")))
+    playing = DICE.rolled(cool, Roll(("1", "4")))
     assert GAME.notation.standing(playing) == ("Cool plays: 1 for green and 4 for blue.", pieces)

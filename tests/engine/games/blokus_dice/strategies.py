@@ -8,8 +8,10 @@ from engine.registry import load
 from engine.support.chance import drawn
 from engine.values import Roll
 from tests.engine.games.blokus_dice import oracle
+from tests.present import present
 
 GAME = load("blokus-dice")
+DICE = present(GAME.dice)
 
 SEEDS = st.integers(0, 2**32)
 SHEETS = st.one_of(st.just("house"), SEEDS.map(lambda seed: oracle.random_paper(random.Random(seed)).text()))
@@ -39,7 +41,7 @@ def played(options, seed, most_turns):
         if state.to_move is None:
             break
         if GAME.awaits_roll(state):
-            state = GAME.dice.rolled(state, drawn(GAME.dice.possible_rolls(state), rng))
+            state = DICE.rolled(state, drawn(DICE.possible_rolls(state), rng))
         elif rng.random() < 0.01:
             state = GAME.rules.announce(state, rng.choice(GAME.rules.announcements(state)))
         else:
@@ -74,9 +76,8 @@ def written_sheet(paper, player):
 def written(table):
     """A table as the engine's strict text."""
     over = table.over()
-    roller = None if over else table.roller()
-    to_move = "over" if over else f"p{(roller if table.awaits_roll() else table.queue[0]) + 1}"
-    starter = table.starter if over or not table.awaits_roll() else roller
+    starter = table.roller() if table.awaits_roll() else table.starter
+    to_move = "over" if over else f"p{(starter if table.awaits_roll() else table.queue[0]) + 1}"
     markers = ",".join([*table.hands, *reversed(table.waiting_markers)])
     dice = ",".join(map(str, sorted(table.dice))) if not over and table.dice else "-"
     parts = [to_move, f"starter=p{starter + 1}", f"markers={markers}", f"dice={dice}"]
@@ -99,7 +100,7 @@ def roll(text):
 
 
 def rolled(text, options=None):
-    return GAME.dice.rolled(GAME.rules.new(options), roll(text))
+    return DICE.rolled(GAME.rules.new(options), roll(text))
 
 
 def only_open(squares, strikes=0):

@@ -26,45 +26,45 @@ BLUE_THERE = SECOND.replace("rrr3", "bbb3")
 NO_STRIKE = SECOND.replace("rrr3:0", "rrr3:1")
 
 # rule: (what raises it), (a near miss). Each: a state, what changed on the table, and for the miss the rule it is.
-CASES = {
-    "game-over": [(OVER, "p1.a1=red"), (OVER, "", None)],
-    "not-in-the-game": [
+CASES: dict[str, tuple[tuple[str, str], tuple[str, str, str | None]]] = {
+    "game-over": ((OVER, "p1.a1=red"), (OVER, "", None)),
+    "not-in-the-game": (
         (OUT, "p2.a1=blue"),
         (OUT.replace("p2=-:0:out", "p2=-:0").replace("dice=1", "dice=1,4"), "p2.a1=blue", "not-your-turn"),
-    ],
-    "roll-first": [(ROLLING, "p1.a1=red"), (NEW, "p1.a1=red", None)],
-    "not-your-turn": [(NEW, "p2.a1=blue"), (NEW.replace("p1 dice", "p2 dice", 1), "p2.a1=blue", None)],
-    "wiped": [(SECOND, "p1.b1=empty"), (SECOND, "p1.d2=red", None)],
-    "square-taken": [(BLUE_THERE, "p1.c1=red p1.c2=red"), (BLUE_THERE, "p1.d1=red p1.d2=red", "first-in-a-corner")],
-    "closed-square": [(NEW, "p1.c3=red p1.c2=red p1.c1=red"), (NEW, "p1.a1=red p1.b1=red", None)],
-    "colour-not-in-hand": [(NEW, "p1.a1=blue"), (NEW, "p1.a1=red", None)],
-    "not-one-shape": [(NEW, "p1.a1=red p1.f1=red"), (NEW, "p1.a1=red p1.b1=red", None)],
-    "no-such-shape": [
+    ),
+    "roll-first": ((ROLLING, "p1.a1=red"), (NEW, "p1.a1=red", None)),
+    "not-your-turn": ((NEW, "p2.a1=blue"), (NEW.replace("p1 dice", "p2 dice", 1), "p2.a1=blue", None)),
+    "wiped": ((SECOND, "p1.b1=empty"), (SECOND, "p1.d2=red", None)),
+    "square-taken": ((BLUE_THERE, "p1.c1=red p1.c2=red"), (BLUE_THERE, "p1.d1=red p1.d2=red", "first-in-a-corner")),
+    "closed-square": ((NEW, "p1.c3=red p1.c2=red p1.c1=red"), (NEW, "p1.a1=red p1.b1=red", None)),
+    "colour-not-in-hand": ((NEW, "p1.a1=blue"), (NEW, "p1.a1=red", None)),
+    "not-one-shape": ((NEW, "p1.a1=red p1.f1=red"), (NEW, "p1.a1=red p1.b1=red", None)),
+    "no-such-shape": (
         (NEW, "p1.a1=red p1.b1=red p1.b2=red p1.c2=red"),
         (NEW, "p1.a1=red p1.b1=red p1.c1=red p1.d1=red", None),
-    ],
-    "shape-used": [(SECOND, "p1.d2=red p1.e2=red p1.f2=red"), (SECOND, "p1.d2=red p1.e2=red", None)],
-    "first-in-a-corner": [(NEW, "p1.b1=red"), (NEW, "p1.f5=red", None)],
-    "touches-side": [(SECOND, "p1.d1=red p1.d2=red"), (SECOND, "p1.d2=red p1.d3=red", None)],
-    "touches-no-corner": [(SECOND, "p1.f5=red"), (SECOND, "p1.d2=red", None)],
-    "no-strike-left": [
+    ),
+    "shape-used": ((SECOND, "p1.d2=red p1.e2=red p1.f2=red"), (SECOND, "p1.d2=red p1.e2=red", None)),
+    "first-in-a-corner": ((NEW, "p1.b1=red"), (NEW, "p1.f5=red", None)),
+    "touches-side": ((SECOND, "p1.d1=red p1.d2=red"), (SECOND, "p1.d2=red p1.d3=red", None)),
+    "touches-no-corner": ((SECOND, "p1.f5=red"), (SECOND, "p1.d2=red", None)),
+    "no-strike-left": (
         (NO_STRIKE, "p1.d2=red p1.d3=red p1.d4=red p1.d5=red"),
         (SECOND, "p1.d2=red p1.d3=red p1.d4=red p1.d5=red", None),
-    ],
+    ),
 }
 # The same for turns as they are said: state, turn, and for the miss the rule it is.
 SAID = {
-    "another-shape": [(NEW, "4:L4:a1,b1,c1,d1"), (NEW, "4:I4:a1,b1,c1,d1", None)],
-    "no-such-die": [(NEW, "3:V3:a1,b1,a2"), (NEW.replace("1,4", "1,3"), "3:V3:a1,b1,a2", None)],
-    "not-in-the-row": [(NEW, "4:2:a1,b1"), (NEW, "4:2:a1,b1:strike", None)],
-    "strike-not-needed": [(NEW, "1:2:a1,b1:strike"), (NEW, "1:2:a1,b1", None)],
-    "no-strike-left": [(NO_STRIKE, "1:I4:d2,d3,d4,d5:strike"), (SECOND, "1:I4:d2,d3,d4,d5:strike", None)],
-    "game-over": [(OVER, "1:1:a1"), (NEW, "1:1:a1", None)],
-    "roll-first": [(ROLLING, "1:1:a1"), (NEW, "1:1:a1", None)],
-    "square-taken": [(BLUE_THERE, "1:2:c1,c2"), (BLUE_THERE, "1:1:a5", None)],
-    "closed-square": [(NEW, "3:V3:c3,c2,d2"), (NEW, "1:2:a1,b1", None)],
-    "no-such-shape": [(NEW, "4:Z4:a1,b1,b2,c2"), (NEW, "4:L4:a1,b1,c1,c2", None)],
-    "not-one-shape": [(NEW, "1:2:a1,c1"), (NEW, "1:2:a1,b1", None)],
+    "another-shape": ((NEW, "4:L4:a1,b1,c1,d1"), (NEW, "4:I4:a1,b1,c1,d1")),
+    "no-such-die": ((NEW, "3:V3:a1,b1,a2"), (NEW.replace("1,4", "1,3"), "3:V3:a1,b1,a2")),
+    "not-in-the-row": ((NEW, "4:2:a1,b1"), (NEW, "4:2:a1,b1:strike")),
+    "strike-not-needed": ((NEW, "1:2:a1,b1:strike"), (NEW, "1:2:a1,b1")),
+    "no-strike-left": ((NO_STRIKE, "1:I4:d2,d3,d4,d5:strike"), (SECOND, "1:I4:d2,d3,d4,d5:strike")),
+    "game-over": ((OVER, "1:1:a1"), (NEW, "1:1:a1")),
+    "roll-first": ((ROLLING, "1:1:a1"), (NEW, "1:1:a1")),
+    "square-taken": ((BLUE_THERE, "1:2:c1,c2"), (BLUE_THERE, "1:1:a5")),
+    "closed-square": ((NEW, "3:V3:c3,c2,d2"), (NEW, "1:2:a1,b1")),
+    "no-such-shape": ((NEW, "4:Z4:a1,b1,b2,c2"), (NEW, "4:L4:a1,b1,c1,c2")),
+    "not-one-shape": ((NEW, "1:2:a1,c1"), (NEW, "1:2:a1,b1")),
 }
 OTHERWISE = {"sheet-not-clean"}
 """Raised where a game is set up: tests/engine/games/blokus_dice/test_game.py."""
@@ -93,7 +93,7 @@ def test_what_raises_a_rule_and_what_just_does_not(rule):
 
 @pytest.mark.parametrize("rule", SAID)
 def test_what_is_said_wrongly_and_what_is_just_right(rule):
-    (text, said), (near_text, near_said, _) = SAID[rule]
+    (text, said), (near_text, near_said) = SAID[rule]
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(GAME.notation.parse_state(text), said)
     assert rules_of(raised.value.breaches)[0] == rule

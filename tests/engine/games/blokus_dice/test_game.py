@@ -6,11 +6,16 @@ import pytest
 from hypothesis import given
 
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
+from engine.games.blokus_dice.notation import squares
+from engine.games.blokus_dice.rolls import count_from
 from engine.games.blokus_dice.sheet import NAMES, shape_of
+from engine.games.blokus_dice.table import points_of_sheet
 from engine.showing import unfinished_showing
 from engine.support.polyomino import orientations
-from engine.values import EMPTY, Announcement, Certainty, Roll
-from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, SMALL, only_open, roll, rolled
+from engine.values import EMPTY, Announcement, Certainty, OptionValue, Roll
+from tests.engine.games.blokus_dice.strategies import DICE, GAME, OPTIONS, SMALL, only_open, roll, rolled
+from tests.engine.whole_games import scores_of
+from tests.present import present
 
 
 def test_there_are_21_shapes_of_89_squares_and_91_fixed_orientations():
@@ -24,16 +29,16 @@ def test_there_are_21_shapes_of_89_squares_and_91_fixed_orientations():
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_the_start(players):
     state = GAME.rules.new({"players": players})
-    assert (state.to_move, GAME.awaits_roll(state), GAME.dice.roll_of(state)) == ("p1", True, None)
+    assert (state.to_move, GAME.awaits_roll(state), DICE.roll_of(state)) == ("p1", True, None)
     assert list(GAME.rules.legal_turns(state)) == []
     assert set(GAME.table.appearance(state).values()) == {EMPTY}
     assert len(GAME.table.appearance(state)) == 100 * players
-    assert GAME.scores(state) == {f"p{seat + 1}": 0 for seat in range(players)}
+    assert scores_of(GAME, state) == {f"p{seat + 1}": 0 for seat in range(players)}
     assert GAME.rules.players_to_move(state) == ("p1",)
 
 
 def test_a_sheet_is_counted_by_its_filled_squares():
-    assert GAME.table.points_of_sheet({"p1.a1": "red", "p1.b1": "green", "p1.c1": EMPTY}) == {"squares filled": 2}
+    assert points_of_sheet({"p1.a1": "red", "p1.b1": "green", "p1.c1": EMPTY}) == {"squares filled": 2}
 
 
 def test_the_places_are_those_of_the_house_sheet():
@@ -63,7 +68,7 @@ def hands(options, rounds):
     state, rng, found = GAME.rules.new(options), random.Random(1), []
     for _ in range(rounds):
         found.append("".join("rbyg"[colour] for colour in state.markers[: state.options.players]))
-        state = GAME.dice.rolled(state, Roll(("1",) * state.options.players))
+        state = DICE.rolled(state, Roll(("1",) * state.options.players))
         for _ in range(state.options.players):
             turns = [turn for turn in GAME.rules.legal_turns(state) if not turn.strike]
             state = GAME.rules.apply(state, turns[rng.randrange(len(turns))])
@@ -87,7 +92,7 @@ def test_the_roll_goes_round():
     state, starters = GAME.rules.new({"players": 3}), []
     for _ in range(4):
         starters.append(state.to_move)
-        state = GAME.dice.rolled(state, roll("1,1,1"))
+        state = DICE.rolled(state, roll("1,1,1"))
         for _ in range(3):
             state = GAME.rules.apply(state, next(turn for turn in GAME.rules.legal_turns(state) if not turn.strike))
     assert starters == ["p1", "p2", "p3", "p1"]
@@ -113,29 +118,29 @@ def test_strikes_take_a_shape_of_another_row():
 
 
 def test_who_can_place_nothing_is_out_at_once_and_passes_markers():
-    state = GAME.dice.rolled(GAME.rules.new({"players": 2, "sheet": only_open("a1 d5 e5")}), roll("1,1"))
+    state = DICE.rolled(GAME.rules.new({"players": 2, "sheet": only_open("a1 d5 e5")}), roll("1,1"))
     for _ in range(2):
         state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "1:1:a1"))
-    state = GAME.dice.rolled(state, roll("1,2"))
+    state = DICE.rolled(state, roll("1,2"))
     # p2 takes the 1 for the two squares that are left; the 2 gives nothing that fits.
     assert {turn.die for turn in GAME.rules.legal_turns(state)} == {1}
     state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "1:2:d5,e5"))
     assert [filled.status for filled in state.sheets] == ["out", "playing"]
-    assert (state.to_move, len(GAME.dice.possible_rolls(state)), state.markers) == ("p2", 6, (2, 3, 0, 1))
+    assert (state.to_move, len(DICE.possible_rolls(state)), state.markers) == ("p2", 6, (2, 3, 0, 1))
     assert GAME.rules.announcements(state) == (Announcement("resign", "p2"),)
-    over = GAME.dice.rolled(state, roll("1"))
-    assert GAME.rules.outcome(over).winner == "p2"
+    over = DICE.rolled(state, roll("1"))
+    assert present(GAME.rules.outcome(over)).winner == "p2"
 
 
 def test_the_strikes_that_are_left_keep_a_player_in():
     begin = {"players": 2, "sheet": only_open("a1 b1", strikes=1)}
-    with_strike = GAME.dice.rolled(GAME.rules.new(begin), roll("6,6"))
+    with_strike = DICE.rolled(GAME.rules.new(begin), roll("6,6"))
     assert with_strike.to_move == "p1"
     assert {turn.strike for turn in GAME.rules.legal_turns(with_strike)} == {True}
-    none_left = GAME.dice.rolled(GAME.rules.new({**begin, "sheet": only_open("a1 b1")}), roll("6,6"))
+    none_left = DICE.rolled(GAME.rules.new({**begin, "sheet": only_open("a1 b1")}), roll("6,6"))
     assert none_left.to_move is None
     assert [filled.status for filled in none_left.sheets] == ["out", "out"]
-    assert GAME.rules.outcome(none_left).shared_by == ("p1", "p2")
+    assert present(GAME.rules.outcome(none_left)).shared_by == ("p1", "p2")
     assert not len(GAME.rules.legal_turns(none_left))
 
 
@@ -148,8 +153,8 @@ def test_resigning():
         GAME.rules.announce(one_gone, Announcement("resign", "p1"))
     assert [breach.rule for breach in raised.value.breaches] == ["not-in-the-game"]
     over = GAME.rules.announce(one_gone, Announcement("resign", "p3"))
-    assert (over.to_move, GAME.rules.outcome(over).winner) == (None, "p2")
-    assert "resigned" in GAME.rules.outcome(over).reason
+    assert (over.to_move, present(GAME.rules.outcome(over)).winner) == (None, "p2")
+    assert "resigned" in present(GAME.rules.outcome(over)).reason
     assert GAME.rules.announcements(over) == ()
     with pytest.raises(IllegalTurnError) as raised:
         GAME.rules.announce(over, Announcement("resign", "p2"))
@@ -180,7 +185,7 @@ def test_resigning():
     ],
 )
 def test_who_wins(sheets, winner, shared, reason):
-    outcome = GAME.rules.outcome(GAME.notation.parse_state(f"over {sheets} sheet={SMALL}"))
+    outcome = present(GAME.rules.outcome(GAME.notation.parse_state(f"over {sheets} sheet={SMALL}")))
     assert (outcome.winner, outcome.shared_by) == (winner, shared)
     assert reason in outcome.reason
 
@@ -192,7 +197,7 @@ def test_nothing_is_played_after_the_end():
     assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
     assert GAME.table.unfinished(over) == []
     with pytest.raises(IllegalTurnError, match="over"):
-        GAME.rules.count_from(over, roll("1,2"), None)
+        count_from(over, roll("1,2"), None)
 
 
 def test_turns_are_certain_or_impossible():
@@ -207,8 +212,8 @@ def test_turns_are_certain_or_impossible():
 
 
 def test_turns_of_another_game_are_refused():
-    small = GAME.dice.rolled(GAME.rules.new({"sheet": SMALL, "players": 2}), roll("1,1"))
-    large = GAME.dice.rolled(GAME.rules.new(), roll("1,1,1,1"))
+    small = DICE.rolled(GAME.rules.new({"sheet": SMALL, "players": 2}), roll("1,1"))
+    large = DICE.rolled(GAME.rules.new(), roll("1,1,1,1"))
     turn = next(turn for turn in GAME.rules.legal_turns(large) if "j10" in turn.squares)
     assert GAME.rules.certainty(small, turn) is Certainty.IMPOSSIBLE
     with pytest.raises(IllegalTurnError, match=r"is not a turn of this game; expected .* squares from a1 to e5"):
@@ -262,11 +267,12 @@ def test_what_is_left_on_each_sheet_is_said():
 
 def test_the_rules_and_what_is_awaited_are_said_with_every_option():
     assert GAME.notation.standing(GAME.rules.new())[0] == "p1 rolls 4 dice."
-    many = ({}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}, {"sheet": "20x20" + SMALL[3:]})
+    many: list[dict[str, OptionValue]]
+    many = [{}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}, {"sheet": "20x20" + SMALL[3:]}]
     for options in many:
         paragraphs = GAME.notation.summary(options).split("\n\n")
         assert len(paragraphs) >= 6
-        lying = GAME.dice.rolled(GAME.rules.new(options), Roll(("1",) * int(options.get("players", 4))))
+        lying = DICE.rolled(GAME.rules.new(options), Roll(("1",) * int(options.get("players", 4))))
         assert "takes one and draws in red" in GAME.notation.standing(lying)[0]
     assert "Standing by: yellow, green." in GAME.notation.standing(GAME.rules.new({"players": 2}))
     assert GAME.notation.standing(GAME.notation.parse_state("over p1=-:0:out p2=-:0:out"))[0] == "The game is over."
@@ -284,9 +290,9 @@ def test_the_rules_told_are_those_in_force(options):
 
 
 def test_closed_squares_are_marked():
-    assert not GAME.notation.squares(GAME.rules.new())
+    assert not squares(GAME.rules.new())
     closed = GAME.rules.new({"players": 2, "sheet": SMALL.replace("/-/", "/c3/")})
-    assert GAME.notation.squares(closed) == {"p1.c3": "#", "p2.c3": "#"}
+    assert squares(closed) == {"p1.c3": "#", "p2.c3": "#"}
 
 
 def test_a_turn_in_a_sentence():

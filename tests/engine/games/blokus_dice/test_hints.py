@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.api import Hint
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.advice.evaluation import (
     Endgame,
@@ -16,11 +17,14 @@ from engine.games.blokus_dice.advice.evaluation import (
     prospect_of,
     rounds_ahead_of,
 )
+from engine.games.blokus_dice.state import BlokusTurn
 from engine.search.budget import CountingClock
 from engine.support.chance import drawn
 from engine.values import Roll, Strength
 from tests.effort import cases
-from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, played
+from tests.engine.games.blokus_dice.strategies import DICE, GAME, OPTIONS, played
+from tests.engine.whole_games import scores_of
+from tests.present import present
 
 SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"
 
@@ -35,9 +39,7 @@ def to_draw(options, seed, most_turns=60):
     if state.to_move is None:
         state = GAME.rules.new(options)
     return (
-        GAME.dice.rolled(state, drawn(GAME.dice.possible_rolls(state), random.Random(seed)))
-        if GAME.awaits_roll(state)
-        else state
+        DICE.rolled(state, drawn(DICE.possible_rolls(state), random.Random(seed))) if GAME.awaits_roll(state) else state
     )
 
 
@@ -47,12 +49,12 @@ def test_hints_are_legal_turns_of_the_die_they_name(options, seed, strength):
     state = to_draw(options, seed)
     if state.to_move is None:
         return
-    heard = []
+    heard: list[Hint[BlokusTurn]] = []
     found = hint(state, seconds=0.05, strength=strength, better=heard.append)
     turns = list(GAME.rules.legal_turns(state))
     for each in [*heard, found]:
         assert each.turn in turns
-        assert GAME.dice.roll_of(state).faces[each.die] == str(each.turn.die)
+        assert present(DICE.roll_of(state)).faces[present(each.die)] == str(each.turn.die)
         assert each.reason
         assert each.unit == "points"
         assert 0 <= each.sure <= 1
@@ -108,14 +110,14 @@ def test_a_turn_that_nobody_can_catch_up_with_is_taken():
 
 
 def test_words_of_reasons():
-    state = GAME.dice.rolled(GAME.rules.new(), Roll(("1", "3", "4", "6")))
+    state = DICE.rolled(GAME.rules.new(), Roll(("1", "3", "4", "6")))
     assert hint(state).reason == "fills five squares, keeps four red corners open, and every colour can go on"
-    strike = GAME.dice.rolled(GAME.rules.new({"sheet": "5x5/2/-/1,2/I3/V3/I4/L4/X5", "players": 2}), Roll(("6", "6")))
+    strike = DICE.rolled(GAME.rules.new({"sheet": "5x5/2/-/1,2/I3/V3/I4/L4/X5", "players": 2}), Roll(("6", "6")))
     assert "worth a strike (one strike left)" in hint(strike).reason
 
 
 def test_every_strength_says_what_it_expects_by_the_end():
-    state = GAME.dice.rolled(GAME.rules.new({"players": 2}), Roll(("2", "6")))
+    state = DICE.rolled(GAME.rules.new({"players": 2}), Roll(("2", "6")))
     gentle, fair, strong = (hint(state, strength=strength) for strength in Strength)
     assert min(gentle.expected, fair.expected, strong.expected) > 40
     assert strong.sure >= 0.5 > fair.sure == gentle.sure
@@ -131,11 +133,10 @@ def test_the_mean_of_the_best_of_several_dice():
 def expectation(state):
     """The squares p1 fills in the end by the best play, through the game's own interface alone."""
     if state.to_move is None:
-        return float(GAME.scores(state)["p1"])
+        return float(scores_of(GAME, state)["p1"])
     if GAME.awaits_roll(state):
         return sum(
-            float(each.probability) * expectation(GAME.dice.rolled(state, each.roll))
-            for each in GAME.dice.possible_rolls(state)
+            float(each.probability) * expectation(DICE.rolled(state, each.roll)) for each in DICE.possible_rolls(state)
         )
     return max(expectation(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state))
 
@@ -149,7 +150,7 @@ ALONE = f"p1 p1=-:0 p2=-:0:out p3=-:0:out sheet=5x5/1/{CLOSED}/1/2/I3/V3/L4/I4"
 def test_the_end_is_worked_out_exactly(strikes):
     rolling = GAME.notation.parse_state(ALONE.replace("5x5/1/", f"5x5/{strikes}/"))
     for face in "126":
-        state = GAME.dice.rolled(rolling, Roll((face,)))
+        state = DICE.rolled(rolling, Roll((face,)))
         if state.to_move is None:
             continue
         found = hint(state, seconds=100.0)
@@ -167,12 +168,12 @@ def test_an_end_that_is_too_far_off_is_left_to_chance():
 
 
 def test_the_rounds_to_come():
-    state = GAME.dice.rolled(GAME.rules.new({"players": 2}), Roll(("1", "2")))
+    state = DICE.rolled(GAME.rules.new({"players": 2}), Roll(("1", "2")))
     # p1 rolls first in every other round and then has two dice to choose from; red, then green, yellow, blue.
     assert rounds_ahead_of(state, 0).rounds[:4] == ((3, 1), (2, 2), (1, 1), (0, 2))
     assert rounds_ahead_of(state, 1).rounds[:4] == ((0, 2), (3, 1), (2, 2), (1, 1))
     assert len(rounds_ahead_of(state, 0).rounds) == 21
-    alone = GAME.dice.rolled(GAME.notation.parse_state("p1 p1=-:0 p2=-:0:out p3=-:0:out"), Roll(("1",)))
+    alone = DICE.rolled(GAME.notation.parse_state("p1 p1=-:0 p2=-:0:out p3=-:0:out"), Roll(("1",)))
     assert rounds_ahead_of(alone, 0).alone
     assert {dice for _, dice in rounds_ahead_of(alone, 0).rounds} == {1}
 
@@ -185,10 +186,10 @@ def test_strong_hints_fill_more_than_gentle_ones():
         strong = f"p{number % 2 + 1}"
         while state.to_move is not None:
             if GAME.awaits_roll(state):
-                state = GAME.dice.rolled(state, drawn(GAME.dice.possible_rolls(state), rng))
+                state = DICE.rolled(state, drawn(DICE.possible_rolls(state), rng))
                 continue
             strength = Strength.STRONG if state.to_move == strong else Strength.GENTLE
             state = GAME.rules.apply(state, hint(state, step_s=0.002, seed=number, strength=strength).turn)
-        scores = GAME.scores(state)
+        scores = scores_of(GAME, state)
         ahead.append(2 * scores[strong] - sum(scores.values()))
     assert sum(ahead) / len(ahead) > 2

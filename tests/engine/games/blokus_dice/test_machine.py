@@ -1,6 +1,7 @@
 """Whole games at random, with what must always hold."""
 
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -11,10 +12,12 @@ from engine.games.blokus_dice.advice.evaluation import PlacementFinder, finder_o
 from engine.games.blokus_dice.advice.playouts import play_random_game
 from engine.games.blokus_dice.turns import placements_by_shape
 from engine.support.chance import play_random_games
-from engine.values import EMPTY, Roll
+from engine.values import EMPTY, LookName, Place, Player, Roll
 from tests.effort import cases, some
 from tests.engine.game_machine import GameMachine
-from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, states
+from tests.engine.games.blokus_dice.strategies import DICE, GAME, OPTIONS, states
+from tests.engine.whole_games import scores_of
+from tests.present import present
 
 
 class WholeGame(GameMachine):
@@ -32,7 +35,7 @@ class WholeGame(GameMachine):
     def roll(self, dice):
         active = len(GAME.rules.announcements(self.state))
         roll = Roll(tuple(sorted(map(str, dice[:active]))))
-        assert roll in [each.roll for each in GAME.dice.possible_rolls(self.state)]
+        assert roll in [each.roll for each in DICE.possible_rolls(self.state)]
         self.follow(roll)
 
     @rule(choice=st.integers(0, 10**6))
@@ -50,8 +53,8 @@ class WholeGame(GameMachine):
 
     @invariant()
     def what_was_drawn_is_there(self):
-        drawn = {}
-        names = {player: [] for player in self.state.options.names}
+        drawn: dict[Place, LookName] = {}
+        names: dict[Player, list[str]] = {player: [] for player in self.state.options.names}
         strikes = dict.fromkeys(self.state.options.names, 0)
         for _, step in self.history:
             if hasattr(step, "squares"):
@@ -65,7 +68,7 @@ class WholeGame(GameMachine):
             assert len(names[player]) == len(set(names[player])) == filled.shapes_drawn
             assert filled.used == sum(1 << sheet.number_of[name] for name in names[player])
             assert filled.strikes == strikes[player] <= sheet.strikes
-            assert GAME.scores(self.state)[player] == sum(int(name[-1]) for name in names[player])
+            assert scores_of(GAME, self.state)[player] == sum(int(name[-1]) for name in names[player])
 
     @invariant()
     def markers_are_one_of_each(self):
@@ -74,13 +77,12 @@ class WholeGame(GameMachine):
     @invariant()
     def whoever_filled_the_most_wins(self):
         outcome = GAME.rules.outcome(self.state)
-        over = outcome is not None
-        assert (len(GAME.rules.legal_turns(self.state)) == 0) == (over or GAME.awaits_roll(self.state))
-        if over:
-            winners = outcome.shared_by or (outcome.winner,)
+        assert (len(GAME.rules.legal_turns(self.state)) == 0) == (outcome is not None or GAME.awaits_roll(self.state))
+        if outcome is not None:
+            winners = outcome.shared_by or (present(outcome.winner),)
             assert not self.resigned & set(winners)
-            best = max(score for player, score in GAME.scores(self.state).items() if player not in self.resigned)
-            assert {GAME.scores(self.state)[winner] for winner in winners} == {best}
+            best = max(score for player, score in scores_of(GAME, self.state).items() if player not in self.resigned)
+            assert {scores_of(GAME, self.state)[winner] for winner in winners} == {best}
 
 
 TestWholeGame = WholeGame.TestCase
@@ -130,24 +132,25 @@ def test_fast_random_games_may_be_cut_off_or_be_over():
     assert GAME.advice.playouts(GAME.rules.new(), 3, random.Random(1), most_plies=5).plies == 15
     over = GAME.notation.parse_state("over p1=-:0:out p2=-:0:resigned")
     assert dict(GAME.advice.playouts(over, 2, random.Random(1)).wins) == {"p1": 2}
-    lying = GAME.dice.rolled(GAME.rules.new(), Roll(("1", "2", "3", "4")))
+    lying = DICE.rolled(GAME.rules.new(), Roll(("1", "2", "3", "4")))
     assert GAME.advice.playouts(lying, 2, random.Random(1)).games == 2
 
 
 def test_a_single_turn_at_random_is_drawn_evenly():
-    state = GAME.dice.rolled(GAME.rules.new({"players": 2, "sheet": "5x5/1/-/1,2/I3/V3/I4/L4/O4"}), Roll(("1", "2")))
+    state = DICE.rolled(GAME.rules.new({"players": 2, "sheet": "5x5/1/-/1,2/I3/V3/I4/L4/O4"}), Roll(("1", "2")))
     turns = list(GAME.rules.legal_turns(state))
-    finder, rng, counts = PlacementFinder(state.options.sheet), random.Random(5), {}
+    finder, rng = PlacementFinder(state.options.sheet), random.Random(5)
+    counts: Counter[tuple[tuple[int, ...], int]] = Counter()
     times = cases(200, 50)
     for _ in range(times * len(turns)):
         _, after = play_random_game(state, finder, rng, 1)
         key = (after.sheets[0].colours, after.sheets[0].strikes)
-        counts[key] = counts.get(key, 0) + 1
-    expected = {}
+        counts[key] += 1
+    expected: Counter[tuple[tuple[int, ...], int]] = Counter()
     for turn in turns:
         after = GAME.rules.apply(state, turn)
         key = (after.sheets[0].colours, after.sheets[0].strikes)
-        expected[key] = expected.get(key, 0) + times
+        expected[key] += times
     assert set(counts) == set(expected)
     surprise = sum((counts[key] - count) ** 2 / count for key, count in expected.items())
     # Chi squared has a mean of its degrees of freedom and a spread of the root of twice that.

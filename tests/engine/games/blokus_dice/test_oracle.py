@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.games.blokus_dice.rules import count_results
 from engine.values import Announcement, Roll
 from tests.effort import cases
 from tests.engine.games.blokus_dice import oracle
-from tests.engine.games.blokus_dice.strategies import GAME, as_oracle, positions, written
+from tests.engine.games.blokus_dice.strategies import DICE, GAME, as_oracle, positions, written
+from tests.engine.whole_games import scores_of
+from tests.present import present
 
 
 def compare(table, state):
@@ -23,11 +26,11 @@ def compare(table, state):
         for _, name, cells, strike in expected
         if not strike
     }
-    assert GAME.rules.count_results(state) == len(GAME.rules.perft_turns(state))
-    assert list(GAME.scores(state).values()) == [table.filled(seat) for seat in range(len(table.players))]
+    assert count_results(state) == len(GAME.rules.perft_turns(state))
+    assert list(scores_of(GAME, state).values()) == [table.filled(seat) for seat in range(len(table.players))]
     if table.over():
         winners = tuple(f"p{seat + 1}" for seat in table.winners())
-        outcome = GAME.rules.outcome(state)
+        outcome = present(GAME.rules.outcome(state))
         assert (outcome.shared_by or (outcome.winner,)) == winners
     else:
         assert GAME.rules.outcome(state) is None
@@ -51,7 +54,7 @@ def follow(seed):
         if table.awaits_roll():
             dice = oracle.random_dice(table, rng)
             table.roll(dice)
-            state = GAME.dice.rolled(state, Roll(tuple(map(str, dice))))
+            state = DICE.rolled(state, Roll(tuple(map(str, dice))))
         elif rng.random() < 0.03:
             seat = rng.choice([seat for seat, player in enumerate(table.players) if player.in_the_game()])
             table.resign(seat)
@@ -83,8 +86,4 @@ def test_the_first_turn_is_counted_alike():
     table = oracle.Table()
     table.roll([1, 2, 3, 4])
     without_strikes = {cells for _, _, cells, strike in table.turns() if not strike}
-    assert (
-        len(without_strikes)
-        == GAME.rules.count_results(GAME.dice.rolled(GAME.rules.new(), Roll(("1", "2", "3", "4"))))
-        == 184
-    )
+    assert len(without_strikes) == count_results(DICE.rolled(GAME.rules.new(), Roll(("1", "2", "3", "4")))) == 184

@@ -3,64 +3,67 @@
 import pytest
 
 from engine.errors import IllegalTurnError, UnreadableError
+from engine.games.blokus_dice.rolls import count_from
+from engine.games.blokus_dice.rules import count_results
 from engine.games.blokus_dice.state import COLOURS
 from engine.support.chance import format_roll
 from engine.values import Announcement
-from tests.engine.games.blokus_dice.strategies import GAME, roll, rolled
+from tests.engine.games.blokus_dice.strategies import DICE, GAME, roll, rolled
+from tests.engine.whole_games import scores_of
 
 
 @pytest.mark.parametrize("colour", ["red", "blue", "yellow", "green", None])
 def test_sheets_that_the_first_turn_reaches(colour):
-    state = GAME.rules.count_from(GAME.rules.new(), roll("4,2,1,3"), colour)
-    assert GAME.rules.count_results(state) == len(GAME.rules.perft_turns(state)) == 184
+    state = count_from(GAME.rules.new(), roll("4,2,1,3"), colour)
+    assert count_results(state) == len(GAME.rules.perft_turns(state)) == 184
     assert {turn.colour for turn in GAME.rules.perft_turns(state)} == {colour or "red"}
 
 
 def test_dice_are_taken_one_by_one():
     state = rolled("2,5,5,6")
-    assert GAME.dice.roll_of(state) == roll("2,5,5,6")
+    assert DICE.roll_of(state) == roll("2,5,5,6")
     after = GAME.rules.apply(state, GAME.notation.parse_turn(state, "5:T5:a1,a2,a3,b2,c2"))
-    assert (after.to_move, GAME.dice.roll_of(after)) == ("p2", roll("2,5,6"))
+    assert (after.to_move, DICE.roll_of(after)) == ("p2", roll("2,5,6"))
     assert after.sheets[0].strikes == 0
     assert GAME.table.appearance(after)["p1.c2"] == "red"
-    assert GAME.scores(after) == {"p1": 5, "p2": 0, "p3": 0, "p4": 0}
+    assert scores_of(GAME, after) == {"p1": 5, "p2": 0, "p3": 0, "p4": 0}
 
 
 def test_rolls_are_canonical_and_add_up():
-    rolls = GAME.dice.possible_rolls(GAME.rules.new())
+    rolls = DICE.possible_rolls(GAME.rules.new())
     assert len(rolls) == 126
     assert sum(each.probability for each in rolls) == 1
     assert all(list(each.roll.faces) == sorted(each.roll.faces) for each in rolls)
-    assert GAME.dice.possible_rolls(rolled("1,2,3,4")) == ()
-    assert len(GAME.dice.possible_rolls(GAME.rules.new({"players": 2}))) == 21
-    assert GAME.dice.parse_roll(GAME.rules.new(), " 4 1,3,1 ") == roll("1,1,3,4")
-    assert GAME.dice.parse_roll(GAME.rules.new(), "6543") == roll("3,4,5,6")
+    assert DICE.possible_rolls(rolled("1,2,3,4")) == ()
+    assert len(DICE.possible_rolls(GAME.rules.new({"players": 2}))) == 21
+    assert DICE.parse_roll(GAME.rules.new(), " 4 1,3,1 ") == roll("1,1,3,4")
+    assert DICE.parse_roll(GAME.rules.new(), "6543") == roll("3,4,5,6")
     assert format_roll(roll("1,1,3,4")) == "1,1,3,4"
 
 
 @pytest.mark.parametrize("text", ["", " , ", "1,2,3,7", "1,2,3,x", "1,2,3,0", "1,2,3,-4"])
 def test_rolls_that_cannot_be_read(text):
     with pytest.raises(UnreadableError) as raised:
-        GAME.dice.parse_roll(GAME.rules.new(), text)
+        DICE.parse_roll(GAME.rules.new(), text)
     assert raised.value.column
 
 
 @pytest.mark.parametrize("text", ["1,2,3", "1,2,3,4,5", "1"])
 def test_rolls_that_cannot_be(text):
     with pytest.raises(IllegalTurnError, match="expected 4 dice"):
-        GAME.dice.parse_roll(GAME.rules.new(), text)
+        DICE.parse_roll(GAME.rules.new(), text)
     with pytest.raises(IllegalTurnError, match="expected 4 dice"):
-        GAME.dice.rolled(GAME.rules.new(), roll(text))
+        DICE.rolled(GAME.rules.new(), roll(text))
 
 
 def test_a_roll_comes_when_it_is_awaited_only():
     with pytest.raises(IllegalTurnError, match=r"1,2,3,4 lie on the table"):
-        GAME.dice.rolled(rolled("1,2,3,4"), roll("1,2,3,4"))
+        DICE.rolled(rolled("1,2,3,4"), roll("1,2,3,4"))
     over = GAME.notation.parse_state("over p1=-:0:out p2=-:0:out")
     with pytest.raises(IllegalTurnError, match="over"):
-        GAME.dice.rolled(over, roll("1,2"))
+        DICE.rolled(over, roll("1,2"))
     with pytest.raises(IllegalTurnError, match="each from 1 to 6"):
-        GAME.dice.rolled(GAME.rules.new(), roll("1,2,3,9"))
+        DICE.rolled(GAME.rules.new(), roll("1,2,3,9"))
 
 
 def test_dice_that_show_the_same_are_one_choice():
@@ -71,8 +74,8 @@ def test_dice_that_show_the_same_are_one_choice():
 
 def test_one_die_leaves_the_pool_from_the_next_roll_on():
     state = GAME.rules.announce(GAME.rules.new(), Announcement("resign", "p2"))
-    assert len(GAME.dice.possible_rolls(state)[0].roll.faces) == 3
-    state = GAME.dice.rolled(state, roll("1,2,3"))
+    assert len(DICE.possible_rolls(state)[0].roll.faces) == 3
+    state = DICE.rolled(state, roll("1,2,3"))
     order = []
     while not GAME.awaits_roll(state):
         order.append((state.to_move, len(state.dice)))
@@ -101,20 +104,20 @@ def test_legal_turns_after_a_roll():
 )
 def test_counting_from_what_cannot_be(colour, roll_given):
     with pytest.raises(IllegalTurnError):
-        GAME.rules.count_from(GAME.rules.new(), None if roll_given is None else roll(roll_given), colour)
+        count_from(GAME.rules.new(), None if roll_given is None else roll(roll_given), colour)
 
 
 def test_counting_from_dice_that_lie_there_or_thrown_anew():
     lying = rolled("1,2,3,4")
-    assert GAME.rules.count_from(lying, None, None) == lying
-    assert GAME.rules.count_from(lying, roll("6,6,6,6"), "green").dice == (6, 6, 6, 6)
+    assert count_from(lying, None, None) == lying
+    assert count_from(lying, roll("6,6,6,6"), "green").dice == (6, 6, 6, 6)
 
 
 @pytest.mark.parametrize("number", range(4))
 def test_the_markers_go_round_until_the_player_to_move_holds_the_colour(number):
     state = rolled("1,2,3,4")
     state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "1:1:a1"))
-    counted = GAME.rules.count_from(state, None, COLOURS[number])
+    counted = count_from(state, None, COLOURS[number])
     assert (counted.to_move, counted.dice) == ("p2", (2, 3, 4))
     assert counted.markers == tuple((number + place - 1) % 4 for place in range(4))
     assert {turn.colour for turn in GAME.rules.perft_turns(counted)} == {COLOURS[number]}

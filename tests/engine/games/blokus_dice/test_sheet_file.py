@@ -7,6 +7,7 @@ import pytest
 from engine.errors import UnreadableError
 from engine.games.blokus_dice.sheet_file import draw_sheet, marked_sheets
 from tests.engine.games.blokus_dice.strategies import GAME
+from tests.present import present
 
 ONE_STRIKE = "sheet=6x5/1/c3/1,2/I3/V3/I4,L4/L5/O4"
 NO_STRIKES = "sheet=6x5/0/-/1,2/I3/V3/I4,L4/L5/O4"
@@ -60,10 +61,10 @@ def test_a_sheet_is_drawn_with_its_squares_shapes_and_strikes() -> None:
 
 
 def test_a_title_stands_above_the_sheet() -> None:
-    text = GAME.sheet_file.text()
-    title, empty, *drawn = GAME.sheet_file.draw(text).split("\n")
+    text = present(GAME.sheet_file).text()
+    title, empty, *drawn = present(GAME.sheet_file).draw(text).split("\n")
     assert (title, empty) == ("house", "")
-    assert GAME.sheet_file.draw(text.replace('"house"', '""')).split("\n") == drawn
+    assert present(GAME.sheet_file).draw(text.replace('"house"', '""')).split("\n") == drawn
 
 
 def test_shapes_that_are_used_and_strikes_are_crossed_off() -> None:
@@ -83,11 +84,11 @@ def test_where_there_are_no_strikes_none_are_printed() -> None:
 
 def read_with(*changes: tuple[str, str]):
     """Read the house's sheet file with each of these texts in it replaced."""
-    text = GAME.sheet_file.text()
+    text = present(GAME.sheet_file).text()
     for before, after in changes:
         assert before in text
         text = text.replace(before, after)
-    return GAME.rules.new(GAME.sheet_file.read(text)).options.sheet
+    return GAME.rules.new(present(GAME.sheet_file).read(text)).options.sheet
 
 
 def test_a_sheet_file_gives_its_size_strikes_closed_squares_and_rows() -> None:
@@ -129,7 +130,7 @@ def test_a_sheet_file_gives_its_size_strikes_closed_squares_and_rows() -> None:
         ("strikes = 3", "strikes =", [(13, "the file: is not valid TOML")]),
     ],
 )
-def test_each_fault_of_a_sheet_file_is_told_with_its_line(before: str, after: str, faults: list) -> None:
+def test_each_fault_of_a_sheet_file_is_told_with_its_line(before, after, faults):
     with pytest.raises(UnreadableError) as raised:
         read_with((before, after))
     told = str(raised.value).split("\n")
@@ -139,9 +140,9 @@ def test_each_fault_of_a_sheet_file_is_told_with_its_line(before: str, after: st
 
 
 def test_rows_that_are_no_table_are_told_once_and_each_row_is_missing() -> None:
-    text = GAME.sheet_file.text()
+    text = present(GAME.sheet_file).text()
     with pytest.raises(UnreadableError) as raised:
-        GAME.sheet_file.read("rows = 7\n" + text[: text.index("[rows]")])
+        present(GAME.sheet_file).read("rows = 7\n" + text[: text.index("[rows]")])
     told = str(raised.value).split("\n")
     assert "line 1, rows: got 7; expected a table [rows] with the keys 1 to 6" in told
     assert sum("got nothing" in one for one in told) == 6

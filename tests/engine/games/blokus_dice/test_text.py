@@ -7,6 +7,7 @@ import pytest
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from tests.engine.games.blokus_dice import oracle
 from tests.engine.games.blokus_dice.strategies import GAME
+from tests.engine.whole_games import scores_of
 
 START = "p1 starter=p1 markers=red,blue,yellow,green dice=- p1=-:0 p2=-:0 p3=-:0 p4=-:0"
 # p1 has drawn the domino, then p2 is to draw; of four dice three are left.
@@ -89,7 +90,7 @@ def test_impossible_positions_name_the_invariant(text, message):
 
 def test_a_colour_may_reach_a_second_corner():
     text = f"p1 p1=5/5/5/2rrr/rr2r:0 p2=5/5/5/2bbb/bb2b:0 {SMALL}"
-    assert GAME.scores(GAME.notation.parse_state(text)) == {"p1": 6, "p2": 6}
+    assert scores_of(GAME, GAME.notation.parse_state(text)) == {"p1": 6, "p2": 6}
     apart = text.replace("2rrr/rr2r", "5/rr2r").replace("2bbb/bb2b", "5/bb2b")
     with pytest.raises(UnreadableError, match="hang together"):
         GAME.notation.parse_state(apart)

@@ -4,8 +4,12 @@ import random
 
 from hypothesis import strategies as st
 
+from engine.registry import load
 from tests.engine.games.deblockle import oracle
+from tests.present import present
 
+GAME = load("deblockle")
+SIDE_FACES = present(GAME.side_faces)
 SYMBOLS = ("star", "stop", "cross", "x", "slider", "hoops")
 PLAYERS = ("gold", "teal")
 

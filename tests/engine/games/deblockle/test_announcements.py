@@ -1,12 +1,15 @@
 """What is said rather than played: resigning, an agreed draw, a claimed repetition."""
 
+from collections import Counter
+from typing import Any
+
 import pytest
 
 from engine.errors import IllegalTurnError
-from engine.registry import load
 from engine.values import Announcement, Outcome
+from tests.engine.games.deblockle.strategies import GAME, SIDE_FACES
+from tests.present import present
 
-GAME = load("deblockle")
 DUEL = "gold a1:G.star/north=slider g7:T.star/north=slider removed=0,0"
 CLAIM = {player: Announcement("repetition", player) for player in GAME.players}
 
@@ -14,10 +17,10 @@ CLAIM = {player: Announcement("repetition", player) for player in GAME.players}
 def to_and_fro(text, times):
     """Play turns that hop back to where they began, until a position came up so often with its player to move."""
     state = GAME.notation.parse_state(text)
-    seen = {}
+    seen: Counter[tuple[Any, str]] = Counter()
     for _ in range(200):
         key = (state.blocks, state.to_move)
-        seen[key] = seen.get(key, 0) + 1
+        seen[key] += 1
         if seen[key] == times:
             return state
         turns = GAME.rules.legal_turns(state)
@@ -59,7 +62,7 @@ def test_a_third_repetition_is_claimed_not_automatic():
     assert GAME.rules.outcome(drawn) == Outcome(None, f"{third.to_move} claimed the third time of the same position")
     assert GAME.notation.parse_state(GAME.notation.format_state(drawn)) == drawn
     fourth = to_and_fro(f"{DUEL} repetition_draw=true", 4)
-    assert GAME.rules.outcome(GAME.rules.announce(fourth, CLAIM[fourth.to_move])).winner is None
+    assert present(GAME.rules.outcome(GAME.rules.announce(fourth, CLAIM[fourth.to_move]))).winner is None
 
 
 @pytest.mark.parametrize(
@@ -112,6 +115,6 @@ def test_a_person_may_take_back_what_was_said():
 
 def test_side_faces_seen_after_the_end_are_kept():
     over = GAME.rules.announce(GAME.table.set_up(GAME.table.appearance(GAME.rules.new())), Announcement("draw"))
-    narrowed = GAME.side_faces.narrow(over, {"c1": {"north": "slider"}})
-    assert len(GAME.side_faces.facings(narrowed)["c1"]) == 1
+    narrowed = SIDE_FACES.narrow(over, {"c1": {"north": "slider"}})
+    assert len(SIDE_FACES.facings(narrowed)["c1"]) == 1
     assert GAME.rules.outcome(narrowed) == GAME.rules.outcome(over)

@@ -8,13 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.registry import load
-from engine.values import EMPTY
+from engine.values import EMPTY, Facing, Place
 from tests.effort import cases
 from tests.engine.games.deblockle import oracle
-from tests.engine.games.deblockle.strategies import positions
-
-GAME = load("deblockle")
+from tests.engine.games.deblockle.strategies import GAME, SIDE_FACES, positions
 
 # With x up and star to the north a roll north shows stop, east hoops, south star, west slider; cross is underneath.
 X = "x/north=star"
@@ -31,75 +28,77 @@ HOP_RULES = ("cross-one-orthogonal", "x-one-diagonal", "slider-to-the-end", "hoo
 LAST_REMOVED = f"over d4:T.{X} removed=1,0"
 TRAPPED = f"gold a7:T.{X} b7:G.{X} a6:G.{X} removed=0,0"
 
+Broken = tuple[str, str] | tuple[str, str, dict[Place, Facing]]
+NearMiss = tuple[str, str, str | None] | tuple[str, str, str | None, dict[Place, Facing]]
 # rule: (what raises it), (a near miss). Each: state, what changed, side faces seen, and for the miss the rule it is.
-CASES = {
-    "game-over": [(LAST_REMOVED, "d4- d5:T.stop"), (LAST_REMOVED, "", None)],
-    "not-your-turn": [(DUEL, "e7- d1:T.slider"), (DUEL.replace("gold ", "teal ", 1), "e7- d1:T.slider", None)],
-    "no-turn-left": [(TRAPPED, "a7- c7:T.hoops"), (DUEL, "e7- b5:T.hoops", "moved-opponent-block")],
-    "moved-opponent-block": [
+CASES: dict[str, tuple[Broken, NearMiss]] = {
+    "game-over": ((LAST_REMOVED, "d4- d5:T.stop"), (LAST_REMOVED, "", None)),
+    "not-your-turn": ((DUEL, "e7- d1:T.slider"), (DUEL.replace("gold ", "teal ", 1), "e7- d1:T.slider", None)),
+    "no-turn-left": ((TRAPPED, "a7- c7:T.hoops"), (DUEL, "e7- b5:T.hoops", "moved-opponent-block")),
+    "moved-opponent-block": (
         (DUEL, "e7- f1:T.slider"),
         (DUEL.replace("gold ", "teal ", 1), "e7- f1:T.slider", "slider-to-the-end"),
-    ],
-    "two-blocks-moved": [
+    ),
+    "two-blocks-moved": (
         (DUEL.replace("c3", "a1") + f" c3:G.{X}", "c3- c4:G.stop a1- a2:G.stop"),
         (DUEL.replace("c3", "a1") + f" c3:G.{X}", "c3- c4:G.stop", None),
-    ],
-    "no-roll": [(DUEL, "c3- c4:G.x"), (DUEL, "c3- c4:G.stop", None)],
-    "rolled-diagonally": [
+    ),
+    "no-roll": ((DUEL, "c3- c4:G.x"), (DUEL, "c3- c4:G.stop", None)),
+    "rolled-diagonally": (
         (DUEL + f" c4:G.{X} removed=0,0", "c3- d4:G.stop"),
         (DUEL, "c3- d4:G.stop", "stop-must-not-hop"),
-    ],
-    "rolled-too-far": [(DUEL, "c3- c5:G.cross"), (DUEL, "c3- c5:G.stop", "stop-must-not-hop")],
-    "roll-blocked": [
+    ),
+    "rolled-too-far": ((DUEL, "c3- c5:G.cross"), (DUEL, "c3- c5:G.stop", "stop-must-not-hop")),
+    "roll-blocked": (
         (DUEL + f" c4:G.{X} removed=0,0", "c3- b5:G.stop"),
         (DUEL, "c3- b5:G.stop", "stop-must-not-hop"),
-    ],
-    "rolled-onto-star": [
+    ),
+    "rolled-onto-star": (
         (DUEL.replace("c3", "c2"), "c2- d2:G.hoops"),
         (DUEL.replace("c3", "c1"), "c1- d1:G.hoops", "hop-missing"),
-    ],
-    "wrong-goal": [
+    ),
+    "wrong-goal": (
         (f"gold c2:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c2- d2:G.star"),
         (f"gold c6:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c6-", None),
-    ],
-    "not-removed": [
+    ),
+    "not-removed": (
         (f"gold c6:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c6- d6:G.star"),
         (f"gold c5:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c5- d5:G.star", "star-rolled-up"),
-    ],
-    "star-rolled-up": [(DUEL, "c3- c2:G.star"), (DUEL, "c3- c4:G.stop", None)],
-    "symbol-not-possible": [(DUEL, "c3- c4:G.cross"), (DUEL, "c3- d3:G.hoops", "hop-missing")],
-    "hop-missing": [(DUEL, "c3- d3:G.hoops"), (DUEL, "c3- d4:G.hoops", None)],
-    "no-hop-possible": [
+    ),
+    "star-rolled-up": ((DUEL, "c3- c2:G.star"), (DUEL, "c3- c4:G.stop", None)),
+    "symbol-not-possible": ((DUEL, "c3- c4:G.cross"), (DUEL, "c3- d3:G.hoops", "hop-missing")),
+    "hop-missing": ((DUEL, "c3- d3:G.hoops"), (DUEL, "c3- d4:G.hoops", None)),
+    "no-hop-possible": (
         (f"gold b1:G.{STAR} b2:T.{X} removed=0,0", "b1- a1:G.x"),
         (f"gold b1:G.{STAR} g7:T.{X} removed=0,0", "b1- a1:G.x", "hop-missing"),
-    ],
-    "stop-must-not-hop": [(DUEL, "c3- c6:G.stop"), (DUEL, "c3- c4:G.stop", None)],
-    "cross-one-orthogonal": [(STARRY, "c3- f3:G.cross"), (STARRY, "c3- e3:G.cross", None)],
-    "x-one-diagonal": [(STARRY, "c3- b5:G.x"), (STARRY, "c3- a4:G.x", None)],
-    "slider-to-the-end": [(DUEL, "c3- b5:G.slider"), (DUEL, "c3- b7:G.slider", None)],
-    "hoops-three-steps": [(DUEL, "c3- d5:G.hoops"), (DUEL, "c3- d4:G.hoops", None)],
-    "landed-on-star": [
+    ),
+    "stop-must-not-hop": ((DUEL, "c3- c6:G.stop"), (DUEL, "c3- c4:G.stop", None)),
+    "cross-one-orthogonal": ((STARRY, "c3- f3:G.cross"), (STARRY, "c3- e3:G.cross", None)),
+    "x-one-diagonal": ((STARRY, "c3- b5:G.x"), (STARRY, "c3- a4:G.x", None)),
+    "slider-to-the-end": ((DUEL, "c3- b5:G.slider"), (DUEL, "c3- b7:G.slider", None)),
+    "hoops-three-steps": ((DUEL, "c3- d5:G.hoops"), (DUEL, "c3- d4:G.hoops", None)),
+    "landed-on-star": (
         (STARRY.replace("c3", "c1"), "c1- d2:G.cross"),
         (STARRY.replace("c3", "c1"), "c1- e1:G.cross", None),
-    ],
-    "landed-on-block": [(DUEL.replace("e7", "c4"), "c3- c4:G.stop"), (DUEL, "c3- c4:G.stop", None)],
-    "side-by-side": [(VARIANT, "c3- c4:G.stop"), (VARIANT.replace("c5", "d5"), "c3- c4:G.stop", None)],
-    "slider-stopped-by-opponent": [
+    ),
+    "landed-on-block": ((DUEL.replace("e7", "c4"), "c3- c4:G.stop"), (DUEL, "c3- c4:G.stop", None)),
+    "side-by-side": ((VARIANT, "c3- c4:G.stop"), (VARIANT.replace("c5", "d5"), "c3- c4:G.stop", None)),
+    "slider-stopped-by-opponent": (
         (VARIANT.replace("c5", "b7"), "c3- b6:G.slider"),
         (DUEL.replace("e7", "b7"), "c3- b6:G.slider", None),
-    ],
-    "turned-while-hopping": [
+    ),
+    "turned-while-hopping": (
         (DUEL, "c3- c4:G.stop", {"c4": {"north": "hoops"}}),
         (DUEL, "c3- c4:G.stop", None, {"c4": {"north": "x"}}),
-    ],
-    "block-turned-in-place": [
+    ),
+    "block-turned-in-place": (
         (DUEL, "", {"c3": {"north": "stop"}}),
         (DUEL, "", None, {"c3": {"north": "star", "east": "slider"}}),
-    ],
-    "top-changed-in-place": [(DUEL, "c3:G.stop"), (DUEL, "c3- c4:G.stop", None)],
-    "block-added": [(DUEL, "a1:T.stop"), (DUEL, "", None)],
-    "block-removed-without-goal": [(DUEL, "c3-"), (f"gold c6:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c6-", None)],
-    "colour-changed": [(DUEL, "c3:T.x"), (DUEL, "c3:G.stop", "top-changed-in-place")],
+    ),
+    "top-changed-in-place": ((DUEL, "c3:G.stop"), (DUEL, "c3- c4:G.stop", None)),
+    "block-added": ((DUEL, "a1:T.stop"), (DUEL, "", None)),
+    "block-removed-without-goal": ((DUEL, "c3-"), (f"gold c6:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c6-", None)),
+    "colour-changed": ((DUEL, "c3:T.x"), (DUEL, "c3:G.stop", "top-changed-in-place")),
 }
 MORE = [
     ("wrong-goal", f"gold c2:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c2-"),
@@ -141,7 +140,7 @@ def changed(state, text):
 
 def rules_broken(text, change, facings=None):
     state = GAME.notation.parse_state(text)
-    breaches = GAME.side_faces.explain(state, changed(state, change), facings or {})
+    breaches = SIDE_FACES.explain(state, changed(state, change), facings or {})
     for breach in breaches:
         assert breach.rule in GAME.rules.catalogue
         assert breach.sentence.endswith(".")
@@ -263,7 +262,7 @@ def test_places_not_seen_count_as_unchanged():
 )
 def test_what_is_no_look_or_side_is_refused(after, facings):
     with pytest.raises(UnreadableError, match=r"expected|squares run"):
-        GAME.side_faces.explain(GAME.notation.parse_state(DUEL), after, facings)
+        SIDE_FACES.explain(GAME.notation.parse_state(DUEL), after, facings)
 
 
 @pytest.mark.parametrize("hidden", [False, True])
@@ -278,9 +277,9 @@ def test_every_legal_turn_and_no_change_are_explained_by_nothing(seed, hidden):
         turns = GAME.rules.legal_turns(state)
         for turn in rng.sample(turns, min(4, len(turns))):
             after = GAME.rules.apply(state, turn)
-            facings = {place: rng.choice(found) for place, found in GAME.side_faces.facings(after).items()}
+            facings = {place: rng.choice(found) for place, found in SIDE_FACES.facings(after).items()}
             assert GAME.table.explain(state, GAME.table.appearance(after)) == ()
-            assert GAME.side_faces.explain(state, GAME.table.appearance(after), facings) == ()
+            assert SIDE_FACES.explain(state, GAME.table.appearance(after), facings) == ()
 
 
 @given(positions(), st.data())
@@ -395,10 +394,10 @@ def test_remedies_say_how_to_finish_where_that_is_allowed(state, change, remedy)
 
 def test_a_turned_block_is_turned_back():
     state = GAME.notation.parse_state(DUEL)
-    (breach,) = GAME.side_faces.explain(state, {}, {"c3": {"north": "stop"}})
+    (breach,) = SIDE_FACES.explain(state, {}, {"c3": {"north": "stop"}})
     assert breach.remedy == "Turn the gold block on c3 until star faces away from gold, x still up."
     partly = GAME.notation.parse_state("gold c3:G.x/north=star|stop e7:T.x? removed=0,0")
-    (breach,) = GAME.side_faces.explain(partly, {}, {"c3": {"north": "hoops"}})
+    (breach,) = SIDE_FACES.explain(partly, {}, {"c3": {"north": "hoops"}})
     assert breach.remedy == "Turn the gold block on c3 as it stood, x still up."
 
 
@@ -420,4 +419,4 @@ def test_sides_seen_tell_which_way_a_block_was_rolled():
     state = GAME.notation.parse_state("gold c3:G.x? g7:T.x? removed=0,0")
     after = changed(state, "c3- e5:G.slider")
     assert GAME.table.explain(state, after)[0].places == ("c3", "c4", "e5")
-    assert GAME.side_faces.explain(state, after, {"e5": {"west": "x"}})[0].places == ("c3", "b3", "e5")
+    assert SIDE_FACES.explain(state, after, {"e5": {"west": "x"}})[0].places == ("c3", "b3", "e5")

@@ -7,21 +7,28 @@ import pytest
 
 from engine.games.deblockle import fast_rules
 from engine.games.deblockle.advice.playouts import turn_sampler_of
+from engine.games.deblockle.rules import count_results
+from engine.games.deblockle.state import DeblockleState
 from engine.registry import load
 from engine.support.chance import play_random_games
 from engine.values import Announcement, Tally
 from tests.effort import cases, some
 from tests.engine.games.deblockle import oracle
+from tests.present import present
 
 GAME = load("deblockle")
 
 
+def core_of(state: DeblockleState) -> tuple[fast_rules.FastRules, fast_rules.Position]:
+    return fast_rules.fast_rules_of(state.options), present(fast_rules.known_position(state))
+
+
 def turns_by_the_core(state):
     """The core's moves as turns, with the blocks and the player to move that it says follow."""
-    core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
+    core, position = core_of(state)
     moves = core.moves(position)
     assert core.count(position) == len(moves) == len(set(moves))
-    player = GAME.players[position[0]] if position[0] != fast_rules.OVER else None
+    player = (*GAME.players, "over")[position[0]]
     return {fast_rules.turn_of(state.options, player, move): core.play(position, move) for move in moves}
 
 
@@ -39,7 +46,7 @@ def assert_same(state, rng, tried=3):
     for turn in rng.sample(sorted(found, key=GAME.notation.format_turn), min(tried, len(found))):
         after = GAME.rules.apply(state, turn)
         mover, golds, teals = found[turn]
-        assert (golds, teals) == fast_rules.known_position(after)[1:]
+        assert (golds, teals) == core_of(after)[1][1:]
         if golds and teals:
             assert (*GAME.players, None)[mover] == after.to_move
 
@@ -79,9 +86,9 @@ def test_same_turns_as_the_oracle(seed):
 )
 def test_published_counts(options, counts):
     state = GAME.rules.new(options)
-    core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
+    core, position = core_of(state)
     assert [perft(core, position, depth) for depth in range(1, len(counts) + 1)] == counts
-    assert GAME.rules.count_results(state) == counts[0]
+    assert count_results(state) == counts[0]
 
 
 def test_hidden_faces_are_no_position_and_every_world_is_drawn():
@@ -91,7 +98,7 @@ def test_hidden_faces_are_no_position_and_every_world_is_drawn():
     worlds = Counter(fast_rules.draw_position(state, rng) for _ in range(1600))
     assert len(worlds) == 16
     assert min(worlds.values()) > 60
-    assert GAME.rules.count_results(state) == len(GAME.rules.legal_turns(state))
+    assert count_results(state) == len(GAME.rules.legal_turns(state))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -100,10 +107,10 @@ def test_every_turn_and_no_other_is_drawn(seed):
     rng = random.Random(200 + seed)
     for _ in range(cases(12)):
         state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
-        core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
+        core, position = core_of(state)
         moves = core.moves(position)
         drawn = {turn_sampler_of(core).draw(position, rng) for _ in range(14 * len(moves) + 1)}
-        assert drawn == set(moves or [None])
+        assert drawn == ({*moves} if moves else {None})
 
 
 @pytest.mark.parametrize(
@@ -116,7 +123,7 @@ def test_every_turn_and_no_other_is_drawn(seed):
 )
 def test_turns_are_drawn_evenly(text):
     state = GAME.notation.parse_state(text)
-    core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
+    core, position = core_of(state)
     rng = random.Random(2)
     turns = core.count(position)
     sampler = turn_sampler_of(core)
@@ -131,7 +138,7 @@ def test_there_is_no_turn_to_draw_after_the_end():
     state = GAME.notation.parse_state(
         "over a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star side_by_side=false"
     )
-    core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
+    core, position = core_of(state)
     assert (core.count(position), core.moves(position), position[0]) == (0, [], fast_rules.OVER)
     assert turn_sampler_of(core).draw(position, random.Random(0)) is None
     assert turn_sampler_of(core).draw((0, *position[1:]), random.Random(0)) is None
@@ -172,18 +179,19 @@ def test_ten_thousand_games_at_random_break_no_invariant():
     stars = {GAME.places.index(place) for place in ("d2", "d6")}
     for number in range(10_000):
         state = games[number % 2]
-        core, position = fast_rules.fast_rules_of(state.options), fast_rules.known_position(state)
+        core, position = core_of(state)
         while position[0] != fast_rules.OVER and position[1] and position[2]:
-            move = turn_sampler_of(core).draw(position, rng)
+            move = present(turn_sampler_of(core).draw(position, rng))
             following = core.play(position, move)
             before, after = fast_rules.codes_of(move)
-            side = 1 + position[0]
-            assert before in position[side]
+            mover, *blocks = position
+            _, *blocks_after = following
+            assert before in blocks[mover]
             kept = sorted(
-                {*position[side]} - {before} | ({after} if after // fast_rules.ORIENTATIONS < fast_rules.OFF else set())
+                {*blocks[mover]} - {before} | ({after} if after // fast_rules.ORIENTATIONS < fast_rules.OFF else set())
             )
-            assert following[side] == tuple(kept)
-            assert following[3 - side] == position[3 - side]
+            assert blocks_after[mover] == tuple(kept)
+            assert blocks_after[1 - mover] == blocks[1 - mover]
             standing = [code // fast_rules.ORIENTATIONS for code in (*following[1], *following[2])]
             assert len(set(standing)) == len(standing)
             assert not stars & set(standing)

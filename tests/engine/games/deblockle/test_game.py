@@ -3,11 +3,11 @@
 import pytest
 
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
-from engine.registry import load
 from engine.showing import unfinished_showing
 from engine.values import EMPTY, Certainty
+from tests.engine.games.deblockle.strategies import GAME, SIDE_FACES
+from tests.present import present
 
-GAME = load("deblockle")
 X = "x/north=star"
 
 
@@ -48,7 +48,7 @@ def test_default_start_is_star_up_slider_north_all_known():
     state = GAME.rules.new()
     assert set(GAME.table.appearance(state).values()) == {EMPTY, "gold block, star up", "teal block, star up"}
     facing = {"north": "slider", "east": "x", "south": "hoops", "west": "cross"}
-    assert set(map(str, GAME.side_faces.facings(state).values())) == {str((facing,))}
+    assert set(map(str, SIDE_FACES.facings(state).values())) == {str((facing,))}
 
 
 def test_another_net_changes_what_rolls_show():
@@ -60,7 +60,7 @@ def test_another_net_changes_what_rolls_show():
 def test_set_up_knows_the_tops_only():
     state = GAME.table.set_up({**GAME.table.appearance(GAME.rules.new()), **seen("c1:G.hoops")}, {"starts": "teal"})
     assert state.to_move == "teal"
-    assert {len(facings) for facings in GAME.side_faces.facings(state).values()} == {4}
+    assert {len(facings) for facings in SIDE_FACES.facings(state).values()} == {4}
     assert GAME.notation.format_state(state).startswith("teal c1:G.hoops? e1:G.star? ")
 
 
@@ -103,7 +103,7 @@ def test_star_leaves_by_the_goal_from_every_side_and_wins():
         assert [turn.start for turn in off] == [place]
         after = GAME.rules.apply(state, off[0])
         assert (after.to_move, after.removed("gold"), GAME.rules.legal_turns(after)) == (None, 4, [])
-        assert GAME.rules.outcome(after).winner == "gold"
+        assert present(GAME.rules.outcome(after)).winner == "gold"
         assert standing(after, "gold") == []
 
 
@@ -132,7 +132,7 @@ def test_both_blocked_is_a_draw():
         "gold a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star removed=0,0 side_by_side=false"
     )
     assert state.to_move is None
-    outcome = GAME.rules.outcome(state)
+    outcome = present(GAME.rules.outcome(state))
     assert (outcome.winner, outcome.reason) == (None, "neither player can move")
     assert GAME.notation.format_state(state).startswith("over ")
     assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
@@ -153,26 +153,22 @@ def test_first_roll_settles_a_hidden_block():
     assert {turn.top for turn in turns} == {"stop", "slider", "hoops"}
     assert {GAME.rules.certainty(state, turn) for turn in turns} == {Certainty.NOT_KNOWN_YET}
     after = GAME.rules.apply(state, GAME.notation.parse_turn(state, "c3-c4=stop"))
-    assert GAME.side_faces.facings(after)["c4"] == (
-        {"north": "x", "east": "slider", "south": "cross", "west": "hoops"},
-    )
-    assert len(GAME.side_faces.facings(after)["g7"]) == 4
+    assert SIDE_FACES.facings(after)["c4"] == ({"north": "x", "east": "slider", "south": "cross", "west": "hoops"},)
+    assert len(SIDE_FACES.facings(after)["g7"]) == 4
 
 
 def test_side_faces_narrow_and_contradict():
     state = GAME.table.set_up(seen("c3:G.x g7:T.x"), anywhere=True)
-    known = GAME.side_faces.narrow(state, {"c3": {"south": "stop"}})
-    assert GAME.side_faces.facings(known)["c3"] == (
-        {"north": "star", "east": "slider", "south": "stop", "west": "hoops"},
-    )
+    known = SIDE_FACES.narrow(state, {"c3": {"south": "stop"}})
+    assert SIDE_FACES.facings(known)["c3"] == ({"north": "star", "east": "slider", "south": "stop", "west": "hoops"},)
     assert GAME.rules.certainty(known, GAME.notation.parse_turn(known, "c3-c4=stop")) is Certainty.CERTAIN
-    assert GAME.side_faces.narrow(known, {"c3": {}}) == known
+    assert SIDE_FACES.narrow(known, {"c3": {}}) == known
     with pytest.raises(ContradictionError, match="can't show stop facing away from gold with x up"):
-        GAME.side_faces.narrow(known, {"c3": {"north": "stop"}})
+        SIDE_FACES.narrow(known, {"c3": {"north": "stop"}})
     with pytest.raises(ContradictionError, match="no block stands there"):
-        GAME.side_faces.narrow(known, {"a1": {"north": "stop"}})
+        SIDE_FACES.narrow(known, {"a1": {"north": "stop"}})
     with pytest.raises(UnreadableError, match="side 'up'"):
-        GAME.side_faces.narrow(known, {"c3": {"up": "x"}})
+        SIDE_FACES.narrow(known, {"c3": {"up": "x"}})
 
 
 # A teal block in the corner with one way out, a1 to a2: blocked just when the star would come up there.
@@ -186,17 +182,15 @@ def test_while_a_block_is_not_known_the_opponent_may_play_on():
     assert certainties == {"teal": Certainty.NOT_KNOWN_YET, "gold": Certainty.NOT_KNOWN_YET}
     skipping = next(turn for turn in GAME.rules.legal_turns(state) if turn.player == "gold")
     after = GAME.rules.apply(state, skipping)
-    assert GAME.side_faces.facings(after)["a1"] == (
-        {"north": "stop", "east": "hoops", "south": "star", "west": "slider"},
-    )
+    assert SIDE_FACES.facings(after)["a1"] == ({"north": "stop", "east": "hoops", "south": "star", "west": "slider"},)
     moved = GAME.rules.apply(state, next(turn for turn in GAME.rules.legal_turns(state) if turn.player == "teal"))
     assert moved.to_move == "gold"
 
 
 def test_seeing_that_a_player_is_blocked_passes_the_turn_on():
     state = GAME.notation.parse_state(CORNERED)
-    assert GAME.side_faces.narrow(state, {"a1": {"south": "star"}}).to_move == "gold"
-    assert GAME.side_faces.narrow(state, {"a1": {"north": "star"}}).to_move == "teal"
+    assert SIDE_FACES.narrow(state, {"a1": {"south": "star"}}).to_move == "gold"
+    assert SIDE_FACES.narrow(state, {"a1": {"north": "star"}}).to_move == "teal"
 
 
 def look_alikes():
@@ -212,8 +206,8 @@ def test_look_alike_turns_are_combined():
     assert GAME.notation.describe(both) == "Teal rolls e7 to d7 or f7, hoops up, and hops to e7."
     assert GAME.rules.certainty(state, both) is Certainty.NOT_KNOWN_YET
     after = GAME.rules.apply(state, both)
-    singles = [GAME.side_faces.facings(GAME.rules.apply(state, turn))["e7"] for turn in (turns[0], turns[2])]
-    assert sorted(map(str, GAME.side_faces.facings(after)["e7"])) == sorted(
+    singles = [SIDE_FACES.facings(GAME.rules.apply(state, turn))["e7"] for turn in (turns[0], turns[2])]
+    assert sorted(map(str, SIDE_FACES.facings(after)["e7"])) == sorted(
         str(facing) for found in singles for facing in found
     )
     assert "e7:T.hoops/north=" in GAME.notation.format_state(after)

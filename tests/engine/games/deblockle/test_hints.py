@@ -4,17 +4,21 @@ import functools
 import itertools
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from engine.api import Hint
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import search_rules_of
 from engine.games.deblockle.fast_rules import OVER, fast_rules_of, known_position
+from engine.games.deblockle.state import DeblockleState
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Announcement, Certainty, Strength
 from tests.effort import cases
 from tests.engine.games.deblockle import oracle
+from tests.present import present
 
 GAME = load("deblockle")
 # Gold's only block is at the side of its goal, the star to come up there.
@@ -53,7 +57,7 @@ def mover_wins_at_once(state):
 def test_a_win_in_one_is_always_taken(strength):
     for state in drawn_positions(cases(12, 4), 1, mover_wins_at_once):
         found = hint(state, strength=strength, reads=80)
-        assert GAME.rules.outcome(GAME.rules.apply(state, found.turn)).winner == state.to_move
+        assert present(GAME.rules.outcome(GAME.rules.apply(state, found.turn))).winner == state.to_move
         assert (found.expected, found.sure, found.reason) == (1.0, 1.0, "wins: the last block leaves the board")
 
 
@@ -127,7 +131,7 @@ def test_every_hint_is_a_legal_turn_of_the_player_to_move(seed, hidden):
     for _ in range(cases(10)):
         if state.to_move is None:
             break
-        heard = []
+        heard: list[Hint[Any]] = []
         found = hint(state, seed, better=heard.append)
         assert heard[-1] == found
         for each in heard:
@@ -215,7 +219,7 @@ def test_turns_to_go_are_what_a_lone_block_needs():
     ahead = search_rules_of(GAME.rules.new().options)
     ahead.prepare(lambda: None)
     for text, needed in ((WON, 1), ("gold c3:G.star/north=slider a2:T.x/north=star removed=3,0", 3)):
-        _, (code,), _ = known_position(GAME.notation.parse_state(text))
+        _, (code,), _ = present(known_position(GAME.notation.parse_state(text)))
         assert ahead.to_go[0][code] == needed
         assert turns_needed(GAME.notation.parse_state(text)) == needed
 
@@ -261,7 +265,7 @@ def test_hints_alone_come_to_an_end(hidden):
     state = GAME.notation.parse_state(ROUND_AND_ROUND)
     if hidden:
         state = GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))
-    earlier = []
+    earlier: list[DeblockleState] = []
     while state.to_move is not None:
         assert len(earlier) < 150
         turn = hint(state, len(earlier), reads=40, earlier=earlier).turn

@@ -4,13 +4,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from engine.registry import load
 from engine.values import EMPTY, Certainty
 from tests.effort import cases
 from tests.engine.game_machine import GameMachine
-from tests.engine.games.deblockle.strategies import HANDICAPS, PLAYERS, RULE_OPTIONS
-
-GAME = load("deblockle")
+from tests.engine.games.deblockle.strategies import GAME, HANDICAPS, PLAYERS, RULE_OPTIONS, SIDE_FACES
 
 
 class WholeGame(GameMachine):
@@ -37,9 +34,9 @@ class WholeGame(GameMachine):
 
     @rule(choice=st.integers(0, 10**6), side=st.sampled_from(["north", "east", "south", "west"]))
     def see_a_side(self, choice, side):
-        facings = list(GAME.side_faces.facings(self.state).items())
+        facings = list(SIDE_FACES.facings(self.state).items())
         place, (facing,) = facings[choice % len(facings)]
-        self.hidden = GAME.side_faces.narrow(self.hidden, {place: {side: facing[side]}})
+        self.hidden = SIDE_FACES.narrow(self.hidden, {place: {side: facing[side]}})
 
     @invariant()
     def blocks_are_kept(self):
@@ -59,8 +56,8 @@ class WholeGame(GameMachine):
         assert GAME.notation.parse_state(GAME.notation.format_state(self.hidden)) == self.hidden
         assert GAME.table.appearance(self.hidden) == GAME.table.appearance(self.state)
         assert self.hidden.to_move in (self.state.to_move, *PLAYERS)
-        hidden_facings = GAME.side_faces.facings(self.hidden)
-        for place, (facing,) in GAME.side_faces.facings(self.state).items():
+        hidden_facings = SIDE_FACES.facings(self.hidden)
+        for place, (facing,) in SIDE_FACES.facings(self.state).items():
             assert facing in hidden_facings[place]
         hidden_turns = set(GAME.rules.legal_turns(self.hidden))
         known_turns = set(GAME.rules.legal_turns(self.state))

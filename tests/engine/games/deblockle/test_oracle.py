@@ -1,7 +1,9 @@
 """The fast rules against the slow plain ones, on thousands of positions."""
 
 import random
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,10 +74,10 @@ def check_worlds(state):
     worlds = list(oracle.worlds(state, GAME))
     settled = [oracle.skip(world) for world in worlds]
     assert state.to_move is None or state.to_move in {world["to_move"] for world in settled}
-    legal_in = {}
+    legal_in: Counter[tuple[Any, ...]] = Counter()
     for world in settled:
         for key in oracle.legal(world) if state.to_move else ():
-            legal_in[key] = legal_in.get(key, 0) + 1
+            legal_in[key] += 1
     turns = GAME.rules.legal_turns(state)
     assert sorted(map(str, map(as_key, turns))) == sorted(map(str, legal_in))
     for turn in turns:

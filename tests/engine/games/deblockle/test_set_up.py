@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import UnreadableError
-from engine.registry import load
+from engine.games.deblockle.table import rolled_set_up
+from tests.engine.games.deblockle.strategies import GAME, SIDE_FACES
+from tests.present import present
 
-GAME = load("deblockle")
 STATE = GAME.notation.parse_state("teal c1:G.star/north=slider d4:G.x? e7:T.hoops/north=star|x removed=2,3")
 
 
@@ -31,7 +32,7 @@ def test_who_plays_next_may_be_said() -> None:
 
 def test_a_game_that_was_over_goes_on() -> None:
     over = GAME.table.amend(STATE, {"e7": "empty"})
-    assert GAME.rules.outcome(over).winner == "teal"
+    assert present(GAME.rules.outcome(over)).winner == "teal"
     with pytest.raises(UnreadableError, match="say who is to play: gold or teal"):
         GAME.table.amend(over, {"e7": "teal block, x up"})
     assert GAME.rules.outcome(GAME.table.amend(over, {"e7": "teal block, x up"}, "gold")) is None
@@ -45,14 +46,14 @@ def test_more_blocks_than_the_game_began_with_are_believed() -> None:
 
 
 def test_a_set_up_that_is_rolled_shows_any_symbol_and_turns_blocks_any_way() -> None:
-    starts = [GAME.table.rolled_set_up({"blocks_gold": 4}, random.Random(seed)) for seed in range(60)]
+    starts = [rolled_set_up({"blocks_gold": 4}, random.Random(seed)) for seed in range(60)]
     usual = GAME.rules.new({"blocks_gold": 4})
     stand = {place for place, look in GAME.table.appearance(usual).items() if look != "empty"}
     tops, ways = set(), set()
     for start in starts:
         looks = GAME.table.appearance(start)
         assert {place for place, look in looks.items() if look != "empty"} == stand
-        for place, known in GAME.side_faces.facings(start).items():
+        for place, known in SIDE_FACES.facings(start).items():
             (facing,) = known
             tops.add(looks[place].split(", ")[1])
             ways.add((looks[place].split(", ")[1], facing["north"]))
@@ -87,6 +88,6 @@ def test_any_position_of_a_game_can_be_reached_by_saying_what_is_seen(seed: int)
         return
     amended = GAME.table.amend(other, GAME.table.appearance(state), state.to_move)
     assert GAME.table.appearance(amended) == GAME.table.appearance(state)
-    known, possible = GAME.side_faces.facings(state), GAME.side_faces.facings(amended)
+    known, possible = SIDE_FACES.facings(state), SIDE_FACES.facings(amended)
     assert known.keys() == possible.keys()
     assert GAME.notation.parse_state(GAME.notation.format_state(amended)) == amended

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.engine.games.deblockle.test_explain import CASES, DUEL, GAME, VARIANT, X_STAR_WEST, X, changed
+from tests.engine.games.deblockle.strategies import GAME, SIDE_FACES
+from tests.engine.games.deblockle.test_explain import CASES, DUEL, VARIANT, X_STAR_WEST, X, changed
 
 
 def back(place, colour="gold", up="x", away="star"):
@@ -170,7 +171,7 @@ TOLD_TOO = [
 
 def told(text, change, *facings):
     state = GAME.notation.parse_state(text)
-    breach = GAME.side_faces.explain(state, changed(state, change), *(facings or ({},)))[0]
+    breach = SIDE_FACES.explain(state, changed(state, change), *(facings or ({},)))[0]
     return breach.sentence, breach.remedy, " ".join(breach.places)
 
 

@@ -70,7 +70,7 @@ def in_line(men, square, mover, over_own):
 
 
 def wall(men, player):
-    rows = {}
+    rows: dict[int, list[int]] = {}
     for (column, row), owner in men.items():
         if owner == player:
             rows.setdefault(column, []).append(row)
@@ -159,7 +159,7 @@ def shortest(position):
     def rank(actions):
         return len(actions), [(kind == "pass", begin[::-1], end[::-1]) for kind, begin, end in actions]
 
-    found = {}
+    found: dict[tuple[object, ...], list[tuple[str, str, str]]] = {}
     for actions, men, ball in sequences(position):
         one = key(men, ball, mover)
         found[one] = min(found.get(one, actions), actions, key=rank)

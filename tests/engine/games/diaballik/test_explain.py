@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.diaballik.state import Action, DiaballikTurn
 from engine.registry import load
 from engine.values import EMPTY, Announcement, Certainty
@@ -241,7 +241,7 @@ def test_more_turns_that_are_refused(text, turn, rule):
 
 def test_apply_refuses_with_breaches():
     turn = GAME.notation.parse_turn(GAME.rules.new(), "a1-a2")
-    with pytest.raises(EngineError) as raised:
+    with pytest.raises(IllegalTurnError) as raised:
         GAME.rules.apply(GAME.notation.parse_state(f"white {START}"), turn)
     assert [breach.rule for breach in raised.value.breaches] == ["not-your-turn"]
 
@@ -465,7 +465,7 @@ def test_a_wrong_start_is_told_in_words(change, anywhere, sentence, remedy):
 
 def test_the_piece_with_the_ball_is_not_put_back_where_another_stands():
     state = GAME.notation.parse_state("black black:a1,b1,c1,d1*,f1,g1,f3 white:a6,e6,a7*,b7,d7,f7,g7")
-    seen = GAME.table.appearance(state) | {"d1": "black piece", "g1": "empty", "f2": "black piece with ball"}
+    seen = {**GAME.table.appearance(state), "d1": "black piece", "g1": "empty", "f2": "black piece with ball"}
     breaches = GAME.table.explain(state, seen)
     assert breaches
     assert all("back on f1" not in breach.remedy for breach in breaches)

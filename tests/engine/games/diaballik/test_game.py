@@ -7,10 +7,12 @@ from hypothesis import given, settings
 
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.diaballik.state import is_wall
+from engine.games.diaballik.turns import LegalTurns
 from engine.registry import load
 from engine.values import EMPTY, Announcement, Certainty
 from tests.effort import cases
 from tests.engine.games.diaballik.strategies import OPTIONS, states
+from tests.present import present
 
 GAME = load("diaballik")
 START = "wwwWwww/......./......./......./......./......./bbbBbbb"
@@ -64,7 +66,7 @@ def test_bad_options_are_refused(options, message):
 def test_the_ball_on_the_far_row_wins_at_once():
     state = GAME.notation.parse_state(OPEN)
     after = play(state, "a1-a2 d1*d7")
-    assert (after.to_move, GAME.rules.outcome(after).winner) == (None, "black")
+    assert (after.to_move, present(GAME.rules.outcome(after)).winner) == (None, "black")
     assert list(GAME.rules.legal_turns(after)) == []
     assert (GAME.rules.announcements(after), GAME.rules.players_to_move(after)) == ((), ())
     assert GAME.notation.parse_state(GAME.notation.format_state(after)) == after
@@ -78,7 +80,7 @@ def test_the_ball_on_the_far_row_wins_at_once():
 def test_in_the_variant_the_far_row_is_still_the_opponents():
     assert GAME.rules.outcome(play(GAME.rules.new({"start": "variant"}), "d1*c1")) is None
     state = GAME.notation.parse_state("wb.Wwbw/......./......./......./.B...../......./bwbwbwb start=variant")
-    assert GAME.rules.outcome(play(state, "b3*b7")).winner == "black"
+    assert present(GAME.rules.outcome(play(state, "b3*b7"))).winner == "black"
 
 
 def test_a_player_without_an_action_is_skipped_and_may_still_claim():
@@ -96,11 +98,11 @@ def test_anti_play_is_said_in_ones_own_turn_at_any_time_of_it():
     state = GAME.notation.parse_state(WALL)
     assert kinds(state) == ["black:anti-play", "all:draw", "black:resign", "white:resign"]
     won = GAME.rules.announce(state, ANTI_PLAY)
-    assert (won.to_move, GAME.rules.outcome(won).winner, won.announced) == (None, "black", ANTI_PLAY)
+    assert (won.to_move, present(GAME.rules.outcome(won)).winner, won.announced) == (None, "black", ANTI_PLAY)
     assert GAME.table.appearance(won) == GAME.table.appearance(state)
     claim = GAME.notation.parse_turn(state, "c1*b1 anti-play")
     assert GAME.rules.certainty(state, claim) is Certainty.CERTAIN
-    assert GAME.rules.outcome(GAME.rules.apply(state, claim)).winner == "black"
+    assert present(GAME.rules.outcome(GAME.rules.apply(state, claim))).winner == "black"
     # Away from the wall and back again: the claim counts as it stands after the action.
     with pytest.raises(IllegalTurnError, match="2 of black's pieces"):
         GAME.notation.parse_turn(state, "a3-a2 anti-play")
@@ -112,7 +114,7 @@ def test_contacts_may_come_about_in_mid_turn():
     assert "black:anti-play" not in kinds(state)
     claims = [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state) if turn.claims]
     assert "a2-a3 anti-play" in claims
-    assert GAME.rules.outcome(play(state, "a2-a3 anti-play")).winner == "black"
+    assert present(GAME.rules.outcome(play(state, "a2-a3 anti-play"))).winner == "black"
     # Without the word the game goes on, and in white's turn black can't claim.
     waiting = play(state, "a2-a3")
     assert (waiting.to_move, GAME.rules.outcome(waiting)) == ("white", None)
@@ -132,7 +134,7 @@ def test_automatic_anti_play_ends_the_game_at_once():
     state = GAME.notation.parse_state(f"{text} antiplay=automatic")
     assert not any(turn.claims for turn in GAME.rules.legal_turns(state))
     after = play(state, "a2-a3")
-    assert (after.to_move, GAME.rules.outcome(after).winner) == (None, "black")
+    assert (after.to_move, present(GAME.rules.outcome(after)).winner) == (None, "black")
     assert GAME.notation.parse_state(GAME.notation.format_state(after)) == after
     with pytest.raises(IllegalTurnError, match="already won by anti-play"):
         GAME.notation.parse_turn(state, "a2-a3 c1*b1")
@@ -142,7 +144,7 @@ def test_automatic_anti_play_against_the_mover():
     open_wall = WALL.replace(".w.ww.w", ".w.ww..").replace("..W..w.", "..W..ww")
     state = GAME.notation.parse_state(f"white {open_wall} antiplay=automatic")
     after = play(state, "g6-g5")
-    assert (after.to_move, GAME.rules.outcome(after).winner) == (None, "black")
+    assert (after.to_move, present(GAME.rules.outcome(after)).winner) == (None, "black")
 
 
 def test_where_both_have_a_wall_the_mover_wins_automatically():
@@ -152,7 +154,7 @@ def test_where_both_have_a_wall_the_mover_wins_automatically():
         assert f"{player}:anti-play" in kinds(quiet)
         # To move in a position that is won for both: it was the other who came first.
         at_once = GAME.notation.parse_state(f"{player} {both} antiplay=automatic")
-        assert GAME.rules.outcome(at_once).winner != player
+        assert present(GAME.rules.outcome(at_once)).winner != player
 
 
 def test_only_the_front_counts_where_it_was_agreed():
@@ -179,15 +181,15 @@ def test_a_draw_by_repetition_is_claimed():
     assert "seen=" in GAME.notation.format_state(thrice)
     assert GAME.notation.parse_state(GAME.notation.format_state(thrice)) == thrice
     drawn = GAME.rules.announce(thrice, Announcement("repetition", "black"))
-    assert (drawn.to_move, GAME.rules.outcome(drawn).winner) == (None, None)
+    assert (drawn.to_move, present(GAME.rules.outcome(drawn)).winner) == (None, None)
     assert GAME.rules.outcome(play(thrice, "a1-a2")) is None
     assert "black:repetition" not in kinds(play(GAME.rules.new(), *out_and_back, *out_and_back))
 
 
 def test_resigning_and_agreeing():
     state = GAME.rules.new()
-    assert GAME.rules.outcome(GAME.rules.announce(state, Announcement("resign", "black"))).winner == "white"
-    assert GAME.rules.outcome(GAME.rules.announce(state, Announcement("draw"))).winner is None
+    assert present(GAME.rules.outcome(GAME.rules.announce(state, Announcement("resign", "black")))).winner == "white"
+    assert present(GAME.rules.outcome(GAME.rules.announce(state, Announcement("draw")))).winner is None
     for said in (Announcement("resign"), Announcement("draw", "black"), Announcement("shout", "black")):
         with pytest.raises(IllegalTurnError, match="can't be announced"):
             GAME.rules.announce(state, said)
@@ -301,7 +303,9 @@ def test_a_game_that_is_over_goes_on_once_it_is_said_who_plays():
 
 
 def test_turns_are_listed_in_the_order_of_their_results():
-    results = GAME.rules.legal_turns(GAME.rules.new()).results()
+    turns = GAME.rules.legal_turns(GAME.rules.new())
+    assert isinstance(turns, LegalTurns)
+    results = turns.results()
     assert list(results) == sorted(results)
 
 
@@ -356,8 +360,8 @@ def test_the_rules_told_are_those_in_force(options):
 
 
 def test_random_games_by_the_interface_and_all_at_once_agree_on_what_ends():
-    for options in ({}, {"pass_over_own": False, "antiplay": "automatic"}):
-        tally = GAME.advice.playouts(GAME.rules.new(options), 6, Random(3), most_plies=40)
+    for options in ("", " pass_over_own=false antiplay=automatic"):
+        tally = GAME.advice.playouts(GAME.notation.parse_state(f"black {START}{options}"), 6, Random(3), most_plies=40)
         assert tally.games == 6 == sum(tally.wins.values()) + tally.draws + tally.unfinished
         assert 0 < tally.plies <= 240
     assert GAME.advice.playouts(GAME.rules.new(), 0, Random(1)).plies == 0

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from engine.games.diaballik.rules import count_results
 from engine.games.diaballik.turns import begin_turn, packed_results, unpack
 from engine.perft import perft, split
 from engine.registry import load
@@ -11,6 +12,7 @@ from engine.support.grid import members
 from engine.values import EMPTY
 from tests.effort import cases
 from tests.engine.games.diaballik import oracle
+from tests.present import present
 
 GAME = load("diaballik")
 
@@ -55,7 +57,7 @@ def compare(position):
     turns = GAME.rules.legal_turns(state)
     plain = [turn for turn in turns if not turn.claims]
     assert plain == list(GAME.rules.perft_turns(state))
-    assert GAME.rules.count_results(state) == len(plain)
+    assert count_results(state) == len(plain)
     keys = [result_key(state, turn) for turn in plain]
     assert len(set(keys)) == len(keys), text
     assert set(keys) == set(oracle.results(position)), text
@@ -65,7 +67,7 @@ def compare(position):
         assert actions == [(kind == "pass", oracle.name(a), oracle.name(b)) for kind, a, b in shortest[key]], text
     claims = [(GAME.rules.apply(state, turn), turn) for turn in turns if turn.claims]
     assert {result_key(state, turn) for _, turn in claims} == oracle.claims(position), text
-    assert all(GAME.rules.outcome(after).winner == turn.player for after, turn in claims)
+    assert all(present(GAME.rules.outcome(after)).winner == turn.player for after, turn in claims)
     return state, dict(zip(keys, plain, strict=True))
 
 
@@ -178,7 +180,7 @@ def test_printed_example_of_anti_play():
     state = GAME.notation.parse_state(ANTI_PLAY)
     assert [said.kind for said in GAME.rules.announcements(state) if said.player == "black"] == ["anti-play", "resign"]
     after = GAME.rules.announce(state, GAME.rules.announcements(state)[0])
-    assert (GAME.rules.outcome(after).winner, after.to_move) == ("black", None)
+    assert (present(GAME.rules.outcome(after)).winner, after.to_move) == ("black", None)
     men = {square_of(place): look.split()[0] for place, look in GAME.table.appearance(state).items() if look != "empty"}
     touching = oracle.contacts(men, "black", oracle.OPTIONS)
     assert {oracle.name(square) for square in touching} == {"a3", "e4", "g4"}

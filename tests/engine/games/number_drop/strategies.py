@@ -5,8 +5,10 @@ import random
 from hypothesis import strategies as st
 
 from engine.registry import load
+from tests.present import present
 
 GAME = load("number-drop")
+DICE = present(GAME.dice)
 
 OPTIONS = st.fixed_dictionaries(
     {},
@@ -26,8 +28,8 @@ OPTIONS = st.fixed_dictionaries(
 def step(state, rng):
     """One roll, turn or (never) announcement further, drawn by ``rng``; combinations are mostly taken when offered."""
     if GAME.awaits_roll(state):
-        rolls = GAME.dice.possible_rolls(state)
-        return GAME.dice.rolled(state, rolls[rng.randrange(len(rolls))].roll)
+        rolls = DICE.possible_rolls(state)
+        return DICE.rolled(state, rolls[rng.randrange(len(rolls))].roll)
     player = rng.choice(GAME.rules.players_to_move(state))
     turns = turns_of(state, player)
     first = 1 if len(turns) > 1 and GAME.notation.format_turn(turns[0]) == "none" and rng.random() < 0.8 else 0
@@ -96,7 +98,7 @@ def after(state, *moves):
     """The state after rolls (texts with commas and no equals sign) and turns."""
     for move in moves:
         if GAME.awaits_roll(state):
-            state = GAME.dice.rolled(state, GAME.dice.parse_roll(state, move))
+            state = DICE.rolled(state, DICE.parse_roll(state, move))
         else:
             player, colon, text = move.partition(": ")
             turn = GAME.notation.parse_turn(state, text, player) if colon else GAME.notation.parse_turn(state, move)

@@ -11,7 +11,8 @@ from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, SetUp
 from engine.games.number_drop.turns import is_legal
 from engine.games.number_drop.violations import breaches_of
 from engine.values import Announcement, Certainty
-from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, position
+from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, TILES, position
+from tests.engine.whole_games import scores_of
 
 SETUP = f"setup p1=- p2=- {TILES} to=p1,p2"
 ROLL = f"roll p1=1...... p2=2...... {TILES}"
@@ -205,13 +206,13 @@ def test_an_amended_sheet_keeps_its_loops_or_gets_new_ones():
     state = GAME.notation.parse_state(f"roll p1={LETTERED} p2=2...... {TILES}")
     opened = GAME.table.amend(state, {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 3"})
     assert opened.sheets[0].letters == 0
-    assert GAME.scores(opened)["p1"] == 3
+    assert scores_of(GAME, opened)["p1"] == 3
     longer = GAME.table.amend(
         opened,
         {f"p1.{column}1": f"digit {digit} circled" for digit, column in enumerate("abcd", 1)}
         | dict.fromkeys(["p1.a2", "p1.b2", "p1.c2"], "digit 5"),
     )
-    assert GAME.scores(longer)["p1"] == 4
+    assert scores_of(GAME, longer)["p1"] == 4
     with pytest.raises(UnreadableError, match="combination that is still open"):
         GAME.table.amend(state, {"p1.a1": "digit 1"})
 
@@ -222,7 +223,7 @@ def test_eight_circled_digits_fill_the_bonus_box(digits):
     looks = {square: f"digit {digit} circled" for square, digit in zip(squares, digits, strict=True)}
     amended = GAME.table.amend(GAME.notation.parse_state(f"roll p1=1...... p2=2...... {TILES}"), looks)
     # Eight for the box, and two for the full line.
-    assert GAME.scores(amended)["p1"] == 8 + 2
+    assert scores_of(GAME, amended)["p1"] == 8 + 2
     with pytest.raises(UnreadableError, match="make no combination that is still open"):
         GAME.table.amend(amended, {"p1.f2": looks["p1.g2"], "p1.e2": looks["p1.g2"]})
 
@@ -244,10 +245,10 @@ def test_an_amended_table_goes_on_or_is_over():
 def test_a_start_is_read_from_the_sheets():
     state = GAME.table.set_up({"p1.a1": "digit 1", "p2.g1": "digit 2"})
     assert GAME.awaits_roll(state)
-    rolled = GAME.dice.rolled(state, GAME.dice.possible_rolls(state)[0].roll)
+    rolled = DICE.rolled(state, DICE.possible_rolls(state)[0].roll)
     assert GAME.awaits_roll(rolled)
     half = GAME.table.set_up({"p1.a1": "digit 1"}, {"players": 3})
-    assert GAME.rules.players_to_move(GAME.dice.rolled(half, GAME.dice.possible_rolls(half)[0].roll)) == ("p2", "p3")
+    assert GAME.rules.players_to_move(DICE.rolled(half, DICE.possible_rolls(half)[0].roll)) == ("p2", "p3")
 
 
 @pytest.mark.parametrize(
@@ -275,7 +276,7 @@ def test_dropping_the_roll_in_a_penalty_turn_is_the_wrong_time_and_no_penalty():
     rolled = GAME.notation.parse_state(
         "p1 roll p1=123..../333....|loop:a1+b1+c1|loop:a2+b2+c2|letters:A p2=2...... slots=I4,I3,O4,X5,T5"
     )
-    state = GAME.dice.rolled(rolled, GAME.dice.parse_roll(rolled, "1,*,2,5,T"))
+    state = DICE.rolled(rolled, DICE.parse_roll(rolled, "1,*,2,5,T"))
     change = {"p1.e1": "digit 1", "p1.f1": "digit 2", "p1.g1": "digit 5", "p1.f2": "digit 1"}
     (breach,) = GAME.table.explain(state, change)
     assert breach.rule == "not-now"

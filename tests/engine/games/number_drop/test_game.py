@@ -8,10 +8,14 @@ import pytest
 from engine import perft
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
 from engine.games.number_drop.components import printed_components, read_components
+from engine.games.number_drop.rules import count_from
 from engine.games.number_drop.sheet import BOXES, EMPTY_CELLS, Points, Sheet
 from engine.games.number_drop.state import Phase
+from engine.games.number_drop.table import points_of_sheet
 from engine.values import Outcome, Roll
-from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, after, state_of
+from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, TILES, after, state_of
+from tests.engine.whole_games import scores_of
+from tests.present import present
 
 GOLDEN = (
     ".....43/.....66/4412666/5441471/6446777/123X322/44XXX12/455X.22/5556422/5275.56/XXX2341/X.X123."
@@ -22,7 +26,7 @@ GOLDEN = (
 
 def test_the_golden_sheet_scores_54():
     state = state_of(f"over p1={GOLDEN} p2=-")
-    assert GAME.scores(state) == {"p1": 54, "p2": 0}
+    assert scores_of(GAME, state) == {"p1": 54, "p2": 0}
     assert state.sheets[0].points(x_counts=True) == Points(35, 10, 14, -5)
     assert [line + 1 for line in state.sheets[0].full_lines()] == [2, 4, 6, 7, 8, 9, 10]
     assert [line + 1 for line in state.sheets[0].game_over_lines(x_counts=True)] == [12]
@@ -36,17 +40,17 @@ def looks_of(text: str) -> dict[str, str]:
 
 def test_a_sheet_is_counted_by_what_it_shows_also_where_loops_touch():
     looks = looks_of(f"over p1={GOLDEN} p2=-")
-    points = GAME.table.points_of_sheet(looks)
+    points = points_of_sheet(looks)
     assert points == {"combinations": 35, "full columns": 10, "full lines": 14, "game over lines": -5}
-    assert GAME.table.points_of_sheet({f"p6.{place[3:]}": look for place, look in looks.items()}) == points
-    assert sum(GAME.table.points_of_sheet(looks_of("p1 roll p1=- p2=- slots=I4,I3,O4,X5,T5")).values()) == 0
+    assert points_of_sheet({f"p6.{place[3:]}": look for place, look in looks.items()}) == points
+    assert sum(points_of_sheet(looks_of("p1 roll p1=- p2=- slots=I4,I3,O4,X5,T5")).values()) == 0
 
 
 def test_a_loop_around_no_combination_is_not_counted():
     looks = looks_of("p1 roll p1=5351111 p2=2...... slots=I4,I3,O4,X5,T5")
     looks |= {f"p1.{column}1": f"{looks[f'p1.{column}1']} circled" for column in "abc"}
     with pytest.raises(UnreadableError, match="a1, b1, c1 make no combinations"):
-        GAME.table.points_of_sheet(looks)
+        points_of_sheet(looks)
 
 
 def test_nothing_scores_more_than_100():
@@ -92,7 +96,7 @@ def test_a_roll_must_be_given_to_count_and_nobody_holds_a_colour():
 
 
 def test_many_drops_are_listed_without_making_them():
-    state = GAME.rules.count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
+    state = count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
     turns = GAME.rules.legal_turns(state)
     assert len(turns) == 361095
     assert turns[0] in turns
@@ -106,7 +110,7 @@ def test_many_drops_are_listed_without_making_them():
 def test_a_game_begins_with_the_tiles_and_a_digit_each():
     state = GAME.rules.new({"players": 3})
     assert GAME.awaits_roll(state)
-    assert len(GAME.dice.possible_rolls(state)) == 3840
+    assert len(DICE.possible_rolls(state)) == 3840
     state = after(state, "I4,I3,X5,O4,T5")
     assert GAME.rules.players_to_move(state) == ("p1", "p2", "p3")
     assert [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)[:2]] == ["a1=1", "b1=1"]
@@ -127,7 +131,7 @@ def test_a_game_begins_with_the_tiles_and_a_digit_each():
     ],
 )
 def test_tiles_lie_with_the_sides_up_that_are_agreed(options, count, faces):
-    draws = GAME.dice.possible_rolls(GAME.rules.new(options))
+    draws = DICE.possible_rolls(GAME.rules.new(options))
     assert len(draws) == count
     assert {face for draw in draws for face in draw.roll.faces} == faces
     assert {draw.probability for draw in draws} == {Fraction(1, count)}
@@ -136,26 +140,26 @@ def test_tiles_lie_with_the_sides_up_that_are_agreed(options, count, faces):
 def test_the_back_of_a_tile_cannot_lie_beside_its_front():
     state = GAME.rules.new()
     with pytest.raises(IllegalTurnError, match="one face of each"):
-        GAME.dice.rolled(state, Roll(("I4", "V3", "O4", "T4", "S4")))
+        DICE.rolled(state, Roll(("I4", "V3", "O4", "T4", "S4")))
     turned = GAME.rules.new({"tile_backs": "I3,V3,U5,X5,T5"})
-    assert GAME.dice.rolled(turned, Roll(("I4", "V3", "O4", "T4", "S4"))).tiles == ("I4", "V3", "O4", "T4", "S4")
+    assert DICE.rolled(turned, Roll(("I4", "V3", "O4", "T4", "S4"))).tiles == ("I4", "V3", "O4", "T4", "S4")
 
 
 def test_the_dice_show_what_their_faces_say():
     state = state_of(f"roll p1=1...... p2=2...... {TILES}")
-    rolls = {possible.roll.faces: possible.probability for possible in GAME.dice.possible_rolls(state)}
+    rolls = {possible.roll.faces: possible.probability for possible in DICE.possible_rolls(state)}
     assert sum(rolls.values()) == 1
     # 1 from two dice, 3 and 4 as they come: counted by hand over the faces.
     assert rolls["1", "1", "3", "5", "T"] > 0
     assert rolls["7", "*", "*", "*", "*"] == Fraction(1, 6**5)
     assert ("1", "1", "1", "1", "T") not in rolls
-    assert GAME.dice.rolled(state, Roll(("T", "3", "5", "1", "1"))).roll == ("1", "1", "3", "5", "T")
+    assert DICE.rolled(state, Roll(("T", "3", "5", "1", "1"))).roll == ("1", "1", "3", "5", "T")
 
 
 def test_dice_may_have_other_faces():
     state = GAME.rules.new({"dice": "111111/222222/333333/444444/IIIIII"})
     state = after(state, "I4,L4,O4,T4,S4", "a1=1", "p2: a1=2")
-    assert [each.roll.faces for each in GAME.dice.possible_rolls(state)] == [("1", "2", "3", "4", "I")]
+    assert [each.roll.faces for each in DICE.possible_rolls(state)] == [("1", "2", "3", "4", "I")]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +215,7 @@ def test_combinations_are_those_the_rules_allow(cells, loops):
 def test_eight_of_a_kind_fill_the_one_bonus_box():
     sheet = "1....../1111111|loop:a1+b1+c1+d1+e1+f1+g1+a2"
     state = state_of(f"roll p1={sheet} p2=2...... {TILES}")
-    assert GAME.scores(state)["p1"] == 8 + 2
+    assert scores_of(GAME, state)["p1"] == 8 + 2
     with pytest.raises(UnreadableError, match="bonus8 is filled twice"):
         state_of(
             "roll p1=2222222/2111111/1122222/1111111|loop:a1+b1+c1+d1+e1+f1+g1+a2|loop:a3+a4+b4+c4+d4+e4+f4+g4 "
@@ -277,7 +281,7 @@ def test_damaged_components_are_refused(before, now, message):
 )
 def test_shapes_other_than_the_printed_ones_are_refused(before, now, message):
     with pytest.raises(UnreadableError, match=message):
-        GAME.sheet_file.read(COMPONENTS.replace(before, now, 1))
+        present(GAME.sheet_file).read(COMPONENTS.replace(before, now, 1))
 
 
 SOLO = "I4,L4,O4,T4,S4"
@@ -316,7 +320,7 @@ def test_alone_a_tile_at_go_drops_its_penalty_and_the_turn_goes_on():
     second = after(starred, "slide:D")
     assert second.slot == 3
     dropping = after(second, "d2=X,e2=X,f2=X,e3=X")
-    assert GAME.dice.roll_of(dropping) == Roll(("1", "3", "4", "*", "T"))
+    assert DICE.roll_of(dropping) == Roll(("1", "3", "4", "*", "T"))
     assert GAME.notation.format_state(dropping).split()[1] == "drop"
 
 
@@ -385,13 +389,13 @@ def test_alone_the_score_is_placed_in_the_printed_table(boxes, full_lines, score
     loops = tuple(1 << box if box in boxes else 0 for box in range(len(BOXES)))
     sheet = Sheet(("X" * 7 * full_lines).ljust(98, "."), loops)
     over = replace(GAME.rules.new({"players": 1}), phase=Phase.OVER, sheets=(sheet,))
-    assert GAME.scores(over) == {"p1": score}
+    assert scores_of(GAME, over) == {"p1": score}
     assert GAME.notation.standing(over)[-1] == f"High scores: {told}."
 
 
 def test_tables_of_any_number_of_players_share_the_draws_of_tiles():
-    two, three = (GAME.dice.possible_rolls(GAME.rules.new({"players": players})) for players in (2, 3))
-    solo = GAME.dice.possible_rolls(GAME.rules.new({"players": 1}))
+    two, three = (DICE.possible_rolls(GAME.rules.new({"players": players})) for players in (2, 3))
+    solo = DICE.possible_rolls(GAME.rules.new({"players": 1}))
     assert two is three
     assert len(solo) < len(two)
     assert sum(possible.probability for possible in two) == 1

@@ -2,22 +2,27 @@
 
 from random import Random
 from statistics import mean, stdev
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.api import Hint
 from engine.errors import IllegalTurnError
 from engine.games.number_drop.advice.candidates import open_sizes
 from engine.games.number_drop.advice.evaluation import board_of, values
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
+from engine.games.number_drop.rules import count_from
 from engine.games.number_drop.sheet import GRID
 from engine.search.budget import CountingClock
 from engine.values import Roll, Strength
 from tests.effort import cases
 from tests.engine.games.number_drop import oracle
-from tests.engine.games.number_drop.strategies import GAME, LETTERED, OPTIONS, TILES, position
+from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, OPTIONS, TILES, position
+from tests.engine.whole_games import scores_of
+from tests.present import present
 
 
 def hint(state, *, seconds=0.2, seed=0, step_s=0.004, **named):
@@ -32,7 +37,7 @@ def test_hints_are_legal_with_any_options(seed, options, strength):
         with pytest.raises(IllegalTurnError, match="no turn to hint at"):
             hint(state)
         return
-    heard = []
+    heard: list[Hint[Any]] = []
     found = hint(state, strength=strength, better=heard.append)
     for each in (found, *heard):
         GAME.rules.apply(state, each.turn)
@@ -44,7 +49,7 @@ def test_hints_are_legal_with_any_options(seed, options, strength):
 
 
 def test_the_clock_is_asked_often_enough_to_stop_in_time():
-    state = GAME.rules.count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
+    state = count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
 
     # Each look takes as long as a piece of work does on a slow machine.
     clock = CountingClock(0.01)
@@ -53,9 +58,9 @@ def test_the_clock_is_asked_often_enough_to_stop_in_time():
 
 
 def test_the_first_hint_comes_before_the_clock_is_asked_again():
-    state = GAME.rules.count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
+    state = count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
     clock = CountingClock(0.001)
-    heard = []
+    heard: list[float] = []
     GAME.advice.hint(state, 0.2, Random(0), clock=clock, better=lambda each: heard.append(clock.now_s))
     assert heard[0] <= 0.005
 
@@ -84,7 +89,7 @@ def test_a_drop_that_wins_the_game_is_taken():
     after = GAME.rules.apply(state, found.turn)
     while GAME.rules.players_to_move(after):
         after = GAME.rules.apply(after, GAME.rules.legal_turns(after)[0])
-    assert GAME.rules.outcome(after).winner == "p1"
+    assert present(GAME.rules.outcome(after)).winner == "p1"
 
 
 def test_a_drop_that_ends_the_game_and_loses_it_is_not_taken():
@@ -119,7 +124,7 @@ def test_a_gentle_hint_takes_what_scores_most_at_once():
     found = hint(state, strength=Strength.GENTLE)
     followed = GAME.rules.apply(state, found.turn)
     combined = hint(followed, strength=Strength.GENTLE)
-    assert GAME.scores(GAME.rules.apply(followed, combined.turn))["p1"] == 7
+    assert scores_of(GAME, GAME.rules.apply(followed, combined.turn))["p1"] == 7
     assert combined.turn.player == "p1"
 
 
@@ -156,8 +161,8 @@ def test_turns_that_are_left_alone_agree_with_games_played_so():
         while state.to_move:
             if GAME.awaits_roll(state):
                 count += 1
-                rolls = GAME.dice.possible_rolls(state)
-                state = GAME.dice.rolled(state, rng.choices(rolls, [float(each.probability) for each in rolls])[0].roll)
+                rolls = DICE.possible_rolls(state)
+                state = DICE.rolled(state, rng.choices(rolls, [float(each.probability) for each in rolls])[0].roll)
             elif GAME.notation.format_turn(GAME.rules.legal_turns(state)[0]).startswith("slide"):
                 state = GAME.rules.apply(state, hint(state).turn)
             else:
@@ -209,7 +214,7 @@ def greedy_turn(state, rng):
     for turn in some:
         after = GAME.rules.apply(state, turn)
         sheet = after.sheets[player]
-        points = GAME.scores(after)[state.to_move]
+        points = scores_of(GAME, after)[state.to_move]
         if after.combining >> player & 1:
             cells = oracle.read(sheet.cells)
             points += max((len(each) for each in oracle.combinations(cells, _loops(sheet, cells))), default=0)
@@ -227,11 +232,11 @@ def solo_score(seed, choose):
     rng = Random(seed)
     while state.to_move:
         if GAME.awaits_roll(state):
-            rolls = GAME.dice.possible_rolls(state)
-            state = GAME.dice.rolled(state, rng.choices(rolls, [float(each.probability) for each in rolls])[0].roll)
+            rolls = DICE.possible_rolls(state)
+            state = DICE.rolled(state, rng.choices(rolls, [float(each.probability) for each in rolls])[0].roll)
         else:
             state = GAME.rules.apply(state, choose(state, rng))
-    return GAME.scores(state)["p1"]
+    return scores_of(GAME, state)["p1"]
 
 
 def test_hints_alone_score_more_than_taking_the_most_at_once():

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from engine.games.number_drop.drops import assignments, landings, turned_shapes
+from engine.games.number_drop.rules import count_from
 from engine.games.number_drop.sheet import BOXES, GRID, Sheet, combinations, combinations_in_order
 from engine.games.number_drop.state import options_from
 from engine.support.grid import members
@@ -12,6 +13,7 @@ from engine.values import Roll
 from tests.effort import cases, some
 from tests.engine.games.number_drop import oracle
 from tests.engine.games.number_drop.strategies import GAME, position
+from tests.engine.whole_games import scores_of
 
 COMPONENTS = options_from(None).components
 ROLLS = sorted({(*sorted(roll[:4]), roll[4]) for roll in oracle.rolls()})
@@ -19,7 +21,7 @@ ROLLS = sorted({(*sorted(roll[:4]), roll[4]) for roll in oracle.rolls()})
 
 def random_sheet(rng):
     """A sheet grown by random drops of few different digits, so that there is much to combine, with random loops."""
-    sheet = {}
+    sheet: dict[tuple[int, int], str] = {}
     digits = rng.sample("0123456789", rng.randrange(2, 6))
     if rng.random() < 0.5:
         start = rng.randrange(7)
@@ -29,7 +31,7 @@ def random_sheet(rng):
         if places:
             marks = "X" if rng.random() < 0.1 else digits
             sheet.update({cell: rng.choice(marks) for cell in rng.choice(places)})
-    loops = []
+    loops: list[frozenset[tuple[int, int]]] = []
     for _ in range(rng.randrange(4)):
         offered = sorted(map(sorted, oracle.combinations(sheet, loops)))
         if offered:
@@ -92,7 +94,7 @@ def test_drops_of_a_roll_agree_with_the_oracle(seed):
     sheet, _ = random_sheet(rng)
     roll = rng.choice([roll for roll in ROLLS if roll.count("*") <= 1 or (seed < 4 and roll.count("*") == 2)])
     state = GAME.notation.parse_state("/".join(_lines(engine_sheet(sheet, []))))
-    turns = GAME.rules.perft_turns(GAME.rules.count_from(state, Roll(roll), None))
+    turns = GAME.rules.perft_turns(count_from(state, Roll(roll), None))
     results = {
         frozenset((square, digit) for square, digit in zip(turn.squares, turn.digits, strict=True)) for turn in turns
     }
@@ -123,4 +125,4 @@ def test_sheets_of_whole_games_score_as_the_oracle_says(seed):
         cells = oracle.read(sheet.cells)
         by_name = {oracle.square(cell): cell for cell in cells}
         loops = [frozenset(by_name[GRID.names[square]] for square in members(loop)) for loop in sheet.loops if loop]
-        assert GAME.scores(state)[player] == oracle.score(cells, loops)
+        assert scores_of(GAME, state)[player] == oracle.score(cells, loops)

@@ -4,6 +4,8 @@ from random import Random
 
 import pytest
 
+from engine.games.number_drop.rules import count_from
+from engine.games.number_drop.table import looks_before
 from engine.showing import turns_by_trying, turns_showing
 from engine.values import Roll
 from tests.engine.games.number_drop.strategies import GAME, TILES, state_of
@@ -12,7 +14,7 @@ from tests.engine.games.number_drop.strategies import GAME, TILES, state_of
 @pytest.mark.parametrize("faces", [("1", "3", "4", "4", "T"), ("3", "*", "4", "4", "T"), ("3", "*", "4", "*", "I")])
 def test_a_drop_is_found_by_what_it_leaves_whatever_its_stars_stand_for(faces):
     rng = Random(3)
-    state = GAME.rules.count_from(GAME.rules.new({"players": 1}), Roll(faces), None)
+    state = count_from(GAME.rules.new({"players": 1}), Roll(faces), None)
     turns = GAME.rules.legal_turns(state)
     for _ in range(6):
         after = GAME.rules.apply(state, turns[rng.randrange(len(turns))])
@@ -23,7 +25,7 @@ def test_a_drop_is_found_by_what_it_leaves_whatever_its_stars_stand_for(faces):
 
 @pytest.mark.parametrize("faces", [("1", "3", "4", "4", "T"), ("3", "*", "4", "4", "T"), ("3", "*", "4", "*", "I")])
 def test_where_digits_are_hard_to_tell_only_legal_drops_are_found_each_once(faces):
-    state = GAME.rules.count_from(GAME.rules.new({"players": 1}), Roll(faces), None)
+    state = count_from(GAME.rules.new({"players": 1}), Roll(faces), None)
     turns = GAME.rules.legal_turns(state)
     after = GAME.table.appearance(GAME.rules.apply(state, turns[len(turns) // 2]))
     looks = {place: (look,) if look == "empty" else ("digit 1", "digit 3", "digit 4") for place, look in after.items()}
@@ -38,7 +40,7 @@ def test_a_loop_is_found_without_its_letter_and_with_it_where_that_is_open():
     state = state_of(f"drop p1={sheet} p2=2...... {TILES} roll=1,2,3,4,O then=p1")
     bonus = [*(f"{column}3" for column in "abcdefg"), "d2"]
     for circled, letters in ((["a1", "b1", "c1"], {None, "A"}), (["a1", "b1", "c1", "d1"], {None}), (bonus, {None})):
-        looks = GAME.table.appearance(state)
+        looks = dict(GAME.table.appearance(state))
         looks |= {f"p1.{square}": f"{looks[f'p1.{square}']} circled" for square in circled}
         seen = {place: (look,) for place, look in looks.items()}
         found = list(turns_showing(GAME, state, seen))
@@ -48,5 +50,5 @@ def test_a_loop_is_found_without_its_letter_and_with_it_where_that_is_open():
 
 
 def test_the_loop_and_the_digit_that_it_goes_round_may_be_seen_together():
-    assert GAME.table.looks_before("digit 5 circled") == ("digit 5",)
-    assert GAME.table.looks_before("digit 5") == ()
+    assert looks_before("digit 5 circled") == ("digit 5",)
+    assert looks_before("digit 5") == ()

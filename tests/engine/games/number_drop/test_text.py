@@ -5,7 +5,8 @@ import pytest
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.support.chance import format_roll
 from engine.values import Roll
-from tests.engine.games.number_drop.strategies import GAME, TILES
+from tests.engine.games.number_drop.strategies import DICE, GAME, TILES
+from tests.engine.whole_games import scores_of
 
 SOLO = f"{TILES} players=1"
 LETTERED = "555..../1234...|loop:a2+b2+c2|loop:a1+b1+c1|letters:A"
@@ -59,7 +60,7 @@ def test_a_lenient_text_is_understood(lenient, strict):
 def test_a_bare_sheet_above_the_line_is_a_game_that_is_over():
     state = GAME.notation.parse_state(" ".join(["X......"] * 14))
     assert state.to_move is None
-    assert GAME.scores(state)["p1"] == -15
+    assert scores_of(GAME, state)["p1"] == -15
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,7 @@ def test_a_turn_that_cannot_be_read_says_where(state, text, column):
 )
 def test_a_roll_that_cannot_be_is_refused(state, text, error):
     with pytest.raises(error):
-        GAME.dice.parse_roll(GAME.notation.parse_state(state), text)
+        DICE.parse_roll(GAME.notation.parse_state(state), text)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +239,7 @@ def test_a_roll_that_cannot_be_is_refused(state, text, error):
     ],
 )
 def test_rolls_are_read_in_any_order(text, faces):
-    roll = GAME.dice.parse_roll(GAME.notation.parse_state(ROLL), text)
+    roll = DICE.parse_roll(GAME.notation.parse_state(ROLL), text)
     assert format_roll(roll) == faces
     assert roll == Roll(tuple(faces.split(",")))
 

@@ -5,7 +5,8 @@ import pytest
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.number_drop.state import Combination
 from engine.values import Announcement, Certainty, Outcome, Roll
-from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, after, state_of
+from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, TILES, after, state_of
+from tests.engine.whole_games import scores_of
 
 
 def test_a_letter_is_circled_with_the_second_box_of_its_size_or_not():
@@ -17,7 +18,7 @@ def test_a_letter_is_circled_with_the_second_box_of_its_size_or_not():
     ]
     circled = after(state, "loop:a2+b2+c2/A")
     assert circled.sheets[0].letters == 1
-    assert GAME.scores(circled)["p1"] == 6
+    assert scores_of(GAME, circled)["p1"] == 6
     plain = after(state, "loop:a2+b2+c2")
     assert plain.sheets[0].letters == 0
     assert {**GAME.table.appearance(plain)} == {**GAME.table.appearance(circled)}
@@ -29,21 +30,21 @@ def test_a_star_lets_the_first_circled_letter_strike_all_who_have_not_circled_it
     state = state_of(f"roll p1={LETTERED} p2=2...... p3=3...... {TILES} players=3 first=p2")
     struck = after(state, "*,1,3,4,T")
     assert GAME.rules.players_to_move(struck) == ("p2", "p3")
-    assert GAME.dice.roll_of(struck) is None
+    assert DICE.roll_of(struck) is None
     assert {turn.player for turn in GAME.rules.perft_turns(struck)} == {"p2"}
     assert len(GAME.rules.perft_turns(struck)) == 11
     done = after(struck, "p3: g1=X,g2=X,g3=X,g4=X", "p2: d1=X,e1=X,f1=X,g1=X")
     assert done.crossed_off == 1
     assert GAME.awaits_roll(done)
     assert done.to_move == "p3"
-    assert GAME.scores(done) == {"p1": 6, "p2": 0, "p3": 0}
+    assert scores_of(GAME, done) == {"p1": 6, "p2": 0, "p3": 0}
     again = after(done, "*,1,3,4,T")
-    assert GAME.dice.roll_of(again) == Roll(("1", "3", "4", "*", "T"))
+    assert DICE.roll_of(again) == Roll(("1", "3", "4", "*", "T"))
 
 
 def test_no_star_no_strike():
     state = state_of(f"roll p1={LETTERED} p2=2...... {TILES}")
-    assert GAME.dice.roll_of(after(state, "1,3,4,5,T")) == Roll(("1", "3", "4", "5", "T"))
+    assert DICE.roll_of(after(state, "1,3,4,5,T")) == Roll(("1", "3", "4", "5", "T"))
 
 
 def test_the_star_of_the_shape_die_lets_strike_too():
@@ -86,12 +87,12 @@ def test_the_game_ends_with_the_turn_in_which_someone_crosses_the_line():
     assert GAME.rules.outcome(crossed) is None
     over = after(crossed, "p2: f1=1,g1=3,f2=4,g2=5")
     assert over.to_move is None
-    assert GAME.scores(over) == {"p1": -10, "p2": 0}
+    assert scores_of(GAME, over) == {"p1": -10, "p2": 0}
     assert GAME.rules.outcome(over) == Outcome("p2", "p1 crossed the Game Over line; 0 points win")
     with pytest.raises(IllegalTurnError, match="game is over"):
         GAME.rules.apply(over, GAME.rules.legal_turns(state)[0])
     with pytest.raises(IllegalTurnError, match="game is over"):
-        GAME.dice.rolled(over, Roll(("1", "3", "4", "5", "T")))
+        DICE.rolled(over, Roll(("1", "3", "4", "5", "T")))
 
 
 @pytest.mark.parametrize(("x_counts", "phase", "points"), [("true", "over", -15), ("false", "p2 roll", 0)])
@@ -102,7 +103,7 @@ def test_crosses_above_the_line_count_as_agreed(x_counts, phase, points):
     )
     done = after(state, "p2: a12=X,a13=X,a14=X,b14=X")
     assert GAME.notation.format_state(done).startswith(phase)
-    assert GAME.scores(done)["p2"] == points
+    assert scores_of(GAME, done)["p2"] == points
 
 
 def test_a_shape_that_fits_nowhere_ends_the_game():
