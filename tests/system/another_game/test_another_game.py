@@ -50,7 +50,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("with breakthrough")
     for room in ROOMS:
         copied(ROOT / room, folder / room)
-    for name in ("engine", "playthroughs", "conftest.py", "effort.py", "guard.py"):
+    for name in ("engine", "playthroughs", "conftest.py", "effort.py", "guard.py", "present.py"):
         copied(ROOT / "tests" / name, folder / "tests" / name)
     copied(GAME / "breakthrough", folder / "engine" / "games" / "breakthrough")
     copied(GAME / "breakthrough.json", folder / "vision" / "layout" / "games" / "breakthrough.json")

@@ -4,7 +4,6 @@ import functools
 import itertools
 import random
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,7 @@ from engine.api import Hint
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import search_rules_of
 from engine.games.deblockle.fast_rules import OVER, fast_rules_of, known_position
-from engine.games.deblockle.state import DeblockleState
+from engine.games.deblockle.state import DeblockleState, DeblockleTurn
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.values import Announcement, Certainty, Strength
@@ -131,7 +130,7 @@ def test_every_hint_is_a_legal_turn_of_the_player_to_move(seed, hidden):
     for _ in range(cases(10)):
         if state.to_move is None:
             break
-        heard: list[Hint[Any]] = []
+        heard: list[Hint[DeblockleTurn]] = []
         found = hint(state, seed, better=heard.append)
         assert heard[-1] == found
         for each in heard:

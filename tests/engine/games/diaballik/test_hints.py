@@ -1,7 +1,6 @@
 """Hints: a win in one is taken, a loss in one avoided, and there is always one while the game goes on."""
 
 import random
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +11,7 @@ from engine.games.diaballik.advice.evaluation import WIN
 from engine.games.diaballik.advice.hints import position_of, reason_for
 from engine.games.diaballik.advice.search import Line
 from engine.games.diaballik.fast_rules import BALL_SHIFT, can_win, distinct_results
-from engine.games.diaballik.state import GOAL, DiaballikState
+from engine.games.diaballik.state import GOAL, DiaballikState, DiaballikTurn
 from engine.games.diaballik.turns import begin_turn, claimed_results, packed_results
 from engine.registry import load
 from engine.search.budget import CountingClock
@@ -86,7 +85,7 @@ def loses_next(state, turn):
 
 @pytest.mark.parametrize("options", [{}, {"pass_over_own": False, "null_turn": False}])
 def test_every_hint_told_is_legal_and_the_last_is_the_answer(options):
-    told: list[Hint[Any]] = []
+    told: list[Hint[DiaballikTurn]] = []
     found = hint(GAME.rules.new(options), reads=200, better=told.append)
     assert told
     assert all(GAME.rules.certainty(GAME.rules.new(options), each.turn) is Certainty.CERTAIN for each in told)

@@ -2,7 +2,6 @@
 
 from random import Random
 from statistics import mean, stdev
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from engine.games.number_drop.advice.evaluation import board_of, values
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
 from engine.games.number_drop.rules import count_from
 from engine.games.number_drop.sheet import GRID
+from engine.games.number_drop.state import NumberDropTurn
 from engine.search.budget import CountingClock
 from engine.values import Roll, Strength
 from tests.effort import cases
@@ -37,7 +37,7 @@ def test_hints_are_legal_with_any_options(seed, options, strength):
         with pytest.raises(IllegalTurnError, match="no turn to hint at"):
             hint(state)
         return
-    heard: list[Hint[Any]] = []
+    heard: list[Hint[NumberDropTurn]] = []
     found = hint(state, strength=strength, better=heard.append)
     for each in (found, *heard):
         GAME.rules.apply(state, each.turn)
