@@ -1,0 +1,239 @@
+"""What the sides of a drawn block tell: their symbols, their colour, and whether there is a block at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.readers.blocks.drawn import CAMERA, FACES, INK, LOOKS, SYMBOLS, Block, picture_of, seen_from, texture
+from vision.frame import FloatImage, Image
+from vision.geometry import Side, corners_px
+from vision.readers.blocks.appearance import BlockAppearance, log_ratio
+from vision.readers.blocks.sides import (
+    SIDE_PX,
+    SideFit,
+    SideReader,
+    SideView,
+    side_probabilities,
+    side_views,
+    support,
+)
+from vision.readers.blocks.symbols import drawn_mask
+from vision.readers.probabilities import softmax
+
+POSE = seen_from()
+READER = SideReader(LOOKS)
+
+
+def view(
+    symbol: str,
+    colour: str = "red",
+    size_px: tuple[float, float] = (40.0, 30.0),
+    shift_px: tuple[int, int] = (0, 0),
+    blur_px: float = 0.8,
+) -> SideView:
+    """A side face as it would be sampled, in the middle or shifted by some of its pixels."""
+    width, height = (round(length) for length in size_px)
+    face = cv2.resize(texture(symbol, FACES[colour], INK), (width, height), interpolation=cv2.INTER_AREA)
+    face = cv2.resize(cv2.GaussianBlur(face, (0, 0), blur_px), (SIDE_PX, SIDE_PX), interpolation=cv2.INTER_LINEAR)
+    face = np.roll(face, shift_px, axis=(1, 0)) + np.random.default_rng(1).normal(0, 0.004, face.shape)
+    is_open = np.ones((SIDE_PX, SIDE_PX), dtype=np.bool_)
+    points = np.stack(np.meshgrid(np.arange(36.0), np.arange(36.0)), axis=-1).astype(np.float32)
+    return SideView(Side.SOUTH, np.asarray(face, np.float32), points, size_px[1], size_px[0], is_open)
+
+
+def fitted(one: SideView, colour: str | None = "red") -> SideFit:
+    found = READER.fit(one, colour)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("symbol", SYMBOLS)
+@pytest.mark.parametrize("size_px", [(32.0, 26.0), (28.0, 18.0)])
+def test_a_sides_symbol_fits_best(symbol: str, size_px: tuple[float, float]) -> None:
+    found = fitted(view(symbol, size_px=size_px))
+    assert max(found.fits, key=lambda name: found.fits[name]) == symbol
+    assert found.fits[symbol] > 0.8
+    assert set(found.fits) == set(SYMBOLS)
+    assert found.colour_off is not None
+    assert found.colour_off < 0.45
+    rival = max(fit for name, fit in found.fits.items() if name != symbol)
+    assert found.fits[symbol] > rival + 0.02
+
+
+@pytest.mark.parametrize("shift_px", [(2, 0), (-2, 2), (0, -3), (3, 3)])
+def test_a_side_may_be_off_by_three_pixels(shift_px: tuple[int, int]) -> None:
+    centred = fitted(view("hoops"))
+    shifted = fitted(view("hoops", shift_px=shift_px))
+    assert shifted.fits["hoops"] > centred.fits["hoops"] - 0.06
+    assert fitted(view("hoops", shift_px=(7, 7))).fits["hoops"] < centred.fits["hoops"] - 0.2
+
+
+def test_a_side_out_of_focus_is_compared_with_blurred_masks() -> None:
+    sharp, soft = (fitted(view("x", blur_px=blur_px)) for blur_px in (0.6, 2.2))
+    assert soft.fits["x"] > 0.93
+    assert sharp.sharp_fit == pytest.approx(max(sharp.fits.values()), abs=0.02)
+    assert soft.sharp_fit < max(soft.fits.values()) - 0.02
+
+
+def test_the_colour_of_a_side_is_compared_with_its_blocks() -> None:
+    own, other = fitted(view("hoops", "red"), "red"), fitted(view("hoops", "green"), "red")
+    assert own.colour_off is not None
+    assert other.colour_off is not None
+    assert own.colour_off + 0.5 < other.colour_off
+    between = float(np.sqrt(np.mean((LOOKS.colours["green"] - LOOKS.colours["red"]) ** 2)))
+    assert other.colour_off == pytest.approx(between, abs=0.35)
+    unknown = fitted(view("hoops", "green"), None)
+    assert unknown.colour_off is None
+    assert unknown.fits["hoops"] > other.fits["hoops"]
+
+
+@pytest.mark.parametrize(("hidden_rows", "fits"), [(15, True), (26, False)])
+def test_a_side_is_fitted_by_its_open_part_if_a_third_of_it_is_open(hidden_rows: int, fits: bool) -> None:
+    whole = view("cross")
+    is_open = whole.open.copy()
+    is_open[SIDE_PX - hidden_rows :] = False
+    picture = whole.picture.copy()
+    picture[SIDE_PX - hidden_rows :] = (0.9, 0.1, 0.9)
+    part = replace(whole, open=is_open, picture=picture)
+    assert part.open_share == pytest.approx(1 - hidden_rows / SIDE_PX)
+    found = READER.fit(part, "red")
+    assert (found is not None) == fits
+    if found is not None:
+        assert found.fits["cross"] > 0.93
+        assert found.colour_off is not None
+        assert found.colour_off < 0.4
+        unaware = READER.fit(replace(whole, picture=picture), "red")
+        assert unaware is not None
+        assert unaware.fits["cross"] < found.fits["cross"] - 0.1
+
+
+def test_without_a_piece_sets_colours_sides_are_fitted_too() -> None:
+    found = SideReader(BlockAppearance({}, LOOKS.masks)).fit(view("star"), None)
+    assert found is not None
+    assert found.fits["star"] > 0.9
+    assert found.colour_off is None
+
+
+def side(height_px: float, sharp_fit: float, colour_off: float | None, open_rows: int = SIDE_PX):
+    one = view("star")
+    is_open = one.open.copy()
+    is_open[open_rows:] = False
+    return replace(one, height_px=height_px, open=is_open), SideFit({"star": sharp_fit}, sharp_fit, colour_off)
+
+
+@pytest.mark.parametrize(
+    ("sides", "odds"),
+    [
+        ([side(22.0, 0.68, None)], 36 * 0.1),
+        ([side(30.0, 0.68, None)], 36 * 0.1),
+        ([side(15.0, 0.68, None)], 36 * 0.1 * 0.5),
+        ([side(8.0, 0.9, None)], 0.0),
+        ([side(22.0, 0.68, None, 18)], 36 * 0.1 * 0.5),
+        ([side(22.0, 0.58, 0.85)], 10 * 0.1),
+        ([side(22.0, 0.58, 0.2)], 3.0),
+        ([side(22.0, 0.58, 1.45)], -5.0),
+        ([side(22.0, 0.58, 3.0)], -8.0),
+        ([side(22.0, 0.63, 0.95), side(22.0, 0.63, None)], 36 * 0.1),
+        ([side(22.0, 0.95, 0.1)], 8.0),
+        ([side(22.0, 0.1, 3.0)], -16.0),
+    ],
+)
+def test_the_odds_of_a_block_by_its_sides(sides: list[tuple[SideView, SideFit]], odds: float) -> None:
+    assert support(sides) == pytest.approx(odds)
+    assert support([]) is None
+
+
+def test_the_symbols_of_a_side_are_told_if_it_is_high_and_open_enough() -> None:
+    fits = {"star": 0.9, "x": 0.88, "cross": 0.5}
+    high = replace(view("star"), height_px=20.0)
+    told = side_probabilities(high, fits, ("star", "x"))
+    assert told == pytest.approx(softmax({"star": 0.9, "x": 0.88}, 0.015 * 1.5, 0.002))
+    flat = side_probabilities(replace(high, height_px=6.0), fits, ("star", "x", "moon"))
+    assert flat == pytest.approx(softmax({"star": 0.9, "x": 0.88}, 0.015 * (1 + 10 / 6), 0.002))
+    assert side_probabilities(replace(high, height_px=5.9), fits, ("star", "x")) is None
+    assert side_probabilities(high, fits, ("moon",)) is None
+    assert side_probabilities(high, {"star": 0.59}, ("star",)) is None
+    assert side_probabilities(high, {"star": 0.6}, ("star",)) is not None
+    for open_rows, read in ((29, True), (28, False)):
+        is_open = high.open.copy()
+        is_open[open_rows:] = False
+        assert (side_probabilities(replace(high, open=is_open), fits, ("star",)) is not None) == read
+
+
+@pytest.mark.parametrize("azimuth_deg", [-75.0, 15.0, 100.0, 200.0])
+def test_the_sides_of_a_block_in_a_picture_are_read(azimuth_deg: float) -> None:
+    pose = seen_from(azimuth_deg, 45.0)
+    block = Block("d4", "star", turned_deg=6.0)
+    image = picture_of([block], pose)
+    (views,) = side_views(image, corners_px([block.solid], CAMERA, pose))
+    assert len(views) in (1, 2)
+    for one in views:
+        assert block.solid.facing_camera(one.side, pose.camera_position_mm) > 0
+        found = fitted(one)
+        symbol = block.sides[list(Side).index(one.side)]
+        if one.height_px > 15 and one.width_px > 15:
+            assert max(found.fits, key=lambda name: found.fits[name]) == symbol
+        upper_left, upper_right, lower_right, lower_left = corners_px([block.solid], CAMERA, pose)[0][
+            [*{"north": (5, 4, 0, 1), "east": (6, 5, 1, 2), "south": (7, 6, 2, 3), "west": (4, 7, 3, 0)}[one.side]]
+        ]
+        width = (np.linalg.norm(upper_right - upper_left) + np.linalg.norm(lower_right - lower_left)) / 2
+        assert one.width_px == pytest.approx(width)
+        quad = np.array([upper_left, upper_right, lower_right, lower_left], dtype=np.float32)
+        assert one.height_px == pytest.approx(cv2.contourArea(quad) / width, rel=1e-4)
+        unit = np.array([[0, 0], [SIDE_PX, 0], [SIDE_PX, SIDE_PX], [0, SIDE_PX]], dtype=np.float32)
+        warp = cv2.getPerspectiveTransform(unit, quad)
+        centres = np.stack(np.meshgrid(np.arange(36) + 0.5, np.arange(36) + 0.5), axis=-1).reshape(-1, 1, 2)
+        expected = cv2.perspectiveTransform(centres, warp).reshape(SIDE_PX, SIDE_PX, 2)
+        assert np.abs(one.points_px - expected).max() < 0.02
+
+
+def test_sides_lower_than_five_pixels_are_not_sampled() -> None:
+    counts = []
+    for tilt_deg in (0.0, 8.0, 14.0, 40.0):
+        pose = seen_from(-90.0, tilt_deg)
+        (views,) = side_views(np.zeros((750, 1000, 3), np.uint8), corners_px([Block("d4", "x").solid], CAMERA, pose))
+        assert all(one.height_px >= 5.0 for one in views)
+        counts.append(len(views))
+    assert counts[0] == 0
+    assert counts[-1] == 1
+
+
+def test_what_lies_beyond_the_picture_is_not_open() -> None:
+    image: Image = np.zeros((750, 1000, 3), np.uint8)
+    corners = corners_px([Block("d4", "x").solid], CAMERA, seen_from(-90.0, 45.0))
+    left = corners[..., 0].min()
+    (views,) = side_views(image, corners - np.array([left + 0.5 * np.ptp(corners[..., 0]), 0.0]))
+    assert [round(one.open_share, 1) for one in views if one.side == "south"] == [0.5]
+    assert side_views(image, np.zeros((0, 8, 2))) == []
+    (none,) = side_views(image, np.zeros((1, 8, 2)))
+    assert none == []
+
+
+MEASURES = {
+    "star": (0.35, 0.35 * (1 + np.cos(np.pi / 5)), 5 * 0.35 * 0.14 * np.sin(np.pi / 5)),
+    "stop": (2 * 0.345 * np.cos(np.pi / 8), 2 * 0.345 * np.cos(np.pi / 8), 4 * 0.345**2 * np.sin(np.pi / 4)),
+    "cross": (0.68, 0.68, 2 * 0.68 * 0.2 - 0.04),
+    "x": ((0.73 + 0.2) / np.sqrt(2), (0.73 + 0.2) / np.sqrt(2), 2 * 0.73 * 0.2 - 0.04),
+    "slider": (2 * 0.235, 2 * 0.355, 2 * 0.235 * 0.355),
+    "hoops": (2 * (0.172 + 0.128 + 0.021), 0.19 + 0.112 + 2 * (0.128 + 0.021), 3 * 2 * np.pi * 0.128 * 0.042),
+}
+"""Width, height and area of each symbol, in sides of the face, the star's half width and height."""
+
+
+@pytest.mark.parametrize("symbol", SYMBOLS)
+def test_a_drawn_symbol_has_its_size(symbol: str) -> None:
+    mask: FloatImage = drawn_mask(symbol, 200)
+    rows, columns = np.nonzero(mask > 0.5)
+    width, height, area = MEASURES[symbol]
+    if symbol == "star":
+        width = 2 * 0.35 * np.cos(np.pi / 10)
+    assert (np.ptp(columns) + 1) / 200 == pytest.approx(width, abs=0.02)
+    assert (np.ptp(rows) + 1) / 200 == pytest.approx(height, abs=0.02)
+    assert mask.mean() == pytest.approx(area, abs=0.012)
+    middle = (columns.min() + columns.max()) / 2
+    assert middle == pytest.approx(99.5, abs=1)
+    assert log_ratio(np.ones(3), np.ones(3)) == pytest.approx(np.zeros(3))
