@@ -16,7 +16,7 @@ from referee.judge.dice import PooledDie, SeenDice, pool_dice, rank_rolls
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn, roll_drawn
 from tests.referee.judge.judged_game import JudgedGame
-from vision.reading import Reading
+from vision.reading import DieReading, Reading, RollReading
 
 BLOKUS = load("blokus-dice")
 BLOCKADE = load("blockade")
@@ -254,6 +254,32 @@ def test_rolls_are_weighed_as_sets_of_faces() -> None:
     assert by_faces["1", "1", "2", "3"] == pytest.approx(math.log(0.42) + 3 * math.log(0.98))
 
 
+def test_faces_that_no_die_can_show_are_no_roll() -> None:
+    only_ones = replace(roll_drawn("1 1 1 1"), dice=tuple(DieReading(30.0 * n, 0.0, {"1": 1.0}) for n in range(4)))
+    seen = pool_dice([Reading(0, 0.0, {}, rolls=(only_ones,))], 1e-5)
+    assert seen is not None
+    assert [one.roll.faces for one in rank_rolls(BLOKUS.dice, BLOKUS.rules.new(), seen, 1e-5)] == [("1",) * 4]
+
+
+def test_a_face_that_a_reading_does_not_name_is_as_improbable_as_the_floor() -> None:
+    readings = [
+        Reading(number, float(number), {}, rolls=(RollReading("tray", (DieReading(0.0, 0.0, faces),)),))
+        for number, faces in enumerate(({"5": 0.9, "6": 0.1}, {"6": 1.0}, {"6": 1.0}))
+    ]
+    seen = pool_dice(readings, 1e-5)
+    assert seen is not None
+    assert seen.dice[0].faces == pytest.approx({"5": math.log(1e-5), "6": 0.0})
+
+
+def test_dice_on_two_surfaces_lie_far_apart() -> None:
+    tray, board = roll_drawn("1"), replace(roll_drawn("1"), surface="board")
+    seen = pool_dice([Reading(0, 0.0, {}, rolls=(tray, board))], 1e-5)
+    assert seen is not None
+    on_tray, on_board = seen.dice
+    assert (on_tray.surface, on_board.surface) == ("tray", "board")
+    assert SeenDice((on_tray,)).all_moved_from(SeenDice((on_board,)))
+
+
 def test_dice_that_are_rolled_are_a_table_to_look_at_anew() -> None:
     settling = StabilityFilter()
 
@@ -337,6 +363,7 @@ def test_the_next_player_may_throw_own_dice_before_the_turn_counts(four: JudgedG
 def test_dice_of_another_surface_or_name_or_beyond_half_a_die_lie_elsewhere() -> None:
     die = PooledDie("tray", 10.0, 20.0, "red", {"1": -0.1, "2": -3.0})
     assert die.is_same_die(replace(die, x_mm=15.0, y_mm=26.0)), "nudged by 7.8 mm"
+    assert die.is_same_die(replace(die, x_mm=18.0)), "nudged by half its width"
     assert not die.is_same_die(replace(die, x_mm=18.1))
     assert not die.is_same_die(replace(die, surface="board"))
     assert not die.is_same_die(replace(die, name="yellow"))

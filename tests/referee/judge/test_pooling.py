@@ -94,6 +94,11 @@ def test_a_look_that_is_not_the_games_is_no_look() -> None:
 
 def test_one_look_alone_is_certain() -> None:
     assert PooledPlace({"empty": 0.0}).certainty == math.inf
+    assert PooledPlace({"empty": -0.5, "gold": -2.5}).certainty == 2.0
+
+
+def test_a_place_is_as_certain_as_its_best_look_leads_the_second_best() -> None:
+    assert pooled(place(0.6, 0.1, 0.3)).places["c3"].certainty == pytest.approx(math.log(2))
 
 
 def test_a_sensor_adds_to_what_a_camera_sees() -> None:
@@ -113,7 +118,9 @@ def test_a_sensor_that_is_known_to_be_wrong_says_nothing_until_it_says_something
     assert pooled(place(0, 0, 0, 0.9, hidden=True), doubted={"c3": True}).hidden == {"c3"}
 
 
-@pytest.mark.parametrize(("sensed", "disputed"), [(0.001, True), (0.13, False), (0.5, False), (0.999, False)])
+@pytest.mark.parametrize(
+    ("sensed", "disputed"), [(0.001, True), (0.1, True), (0.13, False), (0.5, False), (0.999, False)]
+)
 def test_camera_and_sensor_contradict_each_other_where_both_are_sure(sensed: float, disputed: bool) -> None:
     seen = pooled(place(0.01, 0.98, 0.01, sensed))
     assert bool(seen.disputed) is disputed
@@ -188,6 +195,12 @@ def test_handwriting_may_be_further_behind_unless_the_place_looks_empty() -> Non
     assert pooled(place(gold, teal, empty)).could_be(1.0, behind)["c3"] == ("empty",)
 
 
+def test_however_unclear_a_hand_is_a_cell_is_empty_or_written_by_the_common_bound() -> None:
+    assert pooled(place(0.25, 0.7, 0.05)).could_be(1.0, 3.0)["c3"] == ("gold", "teal")
+    assert pooled(place(0.3, 0.65, 0.05)).could_be(1.0, 3.0)["c3"] == LOOKS
+    assert pooled(place(0.6, 0.3, 0.1)).could_be(1.0, 3.0)["c3"] == ("empty", "gold")
+
+
 def test_a_place_that_is_taken_as_believed_surely_looks_so() -> None:
     seen = pooled(HIDDEN).assuming({"c3": "teal"}, ["c3"], LOOKS)
     assert (seen.hidden, seen.places["c3"].best) == (frozenset(), "teal")
@@ -216,10 +229,12 @@ def test_what_was_misread_before_is_no_news_while_the_same_stands_there() -> Non
     assert felt.correct_misreadings(misread, believed) == felt
 
 
-@pytest.mark.parametrize(("seen_in", "is_told"), [(1, False), (2, True), (3, True)])
-def test_a_side_counts_when_most_readings_see_it(seen_in: int, is_told: bool) -> None:
+@pytest.mark.parametrize(
+    ("seen_in", "readings", "is_told"), [(1, 3, False), (2, 3, True), (3, 3, True), (2, 4, False), (2, 5, False)]
+)
+def test_a_side_counts_when_most_readings_see_it(seen_in: int, readings: int, is_told: bool) -> None:
     with_side = replace(GOLD, sides={"north": {"x": 0.9, "star": 0.1}})
-    sides = pooled(*[with_side] * seen_in, *[GOLD] * (3 - seen_in)).places["c3"].sides
+    sides = pooled(*[with_side] * seen_in, *[GOLD] * (readings - seen_in)).places["c3"].sides
     assert set(sides) == ({"north"} if is_told else set())
     if is_told:
         assert sides["north"] == pytest.approx({"x": math.log(0.9), "star": math.log(0.1)})
@@ -229,6 +244,28 @@ def test_a_side_counts_when_most_readings_see_it(seen_in: int, is_told: bool) ->
 def test_a_sensor_counts_when_it_speaks_in_most_readings(sensed: tuple[float | None, ...], is_told: bool) -> None:
     seen = pooled(*(replace(HIDDEN, sensed=one) for one in sensed))
     assert seen.only_sensed("c3") is is_told
+
+
+def test_a_sensor_that_is_quite_sure_still_leaves_a_doubt() -> None:
+    for sensed in (0.0, 1.0):
+        seen = pooled(replace(HIDDEN, sensed=sensed))
+        assert seen.places["c3"].certainty == pytest.approx(math.log((1 - FLOOR) / FLOOR))
+        assert seen.places["c3"].best == (PIECE if sensed else "empty")
+
+
+@pytest.mark.parametrize(("sensed", "says"), [(0.4, False), (0.6, True)])
+def test_a_sensor_says_what_is_likelier(sensed: float, says: bool) -> None:
+    assert pooled(replace(GOLD, sensed=sensed)).sensed == {"c3": says}
+
+
+def test_a_dispute_goes_on_under_a_cover_while_the_sensor_says_the_same() -> None:
+    earlier = pooled(place(0.01, 0.98, 0.01, 0.001)).disputed
+    covered = pooled(replace(HIDDEN, sensed=0.001)).with_earlier_disputes(earlier)
+    assert (covered.hidden, covered.disputed) == ({"c3"}, earlier)
+    felt = pooled(replace(HIDDEN, sensed=0.999))
+    assert felt.with_earlier_disputes(earlier) == felt
+    seen = pooled(GOLD)
+    assert seen.with_earlier_disputes(earlier) == seen
 
 
 STACK = replace(GOLD, heights={2: 0.8, 3: 0.2}, tops_mm={2: (1.0, 5.0), 3: (2.0, 6.0)})
@@ -242,8 +279,9 @@ def test_heights_and_tops_count_when_most_readings_tell_them(told_in: int, is_to
 
 
 def test_half_of_the_readings_that_see_a_stack_are_not_most() -> None:
-    one = pooled(STACK, GOLD, HIDDEN, HIDDEN, STACK, GOLD, GOLD).places["c3"]
-    assert (one.heights, one.tops_mm) == ({}, {})
+    for readings in ((STACK, GOLD, HIDDEN, STACK, GOLD), (STACK, GOLD, HIDDEN, HIDDEN, STACK, GOLD, GOLD)):
+        one = pooled(*readings).places["c3"]
+        assert (one.heights, one.tops_mm) == ({}, {})
     assert pooled(STACK, STACK, GOLD, HIDDEN, HIDDEN).places["c3"].tops_mm == STACK.tops_mm
 
 
@@ -256,5 +294,6 @@ def test_a_top_is_where_the_middle_one_of_the_readings_has_it_each_way() -> None
 def test_the_newest_picture_is_kept() -> None:
     pictures = [PlacePicture(np.full((4, 4), number, np.float32), (2.0, 2.0)) for number in range(3)]
     last_hidden = replace(HIDDEN, picture=pictures[2])
-    seen = pooled(*(replace(GOLD, picture=one) for one in pictures[:2]), last_hidden)
-    assert seen.places["c3"].picture is pictures[1]
+    seen = pooled(*(replace(GOLD, picture=one) for one in (*pictures[:2], pictures[0])), last_hidden)
+    assert seen.places["c3"].picture is pictures[0]
+    assert pooled(*(replace(GOLD, picture=one) for one in pictures)).places["c3"].picture is pictures[2]

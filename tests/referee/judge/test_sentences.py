@@ -12,6 +12,7 @@ from referee.judge import sentences
         (2, "Turn 0. Or: Turn 1."),
         (3, "Turn 0. Or: Turn 1. Or: Turn 2."),
         (4, "Turn 0. Or: Turn 1. Or: Turn 2. Or: One more."),
+        (5, "Turn 0. Or: Turn 1. Or: Turn 2. Or: One of 2 more."),
         (18, "Turn 0. Or: Turn 1. Or: Turn 2. Or: One of 15 more."),
     ],
 )
@@ -105,3 +106,15 @@ def test_a_remedy_that_the_sentence_has_is_not_told_twice() -> None:
     assert sentences.fault([told]) == "Put it back on a1."
     other = Breach("rule", "A piece is gone.", "Put it back on a1.")
     assert sentences.fault([other, told]) == "A piece is gone. Put it back on a1."
+
+
+@pytest.mark.parametrize(("count", "named"), [(1, "a0"), (6, "a0, a1, a2, a3, a4 and a5"), (9, "a4, a5 and 3 more")])
+def test_at_most_six_hidden_places_are_named_and_the_others_counted(count: int, named: str) -> None:
+    said = sentences.out_of_sight([f"a{number}" for number in range(count)])
+    assert said.startswith("I can't see what happened on a0")
+    assert said.endswith(f"{named}. Please clear the view.")
+
+
+def test_where_sensors_noticed_a_touch_it_is_said() -> None:
+    assert "I sensed a touch on a1 and b1." in sentences.which_sensed(["Turn."], ("a1", "b1"), unchanged=True)
+    assert "touch" not in sentences.which_sensed(["Turn."], (), unchanged=True)

@@ -20,7 +20,7 @@ def start(deblockle: Any) -> dict[str, str]:
 
 def test_a_table_settles_after_enough_readings_over_enough_time(make_reading: Any, start: Any) -> None:
     settler = StabilityFilter(StabilitySettings(readings=3, quiet_s=0.5))
-    results = [settler.add(make_reading(start, time_s=time_s)) for time_s in (0.0, 0.1, 0.2, 0.5)]
+    results = [settler.add(make_reading(start, time_s=time_s)) for time_s in (7.0, 7.1, 7.2, 7.5)]
     assert results[:3] == [None, None, None]
     assert results[3] is not None
     assert results[3].rested_s == pytest.approx(0.5)
@@ -103,6 +103,25 @@ def test_a_table_on_which_a_sensor_feels_a_piece_is_not_empty(
     assert view.is_empty is is_empty
 
 
+@pytest.mark.parametrize(("sensed", "since_s"), [(0.79, 0.0), (0.8, 0.2), (0.21, 0.0), (0.2, 0.2)])
+def test_a_sensor_is_sure_from_the_set_probability_on(
+    make_reading: Any, start: Any, sensed: float, since_s: float
+) -> None:
+    settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0, sure_probability=0.8))
+
+    def add(time_s: float, says: float) -> StableView | None:
+        reading = make_reading(start, time_s=time_s)
+        return settler.add(
+            replace(reading, places={**reading.places, "c1": replace(reading.places["c1"], sensed=says)})
+        )
+
+    for time_s in (0.0, 0.1):
+        add(time_s, 1 - sensed)
+    views = [add(time_s, sensed) for time_s in (0.2, 0.3, 0.4)]
+    assert views[-1] is not None
+    assert views[-1].since_s == since_s
+
+
 def test_every_still_is_settled(make_reading: Any, start: Any) -> None:
     settler = StabilityFilter(STILLS)
     assert settler.add(make_reading(start)) is not None
@@ -145,6 +164,8 @@ def test_a_thing_on_one_square_does_not_block_the_table(make_reading: Any, start
     coin = (Hindrance(HindranceKind.OBJECT, "a foreign object is over a4", ("a4",)),)
     assert blocking_hindrance(make_reading(start, hindrances=coin)) is None
     assert blocking_hindrance(make_reading(start, hindrances=HAND)) == HAND[0]
+    somewhere = (Hindrance(HindranceKind.OBJECT, "a foreign object lies beside the board"),)
+    assert blocking_hindrance(make_reading(start, hindrances=somewhere)) is None
 
 
 def test_a_sheet_that_is_not_located_blocks_nothing_while_another_is_read(make_reading: Any, start: Any) -> None:
