@@ -1,17 +1,30 @@
-"""A turn that waits for the next player's touch: what counts as a touch, and which table it left."""
+"""A turn that waits for the next player's touch: what counts as a touch, which table it left, and what is accepted."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from referee.judge import JudgeContext, Trigger
-from referee.judge.acceptance import PendingTurn, reading_of_turns, was_ended_by_touch
+from referee.judge.acceptance import (
+    PendingTurn,
+    Resolved,
+    SideSupport,
+    advance,
+    reading_of_turns,
+    same_piece_moves_on,
+    was_ended_by_touch,
+    weigh_sides,
+)
 from referee.judge.decision import decide
-from referee.judge.explanations import ExplanationKind
+from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import changes_between
-from tests.referee.judge.drawn import seen_as
+from referee.judge.verdict import VerdictKind
+from tests.referee.judge.drawn import drawn, seen_as
+from tests.referee.judge.judged_game import JudgedGame
 
 WAITING = "a1-a2 a2-a3"
 NEXT = "b7-b6 b6-b5"
@@ -94,3 +107,82 @@ def test_other_turns_left_the_table_that_is_seen_now(waiting: Waiting) -> None:
     assert reading_of_turns(waiting.game, states, (other,), waiting.pending, now) is now
     assert reading_of_turns(waiting.game, states, (waiting.turn, following), waiting.pending, now) is now
     assert reading_of_turns(waiting.game, states, (waiting.turn,), PendingTurn(), now) is now
+
+
+@dataclass(frozen=True)
+class _Simple:
+    """A state in which this player is to move, or a turn on these places."""
+
+    to_move: str = ""
+    places: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("next_to_move", "touched", "moves_on"),
+    [("gold", ("b1",), True), ("gold", ("c1",), False), ("teal", ("b1",), False)],
+)
+def test_a_piece_moves_on_when_its_player_plays_again_and_touches_the_same_place(
+    next_to_move: str, touched: tuple[str, ...], moves_on: bool
+) -> None:
+    game: Any = SimpleNamespace(rules=SimpleNamespace(apply=lambda *_: _Simple(next_to_move)))
+    state, turn = _Simple("gold"), _Simple(places=("a1", "b1"))
+    explanation = Explanation(
+        ExplanationKind.TURN_AND_PART, state, frozenset(), 0.0, first=(turn,), to_do="Put it down.", touched=touched
+    )
+    assert same_piece_moves_on(game, (state,), (explanation,)) is moves_on
+
+
+@pytest.mark.parametrize(
+    ("contradiction", "kind", "support"),
+    [
+        (2.99, ExplanationKind.TURN, SideSupport.SUPPORTED),
+        (3.0, ExplanationKind.TURN, SideSupport.DOUBTFUL),
+        (4.99, ExplanationKind.TWO_TURNS, SideSupport.DOUBTFUL),
+        (5.0, ExplanationKind.TWO_TURNS, SideSupport.RULED_OUT),
+        (5.0, ExplanationKind.TURN, SideSupport.DOUBTFUL),
+    ],
+)
+def test_side_faces_doubt_turns_and_rule_several_out_from_the_set_log_odds_on(
+    waiting: Waiting, contradiction: float, kind: ExplanationKind, support: SideSupport
+) -> None:
+    """A single turn that they rule out stays doubtful where the engine knows no broken rule."""
+    explanation = Explanation(kind, waiting.state, waiting.pending.changes, 0.0, (waiting.turn,))
+    resolved: Resolved[Any] = Resolved((waiting.turn,), contradiction=contradiction)
+    seen = seen_as(waiting.game, waiting.after)
+    assert weigh_sides(waiting.context, (waiting.state,), resolved, explanation, seen, frozenset()).support is support
+
+
+def test_each_of_several_accepted_turns_has_the_state_after_it(waiting: Waiting) -> None:
+    notation = waiting.game.notation
+    following = notation.parse_turn(waiting.after, NEXT)
+    end = waiting.game.rules.apply(waiting.after, following)
+    moved = advance(waiting.context, (waiting.state,), (waiting.turn, following), seen_as(waiting.game, end))
+    assert [step.states for step in moved.steps] == [
+        (notation.format_state(waiting.after),),
+        (notation.format_state(end),),
+    ]
+    assert [(step.turn, step.player) for step in moved.steps] == [(WAITING, "black"), (NEXT, "white")]
+
+
+@pytest.mark.parametrize("trigger", [Trigger.TOUCH, Trigger.TOUCH_RESTED])
+def test_a_turn_that_ends_the_game_waits_for_no_touch(waiting: Waiting, trigger: Trigger) -> None:
+    game = waiting.game
+    state = game.notation.parse_state("ww.bwww/..w.W../......./......./......./......./bb.Bbbb")
+    won = game.rules.apply(state, game.notation.parse_turn(state, "d1*d7"))
+    ruling = JudgedGame(game, belief=(state,)).consider(drawn(game, won), trigger)
+    assert ruling.verdict.turns == ("d1*d7",)
+    moved = game.rules.apply(state, game.notation.parse_turn(state, "a1-a2"))
+    waits = JudgedGame(game, belief=(state,)).consider(drawn(game, moved), trigger)
+    assert (waits.verdict.kind, waits.steps) == (VerdictKind.NOT_FINISHED, ())
+
+
+def test_while_it_is_open_who_started_two_turns_in_either_order_are_asked_about(waiting: Waiting) -> None:
+    game = waiting.game
+    white = game.table.amend(waiting.state, {}, "white")
+    both = game.rules.apply(waiting.after, game.notation.parse_turn(waiting.after, NEXT))
+    judged = JudgedGame(game, belief=(waiting.state, white))
+    ruling = judged.consider(drawn(game, both), Trigger.DECLARED)
+    assert (ruling.verdict.kind, ruling.steps) == (VerdictKind.AMBIGUOUS, ())
+    assert set(ruling.verdict.candidates) == {WAITING, NEXT}
+    assert ruling.verdict.sentence.startswith("This could be more than one turn:")
+    assert judged.belief == (waiting.state, white)

@@ -177,6 +177,15 @@ def test_a_whole_turn_that_sensors_feel_and_the_camera_does_not_see_is_asked_abo
     assert ruling.verdict.kind is VerdictKind.UNCHANGED
 
 
+@pytest.mark.parametrize("trigger", [Trigger.GLANCE, Trigger.RESTED, Trigger.DECLARED])
+def test_a_single_stuck_sensor_under_a_piece_that_the_camera_sees_is_no_news(diaballik: Any, trigger: Trigger) -> None:
+    (state,) = played(diaballik)
+    judge = JudgedGame(diaballik, belief=(state,))
+    assert (
+        judge.consider(beside_switches(diaballik, state, wrong=["d2"]), trigger).verdict.kind is VerdictKind.UNCHANGED
+    )
+
+
 def test_a_disputed_set_up_is_confirmed_by_pressing_again(deblockle: Any, make_reading: Any) -> None:
     looks = deblockle.table.appearance(deblockle.rules.new())
     fairly = {"c3": {looks["c3"]: 0.92, "empty": 0.06}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -73,8 +74,26 @@ def test_a_turn_and_a_doubtful_place_elsewhere(context: JudgeContext[Any, Any]) 
 
 def test_a_doubtful_place_of_the_turn_itself_is_asked_about(context: JudgeContext[Any, Any]) -> None:
     decision = decided(context, {"a3": "white piece 75%"}, "a1-a2 a2-a3")
-    assert decision.conclusion is Conclusion.UNDECIDED
+    assert (decision.conclusion, decision.margin) == (Conclusion.UNDECIDED, 0.0)
     assert "a3" in decision.places
+    assert set(decision.rivals) >= {decision.best}
+
+
+@pytest.mark.parametrize(
+    ("white", "conclusion"), [(0.9, Conclusion.UNDECIDED), (0.86, Conclusion.ALLOWED), (0.4, Conclusion.ALLOWED)]
+)
+def test_a_place_that_hardly_looks_otherwise_than_after_the_turn_does_not_contradict_it(
+    context: JudgeContext[Any, Any], white: float, conclusion: Conclusion
+) -> None:
+    """A look that leads by less than ``unsure`` counts as unchanged after a turn too."""
+    game = context.game
+    state = game.rules.new()
+    after = game.rules.apply(state, game.notation.parse_turn(state, "a1-a2 a2-a3"))
+    seen = seen_as(game, after)
+    looks = dict.fromkeys(game.looks, 1e-4) | {"white piece": white, "black piece": 0.9995 - white}
+    torn = replace(seen.places["a3"], log_probabilities={look: math.log(value) for look, value in looks.items()})
+    decision = decide(context, (state,), replace(seen, places={**seen.places, "a3": torn}))
+    assert (decision.conclusion, decision.best.kind) == (conclusion, ExplanationKind.TURN)
 
 
 def test_a_piece_in_the_air_and_a_doubtful_one_elsewhere_may_be_the_same(context: JudgeContext[Any, Any]) -> None:

@@ -90,6 +90,15 @@ def test_play_that_goes_on_after_what_no_turn_explains_is_asked_about_before_the
     assert judged.consider([seen(diaballik, looks, 3)], Trigger.TOUCH).verdict.kind is VerdictKind.UNCHANGED
 
 
+def test_changes_that_no_turn_explains_stay_quiet_while_nobody_plays_on(
+    diaballik: Any, judged: JudgedGame, looks: dict[str, str]
+) -> None:
+    both = looks | {"a1": "empty", "a4": PLAIN, "g7": "empty", "g4": "white piece"}
+    for number in (1, 2):
+        quiet = judged.consider([seen(diaballik, both, number)], Trigger.TOUCH)
+        assert quiet.verdict.kind is VerdictKind.NOT_FINISHED
+
+
 def test_more_of_one_player_s_fault_waits_until_the_table_has_rested(
     diaballik: Any, judged: JudgedGame, looks: dict[str, str]
 ) -> None:

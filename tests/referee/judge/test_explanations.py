@@ -128,22 +128,22 @@ def test_two_turns_of_one_block_are_followed_only_where_its_player_plays_again(d
 
 
 def test_what_looks_touched_counts_for_every_kind_of_explanation(context: JudgeContext[Any, Any]) -> None:
-    """a1 and b7 look touched and g1 does not; what is not played on though it looks so, or the other way, counts."""
+    """a1, b7 and f1 look touched, g1 does not; what is not played on though it looks so, or the other way, counts."""
     game = context.game
     state = game.rules.new()
     base = game.table.appearance(state)
     moved = {"a1": "empty", "a2": "black piece"}
     drawn = seen_as(game, state, {**moved, "b7": "empty 90%", "b6": "empty 90%"})
-    touched = {"a1": 2.0, "b7": 1.5, "g1": -3.0}
+    touched = {"a1": 2.0, "b7": 1.5, "f1": 1.0, "g1": -3.0}
     seen = replace(drawn, places={name: replace(one, touched=touched.get(name)) for name, one in drawn.places.items()})
     found = within_one_turn(context, base, (state,), seen)
-    assert best(found, ExplanationKind.NOTHING, {}) == pytest.approx(-3.5)
-    assert best(found, ExplanationKind.TURN, moved) == pytest.approx(2 * CLEAR - 1.5)
+    assert best(found, ExplanationKind.NOTHING, {}) == pytest.approx(-4.5)
+    assert best(found, ExplanationKind.TURN, moved) == pytest.approx(2 * CLEAR - 2.5)
     beyond = beyond_one_turn(context, base, (state,), seen)
     half = best(beyond, ExplanationKind.TURN_AND_PART, {**moved, "b7": "empty"})
-    assert half == pytest.approx(2 * CLEAR + UNCLEAR - 3.0)
+    assert half == pytest.approx(2 * CLEAR + UNCLEAR - 3.0 - 1.0)
     both = best(beyond, ExplanationKind.TWO_TURNS, {**moved, "b7": "empty", "b6": "white piece"})
-    assert both == pytest.approx(2 * CLEAR - 2.0)
+    assert both == pytest.approx(2 * CLEAR - 2.0 - 1.0)
 
 
 def test_of_turns_that_look_alike_those_that_miss_a_stopover_lose_two(context: JudgeContext[Any, Any]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from referee.judge import JudgeContext, Trigger
 from referee.judge.faults import find_turned_pieces
-from referee.judge.side_evidence import certain_sides, facing_contradiction
+from referee.judge.side_evidence import certain_sides, facing_contradiction, side_contradiction
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import seen_as
 from tests.referee.judge.judged_game import JudgedGame
@@ -127,6 +127,12 @@ def test_side_faces_count_against_the_facing_that_suits_them_best() -> None:
     assert facing_contradiction([half], seen) == pytest.approx(3.8), "what is not among those seen is as the least"
     assert facing_contradiction([{"west": "x"}], seen) == 0.0, "nothing is known of the sides seen"
     assert facing_contradiction([], seen) == 0.0
+
+
+def test_sides_that_nobody_saw_contradict_no_turn(deblockle: Any) -> None:
+    state = deblockle.rules.new()
+    turn = deblockle.rules.legal_turns(state)[0]
+    assert side_contradiction(deblockle, state, (turn,), seen_as(deblockle, state)) == 0.0
 
 
 def test_a_block_is_turned_in_place_when_its_top_stays_and_its_sides_can_not_be(deblockle: Any) -> None:
