@@ -1,0 +1,94 @@
+"""From the odds of a piece and of an empty place to the probabilities that are told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from vision.geometry import CubeSolid
+from vision.readers.probabilities import empty_place, occupied_place, softmax
+
+SOLID = CubeSolid(12.0, -7.0, 10.0, 30.0, 8.0)
+
+
+@dataclass(frozen=True)
+class Piece:
+    log_odds: float
+    shares: Mapping[str, float] = field(default_factory=lambda: {"red": 0.75, "blue": 0.25})
+    solid: Any = SOLID
+    is_clear: bool = True
+    sides: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: {"south": {"x": 1.0}})
+
+    def look_probabilities(self) -> Mapping[str, float]:
+        return self.shares
+
+    def with_log_odds(self, log_odds: float) -> Piece:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("log_odds", "bare", "there"),
+    [(2.0, -1.0, 2.0), (2.0, 5.0, 2.0), (-2.0, 1.0, -1.0), (-2.0, 5.0, -2.0), (0.0, 0.0, 0.0), (-3.0, -4.0, 4.0)],
+)
+def test_a_doubtful_piece_is_at_most_as_unlikely_as_its_place_looks_occupied(
+    log_odds: float, bare: float, there: float
+) -> None:
+    reading = occupied_place(Piece(log_odds), bare, (10.0, -10.0))
+    share = 1 / (1 + math.exp(-there))
+    assert reading.probabilities == pytest.approx({"empty": 1 - share, "red": 0.75 * share, "blue": 0.25 * share})
+    assert reading.offset_mm == (2.0, 3.0)
+    assert reading.turned_deg == 8.0
+    assert reading.sides == ({"south": {"x": 1.0}} if log_odds > 0 else {})
+    assert reading.heights == {}
+    assert reading.picture is None
+    assert reading.hidden_by is None
+
+
+def test_no_look_is_impossible_however_sure_a_piece_is() -> None:
+    for log_odds in (12.0, 40.0):
+        reading = occupied_place(Piece(log_odds, {"red": 1.0, "blue": 0.0}), 0.0, (0.0, 0.0))
+        empty = max(1e-5, 1 / (1 + math.exp(12)))
+        total = 1 + 2 * empty - 1 / (1 + math.exp(12))
+        assert reading.probabilities["empty"] == pytest.approx(empty / total)
+        assert reading.probabilities["blue"] == pytest.approx(1e-5 / total, rel=1e-6)
+        assert sum(reading.probabilities.values()) == pytest.approx(1.0)
+    gone = occupied_place(Piece(-40.0), 40.0, (0.0, 0.0))
+    assert gone.probabilities["blue"] == pytest.approx(1e-5, rel=1e-3)
+    assert gone.probabilities["red"] == pytest.approx(1e-5, rel=1e-3)
+
+
+def test_a_piece_without_a_body_has_no_position() -> None:
+    reading = occupied_place(Piece(3.0, solid=None), 0.0, (0.0, 0.0))
+    assert reading.offset_mm is None
+    assert reading.turned_deg is None
+
+
+@pytest.mark.parametrize("log_odds", [-3.0, 0.0, 2.5])
+def test_the_looks_share_what_is_left_of_an_empty_place(log_odds: float) -> None:
+    looks = ("empty", "red", "blue", "green")
+    shares = empty_place(looks, log_odds)
+    empty = 1 / (1 + math.exp(-log_odds))
+    assert shares == pytest.approx({"empty": empty} | dict.fromkeys(looks[1:], (1 - empty) / 3))
+    assert tuple(shares) == looks
+
+
+def test_an_empty_place_is_never_certainly_so() -> None:
+    shares = empty_place(("empty", "red", "blue"), 12.0)
+    assert shares["red"] == shares["blue"] == pytest.approx(1e-5, rel=1e-3)
+    assert sum(shares.values()) == pytest.approx(1.0)
+    assert empty_place(("empty",), 2.0) == {"empty": 1.0}
+    assert empty_place(("empty", "red"), 0.0) == {"empty": 0.5, "red": 0.5}
+
+
+def test_a_softmax_keeps_a_share_for_the_odd_one_out() -> None:
+    assert softmax({"a": 1.0, "b": 1.0}, 0.5, 0.1) == pytest.approx({"a": 0.5, "b": 0.5})
+    shares = softmax({"a": 2.0, "b": 1.0}, 0.5, 0.1)
+    odds = math.exp(2.0)
+    assert shares["a"] == pytest.approx(0.9 * odds / (1 + odds) + 0.05)
+    assert shares["b"] == pytest.approx(0.9 / (1 + odds) + 0.05)
+    far = softmax({"a": 5000.0, "b": 0.0, "c": 0.0}, 1.0, 0.003)
+    assert far == pytest.approx({"a": 0.998, "b": 0.001, "c": 0.001})
