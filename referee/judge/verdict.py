@@ -72,6 +72,10 @@ class AcceptedRoll:
     states: tuple[str, ...]
 
 
+AcceptedStep = AcceptedTurn | AcceptedRoll
+"""What moves the game on."""
+
+
 @dataclass(frozen=True)
 class Ruling:
     """What came of one look at the table: the verdicts in order, the accepted turns and rolls, and remarks.

@@ -13,7 +13,7 @@ from referee.commands.entries import AppliedCorrection
 from referee.commands.values import Correct, NewGame
 from referee.journal import Folded, fold
 from referee.journal.events import Event, EventKind, JsonValue
-from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
+from referee.judge.verdict import AcceptedRoll, AcceptedStep, Verdict, VerdictKind
 
 SEEN = "camera"
 """The source of a roll that the camera read."""
@@ -54,7 +54,7 @@ def set_up_event(states: Sequence[str], verdict: Verdict) -> Event:
     return Event(EventKind.SET_UP, {"state": _one_or_all(states)}, verdict.time_s)
 
 
-def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict, complete_s: float | None) -> Event:
+def step_event(step: AcceptedStep, verdict: Verdict, complete_s: float | None) -> Event:
     """Make the event for an accepted turn or a roll that the camera read; the roll's ``source`` is the camera.
 
     ``complete_s`` is the time at which the turn was complete on the table, in a game with a clock.
@@ -142,6 +142,11 @@ def correction_event(
     if places:
         data["places"] = list(places)
     return Event(EventKind.CORRECTION, data, time_s)
+
+
+def misread_event(states: Sequence[str], time_s: float | None) -> Event:
+    """Make the event for states that count again because a side face had been misread."""
+    return correction_event(states, "button", "a side face had been misread", time_s)
 
 
 def end_event(outcome: Outcome, time_s: float | None) -> Event:

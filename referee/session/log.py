@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Generic
 
@@ -12,13 +13,14 @@ from engine.api import Game, StateT, TurnT
 from engine.values import Outcome, Place, Player
 from referee.clocks.fold import ClockFold
 from referee.commands.draw_offers import offer_after, open_offer_in
+from referee.commands.values import Reply
 from referee.errors import JournalError
 from referee.hints.opponent import Intention, intention_after
 from referee.journal import BufferedJournal, Folded, fold
 from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, Evidence
 from referee.journal.fold import recorded_outcome
 from referee.judge import Belief, JudgeContext, override_belief
-from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
+from referee.judge.verdict import AcceptedStep, Verdict, VerdictKind
 from referee.session import event_records
 from referee.session.ports import Cropper, Recorder
 from referee.session.view import verdict_key
@@ -39,8 +41,7 @@ class GameLog(Generic[StateT, TurnT]):
         self._crops = CropKeeper(game.places)
         self._recorded: tuple[object, ...] | None = None
         self._behind_since_s: float | None = None
-        self.request_id = ""
-        """The id of the command being carried out, recorded with its events; empty if there is none."""
+        self._request_id = ""
         self.number = 0
         """The game's number in the journal, 0 before there is one."""
         self.last_event = 0
@@ -64,6 +65,21 @@ class GameLog(Generic[StateT, TurnT]):
     def trouble(self) -> JournalError | None:
         """Why the journal can't be written, ``None`` if it can."""
         return self._journal.trouble if isinstance(self._journal, BufferedJournal) else None
+
+    @contextmanager
+    def recording_request(self, request_id: str) -> Iterator[None]:
+        """Record the id of the command that is being carried out with every event inside the context."""
+        self._request_id = request_id
+        try:
+            yield
+        finally:
+            self._request_id = ""
+
+    def with_write_warning(self, reply: Reply) -> Reply:
+        """Return a reply that says so while the journal can't be written."""
+        if self.trouble is None or reply.refused:
+            return reply
+        return replace(reply, words=f"{reply.words} This is only in memory so far: {self.trouble}.")
 
     def retry_writes(self, time_s: float) -> bool:
         """Retry failed writes every few seconds of frame time; returns whether they have just succeeded."""
@@ -96,8 +112,8 @@ class GameLog(Generic[StateT, TurnT]):
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
         """Record an event and return its number; it is durable on return."""
-        if self.request_id:
-            event = replace(event, data={**event.data, REQUEST: self.request_id})
+        if self._request_id:
+            event = replace(event, data={**event.data, REQUEST: self._request_id})
         self.last_event = self._journal.append(event, evidence)
         if event.kind == EventKind.NEW_GAME:
             self.number = self._journal.latest_game() or 0
@@ -156,7 +172,7 @@ class GameLog(Generic[StateT, TurnT]):
     def record(
         self,
         verdict: Verdict,
-        steps: Sequence[AcceptedTurn | AcceptedRoll],
+        steps: Sequence[AcceptedStep],
         states: Sequence[StateT],
         frame: Frame | None,
         complete_s: float | None = None,

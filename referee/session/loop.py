@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hardware.pin_map import ButtonRole
-from referee.commands.queue import CommandQueue, Submitted
-from referee.commands.values import Command, Press, Reply
+from referee.commands.queue import CommandQueue
+from referee.commands.values import Command, Press
 from referee.judge.verdict import Verdict
-from referee.session.execution import execute
 from referee.session.service import Service
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
@@ -82,7 +81,7 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
         presses = ports.commands.take_presses()
         verdicts = service.step(frame, ends_turn=any(_ends_turn(pressed.command) for pressed in presses))
         for pressed in presses:
-            verdicts += _execute(service, pressed)
+            verdicts += service.carry_out(pressed)
         ports.on_verdicts(frame, verdicts)
     return ""
 
@@ -91,16 +90,8 @@ def _ends_turn(command: Command) -> bool:
     return isinstance(command, Press) and command.role is ButtonRole.END_TURN
 
 
-def _execute(service: Service[Any, Any], submitted: Submitted) -> list[Verdict]:
-    def respond(reply: Reply | None) -> None:
-        submitted.respond(reply and service.with_write_warning(reply))
-
-    with service.recording_request(submitted.request_id):
-        return execute(service, submitted.command, respond)
-
-
 def carry_out_commands(service: Service[Any, Any], commands: CommandQueue) -> None:
     """Carry out the commands that need no frame, and show a finished hint."""
     for submitted in commands.take():
-        _execute(service, submitted)
+        service.carry_out(submitted)
     service.poll_hints()

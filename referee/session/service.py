@@ -6,25 +6,25 @@ the same verdicts and events. Every event is in the journal before a snapshot sh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
-from engine.support.players import RESIGN
 from engine.values import OptionValue, Player
 from hardware.lights.signals import Signal
 from referee.commands import draw_offers
 from referee.commands.entries import AppliedCorrection, apply_correction, apply_entry, implied_passes, refusal
+from referee.commands.queue import Submitted
 from referee.commands.values import (
     Announce,
     AnswerDraw,
     AskHint,
     Correct,
     EnterRoll,
-    EnterTurn,
     Entry,
     NewGame,
     OfferDraw,
@@ -43,17 +43,18 @@ from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
 from referee.judge import Belief, JudgeContext, Ruling, StableView, Trigger, begin, judge, override_belief
 from referee.judge.rules.rolling import awaits_roll
-from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict
+from referee.judge.verdict import AcceptedStep, Verdict
 from referee.session import event_records as events
 from referee.session.advisers import Advisers
 from referee.session.announcer import Announcer
+from referee.session.execution import execute
 from referee.session.feed import Subscriber
 from referee.session.log import GameLog, belief_from
 from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, read_or_hindered, tell_reader
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import corrected_signal, entered_signal, finished_signal, resumed_signal, waiting_signal
-from referee.session.timekeeper import BY_CLOCK, Timekeeper
-from referee.session.view import TableView, is_before_set_up, is_news, stall_verdict
+from referee.session.timekeeper import Timekeeper, loss_on_time
+from referee.session.view import TableView, is_before_set_up
 from vision.frame import Frame
 from vision.reading import Hindrance, HindranceKind, Reading
 
@@ -117,22 +118,14 @@ class Service(Generic[StateT, TurnT]):
         """The game's number in the journal."""
         return self._log.number
 
-    @contextmanager
-    def recording_request(self, request_id: str) -> Iterator[None]:
-        """Record the command's id with every event inside the context."""
-        self._log.request_id = request_id
-        try:
-            yield
-        finally:
-            self._log.request_id = ""
+    def carry_out(self, submitted: Submitted) -> list[Verdict]:
+        """Carry out a command from the queue and return the verdicts it caused; its id is recorded with its events."""
 
-    def with_write_warning(self, reply: Reply) -> Reply:
-        """Return a reply that says so while the journal can't be written."""
-        trouble = self._log.trouble
-        if trouble is None or reply.refused:
-            return reply
-        unwritten = f"This is only in memory so far: {trouble}."
-        return replace(reply, words=f"{reply.words} {unwritten}")
+        def respond(reply: Reply | None) -> None:
+            submitted.respond(reply and self._log.with_write_warning(reply))
+
+        with self._log.recording_request(submitted.request_id):
+            return execute(self, submitted.command, respond)
 
     def start(self, *, resume: bool = True, seed: int | None = None) -> None:
         """With ``resume``, continue the journal's latest game if it isn't over; else begin a new one.
@@ -140,21 +133,19 @@ class Service(Generic[StateT, TurnT]):
         Raises FoldError if the journal's events contradict the rules, and JournalError if the journal can't be written.
         """
         folded = self._log.open_latest() if resume else None
-        if folded is not None and folded.outcome is None:
-            self._options = dict(folded.options)
-            self._belief = belief_from(self._context, self._log.events(), folded)
-            self._time.restart()
-            if folded.states:
-                resumed = resumed_signal(self._game, folded.states[0], len(folded.turns))
-                self._announcer.show(self._belief, resumed)
-                return
-        else:
+        if folded is None or folded.outcome is not None:
             ended = None if folded is None else self._log.record_missing_end(folded)
             if ended is not None:
                 self._announcer.say(finished_signal(ended).words)
             self.begin(NewGame(self._game.name, self._options, seed=seed))
             return
-        self._announcer.begin(self._belief)
+        self._options = dict(folded.options)
+        self._belief = belief_from(self._context, self._log.events(), folded)
+        self._time.restart()
+        if folded.states:
+            self._announcer.show(self._belief, resumed_signal(self._game, folded.states[0], len(folded.turns)))
+        else:
+            self._announcer.begin(self._belief)
 
     def begin(self, command: NewGame | Resume) -> str:
         """Begin another game of the same rules. Resuming does nothing, since the current game continues anyway."""
@@ -163,10 +154,7 @@ class Service(Generic[StateT, TurnT]):
         if command.game != self._game.name:
             raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
         names = {**self._advisers.names, **command.players}
-        clock = None if command.without_clock else command.clock or self._settings.clock
-        no_hints = command.without_hints or self._settings.hints.strength == "none"
-        begun = replace(command, players=names, clock=clock, without_hints=no_hints)
-        self._log.append(events.new_game_event(begun))
+        self._log.append(events.new_game_event(replace(self._settings.complete(command), players=names)))
         self._options = dict(command.options)
         self._belief = Belief()
         self._announced = None
@@ -242,7 +230,7 @@ class Service(Generic[StateT, TurnT]):
             return self._enter(command)
         self._announced = None
         try:
-            return self._enter(self._turn_with_announcement(command) or command)
+            return self._enter(self._view.turn_with_announcement(self._context, self._belief, command) or command)
         except (CorrectionError, EngineError) as error:
             is_early = self._view.reading is not None and self._view.stable is None
             if is_early and isinstance(error, IllegalTurnError) and not self.finished:
@@ -257,42 +245,24 @@ class Service(Generic[StateT, TurnT]):
 
     def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
-        settled = draw_offers.resolve_draw(
-            self._game, self.belief, self._log.offer, command, self._announcer.time_s, self._advisers.names
-        )
+        time_s, names = self._announcer.time_s, self._advisers.names
+        settled = draw_offers.resolve_draw(self._game, self.belief, self._log.offer, command, time_s, names)
         if isinstance(settled, Announce):
             return self._enter(settled)
         self._log.append(settled)
         return self._announcer.show_offer(self._belief, settled)
-
-    def _turn_with_announcement(self, command: Announce) -> EnterTurn | None:
-        """Return the turn on the table combined with the announcement, if a turn may end with it."""
-        stable = self._view.stable
-        if stable is None or not self.belief:
-            return None
-        _, ruling = judge(self._context, self._belief, stable.readings, Trigger.DECLARED)
-        if len(ruling.steps) != 1:
-            return None
-        text = f"{ruling.steps[0].turn} {command.text}"
-        try:
-            self._game.notation.parse_turn(self.belief[0], text)
-        except EngineError:
-            return None
-        return EnterTurn(text, command.by, ruling.steps[0].player)
 
     def _end_turn_before(self) -> None:
         """If a touch ends turns, let the next player's roll end the turn on the table as well.
 
         If it is unclear which turn that is, asks the players, as after a press, and raises CorrectionError.
         """
-        stable = self._view.stable
-        by_touch = self._settings.turn_end == TurnEnd.TOUCH
-        if not by_touch or stable is None or not self.belief or awaits_roll(self._context, self._belief):
+        if self._settings.turn_end != TurnEnd.TOUCH or awaits_roll(self._context, self._belief):
             return
-        _, ruling = judge(self._context, self._belief, stable.readings, Trigger.DECLARED)
-        if ruling.steps:
-            self._decide(stable, Trigger.DECLARED)
-        elif ruling.verdict.candidates:
+        ruling = self._view.ruling_if_declared(self._context, self._belief)
+        if ruling is not None and ruling.steps:
+            self.end_turn()
+        elif ruling is not None and ruling.verdict.candidates:
             self._view.press()
             raise CorrectionError(ruling.verdict.sentence)
 
@@ -326,9 +296,7 @@ class Service(Generic[StateT, TurnT]):
     def _lose_on_time(self, player: Player) -> None:
         """Record a loss on time as a resignation, if the game allows resigning."""
         with suppress(EngineError):
-            done = apply_entry(
-                self._game, self.belief, Announce(f"{player}:{RESIGN}", BY_CLOCK), self._announcer.time_s
-            )
+            done = apply_entry(self._game, self.belief, loss_on_time(player), self._announcer.time_s)
             self._log.record_entry(done.event, done.states[0], self._announcer.time_s, f"{player}'s time is up")
             self._belief = override_belief(self._context, self._belief, done.states, done.places)
             self._show_override(self._announcer.waiting(done.states[0]))
@@ -374,7 +342,12 @@ class Service(Generic[StateT, TurnT]):
         if ends_turn:
             return []
         trigger = self._view.trigger(set_up=bool(self.belief))
-        return self._ask_about_stall(reading) if trigger is None else self._decide(stable, trigger)
+        if trigger is not None:
+            return self._decide(stable, trigger)
+        if not self.belief or self.finished or self._belief.fault is not None:
+            return []
+        question = self._view.stall_question(self._game, self._belief)
+        return [] if question is None else self._carry_out(Ruling((question,)), asked=True)
 
     def _decide(self, stable: StableView, trigger: Trigger) -> list[Verdict]:
         self._view.judged(stable, trigger)
@@ -396,38 +369,22 @@ class Service(Generic[StateT, TurnT]):
         self._time.note_pending(self._belief.pending.turns, stable.since_s)
         return self._carry_out(ruling, asked=asked, complete_s=complete_s)
 
-    def _ask_about_stall(self, reading: Reading) -> list[Verdict]:
-        """Ask about squares that have been unreadable for long, if there is nothing else to say."""
-        if not self.belief or self.finished or self._belief.fault is not None:
-            return []
-        places = self._view.stalled()
-        if not places:
-            return []
-        believed = self._game.table.appearance(self.belief[0])
-        override = self._belief.override
-        settled = override.places | override.ignored
-        verdict = stall_verdict(believed, places, reading, self._settings.stall_s, settled)
-        return [] if verdict is None else self._carry_out(Ruling((verdict,)), asked=True)
-
     def _carry_out(self, ruling: Ruling, *, asked: bool, complete_s: float | None = None) -> list[Verdict]:
         """Record a ruling, then show it; returns the new verdicts."""
         news: list[Verdict] = []
-        question = self._view.question
         if ruling.withdrawn:
-            why = "a side face had been misread"
-            self._log.append(events.correction_event(ruling.withdrawn, "button", why, self._announcer.time_s))
-        steps, rolls = list(ruling.steps), list(ruling.rolls)
+            self._log.append(events.misread_event(ruling.withdrawn, self._announcer.time_s))
+        steps, rolls = iter(ruling.steps), iter(ruling.rolls)
         for verdict in ruling.verdicts:
-            asking = bool(self._belief.set_aside) or question.is_open(self._view.stable)
-            unsettled = self._belief.fault is not None or asking
-            if not (self._settings.stills or asked) and not is_news(verdict, self.shown, unsettled=unsettled):
+            if not asked and not self._view.is_news(verdict, self.shown, self._belief):
                 continue
-            taken: list[AcceptedTurn | AcceptedRoll] = [steps.pop(0) for _ in verdict.turns]
-            if verdict.roll:
-                taken.append(rolls.pop(0))
+            taken: list[AcceptedStep] = [
+                *islice(steps, len(verdict.turns)),
+                *islice(rolls, bool(verdict.roll)),
+            ]
             evidence = self._log.record(verdict, taken, self.belief, self._view.frame, complete_s)
             self._announcer.show_verdict(self._belief, verdict, evidence)
-            question.take(verdict, self._view.stable)
+            self._view.question.take(verdict, self._view.stable)
             news.append(verdict)
         self._announcer.remark_also(ruling.notes)
         tell_reader(self._reader, self._game, self._belief, ruling)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from engine.values import OptionValue
 from referee.clocks.control import TimeControl
+from referee.commands.values import NewGame
 from referee.hints.advice import HintSettings
 from referee.judge import STILLS, JudgeSettings, StabilitySettings, Trigger
 
@@ -66,6 +67,11 @@ class ServiceSettings:
     def settling(self) -> StabilitySettings:
         """The settings of the stability filter; stills are at rest at once."""
         return STILLS if self.stills else self.settle
+
+    def complete(self, command: NewGame) -> NewGame:
+        """Return the command with the clock and the ban on hints of these settings, unless it has its own."""
+        clock = None if command.without_clock else command.clock or self.clock
+        return replace(command, clock=clock, without_hints=command.without_hints or self.hints.strength == "none")
 
     def trigger_after(self, rested_s: float, *, set_up: bool) -> Trigger:
         """Return the trigger for a table that has been at rest this long, if nobody pressed a button."""

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
+from engine.support.players import RESIGN
 from engine.values import Player
 from referee.clocks.clock import PauseReason
 from referee.clocks.control import FlagRule
 from referee.clocks.fold import flag_event, paused_event, restarted_event, resumed_event, running_event
-from referee.commands.values import PauseClock
+from referee.commands.values import Announce, PauseClock
 from referee.errors import CorrectionError
 from referee.judge import Belief, JudgeContext, Trigger, judge
 from referee.judge.verdict import VerdictKind
@@ -23,11 +24,13 @@ from vision.reading import HindranceKind
 RECORD_EVERY_S = 10.0
 """How often, in seconds, the journal records a running clock. A restart loses at most this much thinking time."""
 
-BY_CLOCK = "the clock"
-"""The name under which a loss on time is recorded."""
-
 _AT_REST_S = 1.0
 """Seconds to wait after a flag's time, because a table that came to rest just before it is recognized later."""
+
+
+def loss_on_time(player: Player) -> Announce:
+    """Return the announcement by which a player loses on time: the clock resigns for them."""
+    return Announce(f"{player}:{RESIGN}", "the clock")
 
 
 class Timekeeper(Generic[StateT, TurnT]):

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from engine.api import Game
-from engine.values import EMPTY, Appearance, LookName, OptionValue, Place
-from referee.judge import StabilityFilter, StableView, Trigger, blocking_hindrance
+from engine.api import Game, StateT, TurnT
+from engine.errors import EngineError
+from engine.values import EMPTY, LookName, OptionValue, Place
+from referee.commands.values import Announce, EnterTurn
+from referee.judge import (
+    Belief,
+    JudgeContext,
+    Ruling,
+    StabilityFilter,
+    StableView,
+    Trigger,
+    blocking_hindrance,
+    judge,
+)
 from referee.judge.explorer import usual_appearance
 from referee.judge.sentences import stalled
 from referee.judge.verdict import Verdict, VerdictKind
@@ -50,9 +61,50 @@ class TableView:
         """Return a verdict on what blocks the view, after a while; for stills, immediately."""
         return None if self.reading is None else self._unclear.add(self.reading)
 
-    def stalled(self) -> tuple[str, ...]:
-        """Return the places that have been unreadable for long; each is returned once."""
-        return () if self.reading is None else self._stall.add(self.reading)
+    def stall_question(self, game: Game[StateT, TurnT], belief: Belief[StateT, TurnT]) -> Verdict | None:
+        """Return the question about places that have been unreadable for long; each is asked about once.
+
+        Not asked about are places that a person has settled, and those in sight that may well show what is believed.
+        """
+        reading = self.reading
+        if reading is None or not (places := self._stall.add(reading)):
+            return None
+        believed = game.table.appearance(belief.states[0])
+        settled = belief.override.places | belief.override.ignored
+        unclear = [place for place in places if not _shows(reading.places[place], believed[place])]
+        to_ask = tuple(place for place in unclear if place not in settled)
+        if not to_ask:
+            return None
+        sentence = stalled(to_ask, self._settings.stall_s)
+        expected = {place: believed[place] for place in to_ask}
+        return Verdict(
+            VerdictKind.AMBIGUOUS, sentence, reading.time_s, reading.sequence, places=to_ask, expected=expected
+        )
+
+    def is_news(self, verdict: Verdict, shown: Verdict | None, belief: Belief[StateT, TurnT]) -> bool:
+        """Whether a verdict says more than the one shown; of stills, every verdict does."""
+        asking = bool(belief.set_aside) or self.question.is_open(self.stable)
+        return self._settings.stills or is_news(verdict, shown, unsettled=asking or belief.fault is not None)
+
+    def ruling_if_declared(self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> Ruling | None:
+        """Return the ruling if the turn were declared ended now, ``None`` before the set-up or without rest."""
+        if self.stable is None or not belief.states:
+            return None
+        return judge(context, belief, self.stable.readings, Trigger.DECLARED)[1]
+
+    def turn_with_announcement(
+        self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], command: Announce
+    ) -> EnterTurn | None:
+        """Return the turn on the table combined with the announcement, if a turn may end with it."""
+        ruling = self.ruling_if_declared(context, belief)
+        if ruling is None or len(ruling.steps) != 1:
+            return None
+        text = f"{ruling.steps[0].turn} {command.text}"
+        try:
+            context.game.notation.parse_turn(belief.states[0], text)
+        except EngineError:
+            return None
+        return EnterTurn(text, command.by, ruling.steps[0].player)
 
     def press(self) -> None:
         """Note that a person ended the turn: the table is judged now if it is at rest, else as soon as it is."""
@@ -190,26 +242,6 @@ class StallWatch:
 
 _PLAUSIBLE = 2.0
 """How many times likelier than by an even guess a look must be to need no question. Higher: more questions."""
-
-
-def stall_verdict(
-    believed: Appearance, places: Sequence[Place], reading: Reading, after_s: float, settled: Collection[Place] = ()
-) -> Verdict | None:
-    """Return the verdict that asks about places unreadable for ``after_s`` seconds, ``None`` if none is worth asking.
-
-    A person has ``settled`` some of them. Others are in sight, doubtful, and may well show what is believed.
-    """
-    to_ask = [place for place in places if place not in settled and not _shows(reading.places[place], believed[place])]
-    if not to_ask:
-        return None
-    return Verdict(
-        VerdictKind.AMBIGUOUS,
-        stalled(to_ask, after_s),
-        reading.time_s,
-        reading.sequence,
-        places=tuple(to_ask),
-        expected={place: believed[place] for place in to_ask},
-    )
 
 
 def _shows(seen: PlaceReading, look: LookName) -> bool:
