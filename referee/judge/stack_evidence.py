@@ -30,7 +30,7 @@ _EVIDENCE_WEIGHT, _MOST_EVIDENCE = 0.6, 4.0
 """The weight of a picture's log-odds, and the most that one picture may contribute. Higher: a single stack decides
 between turns more often, rightly or wrongly. Set by hand so that few decide wrongly;
 ``benchmarks/stacks.py`` counts them."""
-_ANY_HEIGHT_SHARE = 0.3
+_ANY_HEIGHT_SHARE = 0.1
 """The share of touched stacks that may have any number of pieces, however certain it seems. Higher: heights count less.
 Set by hand."""
 

@@ -55,15 +55,15 @@ def density(off_mm: float, spread_mm2: float) -> float:
 def test_heights_are_weighed_as_for_tops_that_rest_or_were_pushed(moved_mm: float) -> None:
     """One top in ten was pushed, 5 mm or so; a piece comes to rest to 1 mm on the one below.
 
-    Each further piece is less likely by a factor of e, and as many as before mean that one left and one came. Three
-    heights in ten are any.
+    Each further piece is less likely by a factor of e, and as many as before mean that one left and one came. One
+    height in ten is any.
     """
     now = {2: 0.2, 3: 0.5, 4: 0.2, 5: 0.1}
     weights = {}
     for count, alone in now.items():
         off_mm, pieces = moved_mm + (3 - count) * RISE_MM, max(abs(count - 3), 1)
         weights[count] = alone * math.exp(-pieces) * (0.9 * density(off_mm, pieces) + 0.1 * density(off_mm, 5.0**2))
-    expected = {count: 0.7 * weight / sum(weights.values()) + 0.3 / len(now) for count, weight in weights.items()}
+    expected = {count: 0.9 * weight / sum(weights.values()) + 0.1 / len(now) for count, weight in weights.items()}
     found = judged(now, moved_mm=moved_mm).heights
     assert {count: math.exp(value) for count, value in found.items()} == pytest.approx(expected)
 

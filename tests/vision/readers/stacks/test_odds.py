@@ -78,7 +78,7 @@ def test_heights_are_about_as_they_are(seen: dict[str, StackSighting]) -> None:
         assert list(heights) == list(range(2, 10))
         assert sum(heights.values()) == pytest.approx(1.0)
         assert heights[len(one.stack)] > 0.2
-        assert min(heights.values()) > 0.03
+        assert min(heights.values()) >= 0.05 / 8, "any height may be misread"
         assert heights[len(one.stack)] > 3 * heights[9]
 
 
@@ -232,8 +232,8 @@ def test_looks_heights_and_odds_are_reckoned_from_each_top_and_the_sides_below_i
     foot = np.array([one.solid.x_mm, one.solid.y_mm])
     fits = {}
     for count in range(2, 10):
-        variance = 1.3**2 + (count - 1) * 1.0**2
+        variance = 0.8**2 + (count - 1) * 0.7**2
         off = float(((np.array(one.tops_mm[count]) - foot) ** 2).sum())
-        fits[count] = math.exp(0.5 * sides[kind_of(one.top.size, count - 1)] - off / (2 * variance)) / variance
+        fits[count] = math.exp(0.65 * sides[kind_of(one.top.size, count - 1)] - off / (2 * variance)) / variance
     for count, fit in fits.items():
-        assert one.heights[count] == pytest.approx(0.7 * fit / sum(fits.values()) + 0.3 / 8, rel=1e-4)
+        assert one.heights[count] == pytest.approx(0.95 * fit / sum(fits.values()) + 0.05 / 8, rel=1e-4)
