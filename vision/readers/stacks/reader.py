@@ -89,8 +89,8 @@ class StackSettings:
     more.
     """
     odd_height: float = 0.05
-    """Share of stacks with a misread height: 2 of 290 ray-traced ones, set higher by hand. Higher: more stacks are needed
-    to decide between turns.
+    """Share of stacks with a misread height: 2 of 290 ray-traced ones, set higher by hand. Higher: more stacks are
+    needed to decide between turns.
     """
 
 
