@@ -142,3 +142,91 @@ def test_noise_has_a_size_or_none(data: bytes, start: bytes) -> None:
     assert size is None or min(size) >= 0
     with pytest.raises(FrameError):
         decode_photo(b"noise" + data, "photo", most_pixels=1000)
+
+
+@pytest.mark.parametrize(("level", "lit_rows", "is_black"), [(10, 8, False), (9, 400, True), (10, 0, True)])
+def test_a_picture_is_black_where_less_than_a_hundredth_is_lit(level: int, lit_rows: int, is_black: bool) -> None:
+    image = np.full((400, 400, 3), 2, dtype=np.uint8)
+    image[:lit_rows] = level
+    if is_black:
+        with pytest.raises(FrameError, match="the picture from the camera is black"):
+            check_frame(image)
+    else:
+        check_frame(image)
+
+
+def test_a_hundredth_of_a_picture_is_enough_light() -> None:
+    # every eighth pixel is looked at: 10 x 10 of them
+    image = np.zeros((80, 80), dtype=np.uint8)
+    image[40, 40] = 200
+    check_frame(image)
+    tall = np.zeros((88, 80), dtype=np.uint8)
+    tall[40, 40] = 200
+    with pytest.raises(FrameError, match="is black"):
+        check_frame(tall)
+
+
+def segment(kind: int, body: bytes) -> bytes:
+    return bytes([0xFF, kind]) + (len(body) + 2).to_bytes(2) + body
+
+
+FRAME = b"\x08" + (600).to_bytes(2) + (800).to_bytes(2) + b"\x03"
+
+
+@pytest.mark.parametrize("kind", [0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xCF])
+def test_a_jpegs_size_is_in_its_frames_segment_wherever_that_is(kind: int) -> None:
+    other = segment(0xE0, b"JFIF") + segment(0xC4, b"\x08\x00\x01\x00\x01tables") + segment(0xFE, b"")
+    start = b"\xff\xd8"
+    assert image_size(start + segment(kind, FRAME)) == (800, 600)
+    assert image_size(start + other + segment(kind, FRAME)) == (800, 600)
+    assert image_size(start + other) is None
+    assert image_size(start + segment(kind, FRAME)[:8]) is None
+    assert image_size(start + segment(kind, FRAME)[:9]) == (800, 600)
+    assert image_size(start + b"\x00" + segment(kind, FRAME)) is None
+
+
+@pytest.mark.parametrize("kind", [0xC4, 0xC8, 0xCC, 0xD0, 0xBF])
+def test_other_segments_of_a_jpeg_hold_no_size(kind: int) -> None:
+    assert image_size(b"\xff\xd8" + segment(kind, FRAME)) is None
+
+
+def test_a_pngs_size_is_in_its_first_chunk() -> None:
+    head = b"\x89PNG\r\n\x1a\n" + (13).to_bytes(4) + b"IHDR" + (800).to_bytes(4) + (600).to_bytes(4)
+    assert image_size(head) == (800, 600)
+    assert image_size(head[:23]) is None
+    assert image_size(head.replace(b"IHDR", b"IDAT")) is None
+
+
+def test_a_jpeg_is_whole_if_its_end_comes_after_its_scan() -> None:
+    start, scan, end = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
+    assert is_complete_image(start + scan + b"data" + end)
+    assert not is_complete_image(start + scan + b"data")
+    assert not is_complete_image(start + end + scan)
+    assert not is_complete_image(start + b"data" + end)
+    assert is_complete_image(b"BM of another format")
+    assert not is_complete_image(b"")
+
+
+def test_a_png_is_whole_if_its_last_chunk_is_there() -> None:
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return len(body).to_bytes(4) + kind + body + b"sums"
+
+    head = b"\x89PNG\r\n\x1a\n"
+    whole = head + chunk(b"IHDR", b"x" * 13) + chunk(b"IDAT", b"pixels") + chunk(b"IEND", b"")
+    assert is_complete_image(whole)
+    assert is_complete_image(whole + b"more")
+    for missing in (1, 4, 12, 15):
+        assert not is_complete_image(whole[:-missing])
+    assert not is_complete_image(head)
+
+
+@pytest.mark.parametrize(("most_pixels", "fits"), [(4800, True), (4799, False)])
+def test_a_photo_may_have_as_many_pixels_as_told(most_pixels: int, fits: bool) -> None:
+    data = encoded(".png")
+    if fits:
+        assert np.array_equal(decode_photo(data, "photo", most_pixels=most_pixels), picture())
+    else:
+        with pytest.raises(FrameError, match="photo has 80 x 60 pixels"):
+            decode_photo(data, "photo", most_pixels=most_pixels)
+    with pytest.raises(FrameError, match="not a readable image; expected JPEG or PNG"):
+        decode_photo(b"BM bitmap", "photo", most_pixels=most_pixels)

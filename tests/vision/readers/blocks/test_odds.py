@@ -255,12 +255,12 @@ def test_the_drawing_shows_blocks_and_symbols(seen: dict[str, BlockSighting]) ->
             x, y = np.round(corners[first] + share * (corners[second] - corners[first])).astype(int)
             assert image[y - 1 : y + 2, x - 1 : x + 2].any()
     green, red = (80, 220, 80), (60, 60, 255)
-    assert (own == green).all(axis=1).any()
-    assert not (own == red).all(axis=1).any()
+    assert np.abs(own.astype(int) - green).max(axis=1).min() < 12
+    assert np.abs(own.astype(int) - red).max(axis=1).min() > 40
     doubted = reader.draw(black[..., 0], view, {"d2": seen["d2"].with_log_odds(-3.0)})
     assert doubted.shape == black.shape
-    assert (doubted == red).all(axis=2).any()
-    assert not (doubted == green).all(axis=2).any()
+    assert np.abs(doubted.astype(int) - red).max(axis=2).min() < 12
+    assert np.abs(doubted.astype(int) - green).max(axis=2).min() > 40
     more = reader.draw(black, view, {"d2": seen["d2"].with_log_odds(-4.0)})
     assert (more != doubted).any()
     assert PIECES.side_mm == SIDE_MM

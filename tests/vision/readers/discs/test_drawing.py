@@ -66,7 +66,7 @@ def test_a_disc_is_outlined_green_and_its_ball_blue(seen: dict[str, DiscSighting
         for outline in (outline_px(solid, CAMERA, pose), top):
             assert off_px(np.asarray(outline, dtype=np.float64), image, GREEN)[0] < 3
     for ink in (GREEN, BLUE):
-        assert (image == ink).all(axis=2).any()
+        assert np.abs(image.astype(int) - ink).max(axis=2).min() < 12
     missing, stray = off_px(sphere_px(seen["f6"], pose), image, BLUE)
     assert missing < 3
     assert stray < 4
@@ -77,7 +77,7 @@ def test_a_disc_is_outlined_green_and_its_ball_blue(seen: dict[str, DiscSighting
 def test_a_doubtful_disc_is_red_and_says_how_doubtful(seen: dict[str, DiscSighting]) -> None:
     doubted = {"f6": seen["f6"].with_log_odds(-3.0)}
     image = drawn(doubted)
-    assert (image == RED_INK).all(axis=2).any()
+    assert np.abs(image.astype(int) - RED_INK).max(axis=2).min() < 12
     assert not inked(image, GREEN).any()
     assert not inked(image, BLUE).any()
     more = drawn({"f6": seen["f6"].with_log_odds(-4.0)})
