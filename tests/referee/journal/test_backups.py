@@ -153,6 +153,15 @@ def test_todays_copy_is_made_beside_a_running_referee(path: Path) -> None:
     assert kinds(copy)[0] == "new game"
 
 
+@pytest.mark.parametrize("keep", [0, 1])
+def test_a_number_of_copies_of_zero_makes_none(path: Path, keep: int) -> None:
+    with opened(path) as journal:
+        journal.append(NEW_GAME)
+        with DailyBackups(path, keep, NOW.date, pytest.fail):
+            journal.append(SET_UP)
+    assert path.with_name(FOLDER).exists() is bool(keep)
+
+
 def test_a_copy_that_can_t_be_made_is_said_and_costs_no_game(path: Path) -> None:
     opened(path).close()
     path.with_name(FOLDER).write_text("a file where the folder should be")

@@ -113,6 +113,15 @@ def test_reading_needs_a_journal(path: Path) -> None:
     assert not path.exists()
 
 
+def test_where_none_is_to_be_made_a_missing_journal_is_named(path: Path) -> None:
+    with pytest.raises(JournalMissingError, match="there is no journal"):
+        Journal.open(path, wall_clock=ticking_clock(), create=False)
+    assert list(path.parent.iterdir()) == []
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    with Journal.open(path, wall_clock=ticking_clock(), create=False) as journal:
+        assert journal.append(NEW_GAME) == 1
+
+
 def test_a_folder_is_no_journal(tmp_path: Path) -> None:
     with pytest.raises(JournalReadOnlyError, match="is a folder"):
         Journal.open(tmp_path, wall_clock=ticking_clock())

@@ -44,6 +44,7 @@ def turn_from(state: Any, choice: int) -> tuple[Event, Any]:
 def test_nothing_happened_yet() -> None:
     folded = fold(GAME, [])
     assert (folded.game, folded.states, folded.started, folded.turns) == ("", (), False, ())
+    assert (folded.last_event, folded.last_played) == (0, None)
     assert fold(GAME, numbered(NEW_GAME)).options == {"blocks_gold": 2, "blocks_teal": 2}
 
 
@@ -139,6 +140,18 @@ def test_a_state_that_ends_the_game_needs_no_event_that_says_so() -> None:
     assert fold(GAME, numbered(NEW_GAME, set_up(given_up, given_up))).outcome == won
     assert fold(GAME, numbered(NEW_GAME, set_up(given_up, GOLD))).outcome is None, "perhaps it goes on"
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD, given_up))).outcome is None
+
+
+@pytest.mark.parametrize(
+    ("starts", "refusal"),
+    [((GOLD, TEAL), "The block on e7 is teal's, and it is gold's turn"), ((TEAL, GOLD), "After a roll from e7 to e6")],
+)
+def test_a_turn_that_no_possible_start_allows_is_refused_as_the_first_one_does(
+    starts: tuple[Any, ...], refusal: str
+) -> None:
+    turn = Event("turn", {**turn_from(GOLD, 0)[0].data, "turn": "e7-e6=stop"})
+    with pytest.raises(FoldError, match=refusal):
+        fold(GAME, numbered(NEW_GAME, set_up(*starts), turn))
 
 
 def test_a_step_tells_whose_turn_it_was_where_the_event_does() -> None:
