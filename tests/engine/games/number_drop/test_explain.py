@@ -242,6 +242,33 @@ def test_an_amended_table_goes_on_or_is_over():
         GAME.table.amend(GAME.notation.parse_state(SECOND), {}, "p1")
 
 
+TALL = {f"p1.a{line}": "digit 4" for line in range(2, 13)}
+OVER_ALONE = f"over p1={'/'.join(['1......'] * 12)} {TILES} players=1 notches=0,0,0,0,0"
+
+
+def test_a_correction_ends_a_game_or_lets_it_go_on():
+    parse, amend = GAME.notation.parse_state, GAME.table.amend
+    assert amend(parse(ROLL), TALL).to_move is None
+    assert amend(parse(SLIDE), TALL).to_move is None
+    assert amend(parse(SLIDE), {"p1.a2": "digit 4"}).to_move == "p1"
+    assert amend(parse(OVER_ALONE), {"p1.a12": "empty"}).to_move == "p1"
+    for said in (Announcement("resign", "p2"), Announcement("draw")):
+        given_up = GAME.rules.announce(parse(ROLL), said)
+        assert amend(given_up, {"p1.b1": "digit 4"}).to_move is None
+    with pytest.raises(UnreadableError, match="someone above the Game Over line is still to drop"):
+        amend(parse(DROP), TALL)
+
+
+def test_only_who_may_play_is_made_the_next_to_play():
+    parse, amend = GAME.notation.parse_state, GAME.table.amend
+    assert amend(parse(DROP), {}, "p2").to_move == "p2"
+    assert amend(parse(GONE), {}, "p3").to_move == "p3"
+    with pytest.raises(UnreadableError, match="p2 has nothing to play now; expected p1"):
+        amend(parse(GONE), {}, "p2")
+    with pytest.raises(UnreadableError, match="p1 has nothing to play now; expected nobody"):
+        amend(parse(OVER), {}, "p1")
+
+
 def test_a_start_is_read_from_the_sheets():
     state = GAME.table.set_up({"p1.a1": "digit 1", "p2.g1": "digit 2"})
     assert GAME.awaits_roll(state)
