@@ -80,6 +80,13 @@ def test_a_bare_sheet_above_the_line_is_a_game_that_is_over():
         (f"roll p1=1......|loop:z9 p2=- {TILES}", "loop:a1", 17),
         (f"roll p1=1......|circle:a1 p2=- {TILES}", "letters:AB", 17),
         (f"roll p1=1......|letters:F p2=- {TILES}", "letters:AB", 17),
+        (f"roll p1=111....|loop:a1+b1+c1|circle:a1 p2=- {TILES}", "letters:AB", 31),
+        (f"roll p1=- p2=- {TILES} slot=A", "in a penalty and only then", 42),
+        (f"penalty p1={LETTERED} p2=- {TILES} to=p2 slot=AB", "one of ABCDE", None),
+        (f"roll p1=- {TILES} notches=0,0,0,0,5 players=1", "5 numbers from 0 to 4", None),
+        (f"roll p1=- {TILES} notches=0,0,0,0,0,9 players=1", "5 numbers from 0 to 4", None),
+        ("over p1=- p2=- p3=- players=3 announced=all:draw", "two players are over", None),
+        ("over p1=- p2=- announced=p1:draw", "two players are over", None),
         ("roll p1=- p2=-", "lacks slots=", 15),
         (f"p2 roll p1=1...... p2=2...... {TILES}", "p1, who is next", 1),
         ("p1 over p1=- p2=- announced=all:draw", "nobody, as the game is over", 1),
@@ -148,6 +155,9 @@ def test_a_fault_is_named_with_its_column(text, message, column):
         (f"drop p1=- roll=1,3,4,*,T to=p1 notches=4,0,0,0,0 crossed_off=A star_slid=yes {SOLO}", "star_slid= belongs"),
         ("tiles p1=- notches=1,0,0,0,0 players=1", "no tile slides"),
         ("tiles p1=11..... p2=-", "begins with one 1"),
+        ("tiles p1=- p2=- crossed_off=A", "no letter is crossed off"),
+        (f"roll p1=- p2=- {TILES} then=p1", "nobody where a roll is awaited"),
+        (f"penalty p1={LETTERED} p2=- {TILES} to=p2 slot=A star_slid=yes", "star_slid= belongs"),
     ],
 )
 def test_an_impossible_position_names_what_it_breaks(text, message):
