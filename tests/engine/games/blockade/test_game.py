@@ -14,7 +14,7 @@ from engine.values import Announcement, Certainty, Place, Roll
 from tests.effort import cases
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import DICE, GAME, frozen, state_of
-from tests.engine.games.blockade.test_explain import ROLLED, ready, towered
+from tests.engine.games.blockade.test_explain import ALL_LARGES_USED, ROLLED, ready, towered, with_stacks
 from tests.present import present
 
 
@@ -272,6 +272,32 @@ def test_an_impossible_position_names_what_is_broken(change, message):
 def test_an_impossible_stack_is_named(board, message):
     with pytest.raises(UnreadableError, match=message):
         state_of({**oracle.start(), **board}, "warm")
+
+
+@pytest.mark.parametrize(
+    ("stacks", "message"),
+    [
+        ({"d2": "YLMS+KL", "e2": "YLS"}, "there are 6 black large pieces, and only 5 in the game"),
+        ({"a2": "RLMS+KLM"}, "2 black pieces lie on a2, and a tower gets only one"),
+        ({"a2": "RLMS+KM", "a3": "RLMS+KM"}, "a black medium is used while a black large is left"),
+    ],
+)
+def test_a_position_with_black_pieces_that_cannot_be_is_named(stacks, message):
+    assert with_stacks("1,2", ALL_LARGES_USED).supply == (2,) * 5 + (1,) * 5
+    with pytest.raises(UnreadableError, match=message):
+        with_stacks("1,2", {**ALL_LARGES_USED, **stacks})
+
+
+@pytest.mark.parametrize(
+    ("passes", "message"), [("3", "counts 3 passes, but draw_after_passes is 2"), ("some", "some")]
+)
+def test_more_passes_than_end_the_game_make_no_position(passes, message):
+    text = GAME.notation.format_state(GAME.rules.new({"starts": "warm", "draw_after_passes": 2}))
+    assert GAME.notation.parse_state(f"{text} passes=1").passes == 1
+    assert present(GAME.rules.outcome(GAME.notation.parse_state(f"{text} passes=2"))).winner is None
+    with pytest.raises(UnreadableError, match=message) as raised:
+        GAME.notation.parse_state(f"{text} passes={passes}")
+    assert raised.value.column == len(text) + 2
 
 
 def test_counts_from_the_set_up():
