@@ -132,3 +132,36 @@ def test_corners_of_cubes_are_where_their_points_are_projected(camera, pose) -> 
     outline = outline_px(cubes[0], camera, pose)
     assert {tuple(point) for point in outline.round(2)} <= {tuple(point) for point in seen[0].astype("f4").round(2)}
     assert len(outline) in {4, 6}
+
+
+def test_points_inside_round_and_square_bodies_are_spread_over_their_height_and_width() -> None:
+    frustum = FrustumSolid(10.0, -20.0, 5.0, 30.0, 12.0, 4.0)
+    points = frustum.inner_points_mm(6)
+    assert points.shape == (216, 3)
+    assert sorted(set(points[:, 2].round(6))) == [7.5, 12.5, 17.5, 22.5, 27.5, 32.5]
+    away = np.hypot(points[:, 0] - 10.0, points[:, 1] + 20.0)
+    shares = away / (12.0 - 8.0 * (points[:, 2] - 5.0) / 30.0)
+    assert sorted(set(shares.round(6))) == pytest.approx(np.sqrt((np.arange(6) + 0.5) / 6), abs=1e-6)
+    assert np.allclose(points[:, :2].mean(axis=0), (10.0, -20.0))
+    pyramid = PyramidSolid(10.0, -20.0, 5.0, 30.0, 12.0, 4.0, 30.0)
+    inner = pyramid.inner_points_mm(4)
+    assert inner.shape == (64, 3)
+    assert sorted(set(inner[:, 2].round(6))) == [8.75, 16.25, 23.75, 31.25]
+    turn = np.radians(30.0)
+    across = (inner[:, :2] - (10.0, -20.0)) @ np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    side = 12.0 - 8.0 * (inner[:, 2] - 5.0) / 30.0
+    assert sorted(set((across[:, 0] / side).round(6))) == [-0.375, -0.125, 0.125, 0.375]
+    assert sorted(set((across[:, 1] / side).round(6))) == [-0.375, -0.125, 0.125, 0.375]
+
+
+def test_bodies_grow_to_all_sides_but_down() -> None:
+    assert FrustumSolid(1.0, 2.0, 3.0, 30.0, 12.0, 4.0).grown(1.5) == FrustumSolid(1.0, 2.0, 3.0, 31.5, 13.5, 5.5)
+    assert PyramidSolid(1.0, 2.0, 3.0, 30.0, 12.0, 4.0, 20.0).grown(1.5) == PyramidSolid(
+        1.0, 2.0, 3.0, 31.5, 15.0, 7.0, 20.0
+    )
+
+
+def test_a_truncated_pyramid_is_a_cubes_foot_and_a_smaller_top() -> None:
+    corners = PyramidSolid(10.0, -20.0, 5.0, 30.0, 12.0, 4.0).corners_mm()
+    assert corners[:4].tolist() == [[4, -14, 5], [16, -14, 5], [16, -26, 5], [4, -26, 5]]
+    assert corners[4:].tolist() == [[8, -18, 35], [12, -18, 35], [12, -22, 35], [8, -22, 35]]

@@ -96,3 +96,35 @@ def test_pictures_of_two_sizes_cannot_be_compared() -> None:
 def test_a_difference_is_a_share_wherever_the_tip_is(column: float, row: float, noise: int) -> None:
     found = taken(drawn(), (column, row)).difference(taken(drawn((55.0, 35.0), noise=noise)))
     assert math.isinf(found) or 0.0 <= found * USUAL_DIFFERENCE <= 2.0
+
+
+def test_a_difference_is_the_share_of_contrast_that_changed_at_the_best_offset() -> None:
+    random = np.random.default_rng(4)
+    first, second = (random.normal(0, 0.2, (60, 40)).astype(np.float32) for _ in range(2))
+    later = np.roll(first, (1, -1), axis=(0, 1)) + 0.1 * second
+    tip = (20.3, 24.6)
+    found = PlacePicture(first, tip).difference(PlacePicture(later, (0.0, 0.0)))
+    before = first[19:31, 15:27]
+    shares = []
+    for down in (-1, 0, 1):
+        for across in (-1, 0, 1):
+            moved = later[19 + down : 31 + down, 15 + across : 27 + across]
+            shares.append(((moved - before) ** 2).mean() / ((moved**2).mean() + (before**2).mean() + 1e-3))
+    assert found == pytest.approx(min(shares) / USUAL_DIFFERENCE, rel=1e-4)
+    assert shares.index(min(shares)) == 6
+
+
+@pytest.mark.parametrize(("tip_px", "is_seen"), [((-5.0, 20.0), False), ((-3.0, 20.0), True), ((44.0, 20.0), True)])
+def test_a_tip_at_the_rim_is_compared_as_far_as_it_is_seen(tip_px: tuple[float, float], is_seen: bool) -> None:
+    levels = np.random.default_rng(4).normal(0, 0.2, (60, 40)).astype(np.float32)
+    found = PlacePicture(levels, tip_px).difference(PlacePicture(levels, tip_px))
+    assert math.isinf(found) != is_seen
+    assert not is_seen or found == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_tip_is_kept_at_the_scale_of_the_picture() -> None:
+    kept = taken(drawn(), (40.5, 51.5))
+    assert kept.levels.shape == (ROWS // SHRINK, COLUMNS // SHRINK)
+    assert kept.tip_px == (20.0, 25.5)
+    row, column = np.unravel_index(int(taken(drawn((40.0, 50.0))).levels.argmax()), kept.levels.shape)
+    assert (column, row) == pytest.approx((20, 25), abs=2)

@@ -1,0 +1,267 @@
+"""When a table is tracked again, when its pose is kept, and what is cut out of a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.vision.conftest import RenderTable
+from tests.vision.readers.test_surfaces import SHEET, Written, with_sheet
+from vision.errors import NotLocatedError
+from vision.frame import Frame, Image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.pieces import Ink
+from vision.layout.surfaces import top_mm
+from vision.layout.table import TableLayout
+from vision.locating.location import TableLocation
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers
+from vision.locating.tracking import TableTracker, TrackedTable
+from vision.motion.hands import HandSettings
+from vision.motion.monitor import HandMonitor
+from vision.readers import part_reader
+from vision.readers.part_reader import PartReader
+from vision.readers.table_reader import TableReader
+from vision.reading import Hindrance, HindranceKind
+
+
+class Tracked:
+    """Stands in for tracking: says where the table is, and counts how often it is asked."""
+
+    def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.layout, self.camera, self.pose = layout, camera, pose
+        self.asked: list[int] = []
+        self.frames_averaged, self.uncertain, self.moving = 8, False, False
+        self.ids: tuple[int, ...] = (0, 1, 2, 3)
+        self.notices: tuple[str, ...] = ("said with this frame",)
+        monkeypatch.setattr(TableTracker, "update", lambda _, frame, plain=None: self.update(frame))
+
+    def update(self, frame: Frame) -> TrackedTable:
+        self.asked.append(frame.sequence)
+        seen = tuple(
+            Marker(one, project(self.camera, self.pose, self.layout.markers.corners_mm(one)), FoundBy.PLAIN)
+            for one in self.ids
+        )
+        located = TableLocation(self.pose, seen, self.ids, 0.1, dict.fromkeys(self.ids, 0.1), self.uncertain)
+        return TrackedTable(located, self.ids, self.frames_averaged, moving=self.moving, notices=self.notices)
+
+
+@pytest.fixture
+def tracked(layout: TableLayout, camera: CameraModel, pose: Pose, monkeypatch: pytest.MonkeyPatch) -> Tracked:
+    return Tracked(layout, camera, pose, monkeypatch)
+
+
+@pytest.fixture
+def picture(render_table: RenderTable, pose: Pose) -> Image:
+    return render_table(pose)
+
+
+@pytest.fixture
+def written() -> Written:
+    return Written(frozenset({"b2"}))
+
+
+@pytest.fixture
+def part(camera: CameraModel, layout: TableLayout, written: Written) -> PartReader:
+    return PartReader(camera, layout, {"board": written}, {})
+
+
+def show(part: PartReader, picture: Image, count: int, first: int = 0) -> list[tuple[str, ...]]:
+    """Show a picture some times, and return the notices of each reading."""
+    return [part.read(Frame(picture, number / 15, number)).notices for number in range(first, first + count)]
+
+
+def test_a_steady_table_is_tracked_every_sixteenth_frame(part: PartReader, picture: Image, tracked: Tracked) -> None:
+    notices = show(part, picture, 34)
+    assert tracked.asked == [0, 16, 32]
+    assert [number for number, said in enumerate(notices) if said] == [0, 16, 32]
+
+
+@pytest.mark.parametrize(("frames_averaged", "uncertain"), [(7, False), (8, True)])
+def test_a_table_that_is_not_steady_is_tracked_in_every_frame(
+    part: PartReader, picture: Image, tracked: Tracked, frames_averaged: int, uncertain: bool
+) -> None:
+    tracked.frames_averaged, tracked.uncertain = frames_averaged, uncertain
+    show(part, picture, 5)
+    assert tracked.asked == [0, 1, 2, 3, 4]
+
+
+def test_a_table_is_tracked_when_a_marker_looks_different(
+    part: PartReader, picture: Image, tracked: Tracked, camera: CameraModel, layout: TableLayout, pose: Pose
+) -> None:
+    show(part, picture, 3)
+    x, y = np.round(project(camera, pose, layout.markers.corners_mm(2)).mean(axis=0)).astype(int)
+    other = picture.copy()
+    other[y - 12 : y + 12, x - 12 : x + 12] = 250
+    show(part, other, 1, 3)
+    assert tracked.asked == [0, 3]
+    x, y = np.round(project(camera, pose, [[*layout.centre_mm("d4"), 20.0]])[0]).astype(int)
+    other[y - 6 : y + 6, x - 6 : x + 6] = 250
+    show(part, other, 1, 4)
+    assert tracked.asked == [0, 3]
+
+
+@pytest.mark.parametrize(("shift_px", "is_kept"), [(0.5, True), (0.75, False)])
+def test_a_pose_that_moves_by_half_a_pixel_is_kept(
+    part: PartReader,
+    picture: Image,
+    tracked: Tracked,
+    written: Written,
+    monkeypatch: pytest.MonkeyPatch,
+    camera: CameraModel,
+    layout: TableLayout,
+    shift_px: float,
+    is_kept: bool,
+) -> None:
+    asked: list[int] = []
+    read = Written.read
+    monkeypatch.setattr(
+        Written, "read", lambda own, view, places, before: asked.append(len(places)) or read(own, view, places, before)
+    )
+    tracked.frames_averaged = 1
+    show(part, picture, 2)
+    assert asked == [len(layout.places)]
+    first = tracked.pose
+    corners = layout.board.bounds_mm.corners_mm(top_mm(layout.board))
+
+    def moved(by_mm: float) -> Pose:
+        return Pose(first.rotation, first.translation + np.array([by_mm, 0.0, 0.0]))
+
+    per_mm = float(np.abs(project(camera, moved(1.0), corners) - project(camera, first, corners)).max())
+    tracked.pose = moved(shift_px / per_mm)
+    show(part, picture, 1, 2)
+    assert len(asked) == (1 if is_kept else 2)
+
+
+def test_while_the_table_moves_nothing_is_read(part: PartReader, picture: Image, tracked: Tracked) -> None:
+    show(part, picture, 2)
+    assert part.is_located
+    tracked.moving, tracked.frames_averaged = True, 1
+    tracked.uncertain = True
+    again = PartReader(tracked.camera, tracked.layout, {}, {})
+    reading = again.read(Frame(picture, 0.0, 0))
+    assert [one.kind for one in reading.hindrances] == [HindranceKind.MOVED_CAMERA]
+    assert reading.places == {}
+    assert reading.notices == ("said with this frame",)
+    assert not again.is_located
+
+
+@pytest.mark.parametrize(("ids", "refines"), [((0, 1, 2), False), ((0, 1), True), ((3,), True)])
+def test_the_lines_refine_a_pose_from_few_markers(
+    part: PartReader,
+    picture: Image,
+    tracked: Tracked,
+    monkeypatch: pytest.MonkeyPatch,
+    ids: tuple[int, ...],
+    refines: bool,
+) -> None:
+    refined: list[int] = []
+
+    def refine(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout, markers: object) -> Pose | None:
+        refined.append(len(refined))
+        return pose if len(ids) > 1 else None
+
+    monkeypatch.setattr(part_reader, "refine_by_lines", refine)
+    tracked.ids, tracked.frames_averaged = ids, 1
+    reading = part.read(Frame(picture, 0.0, 0))
+    part.read(Frame(picture, 0.1, 1))
+    assert len(refined) == int(refines), "as long as the pose is the same, once is enough"
+    if ids == (3,):
+        (doubt,) = reading.hindrances
+        assert doubt.message.startswith(
+            "table not located for certain: only marker 3 of 0-3 seen, and the board's lines"
+        )
+        assert doubt.kind is HindranceKind.NOT_LOCATED
+    else:
+        assert reading.places
+    tracked.pose = Pose(tracked.pose.rotation, tracked.pose.translation + np.array([3.0, 0.0, 0.0]))
+    part.read(Frame(picture, 0.2, 2))
+    assert len(refined) == 2 * int(refines)
+
+
+@pytest.mark.parametrize(("surface", "side_mm"), [("board", 48.0), ("written", 80.0)])
+def test_a_crop_shows_a_place_from_above(
+    camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image, tracked: Tracked, surface: str, side_mm: float
+) -> None:
+    if surface == "written":
+        layout = replace(layout, surfaces=(replace(layout.board, pieces=Ink()),))
+    part = PartReader(camera, layout, {}, {})
+    frame = Frame(picture, 0.0, 0)
+    with pytest.raises(NotLocatedError, match="no picture of a place can be cut out"):
+        part.crop(frame, "c3")
+    part.read(frame)
+    crop = part.crop(frame, "c3")
+    assert crop.shape == (72, 72, 3)
+    x, y = layout.centre_mm("c3")
+    for row, column in ((10, 15), (36, 36), (60, 50)):
+        at_mm = [x + (column - 35.5) * side_mm / 72, y - (row - 35.5) * side_mm / 72, top_mm(layout.board)]
+        seen = project(camera, pose, [at_mm])[0]
+        left, top = np.floor(seen).astype(int)
+        around = picture[top : top + 2, left : left + 2].astype(int)
+        assert around.min() - 2 <= crop[row, column, 0] <= around.max() + 2
+    part.unlocated(frame, Hindrance(HindranceKind.BAD_FRAME, "a torn frame"))
+    with pytest.raises(NotLocatedError):
+        part.crop(frame, "c3")
+
+
+def test_hands_are_as_large_over_one_of_four_sheets_as_over_a_board(
+    camera: CameraModel, layout: TableLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides: list[float] = []
+    whole = HandMonitor.__init__
+
+    def noted(own: HandMonitor, camera: CameraModel, surface: object, settings: HandSettings) -> None:
+        sides.append(settings.board_side_px)
+        whole(own, camera, surface, settings)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(HandMonitor, "__init__", noted)
+    usual = HandSettings().board_side_px
+    PartReader(camera, layout, {}, {})
+    PartReader(camera, layout, {}, {}, parts=4)
+    assert sides == pytest.approx([usual, usual / 2])
+
+
+@pytest.mark.parametrize(("others", "is_absent"), [(2, True), (1, False)])
+def test_a_part_is_absent_where_two_of_anothers_markers_are_plainly_seen(
+    camera: CameraModel,
+    layout: TableLayout,
+    pose: Pose,
+    render_table: Callable[..., Image],
+    monkeypatch: pytest.MonkeyPatch,
+    others: int,
+    is_absent: bool,
+) -> None:
+    """Then it is not searched for by the slow methods."""
+    searched: list[str] = []
+    thorough = MarkerDetector.sharpened
+    monkeypatch.setattr(MarkerDetector, "sharpened", lambda own, image: searched.append("slow") or thorough(own, image))
+    plain = PlainMarkers.plain
+    seen_by_board = set(range(others))
+
+    def only_some(own: PlainMarkers, finder: MarkerDetector) -> tuple[Marker, ...]:
+        return tuple(one for one in plain(own, finder) if one.marker_id in seen_by_board)
+
+    monkeypatch.setattr(PlainMarkers, "plain", only_some)
+    table = replace(layout, surfaces=(*layout.surfaces, SHEET))
+    reader = TableReader(camera, table, {"board": Written(frozenset()), "sheet": Written(frozenset())})
+    absent = reader._absent_parts(PlainMarkers(render_table(pose)))
+    assert len(absent) == int(is_absent)
+    for part, why in absent.items():
+        assert set(part.layout.markers.centres_mm) == {4, 5, 6, 7}
+        assert why.message == "table not located: none of the markers 4-7 seen"
+        assert why.kind is HindranceKind.NOT_LOCATED
+    assert not searched
+    whole = TableReader(camera, layout, {"board": Written(frozenset())})
+    assert whole._absent_parts(PlainMarkers(render_table(pose))) == {}
+
+
+def test_each_notice_is_told_once_for_all_parts(
+    camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image, tracked: Tracked
+) -> None:
+    table = replace(layout, surfaces=(*layout.surfaces, SHEET))
+    reader = TableReader(camera, table, {"board": Written(frozenset()), "sheet": Written(frozenset())})
+    tracked.ids = (0, 1, 2)
+    reading = reader.read(Frame(with_sheet(picture, camera, pose), 0.0, 0))
+    assert reading.notices == ("said with this frame",)
