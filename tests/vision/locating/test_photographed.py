@@ -76,6 +76,18 @@ def test_the_cells_of_a_sheet_seen_from_above_are_found_whatever_the_lens(view_d
 
 
 @pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("view_deg", [26.0, 100.0])
+def test_from_straight_above_the_usual_lens_is_taken(game: str, view_deg: float) -> None:
+    """Any lens would do there: 27 mm on 35 mm film is 0.62 of the picture's diagonal."""
+    image, camera = photo(game, view_deg, 0.0)
+    sheet = photographed_sheet(image, LAYOUTS)
+    assert sheet.camera.matrix[0, 0] == sheet.camera.matrix[1, 1]
+    assert sheet.camera.matrix[0, 0] == pytest.approx(0.62 * np.hypot(*camera.size), rel=0.1)
+    assert sheet.camera.matrix[:2, 2].tolist() == [503.5, 377.5]
+    assert sheet.error_px < 0.8
+
+
+@pytest.mark.parametrize("game", GAMES)
 def test_a_ray_traced_sheet_is_read_without_a_calibration(game: str) -> None:
     sheet = photographed_sheet(picture(game), LAYOUTS)
     reading = table_reader(sheet.camera, sheet.layout, None).read(frame(picture(game)))
