@@ -19,6 +19,7 @@ from benchmarks.parts.soak.circumstances import (
     says_more_than_was_in_sight,
 )
 from benchmarks.parts.soak.game import GameRecord
+from benchmarks.parts.soak.inputs import covered_places
 from benchmarks.parts.soak.report import GameScore, Item, Outcome
 from benchmarks.parts.soak.violations import (
     SETTLES_S,
@@ -35,6 +36,7 @@ from referee.journal.events import Event, EventKind
 from referee.judge.verdict import VerdictKind
 from referee.session.event_records import SEEN
 from referee.wiring.plan import Inputs
+from simulator.faults.disturbances import Disturbance
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
 
@@ -198,7 +200,7 @@ class _Scorer:
                 and called_for(self._game, self._played, said)
             ]
             self._charged.update(id(said) for said in asked)
-            if not asked and ended_s - one.began_s < STALL_S:
+            if not asked and ended_s - self._last_named_s(one, ended_s) < STALL_S:
                 continue
             outcome, detail = (
                 (Outcome.AT_ONCE, asked[0].verdict.sentence) if asked else (Outcome.LOST, "a stall was not named")
@@ -207,6 +209,16 @@ class _Scorer:
                 Item(self._played.plan.seed, -1, ended_s, "stall", ("stall: a block out of sight",), outcome, detail)
             )
         return found
+
+    def _last_named_s(self, coin: Disturbance, ended_s: float) -> float:
+        """When a person last said what lies under a coin; when it was put down if nobody did."""
+        setting, spoken_s = self._played.plan.setting, coin.began_s
+        for word, _ in self._played.overrides:
+            if coin.began_s <= word.time_s <= ended_s:
+                covered = covered_places(setting, self._played.pose_at(word.time_s), coin.things)
+                if not word.looks or covered & word.looks.keys():
+                    spoken_s = word.time_s
+        return spoken_s
 
     def _refused(self) -> list[Item]:
         """What a person said and the referee would not take."""

@@ -10,10 +10,12 @@ import pytest
 
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, play
 from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
-from benchmarks.parts.soak.score import behind_s, score
+from benchmarks.parts.soak.score import COIN, STALL_S, behind_s, score
+from referee.commands.values import Reply
 from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.event_records import SEEN
+from simulator.faults.answers import Override
 from simulator.faults.disturbances import Disturbance
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
@@ -96,6 +98,24 @@ def test_a_verdict_on_what_a_sheet_hides_says_too_much(told: GameRecord) -> None
 
     assert too_much(tampered(told, cover(1.0))) == []
     assert len(too_much(tampered(told, cover(board.cell_mm * board.rows)))) == len(accepted) + 1
+
+
+def test_a_coin_that_is_not_named_is_lost_unless_a_person_says_what_lies_under_it(told: GameRecord) -> None:
+    layout = told.plan.setting.layout
+    x_mm, y_mm = layout.centre_mm("c3")
+    coin = ForeignObject("coin", x_mm, y_mm, base_mm=layout.board.height_mm)
+    lies = Disturbance(COIN, 0.0, STALL_S + 1.0, things=(coin,))
+
+    def stalls(*words: Override) -> list[Outcome]:
+        overrides = [(word, Reply("Thank you.")) for word in words]
+        scored = score(replace(told, disturbances=[lies], overrides=overrides))
+        return [item.outcome for item in scored.items if item.what == "stall"]
+
+    def says(place: str) -> Override:
+        return Override(10.0, "", "just to be sure", {place: "empty"})
+
+    assert stalls() == stalls(says("a1")) == [Outcome.LOST]
+    assert stalls(says("c3")) == []
 
 
 def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: GameRecord) -> None:
