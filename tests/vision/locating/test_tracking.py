@@ -204,3 +204,10 @@ def test_a_single_marker_in_place_keeps_the_pose_of_all(feed, render_table, came
         assert result.ids_in_sight == (2,)
         assert not result.uncertain
         assert off_px(camera, layout, result.pose, pose) < 0.4
+
+
+def test_after_eight_frames_each_of_two_markers_is_measured_in_every_other_one(feed, render_table, pose):
+    """Two markers are always matched by their pattern, which takes time."""
+    pictures = [render_table(pose, hidden=(0, 3), seed=seed) for seed in range(3)]
+    counts = [feed(pictures[number % 3]).frames_averaged for number in range(14)]
+    assert counts == [1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10, 10, 11, 11]

@@ -1,0 +1,76 @@
+"""Which reader a table gets, and what a set of pieces lacks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vision.errors import EnrolmentError, LayoutError
+from vision.geometry import CameraModel, Rectangle
+from vision.layout.pieces import NamedPieces
+from vision.layout.surfaces import Tray
+from vision.layout.table import default_layout
+from vision.readers.blocks.appearance import drawn_appearance
+from vision.readers.blocks.appearance import save_appearance as save_blocks
+from vision.readers.discs.appearance import DiscAppearance, DiscColours
+from vision.readers.registry import (
+    PIECE_READERS,
+    check_readable,
+    is_readable,
+    load_any,
+    missing_traits,
+    reader_kind,
+    table_reader,
+)
+
+GAMES = ("blockade", "blokus-dice", "deblockle", "diaballik", "number-drop")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_games_table_can_be_read_and_its_looks_survive_a_file(
+    game: str, camera: CameraModel, tmp_path: Path
+) -> None:
+    layout = default_layout(game)
+    assert is_readable(layout)
+    kind = reader_kind(layout)
+    plain = kind.plain(layout.board)
+    kind.save(plain, tmp_path / "looks.json")
+    assert load_any(tmp_path / "looks.json").looks == plain.looks
+    assert table_reader(camera, layout, None).layout is layout
+    assert table_reader(camera, layout, plain).layout is layout
+
+
+def test_pieces_nobody_knows_make_a_table_unreadable() -> None:
+    layout = default_layout("deblockle")
+    assert not is_readable(replace(layout, surfaces=(replace(layout.board, pieces=NamedPieces("shells")),)))
+    assert not is_readable(replace(layout, surfaces=(replace(layout.board, pieces=None),)))
+    dice_on_places = replace(layout, surfaces=(replace(layout.board, pieces=NamedPieces("dice")),))
+    with pytest.raises(LayoutError, match=r"no reader knows 'dice', .* for the board; there is one for blocks, discs"):
+        check_readable(dice_on_places)
+    tray = Tray("tray", Rectangle(0.0, 50.0, 0.0, 50.0), pieces=NamedPieces("blocks"))
+    with pytest.raises(LayoutError, match=r"no reader knows 'blocks', .* for the tray; there is one for dice"):
+        check_readable(replace(layout, surfaces=(*layout.surfaces, tray)))
+
+
+def test_a_file_of_looks_is_read_as_the_kind_that_wrote_it(tmp_path: Path) -> None:
+    symbols = ("star", "cross")
+    save_blocks(drawn_appearance(symbols), tmp_path / "blocks.json")
+    assert load_any(tmp_path / "blocks.json").traits == ((), symbols)
+    (tmp_path / "other.json").write_text('{"format": "other"}', encoding="utf-8")
+    with pytest.raises(EnrolmentError, match="format"):
+        load_any(tmp_path / "other.json")
+    with pytest.raises(EnrolmentError, match="cannot read"):
+        load_any(tmp_path / "none.json")
+
+
+def test_the_first_word_of_a_look_tells_what_was_not_taught() -> None:
+
+    taught = DiscAppearance({"black": DiscColours(np.zeros(3), np.zeros(3))})
+    expected = ("empty", "black piece", "white piece", "white piece with ball", "red piece")
+    assert missing_traits(taught, expected) == ("white", "red")
+    assert missing_traits(taught, ("black piece with ball",)) == ()
+    assert missing_traits(DiscAppearance({}), ("black piece",)) == ("black",)
+    assert set(PIECE_READERS) == {"blocks", "discs", "pyramids", "ink"}
