@@ -1,0 +1,115 @@
+"""A doubtful piece is believed where something stands that would hide what it hides."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.conftest import RenderTable
+from vision.frame import Image
+from vision.geometry import CameraModel, CubeSolid, Pose, outline_px
+from vision.layout.table import TableLayout
+from vision.readers.protocols import SurfaceView
+from vision.readers.surface_reader import SurfaceReader
+from vision.reading import HindranceKind
+
+
+@dataclass(frozen=True)
+class Doubtful:
+    place: str
+    solid: CubeSolid
+    log_odds: float
+    is_clear: bool = False
+    sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def look_probabilities(self) -> Mapping[str, float]:
+        return {"block": 1.0}
+
+    def with_log_odds(self, log_odds: float) -> Doubtful:
+        return replace(self, log_odds=log_odds)
+
+
+@dataclass
+class OneDoubtful:
+    """Finds one piece, on d4, with these odds."""
+
+    solid: CubeSolid
+    log_odds: float
+    looks: tuple[str, ...] = ("block",)
+    asked: list[int] = field(default_factory=list)
+
+    def read(
+        self, view: SurfaceView, places: Collection[str], previous: Mapping[str, Doubtful]
+    ) -> Mapping[str, Doubtful]:
+        self.asked.append(len(places))
+        return {"d4": Doubtful("d4", self.solid, self.log_odds)}
+
+    def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, Doubtful]) -> Image:
+        return picture
+
+
+@pytest.fixture
+def solid(layout: TableLayout) -> CubeSolid:
+    x, y = layout.centre_mm("d4")
+    return CubeSolid(x, y, layout.board.height_mm, 30.0)
+
+
+@pytest.mark.parametrize(("log_odds", "believed"), [(-2.0, True), (0.0, True), (0.5, False)])
+def test_a_doubtful_piece_that_covers_its_surface_is_believed(
+    render_table: RenderTable,
+    layout: TableLayout,
+    camera: CameraModel,
+    pose: Pose,
+    solid: CubeSolid,
+    log_odds: float,
+    believed: bool,
+) -> None:
+    image = render_table(pose)
+    cv2.fillConvexPoly(image, np.round(outline_px(solid, camera, pose)).astype(np.int32), (60, 90, 170))
+    reader = SurfaceReader(camera, layout.board, OneDoubtful(solid, log_odds))
+    view = SurfaceView(image, camera, pose, layout.board)
+    stages = reader.stages(view, layout.places, None)
+    assert stages.sightings["d4"].log_odds == pytest.approx(log_odds + 5.0 if believed else log_odds)
+    assert len(stages.occlusions) == 0
+    places, hindrances = reader.places(stages)
+    assert places["d4"].best[0] == "block"
+    assert hindrances == ()
+    assert set(places) == set(layout.places)
+
+
+def test_a_doubtful_piece_on_a_bare_board_stays_doubtful(
+    render_table: RenderTable, layout: TableLayout, camera: CameraModel, pose: Pose, solid: CubeSolid
+) -> None:
+    reader = SurfaceReader(camera, layout.board, OneDoubtful(solid, -2.0))
+    stages = reader.stages(SurfaceView(render_table(pose), camera, pose, layout.board), layout.places, None)
+    assert stages.sightings["d4"].log_odds == -2.0
+    places, hindrances = reader.places(stages)
+    assert places["d4"].best[0] == "empty"
+    assert places["a1"].best[0] == "empty"
+    assert hindrances == ()
+    again, _ = reader.places(stages)
+    assert again["d4"] is places["d4"], "the same sighting is not told anew"
+    hidden = reader.hidden(HindranceKind.GLARE)
+    assert set(hidden) == set(layout.places)
+    assert {one.hidden_by for one in hidden.values()} == {HindranceKind.GLARE}
+    assert hidden["d4"].probabilities == {"empty": 0.5, "block": 0.5}
+
+
+def test_a_hand_over_a_board_names_the_places_it_hides(
+    render_table: RenderTable, layout: TableLayout, camera: CameraModel, pose: Pose, solid: CubeSolid
+) -> None:
+    image = render_table(pose)
+    height, width = image.shape[:2]
+    image[height // 2 - 40 : height // 2 + 40, width // 2 :] = (90, 130, 190)
+    reader = SurfaceReader(camera, layout.board, OneDoubtful(solid, -2.0))
+    stages = reader.stages(SurfaceView(image, camera, pose, layout.board), layout.places, None)
+    places, (hand, *_) = reader.places(stages)
+    assert hand.kind in {HindranceKind.HAND, HindranceKind.OBJECT}
+    assert set(hand.places) == {place for place, one in places.items() if one.hidden_by is not None}
+    assert hand.places
+    word = "hand or arm" if hand.kind is HindranceKind.HAND else "foreign object"
+    assert hand.message == f"a {word} is over {', '.join(hand.places)}"
