@@ -200,7 +200,7 @@ class _Scorer:
                 and called_for(self._game, self._played, said)
             ]
             self._charged.update(id(said) for said in asked)
-            if not asked and ended_s - self._last_named_s(one, ended_s) < STALL_S:
+            if not asked and (ended_s - one.began_s < STALL_S or self._is_known(one, ended_s)):
                 continue
             outcome, detail = (
                 (Outcome.AT_ONCE, asked[0].verdict.sentence) if asked else (Outcome.LOST, "a stall was not named")
@@ -210,15 +210,15 @@ class _Scorer:
             )
         return found
 
-    def _last_named_s(self, coin: Disturbance, ended_s: float) -> float:
-        """When a person last said what lies under a coin; when it was put down if nobody did."""
-        setting, spoken_s = self._played.plan.setting, coin.began_s
-        for word, _ in self._played.overrides:
-            if coin.began_s <= word.time_s <= ended_s:
-                covered = covered_places(setting, self._played.pose_at(word.time_s), coin.things)
-                if not word.looks or covered & word.looks.keys():
-                    spoken_s = word.time_s
-        return spoken_s
+    def _is_known(self, coin: Disturbance, until_s: float) -> bool:
+        """Whether a person said what lies under a coin: that holds until the coin is gone."""
+        played = self._played
+        words = [word for word, _ in played.overrides if coin.began_s <= word.time_s <= until_s]
+        return any(
+            not word.looks
+            or covered_places(played.plan.setting, played.pose_at(word.time_s), coin.things) & word.looks.keys()
+            for word in words
+        )
 
     def _refused(self) -> list[Item]:
         """What a person said and the referee would not take."""
