@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Trigger
+from referee.judge import JudgeContext, Trigger
+from referee.judge.explanations import more_turns_explain
+from referee.judge.explorer import changes_between
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.drawn import seen_as
 from tests.referee.judge.judged_game import JudgedGame
 
 BELIEVED = (
@@ -164,6 +167,19 @@ def test_a_turn_that_waits_for_a_touch_is_weighed_when_the_touch_breaks_a_rule(
     assert ruling.steps == ()
     ruling = judge.consider([wrong], Trigger.TOUCH_RESTED)
     assert [step.turn for step in ruling.steps] == ["c1-b1=stop"]
+
+
+def test_three_turns_that_each_change_one_top_are_more_than_two(deblockle: Any, believed: Any) -> None:
+    """Fewer than three changed places are a broken rule rather than three turns."""
+    context: JudgeContext[Any, Any] = JudgeContext.of(deblockle)
+    after = played(deblockle, believed, ("c1-c2=slider-c1", "a5-b5=slider-a5", "f2-e2=cross-f2"))
+    before, shown = deblockle.table.appearance(believed), deblockle.table.appearance(after)
+    changes = changes_between(before, shown)
+    assert {place for place, _ in changes} == {"c1", "a5", "f2"}
+    assert more_turns_explain(context, (believed,), changes, seen_as(deblockle, after))
+    two = frozenset((place, look) for place, look in changes if place != "f2")
+    seen = seen_as(deblockle, believed, dict(two))
+    assert not more_turns_explain(context, (believed,), two, seen)
 
 
 def test_three_turns_of_three_blocks_are_called_more_than_two(deblockle: Any, make_reading: Any, believed: Any) -> None:
