@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from referee.errors import JournalBusyError, JournalError, JournalMissingError, JournalUnreadableError
 from referee.journal import Journal, database
 from referee.journal.backups import FOLDER, DailyBackups, back_up, restore
+from referee.journal.database import connect
 from referee.journal.events import Event
 from tests.referee.journal.samples import NEW_GAME, TURN, picture, ticking_clock
 
@@ -182,4 +184,17 @@ def test_an_upgrade_keeps_the_journal_of_the_version_before(path: Path, monkeypa
         journal.append(SET_UP)
     monkeypatch.undo()
     kept = path.with_name(f"journal-version-{len(database.MIGRATIONS)}.sqlite")
+    assert kinds(kept) == ["new game"]
+
+
+def test_an_upgrade_from_the_first_version_keeps_the_journal_too(path: Path) -> None:
+    with closing(connect(str(path))) as first:
+        database.upgrade(first, database.MIGRATIONS[:1])
+        first.execute("INSERT INTO event (game, kind, data, wall_time) VALUES (1, 'new game', '{\"game\": \"x\"}', '')")
+    with opened(path) as journal:
+        journal.append(SET_UP)
+    assert kinds(path) == ["new game", "set up"]
+    kept = path.with_name("journal-version-1.sqlite")
+    with closing(sqlite3.connect(kept)) as file:
+        assert database.version_of(file) == 1
     assert kinds(kept) == ["new game"]
