@@ -61,7 +61,7 @@ class Journal:
         path: Path,
         connection: sqlite3.Connection,
         wall_clock: WallClock,
-        limits: EvidenceLimits,
+        limits: EvidenceLimits | None,
         lock: WriterLock | None,
         reopen: Callable[[], sqlite3.Connection] | None = None,
     ) -> None:
@@ -71,7 +71,7 @@ class Journal:
         self._reopen = reopen
         self._has_failed = False
         self._wall_clock = wall_clock
-        self._limits = limits
+        self._limits = limits or EvidenceLimits()
         self._lock = lock
         self._game = self.latest_game() or 0
         self._kept_bytes: int = self._value(
@@ -105,7 +105,7 @@ class Journal:
         writes it), JournalFullError or JournalReadOnlyError.
         """
         if read_only:
-            return cls(path, cls._connect_to_read(path, connect), wall_clock, limits or EvidenceLimits(), None)
+            return cls(path, cls._connect_to_read(path, connect), wall_clock, limits, None)
         if path.is_dir():
             raise JournalReadOnlyError(f"{path} is a folder; give the journal's file in it")
         if not create:
@@ -134,7 +134,7 @@ class Journal:
                     sync_folder(path.parent)
                 except OSError as error:
                     raise JournalFailedError(f"the journal {path} failed: {error.strerror}") from error
-                journal = cls(path, connection, wall_clock, limits or EvidenceLimits(), lock, reopen)
+                journal = cls(path, connection, wall_clock, limits, lock, reopen)
             on_failure.pop_all()
         return journal
 
@@ -143,7 +143,7 @@ class Journal:
         """Return a journal that exists only in memory, for a game that isn't kept."""
         connection = connect(str(MEMORY))
         database.prepare(connection)
-        return cls(MEMORY, connection, wall_clock, limits or EvidenceLimits(), None)
+        return cls(MEMORY, connection, wall_clock, limits, None)
 
     @staticmethod
     def _check_present(path: Path) -> None:
