@@ -22,6 +22,12 @@ _HEADING_PX = 30
 _WORDS_PX = 136
 _WORDS_SCALE = 0.46
 _LINES = 5
+_RIM = (24, 24, 24)
+_BALL = (46, 118, 242)
+_BASE_SHARES = {"large": 0.84, "medium": 0.65, "small": 0.47}
+"""The side of a pyramid's base as a share of the square, by size."""
+_FACE_LIGHTS = (0.25, -0.1, -0.35, 0.05)
+"""How much white, or black below 0, is mixed into a pyramid's faces: far, right, near, left."""
 
 
 def board_picture(
@@ -104,20 +110,54 @@ def _heading(picture: Image, words: str) -> None:
 
 
 def _draw_piece(picture: Image, piece: Look, left: int, top: int, square_px: int) -> None:
-    inset = max(3, square_px // 8)
     said = written(piece)
     if said:
         at = (left + square_px // 4, top + square_px - square_px // 4)
-        cv2.putText(picture, said[:1], at, _FONT, square_px / 44, (24, 24, 24), 1, cv2.LINE_AA)
+        cv2.putText(picture, said[:1], at, _FONT, square_px / 44, _RIM, 1, cv2.LINE_AA)
         if said.endswith("o"):
             middle = (left + square_px // 2, top + square_px // 2)
             cv2.circle(picture, middle, square_px // 2 - 2, (24, 24, 160), 1, cv2.LINE_AA)
         return
-    colour = _bgr(COLOURS.get(piece.colour, GREY))
-    corner = (left + square_px - inset, top + square_px - inset)
-    cv2.rectangle(picture, (left + inset, top + inset), corner, colour, -1)
-    cv2.rectangle(picture, (left + inset, top + inset), corner, (24, 24, 24), 1)
     centre = (left + square_px // 2, top + square_px // 2)
+    if piece.shape in _BASE_SHARES:
+        _draw_pyramid(picture, piece, centre, square_px)
+    elif piece.shape.startswith("piece"):
+        _draw_disc(picture, piece, centre, square_px)
+    else:
+        _draw_block(picture, piece, centre, square_px)
+
+
+def _draw_pyramid(picture: Image, piece: Look, centre: tuple[int, int], square_px: int) -> None:
+    """Draw the pyramid on top of a stack, within the outline of the large one below."""
+    colour = (225, 225, 225) if piece.colour == "clear" else COLOURS.get(piece.colour, GREY)
+    square = [(-1.0, 1.0), (1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)]
+    for shape in {"large", piece.shape}:
+        half = round(0.5 * square_px * _BASE_SHARES[shape])
+        cv2.rectangle(
+            picture, (centre[0] - half, centre[1] - half), (centre[0] + half, centre[1] + half), _RIM, 1, cv2.LINE_AA
+        )
+    half_px = 0.5 * square_px * _BASE_SHARES[piece.shape]
+    for start, end, light in zip(square, (*square[1:], square[0]), _FACE_LIGHTS, strict=True):
+        goal = 255 if light > 0 else 0
+        red, green, blue = (round(part + (goal - part) * abs(light)) for part in colour)
+        _fill(picture, [start, end, (0.0, 0.0)], centre, half_px, (blue, green, red))
+
+
+def _draw_disc(picture: Image, piece: Look, centre: tuple[int, int], square_px: int) -> None:
+    """Draw a round piece, and the ball on it."""
+    cv2.circle(picture, centre, round(0.4 * square_px), _bgr(COLOURS.get(piece.colour, GREY)), -1, cv2.LINE_AA)
+    cv2.circle(picture, centre, round(0.4 * square_px), _RIM, 1, cv2.LINE_AA)
+    if piece.shape.endswith("with ball"):
+        cv2.circle(picture, centre, round(0.2 * square_px), _BALL, -1, cv2.LINE_AA)
+        cv2.circle(picture, centre, round(0.2 * square_px), (255, 255, 255), max(1, square_px // 24), cv2.LINE_AA)
+
+
+def _draw_block(picture: Image, piece: Look, centre: tuple[int, int], square_px: int) -> None:
+    """Draw a square piece, and the symbol on it."""
+    half = square_px // 2 - max(3, square_px // 8)
+    corners = (centre[0] - half, centre[1] - half), (centre[0] + half, centre[1] + half)
+    cv2.rectangle(picture, *corners, _bgr(COLOURS.get(piece.colour, GREY)), -1)
+    cv2.rectangle(picture, *corners, _RIM, 1)
     size = square_px * 0.26
     ink = (255, 255, 255)
     if piece.mark == "hoops":
@@ -126,12 +166,10 @@ def _draw_piece(picture: Image, piece: Look, left: int, top: int, square_px: int
             x, y = size * 0.6 * math.sin(angle), size * 0.6 * math.cos(angle)
             hoop = (round(centre[0] + x), round(centre[1] - y))
             cv2.circle(picture, hoop, round(size * 0.45), ink, max(1, square_px // 28), cv2.LINE_AA)
-        return
-    corners = symbol_corners(piece.mark)
-    if corners is None:
+    elif (symbol := symbol_corners(piece.mark)) is not None:
+        _fill(picture, symbol, centre, size, ink)
+    else:
         cv2.putText(picture, piece.mark[:2], (centre[0] - 8, centre[1] + 5), _FONT, 0.4, ink, 1, cv2.LINE_AA)
-        return
-    _fill(picture, corners, centre, size, ink)
 
 
 def _fill(
