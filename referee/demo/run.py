@@ -49,6 +49,7 @@ from referee.journal import BufferedJournal, Journal
 from referee.journal.exports import make_record
 from referee.judge.verdict import Verdict
 from referee.rendering.board_picture import beside_camera
+from referee.rendering.board_text import DrawnBoard
 from referee.rendering.film import Pictures
 from referee.rendering.live_screen import LiveScreen, fits_live
 from referee.rendering.overlay import Overlay
@@ -245,9 +246,11 @@ class _FrameSubscribers:
 
     def _draw(self, frame: Frame) -> Image:
         states = self._service.belief
-        believed = self._demo.game.table.appearance(states[0]) if states else {}
         signal = self._inputs.seen() or looking_signal()
-        return beside_camera(frame.image, believed, self._demo.grid, signal, goals=self._demo.game.goals)
+        believed = self._demo.game.table.appearance(states[0]) if states else {}
+        looks = {place: believed.get(place, EMPTY) for place in self._demo.grid.places}
+        board = DrawnBoard.seen(self._demo.game, looks, signal.lights)
+        return beside_camera(frame.image, board, signal)
 
 
 def _typed_lines(keys: Iterable[str] | None, screen: LiveScreen | None) -> AbstractContextManager[Iterable[str]]:

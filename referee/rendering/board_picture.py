@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import cv2
 import numpy as np
 
 from engine.support.looks import Look
-from engine.values import EMPTY
+from engine.values import Place
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Signal, most_urgent_lights
-from referee.rendering.board_text import COLOURS, GREY, square_of, written
+from referee.rendering.board_text import COLOURS, GREY, DrawnBoard, sheets_of, square_of, written
 from vision.frame import Image
 
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
@@ -24,36 +24,50 @@ _WORDS_SCALE = 0.46
 _LINES = 5
 _RIM = (24, 24, 24)
 _BALL = (46, 118, 242)
+_DARK = 32
+_LIGHT_SQUARE, _DARK_SQUARE = (176, 196, 210), (196, 214, 226)
+_PAPER, _GRID_LINE, _RED = (244, 248, 250), (190, 190, 190), (40, 40, 200)
+_NUMBER_PX, _NAMES_PX = 26, 30
+"""Room for the number of a row, and below the squares for the names of columns and sheet."""
+_LEAST_PANEL_PX = 380
 _BASE_SHARES = {"large": 0.84, "medium": 0.65, "small": 0.47}
 """The side of a pyramid's base as a share of the square, by size."""
 _FACE_LIGHTS = (0.25, -0.1, -0.35, 0.05)
 """How much white, or black below 0, is mixed into a pyramid's faces: far, right, near, left."""
 
 
-def board_picture(
-    appearance: Mapping[str, str],
-    grid: PlaceGrid,
-    lights: Sequence[Light] = (),
-    *,
-    square_px: int,
-    goals: Collection[str] = (),
-) -> Image:
-    """Draw the board as a picture of ``square_px`` a square, with a margin for the names of rows and columns.
+def board_picture(board: DrawnBoard, *, square_px: int) -> Image:
+    """Draw the board, or the sheets side by side, with a margin for the names of rows, columns and sheets.
 
-    The squares of ``goals`` are marked with a star.
+    A square is ``square_px`` wide. Goals are marked with a star.
     """
+    lit = most_urgent_lights(board.lights)
+    sheets = sheets_of(board.appearance)
+    drawn = [_grid_picture(board, lit, sheet, grid, square_px) for sheet, grid in sheets.items()]
+    height = max(one.shape[0] for one in drawn)
+    padded = [np.pad(one, ((0, height - one.shape[0]), (0, 0), (0, 0)), constant_values=_DARK) for one in drawn]
+    return np.ascontiguousarray(np.hstack(padded))
+
+
+def _grid_picture(board: DrawnBoard, lit: Mapping[Place, Light], sheet: str, grid: PlaceGrid, square_px: int) -> Image:
+    """Draw the board (``sheet`` is empty) or one sheet."""
     margin = square_px // 2
-    height = square_px * len(grid.rows) + margin
-    width = square_px * max(len(row) for row in grid.rows) + margin
-    picture: Image = np.full((height, width, 3), 32, dtype=np.uint8)
-    lit = most_urgent_lights(lights)
+    left_margin = max(margin, _NUMBER_PX)
+    height = square_px * len(grid.rows) + max(margin, _NAMES_PX)
+    width = square_px * max(len(row) for row in grid.rows) + left_margin
+    picture: Image = np.full((height, width, 3), _DARK, dtype=np.uint8)
     for row_number, row in enumerate(grid.rows):
         for column_number, place in enumerate(row):
-            left, top = margin + column_number * square_px, row_number * square_px
-            shade = (196, 214, 226) if (row_number + column_number) % 2 else (176, 196, 210)
-            cv2.rectangle(picture, (left, top), (left + square_px - 1, top + square_px - 1), shade, -1)
-            piece = Look.parse(appearance.get(place, EMPTY))
-            if place in goals:
+            left, top = left_margin + column_number * square_px, row_number * square_px
+            corner = (left + square_px - 1, top + square_px - 1)
+            if sheet:
+                cv2.rectangle(picture, (left, top), corner, _PAPER, -1)
+                cv2.rectangle(picture, (left, top), corner, _GRID_LINE, 1)
+            else:
+                is_light = (row_number + column_number) % 2
+                cv2.rectangle(picture, (left, top), corner, _LIGHT_SQUARE if is_light else _DARK_SQUARE, -1)
+            piece = Look.parse(board.appearance[place])
+            if place in board.goals:
                 centre = (left + square_px // 2, top + square_px // 2)
                 _fill(picture, symbol_corners("star") or [], centre, square_px * 0.32, _GOAL)
             if piece is not None:
@@ -61,27 +75,25 @@ def board_picture(
             if place in lit:
                 _draw_light(picture, lit[place], left, top, square_px)
             if row_number == len(grid.rows) - 1:
-                _label(picture, square_of(place)[:1], left + square_px // 2 - 5, height - margin // 3)
-        _label(picture, square_of(row[0])[1:], margin // 4, row_number * square_px + square_px // 2 + 5)
+                _label(picture, square_of(place)[:1], left + square_px // 2 - 5, top + square_px + 12)
+        _label(picture, square_of(row[0])[1:], left_margin // 4, row_number * square_px + square_px // 2 + 5)
+    if sheet:
+        _label(picture, sheet, left_margin, height - 4)
+        if board.red_line is not None:
+            line = (len(grid.rows) - board.red_line) * square_px
+            cv2.line(picture, (left_margin, line), (width, line), _RED, 2)
     return picture
 
 
-def beside_camera(
-    camera: Image,
-    appearance: Mapping[str, str],
-    grid: PlaceGrid,
-    signal: Signal,
-    *,
-    goals: Collection[str] = (),
-    height_px: int = 540,
-) -> Image:
-    """Combine the camera's picture with the referee's belief: board, lights, mood and sentence."""
+def beside_camera(camera: Image, board: DrawnBoard, signal: Signal, *, height_px: int = 540) -> Image:
+    """Combine the camera's picture with the referee's belief: board, mood and sentence."""
     width = round(camera.shape[1] * height_px / camera.shape[0])
     left: Image = np.asarray(cv2.resize(camera, (width, height_px), interpolation=cv2.INTER_AREA), dtype=np.uint8)
-    square = (height_px - _HEADING_PX - _WORDS_PX) * 2 // (2 * len(grid.rows) + 1)
-    board = board_picture(appearance, grid, signal.lights, square_px=square, goals=goals)
-    panel: Image = np.full((height_px, board.shape[1] + square // 2, 3), 32, dtype=np.uint8)
-    panel[_HEADING_PX : _HEADING_PX + board.shape[0], : board.shape[1]] = board
+    rows = max(len(grid.rows) for grid in sheets_of(board.appearance).values())
+    square = (height_px - _HEADING_PX - _WORDS_PX) * 2 // (2 * rows + 1)
+    drawn = board_picture(board, square_px=square)
+    panel: Image = np.full((height_px, max(_LEAST_PANEL_PX, drawn.shape[1] + square // 2), 3), _DARK, dtype=np.uint8)
+    panel[_HEADING_PX : _HEADING_PX + drawn.shape[0], : drawn.shape[1]] = drawn
     _heading(left, "what the camera sees")
     _heading(panel, "what the referee thinks")
     style = MOOD_STYLES[signal.mood]

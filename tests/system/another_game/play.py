@@ -106,7 +106,7 @@ def main(journal_path: Path) -> dict[str, Any]:
     turn = game.rules.legal_turns(start)[3]
     record = write(make(game, start, [(turn, game.rules.apply(start, turn), "")]))
     final = reader.shown
-    signal = beside_camera(picture, final, grid, panel.signal, height_px=400)
+    signal = beside_camera(picture, DrawnBoard.seen(game, final, panel.signal.lights), panel.signal, height_px=400)
     return {
         "verdicts": verdicts,
         "finished": finished,
