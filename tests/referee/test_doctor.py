@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from common.findings import Finding, worst
+from common.findings import Finding, Severity, worst
 from firmware_bridge.connection.connection import ConnectionStatistics
 from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.packets import DroppedFrames
@@ -34,7 +34,7 @@ from referee.doctor import (
 )
 from referee.errors import BrokerError, ConfigError
 from referee.journal import Journal
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.mqtt.options import MqttOptions
 from referee.sensing.health import HealthFile, SensorHealth, health_file
 from referee.settings.configuration import Configuration, load
@@ -64,7 +64,7 @@ def machine(root: Path, **more: Any) -> Machine:
         version_of=lambda name: _missing(name) if name == "opencv-python" else "1.2.3",
         free_bytes=lambda path: PLENTY,
         ports=lambda: (),
-        board=lambda pins: [Finding("board", "ok", "a board")],
+        board=lambda pins: [Finding("board", Severity.OK, "a board")],
         **more,
     )
 
@@ -253,7 +253,7 @@ def test_a_journal_that_is_whole(tmp_path: Path) -> None:
     none_yet = list(check_journal(path, NOW, lambda folder: PLENTY))
     assert [finding.severity for finding in none_yet] == ["ok", "ok"]
     with Journal.open(path, wall_clock=lambda: NOW) as journal:
-        journal.append(Event("new game", {"game": "deblockle"}))
+        journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle"}))
         in_use = list(check_journal(path, NOW, lambda folder: PLENTY))
     assert f"process {os.getpid()}" in in_use[1].message
     after = list(check_journal(path, NOW, lambda folder: PLENTY))

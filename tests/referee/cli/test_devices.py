@@ -35,6 +35,7 @@ from tests.guard import GUARD_S
 from tests.referee.mapping.glowing import empty_boards, glow, small_setting
 from tests.referee.virtual_board import SETTINGS, SMALL, Heard, Plugged, plugged
 from vision.calibration import Calibration, save_calibration
+from vision.cameras import Camera
 from vision.errors import CalibrationError
 from vision.frame import Frame
 
@@ -75,7 +76,7 @@ def test_the_owner_sees_one_light_after_the_other_on_the_board(table: Plugged, c
 
 
 @dataclass
-class CameraOverTheStrip:
+class CameraOverTheStrip(Camera):
     """A camera over the empty table that sees what the board's strip really shows: a glow on each light's square."""
 
     device: VirtualMicrocontroller
@@ -85,6 +86,7 @@ class CameraOverTheStrip:
     frames: int = 0
 
     def __post_init__(self) -> None:
+        super().__init__("over the strip")
         self.pictures = empty_boards(self.setting, 4)
 
     def read(self, timeout_s: float) -> Frame:
@@ -100,10 +102,7 @@ class CameraOverTheStrip:
                 image = glow(image, self.setting, *point_mm, levels=60.0)
         return Frame(image, time.monotonic(), self.frames)
 
-    def __enter__(self) -> CameraOverTheStrip:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         pass
 
 

@@ -11,7 +11,7 @@ import pytest
 from engine.registry import load
 from referee.cli.context import utc_now
 from referee.journal import Journal
-from referee.journal.events import Event, Evidence
+from referee.journal.events import Event, EventKind, Evidence
 from tests.commands import Run
 
 GAME = load("deblockle")
@@ -28,14 +28,14 @@ def journal_path(tmp_path: Path) -> Path:
     reply = GAME.rules.legal_turns(after)[0]
     last = GAME.rules.apply(after, reply)
     events = [
-        Event("new game", {"game": "deblockle", "options": {}}),
-        Event("new game", {"game": "deblockle", "options": options, "players": {"gold": "Ann {A}"}}),
-        Event("set up", {"state": GAME.notation.format_state(start)}),
-        Event("turn", {"turn": GAME.notation.format_turn(turn), "state": GAME.notation.format_state(after)}),
-        Event("illegal", {"sentence": "No block was rolled."}),
-        Event("put right", {"sentence": "Thank you."}),
-        Event("turn", {"turn": GAME.notation.format_turn(reply), "state": GAME.notation.format_state(last)}),
-        Event("take back", {"by": "Ben"}),
+        Event(EventKind.NEW_GAME, {"game": "deblockle", "options": {}}),
+        Event(EventKind.NEW_GAME, {"game": "deblockle", "options": options, "players": {"gold": "Ann {A}"}}),
+        Event(EventKind.SET_UP, {"state": GAME.notation.format_state(start)}),
+        Event(EventKind.TURN, {"turn": GAME.notation.format_turn(turn), "state": GAME.notation.format_state(after)}),
+        Event(EventKind.ILLEGAL, {"sentence": "No block was rolled."}),
+        Event(EventKind.PUT_RIGHT, {"sentence": "Thank you."}),
+        Event(EventKind.TURN, {"turn": GAME.notation.format_turn(reply), "state": GAME.notation.format_state(last)}),
+        Event(EventKind.TAKE_BACK, {"by": "Ben"}),
     ]
     with Journal.open(path, wall_clock=utc_now) as journal:
         for event in events:
@@ -139,7 +139,7 @@ def test_replay_tells_a_journal(run: Run, journal_path: Path, tmp_path: Path) ->
 
 def test_replay_names_the_event_that_does_not_follow(run: Run, journal_path: Path) -> None:
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
-        journal.append(Event("turn", {"turn": "a1-a2=stop", "state": "nonsense"}))
+        journal.append(Event(EventKind.TURN, {"turn": "a1-a2=stop", "state": "nonsense"}))
     result = run("replay", journal_path)
     assert result.exit_code == 4
     assert "event 9 (turn)" in result.stderr

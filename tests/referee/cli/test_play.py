@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine import registry
-from engine.records.record import PlayedTurn, RolledDice, read, replay, write
+from engine.records.record import PlayedTurn, Record, RolledDice, read, replay, write
 from engine.support.chance import format_roll
 from engine.values import Strength
 from referee.cli.play import command, keeping
@@ -20,6 +20,7 @@ from referee.cli.play.session import PlaySession, PlaySettings
 from tests.effort import cases
 from tests.engine import toy_harvest
 from tests.engine.whole_games import COSTLY, CountingClock, any_roll, any_turn, is_light, roll_of
+from tests.present import present
 
 ONE_EACH = ("--option", "blocks_gold=1", "--option", "blocks_teal=1")
 
@@ -38,13 +39,17 @@ def test_a_whole_game_between_programs_is_kept_and_replays(play, tmp_path):
     assert {("Gold", "Ann"), ("Teal", "Ben B.")} <= set(record.tags)
 
 
+def turns_of(record: Record) -> list[PlayedTurn]:
+    return [entry for entry in record.entries if isinstance(entry, PlayedTurn)]
+
+
 def test_a_person_plays_by_text_and_by_number(play, tmp_path):
     result = play("deblockle", *ONE_EACH, "--record", "mine.txt", typed="d1-e1=cross-f1\n1\n")
     record = read(Path("mine.txt").read_text(encoding="utf-8"))
-    assert [entry.player for entry in record.entries] == ["gold", "teal"]
-    assert record.entries[0].turn == "d1-e1=cross-f1"
+    first, second = turns_of(record)
+    assert (first.player, first.turn, second.player) == ("gold", "d1-e1=cross-f1", "teal")
     assert re.search(r"^   1  d7-\S+  Teal rolls d7 to ", result.output, re.MULTILINE)
-    assert f"   1  {record.entries[1].turn}  Teal" in result.output
+    assert f"   1  {second.turn}  Teal" in result.output
     assert "gold> d1-e1=cross-f1" in result.output
     assert record.result == "*"
 
@@ -144,7 +149,7 @@ def test_what_the_rules_let_one_claim_is_claimed(play, tmp_path, typed):
     assert "Black wins: " in said
     record = kept(tmp_path)
     assert [entry.announcement for entry in record.entries] == ["black:anti-play"]
-    assert replay(record).outcome.winner == "black"
+    assert present(replay(record).outcome).winner == "black"
 
 
 def test_legal_turns_are_listed_and_searched(play):
@@ -372,7 +377,9 @@ def test_every_game_is_played_at_the_terminal(play, game, tmp_path):
     told = play("a.txt", command="replay").output
     assert f"{sum(isinstance(entry, PlayedTurn) for entry in record.entries)} turns, all legal." in told
     lines = [
-        entry.roll if isinstance(entry, RolledDice) else f"{entry.player} {entry.turn}" for entry in record.entries
+        entry.roll if isinstance(entry, RolledDice) else f"{entry.player} {entry.turn}"
+        for entry in record.entries
+        if isinstance(entry, RolledDice | PlayedTurn)
     ]
     typed = play(game, "--record", "b.txt", typed="\n".join([*lines, "undo", "hint", "quit"])).output
     assert "Expected " not in typed.replace("Expected:", "")

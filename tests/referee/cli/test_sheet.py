@@ -9,6 +9,7 @@ from engine.errors import OptionError
 from engine.registry import load
 from referee.settings.conversions import table_options, with_sheet_file
 from tests.commands import Run, runner_in
+from tests.present import present
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def written(*changes: tuple[str, str]) -> str:
     """Write ``ours.toml``, the sheet that ships with these changes."""
-    text = load("blokus-dice").sheet_file.text()
+    text = present(load("blokus-dice").sheet_file).text()
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
@@ -37,7 +38,7 @@ def written(*changes: tuple[str, str]) -> str:
 def test_a_new_sheet_is_a_copy_of_the_one_that_ships(run):
     printed = run("sheet", "new").output
     run("sheet", "new", "--output", "ours.toml")
-    assert Path("ours.toml").read_text(encoding="utf-8") == printed == load("blokus-dice").sheet_file.text()
+    assert Path("ours.toml").read_text(encoding="utf-8") == printed == present(load("blokus-dice").sheet_file).text()
     assert "--option sheet=house\nIn short: --option sheet=ours.toml" in run("sheet", "check", "ours.toml").output
 
 
@@ -105,7 +106,7 @@ def test_a_sheets_file_becomes_its_text_wherever_options_are_given(run):
     assert with_sheet_file(game, {"sheet": "house"}) == {"sheet": "house"}
     assert with_sheet_file(game, {"players": 2}) == {"players": 2}
     assert with_sheet_file(load("deblockle"), {"net": "ours.toml"}) == {"net": "ours.toml"}
-    long = value["sheet"] + "/" + "x" * 5000
+    long = f"{value['sheet']}/" + "x" * 5000
     assert with_sheet_file(game, {"sheet": long}) == {"sheet": long}
     Path("ours.toml").rename("ours")
     assert with_sheet_file(game, {"sheet": "ours"}) == {"sheet": value["sheet"]}
@@ -116,7 +117,7 @@ def test_a_sheets_file_becomes_its_text_wherever_options_are_given(run):
 
 def parts(*changes: tuple[str, str]) -> str:
     """Write ``parts.json``, Number Drop's file that ships with these changes."""
-    text = load("number-drop").sheet_file.text()
+    text = present(load("number-drop").sheet_file).text()
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
@@ -126,7 +127,7 @@ def parts(*changes: tuple[str, str]) -> str:
 
 def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run):
     of_it = ("--game", "number-drop")
-    assert run("sheet", "new", *of_it).output == load("number-drop").sheet_file.text()
+    assert run("sheet", "new", *of_it).output == present(load("number-drop").sheet_file).text()
     advice = run("sheet", "new", *of_it, "--output", "copy.json").output.partition("referee ")[2]
     assert run(*advice.split()).output.startswith("copy.json is good for number-drop")
     shown = run("sheet", "show", *of_it).output

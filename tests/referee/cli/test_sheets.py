@@ -14,6 +14,7 @@ from tests.commands import Run
 from tests.vision.readers.ink.sheets import EXPECTED, FOLDER, camera, layout, picture, pose
 from vision.geometry import project
 from vision.images import load_image, write_image
+from vision.opencv import as_grey
 
 
 def test_a_filled_sheet_is_shown_with_its_score(run: Run) -> None:
@@ -39,7 +40,7 @@ def test_several_photos_are_read_and_one_without_a_sheet_is_named(run: Run, tmp_
 
 
 def test_a_grey_photo_of_a_written_sheet_is_read(run: Run, tmp_path: Path) -> None:
-    grey = cv2.cvtColor(load_image(FOLDER / "number-drop.jpg"), cv2.COLOR_BGR2GRAY)
+    grey = as_grey(load_image(FOLDER / "number-drop.jpg"))
     write_image(tmp_path / "grey.png", grey)
     done = run("pieces", "read", "--sheet", tmp_path / "grey.png", "--json")
     assert done.exit_code == 0, done.stderr

@@ -27,12 +27,14 @@ from referee.commands.values import Announce, AskHint, Correct, EnterRoll, Enter
 from referee.errors import CorrectionError, EventError, FoldError
 from referee.hints.advice import HintSettings
 from referee.journal import Journal, database, fold
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.journal.exports import event_lines, make_record
 from referee.journal.fold import read_step
 from referee.session.execution import IdleSession
 from tests.engine import toy_harvest
 from tests.engine.toy_harvest import GAME as HARVEST
+from tests.engine.whole_games import scores_of
+from tests.present import present
 
 DEBLOCKLE = load("deblockle")
 ENTRIES: Any = {"turn": EnterTurn, "rolled": EnterRoll, "announced": Announce}
@@ -96,7 +98,7 @@ def test_a_game_with_dice_and_turns_at_the_same_time(harvest: Kept) -> None:
         ("turn", "keep", "p2"),
         ("turn", "leave", "p1"),
     ]
-    assert HARVEST.scores(folded.states[0]) == {"p1": 2, "p2": 5, "p3": 2}
+    assert scores_of(HARVEST, folded.states[0]) == {"p1": 2, "p2": 5, "p3": 2}
     assert folded.outcome is not None
     assert folded.outcome.winner == "p2"
     told = [line.sentence for line in event_lines(HARVEST, harvest.events)]
@@ -141,9 +143,9 @@ def test_any_game_kept_by_text_folds_to_its_state_and_replays_as_a_record(seed: 
             kept.enter("announced", format_announcement(said))
             state = HARVEST.rules.announce(state, said)
         elif HARVEST.awaits_roll(state):
-            roll = drawn(HARVEST.dice.possible_rolls(state), rng)
+            roll = drawn(present(HARVEST.dice).possible_rolls(state), rng)
             kept.enter("rolled", format_roll(roll))
-            state = HARVEST.dice.rolled(state, roll)
+            state = present(HARVEST.dice).rolled(state, roll)
         else:
             turn = rng.choice(HARVEST.rules.legal_turns(state))
             kept.enter("turn", HARVEST.notation.format_turn(turn), turn.player)
@@ -272,7 +274,7 @@ def test_before_the_dice_are_rolled_there_is_no_hint(harvest: Kept) -> None:
 
 def test_a_game_that_is_begun_without_hints_stays_so() -> None:
     kept = Kept(DEBLOCKLE)
-    kept.journal.append(Event("new game", {"game": "deblockle", "hints": "none"}))
+    kept.journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle", "hints": "none"}))
     with pytest.raises(CorrectionError, match="ruled hints out"):
         hinted(kept, HintSettings("strong"))
     kept.journal.close()
@@ -281,26 +283,33 @@ def test_a_game_that_is_begun_without_hints_stays_so() -> None:
 def test_steps_that_do_not_follow_are_named(harvest: Kept) -> None:
     state = HARVEST.rules.new({"players": 3, "rounds": 1})
     text = HARVEST.notation.format_state(state)
-    start = [*harvest.events, (2, Event("set up", {"state": text}))]
+    start = [*harvest.events, (2, Event(EventKind.SET_UP, {"state": text}))]
     for event, words in (
-        (Event("rolled", {"roll": "5", "state": text}), r"event 3 \(rolled\): after 5 the journal has"),
-        (Event("rolled", {"roll": "9", "state": text}), r"event 3 \(rolled\) does not follow"),
-        (Event("announced", {"announcement": "p9:resign", "state": text}), r"event 3 \(announced\) does not follow"),
-        (Event("turn", {"turn": "keep", "state": text}), r"event 3 \(turn\) does not follow"),
+        (Event(EventKind.ROLLED, {"roll": "5", "state": text}), r"event 3 \(rolled\): after 5 the journal has"),
+        (Event(EventKind.ROLLED, {"roll": "9", "state": text}), r"event 3 \(rolled\) does not follow"),
+        (
+            Event(EventKind.ANNOUNCED, {"announcement": "p9:resign", "state": text}),
+            r"event 3 \(announced\) does not follow",
+        ),
+        (Event(EventKind.TURN, {"turn": "keep", "state": text}), r"event 3 \(turn\) does not follow"),
     ):
         with pytest.raises(FoldError, match=words):
             fold(HARVEST, [*start, (3, event)])
     with pytest.raises(FoldError, match="a roll before the set-up"):
-        fold(HARVEST, [*harvest.events, (2, Event("rolled", {"roll": "5", "state": text}))])
-    for incomplete in (Event("rolled", {"roll": "5"}), Event("announced", {"state": text}), Event("hint given", {})):
+        fold(HARVEST, [*harvest.events, (2, Event(EventKind.ROLLED, {"roll": "5", "state": text}))])
+    for incomplete in (
+        Event(EventKind.ROLLED, {"roll": "5"}),
+        Event(EventKind.ANNOUNCED, {"state": text}),
+        Event(EventKind.HINT_GIVEN, {}),
+    ):
         with pytest.raises(EventError, match="needs"):
             harvest.journal.append(incomplete)
 
 
 def test_steps_are_read_as_they_were_written() -> None:
     state = HARVEST.rules.new()
-    assert read_step(HARVEST, state, "rolled", "3") == Roll(("3",))
-    assert read_step(HARVEST, state, "announced", "p1:resign") == Announcement("resign", "p1")
+    assert read_step(HARVEST, state, EventKind.ROLLED, "3") == Roll(("3",))
+    assert read_step(HARVEST, state, EventKind.ANNOUNCED, "p1:resign") == Announcement("resign", "p1")
 
 
 def test_a_journal_of_version_1_opens_and_goes_on(tmp_path: Path) -> None:
@@ -338,9 +347,9 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
         if game.rules.outcome(state) is not None:
             break
         if game.awaits_roll(state):
-            roll = drawn(game.dice.possible_rolls(state), rng)
+            roll = drawn(present(game.dice).possible_rolls(state), rng)
             kept.enter("rolled", format_roll(roll))
-            state = game.dice.rolled(state, roll)
+            state = present(game.dice).rolled(state, roll)
             continue
         # Where several play at the same time, the last may be first.
         player = game.rules.players_to_move(state)[-1]

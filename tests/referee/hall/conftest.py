@@ -41,19 +41,22 @@ def postgresql() -> Iterator[str]:
         if user is not None:
             shutil.chown(folder, user)
         data, programs_at = folder / "data", Path(found).parent
-        run = {"user": user, "cwd": scratch, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+        def run(*command: str) -> None:
+            quiet = subprocess.DEVNULL
+            subprocess.run(command, check=True, user=user, cwd=scratch, stdout=quiet, stderr=quiet)
+
         # Nothing of it is worth keeping when the machine stops, so nothing waits for the disk.
-        made = [found, "-D", str(data), "-A", "trust", "-U", "hall", "--encoding=UTF8", "--locale=C", "--no-sync"]
-        subprocess.run(made, check=True, **run)
+        run(found, "-D", str(data), "-A", "trust", "-U", "hall", "--encoding=UTF8", "--locale=C", "--no-sync")
         with socket.create_server(("127.0.0.1", 0)) as probe:
             port = probe.getsockname()[1]
         options = f"-p {port} -c listen_addresses=127.0.0.1 -k {scratch} -c fsync=off"
         control = [str(programs_at / "pg_ctl"), "-D", str(data), "-w"]
-        subprocess.run([*control, "-o", options, "start"], check=True, **run)
+        run(*control, "-o", options, "start")
         try:
             yield f"postgresql://hall@127.0.0.1:{port}/"
         finally:
-            subprocess.run([*control, "-m", "immediate", "stop"], check=True, **run)
+            run(*control, "-m", "immediate", "stop")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -49,8 +49,8 @@ def hall_on(
     """Open a hall on a database."""
     database, ticks = opened(where), clock or Clock()
     rulings = Rulings(database, lambda: f"ruling-{next(_IDS)}", ticks.utc)
-    say = [].append if said is None else said.append
-    return Hall(database, rulings, PREFIX, "one", ticks, say, tuple(listed), most_table_bytes)
+    heard = [] if said is None else said
+    return Hall(database, rulings, PREFIX, "one", ticks, heard.append, tuple(listed), most_table_bytes)
 
 
 def table(name: str = "table-1", events: int = 0) -> Feed:

@@ -111,10 +111,9 @@ def test_a_press_shows_from_passed_and_to_and_the_journal_has_it_first(at_table:
 
 def test_a_game_that_is_begun_without_hints_has_none_and_says_so(at_table: Make) -> None:
     table = at_table()
-    assert not table.snapshots[-1].without_hints
     assert not table.tell(NewGame("deblockle", without_hints=True)).refused
     table.show({**dict.fromkeys(table.game.places, "empty"), **START}, 2)
-    assert table.snapshots[-1].without_hints
+    assert [told.without_hints for told in (table.snapshots[0], table.snapshots[-1])] == [False, True]
     assert table.tell(AskHint("Ann")) == Reply(RULED_OUT, refused=True)
     assert table.hints.questions == []
 

@@ -4,11 +4,11 @@ import itertools
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from referee.journal.events import Event, Evidence
+from referee.journal.events import Event, EventKind, Evidence
 
 START = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
-NEW_GAME = Event("new game", {"game": "deblockle", "options": {"blocks_gold": 2}})
-TURN = Event("turn", {"turn": "c3-c4=stop", "state": "s1"}, frame_time_s=12.25)
+NEW_GAME = Event(EventKind.NEW_GAME, {"game": "deblockle", "options": {"blocks_gold": 2}})
+TURN = Event(EventKind.TURN, {"turn": "c3-c4=stop", "state": "s1"}, frame_time_s=12.25)
 
 
 def ticking_clock() -> Callable[[], datetime]:

@@ -14,11 +14,11 @@ from referee.errors import JournalBusyError, JournalError, JournalMissingError, 
 from referee.journal import Journal, database
 from referee.journal.backups import FOLDER, DailyBackups, back_up, restore
 from referee.journal.database import connect
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from tests.referee.journal.samples import NEW_GAME, TURN, picture, ticking_clock
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
-SET_UP = Event("set up", {"state": "s0"})
+SET_UP = Event(EventKind.SET_UP, {"state": "s0"})
 
 
 @pytest.fixture

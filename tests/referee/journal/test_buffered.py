@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from referee.errors import EventError, JournalFullError
 from referee.journal import BufferedJournal, Journal
 from referee.journal.database import connect
-from referee.journal.events import Event, Evidence
+from referee.journal.events import Event, EventKind, Evidence
 
 START = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
-NEW_GAME = Event("new game", {"game": "deblockle"})
+NEW_GAME = Event(EventKind.NEW_GAME, {"game": "deblockle"})
 BIG = [Evidence("before", "image/png", bytes(60_000))]
 
 
 def note(text: str) -> Event:
-    return Event("note", {"text": text})
+    return Event(EventKind.NOTE, {"text": text})
 
 
 class Disk:
@@ -47,8 +47,9 @@ def test_goes_on_in_memory_and_catches_up_in_order(tmp_path: Path) -> None:
     disk.fill()
     assert disk.journal.append(note("a"), BIG) == 2
     assert disk.journal.append(note("b"), BIG) == 3
-    assert isinstance(disk.journal.trouble, JournalFullError)
-    assert [event.data["text"] for event in disk.journal.pending] == ["a", "b"]
+    trouble, pending = disk.journal.trouble, disk.journal.pending
+    assert isinstance(trouble, JournalFullError)
+    assert [event.data["text"] for event in pending] == ["a", "b"]
     assert [number for number, _ in disk.journal.events(1)] == [1, 2, 3]
     assert len(disk.said) == 1
     assert "only in memory" in disk.said[0]
@@ -103,7 +104,7 @@ def test_what_no_journal_could_take_is_refused_at_once(tmp_path: Path) -> None:
         disk.journal.append(note("too early"))
     disk.journal.append(NEW_GAME)
     with pytest.raises(EventError, match="needs turn, state"):
-        disk.journal.append(Event("turn", {}))
+        disk.journal.append(Event(EventKind.TURN, {}))
     assert disk.journal.pending == ()
     disk.journal.close()
 

@@ -17,11 +17,11 @@ from referee.errors import (
 )
 from referee.journal import Journal
 from referee.journal.database import WriterLock, journal_faults, lock_path
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 FRAME_BYTES = 24 + 4096
-NEW_GAME = Event("new game", {"game": "deblockle"})
+NEW_GAME = Event(EventKind.NEW_GAME, {"game": "deblockle"})
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_reader_at_the_time_does_not_keep_the_journal_from_being_opened(tmp_pa
 
 
 def test_a_new_journal_s_folder_is_synced_and_an_old_one_s_too(tmp_path: Path) -> None:
-    path, synced = tmp_path / "journal.sqlite", []
+    path, synced = tmp_path / "journal.sqlite", list[Path]()
     for _ in range(2):
         with Journal.open(path, wall_clock=lambda: NOW, sync_folder=synced.append):
             assert path.exists()

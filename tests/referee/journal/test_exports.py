@@ -13,7 +13,7 @@ from engine.records.record import UNFINISHED, read, replay, write
 from engine.registry import load
 from referee.errors import FoldError
 from referee.journal import EvidenceLimits, Journal
-from referee.journal.events import STOPPED, Event, Evidence
+from referee.journal.events import STOPPED, Event, EventKind, Evidence, JsonValue
 from referee.journal.exports import event_lines, make_record, write_evidence
 from tests.effort import cases
 
@@ -23,14 +23,16 @@ LOOKS = GAME.table.appearance(GAME.rules.new(OPTIONS))
 GOLD = GAME.table.set_up(LOOKS, OPTIONS)
 TEAL = GAME.table.set_up(LOOKS, {**OPTIONS, "starts": "teal"})
 NEW_GAME = Event(
-    "new game", {"game": "deblockle", "players": {"gold": "Ann", "teal": 'B"en\n'}}, None, "2026-05-01T18:30"
+    EventKind.NEW_GAME, {"game": "deblockle", "players": {"gold": "Ann", "teal": 'B"en\n'}}, None, "2026-05-01T18:30"
 )
 
 
 def played(state: Any, chance: random.Random) -> tuple[Event, Any]:
     turn = chance.choice(GAME.rules.legal_turns(state))
     after = GAME.rules.apply(state, turn)
-    return Event("turn", {"turn": GAME.notation.format_turn(turn), "state": GAME.notation.format_state(after)}), after
+    return Event(
+        EventKind.TURN, {"turn": GAME.notation.format_turn(turn), "state": GAME.notation.format_state(after)}
+    ), after
 
 
 @settings(max_examples=cases(25, 5))
@@ -38,7 +40,7 @@ def played(state: Any, chance: random.Random) -> tuple[Event, Any]:
 def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool, both: bool) -> None:
     chance = random.Random(seed)
     starts = [GOLD, TEAL] if both else [GOLD]
-    events = [NEW_GAME, Event("set up", {"state": [GAME.notation.format_state(state) for state in starts]})]
+    events = [NEW_GAME, Event(EventKind.SET_UP, {"state": [GAME.notation.format_state(state) for state in starts]})]
     state = chance.choice(starts)
     count = 0
     for number in range(turns):
@@ -47,7 +49,7 @@ def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool,
         if corrected and number == turns // 2 and number:
             state = GOLD
             text = GAME.notation.format_state(state)
-            events.append(Event("correction", {"by": "Ann", "state": text, "why": "a {strange}; lamp\n"}))
+            events.append(Event(EventKind.CORRECTION, {"by": "Ann", "state": text, "why": "a {strange}; lamp\n"}))
         event, state = played(state, chance)
         events.append(event)
         count += 1
@@ -62,8 +64,8 @@ def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool,
 
 
 def test_a_game_that_was_given_up_has_its_result() -> None:
-    end = Event("end", {"winner": "teal", "reason": "gold gave up"})
-    events = list(enumerate([NEW_GAME, Event("set up", {"state": GAME.notation.format_state(GOLD)}), end], 1))
+    end = Event(EventKind.END, {"winner": "teal", "reason": "gold gave up"})
+    events = list(enumerate([NEW_GAME, Event(EventKind.SET_UP, {"state": GAME.notation.format_state(GOLD)}), end], 1))
     record = make_record(GAME, events)
     assert record.result == "teal"
     assert ("Termination", "gold gave up") in record.tags
@@ -71,14 +73,14 @@ def test_a_game_that_was_given_up_has_its_result() -> None:
 
 
 def test_a_game_that_was_stopped_has_no_result() -> None:
-    end = Event("end", {"winner": None, "reason": STOPPED})
-    events = list(enumerate([NEW_GAME, Event("set up", {"state": GAME.notation.format_state(GOLD)}), end], 1))
+    end = Event(EventKind.END, {"winner": None, "reason": STOPPED})
+    events = list(enumerate([NEW_GAME, Event(EventKind.SET_UP, {"state": GAME.notation.format_state(GOLD)}), end], 1))
     assert make_record(GAME, events).result == UNFINISHED
 
 
 def test_while_it_is_open_who_starts_the_record_begins_with_the_first_that_may() -> None:
-    both = [GAME.notation.format_state(state) for state in (GOLD, TEAL)]
-    record = make_record(GAME, list(enumerate([NEW_GAME, Event("set up", {"state": both})], 1)))
+    both: list[JsonValue] = [GAME.notation.format_state(state) for state in (GOLD, TEAL)]
+    record = make_record(GAME, list(enumerate([NEW_GAME, Event(EventKind.SET_UP, {"state": both})], 1)))
     assert replay(record).states == (GOLD,)
 
 
@@ -86,9 +88,9 @@ def test_turns_taken_back_are_not_in_the_record() -> None:
     event, _ = played(GOLD, random.Random(1))
     events = [
         NEW_GAME,
-        Event("set up", {"state": GAME.notation.format_state(GOLD)}),
+        Event(EventKind.SET_UP, {"state": GAME.notation.format_state(GOLD)}),
         event,
-        Event("take back", {"by": "Ann"}),
+        Event(EventKind.TAKE_BACK, {"by": "Ann"}),
     ]
     assert make_record(GAME, list(enumerate(events, 1))).entries == ()
 
@@ -102,15 +104,15 @@ def test_every_kind_of_event_is_told() -> None:
     turn, after = played(TEAL, random.Random(2))
     events = [
         NEW_GAME,
-        Event("set up", {"state": [GAME.notation.format_state(GOLD), GAME.notation.format_state(TEAL)]}),
-        Event("question", {"sentence": "Is that a star?"}),
+        Event(EventKind.SET_UP, {"state": [GAME.notation.format_state(GOLD), GAME.notation.format_state(TEAL)]}),
+        Event(EventKind.QUESTION, {"sentence": "Is that a star?"}),
         turn,
-        Event("illegal", {"sentence": "That was not a roll."}),
-        Event("put right", {}),
-        Event("correction", {"by": "Ann", "state": GAME.notation.format_state(after), "why": "the lamp"}),
-        Event("note", {"text": "a remark"}),
-        Event("take back", {"by": "Ben"}),
-        Event("end", {"winner": None, "reason": "agreed"}),
+        Event(EventKind.ILLEGAL, {"sentence": "That was not a roll."}),
+        Event(EventKind.PUT_RIGHT, {}),
+        Event(EventKind.CORRECTION, {"by": "Ann", "state": GAME.notation.format_state(after), "why": "the lamp"}),
+        Event(EventKind.NOTE, {"text": "a remark"}),
+        Event(EventKind.TAKE_BACK, {"by": "Ben"}),
+        Event(EventKind.END, {"winner": None, "reason": "agreed"}),
     ]
     told = event_lines(GAME, list(enumerate(events, 1)))
     assert [line.number for line in told] == list(range(1, 11))
@@ -133,13 +135,13 @@ def test_hints_clocks_corrected_squares_and_shared_victories_are_told() -> None:
     state = GAME.notation.format_state(GOLD)
     events = [
         NEW_GAME,
-        Event("set up", {"state": state}),
-        Event("hint given", {**hint, "sentence": "Hint: the block on c1."}),
-        Event("hint given", hint),
-        Event("clock", {"change": "running"}),
-        Event("clock", {"change": "stopped", "sentence": "Time is up."}),
-        Event("correction", {"by": "Ann", "state": state, "places": ["c1", "nowhere"]}),
-        Event("end", {"winner": None, "reason": "most points", "shared_by": ["gold", "teal"]}),
+        Event(EventKind.SET_UP, {"state": state}),
+        Event(EventKind.HINT_GIVEN, {**hint, "sentence": "Hint: the block on c1."}),
+        Event(EventKind.HINT_GIVEN, hint),
+        Event(EventKind.CLOCK, {"change": "running"}),
+        Event(EventKind.CLOCK, {"change": "stopped", "sentence": "Time is up."}),
+        Event(EventKind.CORRECTION, {"by": "Ann", "state": state, "places": ["c1", "nowhere"]}),
+        Event(EventKind.END, {"winner": None, "reason": "most points", "shared_by": ["gold", "teal"]}),
     ]
     told = [(line.kind, line.sentence) for line in event_lines(GAME, list(enumerate(events, 1)))[1:]]
     assert told == [
@@ -165,7 +167,7 @@ def test_pictures_are_written_under_safe_names_and_lost_ones_are_told(tmp_path: 
     ]
     folder = tmp_path / "new/folder"
     with Journal.in_memory(wall_clock=lambda: NOW, limits=EvidenceLimits(picture_bytes=50)) as journal:
-        journal.append(Event("new game", {"game": "deblockle"}), pictures)
+        journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle"}), pictures)
         written = write_evidence(journal, journal.events(), folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
         "0001-new-game-before-c3.png": b"1",
@@ -178,6 +180,6 @@ def test_pictures_are_written_under_safe_names_and_lost_ones_are_told(tmp_path: 
 
 def test_events_without_pictures_write_nothing(tmp_path: Path) -> None:
     with Journal.in_memory(wall_clock=lambda: NOW) as journal:
-        journal.append(Event("new game", {"game": "deblockle"}))
+        journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle"}))
         assert write_evidence(journal, journal.events(), tmp_path / "empty") == []
     assert list((tmp_path / "empty").iterdir()) == []

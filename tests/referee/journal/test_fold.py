@@ -14,10 +14,12 @@ from referee.journal import Journal, fold
 from referee.journal.events import Event, EventKind
 from referee.journal.fold import read_step
 from tests.effort import cases
+from tests.present import present
 
 GAME = load("deblockle")
+SIDE_FACES = present(GAME.side_faces)
 START = datetime(2026, 5, 1, tzinfo=UTC)
-NEW_GAME = Event("new game", {"game": "deblockle", "options": {"blocks_gold": 2, "blocks_teal": 2}})
+NEW_GAME = Event(EventKind.NEW_GAME, {"game": "deblockle", "options": {"blocks_gold": 2, "blocks_teal": 2}})
 OPTIONS = {"blocks_gold": 2, "blocks_teal": 2}
 KNOWN = GAME.rules.new(OPTIONS)
 GOLD = GAME.table.set_up(GAME.table.appearance(KNOWN), OPTIONS)
@@ -30,7 +32,7 @@ def numbered(*events: Event) -> list[tuple[int, Event]]:
 
 def set_up(*states: Any) -> Event:
     texts = [GAME.notation.format_state(state) for state in states]
-    return Event("set up", {"state": texts[0] if len(texts) == 1 else list(texts)})
+    return Event(EventKind.SET_UP, {"state": texts[0] if len(texts) == 1 else list(texts)})
 
 
 def turn_from(state: Any, choice: int) -> tuple[Event, Any]:
@@ -38,7 +40,7 @@ def turn_from(state: Any, choice: int) -> tuple[Event, Any]:
     turn = turns[choice % len(turns)]
     after = GAME.rules.apply(state, turn)
     data = {"turn": GAME.notation.format_turn(turn), "state": GAME.notation.format_state(after)}
-    return Event("turn", data), after
+    return Event(EventKind.TURN, data), after
 
 
 def test_nothing_happened_yet() -> None:
@@ -55,17 +57,17 @@ def test_two_states_until_the_first_turn_tells_who_starts() -> None:
     begun = fold(GAME, numbered(NEW_GAME, set_up(GOLD, TEAL), event))
     assert begun.states == (after,)
     assert begun.turns == (event.data["turn"],)
-    taken_back = fold(GAME, numbered(NEW_GAME, set_up(GOLD, TEAL), event, Event("take back", {"by": "Ann"})))
+    taken_back = fold(GAME, numbered(NEW_GAME, set_up(GOLD, TEAL), event, Event(EventKind.TAKE_BACK, {"by": "Ann"})))
     assert taken_back.states == (GOLD, TEAL)
     assert taken_back.turns == ()
 
 
 def test_a_state_in_which_less_is_hidden_is_accepted_and_kept() -> None:
     event, after = turn_from(GOLD, 0)
-    place, facings = next((place, seen) for place, seen in GAME.side_faces.facings(after).items() if len(seen) > 1)
-    narrowed = GAME.side_faces.narrow(after, {place: {"north": facings[0]["north"]}})
+    place, facings = next((place, seen) for place, seen in SIDE_FACES.facings(after).items() if len(seen) > 1)
+    narrowed = SIDE_FACES.narrow(after, {place: {"north": facings[0]["north"]}})
     assert narrowed != after
-    seen = Event("turn", {**event.data, "state": GAME.notation.format_state(narrowed)})
+    seen = Event(EventKind.TURN, {**event.data, "state": GAME.notation.format_state(narrowed)})
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), seen)).states == (narrowed,)
 
 
@@ -74,14 +76,14 @@ def test_side_faces_that_show_the_next_player_to_be_blocked_are_accepted() -> No
         "teal a1:T.x? a2:T.cross? a6:T.stop/north=x a7:G.x? b7:T.x/north=hoops removed=0,0"
     )
     after = GAME.rules.apply(before, GAME.notation.parse_turn(before, "a6-b6=hoops-c6"))
-    seen = GAME.side_faces.narrow(after, {"a7": {"north": "star"}})
+    seen = SIDE_FACES.narrow(after, {"a7": {"north": "star"}})
     assert (after.to_move, seen.to_move) == ("gold", "teal")
-    elsewhere = GAME.side_faces.narrow(after, {"a7": {"north": "slider"}})
+    elsewhere = SIDE_FACES.narrow(after, {"a7": {"north": "slider"}})
     assert elsewhere.to_move == "gold"
-    changed = Event("correction", {"by": "Ann", "state": GAME.notation.format_state(before)})
+    changed = Event(EventKind.CORRECTION, {"by": "Ann", "state": GAME.notation.format_state(before)})
 
     def folded(text: str) -> tuple[Any, ...]:
-        turn = Event("turn", {"turn": "a6-b6=hoops-c6", "state": text})
+        turn = Event(EventKind.TURN, {"turn": "a6-b6=hoops-c6", "state": text})
         return fold(GAME, numbered(NEW_GAME, changed, turn)).states
 
     assert folded(GAME.notation.format_state(seen)) == (seen,)
@@ -95,40 +97,42 @@ def test_a_state_in_which_more_is_hidden_is_not() -> None:
     assert GAME.table.appearance(hidden_after) == GAME.table.appearance(
         GAME.notation.parse_state(str(event.data["state"]))
     )
-    less_known = Event("turn", {**event.data, "state": GAME.notation.format_state(hidden_after)})
+    less_known = Event(EventKind.TURN, {**event.data, "state": GAME.notation.format_state(hidden_after)})
     with pytest.raises(FoldError, match="event 3"):
         fold(GAME, numbered(NEW_GAME, set_up(KNOWN), less_known))
 
 
 def test_a_correction_outranks_what_was_there() -> None:
     event, _ = turn_from(GOLD, 0)
-    correction = Event("correction", {"by": "Ann", "state": GAME.notation.format_state(TEAL), "why": "the lamp"})
-    folded = fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, Event("illegal", {}), correction))
+    correction = Event(
+        EventKind.CORRECTION, {"by": "Ann", "state": GAME.notation.format_state(TEAL), "why": "the lamp"}
+    )
+    folded = fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, Event(EventKind.ILLEGAL, {}), correction))
     assert folded.states == (TEAL,)
     assert [step.kind for step in folded.steps].count(EventKind.CORRECTION) == 1
     assert folded.fault is None
-    back = fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, correction, Event("take back", {"by": "Ann"})))
+    back = fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, correction, Event(EventKind.TAKE_BACK, {"by": "Ann"})))
     assert back.states == (GOLD,)
 
 
 def test_a_correction_before_the_set_up_is_the_set_up() -> None:
-    correction = Event("correction", {"by": "Ann", "state": GAME.notation.format_state(TEAL)})
+    correction = Event(EventKind.CORRECTION, {"by": "Ann", "state": GAME.notation.format_state(TEAL)})
     assert fold(GAME, numbered(NEW_GAME, correction)).start == (TEAL,)
 
 
 def test_an_illegal_event_stays_open_until_put_right_or_overtaken() -> None:
-    illegal = Event("illegal", {"sentence": "no"})
+    illegal = Event(EventKind.ILLEGAL, {"sentence": "no"})
     event, _ = turn_from(GOLD, 0)
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), illegal)).fault == illegal
-    assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), illegal, Event("put right", {}))).fault is None
+    assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), illegal, Event(EventKind.PUT_RIGHT, {}))).fault is None
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), illegal, event)).fault is None
 
 
 def test_an_end_stands_until_it_is_taken_back() -> None:
     event, _ = turn_from(GOLD, 0)
-    end = Event("end", {"winner": "teal", "reason": "gold gave up"})
+    end = Event(EventKind.END, {"winner": "teal", "reason": "gold gave up"})
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, end)).outcome == Outcome("teal", "gold gave up")
-    undone = fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, end, Event("take back", {"by": "Ann"})))
+    undone = fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, end, Event(EventKind.TAKE_BACK, {"by": "Ann"})))
     assert undone.outcome is None
 
 
@@ -156,7 +160,7 @@ def test_a_turn_that_no_possible_start_allows_is_refused_as_the_first_one_does(
 
 def test_a_step_tells_whose_turn_it_was_where_the_event_does() -> None:
     event, _ = turn_from(GOLD, 0)
-    named = Event("turn", {**event.data, "player": "gold"})
+    named = Event(EventKind.TURN, {**event.data, "player": "gold"})
     assert [fold(GAME, numbered(NEW_GAME, set_up(GOLD), turn)).steps[0].player for turn in (event, named)] == [
         None,
         "gold",
@@ -168,21 +172,27 @@ def test_a_step_tells_whose_turn_it_was_where_the_event_does() -> None:
     [
         ([set_up(GOLD)], r"event 1 \(set up\): it came before any 'new game'"),
         ([NEW_GAME, NEW_GAME], r"event 2 .*a second 'new game'"),
-        ([Event("new game", {"game": "halma"})], "a game of halma; expected deblockle"),
-        ([Event("new game", {"game": "deblockle", "options": [1]})], "its options are"),
-        ([Event("new game", {"game": "deblockle", "options": {"blocks_gold": [1]}})], "its options are"),
+        ([Event(EventKind.NEW_GAME, {"game": "halma"})], "a game of halma; expected deblockle"),
+        ([Event(EventKind.NEW_GAME, {"game": "deblockle", "options": [1]})], "its options are"),
+        ([Event(EventKind.NEW_GAME, {"game": "deblockle", "options": {"blocks_gold": [1]}})], "its options are"),
         ([NEW_GAME, turn_from(GOLD, 0)[0]], "a turn before the set-up"),
-        ([NEW_GAME, set_up(GOLD), Event("take back", {"by": "Ann"})], "no turn to take back"),
-        ([NEW_GAME, Event("set up", {"state": "rubbish"})], r"event 2 \(set up\) does not follow"),
-        ([NEW_GAME, Event("set up", {"state": []})], "expected a state's text"),
-        ([NEW_GAME, Event("set up", {"state": 3})], "expected a state's text"),
-        ([NEW_GAME, Event("set up", {"state": [GAME.notation.format_state(GOLD), 3]})], "expected a state's text"),
-        ([NEW_GAME, set_up(GOLD), Event("turn", {"turn": "a1-a2=stop", "state": ""})], r"event 3 \(turn\) does not"),
+        ([NEW_GAME, set_up(GOLD), Event(EventKind.TAKE_BACK, {"by": "Ann"})], "no turn to take back"),
+        ([NEW_GAME, Event(EventKind.SET_UP, {"state": "rubbish"})], r"event 2 \(set up\) does not follow"),
+        ([NEW_GAME, Event(EventKind.SET_UP, {"state": []})], "expected a state's text"),
+        ([NEW_GAME, Event(EventKind.SET_UP, {"state": 3})], "expected a state's text"),
+        (
+            [NEW_GAME, Event(EventKind.SET_UP, {"state": [GAME.notation.format_state(GOLD), 3]})],
+            "expected a state's text",
+        ),
+        (
+            [NEW_GAME, set_up(GOLD), Event(EventKind.TURN, {"turn": "a1-a2=stop", "state": ""})],
+            r"event 3 \(turn\) does not",
+        ),
         (
             [
                 NEW_GAME,
                 set_up(GOLD),
-                Event("turn", {**turn_from(GOLD, 0)[0].data, "state": GAME.notation.format_state(GOLD)}),
+                Event(EventKind.TURN, {**turn_from(GOLD, 0)[0].data, "state": GAME.notation.format_state(GOLD)}),
             ],
             "the rules give",
         ),
@@ -220,10 +230,10 @@ def test_the_fold_is_what_was_played_wherever_it_is_cut(steps: Sequence[str], se
             if not undo:
                 continue
             belief = undo.pop()
-            event = Event("take back", {"by": "Ann"})
+            event = Event(EventKind.TAKE_BACK, {"by": "Ann"})
         elif step == "correction":
             belief = (chance.choice([GOLD, TEAL, *belief]),)
-            event = Event("correction", {"by": "Ann", "state": GAME.notation.format_state(belief[0])})
+            event = Event(EventKind.CORRECTION, {"by": "Ann", "state": GAME.notation.format_state(belief[0])})
         else:
             event = Event(step, {"text": "said"})  # type: ignore[arg-type]
         events.append(event)
@@ -247,15 +257,18 @@ def test_who_is_to_move_is_part_of_the_state_where_no_sides_are_seen() -> None:
         "turn": game.notation.format_turn(turn),
         "state": game.notation.format_state(game.rules.apply(start, turn)),
     }
-    begun = [Event("new game", {"game": "diaballik"}), Event("set up", {"state": game.notation.format_state(start)})]
-    assert fold(game, numbered(*begun, Event("turn", played))).states[0].to_move == "white"
-    again = Event("turn", {**played, "state": played["state"].replace("white", "black", 1)})
+    begun = [
+        Event(EventKind.NEW_GAME, {"game": "diaballik"}),
+        Event(EventKind.SET_UP, {"state": game.notation.format_state(start)}),
+    ]
+    assert fold(game, numbered(*begun, Event(EventKind.TURN, played))).states[0].to_move == "white"
+    again = Event(EventKind.TURN, {**played, "state": played["state"].replace("white", "black", 1)})
     with pytest.raises(FoldError, match="the rules give 'white"):
         fold(game, numbered(*begun, again))
 
 
 def test_an_end_may_be_a_victory_that_several_share() -> None:
-    end = Event("end", {"winner": None, "reason": "most points", "shared_by": ["p1", "p3"]})
+    end = Event(EventKind.END, {"winner": None, "reason": "most points", "shared_by": ["p1", "p3"]})
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), end)).outcome == Outcome(None, "most points", ("p1", "p3"))
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from referee.errors import EventError
 from referee.journal import EvidenceLimits, GameSummary, Journal, database
 from referee.journal.database import connect, lock_path
-from referee.journal.events import Event, EventKind, encode
+from referee.journal.events import Event, EventKind, JsonValue, encode
 from referee.settings.conversions import evidence_limits
 from referee.settings.sections import JournalSection
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
@@ -44,13 +44,13 @@ def test_gives_back_what_was_appended(path: Path) -> None:
 
 def test_keeps_a_wall_time_that_was_given(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
-        journal.append(Event("new game", {"game": "deblockle"}, wall_time="2020-01-01T00:00:00.000Z"))
+        journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle"}, wall_time="2020-01-01T00:00:00.000Z"))
         assert journal.events()[0][1].wall_time == "2020-01-01T00:00:00.000Z"
 
 
 def test_games_are_told_apart(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
-        for event in (NEW_GAME, TURN, Event("end", {"winner": "gold", "reason": "done"}), NEW_GAME, TURN):
+        for event in (NEW_GAME, TURN, Event(EventKind.END, {"winner": "gold", "reason": "done"}), NEW_GAME, TURN):
             journal.append(event)
         assert [number for number, _ in journal.events(1)] == [1, 2, 3]
         assert [number for number, _ in journal.events(2)] == [4, 5]
@@ -63,7 +63,11 @@ def test_games_are_told_apart(path: Path) -> None:
 
 def test_a_game_taken_back_after_its_end_goes_on(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
-        for event in (NEW_GAME, Event("end", {"winner": None, "reason": "draw"}), Event("take back", {"by": "Ann"})):
+        for event in (
+            NEW_GAME,
+            Event(EventKind.END, {"winner": None, "reason": "draw"}),
+            Event(EventKind.TAKE_BACK, {"by": "Ann"}),
+        ):
             journal.append(event)
         assert not journal.games()[0].ended
 
@@ -71,10 +75,10 @@ def test_a_game_taken_back_after_its_end_goes_on(path: Path) -> None:
 @pytest.mark.parametrize(
     ("event", "message"),
     [
-        (Event("turn", {"turn": "c3-c4=stop"}), "needs state"),
+        (Event(EventKind.TURN, {"turn": "c3-c4=stop"}), "needs state"),
         (Event("dance", {}), "no event of kind 'dance'"),  # type: ignore[arg-type]
-        (Event("note", {"text": float("nan")}), "not JSON"),
-        (Event("note", {"text": "\ud800"}), "not JSON"),
+        (Event(EventKind.NOTE, {"text": float("nan")}), "not JSON"),
+        (Event(EventKind.NOTE, {"text": "\ud800"}), "not JSON"),
     ],
 )
 def test_refuses_what_is_no_event(path: Path, event: Event, message: str) -> None:
@@ -108,7 +112,7 @@ def test_refuses_a_turn_before_any_game(path: Path) -> None:
     time_s=st.none() | st.floats(allow_nan=False, allow_infinity=False),
 )
 def test_any_json_survives(data: object, time_s: float | None) -> None:
-    event = Event("note", {"anything": data}, time_s)  # type: ignore[dict-item]
+    event = Event(EventKind.NOTE, {"anything": data}, time_s)  # type: ignore[dict-item]
     with Journal.in_memory(wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)
         journal.append(event)
@@ -117,7 +121,7 @@ def test_any_json_survives(data: object, time_s: float | None) -> None:
 
 
 def test_equal_events_are_equal_bytes() -> None:
-    said = {"text": "ä", "places": ["b1", "a1"], "by": "Ann"}
+    said: dict[str, JsonValue] = {"text": "ä", "places": ["b1", "a1"], "by": "Ann"}
     texts = {encode(Event(EventKind.NOTE, dict(pairs))) for pairs in itertools.permutations(said.items())}
     assert texts == {'{"by":"Ann","places":["b1","a1"],"text":"ä"}'}
 
@@ -289,7 +293,7 @@ def test_the_event_of_an_order_is_found_by_its_id(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         assert journal.event_of_request("ann-1") is None
         for request in ("ann-1", "ben-1", "ann-1"):
-            journal.append(Event("new game", {"game": "deblockle", "request": request}))
+            journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle", "request": request}))
         assert [journal.event_of_request(sent) for sent in ("ann-1", "ben-1", "cem-1")] == [3, 2, None]
 
 
@@ -310,8 +314,8 @@ def test_a_limit_of_zero_keeps_no_pictures() -> None:
 
 
 def test_a_game_that_ended_stays_ended_whatever_is_noted_of_it() -> None:
-    end, note = Event("end", {"winner": None, "reason": "draw"}), Event("note", {"text": "tea"})
-    correction = Event("correction", {"by": "Ann", "state": "s0"})
+    end, note = Event(EventKind.END, {"winner": None, "reason": "draw"}), Event(EventKind.NOTE, {"text": "tea"})
+    correction = Event(EventKind.CORRECTION, {"by": "Ann", "state": "s0"})
     with Journal.in_memory(wall_clock=ticking_clock()) as journal:
         for event in (NEW_GAME, end, note, NEW_GAME, note, NEW_GAME, end, correction):
             journal.append(event)

@@ -7,7 +7,7 @@ from typing import Any
 
 from referee.sensing.readers import sensed_only
 from referee.sensing.values import SensorSettings
-from vision.reading import PlaceChange, PlaceReading, Reading
+from vision.reading import HindranceKind, PlaceChange, PlaceReading, Reading
 
 SENSORS = SensorSettings()
 OCCUPIED, FREE = SENSORS.probability_occupied(True), SENSORS.probability_occupied(False)
@@ -24,7 +24,9 @@ def felt(
 ) -> list[Reading]:
     """Four readings by sensors alone; those under ``wrong`` err, those under ``mute`` say nothing."""
     places = {
-        place: sensed_only(OCCUPIED if (look != "empty") != (place in wrong) else FREE, game.looks, "no camera")
+        place: sensed_only(
+            OCCUPIED if (look != "empty") != (place in wrong) else FREE, game.looks, HindranceKind.NO_CAMERA
+        )
         for place, look in looks.items()
         if place not in mute
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ def test_sensors_that_contradict_what_is_believed_are_doubted_until_they_say_som
 def test_what_sensors_noticed_before_a_belief_belongs_to_the_one_before() -> None:
     belief: Belief[Any, Any] = Belief.of(())
     assert belief.observations.since_s == -math.inf
-    looked = Belief(observations=Observations().after_looking(sensed()))
+    looked: Belief[Any, Any] = Belief(observations=Observations().after_looking(sensed()))
     assert (looked.observations.looked_s, looked.observations.since_s) == (7.0, -math.inf)
     assert looked.with_states(()).observations.since_s == 7.0
 
@@ -65,7 +66,7 @@ def test_what_was_believed_before_a_correction_is_refused_and_places_are_held_ag
     after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2 a2-a3"))
     seen = seen_as(diaballik, after, {"c1": "hidden"})
     belief: Belief[Any, Any] = Belief.of((after,))
-    looked = Belief(belief.states, belief.states, observations=Observations().after_looking(seen))
+    looked = replace(belief, observations=Observations().after_looking(seen))
     told = override_belief(context, looked, (state,), ("a1", "b1", "c1"))
     assert told.states == (state,)
     assert told.conversation.refused == {frozenset({("a1", "empty"), ("a3", "black piece")})}
@@ -80,7 +81,7 @@ def test_what_was_believed_before_a_correction_is_refused_and_places_are_held_ag
 def test_sensors_that_contradicted_what_was_believed_before_a_correction_are_no_news(diaballik: Any) -> None:
     state = diaballik.rules.new()
     after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2 a2-a3"))
-    stuck = Belief(
+    stuck: Belief[Any, Any] = Belief(
         (state,), (state,), observations=Observations(sensed={"a1": True, "a3": False, "d4": True, "b1": True})
     )
     told = override_belief(JudgeContext.of(diaballik), stuck, (after,))

@@ -14,6 +14,7 @@ from engine.values import Roll
 from referee.judge import StabilityFilter, Trigger
 from referee.judge.dice import PooledDie, SeenDice, pool_dice, rank_rolls
 from referee.judge.verdict import VerdictKind
+from tests.present import present
 from tests.referee.judge.drawn import drawn, roll_drawn
 from tests.referee.judge.judged_game import JudgedGame
 from vision.reading import DieReading, Reading, RollReading
@@ -64,7 +65,7 @@ def test_dice_that_came_to_rest_are_the_roll(blokus: JudgedGame, trigger: Trigge
     assert [(verdict.kind, verdict.roll, verdict.sentence) for verdict in ruling.verdicts] == [
         (VerdictKind.ACCEPTED, "1,2,4,6", "1,2,4,6 is rolled.")
     ]
-    assert BLOKUS.dice.roll_of(blokus.belief[0]) == Roll(("1", "2", "4", "6"))
+    assert present(BLOKUS.dice).roll_of(blokus.belief[0]) == Roll(("1", "2", "4", "6"))
     assert [roll.roll for roll in ruling.rolls] == ["1,2,4,6"]
     assert ruling.rolls[0].states == tuple(BLOKUS.notation.format_state(state) for state in blokus.belief)
     assert ruling.verdict.margin >= 3
@@ -85,7 +86,7 @@ def test_dice_that_move_hide_or_are_too_few_or_many_are_no_roll_yet(blokus: Judg
         ruling = look(blokus, dice, trigger)
         assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
         assert ruling.verdict.sentence.startswith("That is not a roll yet")
-    assert BLOKUS.dice.roll_of(blokus.belief[0]) is None
+    assert present(BLOKUS.dice).roll_of(blokus.belief[0]) is None
 
 
 def test_no_dice_say_nothing(blokus: JudgedGame) -> None:
@@ -118,7 +119,7 @@ def test_an_unsure_die_is_asked_about_once_somebody_waits_for_an_answer(blokus: 
         "I can't read the dice for certain. They could show 1,2,4,6 or 2,2,4,6. "
         "Please say what was rolled (./run table roll)."
     )
-    assert BLOKUS.dice.roll_of(blokus.belief[0]) is None
+    assert present(BLOKUS.dice).roll_of(blokus.belief[0]) is None
 
 
 def test_no_more_than_four_rolls_are_named(blokus: JudgedGame) -> None:
@@ -129,7 +130,7 @@ def test_no_more_than_four_rolls_are_named(blokus: JudgedGame) -> None:
 
 def test_what_a_person_said_was_rolled_stays_whatever_the_dice_show(blokus: JudgedGame) -> None:
     look(blokus, "6 2 4 1?")
-    said = BLOKUS.dice.rolled(blokus.belief[0], Roll(("2", "2", "4", "6")))
+    said = present(BLOKUS.dice).rolled(blokus.belief[0], Roll(("2", "2", "4", "6")))
     blokus.correct((said,))
     for dice in ("6 2 4 1?", "6 2 4 1"):
         assert look(blokus, dice).verdict.kind is VerdictKind.UNCHANGED
@@ -199,7 +200,7 @@ def test_dice_whose_names_can_not_be_told_are_asked_about() -> None:
 
 def test_a_turn_after_the_roll_is_found_in_the_same_look() -> None:
     judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
-    rolled = BLOCKADE.dice.rolled(judged.belief[0], Roll(("1", "1")))
+    rolled = present(BLOCKADE.dice).rolled(judged.belief[0], Roll(("1", "1")))
     turn, after = moving_turn(rolled)
     ruling = judged.consider(drawn(BLOCKADE, after, dice="red:1 yellow:1"), Trigger.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ACCEPTED]
@@ -216,7 +217,7 @@ def test_the_next_player_may_roll_before_the_turn_counts(trigger: Trigger) -> No
     both = judged.consider(drawn(BLOCKADE, after, dice="green:2 blue:3", at_mm=FAR_MM), trigger)
     assert [(verdict.turns != (), verdict.roll) for verdict in both.verdicts] == [(True, ""), (False, "2,3")]
     assert both.notes == ()
-    assert judged.belief == (BLOCKADE.dice.rolled(after, Roll(("2", "3"))),)
+    assert judged.belief == (present(BLOCKADE.dice).rolled(after, Roll(("2", "3"))),)
 
 
 @pytest.mark.parametrize("trigger", [Trigger.TOUCH, Trigger.TOUCH_RESTED])
@@ -229,7 +230,7 @@ def test_where_a_touch_ends_a_turn_the_next_roll_has_it_asked_which_turn_of_seve
     asked = judged.consider(drawn(BLOCKADE, after, dice="green:2 blue:3", at_mm=FAR_MM), trigger)
     assert asked.verdict.kind is VerdictKind.AMBIGUOUS
     assert asked.verdict.sentence.startswith("This could be more than one turn:")
-    said = BLOCKADE.dice.rolled(after, Roll(("2", "3")))
+    said = present(BLOCKADE.dice).rolled(after, Roll(("2", "3")))
     judged.correct((said,), unchanged=BLOCKADE.places)
     assert look(judged, "green:2 blue:3", trigger, at_mm=FAR_MM).verdict.kind is VerdictKind.UNCHANGED
     assert judged.belief == (said,)
@@ -247,7 +248,7 @@ def test_the_old_dice_are_no_roll_of_the_next_player() -> None:
 def test_rolls_are_weighed_as_sets_of_faces() -> None:
     seen = pool_dice([Reading(0, 0.0, {}, rolls=(roll_drawn("1? 1 1 3"),))], 1e-5)
     assert seen is not None
-    weighed = rank_rolls(BLOKUS.dice, BLOKUS.rules.new(), seen, 1e-5)
+    weighed = rank_rolls(present(BLOKUS.dice), BLOKUS.rules.new(), seen, 1e-5)
     assert {one.roll.faces for one in weighed[:2]} == {("1", "1", "1", "3"), ("1", "1", "2", "3")}
     by_faces = {one.roll.faces: one.score for one in weighed}
     assert by_faces["1", "1", "1", "3"] == pytest.approx(math.log(0.5) + 3 * math.log(0.98))
@@ -346,7 +347,7 @@ def test_a_die_of_a_roll_that_is_thrown_again_is_noticed_once(four: JudgedGame) 
     again = look_at_four(four, "red:5 yellow:5", FAR_MM)
     assert again.notes == ("The dice were touched. The roll that counts is 2,6.",)
     assert look_at_four(four, "red:5 yellow:5", FAR_MM).notes == ()
-    assert BLOCKADE.dice.roll_of(four.belief[0]) == Roll(("2", "6"))
+    assert present(BLOCKADE.dice).roll_of(four.belief[0]) == Roll(("2", "6"))
 
 
 def test_the_next_player_may_throw_own_dice_before_the_turn_counts(four: JudgedGame) -> None:

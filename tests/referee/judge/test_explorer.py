@@ -17,6 +17,7 @@ from referee.judge.explorer import MOST_LISTED, Expansion, Explorer, JudgeContex
 from referee.judge.judge import judge
 from referee.judge.settings import JudgeSettings, Trigger
 from tests.effort import cases, some
+from tests.present import present
 from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
 
 
@@ -83,11 +84,11 @@ def test_a_verdict_is_the_same_when_every_turn_is_looked_at(name: str, plies: in
     state = game.rules.new()
     for _ in range(plies):
         while game.awaits_roll(state):
-            state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
+            state = present(game.dice).rolled(state, rng.choice(present(game.dice).possible_rolls(state)).roll)
         turns = game.rules.legal_turns(state)
         state = game.rules.apply(state, turns[rng.randrange(len(turns))])
     while game.awaits_roll(state):
-        state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
+        state = present(game.dice).rolled(state, rng.choice(present(game.dice).possible_rolls(state)).roll)
     everything = JudgeContext(game, EverythingExplorer(game), JudgeSettings())
     for table in [table for _ in range(cases(2)) for table in tables(game, state, rng)]:
         reading = seen_as(game, table, rng)

@@ -142,13 +142,12 @@ def test_an_unsure_square_elsewhere_is_set_aside_and_asked_about(
     odd = {"g6": {"teal block, star up": 0.94, "empty": 0.04}}
     ruling = judge.consider([make_reading(after, overrides=odd)], Trigger.RESTED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.AMBIGUOUS]
-    assert ruling.verdicts[1].places == ("g6",)
-    assert judge.set_aside == ("g6",)
+    assert (ruling.verdicts[1].places, judge.set_aside) == (("g6",), ("g6",))
     following = judge.belief[0]
     turn = known_turn(deblockle, following, start="e5", player="teal")
     later = deblockle.table.appearance(deblockle.rules.apply(following, turn))
-    assert judge.consider([make_reading(later, overrides=odd)], Trigger.RESTED).verdict.kind is VerdictKind.ACCEPTED
-    assert judge.set_aside == ("g6",)
+    accepted = judge.consider([make_reading(later, overrides=odd)], Trigger.RESTED).verdict
+    assert (accepted.kind, judge.set_aside) == (VerdictKind.ACCEPTED, ("g6",))
     judge.consider([make_reading(later)], Trigger.GLANCE)
     assert judge.set_aside == ()
 
@@ -317,7 +316,7 @@ def test_there_must_be_something_to_judge(deblockle: Any, make_reading: Any, sta
         {"stopover": 3.0},
     ],
 )
-def test_settings_that_would_guess_are_refused(wrong: dict[str, float]) -> None:
+def test_settings_that_would_guess_are_refused(wrong: dict[str, Any]) -> None:
     ((name, value),) = wrong.items()
     with pytest.raises(ValueError, match=f"{name} is {value}; expected"):
         JudgeSettings(**wrong)

@@ -68,7 +68,7 @@ def test_what_sensors_noticed_last_of_a_turn_is_the_last_change_on_its_places() 
     assert last_sensor_change_s(BELIEVED, BELIEVED, seen, 7.0) == 7.0
 
 
-def explanation(kind: ExplanationKind, *changes: tuple[str, str]) -> Explanation[None, Any]:
+def explanation(kind: ExplanationKind, *changes: tuple[str, str]) -> Explanation[Any, Any]:
     return Explanation(kind, None, frozenset(changes), 0.0)
 
 
@@ -92,7 +92,7 @@ TWO_TURNS = explanation(ExplanationKind.TWO_TURNS, LEFT, CAME)
     ],
 )
 def test_a_turn_that_is_said_to_be_over_is_the_only_whole_one_that_can_be_told(
-    conclusion: Conclusion, alike: bool, every: tuple[Explanation[None, Any], ...], hides: bool, taken: Any
+    conclusion: Conclusion, alike: bool, every: tuple[Explanation[Any, Any], ...], hides: bool, taken: Any
 ) -> None:
     decision = Decision(conclusion, every[:1], frozenset(), 0.5, ("a1",), every[1:], alike=alike)
     sensed = PooledPlace({"empty": -3.0, "gold": -0.1, "teal": -0.1}, sensed_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -163,7 +164,7 @@ def test_a_firm_decision_sets_aside_what_camera_and_sensor_dispute_and_neither_c
     conclusion: Conclusion, changes: frozenset[tuple[str, str]], set_aside: tuple[str, ...]
 ) -> None:
     seen = pooled(place(0.01, 0.98, 0.01, 0.001)).without_new_disputes({"c3": "empty"})
-    best: Explanation[None, None] = Explanation(ExplanationKind.NOTHING, None, changes, 0.0)
+    best: Explanation[Any, Any] = Explanation(ExplanationKind.NOTHING, None, changes, 0.0)
     decision = Decision(conclusion, (best,), frozenset(), 0.0)
     assert set_aside_disputes({"c3": "empty"}, decision, seen).set_aside == set_aside
 

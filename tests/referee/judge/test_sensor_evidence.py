@@ -40,7 +40,7 @@ def test_a_sensor_that_mostly_says_nothing_says_nothing(deblockle: Any, readings
     looks = {"c3": "gold block, x up", "c4": "empty"}
     seen = pool(
         [*felt(deblockle, looks)[:readings], *felt(deblockle, looks, mute=["c3"])[readings:]],
-        looks,
+        list(looks),
         deblockle.looks,
         1e-5,
     )

@@ -26,8 +26,7 @@ def rolled(*faces: str) -> Any:
     state = NUMBER_DROP.dice.rolled(state, NUMBER_DROP.dice.possible_rolls(state)[0].roll)
     for player in ("p1", "p2"):
         state = NUMBER_DROP.rules.apply(state, NUMBER_DROP.notation.parse_turn(state, f"g1={player[1]}", player))
-    state: Any = NUMBER_DROP.dice.rolled(state, Roll(faces))
-    return state
+    return NUMBER_DROP.dice.rolled(state, Roll(faces))
 
 
 def may_loop(dropped: int = 2) -> Any:

@@ -47,7 +47,7 @@ def test_a_sensor_that_is_not_sure_may_flicker(make_reading: Any, start: Any) ->
 
 def test_a_square_that_only_its_sensor_knows_is_no_stall(make_reading: Any, start: Any) -> None:
     alone, with_sensor = StallWatch(5.0, 0.8), StallWatch(5.0, 0.8)
-    named = []
+    named: list[str] = []
     for second in range(10):
         reading = make_reading(start, time_s=float(second), hidden=["c2"])
         named += alone.add(reading)

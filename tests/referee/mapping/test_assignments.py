@@ -23,8 +23,7 @@ def test_light_by_light() -> None:
     assert walk.answer(" ") == ""
     assert walk.answer("status") == ""
     assert walk.answer("a1") == "a1 has lights 0 and 3 now."
-    assert walk.answer("b") == ""
-    assert walk.light == 3
+    assert (walk.answer("b"), walk.light) == ("", 3)
     assert walk.answer("c9") == "There is no square 'c9'; squares run from a1 to c2."
     assert walk.answer("c2") == ""
     assert walk.answer("f") == ""
@@ -47,13 +46,11 @@ def test_square_by_square_the_switch_that_closes_is_it() -> None:
     walk = AssignmentBySquare(6, PLACES)
     assert walk.prompt == "Put a piece on a1."
     assert walk.process_closings([4]) == "a1 is switch 4."
-    assert "already" in walk.process_closings([4])
-    assert walk.place == "b1"
+    assert ("already" in walk.process_closings([4]), walk.place) == (True, "b1")
     assert "closed at once" in walk.process_closings([0, 1])
     assert walk.answer("") == "b1 has no switch."
     assert walk.process_closings([0]) == "c1 is switch 0."
-    assert walk.answer("b") == ""
-    assert walk.place == "c1"
+    assert (walk.answer("b"), walk.place) == ("", "c1")
     assert walk.process_closings([5]) == "c1 is switch 5."
     assert "is not possible" in walk.answer("what?")
     walk.answer("f")

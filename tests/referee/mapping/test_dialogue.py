@@ -23,6 +23,7 @@ from referee.mapping.dialogue import (
 )
 from simulator.scene.scene import Setting
 from tests.referee.mapping.glowing import empty_boards, glow, small_setting
+from vision.cameras import Camera
 from vision.frame import Frame, Image
 
 PLACES = ("a1", "b1", "c1")
@@ -55,7 +56,7 @@ class Strip:
 
 
 def test_one_light_after_the_other_is_shown_and_asked_about() -> None:
-    strip, said = Strip(), []
+    strip, said = Strip(), list[str]()
     walk = LightAssignment(3, PLACES)
     source = DriverSource("strip", lambda: PixelDriver("strip", strip, one_light_map(3)))
     with Panel([source], lambda: 0.0, said.append) as panel:
@@ -83,7 +84,7 @@ def pictures(setting: Setting) -> list[Image]:
 
 
 @dataclass
-class GlowingTable:
+class GlowingTable(Camera):
     """A camera over a rendered board on which the shown light glows, where each light of a strip lies."""
 
     setting: Setting
@@ -93,7 +94,11 @@ class GlowingTable:
     frames: int = 0
 
     def __post_init__(self) -> None:
+        super().__init__("over the lights")
         self.pictures = pictures(self.setting)
+
+    def close(self) -> None:
+        pass
 
     def show(self, light: int | None) -> None:
         self.lit = light
@@ -120,7 +125,7 @@ def test_the_camera_answers_what_it_is_sure_of_and_a_person_the_rest(setting: Se
     half = layout.board.cell_mm / 2
     table = GlowingTable(setting, [layout.centre_mm("c3"), None, (half, 0.0), layout.centre_mm("g1")])
     finder = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
-    walk, said = LightAssignment(4, layout.places), []
+    walk, said = LightAssignment(4, layout.places), list[str]()
     # The camera sees nothing of the second light, and the third shines between d4 and e4.
     assign_lights(walk, table.show, typing("", "d4"), said.append, finder)
     assert walk.places_of_lights() == ({"c3": (0,), "d4": (2,), "g1": (3,)}, ())

@@ -40,7 +40,8 @@ def test_every_sheet_is_drawn_over_with_what_is_read_there() -> None:
     setting = standard_setting(lens((960, 540)), layout=layout)
     frame = Frame(Renderer(1).render(Scene(setting, ()), 0), 0.0, 0)
     reading = Reading(0, 0.0, {f"{player}.a1": PlaceReading({"3": 1.0}) for player in ("p1", "p2")})
-    plain, read = (Overlay(setting.camera, layout, reading=lambda seen=seen: seen)(frame) for seen in (None, reading))
+    plain = Overlay(setting.camera, layout, reading=lambda: None)(frame)
+    read = Overlay(setting.camera, layout, reading=lambda: reading)(frame)
     assert plain is not None
     assert read is not None
     for part in layout.parts():

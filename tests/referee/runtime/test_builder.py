@@ -58,7 +58,7 @@ def test_a_session_is_started_and_let_go_of(deblockle: Any, new_journal: Callabl
 def test_a_sensor_that_is_gone_by_again_is_kept_in_the_journal(
     deblockle: Any, new_journal: Callable[[], Journal]
 ) -> None:
-    journal, said = new_journal(), []
+    journal, said = new_journal(), list[str]()
     with open_session(
         deblockle,
         ScriptedReader(),

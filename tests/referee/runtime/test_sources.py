@@ -219,8 +219,8 @@ def test_sensors_go_on_alone_while_the_camera_is_away() -> None:
         def latest(self, now_s: float) -> SensorSnapshot | None:
             return SensorSnapshot(now_s, occupied)
 
-    script = iter([*[first] * 6, *[CameraError("camera 0 went away")] * 40])
-    camera = ScriptedCamera(script)
+    script: list[Frame | Exception] = [*[first] * 6, *[CameraError("camera 0 went away")] * 40]
+    camera = ScriptedCamera(iter(script))
     source = ReconnectingSource(camera, (640, 360), lambda: camera.now_s, camera.waited_s.append, print)
     reader = FusedReader(
         AttentiveReader(enrolled_reader(table)), Felt(), table.setting.layout.places, ("empty", "gold", "teal")

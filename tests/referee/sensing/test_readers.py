@@ -166,7 +166,8 @@ def test_camera_and_sensor_are_kept_apart_in_a_reading(deblockle: Any, sensors: 
     reading = fused(deblockle, sensors, camera).read(frame(1.0))
     assert reading.places["c3"].best == ("gold block, star up", 0.98)
     assert reading.places["c3"].sensed == pytest.approx(0.97 / 0.98)
-    assert (reading.places["c1"].hidden_by, reading.places["c1"].sensed) == ("object", pytest.approx(0.97 / 0.98))
+    assert reading.places["c1"].hidden_by is HindranceKind.OBJECT
+    assert reading.places["c1"].sensed == pytest.approx(0.97 / 0.98)
     assert reading.places["e1"].sensed is None
 
 

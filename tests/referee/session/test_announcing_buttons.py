@@ -18,7 +18,7 @@ from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
 from referee.session.announcer import CONFIRM_S
 from referee.session.loop import LoopPorts, run
-from referee.session.settings import ServiceSettings
+from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.service_table import Table, kinds_of
 from vision.errors import EndOfFramesError
 from vision.frame import Frame
@@ -46,7 +46,7 @@ def at(new_journal: Callable[[], Journal]) -> At:
     """Give a function that puts a position before a referee, whose turns end by the button."""
 
     def begin(position: str) -> Table:
-        on = Table(DIABALLIK, read, new_journal(), ServiceSettings(rest_s=1.0, anywhere=True, turn_end="button"))
+        on = Table(DIABALLIK, read, new_journal(), ServiceSettings(rest_s=1.0, anywhere=True, turn_end=TurnEnd.BUTTON))
         on.service.start()
         state = DIABALLIK.notation.parse_state(position)
         assert kinds_of(on.show(DIABALLIK.table.appearance(state), 2))[-1] is VerdictKind.SET_UP
@@ -93,8 +93,8 @@ def test_what_is_announced_while_the_table_is_not_at_rest_waits_for_that(at: At)
     after = shown_after(ONE_SHORT, "e2-e3")
     on.hand(after, 1)
     said = on.tell(Press(ButtonRole.ANTI_PLAY))
-    assert said == Reply("What was announced is judged once the table is at rest.")
-    assert not on.service.finished
+    late = Reply("What was announced is judged once the table is at rest.")
+    assert (said, on.service.finished) == (late, False)
     on.show(after, 1)
     assert on.service.finished
     assert on.kinds()[-2:] == ["turn", "end"]
@@ -157,8 +157,7 @@ def test_a_button_that_ends_the_game_asks_first_and_is_taken_back_after_the_end(
     shown = on.lamp.signals[-1]
     assert (shown.mood, shown.sound, shown.words) == (Mood.QUESTION, Sound.QUESTION, question)
     on.show(table, 1)
-    assert on.tell(Press(role)) == Reply(answer)
-    assert on.service.finished
+    assert (on.tell(Press(role)), on.service.finished) == (Reply(answer), True)
     assert on.lamp.signals[-1].words == end
     on.tell(Press(ButtonRole.TAKE_BACK))
     assert not on.service.finished

@@ -40,7 +40,7 @@ def begun(table: Callable[..., Any], start: Any, text: str, **settings: Any) -> 
 
 def face(on: Any) -> ClockFace:
     """What the clock shows now."""
-    told = on.snapshots[-1].clock
+    told: ClockFace = on.snapshots[-1].clock
     return told.after(on.sequence / FPS - told.time_s)
 
 

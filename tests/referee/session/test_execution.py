@@ -164,9 +164,9 @@ def test_what_is_typed_against_the_rules_changes_nothing(table: Any, start: Any)
 
 def test_a_resignation_ends_the_game_and_can_be_taken_back(table: Any, on: Any) -> None:
     assert on.service.enter(Announce("resign", "Ann")) == "Gold resigns."
-    assert on.service.finished
-    assert on.lamp.signals[-1].mood is Mood.FINISHED
-    assert on.lamp.signals[-1].words == "Gold resigns. Teal wins: gold resigned."
+    shown = on.lamp.signals[-1]
+    assert (on.service.finished, shown.mood) == (True, Mood.FINISHED)
+    assert shown.words == "Gold resigns. Teal wins: gold resigned."
     assert on.kinds()[-2:] == ["announced", "end"]
     assert not on.tell(TakeBack("Ann")).refused
     assert not on.service.finished

@@ -65,7 +65,7 @@ def test_an_answer_says_that_its_event_is_only_in_memory_while_the_journal_canno
 
 
 def test_a_command_that_comes_with_the_last_frame_is_carried_out(on: Any, make_reading: Any) -> None:
-    waiting, replies = commands(), []
+    waiting, replies = commands(), list[Reply | None]()
 
     def hear(frame: Any, verdicts: Any) -> None:
         if frame is None:
@@ -79,7 +79,7 @@ def test_a_press_is_judged_by_the_frame_that_follows_it(table_set_up: Any, make_
     on = table_set_up(turn_end="button")
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 1)
-    waiting, heard, replies = commands(), [], []
+    waiting, heard, replies = commands(), [], list[Reply | None]()
     waiting.submit(Press(ButtonRole.END_TURN), replies.append)
     on.reader.following = make_reading(after, time_s=on.sequence / 10)
 
@@ -141,7 +141,7 @@ def test_a_folder_without_a_new_picture_is_no_trouble(table: Any, start: Any, ma
     run(
         on.service,
         ScriptedCamera([on.frame(), NothingNewError("no new image"), on.frame()]),
-        LoopPorts(pytest.fail, commands()),
+        LoopPorts(lambda seconds: pytest.fail("it waited"), commands()),
     )
     assert on.said == []
 

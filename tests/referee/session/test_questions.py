@@ -12,7 +12,7 @@ from hardware.lights.signals import Mood
 from referee.commands.values import EnterTurn
 from referee.journal import Journal
 from referee.judge.verdict import VerdictKind
-from referee.session.settings import ServiceSettings
+from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.sensed_table import SensedTable
 from tests.referee.service_table import wall_clock
 
@@ -32,9 +32,9 @@ def cable_pulled(table: SensedTable) -> None:
 
 
 def nothing_came_for_a_moment(table: SensedTable) -> None:
-    table.sensors.latest_s = table.time_s - 2.0
+    table.sensors.heard_s = table.time_s - 2.0
     table.wait(0.2)
-    table.sensors.latest_s = None
+    table.sensors.heard_s = None
 
 
 def camera_gone(table: SensedTable) -> None:
@@ -51,7 +51,7 @@ def asked(deblockle: Any) -> Iterator[SensedTable]:
     with ExitStack() as opened:
         journal = opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
         game = deblockle
-        settings = ServiceSettings(turn_end="button")
+        settings = ServiceSettings(turn_end=TurnEnd.BUTTON)
         table = SensedTable(game, journal, settings, dict(game.table.appearance(game.rules.new())))
         table.service.start()
         table.wait(4.0)
@@ -96,7 +96,7 @@ def test_a_square_that_could_not_be_seen_answers_by_being_seen(deblockle: Any) -
     with ExitStack() as opened:
         journal = opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
         looks = dict(deblockle.table.appearance(deblockle.rules.new()))
-        table = SensedTable(deblockle, journal, ServiceSettings(turn_end="button"), looks, with_camera=True)
+        table = SensedTable(deblockle, journal, ServiceSettings(turn_end=TurnEnd.BUTTON), looks, with_camera=True)
         table.sensors.stands.pop("c3")
         table.service.start()
         table.wait(4.0)

@@ -103,7 +103,7 @@ def test_the_same_frames_give_the_same_journal(table: Any, start: Any) -> None:
         on.show(start, 2)
         _, after = on.play(start="e1")
         on.show(after, 2)
-        return on.journal.events()
+        return list(on.journal.events())
 
     assert events() == events()
 

@@ -47,7 +47,7 @@ def at_first_roll(journal: Journal, turn_end: TurnEnd = TurnEnd.REST, **options:
 
 @pytest.fixture
 def on(new_journal: Callable[[], Journal]) -> Table:
-    return at_first_roll(new_journal(), **OPTIONS)
+    return at_first_roll(new_journal(), starts="warm")
 
 
 def test_a_roll_that_is_seen_is_recorded_and_the_game_goes_on(on: Table) -> None:
@@ -115,7 +115,7 @@ def test_after_the_turn_a_roll_is_past(on: Table) -> None:
 def test_where_a_touch_ends_a_turn_a_typed_roll_ends_the_turn_before_it(
     new_journal: Callable[[], Journal], is_plain: bool
 ) -> None:
-    on = at_first_roll(new_journal(), TurnEnd.TOUCH, **OPTIONS)
+    on = at_first_roll(new_journal(), TurnEnd.TOUCH, starts="warm")
     see(on, "red:1 yellow:1")
     rolled = on.service.belief
     after = moving_turn(rolled[0])[1] if is_plain else moved_alike(rolled[0])

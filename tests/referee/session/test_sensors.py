@@ -12,14 +12,14 @@ import pytest
 from referee.commands.values import Correct, EnterTurn
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
-from referee.session.settings import ServiceSettings
+from referee.session.settings import ServiceSettings, TurnEnd
 from tests.referee.sensed_table import SensedTable
 from tests.referee.service_table import wall_clock
 from vision.errors import FrameError, NotLocatedError
 from vision.reading import Hindrance, HindranceKind
 
-BUTTON = ServiceSettings(turn_end="button")
-REST = ServiceSettings(turn_end="rest", rest_s=2.0)
+BUTTON = ServiceSettings(turn_end=TurnEnd.BUTTON)
+REST = ServiceSettings(turn_end=TurnEnd.REST, rest_s=2.0)
 
 
 @pytest.fixture

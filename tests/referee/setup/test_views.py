@@ -94,7 +94,7 @@ def test_blur_and_glare_are_told_before_they_make_a_table_unreadable() -> None:
     assert [each.subject for each in picture_findings(Frame(image, 0.0, 0))] == ["picture", "focus"]
     sharp_px = edge_width_px(as_grey(image))
     image[:100, :200] = 255
-    blurred = cv2.GaussianBlur(image, (0, 0), 4)
+    blurred = np.asarray(cv2.GaussianBlur(image, (0, 0), 4), dtype=np.uint8)
     blurred_px = edge_width_px(as_grey(blurred))
     assert sharp_px is not None
     assert blurred_px is not None

@@ -76,7 +76,7 @@ def test_a_forged_or_old_token_is_none(route: Guarded, method: str, way: str) ->
     client = client_of(port_of(), access)
     for token in some([theirs, old, f"{payload}x.{signature}", payload, "", "x", "é"]):
         given = {"Cookie": f"{access.cookie}={token}"} if way == "cookie" else {"Authorization": f"Bearer {token}"}
-        headers = {name: value.encode() for name, value in given.items()}
+        headers = {name.encode(): value.encode() for name, value in given.items()}
         assert client.request(method, path_of(route), headers=headers).status_code == 401
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import ButtonAction, Welcome
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import Panel
-from hardware.lights.signals import Colour, Light, Mood, Pattern, Signal, Sound
+from hardware.lights.signals import Colour, Light, LightRole, Mood, Pattern, Signal, Sound
 from hardware.pin_map import BUTTON_ROLES
 from referee.sensing.values import PlaceChange, SensorSnapshot
 from referee.wiring.controller import Controller
@@ -69,6 +70,10 @@ def connection() -> ScriptedConnection:
     return ScriptedConnection()
 
 
+def controller(connection: Any, plan: WiringPlan, say: Callable[[str], None]) -> Controller:
+    return Controller(connection, plan, say)
+
+
 @pytest.fixture
 def said() -> list[str]:
     return []
@@ -76,7 +81,7 @@ def said() -> list[str]:
 
 @pytest.fixture
 def board(connection: ScriptedConnection, said: list[str]) -> Controller:
-    return Controller(connection, PLAN, said.append)
+    return controller(connection, PLAN, said.append)
 
 
 def press(button: int, action: ButtonAction = ButtonAction.PRESSED) -> ButtonChanged:
@@ -88,7 +93,7 @@ def report(*closed: bool, doubtful: Sequence[bool] = (), changes: Sequence[Switc
 
 
 def test_a_signal_becomes_a_frame_and_a_tune(connection: ScriptedConnection, board: Controller) -> None:
-    signal = Signal(Mood.ACCEPTED, (Light("b1", Colour.GREEN, Pattern.STEADY, "turn"),), Sound.ACCEPTED)
+    signal = Signal(Mood.ACCEPTED, (Light("b1", Colour.GREEN, Pattern.STEADY, LightRole.TURN),), Sound.ACCEPTED)
     with Panel(board.driver_sources(), lambda: 0.0, print) as panel:
         panel.show(signal, 0.0)
     green = bytes(Colour.GREEN.value)
@@ -112,7 +117,7 @@ def test_a_strip_that_is_shorter_gets_what_it_has_and_it_is_said(
 
 
 def test_no_lights_are_asked_of_a_board_that_is_there_for_its_sensors(connection: ScriptedConnection) -> None:
-    assert Controller(connection, replace(PLAN, drivers=("wled-network",)), print).driver_sources() == ()
+    assert controller(connection, replace(PLAN, drivers=("wled-network",)), print).driver_sources() == ()
 
 
 def test_presses_come_as_roles_in_order(connection: ScriptedConnection, board: Controller, said: list[str]) -> None:
@@ -160,7 +165,7 @@ def test_a_square_whose_switch_is_not_there_is_left_out(
 
 
 def test_switches_by_number_for_who_maps_them(connection: ScriptedConnection, said: list[str]) -> None:
-    board = Controller(connection, WiringPlan(switch_source=SwitchSource.CONTROLLER), said.append)
+    board = controller(connection, WiringPlan(switch_source=SwitchSource.CONTROLLER), said.append)
     assert board.switches() is None
     moved = SwitchChanged(1, True, 2.5)
     connection.events = [report(False, False, changes=[moved]), report(False, True)]
@@ -187,7 +192,7 @@ def test_a_board_with_another_pin_map_than_the_settings_name_is_said_at_each_han
     connection: ScriptedConnection, said: list[str]
 ) -> None:
     pin_map = parse_pin_map('board = "pico"\n[lights]\npin = 28\ncount = 4\n', button_roles=BUTTON_ROLES)
-    board = Controller(connection, WiringPlan(pin_map=pin_map), said.append)
+    board = controller(connection, WiringPlan(pin_map=pin_map), said.append)
     connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=pin_map.crc32))]
     board.presses()
     assert said == []

@@ -69,8 +69,7 @@ def test_when_a_device_was_seen_is_written_down_now_and_then(tmp_path: Path) -> 
     ben = devices.add("Ben", Role.LOOK)
     now_s[0] = 500.0
     devices.note_seen(ben.id)
-    assert [device.seen_s for device in devices.all()] == [500.0]
-    assert not devices.is_due
+    assert ([device.seen_s for device in devices.all()], devices.is_due) == ([500.0], False)
     now_s[0] = 1000.0
     assert devices.is_due
     devices.save_seen_times()
