@@ -95,7 +95,8 @@ def test_a_good_calibration_finds_the_camera(made):
 
 
 def test_a_view_that_disagrees_is_left_out(pictures):
-    bent = cv2.warpAffine(pictures[0], np.float32([[1, 0.1, 0], [0, 1.06, 0]]), (640, 480), borderValue=90)
+    bend = np.array([[1, 0.1, 0], [0, 1.06, 0]], dtype=np.float32)
+    bent = np.asarray(cv2.warpAffine(pictures[0], bend, (640, 480), borderValue=(90,)), dtype=np.uint8)
     calibration = calibrate([*pictures, bent], BOARD)
     assert not calibration.views[-1].used
     assert "disagrees" in calibration.views[-1].why_not

@@ -31,7 +31,7 @@ def test_points_of_any_shape_are_rows_of_two() -> None:
 def test_a_picture_of_one_channel_stays_as_it_is() -> None:
     grey = np.arange(6, dtype=np.uint8).reshape(2, 3)
     assert as_grey(grey) is grey
-    assert as_grey(cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR)).tolist() == grey.tolist()
+    assert as_grey(np.stack([grey] * 3, axis=-1)).tolist() == grey.tolist()
 
 
 @pytest.mark.parametrize("name", ["DICT_9X9", "ArucoDetector", "4X4_50", ""])
@@ -43,9 +43,8 @@ def test_a_dictionary_that_there_is_none_of_is_refused(name: str) -> None:
 
 def test_a_marker_is_found_with_its_number() -> None:
     dictionary = aruco_dictionary("DICT_4X4_50")
-    picture = cv2.copyMakeBorder(
-        cv2.aruco.generateImageMarker(dictionary, 7, 60), 30, 30, 40, 40, cv2.BORDER_CONSTANT, value=255
-    )
+    marker = np.asarray(cv2.aruco.generateImageMarker(dictionary, 7, 60), dtype=np.uint8)
+    picture = np.pad(marker, ((30, 30), (40, 40)), constant_values=255)
     detector = cv2.aruco.ArucoDetector(dictionary)
     ((number, corners),), _ = detect_markers(detector, picture)
     assert number == 7
@@ -62,7 +61,7 @@ def test_no_points_give_no_points(camera: CameraModel) -> None:
 def test_a_chessboards_corner_is_found_to_a_fraction_of_a_pixel() -> None:
     fine = np.zeros((400, 400), dtype=np.uint8)
     fine[:203, :197] = fine[203:, 197:] = 255
-    picture = cv2.resize(fine, (40, 40), interpolation=cv2.INTER_AREA)
+    picture = np.asarray(cv2.resize(fine, (40, 40), interpolation=cv2.INTER_AREA), dtype=np.uint8)
     found = refine_saddles(picture, np.array([[21.0, 18.0]]), 5)
     assert found == pytest.approx(np.array([[19.2, 19.8]]), abs=0.15)
 

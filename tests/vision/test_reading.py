@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ DIE = DieReading(0.0, 0.0, {"1": 0.9, "2": 0.1})
 
 
 @pytest.mark.parametrize("how", [{"at_rest": False}, {"cocked": True}, {"half_hidden": True}])
-def test_a_die_that_moves_leans_or_hides_does_not_count_nor_does_its_roll(how: dict[str, bool]) -> None:
+def test_a_die_that_moves_leans_or_hides_does_not_count_nor_does_its_roll(how: dict[str, Any]) -> None:
     assert DIE.is_settled
     assert not replace(DIE, **how).is_settled
     assert RollReading("tray", (DIE, DIE)).is_settled

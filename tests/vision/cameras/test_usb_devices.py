@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
 from tests.guard import GUARD_S
-from vision.cameras import live, open_camera
+from vision.cameras import open_camera
 from vision.cameras.live import LiveCamera, usb_camera
 from vision.cameras.usb_devices import find_camera, ids_of, usb_cameras
 from vision.errors import CameraError
@@ -112,7 +113,7 @@ def read_to_the_end(camera: LiveCamera) -> None:
 
 def test_a_camera_is_found_again_under_another_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Unplugged, "root", tmp_path, raising=False)
-    monkeypatch.setattr(live.cv2, "VideoCapture", Unplugged)
+    monkeypatch.setattr(cv2, "VideoCapture", Unplugged)
     plug_in(tmp_path, 0, "1-1.3", "MINE")
     plug_in(tmp_path, 2, "1-1.4", "OTHER")
     find = partial(find_camera, "usb:046d:0825:MINE", tmp_path)

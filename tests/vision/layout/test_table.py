@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, Pyram
 from vision.layout.surfaces import Tray
 from vision.layout.table import default_layout, layout_from_json, load_layout
 
-GOOD = {
+GOOD: dict[str, Any] = {
     "game": "deblockle",
     "board": {"cols": 7, "rows": 7, "cell": 40, "top_z": 10},
     "markers": {"dictionary": "DICT_4X4_50", "side": 36, "z": 0.4, "centres": {"0": [-175, 175], "1": [175, 175]}},

@@ -87,7 +87,7 @@ def test_a_board_that_is_longer_than_wide_can_be_turned_by_half_only(camera, pos
 
 def test_where_no_board_is_none_is_found(camera, unmarked):
     noise = np.random.default_rng(3).integers(0, 255, (*camera.size[::-1], 3)).astype(np.uint8)
-    for picture in (np.full_like(noise, 90), cv2.GaussianBlur(noise, (0, 0), 3)):
+    for picture in (np.full_like(noise, 90), np.asarray(cv2.GaussianBlur(noise, (0, 0), 3), dtype=np.uint8)):
         with pytest.raises(NotLocatedError, match="no grid of 7 x 7 squares is to be seen; check that the whole board"):
             locate(picture, camera, unmarked)
 

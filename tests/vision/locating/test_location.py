@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.effort import some
+from tests.present import present
 from tests.vision.readers.ink import sheets
 from vision.drawing import draw
 from vision.errors import CalibrationError, FrameError, NotLocatedError
@@ -220,7 +221,9 @@ def test_half_covered_markers_still_tell_how_the_board_lies(render_table, camera
     [("number-drop", 0.5, False), ("number-drop", 0.33, True), ("blokus-dice", 0.33, False)],
 )
 def test_handwriting_that_is_small_in_the_picture_is_noticed(game, share, is_small):
-    image = cv2.resize(sheets.picture(game), None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
+    image = np.asarray(
+        cv2.resize(sheets.picture(game), None, fx=share, fy=share, interpolation=cv2.INTER_AREA), np.uint8
+    )
     whole = sheets.camera()
     size = (image.shape[1], image.shape[0])
     smaller = replace(whole, matrix=np.diag([share, share, 1.0]) @ whole.matrix, size=size)
@@ -247,7 +250,7 @@ def test_lines_that_fit_a_square_farther_follow_the_markers_in_sight(
     markers = finder.thorough(grey)
     farther = Pose(pose.rotation, pose.translation + pose.rotation @ (0.0, layout.board.cell_mm, 0.0))
     lines_from(symmetric_poses(farther, layout.board)[quarters], monkeypatch)
-    found = fit_by_lines(grey, camera, layout, markers, finder)
+    found = present(fit_by_lines(grey, camera, layout, markers, finder))
     assert found.ids == {0, 2}
     assert board_error_mm(camera, layout, found.pose, pose) < 2.5
 

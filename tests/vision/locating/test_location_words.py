@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,6 +125,7 @@ def test_three_markers_are_imprecise_if_one_is_blurred(sharp: int, blurred: int,
 @pytest.mark.parametrize("shape", [(600, 800), (600, 800, 3)])
 def test_a_picture_has_eight_bits_and_the_calibrations_size(shape: tuple[int, ...]) -> None:
     check_size(np.zeros(shape, np.uint8), CAMERA)
+    wrong: Any
     for wrong in (np.zeros(shape, np.uint16), np.zeros((*shape, 1, 1), np.uint8), np.zeros(0, np.uint8)):
         with pytest.raises(FrameError, match="expected a picture of 8 bits a channel"):
             check_size(wrong, CAMERA)

@@ -184,7 +184,8 @@ def test_a_marker_is_seen_again_within_two_pixels_of_its_place(
 def test_markers_of_fewer_than_fourteen_pixels_are_left_to_the_thorough_search(
     scale: float, seen: bool, picture: Image, true: Places, finder: MarkerDetector
 ) -> None:
-    small = cv2.resize(as_grey(picture), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    smaller = cv2.resize(as_grey(picture), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    small = np.asarray(smaller, dtype=np.uint8)
     places = {marker_id: (corners + 0.5) * scale - 0.5 for marker_id, corners in true.items() if marker_id in (0, 1)}
     assert bool(redetect_markers(small, places, finder)) == seen
 
@@ -222,7 +223,7 @@ def test_large_pictures_are_searched_at_half_size(
 ) -> None:
     scale = width_px / 640
     large = cv2.resize(as_grey(picture), (width_px, round(480 * scale)), interpolation=cv2.INTER_CUBIC)
-    found = finder.halved(large)
+    found = finder.halved(np.asarray(large, dtype=np.uint8))
     assert bool(found) == searched
     for one in found:
         assert np.abs((one.corners_px + 0.5) / scale - 0.5 - true[one.marker_id]).max() < 1.0
@@ -242,7 +243,7 @@ def test_an_outlined_markers_corners_are_in_the_order_of_its_code(turns: int, fi
     code = cv2.aruco.generateImageMarker(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), 3, 60)
     picture = np.full((240, 240), 220, dtype=np.uint8)
     picture[90:150, 80:140] = np.rot90(code, turns)
-    blurred = cv2.GaussianBlur(picture, (0, 0), 4.0)
+    blurred = np.asarray(cv2.GaussianBlur(picture, (0, 0), 4.0), dtype=np.uint8)
     corners = np.roll(np.array([[79.5, 89.5], [139.5, 89.5], [139.5, 149.5], [79.5, 149.5]]), turns, axis=0)
     (marker,) = finder.outlined(blurred, range(6))
     assert marker.marker_id == 3

@@ -19,6 +19,7 @@ from vision.frame import Image
 from vision.geometry import CameraModel, plane_homography, project
 from vision.layout.table import TableLayout, default_layout
 from vision.locating.photographed import MOST_SHEETS, photographed_sheet
+from vision.opencv import as_grey
 from vision.readers.registry import table_reader
 
 GAMES = ("number-drop", "blokus-dice")
@@ -51,7 +52,7 @@ def photo(
         )
         to_px = plane_homography(pose, camera, 0.25) @ to_mm
         cv2.warpPerspective(printed, to_px, size, dst=image, flags=cv2.INTER_AREA, borderMode=cv2.BORDER_TRANSPARENT)
-    return cv2.GaussianBlur(image, (0, 0), 0.5), camera
+    return np.asarray(cv2.GaussianBlur(image, (0, 0), 0.5), dtype=np.uint8), camera
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -144,5 +145,5 @@ def test_cells_too_small_to_read_are_refused() -> None:
 
 
 def test_a_grey_photo_will_do() -> None:
-    grey = cv2.cvtColor(photo("number-drop")[0], cv2.COLOR_BGR2GRAY)
+    grey = as_grey(photo("number-drop")[0])
     assert photographed_sheet(grey, LAYOUTS).layout.game == "number-drop"

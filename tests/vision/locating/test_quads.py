@@ -19,7 +19,7 @@ def square(side_px: float, turned_deg: float = 8.0) -> FloatArray:
     turn = np.radians(turned_deg)
     corners = side_px / 2 * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     rotation = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
-    return corners @ rotation + (SIZE_PX - 1) / 2 + np.array([0.3, -0.2])
+    return np.asarray(corners @ rotation + (SIZE_PX - 1) / 2 + np.array([0.3, -0.2]))
 
 
 def picture_of(*areas: tuple[FloatArray, float], paper: float = 220.0, blur_px: float = 0.8) -> Image:

@@ -22,8 +22,8 @@ def picture(camera):
     return np.full((camera.size[1], camera.size[0], 3), 90, dtype=np.uint8)
 
 
-def at(camera, pose, x, y, z):
-    return tuple(int(value) for value in np.round(project(camera, pose, [[x, y, z]])[0]))
+def at(camera, pose, middle_mm, z):
+    return tuple(int(value) for value in np.round(project(camera, pose, [[*middle_mm, z]])[0]))
 
 
 def test_the_first_picture_changes_everything_and_the_same_again_nothing(watcher, picture, layout):
@@ -43,7 +43,7 @@ def test_noise_changes_nothing(watcher, picture):
 def test_a_change_is_noticed_in_its_place_and_once(watcher, picture, layout, camera, pose, place):
     watcher.changed(shrink(picture))
     changed = picture.copy()
-    cv2.circle(changed, at(camera, pose, *layout.centre_mm(place), layout.board.height_mm), 5, (200, 90, 40), -1)
+    cv2.circle(changed, at(camera, pose, layout.centre_mm(place), layout.board.height_mm), 5, (200, 90, 40), -1)
     seen = watcher.changed(shrink(changed))
     assert place in seen
     assert len(seen) <= 4, "only neighbours whose blocks would stand before it"
@@ -55,13 +55,13 @@ def test_a_change_of_a_marker_goes_by_the_markers_name(watcher, picture, layout,
     watcher.changed(shrink(picture))
     changed = picture.copy()
     x, y = layout.markers.centres_mm[2]
-    cv2.circle(changed, at(camera, pose, x, y, layout.markers.z_mm), 6, (250, 250, 250), -1)
+    cv2.circle(changed, at(camera, pose, (x, y), layout.markers.z_mm), 6, (250, 250, 250), -1)
     assert watcher.changed(shrink(changed)) == {marker_region(2)}
 
 
 def test_what_creeps_in_slowly_is_noticed_once_it_has_added_up(watcher, picture, layout, camera, pose):
     watcher.changed(shrink(picture))
-    middle = at(camera, pose, *layout.centre_mm("c3"), layout.board.height_mm)
+    middle = at(camera, pose, layout.centre_mm("c3"), layout.board.height_mm)
     noticed = []
     for level in range(90, 120, 3):
         picture = picture.copy()
@@ -82,7 +82,7 @@ def test_grey_pictures_are_watched_too(watcher, picture, layout, camera, pose):
     grey = np.ascontiguousarray(picture[..., 0])
     watcher.changed(shrink(grey))
     changed = grey.copy()
-    cv2.circle(changed, at(camera, pose, *layout.centre_mm("d4"), layout.board.height_mm), 5, 200, -1)
+    cv2.circle(changed, at(camera, pose, layout.centre_mm("d4"), layout.board.height_mm), 5, 200, -1)
     assert "d4" in watcher.changed(shrink(changed))
 
 
@@ -102,7 +102,7 @@ def test_two_pixels_of_the_small_picture_that_differ_by_ten_levels_are_a_change(
     watcher, picture, layout, camera, pose, levels, is_noticed
 ):
     watcher.changed(shrink(picture))
-    column, row = at(camera, pose, *layout.centre_mm("d4"), layout.board.height_mm)
+    column, row = at(camera, pose, layout.centre_mm("d4"), layout.board.height_mm)
     assert ("d4" in watcher.changed(shrink(blocks_of(picture, column, row, levels)))) == is_noticed
 
 
@@ -110,7 +110,7 @@ def test_two_pixels_of_the_small_picture_that_differ_by_ten_levels_are_a_change(
 def test_a_marker_is_watched_with_its_white_border(watcher, picture, layout, camera, pose, out, is_noticed):
     watcher.changed(shrink(picture))
     (x, y), half = layout.markers.centres_mm[1], layout.markers.side_mm / 2
-    column, row = at(camera, pose, x + out * half, y, layout.markers.z_mm)
+    column, row = at(camera, pose, (x + out * half, y), layout.markers.z_mm)
     changed = picture.copy()
     cv2.circle(changed, (column, row), 2, (250, 250, 250), -1)
     assert (marker_region(1) in watcher.changed(shrink(changed))) == is_noticed
@@ -122,6 +122,6 @@ def test_a_tray_is_watched_as_a_whole_and_no_further(picture, layout, camera, po
     assert surface_region("tray") in watcher.changed(shrink(picture))
     for x, y, expected in ((50.0, 30.0, {surface_region("tray")}), (75.0, 0.0, set()), (0.0, 55.0, set())):
         changed = picture.copy()
-        cv2.circle(changed, at(camera, pose, x, y, 0.0), 4, (200, 90, 40), -1)
+        cv2.circle(changed, at(camera, pose, (x, y), 0.0), 4, (200, 90, 40), -1)
         assert watcher.changed(shrink(changed)) == expected
         watcher.changed(shrink(picture))

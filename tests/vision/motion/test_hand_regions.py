@@ -118,7 +118,7 @@ def test_the_share_that_is_hidden_is_measured_in_the_picture(width_px: int, mask
     scale = width_px // 320
     size = (320 * scale, 240 * scale)
     finder = HandDetector(scale * np.array(CORNERS), size)
-    board = cv2.resize(chequered(), size, interpolation=cv2.INTER_NEAREST)
+    board = np.asarray(cv2.resize(chequered(), size, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
     for number in range(20):
         finder.update(board, number / FPS)
     covered = board.copy()

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.effort import cases, some
 from vision.frame import Image
-from vision.motion.hands import HandDetection, HandDetector
+from vision.motion.hands import HandDetection, HandDetector, HandState
+from vision.opencv import as_grey
 
 SIZE = (320, 240)
 CORNERS = ((70, 30), (250, 30), (250, 210), (70, 210))
@@ -130,8 +131,7 @@ def test_a_hand_that_leaves_a_piece_behind_leaves_the_board_clear(film: Film) ->
 def test_a_shadow_is_no_hand_and_is_got_used_to(film: Film) -> None:
     shadow = np.ones((SIZE[1], SIZE[0], 1))
     cv2.line(shadow, (150, 120), (319, 140), 0.45, 40)
-    shadow = cv2.GaussianBlur(shadow, (0, 0), 4)[..., None]
-    kinds = film.kinds(30, light=shadow)
+    kinds = film.kinds(30, light=cv2.GaussianBlur(shadow, (0, 0), 4)[..., None])
     assert "hand" not in kinds
     assert kinds[0] == "unsettled"
     assert kinds[-1] == "clear"
@@ -146,7 +146,7 @@ def test_a_shadow_that_drifts_over_a_board_leaves_it_clear_where_its_squares_are
         edge = 1 / (1 + np.exp(-(columns - 320 + 5 * step) / 12))
         kinds.append(film.show(light=(1 - 0.45 * edge)[None, :, None]).kind)
     assert "hand" not in kinds
-    assert kinds.count("clear") > 30
+    assert kinds.count(HandState.CLEAR) > 30
 
 
 @pytest.mark.parametrize("light", some([0.4, 1.15, (0.55, 0.8, 1.0)]))
@@ -197,12 +197,12 @@ def test_a_hand_of_any_colour_is_never_a_clear_board(skin: tuple[int, int, int],
 
 def test_grey_pictures_will_do() -> None:
     finder = HandDetector(CORNERS, SIZE)
-    grey = cv2.cvtColor(chequered(), cv2.COLOR_BGR2GRAY)
+    grey = as_grey(chequered())
     kinds = [finder.update(grey, number / FPS).kind for number in range(20)]
     assert kinds[-1] == "clear"
     covered = chequered()
     hand(SKINS[0], (150, 120))(covered)
-    assert finder.update(cv2.cvtColor(covered, cv2.COLOR_BGR2GRAY), 21 / FPS).kind == "hand"
+    assert finder.update(as_grey(covered), 21 / FPS).kind == "hand"
 
 
 def test_a_frame_of_another_size_is_refused() -> None:

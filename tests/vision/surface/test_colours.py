@@ -19,7 +19,7 @@ ROWS, COLUMNS = WINDOW.shape
 BARE: BoolImage = np.zeros(WINDOW.shape, dtype=np.bool_)
 
 
-def wood(factor: object = 1.0) -> Image:
+def wood(factor: npt.ArrayLike = 1.0) -> Image:
     """Even wood without lines, in a lamp's light by pixel."""
     return softened(lit(np.full((ROWS, COLUMNS, 3), WOOD, dtype=np.uint8), factor))
 

@@ -132,8 +132,8 @@ def test_an_arms_shadow_covers_nothing(finder: OcclusionDetector, side: int) -> 
 def test_light_of_another_colour_covers_nothing_where_lines_are_seen(finder: OcclusionDetector) -> None:
     share = np.zeros(WINDOW.shape)
     share[part((-100.0, 60.0, -100.0, 100.0))] = 1
-    share = cv2.GaussianBlur(share, (0, 0), 6.0)[..., None]
-    assert coverings(finder, lit(board_image(), 1 + share * np.array([0.35, 0.0, -0.15]))) == []
+    soft = cv2.GaussianBlur(share, (0, 0), 6.0)[..., None]
+    assert coverings(finder, lit(board_image(), 1 + soft * np.array([0.35, 0.0, -0.15]))) == []
 
 
 def glaring(x_mm: float, y_mm: float, width_mm: float = 22.0) -> Image:

@@ -316,7 +316,7 @@ def test_the_evidence_is_that_reckoned_part_by_part(seed: int, inverted: bool) -
     grey += random.normal(0, random.choice([0.5, 3.0, 8.0]), grey.shape).astype(np.float32)
     known, bleached = mask(anywhere(60, 120)) | mask(anywhere(20, 40)), np.zeros(COARSE, dtype=np.bool_)
     bleached |= mask(anywhere(40, 120))[::2, ::2][: COARSE[0], : COARSE[1]]
-    brighter = cv2.resize(random.normal(0, 0.5, (5, 5)).astype(np.float32), COARSE[::-1])
+    brighter = cv2.resize(random.normal(0, 0.5, (5, 5)).astype(np.float32), COARSE[::-1]).astype(np.float32)
     found = detect(grey, known, brighter, bleached)
     gone, decidable, clearness = by_parts(grey, known, brighter, bleached)
     assert found.decidable.tolist() == decidable

@@ -56,7 +56,7 @@ def test_the_evidence_of_each_place_is_that_reckoned_there(sampler: SurfaceSampl
     lines = LineEvidence(gone, random.random(PARTS) < 0.8, gone != 0, random.uniform(0.0, 1.5, PARTS))
     lines.judged[plan().around[BOARD.places.index("d4")] > 0] = False
     brighter = random.normal(0.0, 0.3, (ROWS, COLUMNS)).astype(np.float32)
-    off_hue = random.choice(np.float32([0.1, 0.25]), (ROWS, COLUMNS))
+    off_hue = random.choice(np.array([0.1, 0.25], dtype=np.float32), (ROWS, COLUMNS))
     known, strange, by_light, glare = (spots(random, share) for share in (0.3, 0.3, 0.2, 0.004))
     found = PlaceExaminer(sampler, plan()).evidence(
         lines, colours_of(off_hue, brighter), known, strange, by_light, glare

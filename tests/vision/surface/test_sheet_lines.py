@@ -157,7 +157,7 @@ def by_arms(sheet: GridSurface, light: FloatImage) -> tuple[npt.NDArray[np.bool_
                 (x + cell * (at * way[0] - off * way[1]), y + cell * (at * way[1] + off * way[0])) for at in along
             ]
             pixels = np.array([window.to_pixels(*point) for point in points], dtype=np.float32)[None]
-            levels.append(float(np.median(cv2.remap(logs, pixels, None, cv2.INTER_LINEAR))))
+            levels.append(float(np.median(cv2.remap(logs, pixels[..., 0], pixels[..., 1], cv2.INTER_LINEAR))))
         paper = min((levels[0] + levels[1]) / 2, (levels[-1] + levels[-2]) / 2)
         return paper - min(levels[2:-2]), max(levels) - min(levels)
 

@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class Picamera2:
         settable += [] if _BEHAVIOUR == "no focus" else ["AfMode", "LensPosition"]
         self.camera_controls = dict.fromkeys(settable, (0, 1, 0))
         self._set = {}
-        self._configuration = None
+        self._configuration: Any = None
         self._number = 0
 
     def create_video_configuration(self, main={}, *, buffer_count=6, controls={}, queue=True):  # noqa: B006

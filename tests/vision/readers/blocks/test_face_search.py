@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.present import present
 from tests.vision import photoreal
 from vision.geometry import Rectangle
 from vision.layout.pieces import BlockPieces
@@ -63,7 +64,7 @@ def test_close_fits_are_those_of_sliding_turned_masks(found: tuple[str, PlaneGri
     clear = [sight for sight in sights if sight.fit > 0.75]
     judge = ColourMetric(photoreal.looks().colours, 0.2)
     distances = [judge.distances(sight.face, sight.ink) for sight in clear]
-    colours = [min(one, key=lambda name, one=one: one[name]) for one in distances]
+    colours = [min(one, key=one.__getitem__) for one in distances]
     fits = CloseFitter(photoreal.looks(), SIDE_MM).fit(image, grid, patches, clear, colours)
     window = PlaneWindow(-180.0, 180.0, 360.0, 360.0, HEIGHT_MM, FINE_PX_PER_MM)
     light = linear_light(sample(image, plane_map(camera, pose, window)))
@@ -74,6 +75,7 @@ def test_close_fits_are_those_of_sliding_turned_masks(found: tuple[str, PlaneGri
         if slow is None or slow.correlation < 0.8:
             continue
         compared += 1
+        fit = present(fit)
         assert fit.symbol == slow.symbol
         assert np.hypot(fit.x_mm - slow.x_mm, fit.y_mm - slow.y_mm) < 1.5
         assert abs(fit.turned_deg - slow.turned_deg) <= 9.0

@@ -269,7 +269,7 @@ class Says:
         self.batches.append(batch)
         given = np.zeros((len(batch), len(CLASSES) + 3), dtype=np.float32)
         given[:, len(CLASSES) :] = self._off
-        for row, named in zip(given, scores * len(batch), strict=False):
+        for row, named in zip(given, [*scores] * len(batch), strict=False):
             for name, score in named.items():
                 row[CLASSES.index(name)] = score
         return given

@@ -9,7 +9,8 @@ from referee.judge.dice import pool_dice
 from simulator.rendering.dice import DieLook, DrawnDie, lowest_mm, turn_of
 from simulator.rendering.dice_faces import pip_faces
 from simulator.scene.dice_variety import TrayPicture, tray_of_six, tray_picture
-from simulator.scene.scene import Colour, Lighting
+from simulator.scene.pieces import Colour
+from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
 from tests.effort import some
 from vision.errors import LayoutError

@@ -69,7 +69,8 @@ def picture_of(discs: Sequence[Drawn], pose: Pose, *, ground: Light = GROUND, la
     picture[:] = encoded(np.array(ground) * lamp)
     eye = pose.camera_position_mm
     for disc in sorted(discs, key=lambda one: -float(np.linalg.norm(eye[:2] - one.centre_mm))):
-        solid = PIECES.solid_with(*disc.centre_mm, BOARD.height_mm, ball=False)
+        x, y = disc.centre_mm
+        solid = PIECES.solid_with(x, y, BOARD.height_mm, ball=False)
         _fill(picture, outline_px(solid, CAMERA, pose), np.array(disc.light) * lamp)
         if disc.ball is not None:
             _draw_ball(picture, disc, pose, lamp)
@@ -85,7 +86,7 @@ def _draw_ball(picture: npt.NDArray[np.float64], disc: Drawn, pose: Pose, lamp: 
     middle = np.array([*disc.centre_mm, BOARD.height_mm + PIECES.disc_mm + half])
     for step in np.linspace(0, 0.8, 9):
         part = middle + (1 - step) * points + step * np.array([-0.4 * half, 0.0, 0.4 * half])
-        hull = cv2.convexHull(project(CAMERA, pose, part).astype(np.float32)).reshape(-1, 2)
+        hull = cv2.convexHull(project(CAMERA, pose, part).astype(np.float32)).reshape(-1, 2).astype(np.float32)
         _fill(picture, hull, np.array(disc.ball) * lamp * (0.35 + 1.2 * step))
 
 

@@ -50,4 +50,5 @@ def looks() -> DiscAppearance:
 
 
 def expected(name: str) -> dict[str, str]:
-    return dict.fromkeys(LAYOUT.places, "empty") | EXPECTED[name]["pieces"]
+    pieces: dict[str, str] = EXPECTED[name]["pieces"]
+    return dict.fromkeys(LAYOUT.places, "empty") | pieces

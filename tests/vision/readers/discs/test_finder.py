@@ -167,7 +167,8 @@ def test_what_a_nearer_disc_hides_is_what_its_outline_covers_in_the_picture(ball
     disc, with_ball = (
         np.array([cv2.pointPolygonTest(outline, tuple(map(float, pixel)), True) for pixel in pixels])
         for outline in (
-            outline_px(PIECES.solid_with(*centre, BOARD.height_mm, ball=one), CAMERA, ASLANT) for one in (False, True)
+            outline_px(PIECES.solid_with(centre[0], centre[1], BOARD.height_mm, ball=one), CAMERA, ASLANT)
+            for one in (False, True)
         )
     )
     marked = finder.plane(np.zeros((600, 800, 3), np.uint8), []).marked(hidden, points)

@@ -148,7 +148,8 @@ def test_a_disc_between_two_places_is_doubted_more() -> None:
 def test_a_disc_that_hardly_differs_from_the_table_is_less_sure() -> None:
     odds = []
     for share in (1.0, 0.3, 0.15):
-        light = tuple(share * red + (1 - share) * ground for red, ground in zip(RED, (0.12, 0.2, 0.3), strict=True))
+        blue, green, red = share * np.array(RED) + (1 - share) * np.array([0.12, 0.2, 0.3])
+        light = (blue, green, red)
         looks = DiscAppearance({"red": DiscColours(colour(light), colour(DARK))})
         image = picture_of([Drawn("d4", light), Drawn("b2", light)], POSE)
         found = DiscReader(BOARD, looks).read(view_of(image, POSE), BOARD.places, {})
@@ -267,7 +268,7 @@ def test_odds_are_reckoned_from_outline_colour_place_top_and_the_owners_other_di
     finder = finder_from(POSE)
     plane = finder.plane(image, BOARD.places)
     judge = ColourClassifier({player: colours.disc for player, colours in LOOKS.players.items()})
-    fits = finder.find(plane, BOARD.places)
+    fits = finder.find(plane, list(BOARD.places))
     light = judge.light([fit.colour for fit in fits.values() if fit.contrast > 3.5], plane.paper)
     assert len(seen) >= len(discs) - 1
     for place, one in seen.items():

@@ -21,9 +21,11 @@ def test_points_that_a_disc_covers_lie_within_its_projected_outline(name: str, p
     camera, pose = pictures.camera(name), pictures.pose(name)
     shape = DiscShape.of(PIECES, pose, BOARD.height_mm)
     centre = np.array(BOARD.centre_mm(place))
-    solid = PIECES.solid_with(*centre, BOARD.height_mm, ball=False)
+    solid = PIECES.solid_with(centre[0], centre[1], BOARD.height_mm, ball=False)
     outline = outline_px(solid, camera, pose)
-    grid = centre + np.stack(np.meshgrid(np.arange(-24, 25, 2), np.arange(-24, 25, 2)), axis=-1).reshape(-1, 2)
+    grid = centre + np.stack(np.meshgrid(np.arange(-24.0, 25.0, 2.0), np.arange(-24.0, 25.0, 2.0)), axis=-1).reshape(
+        -1, 2
+    )
     pixels = project(camera, pose, np.column_stack([grid, np.full(len(grid), shape.top_mm)]))
     away = np.array([cv2.pointPolygonTest(outline, tuple(map(float, pixel)), True) for pixel in pixels])
     inside = beyond_mm(grid, shape.disc_circles(centre)) < 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -156,7 +157,7 @@ def test_the_weights_that_are_learned_are_the_likeliest_ones(held: float) -> Non
     cells = random.integers(0, 256, (24, TAUGHT_PX, TAUGHT_PX), dtype=np.uint8)
     cells[::2, :, : TAUGHT_PX // 2] //= 8
     signs = ("1", "7") * 12
-    network = TwoFeatures()
+    network: Any = TwoFeatures()
     by_feature, constants = Handwriting(signs, cells).weight_corrections(network, HandwritingSettings(held))
     assert by_feature.shape == (2, len(SIGNS))
     asked = np.zeros((3, len(SIGNS)))

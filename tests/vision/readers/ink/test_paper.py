@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import cv2
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.vision.readers.ink.sheets import camera, layout, picture, pose
+from vision.frame import Image
 from vision.geometry import CameraModel
 from vision.readers.ink.paper import CELL_PX, CellRange, flat_map, flat_picture, flat_window, ink_on, range_around
 
@@ -22,10 +24,16 @@ def magnified(times: int) -> CameraModel:
     return replace(camera(), matrix=matrix, size=(times * width, times * height))
 
 
+def enlarged(times: int) -> Image:
+    """The picture that such a camera takes."""
+    one = cv2.resize(picture("number-drop"), None, fx=times, fy=times, interpolation=cv2.INTER_LINEAR)
+    return np.asarray(one, dtype=np.uint8)
+
+
 @pytest.mark.parametrize("times", [1, 3])
 def test_the_flat_picture_has_the_same_size_however_much_the_camera_sees(times: int) -> None:
     board = layout("number-drop").board
-    one = cv2.resize(picture("number-drop"), None, fx=times, fy=times, interpolation=cv2.INTER_LINEAR)
+    one = enlarged(times)
     near = magnified(times)
     flat = flat_picture(one, flat_map(near, pose("number-drop"), board), board)
     usual = flat_picture(picture("number-drop"), flat_map(camera(), pose("number-drop"), board), board)
@@ -64,7 +72,7 @@ def test_around_cells_two_more_on_each_side_tell_their_paper(cells: list[tuple[i
 @pytest.mark.parametrize("part", [CellRange(0, 0, 2, 3), CellRange(4, 2, 3, 5), CellRange(13, 6, 1, 1)])
 def test_a_part_of_the_flat_picture_is_that_part_of_the_whole(times: int, part: CellRange) -> None:
     board = layout("number-drop").board
-    one = cv2.resize(picture("number-drop"), None, fx=times, fy=times, interpolation=cv2.INTER_LINEAR)
+    one = enlarged(times)
     pixel_map = flat_map(magnified(times), pose("number-drop"), board)
     whole, some = flat_picture(one, pixel_map, board), flat_picture(one, pixel_map, board, part)
     assert some.shape == ((part.rows + 1) * CELL_PX, (part.columns + 1) * CELL_PX, 3)
@@ -72,7 +80,7 @@ def test_a_part_of_the_flat_picture_is_that_part_of_the_whole(times: int, part: 
     assert (some == whole[top : top + some.shape[0], left : left + some.shape[1]]).all()
 
 
-def linear(levels: tuple[float, float, float]) -> tuple[int, ...]:
+def linear(levels: Iterable[float]) -> tuple[int, ...]:
     """The levels of a picture that stand for so much light."""
     return tuple(round(255 * (12.92 * one if one < 0.0031 else 1.055 * one ** (1 / 2.4) - 0.055)) for one in levels)
 
@@ -81,7 +89,7 @@ def drawn(wide_px: int, ink: tuple[float, float, float], paper: tuple[float, flo
     """An upright stroke in the middle of a sheet: the light that is left of the paper's, in each channel."""
     flat = np.full((6 * CELL_PX, 6 * CELL_PX, 3), linear(paper), dtype=np.uint8)
     left = 3 * CELL_PX - wide_px // 2
-    flat[:, left : left + wide_px] = linear(tuple(one * own for one, own in zip(ink, paper, strict=True)))
+    flat[:, left : left + wide_px] = linear(one * own for one, own in zip(ink, paper, strict=True))
     return ink_on(flat)[3 * CELL_PX]
 
 

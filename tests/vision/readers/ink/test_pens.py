@@ -54,7 +54,7 @@ def tick(sheet: Picture, row: int, column: int, ink: tuple[int, int, int]) -> No
 
 def lit(sheet: Picture, colour: tuple[float, float, float], fall: float = 0.0) -> Picture:
     along = np.linspace(1, 1 - fall, sheet.shape[1])[None, :, None]
-    return np.clip(sheet * np.array(colour) * along, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(sheet * np.array(colour) * along, 0, 255), dtype=np.uint8)
 
 
 def test_a_squares_ink_is_the_same_however_the_sheet_is_turned() -> None:
@@ -133,7 +133,8 @@ def of_many_strengths() -> Picture:
         for row, ink in enumerate(INKS.values()):
             other = np.roll(ink, 1)
             paint = 245 * (1 - strength) + strength * (0.85 * np.array(ink) + 0.15 * other)
-            fill(sheet, row, column, tuple(int(level) for level in paint))
+            blue, green, red = (int(level) for level in paint)
+            fill(sheet, row, column, (blue, green, red))
     return sheet
 
 
@@ -146,7 +147,8 @@ def test_cells_and_pens_are_fitted_to_each_other() -> None:
     """Cell by cell: the odds grow with the logarithm of the ink, and a pen's hue is that of its cells, more or less."""
     sheet, usual = of_many_strengths(), usual_hues(PENS)
     seen = read_pens(sheet, SIDE, SIDE, usual)
-    hue, strength = hues(densities(sheet, SIDE, SIDE, PenSettings()))
+    found, strength = hues(densities(sheet, SIDE, SIDE, PenSettings()))
+    hue = dict(np.ndenumerate(found))
     filled = {
         cell: min(12.0, max(-9.0, 5.0 * math.log(max(value, 1e-3) / 0.1))) for cell, value in np.ndenumerate(strength)
     }

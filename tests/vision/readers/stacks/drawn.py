@@ -70,9 +70,9 @@ def picture_of(stacks: Sequence[Drawn], pose: Pose, lamp: float = 1.0) -> Image:
         for number, ((size, colour), high_mm) in enumerate(zip(one.stack, elevations, strict=True)):
             off = np.array(one.top_off_mm) * (number == len(one.stack) - 1)
             _draw(picture, one.foot_mm + off, high_mm + BOARD.height_mm, size, LEVELS[colour], one.turned, pose)
-    picture = cv2.GaussianBlur(picture, (0, 0), 0.6)
-    picture = picture * lamp + np.random.default_rng(1).normal(0, 1.0, picture.shape[:2])[..., None]
-    return np.clip(np.round(picture), 0, 255).astype(np.uint8)
+    soft = cv2.GaussianBlur(picture, (0, 0), 0.6) * lamp
+    soft = soft + np.random.default_rng(1).normal(0, 1.0, picture.shape[:2])[..., None]
+    return np.clip(np.round(soft), 0, 255).astype(np.uint8)
 
 
 def _draw(

@@ -26,7 +26,8 @@ def patches() -> FloatImage:
     """Patches of any colour, some with much contrast and some with little."""
     random = np.random.default_rng(4)
     small = random.integers(0, 256, (120, 160, 3)) * random.uniform(0.1, 1.0, (120, 160, 1))
-    return CAMERA_OF_STACKS.picture(cv2.resize(small.astype(np.uint8), CAMERA.size, interpolation=cv2.INTER_CUBIC))
+    large = cv2.resize(small.astype(np.uint8), CAMERA.size, interpolation=cv2.INTER_CUBIC)
+    return CAMERA_OF_STACKS.picture(np.asarray(large, dtype=np.uint8))
 
 
 PICTURE = patches()

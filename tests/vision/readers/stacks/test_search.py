@@ -244,6 +244,7 @@ def test_a_size_is_told_by_the_best_top(tops: list[list[Top]]) -> None:
 
 
 def test_only_tops_that_may_be_there_are_looked_for(front: Seen) -> None:
+    may_be: list[dict[str, tuple[int, ...]]]
     may_be = [{"S": (1, 2)}, {"L": (0,)}, {"M": (1,), "S": ()}, {"L": (0, 3)}, {"L": (0,)}, {"M": (2, 3)}]
     for found, allowed in zip(front.search.tops(front.camera, front.picture, front.feet, may_be), may_be, strict=True):
         assert found
