@@ -56,6 +56,7 @@ def test_what_is_built_works_and_a_busy_pin_costs_one_light(clock, console: Cons
         assert [pwm_pins.pin(f"GPIO{number}").state for number in (17, 3, 18)] == [True, True, 0.5]
         assert pwm_pins.pin("GPIO13").state > 0.5
     assert len(said) == 1
+    assert isinstance(console.file, io.StringIO)
     assert "!c3!" in console.file.getvalue()
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from gpiozero import LED
@@ -58,7 +59,7 @@ class WiredPin(mock.MockPin):
 
     board: Board
 
-    def __init__(self, factory: mock.MockFactory, info: object) -> None:
+    def __init__(self, factory: mock.MockFactory, info: Any) -> None:
         super().__init__(factory, info)
         self.board.pins[int(info.name.removeprefix("GPIO"))] = self
 
@@ -175,7 +176,7 @@ def test_a_pin_that_something_else_holds_is_told_and_the_others_are_let_go(wires
         ({"rows": ["x"], "columns": [1]}, "sensor row 1: 'x' is not a pin"),
     ],
 )
-def test_wrong_pins_are_refused_before_any_is_touched(pins: dict[str, list[int | str]], told: str) -> None:
+def test_wrong_pins_are_refused_before_any_is_touched(pins: dict[str, Any], told: str) -> None:
     with pytest.raises(PinError) as caught:
         switch_pins(**pins)
     assert told in str(caught.value)

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.play.game import GameOptions
+from simulator.play.game import GameOptions, Press
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.scene import Setting
@@ -58,7 +58,7 @@ def test_a_closed_table_gives_no_more_frames(small_setting: Setting) -> None:
 
 def test_presses_are_given_once_and_not_before_their_time(small_setting: Setting) -> None:
     table = VirtualTable(6, GameOptions(turns=2, habits=BUSY), setting=small_setting, fps=5.0)
-    taken = []
+    taken: list[Press] = []
     for frame in table.frames():
         new = table.take_presses()
         assert all(frame.time_s - 0.2 < press.time_s <= frame.time_s + 0.2 for press in new)

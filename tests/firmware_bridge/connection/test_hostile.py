@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from firmware_bridge.connection.connection import BoardConnection
@@ -55,12 +56,16 @@ class NotedPort:
 def test_closing_waits_for_no_device_that_takes_nothing(board: Any, ports: Any, said: Any, until: Until) -> None:
     """Linux waits up to 30 s for what was written and not sent; a PING to a board that hangs is such a thing."""
     noted: list[str] = []
+
+    def open_noted(name: str, baud: int) -> Any:
+        return NotedPort(open_port(name, baud), noted)
+
     with BoardConnection(
         WantedBoard(),
         time.monotonic,
         said,
         list_ports=ports,
-        open_port=lambda name, baud: NotedPort(open_port(name, baud), noted),
+        open_port=open_noted,
     ) as connection:
         connection.show_lights(GREEN)
         until(connection, has(Linked))
@@ -156,7 +161,7 @@ def test_a_board_that_restarts_again_and_again_while_it_is_greeted_is_linked_onc
 ) -> None:
     board = make_board()
     ports.records = [record(board.name)]
-    hear, said_restarted = board._hear, []
+    hear, said_restarted = board._hear, list[bytes]()
 
     def restarting(terminal: Any, data: bytes) -> None:
         if len(said_restarted) < 5:
@@ -199,8 +204,7 @@ def test_a_talker_that_never_pauses_holds_up_neither_the_greeting_nor_the_end(
     talker.start()
     try:
         connection = connect(port=terminal.name)
-        assert said_again.wait(GUARD_S)
-        assert connection.state is ConnectionState.HANDSHAKING
+        assert (said_again.wait(GUARD_S), connection.state) == (True, ConnectionState.HANDSHAKING)
         connection.close()
         assert connection.state is ConnectionState.CLOSED
         assert connection.statistics.link.packets > 0
@@ -213,11 +217,14 @@ def test_a_board_that_floods_its_log_costs_no_memory_and_no_press(board: Any, co
     connection = connect()
     until(connection, has(Linked))
     before, count = connection.statistics.link.packets, 3000
+
+    def has_read(packets: int) -> bool:
+        return connection.statistics.link.packets >= packets
+
     for number in range(count):
         board.tell(Log(20, number, 0, "x" * 20))
         if number % 50 == 49:
-            read = before + number
-            assert connection.wait_for(lambda read=read: connection.statistics.link.packets >= read, GUARD_S)
+            assert connection.wait_for(partial(has_read, before + number), GUARD_S)
     board.tell(FaultReport(1, 0, "the last word"))
     events = until(connection, has(FaultReported))
     lines = len([event for event in events if isinstance(event, LogLine)])

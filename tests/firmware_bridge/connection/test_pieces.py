@@ -39,6 +39,7 @@ from firmware_bridge.ports.foreign_devices import WLED, certain_foreign_device, 
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.messages import ButtonAction, Hello
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
+from tests.present import present
 
 
 def press(number: int) -> ButtonChanged:
@@ -133,8 +134,8 @@ def test_what_holds_is_said_once() -> None:
     assert outages.failed(PortMissingError("no board"), 0.0) == "no board"
     for attempt in range(1, 100):
         assert outages.failed(PortMissingError("no board"), float(attempt)) is None
-    assert outages.current is not None
-    assert (str(outages.current), outages.current.since_s, outages.current.attempts) == ("no board", 0.0, 100)
+    current = present(outages.current)
+    assert (str(current), current.since_s, current.attempts) == ("no board", 0.0, 100)
     assert outages.failed(VersionError("too old"), 100.0) == "too old"
     assert outages.failed(PortMissingError("no board"), 101.0) is None
     assert outages.worked(102.0, "/dev/ttyACM1") == "the board answers now, on /dev/ttyACM1"

@@ -35,6 +35,7 @@ def in_micropython(node: str, tmp_path: Path) -> Script:
     def call(script: str, data: object, *functions: str, heap_bytes: int = HEAP_BYTES) -> list[Any]:
         file, out = tmp_path / f"{script}.json", tmp_path / f"{script}.out"
         file.write_text(json.dumps(data), encoding="utf-8")
+        command: list[str | Path]
         command = [node, MICROPYTHON / "runner.mjs", "--heap", str(heap_bytes), "--firmware", FIRMWARE]
         command += ["--data", file, "--out", out, script, *(functions or ("run",))]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_S)

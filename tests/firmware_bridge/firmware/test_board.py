@@ -95,7 +95,7 @@ def test_the_loops_in_machine_code_do_what_the_others_do(pins, wanted, table, fa
     swift, plain = (importlib.import_module(f"{BOARD}.{name}") for name in ("native_loops", "loops"))
     wanted = bytearray(wanted[: len(wanted) // 3 * 3])
     places = data.draw(st.permutations([1, 2, 3]))
-    results = []
+    results: list[tuple[bytes, ...]] = []
     for loops in (swift, plain):
         shown, words = bytearray(len(wanted)), bytearray(len(wanted) // 3 * 4)
         total = loops.make_levels().write(wanted, shown, bytearray(table), faintest)
@@ -145,7 +145,7 @@ def test_a_passive_buzzer_plays_what_it_can_and_an_active_one_only_sounds(pins):
 
 def test_a_board_with_nothing_on_it_does_nothing(pins):
     board = make(UART)
-    masks = []
+    masks: list[int] = []
     board.scan(masks)
     board.tone(440)
     board.show_lights(bytearray())

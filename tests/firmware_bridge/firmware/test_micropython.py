@@ -135,10 +135,10 @@ class Acting:
         )
         self.acknowledged = min(65535, self.acknowledged + rng.choice([0, 0, 1, 1, 2]))
         if isinstance(message, Ping):
-            return frame(message, 0, self.acknowledged, self.session)
+            return bytes(frame(message, 0, self.acknowledged, self.session))
         sequence = max(0, self.sequence + rng.choice([0, 0, 0, 0, 0, 0, -1, 1]))
         self.sequence += sequence == self.sequence
-        return frame(message, sequence, self.acknowledged, self.session)
+        return bytes(frame(message, sequence, self.acknowledged, self.session))
 
     def contacts(self) -> None:
         masks = [self.rng.choice([0, 0, 0, 1, 2, 3, 129]) for _ in range(8)] + [self.rng.randrange(4)]
@@ -186,11 +186,9 @@ def test_random_packets_go_round_as_the_host_writes_them(script):
             packet = packet.replace(b"\0", b"\1")
         framing.append({"packet": packet.hex(), "frame": (b"\0" + cobs.encode(packet) + b"\0").hex()})
         payload = rng.randbytes(rng.randrange(60))
-        made = Packet(
-            rng.choice([Kind.SENSORS, Kind.LOG]),
-            *(rng.choice([0, 1, 65535, rng.getrandbits(16)]) for _ in "123"),
-            payload,
-        )
+        kind = rng.choice([Kind.SENSORS, Kind.LOG])
+        first, second, third = (rng.choice([0, 1, 65535, rng.getrandbits(16)]) for _ in "123")
+        made = Packet(kind, first, second, third, payload)
         messages.append(
             {
                 "number": made.kind,

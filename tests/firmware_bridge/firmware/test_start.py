@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from firmware_bridge.protocol.codec import decode_message, encode_message
-from firmware_bridge.protocol.messages import Hello, Leave, Welcome
+from firmware_bridge.protocol.messages import Hello, Leave, Log, Welcome
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, packet_frame
 from tests.firmware_bridge.firmware.board_stand_ins import (
     BOARD,
@@ -47,6 +47,12 @@ def hello(session=5):
 
 def put(folder, form):
     (folder / "pins.json").write_text(json.dumps({"format": 1, "board": "pico", **form}), encoding="utf-8")
+
+
+def logged(sent: list[Packet]) -> list[str]:
+    """The texts of the log."""
+    messages = [decode_message(packet.kind, packet.payload) for packet in sent]
+    return [message.text for message in messages if isinstance(message, Log)]
 
 
 def test_nothing_starts_in_the_first_two_seconds(pins, start, tmp_path):
@@ -124,13 +130,11 @@ def test_a_fault_is_written_down_told_and_told_again_after_the_restart(pins, sta
     monkeypatch.setattr(parts.Contacts, "closed", breaks_later)
     how, sent = start(3000, hello())
     assert how == "Reset"
-    texts = [decode_message(packet.kind, packet.payload).text for packet in sent if packet.kind == Kind.LOG]
-    assert texts == ["MemoryError('no room'); the firmware restarts"]
+    assert logged(sent) == ["MemoryError('no room'); the firmware restarts"]
     assert "breaks_later" in (tmp_path / "fault.txt").read_text(encoding="utf-8")
 
     _, sent = start(2200, hello())
-    texts = [decode_message(packet.kind, packet.payload).text for packet in sent if packet.kind == Kind.LOG]
-    assert texts == ["the firmware has restarted after MemoryError: no room"]
+    assert logged(sent) == ["the firmware has restarted after MemoryError: no room"]
     assert (tmp_path / "last_fault.txt").exists()
     assert start(2200, hello())[1][-1].kind != Kind.LOG
 

@@ -37,13 +37,8 @@ class InterpreterBoard:
         master, self._slave = os.openpty()
         tty.setraw(self._slave)
         self.port = os.ttyname(self._slave)
-        command = [
-            node,
-            MICROPYTHON / "board.mjs",
-            str(master),
-            str(wait_ms),
-            MICROPYTHON / "scripts" / "start_board.py",
-        ]
+        script = MICROPYTHON / "scripts" / "start_board.py"
+        command: list[str | Path] = [node, MICROPYTHON / "board.mjs", str(master), str(wait_ms), script]
         try:
             self._node = subprocess.Popen(
                 command, pass_fds=(master,), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -120,8 +120,8 @@ def test_what_arrives_before_it_is_sent_again_is_not_sent_again() -> None:
 
 
 def test_being_stuck_counts_from_the_last_progress() -> None:
+    assert window().stuck_since_s is None
     sender = window()
-    assert sender.stuck_since_s is None
     sender.send(Kind.SOUND, b"", 5.0)
     sender.send(Kind.SOUND, b"", 6.0)
     assert sender.stuck_since_s == 5.0
@@ -255,10 +255,8 @@ def test_a_gap_is_told_at_once_and_then_every_ten_milliseconds() -> None:
         if receiver.must_report_gap:
             told.append(at_ms)
             receiver.gap_reported()
-    assert told == [0, 11, 22]
-    assert not receiver.must_acknowledge
-    assert receiver.take(0, 0.023) is Arrival.NEXT
-    assert receiver.must_acknowledge
+    assert (told, receiver.must_acknowledge) == ([0, 11, 22], False)
+    assert (receiver.take(0, 0.023), receiver.must_acknowledge) == (Arrival.NEXT, True)
     receiver.acknowledged()
     assert receiver.take(3, 0.024) is Arrival.AFTER_GAP
     assert receiver.must_report_gap

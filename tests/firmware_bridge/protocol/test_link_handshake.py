@@ -13,10 +13,9 @@ from tests.firmware_bridge.protocol.link_bench import RED, REPORT, SESSION, WELC
 
 def test_hello_is_said_until_it_is_in_vain() -> None:
     bench = Bench(None, now_s=0.0)
-    assert bench.due_in_s is None
-    assert bench.packets() == []
+    assert (bench.due_in_s, bench.packets()) == (None, [])
     bench.link.begin(0.0, SESSION)
-    said_s = []
+    said_s: list[float] = []
     while bench.link.state is LinkState.HANDSHAKING:
         due_in_s = bench.due_in_s
         assert due_in_s is not None
@@ -67,8 +66,7 @@ def test_nothing_but_an_answer_is_taken_while_saying_hello() -> None:
     assert bench.device(REPORT) == []
     assert bench.device(WELCOME, session=SESSION + 1) == []
     assert bench.device(Pong(0, 0)) == []
-    assert bench.link.state is LinkState.HANDSHAKING
-    assert bench.kinds() == []
+    assert (bench.link.state, bench.kinds()) == (LinkState.HANDSHAKING, [])
     assert bench.device(WELCOME) == [WELCOME]
     assert bench.link.state is LinkState.LINKED
     assert bench.link.welcome == WELCOME

@@ -106,8 +106,7 @@ def test_a_pong_gives_the_exchange_of_its_ping() -> None:
     message = decode_message(ping.kind, ping.payload)
     assert isinstance(message, Ping)
     bench.now_s += 0.004
-    assert bench.device(Pong(message.token + 1, 9)) == []
-    assert bench.link.last_exchange is None
+    assert (bench.device(Pong(message.token + 1, 9)), bench.link.last_exchange) == ([], None)
     assert bench.device(Pong(message.token, 1234)) == [Pong(message.token, 1234)]
     assert bench.link.last_exchange == PingExchange(50.0, 50.004, 1234)
     assert bench.device(Pong(message.token, 1234)) == []

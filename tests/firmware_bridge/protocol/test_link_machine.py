@@ -143,8 +143,9 @@ HostLinkMachine.TestCase.settings = settings(max_examples=cases(60), stateful_st
 TestHostLink = HostLinkMachine.TestCase
 
 
-@pytest.mark.long
-class TestHostLinkForLong(HostLinkMachine.TestCase):
+class LongHostLinkMachine(HostLinkMachine):
     """The same with many more steps."""
 
-    settings = settings(max_examples=400, stateful_step_count=120, deadline=None)
+
+LongHostLinkMachine.TestCase.settings = settings(max_examples=400, stateful_step_count=120, deadline=None)
+TestHostLinkForLong = pytest.mark.long(LongHostLinkMachine.TestCase)

@@ -96,7 +96,7 @@ def test_welcome_is_as_its_table_says() -> None:
     table = [row for row in rows(section("Unsequenced")) if not row[0].startswith("`")]
     names = [row[1] for row in table]
     values = {name: number for number, name in enumerate(names, 1) if name not in ("firmware", "board", "length")}
-    welcome = Welcome(**values, firmware=(7, 8, 9), board="Pico")  # type: ignore[arg-type]
+    welcome = Welcome(**values, firmware=(7, 8, 9), board="Pico")
     expected = b""
     for size, name, *_ in table:
         match name:

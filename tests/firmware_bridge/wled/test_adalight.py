@@ -15,6 +15,7 @@ from firmware_bridge.errors import PortGoneError, PortMissingError
 from firmware_bridge.ports.port import Port
 from firmware_bridge.wled import WledError, WledSerial, adalight_frame, linearize, replace_commands
 from tests.guard import GUARD_S
+from tests.present import present
 
 COMMANDS = set(b"AIvXlLoO^{") | {0xC9} | set(range(0xB0, 0xB8))
 
@@ -138,7 +139,7 @@ def test_frames_go_out_as_fast_as_the_line_takes_them_and_the_newest_wins(line: 
     assert output.refresh_s == pytest.approx(0.0266 + 0.003 + 0.005 - 0.01, abs=1e-4)
     assert line.receive(1).shown == sent[:1]
     assert line.is_quiet()
-    clock.now_s += output.refresh_s + 0.001
+    clock.now_s += present(output.refresh_s) + 0.001
     output.show(frames[2])
     assert line.receive(2).shown == [sent[0], sent[2]]
     assert output.refresh_s == 1.0

@@ -102,7 +102,7 @@ def test_a_display_shows_what_was_sent_however_many_packets_it_takes(data: bytes
     packets = list(ddp_packets(data, sequence))
     for packet in packets[:-1]:
         display.take(packet)
-    assert display.shown is None, "nothing is shown before all of it is there"
+        assert display.shown is None, "nothing is shown before all of it is there"
     display.take(packets[-1])
     assert display.shown is not None
     assert display.shown[: len(data)] == data

@@ -45,7 +45,7 @@ class CountedPort(Port):
 
 
 def test_a_strip_of_300_lights_keeps_up_with_a_swell_over_a_slow_line() -> None:
-    clock, said = Clock(), []
+    clock, said = Clock(), list[str]()
     end, kept = os.openpty()
     name = os.ttyname(kept)
     board = serpentine(PlaceGrid.of_squares(7, 7), 6, lights=300)
@@ -86,7 +86,7 @@ def test_a_strip_of_300_lights_keeps_up_with_a_swell_over_a_slow_line() -> None:
 
 
 def test_a_name_that_is_unknown_costs_only_those_lights_is_told_once_and_comes_back_by_itself() -> None:
-    clock, said, back = Clock(), [], []
+    clock, said, back = Clock(), list[str](), list[str]()
     known: list[str] = []
     outputs: list[WledNetwork] = []
 
@@ -125,7 +125,7 @@ def test_a_name_that_is_unknown_costs_only_those_lights_is_told_once_and_comes_b
 
 
 def test_a_controller_that_is_off_is_told_once_and_comes_back_by_itself() -> None:
-    clock, said, back = Clock(), [], []
+    clock, said, back = Clock(), list[str](), list[str]()
     port = port_of_nobody()
 
     def make() -> PixelDriver:

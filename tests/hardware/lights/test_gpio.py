@@ -17,26 +17,33 @@ History = Callable[[MockPin], list[tuple[float, float]]]
 Play = Callable[[Panel, float], int]
 
 
+def source_of(driver: Driver) -> DriverSource:
+    return DriverSource(driver.name, lambda: driver)
+
+
 def panel_of(clock, *drivers: Driver) -> Panel:
     def unexpected(message: str) -> None:
         raise AssertionError(message)
 
-    return Panel([DriverSource(driver.name, lambda made=driver: made) for driver in drivers], clock, unexpected)
+    return Panel([source_of(driver) for driver in drivers], clock, unexpected)
 
 
 @pytest.mark.parametrize(
     ("role", "expected"),
     [
-        ("turn", [(0.0, 1)]),
-        ("fault", [(0.0, 1), (0.25, 0), (0.5, 1), (0.75, 0), (1.0, 1), (1.25, 0), (1.5, 1), (1.75, 0), (2.0, 1)]),
-        ("put right", [(0.0, 1), (0.15, 0), (0.35, 1), (0.5, 0), (1.4, 1), (1.55, 0), (1.75, 1), (1.9, 0)]),
-        ("question", [(0.0, 1), (0.5, 0), (1.5, 1)]),
-        ("unfinished", [(0.0, 1), (1.7, 0), (2.0, 1)]),
-        ("hint", [(0.0, 1), (0.1, 0), (2.0, 1)]),
+        (LightRole.TURN, [(0.0, 1)]),
+        (
+            LightRole.FAULT,
+            [(0.0, 1), (0.25, 0), (0.5, 1), (0.75, 0), (1.0, 1), (1.25, 0), (1.5, 1), (1.75, 0), (2.0, 1)],
+        ),
+        (LightRole.PUT_RIGHT, [(0.0, 1), (0.15, 0), (0.35, 1), (0.5, 0), (1.4, 1), (1.55, 0), (1.75, 1), (1.9, 0)]),
+        (LightRole.QUESTION, [(0.0, 1), (0.5, 0), (1.5, 1)]),
+        (LightRole.UNFINISHED, [(0.0, 1), (1.7, 0), (2.0, 1)]),
+        (LightRole.HINT, [(0.0, 1), (0.1, 0), (2.0, 1)]),
     ],
 )
 def test_a_place_shows_its_role_at_exact_times(
-    clock, plain_pins: MockFactory, play: Play, history: History, role: str, expected: list[tuple[float, int]]
+    clock, plain_pins: MockFactory, play: Play, history: History, role: LightRole, expected: list[tuple[float, int]]
 ) -> None:
     pin = plain_pins.pin("GPIO17")
     with panel_of(clock, PlaceLed("c3", 17, pin_factory=plain_pins)) as panel:

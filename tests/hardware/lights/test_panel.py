@@ -245,7 +245,7 @@ def test_a_busy_pin_lights_up_once_the_other_program_lets_go(clock, plain_pins: 
 
 
 def test_a_driver_that_must_be_steady_counts_as_working_only_then(clock) -> None:
-    said, back, broken, is_open = [], [], [True], [False]
+    said, back, broken, is_open = list[str](), list[str](), [True], [False]
 
     class Late:
         """Works when it is made, and learns a second later that nobody listens."""

@@ -60,7 +60,7 @@ def panel_of(clock, strip: Strip, said: list[str] | None = None) -> Panel:
 
 
 @pytest.mark.parametrize("role", ROLE_STYLES)
-def test_a_role_has_its_colour_on_every_light_of_its_place(role: str) -> None:
+def test_a_role_has_its_colour_on_every_light_of_its_place(role: LightRole) -> None:
     colour = ROLE_STYLES[role].colour.value
     status = MOOD_STYLES[Mood.FAULT].colour.value
     assert shown(Signal(Mood.FAULT, (Light.for_role("b2", role),))) == [status, DARK, colour, colour]
@@ -115,18 +115,23 @@ def test_a_strip_shorter_than_its_map_is_refused_and_a_longer_one_is_filled_up()
     ("role", "moments"),
     [
         ("fault", [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0]),
-        ("put right", [0.0, 0.15, 0.35, 0.5, 1.4, 1.55, 1.75, 1.9]),
-        ("turn", [0.0]),
-        ("question", [round(0.05 * step, 2) for step in range(41)]),
+        (LightRole.PUT_RIGHT, [0.0, 0.15, 0.35, 0.5, 1.4, 1.55, 1.75, 1.9]),
+        (LightRole.TURN, [0.0]),
+        (LightRole.QUESTION, [round(0.05 * step, 2) for step in range(41)]),
     ],
 )
 def test_frames_are_sent_at_exact_times_and_only_when_they_differ(
-    clock, play: Callable[[Panel, float], int], role: str, moments: list[float]
+    clock, play: Callable[[Panel, float], int], role: LightRole, moments: list[float]
 ) -> None:
     strip, start_s = Strip(), clock.now_s
     times: list[float] = []
     kept = strip.show
-    strip.show = lambda colours: (times.append(clock.now_s), kept(colours))[1]  # type: ignore[method-assign]
+
+    def show(colours: bytes) -> None:
+        times.append(clock.now_s)
+        kept(colours)
+
+    strip.show = show  # type: ignore[method-assign]
     with panel_of(clock, strip) as panel:
         panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", role),)))
         play(panel, start_s + 2.0)
@@ -159,7 +164,7 @@ def test_a_mood_that_has_no_light_wakes_nobody(clock) -> None:
 
 
 def test_after_a_fault_the_frame_that_holds_then_is_shown(clock, play: Callable[[Panel, float], int]) -> None:
-    strip, said = Strip(), []
+    strip, said = Strip(), list[str]()
     with panel_of(clock, strip, said) as panel:
         panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
         strip.broken = True

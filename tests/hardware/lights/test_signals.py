@@ -53,7 +53,7 @@ def lab(colour: tuple[int, int, int], vision: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("one", "other"), [*itertools.combinations(ROLE_STYLES, 2)])
-def test_any_two_roles_differ_in_pattern_in_mark_and_in_colour(one: str, other: str) -> None:
+def test_any_two_roles_differ_in_pattern_in_mark_and_in_colour(one: LightRole, other: LightRole) -> None:
     assert ROLE_STYLES[one].pattern is not ROLE_STYLES[other].pattern
     assert ROLE_STYLES[one].mark != ROLE_STYLES[other].mark
     assert ROLE_STYLES[one].colour is not ROLE_STYLES[other].colour
@@ -66,7 +66,12 @@ def test_any_two_moods_differ_in_pattern_and_in_mark(one: Mood, other: Mood) -> 
 
 
 def test_the_status_light_shows_a_mood_the_way_the_squares_show_its_role() -> None:
-    pairs = {"turn": Mood.ACCEPTED, "fault": Mood.FAULT, "question": Mood.QUESTION, "unfinished": Mood.NOT_FINISHED}
+    pairs = {
+        LightRole.TURN: Mood.ACCEPTED,
+        LightRole.FAULT: Mood.FAULT,
+        LightRole.QUESTION: Mood.QUESTION,
+        LightRole.UNFINISHED: Mood.NOT_FINISHED,
+    }
     for role, mood in pairs.items():
         assert (ROLE_STYLES[role].colour, ROLE_STYLES[role].pattern) == (
             MOOD_STYLES[mood].colour,

@@ -49,7 +49,7 @@ def test_a_quiet_signal_does_not_cut_a_sound_off_and_closing_does() -> None:
 
 
 def test_it_keeps_no_time_and_a_sound_that_was_missed_is_not_played_late(clock) -> None:
-    buzzer, said = Buzzer(), []
+    buzzer, said = Buzzer(), list[str]()
     assert not isinstance(ToneDriver("buzzer", buzzer), AnimatedDriver)
     with Panel([DriverSource("buzzer", lambda: ToneDriver("buzzer", buzzer))], clock, said.append) as panel:
         panel.show(Signal(Mood.WAITING))

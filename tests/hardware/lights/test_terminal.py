@@ -89,7 +89,7 @@ def test_columns_line_up_and_every_lit_place_is_there(columns: int, rows: int, d
     width = max(len(place) for place in grid.places) + 3
     for each in lights:
         row, column = next((r, names.index(each.place)) for r, names in enumerate(grid.rows) if each.place in names)
-        opening, *name, closing = lines[row][column * width : (column + 1) * width].strip()
+        opening, *name, closing = list(lines[row][column * width : (column + 1) * width].strip())
         assert "".join(name) == each.place
         assert opening + closing in {ROLE_STYLES[other.role].mark for other in lights if other.place == each.place}
     assert sum(line.count("·") for line in lines[:rows]) == columns * rows - len({each.place for each in lights})

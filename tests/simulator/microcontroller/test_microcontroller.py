@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import serial
@@ -23,12 +24,13 @@ from simulator.microcontroller.board import ShownFrame
 from simulator.microcontroller.faults import FRAME_FAULTS, WireFaults
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
 from tests.guard import GUARD_S
+from tests.simulator.microcontroller.wires import faulty
 
 SERIAL_NUMBER = "virtual 1"
 EVERYTHING = replace(WireFaults.every_kind(0.05), garbage_bytes=200, latency_s=0.001)
 WIRES = {
     "good": WireFaults(),
-    **{fault: WireFaults(**{fault: 0.25}) for fault in FRAME_FAULTS},
+    **{fault: faulty(**{fault: 0.25}) for fault in FRAME_FAULTS},
     "garbage": WireFaults(garbage_bytes=2000),
     "slow": WireFaults(bytes_per_s=3000.0, latency_s=0.005),
     "silence": WireFaults(silences_at_s=(0.2,), silence_s=0.3),
@@ -72,7 +74,7 @@ class Table:
 
 
 @contextmanager
-def table(pin_map: bytes, faults: WireFaults | None = None, seed: int = 1, **knobs: float) -> Iterator[Table]:
+def table(pin_map: bytes, faults: WireFaults | None = None, seed: int = 1, **knobs: Any) -> Iterator[Table]:
     said: list[str] = []
     wanted = WantedBoard(vendor_id=VENDOR_ID, product_id=PRODUCT_ID, serial_number=SERIAL_NUMBER)
     with (

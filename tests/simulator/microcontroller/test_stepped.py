@@ -13,6 +13,7 @@ from simulator.microcontroller.faults import FRAME_FAULTS, WireFaults
 from simulator.microcontroller.stepped import IDLE_LOOP_S, SteppedMicrocontroller
 from tests.effort import cases
 from tests.simulator.microcontroller.virtual_host import VirtualHost
+from tests.simulator.microcontroller.wires import faulty
 
 PRESSED, HELD, RELEASED = 1, 2, 3
 WATCHDOG_FAULT = 5
@@ -20,7 +21,7 @@ WATCHDOG_FAULT = 5
 LATENCY_S = 0.002
 SOME_OF_ALL = replace(WireFaults.every_kind(0.08), latency_s=LATENCY_S, garbage_bytes=300)
 WIRES = {
-    **{fault: WireFaults(**{fault: 0.3, "latency_s": LATENCY_S}) for fault in FRAME_FAULTS},
+    **{fault: faulty(**{fault: 0.3, "latency_s": LATENCY_S}) for fault in FRAME_FAULTS},
     "garbage": WireFaults(garbage_bytes=3000, latency_s=LATENCY_S),
     "slow": WireFaults(bytes_per_s=1500.0, latency_s=LATENCY_S),
     "silence": WireFaults(silences_at_s=(1.0, 2.5), silence_s=0.7),
@@ -194,8 +195,7 @@ def test_the_host_can_send_it_into_the_bare_interpreter(pin_map: bytes) -> None:
     host.run(0.5)
     host.link.send(Leave())
     host.run(1.0)
-    assert host.board.is_in_interpreter
-    assert host.shown == b""
+    assert (host.board.is_in_interpreter, host.shown) == (True, b"")
     assert any(b">>> " in data for _, way, data in host.transcript if way == "came")
     host.board.reset(host.now_s)
     host.run(4.0)

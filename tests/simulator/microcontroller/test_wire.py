@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from simulator.microcontroller.faults import FRAME_FAULTS, FaultSchedule, Trouble, WireFaults
 from simulator.microcontroller.wire import FaultyWire, frames_of
+from tests.simulator.microcontroller.wires import faulty
 
-EVERYTHING = WireFaults(**{**dict.fromkeys(FRAME_FAULTS, 0.3), "bytes_per_s": 5000.0, "latency_s": 0.002})
+EVERYTHING = faulty(**{**dict.fromkeys(FRAME_FAULTS, 0.3), "bytes_per_s": 5000.0, "latency_s": 0.002})
 FRAMES = st.lists(st.binary(min_size=1, max_size=30).map(lambda body: b"\0" + body.replace(b"\0", b"\1") + b"\0"))
 FOREVER_S = 1e9
 
@@ -20,7 +21,7 @@ FOREVER_S = 1e9
 def carried(faults: WireFaults, seed: int, frames: list[bytes], apart_s: float = 0.01) -> list[tuple[float, bytes]]:
     """What arrives, and when, of frames that are written that far apart."""
     wire = FaultyWire(faults, seed)
-    arrived = []
+    arrived: list[tuple[float, bytes]] = []
 
     def read_until(until_s: float) -> None:
         while (due_s := wire.next_due_s) is not None and due_s <= until_s:
@@ -69,7 +70,7 @@ def test_another_seed_gives_other_bytes() -> None:
 @pytest.mark.parametrize("fault", FRAME_FAULTS)
 def test_which_frames_a_fault_strikes_does_not_depend_on_other_faults(fault: str) -> None:
     def struck(**knobs: float) -> list[int]:
-        wire = FaultyWire(WireFaults(**knobs), 7)
+        wire = FaultyWire(faulty(**knobs), 7)
         counts = []
         for number, frame in enumerate(numbered(300)):
             before = wire.fault_counts[fault]
@@ -87,7 +88,7 @@ def test_which_frames_a_fault_strikes_does_not_depend_on_other_faults(fault: str
 
 @pytest.mark.parametrize("fault", FRAME_FAULTS)
 def test_a_share_is_the_share_of_frames_struck(fault: str) -> None:
-    wire = FaultyWire(WireFaults(**{fault: 0.05}), 3)
+    wire = FaultyWire(faulty(**{fault: 0.05}), 3)
     for number in range(20_000):
         wire.write(b"\0some frame\0", number * 1.0)
     # Five standard deviations of a binomial count: sqrt(20,000 * 0.05 * 0.95) is 31.
@@ -254,7 +255,7 @@ def test_troubles_are_due_at_the_moment_they_name_whenever_the_clock_began(start
 )
 def test_a_knob_out_of_range_is_named(knobs: dict[str, float], words: str) -> None:
     with pytest.raises(ValueError, match=f"^{words}; expected "):
-        WireFaults(**knobs)
+        faulty(**knobs)
 
 
 def test_knobs_can_be_typed() -> None:

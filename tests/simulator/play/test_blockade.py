@@ -61,7 +61,9 @@ def test_dice_are_thrown_by_whose_they_are_and_lie_clear_of_each_other_in_the_tr
     action = players.roll()
     players.perform(action)
     after = dice_of(players)
-    mine = {colour for colour, piece in after.items() if StackHandler.owner(players._handler, piece) == thrown_by}
+    handler = players._handler
+    assert isinstance(handler, StackHandler)
+    mine = {colour for colour, piece in after.items() if handler.owner(piece) == thrown_by}
     assert {colour for colour in after if after[colour] != before[colour]} == mine
     assert (
         ",".join(str(after[colour].value) for colour in ("red", "yellow", "green", "blue") if colour in mine)

@@ -11,6 +11,7 @@ from simulator.play.choreography import Moment
 from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
+from simulator.scene.pieces import BlockPose
 from simulator.scene.scene import standard_layout
 
 BUSY = Habits(violation_share=0.5, straighten_share=0.5, try_out_share=0.5, rest_share=0.5, patience_s=0.8)
@@ -152,7 +153,9 @@ def test_a_block_moves_smoothly_from_hand_to_board() -> None:
     for (_, before), (_, after) in itertools.pairwise(moments):
         unmoved = set(before.pieces) & set(after.pieces)
         for old in set(before.pieces) - unmoved:
-            same_colour = [new for new in after.pieces if new.colour == old.colour and new not in unmoved]
+            assert isinstance(old, BlockPose)
+            blocks = [new for new in after.pieces if isinstance(new, BlockPose) and new not in unmoved]
+            same_colour = [new for new in blocks if new.colour == old.colour]
             nearest = min(abs(new.x_mm - old.x_mm) + abs(new.y_mm - old.y_mm) for new in same_colour)
             assert nearest < 110.0
 

@@ -12,6 +12,7 @@ from simulator.faults.players import FaultyPlayers, FaultySheetPlayers
 from simulator.play.actions import ActionKind, Arrangement
 from simulator.play.players import Habits
 from simulator.scene.pieces import DiePose, InkPose
+from tests.present import present
 from vision.layout.table import default_layout
 
 WRITTEN = ("number-drop", "blokus-dice")
@@ -25,7 +26,7 @@ def players_of(name: str, seed: int = 1, players: int = 3) -> FaultyPlayers:
 
 def play(people: FaultyPlayers, turns: int) -> list[Any]:
     """Play so many turns; what is written is what the rules say each time."""
-    actions = []
+    actions: list[Any] = []
     while len(actions) < turns and not people.is_over:
         while people.awaits_roll:
             people.perform(people.roll())
@@ -103,7 +104,7 @@ def test_a_die_is_taken_out_of_the_tray_with_each_shape() -> None:
     for _ in range(3):
         while people.awaits_roll:
             people.perform(people.roll())
-        lying = people._game.dice.roll_of(people.state)
+        lying = present(present(people._game.dice).roll_of(people.state))
         assert dice_in_the_tray(people.standing) == sorted(map(int, lying.faces))
         before = people.standing
         action = people.turn()

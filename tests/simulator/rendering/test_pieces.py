@@ -33,16 +33,16 @@ def rendered(setting: Setting, *pieces: PiecePose) -> Image:
 
 def at(setting: Setting, image: Image, x_mm: float, y_mm: float, z_mm: float) -> np.ndarray:
     column, row = np.rint(project(setting.camera, setting.pose, [[x_mm, y_mm, z_mm]])[0]).astype(int)
-    return image[row, column].astype(int)
+    return np.asarray(image[row, column], dtype=int)
 
 
 def test_a_disc_covers_what_its_circle_covers(discs_setting: Setting) -> None:
     setting = replace(discs_setting, pose=looking_at(tilt_deg=0.0))
     bare, image = rendered(setting), rendered(setting, DiscPose(0.0, 0.0, "black"))
     for angle in np.linspace(0, 2 * np.pi, 8):
-        way = np.array([np.cos(angle), np.sin(angle)])
-        assert at(setting, image, *(11.0 * way), 20.0).max() < 80
-        assert at(setting, image, *(16.5 * way), 10.0).min() > 80
+        x, y = np.cos(angle), np.sin(angle)
+        assert at(setting, image, 11.0 * x, 11.0 * y, 20.0).max() < 80
+        assert at(setting, image, 16.5 * x, 16.5 * y, 10.0).min() > 80
     far = at(setting, image, 60.0, 60.0, 10.0)
     assert np.array_equal(far, at(setting, bare, 60.0, 60.0, 10.0))
 

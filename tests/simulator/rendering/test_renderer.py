@@ -41,7 +41,7 @@ def found_corners(developed: np.ndarray) -> dict[int, np.ndarray]:
     parameters.cornerRefinementWinSize = 4
     detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), parameters)
     corners, ids, _ = detector.detectMarkers(image)
-    if ids is None:
+    if len(corners) == 0:
         return {}
     return {
         int(i): (np.asarray(c).reshape(4, 2) + 0.5) / ZOOM - 0.5
