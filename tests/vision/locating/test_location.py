@@ -262,3 +262,26 @@ def test_lines_that_contradict_every_marker_in_sight_are_not_believed(render_tab
     elsewhere = replace(marker, corners_px=marker.corners_px + np.array([120.0, 90.0]))
     assert fit_by_lines(grey, camera, layout, (), finder) is not None
     assert fit_by_lines(grey, camera, layout, (elsewhere,), finder) is None
+
+
+@pytest.mark.parametrize(
+    ("likeness", "decides"),
+    [((1.0, 0.0, 0.0, 0.0), True), ((0.4, 0.2, 0.0, 0.0), True), ((1.0, 0.97, 0.0, 0.0), False), ((0.25,) * 4, False)],
+)
+def test_the_way_a_board_lies_must_be_clearly_likelier_than_every_other(
+    likeness, decides, render_table, camera, layout, pose, monkeypatch
+):
+    """By how much the places of the markers look like them, where no marker was detected."""
+    grey = cv2.cvtColor(render_table(pose), cv2.COLOR_BGR2GRAY)
+    turned = symmetric_poses(pose, layout.board)
+
+    def similarity(grey, camera, seen_pose, markers, marker_id, finder):
+        return likeness[int(np.argmin([np.linalg.norm(seen_pose.rotation - one.rotation) for one in turned]))]
+
+    monkeypatch.setattr("vision.locating.lines_and_markers.similarity_at", similarity)
+    found = fit_by_lines(grey, camera, layout, (), MarkerDetector(layout.markers.dictionary))
+    assert (found is not None) == decides
+    if found is not None:
+        assert found.by_lines
+        assert found.ids == set(ALL)
+        assert board_error_mm(camera, layout, found.pose, pose) < 1.5
