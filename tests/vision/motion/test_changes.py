@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.geometry import Rectangle, project
+from vision.geometry import CameraModel, Rectangle, project
 from vision.layout.surfaces import Tray
 from vision.layout.table import TableLayout
 from vision.motion.changes import SHRINK, ChangeDetector, marker_region, shrink, surface_region
@@ -125,3 +125,34 @@ def test_a_tray_is_watched_as_a_whole_and_no_further(picture, layout, camera, po
         cv2.circle(changed, at(camera, pose, (x, y), 0.0), 4, (200, 90, 40), -1)
         assert watcher.changed(shrink(changed)) == expected
         watcher.changed(shrink(picture))
+
+
+@pytest.mark.parametrize("side", ["left", "right", "top", "bottom"])
+def test_a_place_at_the_pictures_edge_is_watched_as_far_as_it_is_seen(layout, camera, pose, picture, side):
+    middle = project(camera, pose, [[*layout.centre_mm("d4"), layout.board.height_mm]])[0]
+    width, height = camera.size
+    shift = {
+        "left": (-middle[0], 0.0),
+        "right": (width - 1 - middle[0], 0.0),
+        "top": (0.0, -middle[1]),
+        "bottom": (0.0, height - 1 - middle[1]),
+    }[side]
+    matrix = camera.matrix.copy()
+    matrix[:2, 2] += shift
+    beside = CameraModel(matrix, camera.distortion, camera.size)
+    watcher = ChangeDetector(layout, beside, pose)
+    watcher.changed(shrink(picture))
+    column, row = np.clip(np.round(middle + shift), 6, [width - 7, height - 7]).astype(int).tolist()
+    changed = picture.copy()
+    cv2.circle(changed, (column, row), 5, (220, 60, 30), -1)
+    seen = watcher.changed(shrink(changed))
+    assert "d4" in seen
+    assert not {"a1", "a7", "g1", "g7"} & seen
+
+
+def test_a_picture_is_shrunk_to_the_means_of_squares_of_four(picture):
+    noisy = np.random.default_rng(2).integers(0, 255, (48, 80, 3)).astype(np.uint8)
+    means = noisy.reshape(12, 4, 20, 4, 3).mean(axis=(1, 3))
+    assert np.abs(shrink(noisy) - means).max() <= 1.01
+    assert shrink(noisy[..., 0]).shape == (12, 20)
+    assert shrink(noisy[:3, :2]).shape == (1, 1, 3)

@@ -160,3 +160,8 @@ def test_a_piece_put_where_the_board_meets_the_pictures_edge_is_no_hand() -> Non
     assert kinds[0] == "unsettled"
     assert kinds[-1] == "clear"
     assert "hand" not in kinds
+
+
+def test_what_comes_in_at_the_border_is_unsettled_until_it_has_rested_for_three_frames() -> None:
+    film = drawn_film()
+    assert film.kinds(5, patch(218, 100, SIZE[0], 112)) == ["unsettled", "unsettled", "unsettled", "clear", "clear"]
