@@ -43,7 +43,8 @@ def runner_in(folder: Path, monkeypatch: pytest.MonkeyPatch, *command: str) -> R
     monkeypatch.chdir(folder)
     # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
     mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
-    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
+    apart: dict[str, Any] = {"mix_stderr": False} if mixes else {}
+    runner = CliRunner(**apart)
 
     def run(*arguments: object, **more: Any) -> Result:
         return runner.invoke(root, [*command, *map(str, arguments)], prog_name="referee", **more)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import gc
 import os
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 
 # Slow machines are welcome: neither a slow example nor slow data is a fault of the code.
-_CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+_CALM: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 settings.register_profile("develop", **_CALM)
 settings.register_profile("quick", max_examples=20, derandomize=True, database=None, **_CALM)

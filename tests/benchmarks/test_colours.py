@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import colours
-from hardware.lights.signals import ROLE_STYLES, Colour, Pattern
+from hardware.lights.signals import ROLE_STYLES, Colour, LightRole, Pattern
 
 
 def test_it_prints_what_is_told_apart_and_draws_it(tmp_path: Path) -> None:
@@ -25,7 +25,10 @@ def test_it_prints_what_is_told_apart_and_draws_it(tmp_path: Path) -> None:
 
 
 def test_two_meanings_that_nothing_tells_apart_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    alike = {**ROLE_STYLES, "hint": replace(ROLE_STYLES["hint"], colour=Colour.ORANGE, pattern=Pattern.BLINK)}
+    alike = {
+        **ROLE_STYLES,
+        LightRole.HINT: replace(ROLE_STYLES[LightRole.HINT], colour=Colour.ORANGE, pattern=Pattern.BLINK),
+    }
     monkeypatch.setattr(colours, "ROLE_STYLES", MappingProxyType(alike))
     result = CliRunner().invoke(colours.main, [])
     assert result.exit_code == 1

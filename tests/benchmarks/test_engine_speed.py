@@ -2,6 +2,7 @@
 
 import io
 import random
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -32,7 +33,7 @@ class Board:
 
     @property
     def legal_moves(self):
-        return Moves("ab")
+        return Moves()
 
     def push(self, move):
         assert move in "ab"
@@ -42,9 +43,12 @@ class Board:
         self.depth -= 1
 
 
-class Moves(list):
+class Moves:
     def count(self):
-        return len(self)
+        return 2
+
+    def __iter__(self):
+        return iter("ab")
 
 
 class Chess:
@@ -131,8 +135,9 @@ def test_the_middle_of_a_game_goes_on():
 
 
 def test_chess_is_played_and_counted():
-    assert engine_speed.chess_perft(Chess) == 8
-    assert engine_speed.chess_rate(Chess, 0.001, random.Random(1)) > 0
+    chess: Any = Chess
+    assert engine_speed.chess_perft(chess) == 8
+    assert engine_speed.chess_rate(chess, 0.001, random.Random(1)) > 0
 
 
 def test_without_python_chess_it_says_so(monkeypatch):

@@ -42,8 +42,8 @@ def test_the_nearest_name_is_suggested() -> None:
 
 
 def test_names_may_be_members_of_an_enum() -> None:
-    known = enum.StrEnum("Known", {"ROWS": "rows", "COLUMNS": "columns"})
-    assert did_you_mean("colums", known, quoted=True) == " (did you mean 'columns'?)"
+    Known = enum.StrEnum("Known", {"ROWS": "rows", "COLUMNS": "columns"})  # noqa: N806
+    assert did_you_mean("colums", Known, quoted=True) == " (did you mean 'columns'?)"
 
 
 def test_nothing_is_suggested_for_a_name_like_no_other() -> None:

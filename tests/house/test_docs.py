@@ -154,7 +154,7 @@ def split_commands(text: str, where: str) -> Iterator[Typed]:
 
 def shown_commands() -> list[Typed]:
     """Every command line in the documents' shell blocks and in the examples of the help."""
-    found = []
+    found: list[Typed] = []
     for page in PAGES:
         for fence in fences(page):
             if fence.language in ("", "sh", "bash", "console"):

@@ -11,16 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.present import present
+
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "make_environment.py"
 
 
 @pytest.fixture(scope="module")
 def making():
     """The script as a module."""
-    spec = importlib.util.spec_from_file_location("make_environment", SCRIPT)
+    spec = present(importlib.util.spec_from_file_location("make_environment", SCRIPT))
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    present(spec.loader).exec_module(module)
     yield module
     del sys.modules[spec.name]
 

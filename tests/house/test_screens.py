@@ -7,11 +7,11 @@ import re
 import runpy
 from pathlib import Path
 
-import cv2
 import numpy as np
 import pytest
 
 from engine.registry import games
+from vision.images import load_image
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "pictures"
@@ -38,7 +38,7 @@ def test_a_screen_in_the_docs_is_what_is_drawn_now(name: str) -> None:
 
 @pytest.mark.long
 def test_the_frame_of_the_demo_is_what_is_drawn_now(tmp_path: Path) -> None:
-    drawn, kept = cv2.imread(str(DRAWN["draw_demo"](tmp_path))), cv2.imread(str(PICTURES / "demo.png"))
+    drawn, kept = load_image(DRAWN["draw_demo"](tmp_path)), load_image(PICTURES / "demo.png")
     assert drawn.shape == kept.shape, "run scripts/draw_screens.py --demo"
     apart = np.abs(drawn.astype(float) - kept).mean()
     assert apart <= MOST_GREY_LEVELS_APART, "run scripts/draw_screens.py --demo"

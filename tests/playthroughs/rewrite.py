@@ -10,9 +10,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))
 
+from engine.values import OptionValue  # noqa: E402
 from tests.playthroughs.playthrough import playthrough  # noqa: E402
 
-PLAYTHROUGHS = {
+PLAYTHROUGHS: dict[str, tuple[str, int, dict[str, OptionValue], bool]] = {
     "blockade/rolled-for": ("blockade", 6, {}, False),
     "blockade/all-options": (
         "blockade",

@@ -20,7 +20,8 @@ from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import BoardEvent, ButtonChanged, ConnectionState, SensorsReported
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import ButtonAction, Welcome
-from hardware.lights.sounds import TONES, Sound
+from hardware.lights.signals import Sound
+from hardware.lights.sounds import TONES
 
 NAMED = os.environ.get("REFEREE_REAL_BOARD", "")
 SWITCHES = os.environ.get("REFEREE_REAL_SWITCHES", "")
@@ -85,7 +86,7 @@ def wanted_switches(count: int) -> list[int]:
     """The switches to try: all, or those that are named, such as 0-7,12."""
     if not SWITCHES:
         return list(range(count))
-    numbers = []
+    numbers: list[int] = []
     for part in SWITCHES.split(","):
         first, _, last = part.partition("-")
         numbers += range(int(first), int(last or first) + 1)

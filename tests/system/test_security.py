@@ -92,7 +92,7 @@ class Running:
     def files(self) -> set[Row]:
         """What lies beside the journal, and how it may be used."""
         kinds = {stat.S_IFREG: "file", stat.S_IFSOCK: "socket", stat.S_IFDIR: "folder"}
-        found = set()
+        found: set[Row] = set()
         for path in self.journal.parent.iterdir():
             mode = path.lstat().st_mode
             name = path.name.replace(self.journal.name, "JOURNAL")
@@ -150,7 +150,7 @@ def test_a_referee_with_a_page_has_what_the_page_tells_of(tmp_path: Path, mask: 
         with urllib.request.urlopen(asked) as answer:
             assert json.load(answer)["role"] == "play"
         files = listed("Files", "always", "page", "paired")
-        expected = {(name, kind, f"{int(mode, 8) & ~mask:04o}") for name, kind, mode in files}
+        expected: set[Row] = {(name, kind, f"{int(mode, 8) & ~mask:04o}") for name, kind, mode in files}
         assert running.settled_files(expected) == expected
         assert sorted(running.sockets()) == [("tcp", f"0100007F:{port}"), ("unix", f"{running.journal}.ask")]
         assert listed("Listening sockets", "page") == {("--page-port", "tcp", "")}

@@ -102,7 +102,7 @@ def typed_game(game: Game[Any, Any]) -> tuple[list[str], Any]:
         lines = [found[1] for found in re.finditer(r"^(?:rolls|plays): (.+?)(?: \(.*)?$", text, re.MULTILINE)]
         return lines, game.notation.parse_state(re.findall(r"^state: (.*)$", text, re.MULTILINE)[-1])
     state: Any = game.rules.new()
-    lines, earlier = [], []
+    lines, earlier = list[str](), list[Any]()
     while game.rules.outcome(state) is None:
         rng = Random(f"3 {len(lines)}")
         if game.dice is not None and game.dice.awaits_roll(state):

@@ -10,9 +10,9 @@ import pytest
 from benchmarks.parts.power.kills import KilledGame, KillError, KillTally, Recorded, Remark, Shown
 from engine.registry import load
 from referee.journal import Journal
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 
-NEW_GAME = Event("new game", {"game": "deblockle", "options": {}})
+NEW_GAME = Event(EventKind.NEW_GAME, {"game": "deblockle", "options": {}})
 
 
 @pytest.fixture
@@ -31,20 +31,20 @@ def game(path: Path) -> KilledGame:
 def test_an_event_that_was_recorded_and_is_gone_is_found(game: KilledGame) -> None:
     game._take(Recorded(1, NEW_GAME))
     game._check()
-    game._take(Recorded(2, Event("note", {"sentence": "lost"})))
+    game._take(Recorded(2, Event(EventKind.NOTE, {"sentence": "lost"})))
     with pytest.raises(KillError, match=r"event 2 \(note\) was recorded and is lost"):
         game._check()
 
 
 def test_an_event_that_changed_is_found(game: KilledGame) -> None:
-    game._take(Recorded(1, Event("new game", {"game": "deblockle", "options": {"blocks_gold": 2}})))
+    game._take(Recorded(1, Event(EventKind.NEW_GAME, {"game": "deblockle", "options": {"blocks_gold": 2}})))
     with pytest.raises(KillError, match="event 1 was recorded as"):
         game._check()
 
 
 def test_events_nobody_recorded_are_found(game: KilledGame, path: Path) -> None:
     with Journal.open(path, wall_clock=lambda: datetime(2026, 5, 1, tzinfo=UTC)) as journal:
-        journal.append(Event("note", {"sentence": "from nowhere"}))
+        journal.append(Event(EventKind.NOTE, {"sentence": "from nowhere"}))
     with pytest.raises(KillError, match=r"events \[1, 2\] are in the journal and were never recorded"):
         game._check()
 
@@ -56,8 +56,8 @@ def test_a_turn_nobody_played_is_found(game: KilledGame, path: Path) -> None:
     turn = deblockle.rules.legal_turns(state)[0]
     after = deblockle.rules.apply(state, turn)
     events = [
-        Event("set up", {"state": notation.format_state(state)}),
-        Event("turn", {"turn": notation.format_turn(turn), "state": notation.format_state(after)}),
+        Event(EventKind.SET_UP, {"state": notation.format_state(state)}),
+        Event(EventKind.TURN, {"turn": notation.format_turn(turn), "state": notation.format_state(after)}),
     ]
     with Journal.open(path, wall_clock=lambda: datetime(2026, 5, 1, tzinfo=UTC)) as journal:
         for event in events:

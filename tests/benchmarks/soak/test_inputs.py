@@ -19,6 +19,7 @@ from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.scene.pieces import DiePose, block_on
 from simulator.switches import SwitchFaults, VirtualSwitches
+from tests.present import present
 from vision.errors import CameraError, EndOfFramesError
 
 SIZE = (320, 180)
@@ -95,8 +96,9 @@ def test_a_question_about_the_very_first_turn_may_be_called_for() -> None:
     """Nothing went before it, and yet some first turns leave the same squares taken as another, and some don't."""
     game = load("deblockle")
     start = game.rules.new()
-    for place, facings in game.side_faces.facings(start).items():
-        start = game.side_faces.narrow(start, {place: facings[0]})
+    side_faces = present(game.side_faces)
+    for place, facings in side_faces.facings(start).items():
+        start = side_faces.narrow(start, {place: facings[0]})
     before = game.table.appearance(start)
 
     def taken(looks: Mapping[str, str]) -> frozenset[str]:

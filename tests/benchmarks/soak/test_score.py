@@ -56,7 +56,7 @@ def test_an_accepted_turn_that_is_not_in_the_journal_is_lost(told: GameRecord) -
 def test_a_turn_nobody_played_is_wrong(told: GameRecord) -> None:
     def change(game: GameRecord) -> GameRecord:
         number, event = next((n, e) for n, (_, e) in enumerate(game.events) if e.kind == "turn")
-        game.events.insert(number, (0, Event("turn", {**event.data, "turn": "made up"}, event.frame_time_s)))
+        game.events.insert(number, (0, Event(EventKind.TURN, {**event.data, "turn": "made up"}, event.frame_time_s)))
         return game
 
     assert Outcome.WRONG in outcomes(tampered(told, change))

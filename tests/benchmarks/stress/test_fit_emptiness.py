@@ -38,7 +38,7 @@ def test_the_same_samples_give_the_same_fit() -> None:
 
 def test_ramps_say_how_much_of_each_piece_is_passed() -> None:
     passed = ramps(np.array([-1.0, 0.5, 2.0, 9.0]), np.array([0.0, 1.0, 3.0]))
-    np.testing.assert_allclose(passed, [[0, 0], [0.5, 0], [1, 0.5], [1, 1]])
+    np.testing.assert_allclose(passed, [[0.0, 0.0], [0.5, 0.0], [1.0, 0.5], [1.0, 1.0]])
 
 
 def test_curves_bend_where_something_was_seen() -> None:

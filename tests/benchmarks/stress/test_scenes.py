@@ -10,9 +10,11 @@ from benchmarks.stress import Task, picture_of, tasks
 from simulator.rendering.optics import irradiance
 from simulator.rendering.textures import face_texture
 from simulator.scene.cube import turn_rotation
+from simulator.scene.pieces import BlockPose, StackPose
 from simulator.scene.scene import Lighting, Shade
 from simulator.scene.variety import FACES, INKS, are_distinguishable, shows_on, varied_pieces
 from tests.effort import some
+from tests.present import present
 from vision.geometry import project
 
 KNOWN = hardships(piece_seed=1000, piece_sets=4)
@@ -43,6 +45,7 @@ def test_the_truth_names_every_block_where_it_stands(cases: list[StressCase]) ->
         blocks = {place: look for place, look in case.looks.items() if look != "empty"}
         assert len(blocks) == len(case.scene.pieces)
         for block in case.scene.pieces:
+            assert isinstance(block, BlockPose)
             (place,) = (
                 place
                 for place in blocks
@@ -137,6 +140,8 @@ def test_a_stack_stands_on_every_square_of_blockade() -> None:
     case = case_of(known["off centre"], "8 mm", 0, seed=5, game="blockade")
     assert "empty" not in case.looks.values()
     for pile in case.scene.pieces:
+        assert isinstance(pile, StackPose)
         top = pile.pyramids[-1]
         size = {"S": "small", "M": "medium", "L": "large"}[top.size]
-        assert case.looks[case.scene.setting.layout.board.place_at(pile.x_mm, pile.y_mm)] == f"{top.colour} {size}"
+        place = present(case.scene.setting.layout.board.place_at(pile.x_mm, pile.y_mm))
+        assert case.looks[place] == f"{top.colour} {size}"

@@ -21,7 +21,7 @@ from hardware.lights.panel import Panel
 from referee.cli.context import utc_now
 from referee.commands.values import TakeBack
 from referee.journal import Journal
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.board_text import DrawnBoard, board_text
 from referee.runtime.builder import open_session
@@ -29,6 +29,7 @@ from referee.session.feed import signal_subscriber
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from tests.playthroughs.playthrough import playthrough, replayed
+from tests.present import present
 from vision.frame import Frame, Image
 from vision.layout.table import default_layout
 from vision.reading import PlaceReading, Reading
@@ -94,7 +95,7 @@ def main(journal_path: Path) -> dict[str, Any]:
         believed = service.belief[0]
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
         amended = game.notation.format_state(game.table.amend(believed, {"c3": "empty", "b2": "blue disc"}, "blue"))
-        journal.append(Event("correction", {"by": "Ann", "state": amended, "why": "it slid"}))
+        journal.append(Event(EventKind.CORRECTION, {"by": "Ann", "state": amended, "why": "it slid"}))
         with opened(journal) as again:
             show(again, a4="empty", a5="blue disc", c3="empty", b2="blue disc")
             show(again, b2="empty", a1="blue disc")
@@ -106,7 +107,8 @@ def main(journal_path: Path) -> dict[str, Any]:
     turn = game.rules.legal_turns(start)[3]
     record = write(make(game, start, [(turn, game.rules.apply(start, turn), "")]))
     final = reader.shown
-    signal = beside_camera(picture, DrawnBoard.seen(game, final, panel.signal.lights), panel.signal, height_px=400)
+    shown = present(panel.signal)
+    signal = beside_camera(picture, DrawnBoard.seen(game, final, shown.lights), shown, height_px=400)
     return {
         "verdicts": verdicts,
         "finished": finished,

@@ -57,7 +57,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copied(ROOT / "docs" / "games", folder / "docs" / "games")
     copied(GAME / "breakthrough.md", folder / "docs" / "games" / "breakthrough.md")
     copied(GAME / "perft.toml", folder / "tests" / "engine" / "perft" / "breakthrough.toml")
-    written_in(folder / "tests" / "playthroughs" / "rewrite.py", "PLAYTHROUGHS = {", PLAYTHROUGH)
+    written_in(folder / "tests" / "playthroughs" / "rewrite.py", "bool]] = {", PLAYTHROUGH)
     written_in(folder / "engine" / "registry.py", "    {\n", REGISTRY_LINE)
     copied(ROOT / "pyproject.toml", folder / "pyproject.toml")
     written_in(folder / "pyproject.toml", "protected_modules = [", '"engine.games.breakthrough", ')

@@ -12,6 +12,7 @@ import pytest
 
 from tests.commands import Run
 from tests.system.bad_input.conftest import SIZE, Game
+from vision.images import load_image
 
 # Where the fixture's picture shows marker 0 with its white border, and bare wood.
 MARKER = (slice(45, 103), slice(254, 320))
@@ -65,7 +66,7 @@ def test_a_spoiled_picture_between_two_turns(
     whole = game.pictures[0].read_bytes()
     spoiled = {
         "black": black(),
-        "size": cv2.imencode(".jpg", cv2.resize(cv2.imread(str(game.pictures[0])), (640, 360)))[1].tobytes(),
+        "size": cv2.imencode(".jpg", cv2.resize(load_image(game.pictures[0]), (640, 360)))[1].tobytes(),
         "truncated": whole[:9000],
         "empty": b"",
         "no picture": whole[:2] + bytes(39_998),
@@ -104,7 +105,7 @@ def test_a_film_that_is_cut_off(run: Run, game: Game, tmp_path: Path) -> None:
 
 def test_a_marker_printed_twice(run: Run, game: Game, pictures: Path) -> None:
     for number, path in enumerate(game.pictures[:2]):
-        picture = cv2.imread(str(path))
+        picture = load_image(path)
         picture[BARE_WOOD] = picture[MARKER]
         cv2.imwrite(str(pictures / f"{number}.png"), picture)
     code, lines, _ = watched(run, game, pictures)

@@ -21,8 +21,8 @@ from referee.journal import Journal, fold
 from referee.journal.events import Event
 from tests.commands import Run
 from tests.system.bad_input.conftest import Game, Live
-from vision.cameras import live
 from vision.frame import Image
+from vision.images import load_image
 
 DEBLOCKLE = load("deblockle")
 Start = Callable[..., Live]
@@ -60,7 +60,7 @@ def journal(tmp_path: Path) -> Path:
 def test_a_camera_unplugged_and_plugged_in_again(
     run: Run, game: Game, journal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown: list[Image] = [cv2.imread(str(path)) for path in game.pictures[:2]]
+    shown = [load_image(path) for path in game.pictures[:2]]
     openings: list[int] = []
     stopped: list[bool] = []
 
@@ -94,7 +94,7 @@ def test_a_camera_unplugged_and_plugged_in_again(
         def release(self) -> None:
             pass
 
-    monkeypatch.setattr(live.cv2, "VideoCapture", Device)
+    monkeypatch.setattr(cv2, "VideoCapture", Device)
     done = run("watch", "--camera", "0", *game.seeing, "--journal", journal, "--rest-s", "0.3")
     said = [line.strip() for line in done.stdout.splitlines()]
     gone = "camera /dev/video0 went away; plug it in again; the referee tries every 1 s. The game stands as it is; "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
@@ -21,12 +22,13 @@ from referee.demo.run import run_demo
 from referee.demo.score import score_game
 from referee.demo.table import DemoOptions
 from referee.journal import Journal
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.rendering.film import Film, Pictures
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.table import VirtualTable
+from tests.present import present
 from vision.errors import FrameError
 from vision.frame import Frame, Image
 
@@ -132,7 +134,7 @@ def test_a_picture_is_kept_of_the_first_fault_and_of_nothing_else(tmp_path: Path
         pictures.add(draw, verdicts)
     pictures.close()
     assert len(asked) == 1
-    assert cv2.imread(str(tmp_path / "still.png")).shape == (386, 1000, 3)
+    assert present(cv2.imread(str(tmp_path / "still.png"))).shape == (386, 1000, 3)
     with pytest.raises(FrameError, match=r"should end in \.png or \.jpg"):
         Pictures(None, tmp_path / "still.what", 12.0).add(draw, [fault])
     with pytest.raises(FrameError, match="check that its folder exists"):
@@ -170,7 +172,7 @@ def test_a_film_that_cannot_be_written_says_so(tmp_path: Path) -> None:
         film.add(np.zeros((32, 32, 3), np.uint8))
 
 
-def happened(kind: Any, begins: float, after: dict[str, str], **more: Any) -> TruthEvent:
+def happened(kind: Any, begins: float, after: Mapping[str, str], **more: Any) -> TruthEvent:
     return TruthEvent(kind, "gold", begins, begins + 1, {}, after, {}, **more)
 
 
@@ -190,7 +192,7 @@ def test_the_score_names_what_differs() -> None:
     )
 
     def accepted(state: Any) -> list[tuple[int, Event]]:
-        return [(3, Event("turn", {"turn": "a", "state": deblockle.notation.format_state(state)}))]
+        return [(3, Event(EventKind.TURN, {"turn": "a", "state": deblockle.notation.format_state(state)}))]
 
     fault = Verdict(VerdictKind.ILLEGAL, "wrong", 7.0, 1)
     assert score_game(deblockle, truth, [fault], accepted(after)).agreed

@@ -31,8 +31,10 @@ HERE = "127.0.0.1"
 WORST_EXPOSURE = 2.5
 """Of ten; ``systemd-analyze security`` adds up what a service could still do."""
 WATCHDOG_S = 4
-PRODUCT = ("run", "scripts", "requirements.txt", "pyproject.toml", "common", "engine", "vision", "hardware")
-PRODUCT += ("firmware_bridge", "referee", "simulator")
+PRODUCT = (
+    *("run", "scripts", "requirements.txt", "pyproject.toml"),
+    *("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator"),
+)
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
         mounted = subprocess.run(["mount", "-t", "overlay", "overlay", "-o", layers, files], check=False)
         if mounted.returncode != 0:
             pytest.skip("no overlay can be mounted here")
-        stack.callback(subprocess.run, ["umount", files], check=False)
+        stack.callback(lambda: subprocess.run(["umount", files], check=False))
         (files / "etc/machine-id").write_text("")
         # What this system starts by itself has no business in there.
         shutil.rmtree(files / "etc/systemd/system/multi-user.target.wants", ignore_errors=True)

@@ -142,7 +142,7 @@ class Client:
         self, topic: str, payload: bytes | str | dict[str, Any], *, retain: bool = False, **properties: Any
     ) -> None:
         """Publish, and wait until the broker has it."""
-        named = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+        named = Properties(PacketTypes.PUBLISH)
         for name, value in properties.items():
             setattr(named, name, value)
         sent = json.dumps(payload) if isinstance(payload, dict) else payload

@@ -13,7 +13,7 @@ from referee.commands.messages import Role
 from referee.commands.queue import CommandQueue
 from referee.commands.values import EnterTurn, Reply
 from referee.journal import Journal
-from referee.journal.events import EventKind
+from referee.journal.events import EventKind, PlayedKind
 from referee.journal.fold import after_step, read_step
 from referee.mqtt.options import MqttOptions
 from referee.mqtt.server import connect_to_broker
@@ -55,7 +55,7 @@ def test_a_whole_game_ordered_by_mqtt_is_told_event_by_event(name: str, house: H
     lines, end = typed_game(game)
     state = game.rules.new({key: int(value) for key, value in rules.items()})
     for index, line in enumerate(lines):
-        kind = EventKind.ROLLED if game.awaits_roll(state) else EventKind.TURN
+        kind: PlayedKind = EventKind.ROLLED if game.awaits_roll(state) else EventKind.TURN
         player, _, text = line.partition(" ") if line.split()[0] in game.players else ("", "", line)
         state = after_step(game, state, read_step(game, state, kind, text, player or None))
         command = "roll" if kind is EventKind.ROLLED else "turn"

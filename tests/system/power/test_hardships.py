@@ -25,7 +25,7 @@ from hardware.lights.signals import Mood, Signal
 from referee.errors import JournalBusyError, JournalError, JournalFullError
 from referee.journal import BufferedJournal, Journal, fold
 from referee.journal.database import connect
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.session.feed import signal_subscriber
 from referee.session.log import RETRY_EVERY_S
 from referee.session.service import Service
@@ -81,7 +81,7 @@ class Table:
 
     @property
     def turns(self) -> tuple[str, ...]:
-        return self.folded().turns
+        return tuple(self.folded().turns)
 
     def folded(self) -> Any:
         return fold(self.game, self.journal.events(self.journal.latest_game()))
@@ -127,8 +127,7 @@ def test_a_disk_that_fills_up_in_mid_game_costs_nothing_once_there_is_room(path:
         table.service.start()
         table.referee(lambda: len(table.turns) == 1)
         disk.leave_pages(0)
-        assert table.referee()
-        assert isinstance(journal.trouble, JournalFullError)
+        assert (table.referee(), type(journal.trouble)) == (True, JournalFullError)
         assert table.turns == table.world.truth.turns
         assert len(table.turns) == 6
         assert len(said) == 1
@@ -158,8 +157,7 @@ def test_a_disk_whose_syncs_fail_costs_nothing_once_they_succeed(path: Path) -> 
         table.service.start()
         table.referee(lambda: len(table.turns) == 1)
         disk.fails = True
-        assert table.referee()
-        assert isinstance(journal.trouble, JournalError)
+        assert (table.referee(), type(journal.trouble)) == (True, JournalError)
         assert "only in memory" in said[0]
         assert table.turns == table.world.truth.turns
 
@@ -291,10 +289,10 @@ def test_of_two_services_started_at_once_just_one_gets_the_journal(path: Path) -
 
 def test_a_service_told_the_journal_is_taken_leaves_it_as_it_is(path: Path) -> None:
     with Journal.open(path, wall_clock=lambda: DAY) as journal:
-        journal.append(Event("new game", {"game": GAME}))
+        journal.append(Event(EventKind.NEW_GAME, {"game": GAME}))
         with pytest.raises(JournalBusyError):
             Journal.open(path, wall_clock=lambda: DAY)
-        journal.append(Event("note", {"sentence": "still mine"}))
+        journal.append(Event(EventKind.NOTE, {"sentence": "still mine"}))
         assert len(journal.events()) == 2
 
 
@@ -305,14 +303,17 @@ def won_game() -> tuple[list[Event], str]:
         rng = random.Random(seed)
         state = game.rules.new({"blocks_gold": 1, "blocks_teal": 1})
         events = [
-            Event("new game", {"game": GAME, "options": {"blocks_gold": 1, "blocks_teal": 1}}),
-            Event("set up", {"state": game.notation.format_state(state)}),
+            Event(EventKind.NEW_GAME, {"game": GAME, "options": {"blocks_gold": 1, "blocks_teal": 1}}),
+            Event(EventKind.SET_UP, {"state": game.notation.format_state(state)}),
         ]
         while game.rules.outcome(state) is None and len(events) < 120:
             turn = rng.choice(game.rules.legal_turns(state))
             state = game.rules.apply(state, turn)
             events.append(
-                Event("turn", {"turn": game.notation.format_turn(turn), "state": game.notation.format_state(state)})
+                Event(
+                    EventKind.TURN,
+                    {"turn": game.notation.format_turn(turn), "state": game.notation.format_state(state)},
+                )
             )
         outcome = game.rules.outcome(state)
         if outcome is not None and outcome.winner is not None:
@@ -324,14 +325,14 @@ def won_game() -> tuple[list[Event], str]:
 def test_a_game_cut_off_after_its_winning_turn_is_ended_at_the_next_start(path: Path, ended: bool) -> None:
     events, winner = won_game()
     if ended:
-        events.append(Event("end", {"winner": winner, "reason": "it is over"}))
+        events.append(Event(EventKind.END, {"winner": winner, "reason": "it is over"}))
     with Journal.open(path, wall_clock=lambda: DAY) as journal:
         for event in events:
             journal.append(event)
         table = Table(World(1, 1), journal)
         table.service.start()
         kinds = [event.kind for _, event in journal.events()]
-        assert kinds.count("end") == 1
+        assert kinds.count(EventKind.END) == 1
         assert kinds[-2:] == ["end", "new game"]
         assert journal.games()[0].ended
         assert [sentence for sentence in table.said if "wins" in sentence] == table.said

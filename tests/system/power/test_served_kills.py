@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from benchmarks import power_cut
 from benchmarks.parts.power.kills import KillError
 from benchmarks.parts.power.ledger import Answer, Ledger, Told
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 
 WALL_TIME = "2026-05-01T18:30:00.000Z"
 IN_MEMORY = "Done. This is only in memory so far: no room."
@@ -20,8 +20,8 @@ IN_MEMORY = "Done. This is only in memory so far: no room."
 
 def journal(*names: str) -> list[tuple[int, Event]]:
     """A journal that holds turns of these orders."""
-    begun = [Event("new game", {"game": "deblockle"}), Event("set up", {"state": "s"})]
-    turns = [Event("turn", {"turn": "t", "by": name}) for name in names]
+    begun = [Event(EventKind.NEW_GAME, {"game": "deblockle"}), Event(EventKind.SET_UP, {"state": "s"})]
+    turns = [Event(EventKind.TURN, {"turn": "t", "by": name}) for name in names]
     stamped = [Event(event.kind, event.data, wall_time=WALL_TIME) for event in (*begun, *turns)]
     return list(enumerate(stamped, start=1))
 
@@ -95,17 +95,17 @@ def _show(kept: Ledger) -> None:
 
 
 def _tell_what_is_lost(kept: Ledger) -> None:
-    kept.hear_broker({5: [told(Event("note", {}))]})
+    kept.hear_broker({5: [told(Event(EventKind.NOTE, {}))]})
     kept.look(journal("a", "b"))
 
 
 def _tell_otherwise(kept: Ledger) -> None:
-    kept.hear_broker({3: [told(Event("note", {}, wall_time=WALL_TIME))]})
+    kept.hear_broker({3: [told(Event(EventKind.NOTE, {}, wall_time=WALL_TIME))]})
     kept.look(journal("a", "b"))
 
 
 def _tell_in_two_ways(kept: Ledger) -> None:
-    kept.hear_broker({3: [told(Event("note", {})), told(Event("turn", {}))]})
+    kept.hear_broker({3: [told(Event(EventKind.NOTE, {})), told(Event(EventKind.TURN, {}))]})
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_what_was_said_to_be_only_in_memory_may_be_lost_until_a_later_order_is_w
 
 def test_what_the_broker_was_told_is_compared_as_json() -> None:
     kept = ledger()
-    event = Event("note", {"places": ("a1", "b2")}, wall_time=WALL_TIME)
+    event = Event(EventKind.NOTE, {"places": ("a1", "b2")}, wall_time=WALL_TIME)  # type: ignore[dict-item]  # JSON has lists
     heard = Told(WALL_TIME, "note", WALL_TIME, json.loads(json.dumps(dict(event.data))))
     kept.hear_broker({3: [heard]})
     assert kept.look([*journal(), (3, event)]) == 0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, TypeVar
 
 from firmware_bridge.connection.conversation import session_without_interrupt
 from firmware_bridge.protocol.link import HostLink
-from firmware_bridge.protocol.messages import Message
+from firmware_bridge.protocol.messages import Message, Welcome
 from firmware_bridge.protocol.session import Sendable
 
 if TYPE_CHECKING:
@@ -32,14 +33,16 @@ class PageDialogue:
         )
         self.greet()
 
+    def _is_welcomed_since(self, before: Welcome | None) -> bool:
+        return self.link.welcome is not before
+
     def greet(self) -> None:
         """Begin a session, again and again until the board answers."""
         pico = self.pico
         pico.run_until(lambda: pico.is_connected, _START_MS)
         for _ in range(5):
             self.link.begin(pico.now_ns / 1e9, next(self._sessions))
-            before = self.link.welcome
-            if self.run_until(lambda before=before: self.link.welcome is not before, 2000):
+            if self.run_until(partial(self._is_welcomed_since, self.link.welcome), 2000):
                 return
         raise AssertionError("the board does not answer")
 

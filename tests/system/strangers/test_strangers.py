@@ -23,6 +23,7 @@ from firmware_bridge.errors import (
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Refused
 from tests.guard import GUARD_S
+from tests.present import present
 
 
 @dataclass
@@ -158,17 +159,17 @@ def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal:
         for connection in (to_older, to_newer, to_faulty, to_none):
             assert connection.wait_for(lambda: connection.outage is not None, GUARD_S)  # noqa: B023
             assert connection.outage is not None
-        assert isinstance(to_older.outage.error, VersionError)
+        assert isinstance(present(to_older.outage).error, VersionError)
         assert str(to_older.outage) == (
             f"the board on {older.name} speaks version 0 of the protocol, and this program version 1; its firmware is "
             "older than this program: `./run hardware firmware install` renews it"
         )
-        assert isinstance(to_newer.outage.error, VersionError)
+        assert isinstance(present(to_newer.outage).error, VersionError)
         assert re.search(r"versions 2 to 3 .* newer than this program: update the referee, or", str(to_newer.outage))
         assert str(to_faulty.outage).endswith(
             "it still refuses, so its firmware is damaged: `./run hardware firmware install` renews it"
         )
-        assert isinstance(to_none.outage.error, PortMissingError)
+        assert isinstance(present(to_none.outage).error, PortMissingError)
         assert re.search(
             r"none of 2 boards is the referee's: .* is a 3D printer .*; there is no port", str(to_none.outage)
         )

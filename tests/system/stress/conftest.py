@@ -11,7 +11,9 @@ from vision.readers.blocks.appearance import BlockAppearance
 @pytest.fixture(scope="session")
 def learned() -> dict[int, BlockAppearance | str]:
     """An ordinary piece set, learned as its owner would."""
-    return {-1: learn(-1, seed=1)}
+    looks = learn(-1, seed=1)
+    assert isinstance(looks, BlockAppearance)
+    return {-1: looks}
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import Colour
-from hardware.pin_map import BUTTON_ROLES
+from hardware.pin_map import BUTTON_ROLES, ButtonRole
 from referee.cli.root import root
 from referee.commands.command_socket import ask
 from referee.commands.values import Correct, EnterTurn, RestoreSensor
@@ -112,7 +112,7 @@ def options(sitting: Sitting, eyes: str) -> WatchOptions:
         drivers=("board",),
         wanted=WantedBoard(vendor_id=VENDOR_ID, product_id=PRODUCT_ID),
         pin_map=pin_map,
-        roles=pin_map.button_roles,
+        roles=tuple(map(ButtonRole, pin_map.button_roles)),
         light_map=serpentine(PlaceGrid.of_squares(7, 7), status=(49,)),
         switch_source=SwitchSource.CONTROLLER,
         sensor_map=sitting.sensor_map,

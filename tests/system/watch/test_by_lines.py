@@ -11,6 +11,7 @@ import numpy as np
 
 from referee.runtime.watch import WatchOptions
 from tests.system.watch.test_pictures import changed, options, table_folder, watched
+from vision.images import load_image
 
 __all__ = ["options", "table_folder"]
 
@@ -30,7 +31,7 @@ def test_without_markers_the_set_up_and_then_the_game_tell_which_side_is_which(
     turned = tmp_path / "turned"
     turned.mkdir()
     (tmp_path / "turned.json").write_text(json.dumps(camera))
-    picture = cv2.imread(str(table_folder / "pictures" / "002.png"))
+    picture = load_image(table_folder / "pictures" / "002.png")
     cv2.imwrite(str(turned / "000.png"), np.rot90(picture, 2))
     code, output = watched(replace(changed(by_lines, {"camera.calibration": tmp_path / "turned.json"}), frames=turned))
     assert "unchanged" in output
