@@ -97,7 +97,7 @@ def test_every_line_of_a_board_and_of_its_box_is_drawn(surface: GridSurface, unc
 
 def test_three_corners_of_a_board_are_named() -> None:
     plain = draw(black(), located(markers=False), LAYOUT, CAMERA)
-    white = (plain > 190).all(axis=2).astype(np.uint8)
+    white = np.asarray((plain > 190).all(axis=2))
     for place in ("a1", "g1", "g7"):
         x, y = np.round(project(CAMERA, POSE, [[*BOARD.centre_mm(place), BOARD.height_mm]])[0]).astype(int)
         assert white[y - 14 : y + 4, x - 2 : x + 24].any()

@@ -153,7 +153,7 @@ def test_a_state_that_ends_the_game_needs_no_event_that_says_so() -> None:
 def test_a_turn_that_no_possible_start_allows_is_refused_as_the_first_one_does(
     starts: tuple[Any, ...], refusal: str
 ) -> None:
-    turn = Event("turn", {**turn_from(GOLD, 0)[0].data, "turn": "e7-e6=stop"})
+    turn = Event(EventKind.TURN, {**turn_from(GOLD, 0)[0].data, "turn": "e7-e6=stop"})
     with pytest.raises(FoldError, match=refusal):
         fold(GAME, numbered(NEW_GAME, set_up(*starts), turn))
 

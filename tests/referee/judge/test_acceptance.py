@@ -125,7 +125,8 @@ def test_a_piece_moves_on_when_its_player_plays_again_and_touches_the_same_place
     next_to_move: str, touched: tuple[str, ...], moves_on: bool
 ) -> None:
     game: Any = SimpleNamespace(rules=SimpleNamespace(apply=lambda *_: _Simple(next_to_move)))
-    state, turn = _Simple("gold"), _Simple(places=("a1", "b1"))
+    state: Any = _Simple("gold")
+    turn: Any = _Simple(places=("a1", "b1"))
     explanation = Explanation(
         ExplanationKind.TURN_AND_PART, state, frozenset(), 0.0, first=(turn,), to_do="Put it down.", touched=touched
     )

@@ -259,7 +259,7 @@ def test_faces_that_no_die_can_show_are_no_roll() -> None:
     only_ones = replace(roll_drawn("1 1 1 1"), dice=tuple(DieReading(30.0 * n, 0.0, {"1": 1.0}) for n in range(4)))
     seen = pool_dice([Reading(0, 0.0, {}, rolls=(only_ones,))], 1e-5)
     assert seen is not None
-    assert [one.roll.faces for one in rank_rolls(BLOKUS.dice, BLOKUS.rules.new(), seen, 1e-5)] == [("1",) * 4]
+    assert [one.roll.faces for one in rank_rolls(present(BLOKUS.dice), BLOKUS.rules.new(), seen, 1e-5)] == [("1",) * 4]
 
 
 def test_a_face_that_a_reading_does_not_name_is_as_improbable_as_the_floor() -> None:

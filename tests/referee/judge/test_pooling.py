@@ -262,7 +262,7 @@ def test_a_sensor_says_what_is_likelier(sensed: float, says: bool) -> None:
 def test_a_dispute_goes_on_under_a_cover_while_the_sensor_says_the_same() -> None:
     earlier = pooled(place(0.01, 0.98, 0.01, 0.001)).disputed
     covered = pooled(replace(HIDDEN, sensed=0.001)).with_earlier_disputes(earlier)
-    assert (covered.hidden, covered.disputed) == ({"c3"}, earlier)
+    assert (covered.hidden, covered.disputed) == (frozenset({"c3"}), earlier)
     felt = pooled(replace(HIDDEN, sensed=0.999))
     assert felt.with_earlier_disputes(earlier) == felt
     seen = pooled(GOLD)

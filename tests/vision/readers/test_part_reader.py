@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,9 +118,12 @@ def test_a_pose_that_moves_by_half_a_pixel_is_kept(
 ) -> None:
     asked: list[int] = []
     read = Written.read
-    monkeypatch.setattr(
-        Written, "read", lambda own, view, places, before: asked.append(len(places)) or read(own, view, places, before)
-    )
+
+    def noted(own: Written, view: Any, places: Any, before: Any) -> Any:
+        asked.append(len(places))
+        return read(own, view, places, before)
+
+    monkeypatch.setattr(Written, "read", noted)
     tracked.frames_averaged = 1
     show(part, picture, 2)
     assert asked == [len(layout.places)]
@@ -236,7 +240,12 @@ def test_a_part_is_absent_where_two_of_anothers_markers_are_plainly_seen(
     """Then it is not searched for by the slow methods."""
     searched: list[str] = []
     thorough = MarkerDetector.sharpened
-    monkeypatch.setattr(MarkerDetector, "sharpened", lambda own, image: searched.append("slow") or thorough(own, image))
+
+    def noted(own: MarkerDetector, image: Image) -> Any:
+        searched.append("slow")
+        return thorough(own, image)
+
+    monkeypatch.setattr(MarkerDetector, "sharpened", noted)
     plain = PlainMarkers.plain
     seen_by_board = set(range(others))
 

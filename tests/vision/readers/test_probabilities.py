@@ -20,6 +20,7 @@ class Piece:
     log_odds: float
     shares: Mapping[str, float] = field(default_factory=lambda: {"red": 0.75, "blue": 0.25})
     solid: Any = SOLID
+    place: str = "c3"
     is_clear: bool = True
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: {"south": {"x": 1.0}})
 
@@ -50,7 +51,7 @@ def test_a_doubtful_piece_is_at_most_as_unlikely_as_its_place_looks_occupied(
 
 def test_no_look_is_impossible_however_sure_a_piece_is() -> None:
     for log_odds in (12.0, 40.0):
-        reading = occupied_place(Piece(log_odds, {"red": 1.0, "blue": 0.0}), 0.0, (0.0, 0.0))
+        reading = occupied_place(Piece(log_odds, shares={"red": 1.0, "blue": 0.0}), 0.0, (0.0, 0.0))
         empty = max(1e-5, 1 / (1 + math.exp(12)))
         total = 1 + 2 * empty - 1 / (1 + math.exp(12))
         assert reading.probabilities["empty"] == pytest.approx(empty / total)

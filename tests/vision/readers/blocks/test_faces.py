@@ -126,7 +126,9 @@ def test_a_mask_is_found_at_its_best_offset() -> None:
     mask = drawn_mask("star", 24)
     view = np.full((40, 50), 0.2, dtype=np.float32)
     view[7:31, 19:43] += 0.5 * mask
-    assert slide(view, mask) == (pytest.approx(1.0, abs=1e-4), (19, 7))
+    likeness, offset = slide(view, mask)
+    assert likeness == pytest.approx(1.0, abs=1e-4)
+    assert offset == (19, 7)
     assert slide(view[:20], mask) == (-1.0, (0, 0))
     assert slide(view[:, :20], mask) == (-1.0, (0, 0))
     assert slide(view[7:31, 19:43], mask)[0] == pytest.approx(1.0, abs=1e-4)
@@ -137,8 +139,8 @@ def test_a_squares_edges_are_clearest_at_its_own_turn(turned_deg: float) -> None
     picture = plane_picture([Face("stop", 3.0, 2.0, turned_deg)], WINDOW, noise=0.0)
     grey = picture.mean(axis=2)
     down, across = (np.abs(one).astype(np.float32) for one in np.gradient(grey))
-    middle = tuple(float(one) for one in WINDOW.to_pixels(3.0, 2.0))
-    clarity = edge_clarity(across, down, middle, SIDE_MM * 1.5, TURNS_DEG)
+    x, y = WINDOW.to_pixels(3.0, 2.0)
+    clarity = edge_clarity(across, down, (float(x), float(y)), SIDE_MM * 1.5, TURNS_DEG)
     assert TURNS_DEG[int(clarity.argmax())] == turned_deg
     assert clarity.max() > 2.5 * np.median(clarity)
 

@@ -137,8 +137,8 @@ def with_things(image: Image) -> Image:
         x, y = BOARD.centre_mm(place)
         angles = np.pi / 2 + np.arange(10) * np.pi / 5
         radii = SIDE_MM * np.tile([0.35, 0.14], 5)
-        rim = np.column_stack([x + radii * np.cos(angles), y + radii * np.sin(angles), np.full(10, height_mm)])
-        star = np.round(project(CAMERA, POSE, rim)).astype(np.int32)
+        points = np.column_stack([x + radii * np.cos(angles), y + radii * np.sin(angles), np.full(10, height_mm)])
+        star = np.round(project(CAMERA, POSE, points)).astype(np.int32)
         cv2.fillPoly(image, [star], (light, light, light), cv2.LINE_AA)
     return image
 

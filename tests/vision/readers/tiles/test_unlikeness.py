@@ -90,8 +90,8 @@ def test_a_cells_print_is_like_its_own_unlike_a_blank_and_more_unlike_another() 
     assert unlikeness(with_print(grey, 0.2), with_print(grey, 0.2)) < 0.01
     assert unlikeness(with_print(grey, 0.2), with_print(grey, 0.2, 6)) < 0.1, "up to three pixels of a cell aside"
     assert unlikeness(with_print(grey, 0.2), with_print(grey, 0.2, 12)) > 0.4
-    bright = np.mean([1.0, 0.2])
-    blank = unlikeness(with_print(grey, 0.2), plain(*[0.5 * bright] * 3))
+    half = 0.5 * (1.0 + 0.2) / 2
+    blank = unlikeness(with_print(grey, 0.2), plain(half, half, half))
     assert blank == pytest.approx(1.0, abs=0.15)
     assert unlikeness(with_print(grey, 0.2), with_print(grey, 0.2, upright=False)) > 1.3
     faint = unlikeness(with_print(grey, 0.93), grey)
@@ -194,7 +194,7 @@ def test_corners_may_lie_a_pixel_outside_the_picture(left: float, top: float, fi
 def test_a_grid_is_rectified_with_a_margin_at_a_finer_scale(cell_px: int, finer: int) -> None:
     random = np.random.default_rng(1)
     marks = random.integers(40, 220, (4, 5, 3)).astype(np.uint8)
-    image = np.asarray(cv2.resize(marks, None, fx=64, fy=64, interpolation=cv2.INTER_NEAREST))
+    image = np.asarray(cv2.resize(marks, None, fx=64, fy=64, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
     # pixel centres are at whole numbers, so the first cell's edge lies half a pixel before it
     grid = square_grid(2, 3, 64.0, 63.5, 63.5)
     flat, by = flat_grid(image, grid, "it", cell_px, margin_cells=0.5)
