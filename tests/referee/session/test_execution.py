@@ -14,6 +14,7 @@ from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Ove
 from referee.errors import CorrectionError
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
+from referee.session.settings import TurnEnd
 from tests.referee.service_table import START, kinds_of, wall_clock
 
 
@@ -44,6 +45,23 @@ def test_a_correction_holds_and_is_recorded_with_its_author(on: Any, start: Any,
     assert on.service.belief[0].to_move == "teal"
     lit = {light.place for signal in on.lamp.signals for light in signal.lights if light.role == "hint"}
     assert lit == set(looks)
+
+
+@pytest.mark.parametrize("turn_end", [TurnEnd.TOUCH, TurnEnd.BUTTON])
+def test_to_say_that_the_other_player_is_to_move_ends_the_turn_on_the_table(
+    table_set_up: Any, start: Any, turn_end: TurnEnd
+) -> None:
+    on = table_set_up(turn_end=turn_end)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    on.service.correct(Correct("Ann", {"e7": start["e7"]}, to_move="gold", why="just to be sure"))
+    assert on.kinds() == ["new game", "set up", "correction"], "gold may go on"
+    on.service.correct(Correct("Ann", {"e7": start["e7"]}, to_move="teal", why="just to be sure"))
+    assert on.kinds() == ["new game", "set up", "correction", "turn", "correction"]
+    (believed,) = on.service.belief
+    assert on.game.table.appearance(believed) == after
+    assert believed.to_move == "teal"
+    assert on.show(after, 2) == []
 
 
 def test_the_camera_never_overrules_a_person_until_the_table_changes(table: Any, start: Any) -> None:
