@@ -214,11 +214,8 @@ class Service(Generic[StateT, TurnT]):
 
         To say that the other player is to move ends the turn on the table.
         """
-        if command.to_move and all(state.to_move != command.to_move for state in self.belief):
-            ruling = self._view.ruling_if_declared(self._context, self._belief)
-            after = ruling.steps[-1].states if ruling is not None and ruling.steps else ()
-            if any(self._game.notation.parse_state(text).to_move == command.to_move for text in after):
-                self.end_turn()
+        if self._view.shows_turn_before(self._context, self._belief, command.to_move):
+            self.end_turn()
         done = apply_correction(self._game, self.belief, command, self._options)
         event = events.corrected_event(self._game, done, command, self._announcer.time_s)
         self._log.record_entry(event, done.states[0], self._announcer.time_s)

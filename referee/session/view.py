@@ -92,6 +92,16 @@ class TableView:
             return None
         return judge(context, belief, self.stable.readings, Trigger.DECLARED)[1]
 
+    def shows_turn_before(
+        self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], player: Player
+    ) -> bool:
+        """Return whether the table shows a whole turn after which this player is to move, who isn't to move now."""
+        if not player or any(state.to_move == player for state in belief.states):
+            return False
+        ruling = self.ruling_if_declared(context, belief)
+        after = ruling.steps[-1].states if ruling is not None and ruling.steps else ()
+        return any(context.game.notation.parse_state(text).to_move == player for text in after)
+
     def turn_with_announcement(
         self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], command: Announce
     ) -> EnterTurn | None:
