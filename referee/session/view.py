@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
-from engine.values import EMPTY, LookName, OptionValue, Place
+from engine.values import EMPTY, LookName, OptionValue, Place, Player
 from referee.commands.values import Announce, EnterTurn
 from referee.judge import (
     Belief,
