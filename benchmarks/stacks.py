@@ -1,7 +1,8 @@
 """How often the judge asks which turn of Blockade was played, with and without how the stacks were seen before it.
 
 It also counts by how many stacks pictures tell rightly that they were touched or not, and gives mean and standard
-deviation of the logarithm of the difference of two pictures where the top looks the same.
+deviation of the logarithm of the difference of two pictures where the top looks the same; and how often a number of
+pieces is right, by the probability that one picture gives it.
 
 Run: python benchmarks/stacks.py [--games N] [--turns N] [--seed S] [--size 960x540]
 
@@ -24,6 +25,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 from statistics import mean, stdev
 from typing import Any
@@ -54,6 +56,7 @@ from vision.reading import Reading
 _MOST_PIPS = 8
 """Rolls with more have hundreds of thousands of ends, and drawing one takes long."""
 _TRIES = 50
+_PROBABILITY_STEPS = (0.0, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 1.01)
 _LEAST_DIFFERENCE = 1e-3
 """In usual ones: a smaller difference is taken to be this."""
 Step = tuple[Any, Any, list[Reading]]
@@ -122,6 +125,17 @@ def touches(
         yield "touched" if before != now else "untouched", said, apart if before[-1] == now[-1] else None
 
 
+def numbers_of_pieces(
+    context: JudgeContext[Any, Any], after: Any, readings: list[Reading]
+) -> Iterator[tuple[float, bool]]:
+    """For each number of pieces that each stack may have: its probability by one picture, and whether it is right."""
+    game: Any = context.game
+    seen, true = pool(readings, game.places, game.looks, context.settings.probability_floor), game.table.heights(after)
+    for place, one in seen.places.items():
+        for pieces, logarithm in one.heights.items():
+            yield math.exp(logarithm), pieces == true[place]
+
+
 def answered(
     context: JudgeContext[Any, Any], belief: Belief[Any, Any], state: Any, asked: Collection[str]
 ) -> Belief[Any, Any]:
@@ -141,6 +155,7 @@ def main(games: int, turns: int, seed: int, size: str) -> None:
     game: Any = load("blockade")
     console = Console()
     told: list[tuple[str, str, float | None]] = []
+    numbers: list[tuple[float, bool]] = []
     counted = {"stacks seen before": Counter[str](), "this picture alone": Counter[str]()}
     for number in track(range(seed, seed + games), console=console, transient=True):
         context = JudgeContext.of(game)
@@ -151,6 +166,7 @@ def main(games: int, turns: int, seed: int, size: str) -> None:
             else:
                 believed = replace(believed, states=(before,), states_ignoring_sides=(before,))
                 told += touches(context, believed, after, readings)
+                numbers += numbers_of_pieces(context, after, readings)
                 kind, believed = outcome(context, believed, after, readings)
                 counted["stacks seen before"][kind] += 1
                 counted["this picture alone"][outcome(context, Belief.of([before]), after, readings)[0]] += 1
@@ -163,6 +179,13 @@ def main(games: int, turns: int, seed: int, size: str) -> None:
         spread = [f"{mean(apart):.2f}", f"{stdev(apart):.2f}"] if len(apart) > 1 else ["", ""]
         stacks.add_row(true, *(str(counts[one]) for one in said), *spread)
     console.print(stacks)
+    pieces = figures("Numbers of pieces, by their probability", "probability", "numbers", "mean", "right")
+    for low, high in pairwise(_PROBABILITY_STEPS):
+        these = [(given, right) for given, right in numbers if low <= given < high]
+        if these:
+            expected, right = (f"{mean(values):.1%}" for values in zip(*these, strict=True))
+            pieces.add_row(f"{low:.0%} to {min(high, 1.0):.0%}", str(len(these)), expected, right)
+    console.print(pieces)
     kinds = sorted({kind for one in counted.values() for kind in one})
     table = figures("Turns of Blockade, by verdict", "judged by", *kinds)
     for name, one in counted.items():
