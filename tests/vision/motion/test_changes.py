@@ -156,3 +156,13 @@ def test_a_picture_is_shrunk_to_the_means_of_squares_of_four(picture):
     assert np.abs(shrink(noisy) - means).max() <= 1.01
     assert shrink(noisy[..., 0]).shape == (12, 20)
     assert shrink(noisy[:3, :2]).shape == (1, 1, 3)
+
+
+@pytest.mark.parametrize("channel", range(3))
+def test_a_change_of_a_single_colour_is_noticed(watcher, picture, layout, camera, pose, channel):
+    watcher.changed(shrink(picture))
+    changed = picture.copy()
+    colour = [90, 90, 90]
+    colour[channel] = 140
+    cv2.circle(changed, at(camera, pose, layout.centre_mm("d4"), layout.board.height_mm), 6, colour, -1)
+    assert "d4" in watcher.changed(shrink(changed))

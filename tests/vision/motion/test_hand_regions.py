@@ -88,7 +88,7 @@ def test_several_pieces_moved_at_once_leave_the_board_unsettled_until_they_rest(
     assert set(many) == {"unsettled"}
 
 
-@pytest.mark.parametrize(("frames", "later"), [(10, True), (40, False)])
+@pytest.mark.parametrize(("frames", "later"), [(10, True), (30, True), (40, False)])
 def test_once_the_board_was_clear_for_two_seconds_a_thing_over_the_edge_is_not_learned_soon(
     frames: int, later: bool
 ) -> None:
@@ -165,3 +165,15 @@ def test_a_piece_put_where_the_board_meets_the_pictures_edge_is_no_hand() -> Non
 def test_what_comes_in_at_the_border_is_unsettled_until_it_has_rested_for_three_frames() -> None:
     film = drawn_film()
     assert film.kinds(5, patch(218, 100, SIZE[0], 112)) == ["unsettled", "unsettled", "unsettled", "clear", "clear"]
+
+
+@pytest.mark.parametrize(("squares", "kind"), [(1, "clear"), (10, "unsettled")])
+def test_light_that_changes_on_more_than_a_fiftieth_of_the_board_leaves_it_unsettled(squares: int, kind: str) -> None:
+    """A glow in the middle of some squares hides no structure."""
+    film = drawn_film()
+    glow = np.ones((SIZE[1], SIZE[0]), dtype=np.float32)
+    for number in range(squares):
+        column, row = 1 + number % 4, 1 + number // 4
+        cv2.circle(glow, (85 + 30 * column, 45 + 30 * row), 8, 0.5, -1)
+    light = cv2.GaussianBlur(glow, (0, 0), 4.0)[..., None]
+    assert film.show(light=light).kind == kind
