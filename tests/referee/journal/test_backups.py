@@ -156,7 +156,7 @@ def test_todays_copy_is_made_beside_a_running_referee(path: Path) -> None:
 
 
 @pytest.mark.parametrize("keep", [0, 1])
-def test_a_number_of_copies_of_zero_makes_none(path: Path, keep: int) -> None:
+def test_copies_are_made_unless_none_are_to_be_kept(path: Path, keep: int) -> None:
     with opened(path) as journal:
         journal.append(NEW_GAME)
         with DailyBackups(path, keep, NOW.date, pytest.fail):

@@ -196,7 +196,7 @@ def test_handwriting_may_be_further_behind_unless_the_place_looks_empty() -> Non
     assert pooled(place(gold, teal, empty)).could_be(1.0, behind)["c3"] == ("empty",)
 
 
-def test_however_unclear_a_hand_is_a_cell_is_empty_or_written_by_the_common_bound() -> None:
+def test_handwriting_widens_the_bound_only_between_what_is_written() -> None:
     assert pooled(place(0.25, 0.7, 0.05)).could_be(1.0, 3.0)["c3"] == ("gold", "teal")
     assert pooled(place(0.3, 0.65, 0.05)).could_be(1.0, 3.0)["c3"] == LOOKS
     assert pooled(place(0.6, 0.3, 0.1)).could_be(1.0, 3.0)["c3"] == ("empty", "gold")
@@ -247,7 +247,7 @@ def test_a_sensor_counts_when_it_speaks_in_most_readings(sensed: tuple[float | N
     assert seen.only_sensed("c3") is is_told
 
 
-def test_a_sensor_that_is_quite_sure_still_leaves_a_doubt() -> None:
+def test_the_surest_sensor_leaves_a_doubt() -> None:
     for sensed in (0.0, 1.0):
         seen = pooled(replace(HIDDEN, sensed=sensed))
         assert seen.places["c3"].certainty == pytest.approx(math.log((1 - FLOOR) / FLOOR))
