@@ -7,7 +7,7 @@ import pytest
 
 from engine import perft
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
-from engine.games.number_drop.components import printed_components, read_components
+from engine.games.number_drop.components import printed_components, read_components, read_dice
 from engine.games.number_drop.rules import count_from
 from engine.games.number_drop.sheet import BOXES, EMPTY_CELLS, Points, Sheet
 from engine.games.number_drop.state import Phase
@@ -178,6 +178,20 @@ def test_dice_may_have_other_faces():
 def test_options_that_cannot_be_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
         GAME.rules.new(options)
+
+
+@pytest.mark.parametrize(
+    ("dice", "message", "column"),
+    [
+        ("1*345/12*456/234*67/123567/IOTLS*", "die 1 of", 1),
+        ("1*3457/12*456/234*6/123567/IOTLS*", "die 3 of", 15),
+        ("1*3457/12*456/234*67/123567/IOTLS1", "die 5 of", 29),
+    ],
+)
+def test_a_die_that_cannot_be_is_named_by_its_column(dice, message, column):
+    with pytest.raises(UnreadableError, match=message) as raised:
+        read_dice(dice)
+    assert raised.value.column == column
 
 
 @pytest.mark.parametrize(
