@@ -29,6 +29,7 @@ from itertools import combinations
 from types import MappingProxyType
 
 import click
+import cv2
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
@@ -68,10 +69,6 @@ VISION_MATRICES: Mapping[Eye, Floats] = MappingProxyType(
 )
 """Linear red, green, blue as an ordinary eye would have to see them to see what this eye sees."""
 
-# Linear sRGB to CIE XYZ with D65 (IEC 61966-2-1).
-_TO_XYZ: Floats = np.array(
-    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
-)
 DISTINCT_DIFFERENCE = 10.0
 """The CIEDE2000 from which on two lights are taken to be told apart by colour at a glance.
 
@@ -91,8 +88,8 @@ def perceived_light(colour: tuple[int, int, int], eye: Eye) -> Floats:
 
 def cielab(light: Floats) -> Lab:
     """Turn linear light with sRGB's primaries into CIE 1976 L*, a*, b* with the LED's full white as white."""
-    x, y, z = map(_cube_root, (_TO_XYZ @ light / _TO_XYZ.sum(axis=1)).tolist())
-    return (116 * y - 16, 500 * (x - y), 200 * (y - z))
+    lightness, a, b = cv2.cvtColor(np.array([[light]], dtype=np.float32), cv2.COLOR_LRGB2Lab)[0, 0].tolist()
+    return lightness, a, b
 
 
 def difference(
@@ -156,11 +153,6 @@ def _mean_hue(one: float, other: float) -> float:
 
 def _cos(degrees: float) -> float:
     return math.cos(math.radians(degrees))
-
-
-def _cube_root(ratio: float) -> float:
-    """The curve of CIE 1976 L*: a cube root, with a straight line near black."""
-    return ratio ** (1 / 3) if ratio > (6 / 29) ** 3 else ratio / (3 * (6 / 29) ** 2) + 4 / 29
 
 
 LIT = [colour for colour in Colour if colour is not Colour.OFF]

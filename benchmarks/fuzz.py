@@ -71,7 +71,7 @@ def main(names: tuple[str, ...], inputs: int, seed: int, keep: Path, replay: Pat
             cells = (done.inputs, done.taken, len(done.places), done.grown_bytes >> 20, round(speed), len(done.faults))
             table.add_row(parser.name, *(f"{cell:,}" for cell in cells))
             PROGRESS.print(f"{parser.name}: {', '.join(map(str, cells))}")
-            _tell(done, keep)
+            _print_findings(done, keep)
             met = met and done.met
     console.print(table)
     sys.exit(0 if met else 1)
@@ -81,7 +81,7 @@ def _count(progress: Progress, bar: TaskID, count: int) -> None:
     progress.update(bar, completed=count)
 
 
-def _tell(done: Fuzzed, keep: Path) -> None:
+def _print_findings(done: Fuzzed, keep: Path) -> None:
     """Say what failed, and keep it."""
     for fault in done.faults:
         keep.mkdir(exist_ok=True)

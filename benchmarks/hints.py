@@ -95,7 +95,9 @@ def main(
         console.print(f"The plot is in {plot}.")
         return
     opponents = OPPONENTS if opponent is None else (opponent,)
-    pairings = _of_endings(chosen, seconds) if endings else _of_lines(chosen, opponents, seconds)
+    # Of endings, hints play against themselves.
+    itself = [Pairing(name, "itself", seconds, FOR_POINTS.get(name, ())) for name in chosen]
+    pairings = itself if endings else _of_lines(chosen, opponents, seconds)
     scores = _play_all(pairings, games, seed, jobs, console, out)
     print_scores(scores, console)
     timings = _time_all(chosen, seconds, positions, seed) if positions and not endings else []
@@ -115,11 +117,6 @@ def _of_lines(chosen: Sequence[str], opponents: Sequence[Opponent], seconds: flo
         if name in FOR_POINTS and "greedy" in opponents
     ]
     return pairings
-
-
-def _of_endings(chosen: Sequence[str], seconds: float) -> list[Pairing]:
-    """Give the pairings of hints against themselves."""
-    return [Pairing(name, "itself", seconds, FOR_POINTS.get(name, ())) for name in chosen]
 
 
 def _of_strength(chosen: Sequence[str]) -> list[Pairing]:

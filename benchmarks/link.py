@@ -39,13 +39,13 @@ from benchmarks.parts.link.report import (
     Criterion,
     arrivals_table,
     draw_arrivals,
-    tell_exchanges,
-    tell_fuzz,
-    tell_presses,
-    tell_serial,
-    tell_slow_lines,
+    print_exchanges,
+    print_fuzz,
+    print_presses,
+    print_serial,
+    print_slow_lines,
 )
-from benchmarks.parts.link.whole_firmware import BAUDS, LIGHTS, Pressed, SlowLine, press_buttons, show_lights
+from benchmarks.parts.link.whole_firmware import BAUDS, LIGHTS, Pressed, press_buttons, show_lights
 
 _PLAIN_WIDTH = 132
 _SHARD_FRAMES = 20_000
@@ -114,24 +114,26 @@ def main(
     )
     if again is not None:
         one = (exchange_unbroken if unbroken else exchange)(again, frames, share)
-        sys.exit(_told(tell_exchanges([one], share, frames, console), console))
+        sys.exit(_print_criteria(print_exchanges([one], share, frames, console), console))
     # The comparison first, while nothing else of ours runs.
-    lines = tell_serial(compare(round_trips, *((0.2, 2) if quick else (1.0, 6))), console)
+    lines = print_serial(compare(round_trips, *((0.2, 2) if quick else (1.0, 6))), console)
     with processes(jobs) as pool, counting_bar(console) as progress:
         exchanges = gathered(_exchange_all(pool, frames, share, seed), "exchanges", progress)
-        lines += tell_exchanges(exchanges, share, frames, console)
-        lines += tell_presses(gathered(_press_all(pool, frames, share, seed), "presses", progress), console)
-        slow = gathered(_slow_all(pool, _QUICK_SLOW_S if quick else _SLOW_S), "slow lines", progress)
-        lines += tell_slow_lines(slow, console)
+        lines += print_exchanges(exchanges, share, frames, console)
+        lines += print_presses(gathered(_press_all(pool, frames, share, seed), "presses", progress), console)
+        slow_s = _QUICK_SLOW_S if quick else _SLOW_S
+        slow_lines = [pool.submit(show_lights, baud, lights, slow_s) for baud in BAUDS for lights in LIGHTS]
+        slow = gathered(slow_lines, "slow lines", progress)
+        lines += print_slow_lines(slow, console)
         fuzzed = gathered(_fuzz_all(pool, byte_count, seed), "fuzz", progress)
-        lines += tell_fuzz([_sum_of(parser, fuzzed) for parser in PARSERS], console)
+        lines += print_fuzz([_sum_of(parser, fuzzed) for parser in PARSERS], console)
         if plot is not None:
             each = max(200, frames // 200)
             took_s = gathered([pool.submit(arrivals, seed, each, one) for one in _SHARES], "arrivals", progress)
             by_share = dict(zip(_SHARES, took_s, strict=True))
             draw_arrivals(by_share, plot)
             click.echo(arrivals_table(by_share))
-    sys.exit(_told(lines, console))
+    sys.exit(_print_criteria(lines, console))
 
 
 def _exchange_all(pool: Executor, frames: int, share: float, seed: int) -> list[Future[Exchanged]]:
@@ -153,10 +155,6 @@ def _press_all(pool: Executor, frames: int, share: float, seed: int) -> list[Fut
     ]
 
 
-def _slow_all(pool: Executor, seconds: float) -> list[Future[SlowLine]]:
-    return [pool.submit(show_lights, baud, lights, seconds) for baud in BAUDS for lights in LIGHTS]
-
-
 def _fuzz_all(pool: Executor, byte_count: int, seed: int) -> list[Future[Fuzzed]]:
     futures = []
     for parser in PARSERS:
@@ -176,7 +174,7 @@ def _sum_of(parser: str, results: list[Fuzzed]) -> Fuzzed:
     return total
 
 
-def _told(lines: list[Criterion], console: Console) -> int:
+def _print_criteria(lines: list[Criterion], console: Console) -> int:
     for line in lines:
         console.print(f"{'met   ' if line.holds else 'NOT MET'} {line.words}", markup=False, highlight=False)
     return 0 if all(line.holds for line in lines) else 1

@@ -42,8 +42,8 @@ from urllib.parse import SplitResult, urlsplit
 import click
 from rich.console import Console
 
-from benchmarks.parts.page.browser import chromium, tell_first_paint
-from benchmarks.parts.page.kills import GAME, tell_kills
+from benchmarks.parts.page.browser import chromium, print_first_paint
+from benchmarks.parts.page.kills import GAME, run_kills
 from benchmarks.parts.soak.game import FRAMES_PER_SECOND, plan_of
 from benchmarks.parts.soak.inputs import PerfectReader
 from engine.api import Game
@@ -174,14 +174,14 @@ def _play(
     table = FaultyTable(seed, options, setting=plan.setting, fps=FRAMES_PER_SECOND, truth=TruthLog(), pictures=False)
     camera, pace = _Timed(table), Pace(time.sleep, time.monotonic)
 
-    def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
+    def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
         del verdicts
         if frame is not None:
             measuring.judged(camera.began)
             pace.keep(frame.time_s)
 
     def publish(snapshot: Snapshot) -> None:
-        table.hear(snapshot.signal.mood.value, snapshot.signal.words)
+        table.show_mood(snapshot.signal.mood.value, snapshot.signal.words)
         measuring.publish(hub, snapshot, camera.began[1])
 
     def wait(seconds: float) -> None:
@@ -192,7 +192,7 @@ def _play(
     reader = compose_reader(game, PerfectReader(table, game.looks), None, every_frame=True)
     settings = ServiceSettings(options=plan.options, turn_end=TurnEnd.BUTTON)
     presses = partial(map, attrgetter("button"))
-    ports = LoopPorts(wait, commands, lambda: presses(table.take_presses()), hear, measuring.signals.stop.is_set)
+    ports = LoopPorts(wait, commands, lambda: presses(table.take_presses()), on_verdicts, measuring.signals.stop.is_set)
     with open_session(game, reader, journal, settings, subscribers=(publish,), resume=False) as service:
         run(service, camera, ports)
 
@@ -247,12 +247,12 @@ async def _look(reader: asyncio.StreamReader, got: list[tuple[int, float]]) -> N
 def main(count: int, seconds: float, seed: int, screen: bool, paint: int | None, kills: int | None) -> None:
     """Say what viewers of the page cost the referee."""
     if screen:
-        sys.exit(0 if _tell_screen(seconds, seed) else 1)
+        sys.exit(0 if _measure_screen(seconds, seed) else 1)
     if paint is not None:
-        tell_first_paint(paint)
+        print_first_paint(paint)
         return
     if kills is not None:
-        sys.exit(0 if tell_kills(kills, seed) else 1)
+        sys.exit(0 if run_kills(kills, seed) else 1)
     processes = multiprocessing.get_context("spawn")
     signals = Signals(processes.Event(), processes.Event())
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
@@ -275,7 +275,7 @@ def main(count: int, seconds: float, seed: int, screen: bool, paint: int | None,
         got = link.recv()
         for process in started:
             process.join()
-    if not _told(alone, watched, got, count):
+    if not _print_costs(alone, watched, got, count):
         sys.exit(1)
 
 
@@ -289,7 +289,7 @@ _KEEP_WHEN_SHOWN = """() => {
 }"""
 
 
-def _tell_screen(seconds: float, seed: int) -> bool:
+def _measure_screen(seconds: float, seed: int) -> bool:
     """Look at a game in a browser and print how late it shows events; tells whether the median is within the limit."""
     processes = multiprocessing.get_context("spawn")
     signals = Signals(processes.Event(), processes.Event())
@@ -318,7 +318,7 @@ def _tell_screen(seconds: float, seed: int) -> bool:
     return middle < MOST_LATE_MS
 
 
-def _told(alone: Measured, watched: Measured, got: list[tuple[int, float]], count: int) -> bool:
+def _print_costs(alone: Measured, watched: Measured, got: list[tuple[int, float]], count: int) -> bool:
     """Print the figures; tells whether the viewers cost no more than they may."""
     rows: tuple[tuple[str, Callable[[Measured], float], str], ...] = (
         ("frames judged a second", attrgetter("frames_per_second"), ".2f"),

@@ -93,7 +93,7 @@ def main(
     if one is None:
         report = SoakReport(_play_all(plans, jobs, console), again, Inputs(inputs), game)
     else:
-        report = SoakReport([_tell(plans[0], console, save)], again, Inputs(inputs), game)
+        report = SoakReport([_print_game(plans[0], console, save)], again, Inputs(inputs), game)
     report.print_to(console)
     sys.exit(0 if report.met else 1)
 
@@ -116,7 +116,7 @@ def _play_all(plans: list[GamePlan], jobs: int, console: Console) -> list[GameSc
     return sorted(scores, key=lambda game: game.seed)
 
 
-def _tell(plan: GamePlan, console: Console, save: Path | None) -> GameScore:
+def _print_game(plan: GamePlan, console: Console, save: Path | None) -> GameScore:
     cv2.setNumThreads(1)
     console.print(f"{plan}", markup=False, highlight=False)
 

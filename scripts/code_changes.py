@@ -117,7 +117,7 @@ def changed_functions(before: CodeType, after: CodeType) -> dict[CodeType, CodeT
     return changed if before.replace(co_consts=consts) == after else None
 
 
-def told(source: str, number: int) -> str:
+def diff_of(source: str, number: int) -> str:
     """What a change does, as a unified diff."""
     before, after = (ast.unparse(tree).splitlines() for tree in (ast.parse(source), mutated(source, number)))
     return "\n".join(difflib.unified_diff(before, after, lineterm="", n=0)).partition("@@\n")[2]

@@ -101,7 +101,7 @@ class _Collected:
     def write(self, lead: Text, words: Text) -> None:
         self.said.append(ScreenLine(lead, words))
 
-    def hear(self, snapshot: Snapshot) -> None:
+    def receive(self, snapshot: Snapshot) -> None:
         self.snapshots.append(snapshot)
 
     def refresh(self, time_s: float | None = None) -> None:
@@ -120,17 +120,17 @@ def screen_of(name: str) -> ScreenContent:
     blank = np.zeros((8, 8, 3), np.uint8)
     with (
         Journal.in_memory(wall_clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal,
-        open_session(game, reader, journal, settings, subscribers=(report.hear,), say=report.remark) as service,
+        open_session(game, reader, journal, settings, subscribers=(report.receive,), say=report.remark) as service,
     ):
         service.step(Frame(blank, 0.0, 0))
-        report.tell(Frame(blank, 0.0, 0))
+        report.report_verdicts(Frame(blank, 0.0, 0))
         for entry in _PLAYED[name]:
             who, text = entry.split(" ", 1)
             service.enter(EnterRoll(text, "Ann") if who == "roll" else EnterTurn(text, "Ann", who))
         if name == "deblockle":
             reader.looks = _with_a_fault(game.table.appearance(service.belief[0]))
             service.step(Frame(blank, 64.2, 1))
-            report.tell(Frame(blank, 64.2, 1))
+            report.report_verdicts(Frame(blank, 64.2, 1))
     newest = page.snapshots[-1]
     names = dict(zip(game.players, _NAMES, strict=False))
     playing = {player: names[player] for player in game.players[: int(str(options.get("players", 2)))]}

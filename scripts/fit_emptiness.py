@@ -187,18 +187,13 @@ def drawn(pictures: int, seed: int, jobs: int) -> Samples:
     """The samples of a number of pictures."""
     todo = [task for game in GAMES for task in tasks(pictures // len(GAMES), seed, game=game)]
     with processes(jobs) as pool:
-        cases = {(task.game, pieces_of(task)) for task in todo}
+        cases = {(task.game, task.case().pieces) for task in todo}
         needed = sorted(cases)
         taught = pool.map(_taught, [(game, pieces, seed) for game, pieces in needed])
         learned = dict(zip(needed, track(taught, "Teaching", len(needed), console=CONSOLE), strict=True))
         looked = pool.map(partial(samples_of, learned=learned), enumerate(todo), chunksize=4)
         parts = [one for one in track(looked, "Drawing pictures", len(todo), console=CONSOLE) if one is not None]
     return Samples.joined(parts)
-
-
-def pieces_of(task: Task) -> int:
-    """The number of the piece set of a picture."""
-    return task.case().pieces
 
 
 def _taught(which: tuple[str, int, int]) -> Appearance | str:

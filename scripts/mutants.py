@@ -346,7 +346,7 @@ def run_room(name: str, count: int, seed: int, copy: Path) -> list[bool]:
         outcomes.append(noticed)
         if not noticed:
             how = "survived" if is_run else "survived, no test runs it"
-            change = code_changes.told(sources[mutant.module], mutant.number)
+            change = code_changes.diff_of(sources[mutant.module], mutant.number)
             click.echo(f"{how}: {mutant.module}:{mutant.line}\n{change}")
 
     run = [mutant for mutant in drawn if tests_for(mutant, sources[mutant.module], baseline)]

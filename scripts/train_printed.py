@@ -103,11 +103,6 @@ def font_files(folders: Sequence[Path], held_out: bool) -> list[Path]:
     return [path for path in files if path.stem.startswith(HELD_OUT) == held_out and "Math" not in path.stem]
 
 
-def digit_faces(digit: str, fonts: Sequence[Path]) -> list[Layer]:
-    """A digit in fonts of files."""
-    return [font_face(digit, path) for path in fonts]
-
-
 def other_faces() -> Iterator[tuple[str, Layer]]:
     """Stars, shapes of four squares and digits of lines, each with its name in PRINTED."""
     for digit in "0123456789":
@@ -137,7 +132,7 @@ def all_faces(fonts: Sequence[Path]) -> Faces:
     """Drawings of every face by its name in PRINTED."""
     faces: dict[str, list[Layer]] = {name: [] for name in PRINTED}
     for digit in "0123456789":
-        faces[SIX_OR_NINE if digit == "9" else digit] += digit_faces(digit, fonts)
+        faces[SIX_OR_NINE if digit == "9" else digit] += [font_face(digit, path) for path in fonts]
     for name, face in other_faces():
         faces[name].append(face)
     line = np.zeros((FACE_PX, FACE_PX), dtype=np.float32)

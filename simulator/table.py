@@ -1,7 +1,7 @@
 """The virtual table: a camera and buttons for the referee, operated by two virtual players.
 
 The referee uses it as a camera (``read``, ``close``) with buttons (``take_presses``); the players see what the table
-shows (``hear``). The true course of the game is recorded in a ``TruthLog`` passed in by the caller.
+shows (``show_mood``). The true course of the game is recorded in a ``TruthLog`` passed in by the caller.
 """
 
 from __future__ import annotations
@@ -108,9 +108,9 @@ class PlayedTable:
         self._rolls_taken = len(due)
         return tuple(new)
 
-    def hear(self, mood: str, words: str = "") -> None:  # noqa: ARG002 - people read the words; these players don't
+    def show_mood(self, mood: str, words: str = "") -> None:  # noqa: ARG002 - people read the words; these players don't
         """Tell the players what the table shows now: the status light's mood and the sentence with it."""
-        self._played.hear(self.time_s, mood)
+        self._played.notice_mood(self.time_s, mood)
 
 
 class VirtualTable(PlayedTable):

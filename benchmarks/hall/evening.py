@@ -198,13 +198,11 @@ class Evening:
         began_s = time.monotonic()
         while time.monotonic() - began_s < _SETTLE_S:
             held = await asyncio.to_thread(_held, self._plan.store)
-            if all(held.get(feed.table) == len(feed.events) for feed in self._feeds) and self._orders_are_done():
+            is_done = all(status != "waiting" for _, status in _rulings(self._plan.store))
+            if is_done and all(held.get(feed.table) == len(feed.events) for feed in self._feeds):
                 break
             await asyncio.sleep(0.5)
         self._measured.settled_s = time.monotonic() - began_s
-
-    def _orders_are_done(self) -> bool:
-        return all(status != "waiting" for _, status in _rulings(self._plan.store))
 
     def _compare(self) -> None:
         """Note what is missing, there twice, or another one."""

@@ -45,10 +45,6 @@ class Written:
     events: int
     turns: int
 
-    def an_hour(self, count: int) -> float:
-        """How much that is in an hour of play."""
-        return count * TURNS_AN_HOUR / max(self.turns, 1)
-
 
 def play(game: str, turns: int, folder: Path) -> Written:
     """Play a game in a process of its own and count what it writes; raises ClickException when it fails."""
@@ -85,7 +81,8 @@ def main(names: tuple[str, ...], turns: int, folder: Path | None) -> None:
         for game in names or games():
             found = play(game, turns, Path(scratch))
             an_event = found.written_bytes / 1024 / found.events
-            hours = [found.an_hour(count) / 1024**2 for count in (found.written_bytes, found.journal_bytes)]
+            to_an_hour = TURNS_AN_HOUR / max(found.turns, 1) / 1024**2
+            hours = [count * to_an_hour for count in (found.written_bytes, found.journal_bytes)]
             cells = (str(found.events), str(found.turns), *(f"{figure:.1f}" for figure in (an_event, *hours)))
             table.add_row(game, *cells)
             PROGRESS.print(game, *cells)

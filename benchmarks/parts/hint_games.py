@@ -91,19 +91,19 @@ class TimedHint:
 
     def choose(self, game: Game[Any, Any], state: Any, rng: Random, earlier: Sequence[Any] = ()) -> Any:
         """Choose a turn of whoever is to move; ``earlier`` are the states before."""
-        heard: list[float] = []
+        first_s: list[float] = []
 
-        def hear(hint: Hint[Any]) -> None:
+        def note_first(hint: Hint[Any]) -> None:
             del hint
-            if not heard:
-                heard.append(time.monotonic())
+            if not first_s:
+                first_s.append(time.monotonic())
 
         began_s = time.monotonic()
         hint = game.advice.hint(
-            state, self.seconds, rng, clock=self.clock, strength=self.strength, earlier=earlier, better=hear
+            state, self.seconds, rng, clock=self.clock, strength=self.strength, earlier=earlier, better=note_first
         )
         ended_s = time.monotonic()
-        self.timing.add(Timing(1, (heard or [ended_s])[0] - began_s, ended_s - began_s - self.seconds))
+        self.timing.add(Timing(1, (first_s or [ended_s])[0] - began_s, ended_s - began_s - self.seconds))
         return hint.turn
 
 

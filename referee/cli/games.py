@@ -41,14 +41,10 @@ def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None
 
     game = registry.load(game_name)
     given = parse_options(game, options)
-    for line in by_ids(game) if by_id else rule_lines(game, given):
+    named = (f"{rule.id}: {rule.sentence}" for rule in game.rules.catalogue.values())
+    wrapped = (textwrap.fill(line, _COLUMNS, subsequent_indent="    ", break_on_hyphens=False) for line in named)
+    for line in wrapped if by_id else rule_lines(game, given):
         click.echo(line)
-
-
-def by_ids(game: Game[Any, Any]) -> Iterator[str]:
-    """Yield a line for each rule that a refusal may name: its id and its sentence."""
-    for rule in game.rules.catalogue.values():
-        yield textwrap.fill(f"{rule.id}: {rule.sentence}", _COLUMNS, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def rule_lines(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterator[str]:

@@ -78,12 +78,6 @@ def describe_error(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def as_help(text: str | None) -> str | None:
-    """Convert a docstring to a help text in which the examples aren't wrapped."""
-    # A line with only a backspace tells click not to wrap the following paragraph.
-    return None if text is None else inspect.cleandoc(text).replace("Examples:\n", "\b\nExamples:\n")
-
-
 class _HelpFormatter(click.HelpFormatter):
     """Shows command names as the person typed them."""
 
@@ -111,7 +105,9 @@ class ExampleCommand(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Take what ``click.Command`` takes."""
         super().__init__(*args, **kwargs)
-        self.help = as_help(self.help)
+        if self.help is not None:
+            # A line with only a backspace tells click not to wrap the following paragraph.
+            self.help = inspect.cleandoc(self.help).replace("Examples:\n", "\b\nExamples:\n")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the games at the end, if the command takes one."""

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from referee.settings.settings import Settings
     from referee.setup.dialogue import PageDialogue
-    from referee.setup.new_table import MakeMap, Outcome, Step
     from referee.setup.progress import Progress, SetUpRun
     from referee.setup.shared_camera import SharedCamera
+    from referee.setup.table_setup import MakeMap, Outcome, Step
     from referee.web.ports import PageOptions
 
 _LISTEN_S = 0.1
@@ -72,10 +72,10 @@ def setup_command(
     """
     from engine import registry
     from referee.settings.sources import FILE_NAME
-    from referee.setup.new_table import NewTable
     from referee.setup.progress import Progress, SetUpRun
     from referee.setup.shared_camera import SharedCamera
     from referee.setup.steps import steps_of
+    from referee.setup.table_setup import TableSetup
 
     options = chosen_page(page, page_port, page_address)
     folder = folder.absolute()
@@ -90,7 +90,7 @@ def setup_command(
     assert kept is not None
     game = registry.load(kept.game)
     with closing(SharedCamera(counted=_progress)) as shared_camera:
-        table = NewTable(game, folder, shared_camera.look, utc_now().date(), paper, dict(kept.values))
+        table = TableSetup(game, folder, shared_camera.look, utc_now().date(), paper, dict(kept.values))
         table.make_light_map = partial(_map_lights, shared_camera, console=output(), ask=input)
         table.make_sensor_map = partial(_map_switches, console=output(), typed=_read_lines_until)
         is_whole = _walk(SetUpRun(steps_of(game), table, kept), camera)

@@ -76,7 +76,10 @@ class ClockFold:
         if self._control is None:
             return
         if event.data.get("change") == ClockChange.RESTARTED and event.frame_time_s is not None:
-            self._restarted(event.frame_time_s)
+            # Let time pass until the newest event before the restart, and again from this one.
+            if self.clock is not None:
+                self.clock = replace(self.clock.at(self._latest_s), since_s=event.frame_time_s)
+            self._latest_s = event.frame_time_s
             return
         time_s = event.frame_time_s
         if time_s is None or (self.clock is not None and time_s < self.clock.since_s):
@@ -131,12 +134,6 @@ class ClockFold:
                 self.clock = replace(clock.at(time_s), remaining_s=left, fallen=fallen)
             case ClockChange.RAN | ClockChange.RESTARTED:
                 pass
-
-    def _restarted(self, time_s: float) -> None:
-        """Let time pass until the newest event before the restart, and again from ``time_s``."""
-        if self.clock is not None:
-            self.clock = replace(self.clock.at(self._latest_s), since_s=time_s)
-        self._latest_s = time_s
 
 
 def paused_event(why: PauseReason, by: str, time_s: float | None) -> Event:

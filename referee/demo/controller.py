@@ -96,9 +96,9 @@ class DemoController:
     signal: Signal | None = None
     _standing: Mapping[str, bool] = field(default_factory=dict)
 
-    def driver_sources(self, hear: Callable[[str], None]) -> tuple[DriverSource, ...]:
-        """Return the drivers of the board and of the strip watcher; ``hear`` gets each mood of the status light."""
-        watched = _StripWatcher(self, hear)
+    def driver_sources(self, on_mood: Callable[[str], None]) -> tuple[DriverSource, ...]:
+        """Return the drivers of the board and of the strip watcher; ``on_mood`` gets each mood of the status light."""
+        watched = _StripWatcher(self, on_mood)
         return (*self.board.driver_sources(), DriverSource("players", lambda: watched))
 
     def press(self, role: ButtonRole) -> list[ButtonRole]:
@@ -127,17 +127,17 @@ class DemoController:
     def latest(self, now_s: float) -> SensorSnapshot | None:
         """Return the board's switches in the table's time, once all changes have arrived."""
         until_s = time.monotonic() + _SETTLE_S
-        told = self.board.latest(now_s)
-        changes = [] if told is None else list(told.changes)
-        while self._has_pending_changes(told) and time.monotonic() < until_s:
+        sensed = self.board.latest(now_s)
+        changes = [] if sensed is None else list(sensed.changes)
+        while self._has_pending_changes(sensed) and time.monotonic() < until_s:
             self.connection.wait_for(lambda: self.connection.has_events, 0.1)
-            told = self.board.latest(now_s)
-            changes += [] if told is None else told.changes
-        if told is None:
+            sensed = self.board.latest(now_s)
+            changes += [] if sensed is None else sensed.changes
+        if sensed is None:
             return None
         self.report.changes += len(changes)
-        self.report.late += self._has_pending_changes(told)
-        return replace(told, time_s=now_s, changes=tuple(replace(change, time_s=now_s) for change in changes))
+        self.report.late += self._has_pending_changes(sensed)
+        return replace(sensed, time_s=now_s, changes=tuple(replace(change, time_s=now_s) for change in changes))
 
     def closing_sentences(self) -> tuple[str, ...]:
         """Return sentences about the traffic on the wire and its faults."""
@@ -159,10 +159,10 @@ class DemoController:
             f"{counted(link.counts.linked, 'handshake', 'handshakes')}, round trip {trip}; faults: {faults}.",
         )
 
-    def _has_pending_changes(self, told: SensorSnapshot | None) -> bool:
-        if told is None:
+    def _has_pending_changes(self, sensed: SensorSnapshot | None) -> bool:
+        if sensed is None:
             return self.connection.welcome is not None
-        return bool(told.doubtful) or any(told.occupied.get(place) != on for place, on in self._standing.items())
+        return bool(sensed.doubtful) or any(sensed.occupied.get(place) != on for place, on in self._standing.items())
 
     @property
     def is_up_to_date(self) -> bool:
@@ -217,7 +217,7 @@ class _StripWatcher:
     """A driver that reads the strip after each signal and reports the mood of its status light to the players."""
 
     table: DemoController
-    hear: Callable[[str], None]
+    on_mood: Callable[[str], None]
     name: str = "players"
     _unseen: Signal | None = None
 
@@ -248,7 +248,7 @@ class _StripWatcher:
             self.table.report.signals += 1
             self.table.report.wrong += not self.table.agrees_with(self._unseen)
             self._unseen = None
-            self.hear(mood.value)
+            self.on_mood(mood.value)
 
 
 @contextmanager

@@ -91,7 +91,7 @@ class AnsweringPerson:
                 self._ask(EnterTurn(played.turn, _NAME, played.player))
 
     def _ask(self, command: Command) -> None:
-        def hear(reply: Reply | None) -> None:
+        def on_reply(reply: Reply | None) -> None:
             if reply is None:
                 return
             if reply.refused:
@@ -100,4 +100,4 @@ class AnsweringPerson:
                 # the service itself reports what a person entered
                 self._turns_reported += isinstance(command, EnterTurn)
 
-        self.submit(command, hear)
+        self.submit(command, on_reply)

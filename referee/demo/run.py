@@ -34,7 +34,7 @@ from referee.commands.typed_lines import is_hint, listen_to_lines
 from referee.commands.values import EnterRoll, Press
 from referee.demo.controller import DemoController, demo_controller
 from referee.demo.players import AnsweringPerson, deterministic_opponent
-from referee.demo.score import Score, score_game
+from referee.demo.score import score_game
 from referee.demo.table import (
     FRAMES_PER_SECOND,
     ClockedCamera,
@@ -85,10 +85,10 @@ class _SignalTap:
 
     def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - the table has its own clock
         self.signal = signal
-        self.hear(signal.mood.value)
+        self.show_mood(signal.mood.value)
 
-    def hear(self, mood: str) -> None:
-        self.table.hear(mood)
+    def show_mood(self, mood: str) -> None:
+        self.table.show_mood(mood)
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
@@ -113,9 +113,12 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         inputs = _open_inputs(options, demo, console, remarks, stack)
         panel = stack.enter_context(Panel(inputs.sources, now.read, remarks.say, remarks.say))
         commands = stack.enter_context(CommandQueue(now.read))
-        screen = _open_live_screen(options, demo, inputs, console)
+        screen = None
+        if options.lights != "none" and fits_live(console):
+            keys = "h gives a hint" if options.keys else ""
+            screen = LiveScreen(demo.game, console, keys=keys, seen=inputs.seen, rings=_RINGS)
         report = Report(screen or PrintedLines(console))
-        remarks.hear = report.remark
+        remarks.report = report.remark
         stack.enter_context(open_command_socket(path, commands, remarks.say))
         rules = demo_rules(options, game)
         service = stack.enter_context(
@@ -126,7 +129,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
                 ServiceSettings(
                     options=rules, turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints, clock=options.clock
                 ),
-                subscribers=(signal_subscriber(panel), report.hear, snapshots),
+                subscribers=(signal_subscriber(panel), report.receive, snapshots),
                 say=remarks.say,
                 hints=HintProcess(on_answer=commands.wake),
                 opponent=None if options.opponent is None else deterministic_opponent(game, options.opponent),
@@ -143,11 +146,11 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         stack.enter_context(publish(port, options.page, options.mqtt, console, screen, report.remark))
         with closing(_FrameSubscribers(options, demo, inputs, service, report, commands)) as frame_subscribers:
 
-            def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
+            def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
                 newest.frame = frame or newest.frame
-                frame_subscribers.hear(frame, verdicts)
+                frame_subscribers.on_verdicts(frame, verdicts)
 
-            ports = LoopPorts(time.sleep, commands, partial(_take_presses, table, inputs.board, commands), hear)
+            ports = LoopPorts(time.sleep, commands, partial(_take_presses, table, inputs.board, commands), on_verdicts)
             frames = ClockedCamera(table, now, lambda: _set_switches(inputs.board, truth, panel))
             is_whole = _play(service, frames, ports, _typed_lines(options.keys, screen), screen)
         if is_whole:
@@ -160,7 +163,9 @@ def run_demo(options: DemoOptions, console: Console) -> int:
             console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
             return 0
         score = score_game(game, truth, frame_subscribers.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
-        _print_score(score, inputs.closing_sentences, console)
+        differences = (f"  {difference}" for difference in score.differences)
+        for line in (score.sentence, *differences, *inputs.closing_sentences):
+            console.print(line, highlight=False, soft_wrap=True)
         if options.page is not None:
             console.print("The page goes on showing this game. Ctrl-C ends it.", soft_wrap=True)
             _keep_page_open(service, commands)
@@ -202,13 +207,6 @@ def _play(
     return True
 
 
-def _open_live_screen(options: DemoOptions, demo: _Demo, inputs: _ServiceInputs, console: Console) -> LiveScreen | None:
-    """Return the live screen, if the terminal is large enough."""
-    if options.lights == "none" or not fits_live(console):
-        return None
-    return LiveScreen(demo.game, console, keys="h gives a hint" if options.keys else "", seen=inputs.seen, rings=_RINGS)
-
-
 class _FrameSubscribers:
     """Subscribers called after each frame: the report, the person who answers questions, films and stills."""
 
@@ -230,10 +228,10 @@ class _FrameSubscribers:
         self._answers = tells_set_up or demo.game.dice is not None
         self._person = AnsweringPerson(commands.submit, demo.truth, report.remark, tells_set_up=tells_set_up)
 
-    def hear(self, frame: Frame | None, verdicts: list[Verdict]) -> None:
+    def on_verdicts(self, frame: Frame | None, verdicts: list[Verdict]) -> None:
         """Process a frame and its verdicts."""
         self.verdicts.extend(verdicts)
-        self._report.tell(frame)
+        self._report.report_verdicts(frame)
         if self._answers:
             self._person.answer(verdicts)
         if frame is not None:
@@ -304,7 +302,7 @@ def _open_inputs(
         )
     reader = _compose_reader(options, demo, board, console)
     if board is not None and options.lights == "pico":
-        return _ServiceInputs(reader, board.driver_sources(tap.hear), board.seen, board)
+        return _ServiceInputs(reader, board.driver_sources(tap.show_mood), board.seen, board)
     return _ServiceInputs(reader, players, lambda: tap.signal, board)
 
 
@@ -333,10 +331,10 @@ def _take_presses(table: VirtualTable, board: DemoController | None, commands: C
 
 @dataclass
 class _RemarkPrinter:
-    hear: Callable[[str], object]
+    report: Callable[[str], object]
 
     def say(self, sentence: str) -> None:
-        self.hear(sentence)
+        self.report(sentence)
 
 
 def _print_files(options: DemoOptions, journal: Path, console: Console) -> None:
@@ -346,9 +344,3 @@ def _print_files(options: DemoOptions, journal: Path, console: Console) -> None:
         there = options.still.is_file()
         console.print(f"The picture is in {options.still}" if there else "No fault was made, so there is no picture.")
     console.print(f"The journal is in {journal}", soft_wrap=True)
-
-
-def _print_score(score: Score, wire: Sequence[str], console: Console) -> None:
-    console.print(score.sentence, highlight=False, soft_wrap=True)
-    for line in (*(f"  {difference}" for difference in score.differences), *wire):
-        console.print(line, highlight=False, soft_wrap=True)

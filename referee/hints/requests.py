@@ -91,11 +91,6 @@ def states_before(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> 
     return tuple(game.notation.format_state(each[0]) for each in states[:-1] if each)
 
 
-def next_stage(strength: str, before: Event | None) -> Stage:
-    """Return the next hint's stage: a gentle hint first names only the piece."""
-    return "piece" if strength == "gentle" and before is None else "whole"
-
-
 def hint_event(
     game: Game[Any, Any], state: Any, advice: Advice, by: str, strength: str, stage: Stage, time_s: float | None
 ) -> Event:
@@ -206,7 +201,8 @@ class HintRequests:
         waiting, strength = tuple(pending.waiting), self._settings.strength
         if answer.advice is None:
             return HintResponse(f"No hint: {answer.refused.rstrip('.')}.", waiting=waiting, refused=True)
-        stage = next_stage(strength, last_hint_given(events))
+        # A gentle hint first names only the piece.
+        stage: Stage = "piece" if strength == "gentle" and last_hint_given(events) is None else "whole"
         try:
             event = hint_event(self._game, state, answer.advice, pending.by, strength, stage, time_s)
         except EngineError as error:

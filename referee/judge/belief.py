@@ -71,10 +71,6 @@ class Override:
         ignored_looks = {place: look for place, look in self.ignored_looks.items() if place not in gone}
         return Override(self.places - gone, ignored_looks, self.unseen - gone, self.asked - gone)
 
-    def with_places(self, places: frozenset[Place], unseen: frozenset[Place]) -> Override:
-        """Return a copy with further places that a person named, ``unseen`` of which are out of sight."""
-        return replace(self, places=self.places | places, unseen=self.unseen | unseen)
-
     def after_look(self, believed: Appearance, seen: PooledReading) -> Override:
         """Return a copy updated by a look at a resting table.
 
@@ -221,6 +217,7 @@ def override_belief(
     # Where the camera agreed, there is nothing to override.
     agreed = {place for place in places if place in looked and looked[place].agrees(looks[place])}
     changed = {place for place, look in looks.items() if before[place] != look}
+    kept = belief.override.without([*places, *changed])
     unseen = {place for place in places if observations.looked and place not in observations.looked}
     # Sensor values that contradicted the old state tell nothing about the next turn.
     said = {place: says for place, says in observations.sensed.items() if says != (before[place] != EMPTY)}
@@ -233,9 +230,7 @@ def override_belief(
         believed,
         observations=replace(believed.observations, misread=misread, stacks=stacks),
         conversation=Conversation(refused=frozenset(refused - {frozenset()})),
-        override=belief.override.without([*places, *changed]).with_places(
-            frozenset(places) - agreed, frozenset(unseen)
-        ),
+        override=replace(kept, places=kept.places | (frozenset(places) - agreed), unseen=kept.unseen | set(unseen)),
         fault=faults.standing_fault(fault),
         # Whatever the dice show now is older than the person's word.
         dice=observations.dice,

@@ -135,7 +135,7 @@ def _first_turns(
     context: JudgeContext[StateT, TurnT], base: Appearance, state: StateT, seen: PooledReading
 ) -> Iterator[tuple[TurnT, StateT]]:
     """Yield the first turns that are followed, look-alikes as one, and the state after each."""
-    suspects = _changed_or_hidden(base, seen)
+    suspects = seen.hidden | {place for place, one in seen.places.items() if not one.agrees(base.get(place, EMPTY))}
     for could_be, most_untouched in (
         (_possible_between_turns(base, seen, suspects), 0),
         (_possible_between_turns(base, seen, suspects | _empty_places(context, base)), 1),
@@ -175,11 +175,6 @@ def _empty_places(context: JudgeContext[StateT, TurnT], base: Appearance) -> fro
     if context.game.sheet_file is not None:
         return frozenset()
     return frozenset(place for place, look in base.items() if look == EMPTY)
-
-
-def _changed_or_hidden(base: Appearance, seen: PooledReading) -> frozenset[Place]:
-    changed = {place for place, one in seen.places.items() if not one.agrees(base.get(place, EMPTY))}
-    return frozenset(changed | seen.hidden)
 
 
 def _refilled(place: Place, look: str, seen: PooledReading) -> bool:
@@ -274,7 +269,10 @@ class _SequenceSearch(Generic[StateT, TurnT]):
                 sequence = (*played, turn)
                 if left and self.finds(self.context.game.rules.apply(state, turn), sequence):
                     return True
-                if not left and self._fits_the_sides(sequence):
+                if left:
+                    continue
+                contradiction = side_contradiction(self.context.game, self.origin, sequence, self.seen)
+                if contradiction < self.context.settings.side:
                     return True
         return False
 
@@ -287,10 +285,6 @@ class _SequenceSearch(Generic[StateT, TurnT]):
         return _possible_between_turns(
             base, self.seen, self.changed | self.seen.hidden | _empty_places(self.context, base)
         )
-
-    def _fits_the_sides(self, turns: tuple[TurnT, ...]) -> bool:
-        contradiction = side_contradiction(self.context.game, self.origin, turns, self.seen)
-        return contradiction < self.context.settings.side
 
     def _missing(self, expansion: Expansion[StateT, TurnT], changes: Changes) -> int:
         after = {**expansion.appearance, **dict(changes)}

@@ -91,7 +91,7 @@ async def find_hall_broker(
     search = _Search(options, search_s)
     async with multicast_dns(own_address(options.own_address)) as dns:
         try:
-            async with AsyncServiceBrowser(dns.zeroconf, SERVICE_TYPE, handlers=[search.heard]):
+            async with AsyncServiceBrowser(dns.zeroconf, SERVICE_TYPE, handlers=[search.on_service_change]):
                 await search.wait(settle_s)
         finally:
             await search.close()
@@ -137,7 +137,9 @@ class _Search:
         """All brokers found so far."""
         return self._heard.values()
 
-    def heard(self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange) -> None:
+    def on_service_change(
+        self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
+    ) -> None:
         """Ask for the address of a service that has appeared."""
         del service_type
         is_wanted = name == f"{self._options.hall}.{SERVICE_TYPE}"
@@ -147,11 +149,11 @@ class _Search:
 
     async def _ask(self, zeroconf: Zeroconf, name: str) -> None:
         try:
-            told = AsyncServiceInfo(SERVICE_TYPE, name)
+            service = AsyncServiceInfo(SERVICE_TYPE, name)
         except BadTypeInNameException:
             return
-        if await told.async_request(zeroconf, self._search_s * 1000):
-            broker = parse_announcement(told)
+        if await service.async_request(zeroconf, self._search_s * 1000):
+            broker = parse_announcement(service)
             if broker is not None:
                 self._heard[name] = broker
                 self._changed.set()

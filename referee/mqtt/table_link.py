@@ -56,7 +56,6 @@ class TableLink:
         options: MqttOptions,
         say: Callable[[str], None],
         wall_clock: Callable[[], datetime],
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._port = port
         self._options = options
@@ -64,7 +63,6 @@ class TableLink:
         self._topics = options.topics
         self._say = say
         self._wall_clock = wall_clock
-        self._clock = clock
         self._context = None if options.tls is None else options.tls.context()
         self._feed = None if port.journal is None else JournalFeed(port.journal, options)
         self._desk = CommandDesk(port, "MQTT", _FORBIDDEN, keeps_requests=True, done_before=self._done_before)
@@ -87,7 +85,7 @@ class TableLink:
                 await self._connect_and_serve()
             except (aiomqtt.MqttError, OSError, UnicodeError) as error:
                 self._note_disconnected(error)
-            now_s = self._clock()
+            now_s = time.monotonic()
             self._backoff = self._backoff.failed(now_s)
             with suppress(TimeoutError):
                 async with asyncio.timeout((self._backoff.retry_at_s or now_s) - now_s):
@@ -322,13 +320,13 @@ class TableLink:
 
     def _note_disconnected(self, error: Exception) -> None:
         """Say once that the broker can't be reached, and why."""
-        if self._is_away or not self._backoff.is_news(self._clock()):
+        if self._is_away or not self._backoff.is_news(time.monotonic()):
             return
         self._is_away = True
         self._say(f"{explain_failure(error, self._resolved)} The game goes on; I keep trying.")
 
     def _note_connected(self) -> None:
-        self._backoff = self._backoff.worked(self._clock())
+        self._backoff = self._backoff.worked(time.monotonic())
         if self._is_away:
             self._is_away = False
             self._say(f"The broker at {self._resolved.broker} is back.")

@@ -176,10 +176,10 @@ class Screen:
             return Text(f" {_STOPS}".ljust(width), style="dim")
         typed = f"> {self.shown.typed}"
         cursor = "_" if self.ascii_only else "▏"
-        told = f"  {self.shown.keys}, {_STOPS}"
+        help_text = f"  {self.shown.keys}, {_STOPS}"
         # a long line is cut: a second line would push the board up
-        told = told if cell_len(f"{typed}{cursor}{told}") <= width else ""
-        return Text.assemble((typed, "bold"), (cursor, "bold"), (told, "dim"))
+        help_text = help_text if cell_len(f"{typed}{cursor}{help_text}") <= width else ""
+        return Text.assemble((typed, "bold"), (cursor, "bold"), (help_text, "dim"))
 
     @staticmethod
     def _lines(console: Console, renderable: Any, width: int) -> list[list[Segment]]:
@@ -189,7 +189,7 @@ class Screen:
 class LiveScreen:
     """Keeps the screen up to date on the terminal's alternate screen; prints what was said when it is closed.
 
-    It receives snapshots by ``hear`` and lines by ``write``, from any thread. ``seen`` returns the lights shown if they
+    ``receive`` takes snapshots and ``write`` takes lines, from any thread. ``seen`` returns the lights shown if they
     differ from the snapshot's; the terminal's bell ``rings`` for these sounds.
     """
 
@@ -231,7 +231,7 @@ class LiveScreen:
             board = DrawnBoard.of(self._shown.game, snapshot.states[0])
             self._console.print(board_text(board, width=self._console.width, ascii_only=self._ascii_only))
 
-    def hear(self, snapshot: Snapshot) -> None:
+    def receive(self, snapshot: Snapshot) -> None:
         """Show a new snapshot."""
         if snapshot.signal.sound in self._rings:
             self._console.bell()

@@ -45,7 +45,7 @@ class Page(Protocol):
     def write(self, lead: Text, words: Text) -> None:
         """Add a line: its time and kind, and the words."""
 
-    def hear(self, snapshot: Snapshot) -> None:
+    def receive(self, snapshot: Snapshot) -> None:
         """Receive a new snapshot."""
 
     def refresh(self, time_s: float | None = None) -> None:
@@ -65,7 +65,7 @@ class PrintedLines:
         else:
             self.console.print(Text.assemble(lead, words), soft_wrap=True, highlight=False)
 
-    def hear(self, snapshot: Snapshot) -> None:
+    def receive(self, snapshot: Snapshot) -> None:
         """Do nothing: the lines report it."""
 
     def refresh(self, time_s: float | None = None) -> None:
@@ -86,7 +86,7 @@ def hanging(lead: Text, words: Text) -> Table | Text:
 class Report:
     """Reports a line per verdict: the file or the time, the verdict, the sentence and its squares.
 
-    It subscribes to the session's snapshots by ``hear``, and writes their verdicts after each frame.
+    It subscribes to the session's snapshots by ``receive``, and writes their verdicts after each frame.
     """
 
     def __init__(self, page: Page, *, stills: bool = False) -> None:
@@ -100,19 +100,19 @@ class Report:
         self._turns = 0
         self._faults = 0
 
-    def hear(self, snapshot: Snapshot) -> None:
-        """Receive a new snapshot; its new verdicts are kept until ``tell``."""
-        self._page.hear(snapshot)
+    def receive(self, snapshot: Snapshot) -> None:
+        """Receive a new snapshot; its new verdicts are kept until ``report_verdicts``."""
+        self._page.receive(snapshot)
         before, self._snapshot = self._snapshot, snapshot
         if snapshot.verdict is not None and (before is None or snapshot.verdict is not before.verdict):
             self._unsaid.append((snapshot.verdict, snapshot.words))
 
-    def tell(self, frame: Frame | None) -> None:
+    def report_verdicts(self, frame: Frame | None) -> None:
         """Report the verdicts since the last call; ``frame`` is ``None`` for an unusable frame and at the end."""
         if frame is not None and self._began_s is None:
             self._began_s = frame.time_s
-        told, self._unsaid = self._unsaid, []
-        for verdict, said in told:
+        unsaid, self._unsaid = self._unsaid, []
+        for verdict, said in unsaid:
             self._turns += len(verdict.turns)
             self._faults += verdict.kind is VerdictKind.ILLEGAL
             lead = Text.assemble(

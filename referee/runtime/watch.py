@@ -92,7 +92,8 @@ def watch(options: WatchOptions, console: Console) -> int:
             open_devices(options.wire, health_file(chosen.journal.path), report.remark, options.list_ports)
         )
         inputs = open_inputs(options, game, layout, journal, devices, stack, report.remark)
-        shown_by = lights if screen is None else replace(lights, drivers=_without_terminal(lights))
+        # The live screen shows the lights already.
+        shown_by = replace(lights, drivers=tuple(one for one in lights.drivers if screen is None or one != "terminal"))
         panel = stack.enter_context(_panel(shown_by, game, layout, devices, console, report.remark))
         commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
         snapshots, newest = SnapshotHub(), NewestFrame()
@@ -102,7 +103,7 @@ def watch(options: WatchOptions, console: Console) -> int:
                 inputs.reader,
                 journal,
                 settings,
-                subscribers=(signal_subscriber(panel), report.hear, snapshots),
+                subscribers=(signal_subscriber(panel), report.receive, snapshots),
                 say=report.remark,
                 hints=HintProcess(on_answer=commands.wake),
                 restore=devices.put_back,
@@ -133,7 +134,7 @@ def watch(options: WatchOptions, console: Console) -> int:
         stack.enter_context(open_command_socket(chosen.journal.path, commands, report.remark))
 
         def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
-            report.tell(frame)
+            report.report_verdicts(frame)
             newest.frame = frame or newest.frame
             if pictures is not None and frame is not None and (verdicts or options.stills):
                 pictures.add(frame)
@@ -254,11 +255,6 @@ def _listen(
             typed.submit(line)
 
     listen_to_lines(lines, take)
-
-
-def _without_terminal(lights: DriverSettings) -> tuple[str, ...]:
-    """Return the drivers of lights except the terminal, because the live screen shows the lights already."""
-    return tuple(driver for driver in lights.drivers if driver != "terminal")
 
 
 @contextmanager

@@ -60,7 +60,7 @@ class SensorWatch:
         notices, self._notices = tuple(self._notices), []
         if sensed is None or now_s - sensed.time_s > self._settings.stale_s:
             return SensorEvidence(notices=notices)
-        ignored = self._ignored_places(sensed)
+        ignored = sensed.doubtful | self._health.out
         trusted = {place: closed for place, closed in sensed.occupied.items() if place not in ignored}
         probabilities = {place: self._settings.probability_occupied(closed) for place, closed in trusted.items()}
         changes = tuple(change for change in self._changes if change.place in trusted)
@@ -78,9 +78,6 @@ class SensorWatch:
     @property
     def _is_heard(self) -> bool:
         return self._heard_s is not None and self._now_s - self._heard_s <= self._settings.fading_s
-
-    def _ignored_places(self, sensed: SensorSnapshot) -> frozenset[Place]:
-        return sensed.doubtful | self._health.out
 
     def _add_changes(self, sensed: SensorSnapshot, now_s: float) -> tuple[PlaceChange, ...]:
         """Add the new changes. A lost change still shows in ``occupied``, and is dated now."""

@@ -55,7 +55,8 @@ def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
         lights = _marked(verdict.places, LightRole.UNFINISHED)
     elif verdict.kind is VerdictKind.ILLEGAL:
         lights = fault_lights(verdict, None if state is None else game.table.appearance(state))
-        words = _with_remedy(verdict)
+        remedy = verdict.breaches[0].remedy if verdict.breaches else ""
+        words = verdict.sentence if remedy in verdict.sentence else _joined(verdict.sentence, remedy)
     elif verdict.kind is VerdictKind.AMBIGUOUS:
         lights = _marked(verdict.places, LightRole.QUESTION)
     return Signal(mood, lights, sound, words)
@@ -170,11 +171,6 @@ def _played(
 
 def _marked(places: Iterable[Place], role: LightRole) -> tuple[Light, ...]:
     return tuple(Light.for_role(place, role) for place in dict.fromkeys(places))
-
-
-def _with_remedy(verdict: Verdict) -> str:
-    remedies = dict.fromkeys(breach.remedy for breach in verdict.breaches[:1] if breach.remedy)
-    return _joined(verdict.sentence, *(remedy for remedy in remedies if remedy not in verdict.sentence))
 
 
 def _to_move(player: str | None) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from common.findings import Finding
 from common.phrases import Phrase
 from referee.errors import ConfigError
-from referee.setup.new_table import PICTURES_FOLDER, NewTable, Outcome, Step
+from referee.setup.table_setup import PICTURES_FOLDER, Outcome, Step, TableSetup
 from referee.web.setting_up.port import AnswerForm, Field, Inspection
 from vision.calibration import (
     BoardCorners,
@@ -167,7 +167,7 @@ class BoardPictures:
     newest: int = 0
 
     @classmethod
-    def of(cls, table: NewTable) -> BoardPictures:
+    def of(cls, table: TableSetup) -> BoardPictures:
         """Load a table's pictures, also after a restart; raises VisionError if one can't be read."""
         known = table.pictures
         if isinstance(known, BoardPictures):
@@ -250,7 +250,7 @@ _INSTRUCTIONS = (
 )
 
 
-def _check_calibration(table: NewTable, answer: str) -> Outcome:
+def _check_calibration(table: TableSetup, answer: str) -> Outcome:
     given = (table.folder / Path(answer).expanduser()) if answer else None
     if given is not None and given.is_file():
         return _use_calibration(table, given, answer)
@@ -277,7 +277,7 @@ def _check_calibration(table: NewTable, answer: str) -> Outcome:
 _CALIBRATION = Phrase("calibration")
 
 
-def _use_calibration(table: NewTable, path: Path, answer: str) -> Outcome:
+def _use_calibration(table: TableSetup, path: Path, answer: str) -> Outcome:
     camera = load_calibration(path)
     size = (table.values.get("camera.width_px"), table.values.get("camera.height_px"))
     if camera.size != size:
@@ -305,7 +305,7 @@ def _numbers(found: Calibration) -> Finding:
     return Finding.ok(_PICTURES, message)
 
 
-def _forms(table: NewTable) -> tuple[AnswerForm, ...]:
+def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     BoardPictures.of(table)
     return (
         AnswerForm(Phrase("Calibrate with these pictures"), answer=PICTURES_FOLDER),
@@ -313,11 +313,11 @@ def _forms(table: NewTable) -> tuple[AnswerForm, ...]:
     )
 
 
-def _watch(table: NewTable, frame: Frame) -> Inspection:
+def _watch(table: TableSetup, frame: Frame) -> Inspection:
     return BoardPictures.of(table).inspect(frame)
 
 
-def _collect(table: NewTable, frame: Frame, by_itself: bool) -> Finding:
+def _collect(table: TableSetup, frame: Frame, by_itself: bool) -> Finding:
     return BoardPictures.of(table).take(frame, by_itself=by_itself)
 
 

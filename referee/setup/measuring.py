@@ -16,7 +16,7 @@ from common.findings import Finding
 from common.phrases import Phrase
 from referee.errors import ConfigError
 from referee.rendering.overlay import Overlay
-from referee.setup.new_table import NewTable, Outcome, Step
+from referee.setup.table_setup import Outcome, Step, TableSetup
 from referee.setup.views import draw_markers, table_findings
 from referee.web.setting_up.port import AnswerForm, Field, FieldKind, Inspection, Point
 from vision.errors import VisionError
@@ -43,7 +43,7 @@ _INSET = 0.2
 """The initial inset of the corners if nothing was found, as a share of the picture's width and height."""
 
 
-def _instructions(table: NewTable) -> tuple[str, ...]:
+def _instructions(table: TableSetup) -> tuple[str, ...]:
     if not table.has_board:
         return (Phrase("Lay the sheets under the camera, side by side, with their tops to the same side."),)
     return (
@@ -53,7 +53,7 @@ def _instructions(table: NewTable) -> tuple[str, ...]:
     )
 
 
-def _check_table(table: NewTable, answer: str) -> Outcome:
+def _check_table(table: TableSetup, answer: str) -> Outcome:
     frame = table.picture()
     if not table.has_board:
         return Outcome(tuple(table_findings(frame, table.camera, table.layout)))
@@ -64,14 +64,14 @@ def _check_table(table: NewTable, answer: str) -> Outcome:
     return Outcome(findings, {"table.layout": LAYOUT_FILE})
 
 
-def _own_layout_data(table: NewTable) -> dict[str, Any]:
+def _own_layout_data(table: TableSetup) -> dict[str, Any]:
     """Return the content of the game's own layout file."""
     text = resources.files("vision.layout").joinpath("games", f"{table.game.name}.json").read_text(encoding="utf-8")
     layout: dict[str, Any] = json.loads(text)
     return layout
 
 
-def _measure(table: NewTable, answer: str, frame: Frame) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+def _measure(table: TableSetup, answer: str, frame: Frame) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """Return the layout for an answer, and the findings of measuring it; raises ConfigError."""
     layout = _own_layout_data(table)
     findings: tuple[Finding, ...] = ()
@@ -102,7 +102,7 @@ def _measure(table: NewTable, answer: str, frame: Frame) -> tuple[dict[str, Any]
     return layout, findings
 
 
-def _resize_board(table: NewTable, cell_mm: float, height_mm: float) -> TableLayout:
+def _resize_board(table: TableSetup, cell_mm: float, height_mm: float) -> TableLayout:
     """Return the layout with a board of another size."""
     layout = table.usual_layout
     board = replace(layout.board, cell_mm=cell_mm, height_mm=height_mm)
@@ -164,7 +164,7 @@ def _markers_in(frame: Frame, layout: TableLayout) -> dict[int, Marker]:
     return seen
 
 
-def _forms(table: NewTable) -> tuple[AnswerForm, ...]:
+def _forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     if not table.has_board:
         return (AnswerForm(Phrase("The sheets lie there")),)
     board = table.usual_layout.board
@@ -180,7 +180,7 @@ def _forms(table: NewTable) -> tuple[AnswerForm, ...]:
     )
 
 
-def _first_corners(table: NewTable) -> list[Point]:
+def _first_corners(table: TableSetup) -> list[Point]:
     """Guess the board's corners: from the markers if they are seen, else a box well inside the picture."""
     frame = table.picture()
     height, width = frame.image.shape[:2]
@@ -198,7 +198,7 @@ def _first_corners(table: NewTable) -> list[Point]:
     return [(round(float(x), 1), round(float(y), 1)) for x, y in inside]
 
 
-def watch_table(table: NewTable, frame: Frame) -> Inspection:
+def watch_table(table: TableSetup, frame: Frame) -> Inspection:
     """Draw the located table, or else the markers, and say what is wrong with the picture."""
     camera, layout = table.camera, table.layout
     findings = tuple(table_findings(frame, camera, layout))

@@ -17,10 +17,10 @@ from referee.errors import ConfigError
 from referee.settings.sources import FILE_NAME
 from referee.setup.calibrating import BoardPictures, check_size
 from referee.setup.dialogue import PageDialogue
-from referee.setup.new_table import MakeMap, NewTable, Step
 from referee.setup.progress import Progress, SetUpRun
 from referee.setup.shared_camera import SharedCamera
 from referee.setup.steps import FAULTS, check_step, fault_of, steps_of
+from referee.setup.table_setup import MakeMap, Step, TableSetup
 from referee.web.setting_up.port import AnswerForm, Field, FieldKind, Inspection, StepState, StepView
 from vision.frame import Frame
 from vision.images import decode_photo, write_image
@@ -256,7 +256,7 @@ class SetUpPage:
             self._shown = _CurrentStep()
 
     @property
-    def _table(self) -> NewTable:
+    def _table(self) -> TableSetup:
         if self._run is None:
             raise ConfigError(Phrase("choose a game first"))
         return self._run.table
@@ -264,7 +264,7 @@ class SetUpPage:
     def _new_run(self, kept: Progress) -> SetUpRun:
         game: Game[Any, Any] = registry.load(kept.game)
         environment = self._environment
-        table = NewTable(
+        table = TableSetup(
             game, environment.folder, environment.camera.look, environment.today, environment.paper, dict(kept.values)
         )
         if self._camera is not None and "camera" not in kept.done:

@@ -13,8 +13,8 @@ from common.json_files import read_json_object
 from referee.errors import ConfigError
 from referee.settings.sources import FILE_NAME, read_file
 from referee.settings.written import written
-from referee.setup.new_table import NewTable, Outcome, Step
 from referee.setup.steps import check_step
+from referee.setup.table_setup import Outcome, Step, TableSetup
 
 PROGRESS_FILE = "setup.json"
 
@@ -58,7 +58,7 @@ class SetUpRun:
     """A table, its steps and their progress. Every step is saved as soon as it is done."""
 
     steps: Sequence[Step]
-    table: NewTable
+    table: TableSetup
     kept: Progress
 
     @property

@@ -16,7 +16,6 @@ _LIVE = ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "usb:", "v4l2:", "/de
 """Prefixes of cameras that deliver live pictures, so that a check can be repeated automatically."""
 _GROWING = "folder:"
 
-OpenCamera = Callable[[str], AbstractContextManager[Camera]]
 Counted = Callable[[], AbstractContextManager[Callable[[int, int], object]]]
 """A context for taking several pictures. It yields a function that gets the number taken and the total."""
 
@@ -32,12 +31,10 @@ class SharedCamera:
     def __init__(
         self,
         *,
-        opened: OpenCamera = open_camera,
         counted: Counted = lambda: nullcontext(lambda *_: None),
         patience_s: float = _READ_TIMEOUT_S,
     ) -> None:
         self._stack = ExitStack()
-        self._open = opened
         self._counted = counted
         self._patience_s = patience_s
         self._camera: Camera | None = None
@@ -81,7 +78,7 @@ class SharedCamera:
             # A device can't be opened twice, so close the previous camera first.
             self._stack.close()
             self._camera = self._last = None
-            self._camera, self._source = self._stack.enter_context(self._open(source)), source
+            self._camera, self._source = self._stack.enter_context(open_camera(source)), source
         return self._camera
 
     def _newest_frame(self, camera: Camera) -> Frame:

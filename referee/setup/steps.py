@@ -31,7 +31,7 @@ from referee.runtime.readers import LearningReader
 from referee.session.ports import Reader
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP
 from referee.setup.measuring import TABLE_STEP, watch_table
-from referee.setup.new_table import NewTable, Outcome, Step
+from referee.setup.table_setup import Outcome, Step, TableSetup
 from referee.setup.views import draw_markers, marker_findings, picture_findings
 from referee.setup.wiring_steps import WIRING_STEPS
 from referee.web.setting_up.port import AnswerForm, Field, FieldKind, Inspection
@@ -64,7 +64,7 @@ def steps_of(game: Game[Any, Any]) -> tuple[Step, ...]:
     return tuple(step for step in _STEPS if step.name not in without)
 
 
-def check_step(step: Step, table: NewTable, answer: str) -> Outcome:
+def check_step(step: Step, table: TableSetup, answer: str) -> Outcome:
     """Check a step and store its settings in the table. An expected error becomes a finding."""
     try:
         outcome = step.check(table, answer.strip() or step.default)
@@ -91,7 +91,7 @@ _PLACE_CAMERA = (
 )
 
 
-def _check_camera(table: NewTable, source: str) -> Outcome:
+def _check_camera(table: TableSetup, source: str) -> Outcome:
     (frame,) = table.look(source, 1, 0.0)
     height, width = frame.image.shape[:2]
     given = {
@@ -103,36 +103,36 @@ def _check_camera(table: NewTable, source: str) -> Outcome:
     return Outcome(tuple(picture_findings(frame)), given)
 
 
-def _camera_forms(table: NewTable) -> tuple[AnswerForm, ...]:
+def _camera_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     return (AnswerForm(Phrase("This is the camera"), (Field(Phrase("Camera"), value=str(table.source)),)),)
 
 
-def _watch_camera(table: NewTable, frame: Frame) -> Inspection:
+def _watch_camera(table: TableSetup, frame: Frame) -> Inspection:
     layout = table.usual_layout
     return Inspection((*picture_findings(frame), *marker_findings(frame, layout)), draw_markers(frame, layout))
 
 
-def _players_text(table: NewTable) -> tuple[str, ...]:
+def _players_text(table: TableSetup) -> tuple[str, ...]:
     return (Phrase("%(game)s has a sheet for each player.", game=table.game.title),)
 
 
-def _check_players(table: NewTable, answer: str) -> Outcome:
+def _check_players(table: TableSetup, answer: str) -> Outcome:
     options = {**table.options, "players": answer}
     players = read_options(table.game.options, options)["players"]
     message = Phrase("%(players)s play", players=players)
     return Outcome((Finding.ok(Phrase("players"), message),), {"game.options": {**options, "players": players}})
 
 
-def _player_forms(table: NewTable) -> tuple[AnswerForm, ...]:
+def _player_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     players = str(table.options.get("players", 2))
     return (AnswerForm(Phrase("So many play"), (Field(Phrase("How many play?"), FieldKind.NUMBER, players),)),)
 
 
-def _files(table: NewTable) -> tuple[str, ...]:
+def _files(table: TableSetup) -> tuple[str, ...]:
     return (BOARD_FILE, MARKERS_FILE, CHARUCO_FILE) if table.has_board else (SHEETS_FILE, CHARUCO_FILE)
 
 
-def _print(table: NewTable) -> tuple[str, ...]:
+def _print(table: TableSetup) -> tuple[str, ...]:
     layout, title = table.usual_layout, table.game.title
     pages: dict[str, tuple[Page, ...]] = {CHARUCO_FILE: (plan_charuco(BOARD, table.paper),)}
     if table.game.printed_sheet is not None:
@@ -156,7 +156,7 @@ def _print(table: NewTable) -> tuple[str, ...]:
     )
 
 
-def _check_print(_: NewTable, answer: str) -> Outcome:
+def _check_print(_: TableSetup, answer: str) -> Outcome:
     ruler = Phrase("ruler")
     try:
         ruler_mm = float(answer.replace(",", ".").removesuffix("mm"))
@@ -176,7 +176,7 @@ _RULER_FORMS = (
 )
 
 
-def _set_up(table: NewTable) -> tuple[str, ...]:
+def _set_up(table: TableSetup) -> tuple[str, ...]:
     if table.has_board:
         return (
             Phrase("Set the game up by its rules, with the first player's pieces on the near side."),
@@ -185,7 +185,7 @@ def _set_up(table: NewTable) -> tuple[str, ...]:
     return (Phrase("Leave the sheets empty, and take your hands and pens away."),)
 
 
-def _check_set_up(table: NewTable, answer: str) -> Outcome:
+def _check_set_up(table: TableSetup, answer: str) -> Outcome:
     game, layout, looks = table.game, table.layout, {}
     frame = _picture_for(table, answer)
     if table.has_board:
@@ -203,7 +203,7 @@ def _check_set_up(table: NewTable, answer: str) -> Outcome:
     )
 
 
-def _picture_for(table: NewTable, answer: str) -> Frame:
+def _picture_for(table: TableSetup, answer: str) -> Frame:
     """Return the picture from the named file, or one from the camera."""
     return Frame(load_image(table.folder / Path(answer).expanduser()), 0.0, 0, answer) if answer else table.picture()
 
@@ -214,7 +214,7 @@ def _start_options(game: Game[Any, Any]) -> Mapping[str, OptionValue]:
     return {STARTS_OPTION: game.players[0]} if by_roll else {}
 
 
-def _learning_reader(table: NewTable, layout: TableLayout, frame: Frame) -> Reader:
+def _learning_reader(table: TableSetup, layout: TableLayout, frame: Frame) -> Reader:
     """Return a reader that learns the pieces from the start position and saves their looks in the folder.
 
     Stacks are enrolled, because the start position determines their hidden pieces. Raises EnrolmentError and
@@ -240,7 +240,7 @@ def _learning_reader(table: NewTable, layout: TableLayout, frame: Frame) -> Read
     return table_reader(camera, layout, looks)
 
 
-def _read(table: NewTable, frame: Frame) -> Reading:
+def _read(table: TableSetup, frame: Frame) -> Reading:
     reader = table.reader or table_reader(table.camera, table.layout, None)
     return reader.read(frame)
 
@@ -249,7 +249,7 @@ def _hindrances(reading: Reading) -> tuple[Finding, ...]:
     return tuple(Finding.fault(each.kind, each.message) for each in reading.hindrances)
 
 
-def _before_turn(table: NewTable) -> tuple[str, ...]:
+def _before_turn(table: TableSetup) -> tuple[str, ...]:
     if _awaits_roll(table):
         return (
             Phrase("Roll the dice and play one turn with them."),
@@ -258,7 +258,7 @@ def _before_turn(table: NewTable) -> tuple[str, ...]:
     return (Phrase("Play one turn, and take your hands away."),)
 
 
-def _turn_forms(table: NewTable) -> tuple[AnswerForm, ...]:
+def _turn_forms(table: TableSetup) -> tuple[AnswerForm, ...]:
     rolled = (Field(Phrase("What was rolled?")),) if _awaits_roll(table) else ()
     return (AnswerForm(Phrase("The turn is played"), rolled),)
 
@@ -266,11 +266,11 @@ def _turn_forms(table: NewTable) -> tuple[AnswerForm, ...]:
 _SET_UP_FORMS = (AnswerForm(Phrase("It is set up")),)
 
 
-def _awaits_roll(table: NewTable) -> bool:
+def _awaits_roll(table: TableSetup) -> bool:
     return table.belief is not None and table.game.awaits_roll(table.belief.states[0])
 
 
-def _check_turn(table: NewTable, answer: str) -> Outcome:
+def _check_turn(table: TableSetup, answer: str) -> Outcome:
     game, belief = table.game, table.belief
     if belief is None:
         raise ConfigError(Phrase("the set-up has to be seen first; go back to that step"))

@@ -12,7 +12,7 @@ from common.phrases import Phrase
 from common.toml_text import parse_toml
 from referee.errors import ConfigError
 from referee.settings.settings import Settings
-from referee.setup.new_table import MakeMap, NewTable, Outcome, Step
+from referee.setup.table_setup import MakeMap, Outcome, Step, TableSetup
 from referee.web.setting_up.port import AnswerForm, Field, FieldKind
 from referee.wiring.plan import STRIP_DRIVERS, Making, SwitchSource, plan_and_problems
 
@@ -42,7 +42,7 @@ _ABOUT_LIGHTS = (
 )
 
 
-def _check_lights(table: NewTable, answer: str) -> Outcome:
+def _check_lights(table: TableSetup, answer: str) -> Outcome:
     words, given = _split_answer(answer, "lights")
     drivers = [word for word in " ".join(words).replace(",", " ").split() if word]
     given["lights.drivers"] = drivers
@@ -56,7 +56,7 @@ _ABOUT_SWITCHES = (
 )
 
 
-def _check_switches(table: NewTable, answer: str) -> Outcome:
+def _check_switches(table: TableSetup, answer: str) -> Outcome:
     words, given = _split_answer(answer, "sensors")
     given |= {"sensors.source": " ".join(words), "sensors.eyes": "camera"}
     return _check_wiring(table, given, " ".join(words), making="sensor map")
@@ -83,7 +83,7 @@ def _value(text: str) -> Any:
         return text
 
 
-def _check_wiring(table: NewTable, given: Mapping[str, object], message: str, making: Making = "") -> Outcome:
+def _check_wiring(table: TableSetup, given: Mapping[str, object], message: str, making: Making = "") -> Outcome:
     """Check the devices that the settings name."""
     _, problems = plan_and_problems(_settings(table, given), {}, table.game.places, making=making)
     if not problems:
@@ -95,16 +95,16 @@ def _check_wiring(table: NewTable, given: Mapping[str, object], message: str, ma
 _WIRING = Phrase("wiring")
 
 
-def _settings(table: NewTable, given: Mapping[str, object]) -> Settings:
+def _settings(table: TableSetup, given: Mapping[str, object]) -> Settings:
     return settings_with({**table.values, **given}).with_absolute_paths({}, table.folder, {})
 
 
-def _unneeded_light_map(table: NewTable) -> str:
+def _unneeded_light_map(table: TableSetup) -> str:
     drivers = table.values.get("lights.drivers", ())
     return "" if set(drivers) & set(STRIP_DRIVERS) else Phrase("There is no strip of lights.")
 
 
-def _unneeded_switch_map(table: NewTable) -> str:
+def _unneeded_switch_map(table: TableSetup) -> str:
     source = table.values.get("sensors.source", SwitchSource.NONE)
     return Phrase("There are no switches.") if source == SwitchSource.NONE else ""
 
@@ -116,7 +116,7 @@ _BEFORE_LIGHT_MAP = (
 )
 
 
-def _check_light_map(table: NewTable, answer: str) -> Outcome:
+def _check_light_map(table: TableSetup, answer: str) -> Outcome:
     return _check_map(
         table, answer, LIGHT_MAP_FILE, table.make_light_map, {"lights.light_map": answer or LIGHT_MAP_FILE}
     )
@@ -125,12 +125,12 @@ def _check_light_map(table: NewTable, answer: str) -> Outcome:
 _BEFORE_SWITCH_MAP = (_EMPTY_BOARD, Phrase("Then put a piece on each square that is named."))
 
 
-def _check_switch_map(table: NewTable, answer: str) -> Outcome:
+def _check_switch_map(table: TableSetup, answer: str) -> Outcome:
     given = {"sensors.map": answer or SENSOR_MAP_FILE, "sensors.eyes": "both"}
     return _check_map(table, answer, SENSOR_MAP_FILE, table.make_sensor_map, given)
 
 
-def _check_map(table: NewTable, answer: str, name: str, make: MakeMap, given: Mapping[str, object]) -> Outcome:
+def _check_map(table: TableSetup, answer: str, name: str, make: MakeMap, given: Mapping[str, object]) -> Outcome:
     """Use the named map, or make one. It must fit the game and the wired devices."""
     path = table.folder / (Path(answer).expanduser() if answer else name)
     if not answer and not make(_settings(table, {}), path):

@@ -67,7 +67,8 @@ class Pages:
     async def _table(self, request: Request) -> Response:
         document = self._document(request)
         evidence = await run_in_threadpool(self._pictures_of, document, language_of(request))
-        legend = [(RINGS[role].sign, words) for role, words in _light_meanings(language_of(request)).items()]
+        gettext = translations(language_of(request)).gettext
+        legend = [(RINGS[role].sign, gettext(style.meaning)) for role, style in ROLE_STYLES.items()]
         words: dict[str, Any] = {"document": document, "evidence": evidence, "legend": legend, "asking": _ASKING}
         following = _next(document, language_of(request))
         sentence = remedy = ""
@@ -305,11 +306,6 @@ def _kinds(language: str) -> dict[str, str]:
         VerdictKind.AMBIGUOUS.value: gettext("Please confirm"),
         VerdictKind.CANNOT_SEE.value: gettext("The table can't be seen"),
     }
-
-
-def _light_meanings(language: str) -> dict[Any, str]:
-    gettext = translations(language).gettext
-    return {role: gettext(style.meaning) for role, style in ROLE_STYLES.items()}
 
 
 def picture_words(name: str, language: str) -> str:

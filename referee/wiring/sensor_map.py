@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -151,16 +151,13 @@ def by_place(report: SwitchReport, sensor_map: SensorMap) -> SensorSnapshot:
 class PinSensors:
     """Switches on the Pi's own pins by square: a ``SensorSource`` that scans when it is read."""
 
-    def __init__(
-        self, switches: GpioSwitches, sensor_map: SensorMap, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, switches: GpioSwitches, sensor_map: SensorMap) -> None:
         self._switches = switches
         self._map = sensor_map
-        self._clock = clock
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
         """Return the state of the switches, ``None`` while they can't be read."""
         del now_s
         # pins are read in real time, even while a recording is replayed
-        snapshot = self._switches.latest(self._clock())
+        snapshot = self._switches.latest(time.monotonic())
         return None if snapshot is None else by_place(snapshot, self._map)

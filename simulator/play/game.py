@@ -116,7 +116,7 @@ class VirtualGame:
         """Every press so far, including the present moment's."""
         return tuple(self._presses)
 
-    def hear(self, time_s: float, mood: str) -> None:
+    def notice_mood(self, time_s: float, mood: str) -> None:
         """Tell the players what the table shows from ``time_s`` on; raises ValueError for an unknown mood."""
         self._heard.append((time_s, Mood(mood)))
 

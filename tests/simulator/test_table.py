@@ -29,7 +29,7 @@ def play(
         digest.update(frame.image.tobytes())
         count += 1
         if table.take_presses() and answer:
-            table.hear(answer)
+            table.show_mood(answer)
     return log, digest.hexdigest(), count
 
 

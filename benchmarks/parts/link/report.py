@@ -30,7 +30,7 @@ class Criterion:
     words: str
 
 
-def tell_exchanges(exchanges: Sequence[Exchanged], share: float, messages: int, console: Console) -> list[Criterion]:
+def print_exchanges(exchanges: Sequence[Exchanged], share: float, messages: int, console: Console) -> list[Criterion]:
     """Print what all exchanges together came to, and what was wrong in any.
 
     Nothing may be wrong, and as many messages delivered as were asked for.
@@ -66,7 +66,7 @@ def tell_exchanges(exchanges: Sequence[Exchanged], share: float, messages: int, 
     ]
 
 
-def tell_presses(results: Sequence[Pressed], console: Console) -> list[Criterion]:
+def print_presses(results: Sequence[Pressed], console: Console) -> list[Criterion]:
     """Print how long presses took; each press and each release has to be told once, in order."""
     took_s = [time_s for one in results for time_s in one.took_s]
     sessions = sum(one.sessions for one in results)
@@ -80,7 +80,7 @@ def tell_presses(results: Sequence[Pressed], console: Console) -> list[Criterion
     return [Criterion(all(one.met for one in results), words)]
 
 
-def tell_slow_lines(results: Sequence[SlowLine], console: Console) -> list[Criterion]:
+def print_slow_lines(results: Sequence[SlowLine], console: Console) -> list[Criterion]:
     """Print what slow lines show of twenty light frames a second.
 
     On every one the newest lights have to show in the end, in one session, with nothing sent again.
@@ -98,7 +98,7 @@ def tell_slow_lines(results: Sequence[SlowLine], console: Console) -> list[Crite
     return [Criterion(all(one.met for one in results), words)]
 
 
-def tell_fuzz(results: Sequence[Fuzzed], console: Console) -> list[Criterion]:
+def print_fuzz(results: Sequence[Fuzzed], console: Console) -> list[Criterion]:
     """Print what the parsers made of the bytes; no crash, nothing accepted but what was sent, and all of that."""
     columns = ("parser", "spoilt bytes", *KINDS, "whole frames", "compared checksums", "expected by chance")
     table = figures("bytes that nobody sent as they are", *columns)
@@ -121,7 +121,7 @@ def tell_fuzz(results: Sequence[Fuzzed], console: Console) -> list[Criterion]:
     ]
 
 
-def tell_serial(compared: Compared, console: Console) -> list[Criterion]:
+def print_serial(compared: Compared, console: Console) -> list[Criterion]:
     """Print round trips and throughput side by side; the added round trip has to be short."""
     table = figures("over a pseudo-terminal, in turns", "", "connection and virtual board", "bare pyserial and echo")
     mine_s, echo_s = compared.connection_s, compared.echo_s

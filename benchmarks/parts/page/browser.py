@@ -60,10 +60,10 @@ def painted(browser: Browser, address: str) -> Painted:
     devtools = context.new_cdp_session(page)
     received: list[float] = []
 
-    def hear(loaded: dict[str, Any]) -> None:
+    def on_loaded(loaded: dict[str, Any]) -> None:
         received.append(loaded["encodedDataLength"])
 
-    devtools.on("Network.loadingFinished", hear)
+    devtools.on("Network.loadingFinished", on_loaded)
     devtools.send("Network.enable")
     devtools.send("Emulation.setCPUThrottlingRate", {"rate": _SLOWER})
     began_s = time.monotonic()
@@ -75,7 +75,7 @@ def painted(browser: Browser, address: str) -> Painted:
     return Painted(seen_ms, live_ms, sum(received) / 1000)
 
 
-def tell_first_paint(times: int) -> None:
+def print_first_paint(times: int) -> None:
     """Open the table of each game so many times and print the figures."""
     size = f"{PHONE['width']} x {PHONE['height']}"
     click.echo(f"A window of {size}, computing {_SLOWER} times slower; {times} first visits a game.")

@@ -199,7 +199,7 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
         writer.close()
 
 
-def tell_kills(count: int, seed: int) -> bool:
+def run_kills(count: int, seed: int) -> bool:
     """Kill so many times and print what came of it; tells whether every screen agreed with the journal."""
     rng = random.Random(seed)
     done: Counter[str] = Counter()

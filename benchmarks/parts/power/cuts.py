@@ -193,7 +193,7 @@ class PlayedOnDisk:
             reader,
             MarkedJournal(opened.journal, opened.contents, life),
             SETTINGS,
-            subscribers=(lambda snapshot: self._world.hear(snapshot.signal.mood.value),),
+            subscribers=(lambda snapshot: self._world.show_mood(snapshot.signal.mood.value),),
             say=self.said.append,
         ) as service:
             for _ in range(frames):

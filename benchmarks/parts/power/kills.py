@@ -312,7 +312,7 @@ class KilledGame:
             self._recorded[message.number] = message.event
             self._told.append(message)
         elif isinstance(message, Shown):
-            self._world.hear(message.mood)
+            self._world.show_mood(message.mood)
             if message.mood in _ANSWERS:
                 self._unanswered = ()
             self._told.append(message)

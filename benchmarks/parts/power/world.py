@@ -66,9 +66,9 @@ class World:
         """The time of the next frame."""
         return self._sequence / FPS
 
-    def hear(self, mood: str) -> None:
+    def show_mood(self, mood: str) -> None:
         """Let the players see what the table shows."""
-        self._played.hear(self.time_s, mood)
+        self._played.notice_mood(self.time_s, mood)
 
     def look(self) -> Glimpse | None:
         """Give the next frame's reading; ``None`` when the game is over and cleared away."""

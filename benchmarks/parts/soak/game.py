@@ -176,7 +176,7 @@ class _SignalTap:
     name: str = "players"
 
     def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - the table has its own clock
-        self.table.hear(signal.mood.value, signal.words)
+        self.table.show_mood(signal.mood.value, signal.words)
         self.moods.append((self.table.time_s, signal.mood.value, signal.words))
 
     def close(self) -> None:
@@ -275,7 +275,7 @@ def play(
             if reply is not None:
                 played.overrides.append((word, reply))
 
-        def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
+        def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
             computed_s = time.process_time() - began[0]
             for word in table.take_overrides():
                 said = Correct("player", word.looks, word.state, word.to_move, word.why)
@@ -303,7 +303,7 @@ def play(
                 seed=plan.seed,
             ) as service,
         ):
-            run(service, camera, LoopPorts(table.wait, commands, buttons, hear))
+            run(service, camera, LoopPorts(table.wait, commands, buttons, on_verdicts))
             played.events = journal.events(service.game_number)
     for _, event in played.events:
         digest.update(json.dumps([event.kind, dict(event.data), event.frame_time_s], sort_keys=True).encode())

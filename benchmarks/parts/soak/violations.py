@@ -86,7 +86,8 @@ def violation_outcome(
         return _by_sides(game, played, event, heard)
     if heard.accepted is not None:
         return Outcome.WRONG, f"accepted {', '.join(heard.accepted.verdict.turns)}"
-    if _begun_within(played, event.gone_s, until_s):
+    meanwhile = [said.verdict.kind for said in played.said if event.gone_s <= said.time_s <= until_s]
+    if VerdictKind.SET_UP in meanwhile:
         if event.before == event.after and played.plan.inputs is not Inputs.SENSORS:
             return Outcome.UNSEEN, "a piece is missing from a stack that looks the same from above"
         return Outcome.WRONG, "accepted as a start"
@@ -131,11 +132,6 @@ def _by_sides(game: Game[Any, Any], played: GameRecord, event: TruthEvent, heard
     if not sides_tell(game, played, event, belief_at(played, event.began_s)):
         return Outcome.UNSEEN, ""
     return Outcome.LOST, "accepted, though a side face told" if heard.accepted else "nothing was said"
-
-
-def _begun_within(played: GameRecord, from_s: float, to_s: float) -> bool:
-    """Whether a set-up was accepted then."""
-    return VerdictKind.SET_UP in [said.verdict.kind for said in played.said if from_s <= said.time_s <= to_s]
 
 
 def _shown_as_unfinished(played: GameRecord, event: TruthEvent, until_s: float) -> bool:

@@ -70,8 +70,8 @@ async def _pair(request: Request) -> Response:
 
 def render_page(request: Request, view: str, words: Mapping[str, Any]) -> Response:
     """Return a page of the hall in the language of whoever asks."""
-    told = translations(language_of(request)).gettext
-    return views.page(request, view, {"game": {"title": told("Hall")}, **words}, templates_in=hall_templates)
+    gettext = translations(language_of(request)).gettext
+    return views.page(request, view, {"game": {"title": gettext("Hall")}, **words}, templates_in=hall_templates)
 
 
 @cache

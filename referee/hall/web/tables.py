@@ -65,8 +65,8 @@ class TablePages:
             raise HTTPException(503, f"{MOST_VIEWERS} screens are looking already. Close one of them.")
         given = request.query_params.get("after", "")
         after = int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 0
-        told = self._event_stream(request.state.session, after, language_of(request))
-        return StreamingResponse(told, media_type="text/event-stream")
+        stream = self._event_stream(request.state.session, after, language_of(request))
+        return StreamingResponse(stream, media_type="text/event-stream")
 
     async def _event_stream(self, session: Session, version: int, language: str) -> AsyncIterator[bytes]:
         """Tell what has changed since a version, again and again."""
@@ -77,14 +77,14 @@ class TablePages:
             while not self._hall.floor.is_closed and self._desk.access.still_holds(session):
                 changed.clear()
                 newest, seats = self._hall.floor.version, self._hall.floor.seats()
-                told: dict[str, Any] = {"connected": self._desk.is_connected()}
+                state: dict[str, Any] = {"connected": self._desk.is_connected()}
                 now = self._desk.now()
-                told["cards"] = {seat.id: render_card(seat, language, now) for seat in seats if seat.version > version}
+                state["cards"] = {seat.id: render_card(seat, language, now) for seat in seats if seat.version > version}
                 listed = " ".join(seat.id for seat in seats)
                 if listed != order:
-                    told["order"] = listed
+                    state["order"] = listed
                 version, order = newest, listed
-                yield b"event: tables\ndata: %s\n\n" % json.dumps(told).encode()
+                yield b"event: tables\ndata: %s\n\n" % json.dumps(state).encode()
                 await asyncio.sleep(_PACE_S)
                 try:
                     async with asyncio.timeout(4 * LOOK_AGAIN_S):
@@ -176,36 +176,36 @@ def _helpers(language: str, now: datetime) -> dict[str, Any]:
 
 
 def _headings(language: str) -> dict[Urgency, str]:
-    told = translations(language).gettext
+    gettext = translations(language).gettext
     return {
-        Urgency.DISPUTE: told("Needs an arbiter"),
-        Urgency.TROUBLE: told("Trouble"),
-        Urgency.AWAY: told("Not there"),
-        Urgency.PLAYING: told("Playing"),
-        Urgency.WAITING: told("Waiting"),
-        Urgency.OVER: told("Over"),
+        Urgency.DISPUTE: gettext("Needs an arbiter"),
+        Urgency.TROUBLE: gettext("Trouble"),
+        Urgency.AWAY: gettext("Not there"),
+        Urgency.PLAYING: gettext("Playing"),
+        Urgency.WAITING: gettext("Waiting"),
+        Urgency.OVER: gettext("Over"),
     }
 
 
 def _commands(language: str) -> dict[str, str]:
     """Return what the commands that an arbiter may give are called among the rulings."""
-    told = translations(language).gettext
+    gettext = translations(language).gettext
     return {
-        "turn": told("Turn"),
-        "overrule": told("As the referee believes"),
-        "correct": told("Correction"),
-        "take back": told("Turn taken back"),
-        "pause clock": told("Clock"),
-        "announce": told("End of the game"),
-        "new game": told("New game"),
+        "turn": gettext("Turn"),
+        "overrule": gettext("As the referee believes"),
+        "correct": gettext("Correction"),
+        "take back": gettext("Turn taken back"),
+        "pause clock": gettext("Clock"),
+        "announce": gettext("End of the game"),
+        "new game": gettext("New game"),
     }
 
 
 def _statuses(language: str) -> dict[Status, str]:
-    told = translations(language).gettext
+    gettext = translations(language).gettext
     return {
-        Status.WAITING: told("Waiting"),
-        Status.DONE: told("Done"),
-        Status.REFUSED: told("Refused"),
-        Status.WITHDRAWN: told("Withdrawn"),
+        Status.WAITING: gettext("Waiting"),
+        Status.DONE: gettext("Done"),
+        Status.REFUSED: gettext("Refused"),
+        Status.WITHDRAWN: gettext("Withdrawn"),
     }

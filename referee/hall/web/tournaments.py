@@ -174,8 +174,8 @@ class TournamentPages:
 
 
 def _systems(request: Request) -> dict[System, str]:
-    told = translations(language_of(request)).gettext
-    return {System.SWISS: told("Swiss system"), System.ROUND_ROBIN: told("Round robin")}
+    gettext = translations(language_of(request)).gettext
+    return {System.SWISS: gettext("Swiss system"), System.ROUND_ROBIN: gettext("Round robin")}
 
 
 def read_players(text: str) -> list[tuple[str, int]]:

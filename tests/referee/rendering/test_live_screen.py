@@ -102,7 +102,7 @@ def test_the_other_page_is_taken_and_what_was_said_is_left_behind() -> None:
     assert view.snapshot is not None
     with LiveScreen(view.game, console, keys="h gives a hint", rings={Sound.FAULT}) as screen:
         screen.write(Text("  0:01.0   "), Text("The board is set up."))
-        screen.hear(view.snapshot)
+        screen.receive(view.snapshot)
         screen.show_typed("hin")
         screen.refresh()
         live = written(console)

@@ -11,20 +11,20 @@ import pytest
 from common.findings import Severity
 from engine.registry import load
 from referee.setup.calibrating import BOARD, CALIBRATION_STEP, BoardPictures, PoseGuide
-from referee.setup.new_table import PICTURES_FOLDER, NewTable
 from referee.setup.steps import check_step
+from referee.setup.table_setup import PICTURES_FOLDER, TableSetup
 from vision.calibration import BoardCorners, load_calibration
 from vision.frame import FloatArray, Frame, Image
 
 SIZE = (640, 360)
 
 
-def table_in(folder: Path, image: Image) -> NewTable:
+def table_in(folder: Path, image: Image) -> TableSetup:
     def look(source: str, count: int, apart_s: float) -> list[Frame]:
         return [Frame(image, 0.0, 0)] * count
 
     size = {"camera.source": "virtual", "camera.width_px": SIZE[0], "camera.height_px": SIZE[1]}
-    return NewTable(load("deblockle"), folder, look, date(2026, 5, 1), values=size)
+    return TableSetup(load("deblockle"), folder, look, date(2026, 5, 1), values=size)
 
 
 def held_as_drawn(guide: PoseGuide) -> BoardCorners:

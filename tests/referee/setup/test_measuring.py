@@ -12,8 +12,8 @@ import pytest
 
 from engine.registry import load
 from referee.setup.measuring import TABLE_STEP, markers_by_corners
-from referee.setup.new_table import NewTable
 from referee.setup.steps import check_step
+from referee.setup.table_setup import TableSetup
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene, Setting
 from simulator.scene.viewpoint import lens
@@ -38,9 +38,9 @@ def corners_px(setting: Setting) -> FloatArray:
     return project(setting.camera, setting.pose, [[*corner, board.height_mm] for corner in corners])
 
 
-def table_of(folder: Path, setting: Setting, frame: Frame) -> NewTable:
+def table_of(folder: Path, setting: Setting, frame: Frame) -> TableSetup:
     save_calibration(folder / "camera.json", Calibration(setting.camera, (), 1.0, ()), made_on=TODAY)
-    return NewTable(
+    return TableSetup(
         load("deblockle"), folder, lambda source, count, apart_s: [frame], TODAY, values={"camera.source": "virtual"}
     )
 

@@ -16,10 +16,10 @@ from engine.registry import games, load
 from hardware.lights.light_map import LightMap, write_light_map
 from referee.settings.settings import Settings
 from referee.setup.dialogue import PageDialogue
-from referee.setup.new_table import PICTURES_FOLDER, MakeMap
 from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.progress import Progress
 from referee.setup.shared_camera import SharedCamera
+from referee.setup.table_setup import PICTURES_FOLDER, MakeMap
 from referee.web.setting_up.port import StepState
 from vision.frame import Image
 

@@ -11,8 +11,8 @@ import pytest
 from engine.registry import load
 from hardware.lights.light_map import LightMap, write_light_map
 from referee.settings.settings import Settings
-from referee.setup.new_table import NewTable
 from referee.setup.steps import check_step, steps_of
+from referee.setup.table_setup import TableSetup
 from referee.wiring.sensor_map import SensorMap, save_sensor_map
 from vision.frame import Frame
 
@@ -25,11 +25,11 @@ def nothing_seen(source: str, count: int, apart_s: float) -> Sequence[Frame]:
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> NewTable:
-    return NewTable(GAME, tmp_path, nothing_seen, date(2026, 5, 1))
+def table(tmp_path: Path) -> TableSetup:
+    return TableSetup(GAME, tmp_path, nothing_seen, date(2026, 5, 1))
 
 
-def test_lights_and_switches_are_mapped_where_they_are_wired(table: NewTable) -> None:
+def test_lights_and_switches_are_mapped_where_they_are_wired(table: TableSetup) -> None:
     asked: list[Settings] = []
 
     def map_lights(settings: Settings, path: Path) -> bool:
@@ -57,7 +57,7 @@ def test_lights_and_switches_are_mapped_where_they_are_wired(table: NewTable) ->
     assert [settings.lights.drivers for settings in asked] == [("board", "gpio")] * 2
 
 
-def test_nothing_is_mapped_where_nothing_is_wired(table: NewTable) -> None:
+def test_nothing_is_mapped_where_nothing_is_wired(table: TableSetup) -> None:
     assert check_step(STEPS["lights"], table, "terminal, gpio").is_done
     assert check_step(STEPS["switches"], table, "none").is_done
     assert STEPS["light-map"].unneeded(table) == "There is no strip of lights."
@@ -65,7 +65,7 @@ def test_nothing_is_mapped_where_nothing_is_wired(table: NewTable) -> None:
     assert table.values["sensors.eyes"] == "camera"
 
 
-def test_a_map_in_which_nothing_was_found_is_asked_for_again(table: NewTable) -> None:
+def test_a_map_in_which_nothing_was_found_is_asked_for_again(table: TableSetup) -> None:
     table.make_light_map = lambda settings, path: False
     assert check_step(STEPS["lights"], table, "wled-serial wled_serial_port=/dev/ttyUSB0 strip_lights=49").is_done
     outcome = check_step(STEPS["light-map"], table, "")
@@ -74,7 +74,7 @@ def test_a_map_in_which_nothing_was_found_is_asked_for_again(table: NewTable) ->
     assert "lights.light_map" not in table.values
 
 
-def test_pins_are_answered_with_what_they_need(table: NewTable) -> None:
+def test_pins_are_answered_with_what_they_need(table: TableSetup) -> None:
     assert not check_step(STEPS["switches"], table, "pins").is_done
     assert check_step(STEPS["switches"], table, "pins row_pins=[5,6,13] column_pins=[16,20,21]").is_done
     assert table.values["sensors.row_pins"] == [5, 6, 13]

@@ -33,7 +33,7 @@ def play(
         pressed = [press for press in played.presses if press.time_s <= time_s]
         if answer and len(pressed) > answered:
             answered = len(pressed)
-            played.hear(time_s, answer)
+            played.notice_mood(time_s, answer)
     return log, moments, played
 
 

@@ -76,8 +76,8 @@ def test_a_browser_comes_back_to_the_journal_after_every_kill(capsys: pytest.Cap
     pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: apt install chromium")
-    from benchmarks.parts.page.kills import tell_kills
+    from benchmarks.parts.page.kills import run_kills
 
     count = cases(20, least=4)
-    assert tell_kills(count, seed=15), capsys.readouterr().out
+    assert run_kills(count, seed=15), capsys.readouterr().out
     assert f"{count} kills" in capsys.readouterr().out

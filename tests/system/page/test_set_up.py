@@ -13,10 +13,10 @@ from typing import Any
 import cv2
 import pytest
 
-from referee.setup.new_table import PICTURES_FOLDER
 from referee.setup.page import SetUpEnvironment, SetUpPage
 from referee.setup.progress import Progress
 from referee.setup.shared_camera import SharedCamera
+from referee.setup.table_setup import PICTURES_FOLDER
 from referee.web.access import Role
 from referee.web.languages import translations
 from referee.web.ports import PageOptions

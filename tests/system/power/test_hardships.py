@@ -54,7 +54,7 @@ class Table:
 
     def show(self, signal: Signal, time_s: float | None = None) -> None:
         self.signals.append(signal)
-        self.world.hear(signal.mood.value)
+        self.world.show_mood(signal.mood.value)
 
     def referee(self, until: Callable[[], bool] = lambda: False) -> bool:
         """Go on until then; gives whether the game is over."""

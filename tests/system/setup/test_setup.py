@@ -13,9 +13,9 @@ import pytest
 from engine import registry
 from engine.values import OptionValue
 from referee.setup.calibrating import CALIBRATION_PICTURES
-from referee.setup.new_table import NewTable
 from referee.setup.progress import Progress
 from referee.setup.steps import check_step, steps_of
+from referee.setup.table_setup import TableSetup
 from simulator.enrolment import charuco_views
 from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.players import Habits
@@ -89,7 +89,7 @@ def test_every_game_gets_from_a_bare_table_to_a_turn(name: str, tmp_path: Path) 
     pictures = pictures_of(name)
     save_calibration(tmp_path / "lens.json", Calibration(pictures.camera, (), 1.0, ()), made_on=TODAY)
     eye = SharedCamera(pictures.bare)
-    table = NewTable(registry.load(name), tmp_path, eye.look, TODAY)
+    table = TableSetup(registry.load(name), tmp_path, eye.look, TODAY)
     answers = {"camera": "virtual", "players": "2", "print": "100.2", "calibration": "lens.json", "turn": pictures.roll}
     if table.has_board:
         answers["table"] = pictures.measures
@@ -119,7 +119,7 @@ def test_a_camera_is_calibrated_by_its_own_pictures(tmp_path: Path) -> None:
     def look(source: str, count: int, apart_s: float) -> list[Frame]:
         return [Frame(image, number * apart_s, number, source) for number, image in enumerate(views[:count])]
 
-    table = NewTable(registry.load("deblockle"), tmp_path, look, TODAY)
+    table = TableSetup(registry.load("deblockle"), tmp_path, look, TODAY)
     by_name = {step.name: step for step in steps_of(table.game)}
     assert check_step(by_name["camera"], table, "virtual").is_done
     assert check_step(by_name["calibration"], table, "").is_done

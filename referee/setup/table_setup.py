@@ -39,7 +39,7 @@ def _refuse_mapping(settings: Settings, path: Path) -> bool:
 
 
 @dataclass
-class NewTable:
+class TableSetup:
     """The table that is being set up: its game, its folder, the camera, and the results so far.
 
     ``values`` are settings by ``section.key``, as in the settings file, with paths relative to the folder. ``belief``
@@ -109,7 +109,7 @@ class Outcome:
         return worst(self.findings) is not Severity.FAULT
 
 
-Watch = Callable[[NewTable, Frame], Inspection]
+Watch = Callable[[TableSetup, Frame], Inspection]
 """Describes and draws what a picture shows, before the step is answered."""
 
 
@@ -126,15 +126,15 @@ class Step:
 
     name: str
     title: str
-    prepare: Callable[[NewTable], tuple[str, ...]]
+    prepare: Callable[[TableSetup], tuple[str, ...]]
     question: str
-    check: Callable[[NewTable, str], Outcome]
+    check: Callable[[TableSetup, str], Outcome]
     default: str = ""
     live: bool = False
     after: str = ""
-    unneeded: Callable[[NewTable], str] = lambda _: ""
-    forms: Callable[[NewTable], tuple[AnswerForm, ...]] = lambda _: ()
+    unneeded: Callable[[TableSetup], str] = lambda _: ""
+    forms: Callable[[TableSetup], tuple[AnswerForm, ...]] = lambda _: ()
     watch: Watch | None = None
-    files: Callable[[NewTable], tuple[str, ...]] = lambda _: ()
-    collect: Callable[[NewTable, Frame, bool], Finding] | None = None
+    files: Callable[[TableSetup], tuple[str, ...]] = lambda _: ()
+    collect: Callable[[TableSetup, Frame, bool], Finding] | None = None
     takes_photo: bool = False
