@@ -7,11 +7,10 @@ shows (``show_mood``). The true course of the game is recorded in a ``TruthLog``
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
+from common.closeable import Closeable
 from common.places import occupied
 from simulator.enrolment import EnrolmentImage, SetUpImage, charuco_views, enrolment_images, set_up_image
 from simulator.play.choreography import Moment
@@ -113,7 +112,7 @@ class PlayedTable:
         self._played.notice_mood(self.time_s, mood)
 
 
-class VirtualTable(PlayedTable):
+class VirtualTable(PlayedTable, Closeable):
     """One game on a virtual table, from one seed.
 
     The same arguments and signals between the same frames give the same frames byte for byte. After the last turn, or
@@ -175,14 +174,6 @@ class VirtualTable(PlayedTable):
     def close(self) -> None:
         """Close the camera; every read after it raises EndOfFramesError."""
         self._closed = True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _note_frame(self, frame: Frame, moment: Moment) -> None:
         if self._truth is None or self._occlusion is None:

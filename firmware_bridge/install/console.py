@@ -14,14 +14,14 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import serial
 from mpremote.transport import TransportError, TransportExecError
 from mpremote.transport_serial import SerialTransport
 from pydantic import TypeAdapter
 
+from common.closeable import Closeable
 from firmware_bridge.errors import BridgeError
 from firmware_bridge.install.manifest import (
     FAULT_FILES,
@@ -159,7 +159,7 @@ def read_hexadecimal(answer: bytes) -> bytes:
     return bytes.fromhex(answer.decode("ascii"))
 
 
-class BareBoard:
+class BareBoard(Closeable):
     """A board at its raw prompt, on an open port; to be used in ``with``.
 
     Raises InstallError when the board does not answer, answers something else, or is disconnected.
@@ -173,14 +173,6 @@ class BareBoard:
                 unless_ready.callback(self.close)
                 self._transport.enter_raw_repl(soft_reset=True, timeout_overall=_ANSWER_S)
                 unless_ready.pop_all()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Release the port."""

@@ -15,6 +15,7 @@ from types import TracebackType
 from gpiozero.exc import GPIOZeroError
 
 from common.backoff import Backoff
+from common.closeable import Closeable
 from common.moments import earliest
 from hardware.errors import HardwareError
 from hardware.lights.signals import AnimatedDriver, Driver, Signal, Sound
@@ -44,7 +45,7 @@ class _Slot:
     driver: Driver | None = None
 
 
-class Panel:
+class Panel(Closeable):
     """Shows signals on all drivers.
 
     ``clock`` returns monotonic seconds where no time is passed. ``on_fault`` is called with a sentence when a driver
@@ -102,12 +103,6 @@ class Panel:
         """Turn everything off and release every driver; failures are ignored."""
         for slot in self._slots:
             self._close_driver(slot)
-
-    def __enter__(self) -> Panel:
-        return self
-
-    def __exit__(self, *_exc_info: object) -> None:
-        self.close()
 
     def _update(self, slot: _Slot, now_s: float, new_signal: Signal | None) -> None:
         """Bring one driver up to date: make it when due, pass it a new signal, or call its ``tick``."""

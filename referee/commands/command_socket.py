@@ -18,10 +18,11 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any
 
 from pydantic import ValidationError
 
+from common.closeable import Closeable
 from common.json_files import parse_json
 from referee.commands.messages import COMMAND_MESSAGES, describe_errors
 from referee.commands.queue import CommandQueue
@@ -52,7 +53,7 @@ def socket_path(journal: Path) -> Path:
     return journal.with_name(journal.name + ".ask")
 
 
-class CommandSocket:
+class CommandSocket(Closeable):
     """Receives commands in its own thread and submits them to the queue.
 
     The caller must hold the journal's lock, because a stale socket at that path is replaced. Raises UnreachableError
@@ -93,12 +94,6 @@ class CommandSocket:
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         self._thread.join(READ_TIMEOUT_S)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _listen(self) -> None:
         while True:

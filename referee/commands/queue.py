@@ -6,8 +6,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
 
+from common.closeable import Closeable
 from referee.commands.values import Command, Press, Respond, ignore_reply
 
 
@@ -20,7 +20,7 @@ class Submitted:
     request_id: str = ""
 
 
-class CommandQueue:
+class CommandQueue(Closeable):
     """Takes commands from any thread, in order, and wakes the one thread that carries them out.
 
     Presses are taken separately, because they are judged with the frame that follows them. A press is held back for
@@ -85,9 +85,3 @@ class CommandQueue:
             self._presses.clear()
         for submitted in left:
             submitted.respond(None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Self
 
+from common.closeable import Closeable
 from common.phrases import counted
 from referee.errors import EventError, JournalError
 from referee.journal.events import Event, EventKind, Evidence, encode
@@ -14,7 +14,7 @@ from referee.journal.journal import Journal
 Say = Callable[[str], None]
 
 
-class BufferedJournal:
+class BufferedJournal(Closeable):
     """Wraps a Journal so that no accepted event is lost while the process runs.
 
     An event that the file cannot take (full disk, read-only, failing card) is kept in memory. ``append`` still returns
@@ -93,9 +93,3 @@ class BufferedJournal:
                 f"{counted(len(self._pending), 'event')} lost, since the journal can't be written: {self.trouble}"
             )
         self.journal.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

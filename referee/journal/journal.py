@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from common.closeable import Closeable
 from common.durable import sync_folder
 from referee.errors import (
     EventError,
@@ -53,7 +54,7 @@ def utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Journal:
+class Journal(Closeable):
     """An open journal. One process at a time may write it; any number may read it."""
 
     def __init__(
@@ -356,9 +357,3 @@ class Journal:
             if self._lock is not None:
                 self._lock.release()
                 self._lock = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from common.closeable import Closeable
 from referee.commands.queue import CommandQueue
 from referee.sensing.readers import NO_CAMERA
 from referee.session.loop import FrameSource
@@ -19,7 +20,7 @@ from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeou
 from vision.frame import Frame
 
 
-class CameraThread:
+class CameraThread(Closeable):
     """Reads a camera in its own thread, so that commands are carried out while waiting for a frame.
 
     A frame is only read when it is requested, so the camera returns the same frames as without this thread. ``serve``
@@ -52,12 +53,6 @@ class CameraThread:
     def close(self) -> None:
         """Stop reading. A read in progress ends with the camera, which is closed after this."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _wake(self, frame: Future[Frame]) -> None:
         del frame

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import tty
 from collections import deque
-from types import TracebackType
-from typing import Self
+
+from common.closeable import Closeable
 
 _PIECE = 4096
 _MOST_WAITING = 65536
 
 
-class PseudoTerminal:
+class PseudoTerminal(Closeable):
     """A pseudo-terminal: the host opens one end by ``name``, and this process reads and writes the other.
 
     Nothing here blocks. As on USB, data that the host doesn't read is buffered, and lost when the buffer is full.
@@ -78,11 +78,3 @@ class PseudoTerminal:
             os.close(self._device_end)
             os.close(self._host_end)
             self._device_end = self._host_end = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
+from common.closeable import Closeable
 from vision.frame import Frame
 
 Clock = Callable[[], float]
@@ -16,7 +15,7 @@ Wait = Callable[[float], object]
 """Waits for a number of seconds, like ``time.sleep``."""
 
 
-class Camera(ABC):
+class Camera(Closeable):
     """A source of frames, closed at the end of a ``with`` block.
 
     A live camera returns its newest frame; older ones are dropped, not queued.
@@ -42,11 +41,3 @@ class Camera(ABC):
     @abstractmethod
     def close(self) -> None:
         """Release the device or file; further reads raise CameraError."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 _SIZE_MIB = 16
@@ -43,9 +42,7 @@ class PlainDisk:
         self.folder.mkdir()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Leave the files to whoever made the scratch folder."""
 
     def disturb(self, rng: random.Random) -> None:
@@ -79,9 +76,7 @@ class Ext4Disk(PlainDisk):
         self._mount()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._unmount()
 
     def _make_image(self) -> None:
@@ -154,10 +149,8 @@ class CardDisk(Ext4Disk):
                 )
             time.sleep(0.02)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, trace)
+    def __exit__(self, *raised: object) -> None:
+        super().__exit__(*raised)
         _command("umount", str(self._socket))
         self._card.communicate(timeout=_PATIENCE_S)
 
