@@ -14,20 +14,13 @@ from engine import registry
 from engine.records.record import PlayedTurn, Record, RolledDice, read, replay, write
 from engine.support.chance import format_roll
 from engine.values import Strength
-from referee.cli.play import command, keeping
 from referee.cli.play.game import HELP, GameSoFar
 from referee.cli.play.session import PlaySession, PlaySettings
 from tests.effort import cases
 from tests.engine import toy_harvest
 from tests.engine.whole_games import COSTLY, CountingClock, any_roll, any_turn, is_light, roll_of
 from tests.present import present
-
-ONE_EACH = ("--option", "blocks_gold=1", "--option", "blocks_teal=1")
-
-
-def kept(folder: Path):
-    (file,) = folder.glob("*-20*.txt")
-    return read(file.read_text(encoding="utf-8"))
+from tests.referee.cli.played import ONE_EACH, kept
 
 
 def test_a_whole_game_between_programs_is_kept_and_replays(play, tmp_path):
@@ -97,29 +90,6 @@ def test_a_gentle_hint_shows_the_piece_first(play):
     assert first == "Hint: look at d1, gold block, star up."
     assert second.startswith("Hint: Gold rolls d1 to ")
     assert third == "Hint: look at d7, teal block, star up."
-
-
-def test_save_and_load(play, tmp_path):
-    typed = "save\nd1-e1=cross-f1\nsave a.txt\nundo\nload a.txt\nload none.txt\nload\nsave no/such/b.txt\nquit\n"
-    said = play("deblockle", *ONE_EACH, "--record", "end.txt", typed=typed).output
-    assert "A file is needed, such as `save game.txt`." in said
-    assert "Loaded: a.txt, 1 turn." in said
-    assert "Not loaded: none.txt: No such file or directory" in said
-    assert "Not saved: no/such/b.txt" in said
-    assert Path("end.txt").read_text() == Path("a.txt").read_text()
-    (tmp_path / "b.txt").write_bytes(b"\xff\xfe")
-    (tmp_path / "c.txt").write_text('[Game "harvest"]\n')
-    said = play("deblockle", "--load", "a.txt", "--name", "gold=Zoe", typed="load b.txt\nload c.txt\n1\n").output
-    assert "b.txt is not a game record (it is not UTF-8 text)" in said
-    assert "It is a record of harvest; expected one of deblockle." in said
-    record = kept(tmp_path)
-    assert len(record.entries) == 2
-    assert ("Gold", "Zoe") in record.tags
-
-
-def test_a_name_that_no_file_can_have(play):
-    said = play("deblockle", typed="save a\0b\nload a\0b\nquit\n").output
-    assert said.count(": embedded null byte") == 2
 
 
 def test_a_draw_is_agreed_by_people_and_not_by_programs(play, tmp_path):
@@ -272,68 +242,6 @@ def test_wrong_usage(play, arguments, code, message):
     assert "Traceback" not in result.stderr
 
 
-def test_loading_what_is_no_record(play, tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"\xff")
-    assert "is not a game record" in play("deblockle", "--load", "a.txt", code=4).stderr
-
-
-def test_a_game_that_cannot_be_kept_is_shown(play, tmp_path, monkeypatch):
-    (tmp_path / "there").mkdir()
-    result = play("deblockle", "--record", "there", typed="resign\ny\n", code=2)
-    assert "is a directory" in result.stderr
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device", "x.txt")
-
-    monkeypatch.setattr(keeping, "write_durably", full)
-    result = play("deblockle", "--record", "x.txt", typed="resign\ny\n", code=8)
-    assert result.stdout.count("The game can't be kept in x.txt: No space left on device.") == 1
-    assert '[Result "teal"]' in result.stdout
-    assert "No space left on device" in result.stderr
-
-
-def test_every_step_is_on_the_disk_before_the_next_one_is_asked_for(play, tmp_path, monkeypatch):
-    lines = iter(["d1-e1=cross-f1", "undo", "d1-e1=cross-f1", None])
-    seen = []
-
-    def ask(_: str) -> str | None:
-        seen.append([len(read(file.read_text()).entries) for file in tmp_path.glob("*.txt")])
-        return next(lines)
-
-    monkeypatch.setattr(command, "_line_reader", lambda: ask)
-    play("deblockle", *ONE_EACH)
-    assert seen == [[], [1], [0], [1]]
-
-
-def test_a_game_that_was_left_is_told_and_gone_on_with(play, tmp_path, monkeypatch):
-    play("deblockle", *ONE_EACH, typed="d1-e1=cross-f1\nquit\n")
-    (file,) = tmp_path.glob("*.txt")
-    assert f"Not finished: {file.name}, 1 turn. `--load {file.name}` goes on" in play("deblockle", typed="q\n").output
-    assert "Not finished" not in play("deblockle", "--new", typed="exit\n").output
-    monkeypatch.setattr(command, "_is_asked", lambda: True)
-    lines = iter(["undo", "d1-c1=x-b2", None])
-    monkeypatch.setattr(command, "_line_reader", lambda: lambda _: next(lines))
-    said = play("deblockle", typed="\n").output
-    assert f"A game is not finished ({file.name}, 1 turn). Go on with it? [Y/n]" in said
-    assert [entry.turn for entry in kept(tmp_path).entries] == ["d1-c1=x-b2"]
-
-
-def test_no_file_is_written_over_unasked(play, tmp_path, monkeypatch):
-    (tmp_path / "mine.txt").write_text("my notes")
-    assert (
-        "mine.txt is there already; give another name, or --force"
-        in play("deblockle", "--record", "mine.txt", code=2).stderr
-    )
-    said = play("deblockle", "--no-record", typed="save mine.txt\nn\nsave other.txt\nsave other.txt\nquit\n").output
-    assert "mine.txt is there already. Write over it? [y/N]" in said
-    assert said.count("Saved: other.txt") == 2, "a file of this game's own is not asked about"
-    assert (tmp_path / "mine.txt").read_text() == "my notes"
-    play("deblockle", "--no-record", typed="save mine.txt\ny\nquit\n")
-    assert (tmp_path / "mine.txt").read_text().startswith("[Game")
-    play("deblockle", "--record", "mine.txt", "--force", typed="c1-b1=x-a2\n")
-    assert len(read((tmp_path / "mine.txt").read_text()).entries) == 1
-
-
 def test_giving_up_is_asked_once_and_a_draw_is_offered(play, tmp_path):
     said = play("deblockle", "--no-record", typed="resign\nn\ndraw\nno\ndraw\nyes\n\n").output
     assert "Gold resigns. Teal wins. Are you sure? [y/N]" in said
@@ -461,12 +369,3 @@ def test_whatever_is_typed_the_game_goes_on(name, seed, tmp_path, monkeypatch):
 def test_everything_that_help_says_fits_a_terminal_of_80_columns():
     assert max(map(len, HELP.splitlines())) < 80
     assert len(HELP.splitlines()) < 20
-
-
-def test_the_end_is_said_once_and_a_game_that_was_left_says_how_to_go_on(play):
-    ended = play("diaballik", typed="resign\ny\n\n").output
-    assert ended.count("resigned") == 1
-    assert "Kept as " in ended
-    assert "goes on." not in ended
-    left = play("diaballik", typed="b1-b2\nquit\n").output
-    assert re.search(r"Kept as (\S+)\. `referee play diaballik --load \1` goes on\.", left)

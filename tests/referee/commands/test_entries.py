@@ -22,8 +22,8 @@ from engine.support.chance import drawn, format_roll
 from engine.support.players import format_announcement
 from engine.values import Announcement, Roll
 from referee.cli.play.players import choose_randomly
-from referee.commands.entries import apply_correction, apply_entry, read_looks, refusal, start_states
-from referee.commands.values import Announce, AskHint, Correct, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
+from referee.commands.entries import apply_entry, refusal, start_states
+from referee.commands.values import Announce, AskHint, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.errors import CorrectionError, EventError, FoldError
 from referee.hints.advice import HintSettings
 from referee.journal import Journal, database, fold
@@ -366,93 +366,6 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
     replayed = record.replay(record.read(record.write(make_record(game, kept.events))))
     assert replayed.states[-1] == folded.states[0]
     kept.journal.close()
-
-
-@pytest.mark.parametrize(
-    ("words", "looks"),
-    [
-        (["c3", "teal block, x up"], {"c3": "teal block, x up"}),
-        (["C3=empty", "c4=gold star"], {"c3": "empty", "c4": "gold block, star up"}),
-        (["c3", "Teal X", "c4", "empty"], {"c3": "teal block, x up", "c4": "empty"}),
-        (["c3 = x up, teal"], {"c3": "teal block, x up"}),
-        ([], {}),
-    ],
-)
-def test_looks_are_read_leniently(deblockle: Any, words: list[str], looks: dict[str, str]) -> None:
-    assert read_looks(deblockle, words) == looks
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["h9=empty"], "no place 'h9'; places run from a1 to g7"),
-        (["c3"], "say what stands on c3"),
-        (["c3=x"], "could be gold block, x up or teal block, x up; write more"),
-        (["c3=red block"], "'red block' on c3 does not occur in Deblockle"),
-        (["c3="], "'' on c3 does not occur"),
-        (["c3=empty", "c3=teal x"], "c3 is given twice"),
-    ],
-)
-def test_what_cannot_be_read_is_named(deblockle: Any, words: list[str], message: str) -> None:
-    with pytest.raises(CorrectionError, match=message):
-        read_looks(deblockle, words)
-
-
-def test_a_correction_says_one_thing() -> None:
-    with pytest.raises(CorrectionError, match="give one of them"):
-        Correct("Ann", {"c3": "empty"}, "gold c1:G.star?")
-    with pytest.raises(CorrectionError, match="nothing was corrected"):
-        Correct("Ann")
-
-
-def test_every_state_that_may_be_the_case_is_corrected(deblockle: Any) -> None:
-    belief = tuple(deblockle.rules.new({"starts": player}) for player in deblockle.players)
-    done = apply_correction(deblockle, belief, Correct("Ann", {"c1": "gold block, x up"}, why="it was turned"), {})
-    assert [state.to_move for state in done.states] == ["gold", "teal"]
-    assert done.sentence == "Ann says: c1 is gold block, x up (it was turned)."
-    settled = apply_correction(deblockle, belief, Correct("Ann", to_move="teal"), {})
-    assert [state.to_move for state in settled.states] == ["teal"]
-    assert settled.sentence == "Ann says: teal plays next."
-
-
-def test_a_whole_position_names_what_it_changes(deblockle: Any) -> None:
-    state = deblockle.rules.new({})
-    text = deblockle.notation.format_state(deblockle.table.amend(state, {"c1": "empty", "d1": "gold block, x up"}))
-    done = apply_correction(deblockle, (state,), Correct("Ann", position=text, to_move="teal"), {})
-    assert done.places == ("c1", "d1")
-    assert done.states[0].to_move == "teal"
-    same = apply_correction(deblockle, (state,), Correct("Ann", position=deblockle.notation.format_state(state)), {})
-    assert same.sentence == "Ann says: the position stands."
-
-
-@pytest.mark.parametrize(
-    "correction",
-    [
-        Correct("Ann", {"d2": "gold block, x up"}),
-        Correct("Ann", position="gold c3:what"),
-        Correct("Ann", to_move="red"),
-    ],
-)
-def test_what_cannot_be_is_refused(deblockle: Any, correction: Correct) -> None:
-    with pytest.raises(CorrectionError):
-        apply_correction(deblockle, (deblockle.rules.new({}),), correction, {})
-
-
-def test_before_the_set_up_a_correction_is_one(deblockle: Any) -> None:
-    looks = {"c1": "gold block, x up", "e7": "teal block, star up"}
-    done = apply_correction(deblockle, (), Correct("Ann", looks, to_move="teal"), {"side_by_side": False})
-    assert done.states[0].to_move == "teal"
-    assert "side_by_side=false" in deblockle.notation.format_state(done.states[0])
-    with pytest.raises(CorrectionError, match=r"has to name every piece on it.*There is no teal block on the board"):
-        apply_correction(deblockle, (), Correct("Ann", {"c1": "gold block, x up"}), {})
-
-
-def test_a_correction_of_sheets_knows_the_sheets_in_play_only() -> None:
-    game = load("number-drop")
-    believed = game.rules.new({"players": 2})
-    said = apply_correction(game, [believed], Correct("Ann", {"p2.c1": "digit 2"}), {"players": 2})
-    assert said.places == ("p2.c1",)
-    assert "p2.c1 is digit 2" in said.sentence
 
 
 def test_a_roll_that_is_typed_ends_what_could_still_be_written() -> None:

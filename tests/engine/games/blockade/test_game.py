@@ -14,7 +14,8 @@ from engine.values import Announcement, Certainty, Place, Roll
 from tests.effort import cases
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import DICE, GAME, frozen, state_of
-from tests.engine.games.blockade.test_explain import ALL_LARGES_USED, ROLLED, ready, towered, with_stacks
+from tests.engine.games.blockade.test_explain import ROLLED, ready, towered
+from tests.engine.games.blockade.test_explained_stacks import ALL_LARGES_USED, with_stacks
 from tests.present import present
 
 

@@ -1,0 +1,172 @@
+"""What is said of changes to stacks, of which only the top is seen."""
+
+import pytest
+
+from engine.errors import IllegalTurnError
+from tests.engine.games.blockade.strategies import GAME
+
+TOWERS = {"a2": "RLMS+KL", "a3": "RL", "a4": "RLSS", "e5": "CL+RMMMM"}
+
+
+ALL_LARGES_USED = {
+    **dict.fromkeys(("a2", "a3", "a4", "b4"), "RLMS+KL"),
+    "c2": "YLMS+KL",
+    "d2": "YLM",
+    "e2": "YLSS",
+    "a1": "CL+YMMM",
+    "e5": "CL+RM",
+    "c4": "RLS",
+}
+
+
+ALL_MEDIUMS_USED = {
+    **dict.fromkeys(("a2", "a3", "a4"), "RLMS+KL"),
+    **dict.fromkeys(("c2", "e3"), "YLMS+KL"),
+    **dict.fromkeys(("b1", "c1", "d1"), "GLMS+KM"),
+    **dict.fromkeys(("b5", "c5"), "BLMS+KM"),
+    "d2": "YLM",
+    "e2": "YLSS",
+    "a1": "CL+YMM",
+    "a5": "CL+GMM",
+    "e1": "CL+BMMM",
+    "e5": "CL+RMM",
+}
+
+
+def with_stacks(roll, stacks):
+    """The start of warm's game with some of its stacks replaced, and a roll."""
+    words = GAME.notation.format_state(GAME.rules.new({"starts": "warm"})).split()
+    standing = dict(word.split(":") for word in words if word[2:3] == ":")
+    written = " ".join(f"{place}:{stack}" for place, stack in {**standing, **stacks}.items())
+    return GAME.notation.parse_state(f"warm roll={roll} {written}")
+
+
+@pytest.mark.parametrize(
+    ("roll", "stacks", "change", "rule", "sentence", "remedy", "places"),
+    [
+        (
+            "1,2",
+            ALL_LARGES_USED,
+            {"d2": "black large"},
+            "largest-black-first",
+            "The new yellow tower on d2 has a black large, but every black large is on another tower.",
+            "Put a black medium on d2 instead.",
+            ("d2",),
+        ),
+        (
+            "1,2",
+            ALL_MEDIUMS_USED,
+            {"d2": "black medium"},
+            "largest-black-first",
+            "The new yellow tower on d2 has a black medium, but every black medium is on another tower.",
+            "Put a black small on d2 instead.",
+            ("d2",),
+        ),
+        (
+            "1,6",
+            TOWERS,
+            {"a2": "red small"},
+            "black-moved",
+            "The black piece on a2 was taken off.",
+            "Put it back on a2.",
+            ("a2",),
+        ),
+        (
+            "4,1",
+            TOWERS,
+            {"a2": "red small", "a3": "black large"},
+            "black-moved",
+            "The black piece on a2 was moved.",
+            "Put it back on its tower on a2.",
+            ("a2", "a3"),
+        ),
+        (
+            "2,5",
+            {**TOWERS, "a3": "RLM", "e5": "CL+RMMM"},
+            {"a2": "red small", "a3": "black large"},
+            "too-many-points",
+            "The dice give 2 for red and 5 for yellow, but this takes at least 3 steps with red.",
+            "Take back 1 step with red.",
+            ("a4", "a3", "a2"),
+        ),
+    ],
+)
+def test_what_became_of_a_cap(roll, stacks, change, rule, sentence, remedy, places):
+    (breach,) = GAME.table.explain(with_stacks(roll, stacks), change)
+    assert (breach.rule, breach.sentence, breach.remedy, breach.places) == (rule, sentence, remedy, places)
+
+
+@pytest.mark.parametrize(
+    ("looks", "stacks"),
+    [
+        ({"b4": "red medium", "e5": "red small"}, {"b4:RLM", "e5:CL+RMMMS"}),
+        ({"a2": "red small", "c4": "red large"}, {"a2:RLMS+KL+RS", "c4:RL"}),
+    ],
+)
+def test_a_correction_moves_as_few_pieces_as_will_do(looks, stacks):
+    amended = GAME.table.amend(with_stacks("4,1", TOWERS), looks)
+    assert stacks <= set(GAME.notation.format_state(amended).split())
+
+
+TWO_ON_CLEAR = {"c3": "CL+RMS", "c4": "RL", "e5": "CL+RMMMM"}
+
+
+def test_of_two_pieces_from_one_stack_the_upper_one_went_first():
+    change = {"c3": "clear large", "c4": "red medium", "c5": "red small"}
+    (breach,) = GAME.table.explain(with_stacks("6,1", TWO_ON_CLEAR), change)
+    assert (breach.rule, breach.places) == ("rested-on-other-colour", ("c5",))
+    assert "red small" in breach.sentence
+
+
+def test_a_piece_may_be_gone_from_above_one_that_moved():
+    state = with_stacks("1,6", {**TWO_ON_CLEAR, "a4": "RLSS", "b4": "RL"})
+    breaches = GAME.table.explain(state, {"c3": "clear large", "c4": "red medium"})
+    assert ("piece-gone", ("c3",)) in {(breach.rule, breach.places) for breach in breaches}
+
+
+def test_a_look_that_a_hidden_piece_may_have_made_is_legal():
+    assert GAME.table.explain(with_stacks("4,1", TOWERS), {"a2": "red small"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("dice", "turn", "rule", "sentence", "remedy"),
+    [
+        ("3,1", "c4-c3 e2-c2", "sum-for-one-colour", "added up they are for one colour only, but this takes 1 step "
+         "with red and 2 steps with yellow.", "Take 1 step back with yellow, or don't move red."),
+        ("1,3", "c4-c3-c2 e2-d2", "sum-for-one-colour", "added up they are for one colour only, but this takes 2 steps "
+         "with red and 1 step with yellow.", "Take 1 step back with red, or don't move yellow."),
+        ("4,1", "c4-c3 e2-c2", "too-many-points", "but this takes at least 1 step with red and 2 steps with yellow.",
+         "Take back 1 step with yellow."),
+        ("1,4", "c4-c3-c2-c3", "too-many-points", "but this takes at least 3 steps with red.",
+         "Take back 2 steps with red."),
+        ("1,1", "c4-c3-c2 e2-c2", "too-many-points", "this takes at least 2 steps with red and 2 steps with yellow.",
+         "Take back 1 step with red and 1 step with yellow."),
+        ("2,1", "c4-c3-c2-c1-b1", "too-many-points", "but this takes at least 4 steps with red.",
+         "Take back 1 step with red."),
+    ],
+)  # fmt: skip
+def test_steps_beyond_the_dice_are_told_with_their_colours(dice, turn, rule, sentence, remedy):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(with_stacks(dice, {}), turn)
+    breach = next(each for each in raised.value.breaches if each.rule == rule)
+    assert breach.sentence.endswith(sentence)
+    assert breach.remedy == remedy
+
+
+def test_too_many_steps_say_how_many_to_take_back_and_where():
+    state = with_stacks("1,4", {})
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(state, "a2-a4")
+    breach = next(each for each in raised.value.breaches if each.rule == "too-many-points")
+    assert breach.sentence == "The dice give 1 for red and 4 for yellow, but this takes at least 2 steps with red."
+    assert (breach.remedy, breach.places) == ("Take back 1 step with red.", ("a2", "a4"))
+
+
+@pytest.mark.parametrize("text", ["none", "nothing", "Stay.", "stay", "pass", "Nothing!"])
+def test_moving_nothing_may_be_said_in_many_ways(text):
+    assert GAME.notation.format_turn(GAME.notation.parse_turn(with_stacks("4,1", {}), text)) == "stay"
+
+
+def test_a_space_does_for_the_dash():
+    state = with_stacks("4,1", TOWERS)
+    assert GAME.notation.parse_turn(state, "a4 a3") == GAME.notation.parse_turn(state, "a4-a3")

@@ -1,0 +1,248 @@
+"""What is said of a fault, and how to put it right."""
+
+import pytest
+
+from engine.errors import IllegalTurnError
+from engine.values import Announcement
+from tests.engine.games.diaballik.changes import (
+    AHEAD,
+    APART,
+    CROWDED,
+    GAME,
+    MIDDLE,
+    OPEN,
+    OVER,
+    SAID,
+    START,
+    STUCK,
+    TWO_FOES,
+    TWO_PASSES,
+    WALL,
+    changed,
+    seen,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "rule", "places"),
+    [
+        (
+            "black black:a6,b1,c1,d1*,e1,f1,g1 white:a7,b7,c7,d7*,e7,f7,g7",
+            "a6- a7:b",
+            "square-taken",
+            ("a6", "a7"),
+        ),
+        (
+            "black black:c2,d3,f3,b4,b5,c6*,d6 white:b2,e2,d4*,f5,b6,e6,d7",
+            "c6- b7:B",
+            "carrier-moved",
+            ("c6", "b7"),
+        ),
+        (
+            "black black:d1,d3,e3,c5*,b6,b7,d7 white:b1,c1,b3,d6,e6,f6,c7*",
+            "c5- b4:B",
+            "carrier-moved",
+            ("c5", "b4"),
+        ),
+    ],
+)
+def test_only_what_was_done_is_told(text, change, rule, places):
+    state = GAME.notation.parse_state(text)
+    (breach,) = GAME.table.explain(state, changed(state, change))
+    assert (breach.rule, breach.places) == (rule, places)
+
+
+def test_the_ball_that_is_too_many_is_named():
+    state = GAME.rules.new()
+    (breach,) = GAME.table.explain(state, changed(state, "e1:B"))
+    assert breach.remedy == "Take the ball off the piece on e1."
+
+
+@pytest.mark.parametrize(
+    ("change", "rules"),
+    [
+        ("g1:B", ["ball-added"]),
+        ("g1:B a1- a2:b", ["ball-added"]),
+        ("d1:b g3:B", ["piece-added", "ball-missing"]),
+        ("d1:b", ["ball-missing"]),
+    ],
+)
+def test_a_ball_too_many_or_on_no_piece_of_the_player_is_no_pass(change, rules):
+    assert sorted(seen(f"{START} pass_over_own=false", change)) == sorted(rules)
+
+
+def test_a_ball_that_fell_off_the_piece_that_had_it_goes_back_with_it():
+    state = GAME.rules.new()
+    missing = next(
+        each for each in GAME.table.explain(state, changed(state, "d1- d2:b")) if each.rule == "ball-missing"
+    )
+    assert missing.remedy == ("Put the piece on d2 back on d1, with black's ball; it may move once the ball is passed.")
+    assert missing.places == ("d1", "d2")
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "rules"),
+    [
+        (MIDDLE, "c1:b e4:B g1- g2:b", ["pass-not-straight"]),
+        (MIDDLE, "c1:b c4:B g1- g2:b", ["pass-blocked"]),
+        (START, "d1- d2:B a1- a2:b", ["carrier-moved"]),
+        (START, "d1- d2:B a1- a2:b b1- b2:b c1- c2:b", ["carrier-moved", "too-many-moves"]),
+        (OPEN, "d1:b d7:B a1- a2:b", []),
+        (START, "d1- d2:b", ["ball-missing", "carrier-moved"]),
+    ],
+)
+def test_what_else_was_done_legally_is_not_told(text, change, rules):
+    assert sorted(seen(text, change)) == rules
+
+
+def test_who_is_not_to_move_is_told_who_plays():
+    state = GAME.rules.new()
+    (breach,) = GAME.table.explain(state, changed(state, "a7- a6:w"))
+    assert breach.remedy == "Put everything back as it was; black plays."
+
+
+TOLD = [
+    (START, "a1- a6:b", "Two moves can't do that: a1 and a6 changed.", "", ("a1", "a6")),
+    (AHEAD, "a4- a1:b", "Two moves can't do that: a1 and a4 changed.", "", ("a1", "a4")),
+    (CROWDED, "a1- a3:b", "From a1 to a3 a piece went over the one on a2.", "", ("a1", "a2", "a3")),
+    (START, "a1- b2:b c1- c2:b", "a1 to b2 is a diagonal step.", "", ("a1", "b2")),
+    (APART, "a1:b b2:b a5:b g3:B", "a1 and g3 are in no row, column or diagonal together.", "", ("a1", "g3")),
+    (MIDDLE, "c1:b c4:B", "The pass from c1 to c4 goes over the white piece on c3.", "", ("c1", "c3", "c4")),
+    (f"{START} pass_over_own=false", "d1:b a1:B", "The pass from d1 to a1 goes over black's own piece on b1.", "",
+     ("d1", "b1", "c1", "a1")),
+    (START, "d1- d3:B", "The piece with the ball went from d1 to d3.",
+     "Put it back on d1; it may move once the ball is passed.", ("d1", "d3")),
+    (START, "d1- d2:B a1- a2:b", "The piece with the ball went from d1 to d2.",
+     "Put it back on d1; it may move once the ball is passed.", ("d1", "d2")),
+    (TWO_FOES, "a1:b a5:B", "The pass from a1 to a5 goes over the white piece on a2.", "", ("a1", "a2", "a3", "a5")),
+    (TWO_PASSES, "d5- d4:b c7:B", "Passing e5 to c7 is a second pass; a turn has one.", "", ("e5", "c7")),
+    (OPEN, "d1- d2:b d7:B", "With the ball on d7 black has won, and nothing more is done.",
+     "Leave the ball on d7 and everything else as it was then.", ("d7", "d1", "d2")),
+    (START, "e1:B f1:B", "Black has a ball on d1 and on e1 and on f1.", "Take the ball off the pieces on e1 and f1.",
+     ("d1", "e1", "f1")),
+    (START, "d1:b e1:B f1:B", "Black has a ball on e1 and on f1.", "Leave the ball on one of them only.", ("e1", "f1")),
+    (START, "a1- a2:b d7:w", "White's ball is on none of white's pieces; it was on d7.",
+     "Put white's ball back on the piece that had it, the one from d7.", ("d7",)),
+    (START, "a7-", "The white piece from a7 is gone.", "Put the white piece back on a7.", ("a7",)),
+    (START, "a4:w", "There is a white piece on a4 that wasn't on the board.", "Take the white piece off a4.", ("a4",)),
+    (START, "a7:b", "On a7 stood a white piece, and now a black one stands there.", "Put the white piece back on a7.",
+     ("a7",)),
+    (START, "a1- a2:b d7:w e7:W", "It is black's turn, and white's ball went from d7 to e7.",
+     "Put white's ball back on d7.", ("d7", "e7")),
+    (START, "d7- d6:W", "It is black's turn, and the white piece on d7 was moved to d6.",
+     "Put the white piece back on d7.", ("d7", "d6")),
+    (START, "a7- a6:w", "It is black's turn, not white's.", "Put everything back as it was; black plays.",
+     ("a6", "a7")),
+    (OVER, "a1- a2:b", "The game is over, so no more turns count.", "Set the table up to play again.", ("a1", "a2")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "change", "sentence", "remedy", "places"), TOLD)
+def test_one_fault_is_told_in_one_sentence_with_what_to_do(text, change, sentence, remedy, places):
+    state = GAME.notation.parse_state(text)
+    (breach,) = GAME.table.explain(state, changed(state, change))
+    assert breach.sentence == sentence
+    assert breach.remedy == (remedy or "Put everything back as it was and play another turn.")
+    assert breach.places == places
+
+
+def test_each_of_two_faults_is_told():
+    state = GAME.rules.new()
+    taken = GAME.table.explain(state, changed(state, "a7:b a1-"))
+    assert [breach.sentence for breach in taken] == [
+        "The black piece from a1 went to a7, where a white piece stood.",
+        "Two moves can't do that: a1 and a7 changed.",
+    ]
+    assert taken[0].remedy == "Put the black piece back on a1 and the white one on a7."
+    pushed = GAME.table.explain(state, changed(state, "a7:b a1- a6:w"))
+    assert [breach.rule for breach in pushed] == ["too-many-moves", "moved-opponent-piece"]
+    skipped = GAME.notation.parse_state(f"white {STUCK}")
+    assert [breach.sentence for breach in GAME.table.explain(skipped, changed(skipped, "g4- g5:W"))] == [
+        "White can neither move nor pass, so black plays.",
+        "It is black's turn, and the white piece on g4 was moved to g5.",
+    ]
+
+
+WRITTEN = [
+    (START, "d1-e1", "The piece on d1 has the ball, so it can't move to e1.",
+     "Put it back on d1; it may move once the ball is passed. Write d1*e1 if a pass was meant."),
+    (START, "d1-d2", "The piece on d1 has the ball, so it can't move to d2.",
+     "Put it back on d1; it may move once the ball is passed."),
+    (START, "a1-b1", "b1 is taken, so nothing moves there from a1.", None),
+    (OPEN, "a1-c1", "From a1 to c1 a piece went over the one on b1.", None),
+    (CROWDED, "a1-a3", "From a1 to a3 a piece went over the one on a2.", None),
+    (START, "a1-c2", "a1 to c2 is 3 steps; a turn has 2 moves of one square.", None),
+    (START, "a1-a2 b1-b2 c1-c2", "Moving c1 to c2 is one move too many; a turn has 2.", None),
+    (START, "d1*e1 e1*f1", "Passing e1 to f1 is a second pass; a turn has one.", None),
+    (MIDDLE, "c1*d1", "No other piece of black's stands on d1, so the ball can't be passed there.", None),
+    (MIDDLE, "e1*g1", "The piece on e1 doesn't have the ball; it is on c1.", None),
+    (START, "d7*e7", "The piece on d7 is white's, and so is its ball.", None),
+    (f"{START} null_turn=false", "a1-a2 a2-a1", "The turn ends where it began, a1 and all.", None),
+    (START, "a1-a2 anti-play", "After that turn none of black's pieces touches a wall of white's.",
+     "Play the turn without announcing anti-play."),
+    (WALL, "a3-a2 anti-play", "After that turn 2 of black's pieces touch white's wall; it takes 3.",
+     "Play the turn without announcing anti-play."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "turn", "sentence", "remedy"), WRITTEN)
+def test_a_written_turn_is_refused_in_words(text, turn, sentence, remedy):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.notation.parse_turn(GAME.notation.parse_state(text), turn)
+    (breach,) = raised.value.breaches
+    assert breach.sentence == sentence
+    assert breach.remedy == (remedy or "Put everything back as it was and play another turn.")
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence", "remedy"),
+    [
+        ("anti-play-turn", "It is white's turn, so black can't announce anti-play now.", "Wait for black's turn."),
+        (
+            "anti-play-contacts",
+            "Of black's pieces 2 touch white's wall, on a3 and e4; it takes 3.",
+            "Bring 1 more piece right up to the wall.",
+        ),
+        (
+            "repetition-too-soon",
+            "Black can claim no draw: the position doesn't stand for the third time.",
+            "Play on.",
+        ),
+    ],
+)
+def test_an_announcement_is_refused_in_words(rule, sentence, remedy):
+    text, said = SAID[rule][0]
+    player, _, kind = said.partition(":")
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.rules.announce(GAME.notation.parse_state(text), Announcement(kind, player))
+    (breach,) = raised.value.breaches
+    assert (breach.sentence, breach.remedy) == (sentence, remedy)
+
+
+@pytest.mark.parametrize(
+    ("change", "anywhere", "sentence", "remedy"),
+    [
+        ("d4:b e4:b", False, "There are 9 black pieces, and black starts with 7.",
+         "Take the black pieces off d4 and e4."),
+        ("d4:b", True, "There are 8 black pieces, and black starts with 7.",
+         "Take 1 of the black pieces off the board."),
+        ("a1-", True, "There are 6 black pieces, and black starts with 7.", "Put 1 more black piece on the board."),
+        ("d1:b", False, "Black starts with the ball on the piece on d1, and none has one.",
+         "Put black's ball on the piece on d1."),
+        ("d1:b a1:B g1:B", True, "Black starts with the ball on one piece, and it is on a1 and g1.",
+         "Put black's ball on one piece."),
+    ],
+)  # fmt: skip
+def test_a_wrong_start_is_told_in_words(change, anywhere, sentence, remedy):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.table.set_up(changed(GAME.rules.new(), change), anywhere=anywhere)
+    (breach,) = raised.value.breaches
+    assert (breach.sentence, breach.remedy) == (sentence, remedy)
+
+
+def test_the_piece_with_the_ball_is_not_put_back_where_another_stands():
+    state = GAME.notation.parse_state("black black:a1,b1,c1,d1*,f1,g1,f3 white:a6,e6,a7*,b7,d7,f7,g7")
+    seen = {**GAME.table.appearance(state), "d1": "black piece", "g1": "empty", "f2": "black piece with ball"}
+    breaches = GAME.table.explain(state, seen)
+    assert breaches
+    assert all("back on f1" not in breach.remedy for breach in breaches)
