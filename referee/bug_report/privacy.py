@@ -92,10 +92,8 @@ class Anonymizer:
     def learn_names(self, events: Iterable[Event]) -> None:
         """Learn the names of players and of people who entered something."""
         for event in events:
-            named = event.data.get("players")
-            people = [*named.values()] if isinstance(named, dict) else []
-            for name in (*people, event.data.get("by")):
-                if isinstance(name, str):
+            for name in (*event.names.values(), event.text("by")):
+                if name is not None:
                     self.person(name)
 
     def event(self, event: Event) -> dict[str, JsonValue]:

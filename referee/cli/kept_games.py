@@ -34,8 +34,7 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
     from referee.journal import fold
 
     folded = fold(game, events)
-    named = events[0][1].data.get("players")
-    names = {side: str(name) for side, name in named.items()} if isinstance(named, dict) else {}
+    names = events[0][1].names
     playing = ", ".join(f"{side} {names[side]}" for side in game.players if side in names)
     say(f"Game {number}, {game.title}{f' ({playing})' if playing else ''}: {counted(len(folded.turns), 'turn')}.")
     if folded.states:

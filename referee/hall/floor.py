@@ -120,13 +120,14 @@ class Floor:
                 if after != before or before.id not in self._seats:
                     self._version += 1
                     self._seats[seat_id] = replace(after, version=self._version)
-            listeners = list(self._listeners)
-        for listener in listeners:
-            listener()
+        self._notify()
 
     def close(self) -> None:
         """Notify the listeners that no more changes will come."""
         self.is_closed = True
+        self._notify()
+
+    def _notify(self) -> None:
         with self._lock:
             listeners = list(self._listeners)
         for listener in listeners:

@@ -314,9 +314,7 @@ class Hall:
         seat, journal = copy
         self._replays[seat] = _Replay(journal, self._clock(), after + REPLAY_MOST)
         request = ReplayRequest(after=after, most=REPLAY_MOST)
-        return Outgoing(
-            Topics(self.prefix, seat).replay, request.model_dump_json().encode(), f"{self._responses}/{seat}"
-        )
+        return Outgoing(Topics(self.prefix, seat).replay, request.model_dump_json().encode(), self._response(seat))
 
     def _command(self, ruling: Ruling) -> Outgoing:
         self._sent[ruling.request_id] = self._clock()

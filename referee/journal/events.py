@@ -89,6 +89,17 @@ class Event:
     frame_time_s: float | None = None
     wall_time: str = ""
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The players' names by side, as a ``new game`` event gives them; empty without any."""
+        given = self.data.get("players")
+        return {side: str(name) for side, name in given.items()} if isinstance(given, dict) else {}
+
+    def text(self, key: str) -> str | None:
+        """Return a text of the event's data, ``None`` if there is none of that name."""
+        value = self.data.get(key)
+        return value if isinstance(value, str) else None
+
 
 @dataclass(frozen=True)
 class Evidence:

@@ -67,9 +67,8 @@ def _tags(
 ) -> tuple[tuple[str, str], ...]:
     new_game = events[0][1]
     tags = [("Date", _one_line(new_game.wall_time[:10]))] if new_game.wall_time else []
-    players = new_game.data.get("players")
-    if isinstance(players, dict):
-        tags += [(player.capitalize(), _one_line(str(players[player]))) for player in game.players if player in players]
+    names = new_game.names
+    tags += [(player.capitalize(), _one_line(names[player])) for player in game.players if player in names]
     if folded.outcome is not None:
         tags.append(("Termination", _one_line(folded.outcome.reason)))
     return tuple(tags)
@@ -175,8 +174,7 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             chosen = (
                 ", ".join(f"{name}={value}" for name, value in options.items()) if isinstance(options, dict) else ""
             )
-            players = data.get("players")
-            names = ", ".join(f"{who} is {name}" for who, name in players.items()) if isinstance(players, dict) else ""
+            names = ", ".join(f"{who} is {name}" for who, name in event.names.items())
             return "; ".join(part for part in (game.title, chosen, names) if part)
         case EventKind.SET_UP:
             starters = {str(state.to_move) for state in after.start}

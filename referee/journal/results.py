@@ -114,8 +114,7 @@ def played_game(game: Game[Any, Any], events: list[tuple[int, Event]]) -> Played
     folded = fold(game, events)
     if folded.outcome is None or folded.outcome.reason == STOPPED or not folded.start:
         return None
-    given = events[0][1].data.get("players")
-    names = {side: str(name) for side, name in given.items()} if isinstance(given, dict) else {}
+    names = events[0][1].names
     playing = who_plays(game, folded.start[0])
     scores = {} if game.scores is None else game.scores(folded.states[0])
     return PlayedGame({side: names.get(side) or side for side in playing}, folded.outcome, scores)

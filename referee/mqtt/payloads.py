@@ -76,16 +76,12 @@ def table_event(
         event_type=event.kind.value,
         sentence=sentence,
         wall_time=event.wall_time,
-        player=_text(event.data.get("player")),
-        by=_text(event.data.get("by")),
-        request_id=_text(event.data.get(REQUEST)) or "",
+        player=event.text("player"),
+        by=event.text("by"),
+        request_id=event.text(REQUEST) or "",
         pictures=tuple(pictures),
         data=dict(event.data),
     )
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _sides(game: Game[Any, Any], snapshot: Snapshot) -> tuple[Side, ...]:

@@ -225,9 +225,8 @@ def _loaded_looks(path: Path, layout: TableLayout, game: Game[Any, Any]) -> Appe
     lacking = missing_traits(looks, game.table.appearance(game.rules.new()).values())
     if lacking:
         raise EnrolmentError(
-            f"the looks {path} do not show what {listed(lacking)} pieces look like; give `./run pieces "
-            f"enrol` a picture of "
-            "them too"
+            f"the looks {path} do not show what {listed(lacking)} pieces look like; give `./run pieces enrol` a "
+            "picture of them too"
         )
     return looks
 

@@ -144,8 +144,7 @@ class GameLog(Generic[StateT, TurnT]):
         return self._journal.events(self.number)
 
     def _begin(self, event: Event) -> None:
-        named = event.data.get("players")
-        self.names = {side: str(name) for side, name in named.items()} if isinstance(named, dict) else {}
+        self.names = event.names
         self.without_hints = event.data.get("hints") == "none"
         self.turns = ()
 

@@ -288,16 +288,10 @@ class Api:
         return _json(devices_document(self._access.devices))
 
     async def _change_device(self, request: Request) -> Response:
-        fields = await _fields(request)
-        if isinstance(fields, dict):
-            fields.pop(CSRF_FIELD, None)
-        return _json(await change_device(self._access, fields))
+        return _json(await change_device(self._access, await _fields(request)))
 
     async def _command(self, request: Request) -> Response:
-        fields = await _fields(request)
-        if isinstance(fields, dict):
-            fields.pop(CSRF_FIELD, None)
-        reply = await self._services.carry_out(request.state.session, fields)
+        reply = await self._services.carry_out(request.state.session, await _fields(request))
         return _json(reply.model_copy(update={"words": sentences(language_of(request))(reply.words)}))
 
     async def _openapi(self, _: Request) -> Response:
@@ -324,14 +318,15 @@ def pairing(access: Access) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _fields(request: Request) -> Any:
-    """Read a body as JSON or as a form without files."""
+    """Read a body as JSON or as a form without files; the session's token isn't part of it."""
     form = await form_fields(request)
-    if form:
-        return {name: values[-1] for name, values in form.items()}
     try:
-        return parse_json(await request.body())
+        fields = {name: values[-1] for name, values in form.items()} if form else parse_json(await request.body())
     except ValueError as error:
         raise HTTPException(400, "That is not valid JSON.") from error
+    if isinstance(fields, dict):
+        fields.pop(CSRF_FIELD, None)
+    return fields
 
 
 def _number(request: Request, name: str) -> int | None:

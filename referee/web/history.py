@@ -115,8 +115,8 @@ class History:
             EventDocument(
                 number=line.number,
                 kind=line.kind,
-                player=_text(by_number[line.number].data.get("player")),
-                by=_text(by_number[line.number].data.get("by")),
+                player=by_number[line.number].text("player"),
+                by=by_number[line.number].text("by"),
                 sentence=say(line.sentence),
                 wall_time=line.wall_time,
                 evidence=pictures.get(line.number, ()),
@@ -214,8 +214,6 @@ class History:
 
 def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[Any]) -> Snapshot:
     """Return the snapshot a screen would have shown then, as far as the events record it."""
-    named = begun.data.get("players")
-    names = {side: str(name) for side, name in named.items()} if isinstance(named, dict) else {}
     state = folded.states[0] if folded.states else None
     return Snapshot(
         game.name,
@@ -228,14 +226,10 @@ def _snapshot(game: Game[Any, Any], number: int, begun: Event, folded: Folded[An
         to_move=None if state is None else state.to_move,
         scores={} if state is None or game.scores is None else game.scores(state),
         outcome=folded.outcome,
-        names=names,
+        names=begun.names,
         turns=len(folded.turns),
         last_turn=folded.turns[-1] if folded.turns else "",
     )
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def results_document(results: Results) -> ResultsDocument:

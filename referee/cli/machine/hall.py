@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from referee.cli.context import CommandContext, say, utc_now
+from referee.cli.context import say, utc_now
 from referee.cli.group import OK, ExampleCommand
 from referee.cli.options import READABLE_FILE, WholeNumber, chosen_page
 
@@ -40,9 +40,7 @@ if TYPE_CHECKING:
 @click.option("--store", metavar="FILE|URL", default="hall.db", show_default=True, help="A file, or postgresql://…")
 @click.option("--page-port", type=WholeNumber(1, 65535), help="The page's port.  [default: 8000 or the next]")
 @click.option("--page-address", metavar="ADDRESS", help="Open the page to others at this address, such as 0.0.0.0.")
-@click.pass_obj
 def hall_command(
-    context: CommandContext,
     broker: str,
     user: str | None,
     password_file: Path | None,
@@ -67,7 +65,6 @@ def hall_command(
       ./run tools hall --broker broker.local --user hall --password-file hall.password --ca ca.pem
       ./run tools hall --broker localhost --store postgresql://hall@localhost/hall
     """
-    del context
     from referee.hall.broker import BrokerConnection
     from referee.hall.database import POSTGRESQL, Database
     from referee.hall.hall import Hall
