@@ -76,7 +76,7 @@ _FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 """Fonts that a browser would fetch from elsewhere; a page of docs is to show without a network."""
 
 
-class _Told:
+class _ScriptedReader:
     """A reader that is told what stands where."""
 
     def __init__(self, looks: Mapping[str, str]) -> None:
@@ -115,7 +115,7 @@ def screen_of(name: str) -> ScreenContent:
     start = game.rules.new(options)
     page = _Collected()
     report = Report(page)
-    reader = _Told(game.table.appearance(start))
+    reader = _ScriptedReader(game.table.appearance(start))
     settings = ServiceSettings(options=options, stills=True)
     blank = np.zeros((8, 8, 3), np.uint8)
     with (

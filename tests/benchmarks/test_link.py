@@ -49,7 +49,7 @@ class Desk:
     def write(self, sequence: int, number: int, acknowledged: int = 0) -> tuple[int, bytes]:
         kind, payload = encode_message(numbered_sound(number))
         frame = packet_frame(Packet(kind, 7, sequence, acknowledged, payload))
-        self.there.hear_written(frame, 0, self.back, 1)
+        self.there.note_written(frame, 0, self.back, 1)
         return kind, payload
 
 
@@ -57,7 +57,7 @@ def test_what_arrives_as_it_was_sent_is_right() -> None:
     desk, count = Desk(), cases(70_000)
     for number in range(count):
         desk.there.give(*desk.write(number % 65536, number))
-    desk.there.hear_claimed(HERE, count % 65536)
+    desk.there.note_claimed(HERE, count % 65536)
     desk.there.check_acknowledged(HERE, count)
     desk.there.check_everything_given((7, 0), HERE)
     assert desk.there.wrong == []
@@ -87,10 +87,10 @@ def test_what_is_acknowledged_and_was_not_given_is_noticed() -> None:
     desk = Desk()
     desk.there.give(*desk.write(0, 0))
     desk.write(1, 1)
-    desk.there.hear_claimed(HERE, 1)
+    desk.there.note_claimed(HERE, 1)
     desk.there.check_acknowledged(HERE, 1)
     assert desk.there.wrong == []
-    desk.there.hear_claimed(HERE, 2)
+    desk.there.note_claimed(HERE, 2)
     desk.there.check_acknowledged(HERE, 2)
     desk.there.check_everything_given((7, 0), HERE)
     assert desk.there.wrong == [
@@ -114,7 +114,7 @@ def test_what_a_device_wrote_before_it_restarted_does_not_count_for_what_it_is_n
     kind, payload = encode_message(numbered_fault(1, ""))
     newer_kind, newer_payload = encode_message(numbered_fault(2, ""))
     for boot, sent in ((1, payload), (2, newer_payload)):
-        desk.back.hear_written(packet_frame(Packet(kind, 7, 0, 0, sent)), boot, desk.there, boot)
+        desk.back.note_written(packet_frame(Packet(kind, 7, 0, 0, sent)), boot, desk.there, boot)
     desk.back.begin((7, 2), (7, 2))
     desk.back.give(newer_kind, newer_payload)
     assert desk.back.wrong == []

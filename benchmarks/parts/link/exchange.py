@@ -213,7 +213,7 @@ class Exchange:
         incarnation = (device.link.session, device.boot_id)
         self._to_host.check_acknowledged(incarnation, device.acknowledged)
         if outbox.data:
-            self.result.frames += self._to_host.hear_written(
+            self.result.frames += self._to_host.note_written(
                 outbox.data, device.boot_id, self._to_device, device.boot_id
             )
             self._wire_to_host.write(outbox.data, now_s)
@@ -234,7 +234,7 @@ class Exchange:
         written = host.outgoing(now_s) if self._wire_to_device.free_at_s <= now_s else b""
         self._to_device.check_acknowledged((host.session, self._linked_boot), host.acknowledged)
         if written:
-            self.result.frames += self._to_device.hear_written(written, 0, self._to_host, self._linked_boot)
+            self.result.frames += self._to_device.note_written(written, 0, self._to_host, self._linked_boot)
             if self._device is not None:
                 self._wire_to_device.write(written, now_s)
         if host.state is LinkState.LOST and host.lost_because is not None:
@@ -317,16 +317,16 @@ class Exchange:
             self._tick()
         session = self._host.session
         if self._host.state is not LinkState.LINKED or self._device is None or self._device.link.session != session:
-            self._to_device.tell(f"no link {_CALM_S:g} s after the last fault")
+            self._to_device.complain(f"no link {_CALM_S:g} s after the last fault")
             return
         incarnation = (session, self._device.boot_id)
         if self._linked_boot != self._device.boot_id:
-            self._to_device.tell(f"linked with boot {self._linked_boot}, the device is {incarnation}")
+            self._to_device.complain(f"linked with boot {self._linked_boot}, the device is {incarnation}")
         self._to_device.check_everything_given((session, 0), incarnation)
         self._to_host.check_everything_given(incarnation, incarnation)
         if self._to_device.newest_number != self._newest_lights:
             shown = self._to_device.newest_number
-            self._to_device.tell(f"the lights show frame {shown}; the newest is {self._newest_lights}")
+            self._to_device.complain(f"the lights show frame {shown}; the newest is {self._newest_lights}")
 
 
 class _Port(Board):

@@ -88,7 +88,7 @@ class Ledger:
     _from: Incarnation = (0, 0)
     _to: Incarnation = (0, 0)
 
-    def hear_written(self, frames: bytes, boot: int, back: Ledger, back_boot: int) -> int:
+    def note_written(self, frames: bytes, boot: int, back: Ledger, back_boot: int) -> int:
         """Read what the sender writes, and its claims of what has arrived the other way; give how many frames.
 
         ``boot`` is the sender's, 0 for a host; ``back_boot`` the boot of the device that the sender is linked with, or
@@ -103,16 +103,16 @@ class Ledger:
             kind, session, sequence, acknowledged = _HEADER.unpack_from(packet)
             if not session:
                 continue
-            back.hear_claimed((session, back_boot), acknowledged)
+            back.note_claimed((session, back_boot), acknowledged)
             if is_sequenced(kind):
                 self._hear_numbered((session, boot), sequence, kind, packet[_HEADER.size : -_CHECKSUM_BYTES])
         return count
 
-    def hear_claimed(self, incarnation: Incarnation, expected: int) -> None:
+    def note_claimed(self, incarnation: Incarnation, expected: int) -> None:
         """Hear the receiver say that all before ``expected`` have arrived."""
         given = self.given[incarnation]
         if (given - expected) % _NUMBERS >= _NUMBERS // 2:
-            self.tell(f"acknowledged up to {expected}, given {given} (session, boot {incarnation})")
+            self.complain(f"acknowledged up to {expected}, given {given} (session, boot {incarnation})")
 
     def begin(self, written: Incarnation, given: Incarnation) -> None:
         """Hear the receiver begin a session: whose packets it takes now, and as whom."""
@@ -123,14 +123,16 @@ class Ledger:
         self.delivered += 1
         written, place = self.written[self._from], self.given[self._to]
         if place >= len(written):
-            return self.tell(f"given a message of kind {kind} that nobody sent (session, boot {self._to})")
+            return self.complain(f"given a message of kind {kind} that nobody sent (session, boot {self._to})")
         if written[place] != (kind, payload):
-            return self.tell(f"given {(kind, payload)!r} where {written[place]!r} was sent (session, boot {self._to})")
+            return self.complain(
+                f"given {(kind, payload)!r} where {written[place]!r} was sent (session, boot {self._to})"
+            )
         self.given[self._to] = place + 1
         number = number_in(kind, payload)
         if number is not None:
             if number < 0:
-                return self.tell(f"given a message whose own checksum is wrong: {payload!r}")
+                return self.complain(f"given a message whose own checksum is wrong: {payload!r}")
             if kind in _NEWEST_OF:
                 self.newest_number = number
         return None
@@ -138,13 +140,13 @@ class Ledger:
     def check_acknowledged(self, incarnation: Incarnation, count: int) -> None:
         """Hear the sender say that so many of a session's packets were acknowledged; each must have been given."""
         if count > self.given[incarnation]:
-            self.tell(f"{count} acknowledged, only {self.given[incarnation]} given (session, boot {incarnation})")
+            self.complain(f"{count} acknowledged, only {self.given[incarnation]} given (session, boot {incarnation})")
 
     def check_everything_given(self, written: Incarnation, given: Incarnation) -> None:
         """At the end, when nothing was in the way for a while: all that was sent in this session must be there."""
         left = len(self.written[written]) - self.given[given]
         if left:
-            self.tell(f"{left} messages never came (session, boot {given})")
+            self.complain(f"{left} messages never came (session, boot {given})")
 
     def _hear_numbered(self, incarnation: Incarnation, sequence: int, kind: int, payload: bytes) -> None:
         written = self.written[incarnation]
@@ -152,11 +154,11 @@ class Ledger:
         if back == 0:
             written.append((kind, payload))
         elif back > len(written) or written[len(written) - back] != (kind, payload):
-            self.tell(f"number {sequence} was written with two payloads (session, boot {incarnation})")
+            self.complain(f"number {sequence} was written with two payloads (session, boot {incarnation})")
         else:
             self.resent += 1
 
-    def tell(self, words: str) -> None:
+    def complain(self, words: str) -> None:
         """Note that something is as it must not be."""
         self.wrong_count += 1
         if len(self.wrong) < _MOST_TOLD:

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.parts.power.disk import CutOutcome, Disk
 from benchmarks.parts.power.vfs import NotingFiles, write_files
-from benchmarks.parts.power.world import GAME, SETTINGS, ToldReader, World, show
+from benchmarks.parts.power.world import GAME, SETTINGS, GlimpseReader, World, show
 from common.durable import sync_folder
 from engine.registry import load
 from referee.errors import RefereeError
@@ -187,7 +187,7 @@ class PlayedOnDisk:
         """Referee so many frames and be killed, or the rest of the game and close in order; tells which."""
         layer = NotingFiles(life.disk, numbers)
         opened = _Opened(self._scratch / JOURNAL, layer.connect, layer.sync_folder)
-        reader = ToldReader()
+        reader = GlimpseReader()
         with open_session(
             self._game,
             reader,

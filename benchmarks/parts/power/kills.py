@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, ToldReader, World, show
+from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, GlimpseReader, World, show
 from engine.api import Game
 from engine.registry import load
 from hardware.lights.panel import DriverSource, Panel
@@ -89,7 +89,7 @@ class _Lamp:
         """Nothing to let go of."""
 
 
-class _TellingJournal(BufferedJournal):
+class _ReportingJournal(BufferedJournal):
     """The service's journal, telling of each event once ``append`` has returned."""
 
     def __init__(self, journal: Journal, parent: Connection) -> None:
@@ -104,9 +104,9 @@ class _TellingJournal(BufferedJournal):
 
 def referee(path: Path, parent: Connection) -> None:
     """The child: the real service on a journal file, fed by ``parent`` until it says ``CLOSE``."""
-    reader = ToldReader()
+    reader = GlimpseReader()
     with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as opened:
-        journal = _TellingJournal(opened, parent)
+        journal = _ReportingJournal(opened, parent)
         panel = Panel([DriverSource("lamp", lambda: _Lamp(parent))], time.monotonic, _ignore)
         with open_session(load(GAME), reader, journal, SETTINGS, subscribers=(signal_subscriber(panel),)) as service:
             parent.send(Step.DONE)
@@ -221,15 +221,15 @@ class KilledGame:
         there.close()
         try:
             if plan is not None and plan.aim is Aim.STARTING:
-                self._hear_until(here, began_s + plan.delay_s)
+                self._receive_until(here, began_s + plan.delay_s)
                 return False
-            self._hear_until(here, None)
+            self._receive_until(here, None)
             self._typical_start_s += 0.2 * (time.monotonic() - began_s - self._typical_start_s)
             return self._referee(here, plan)
         finally:
             child.kill()
             child.join()
-            self._hear_the_rest(here)
+            self._receive_the_rest(here)
             here.close()
             child.close()
 
@@ -244,16 +244,16 @@ class KilledGame:
             given_s = time.monotonic()
             here.send(glimpse)
             if plan is not None and counting and counted == plan.frames:
-                self._hear_until(here, given_s + plan.delay_s)
+                self._receive_until(here, given_s + plan.delay_s)
                 return False
-            recorded = self._hear_until(here, None, stop_at_turn=aim is Aim.RECORDED)
+            recorded = self._receive_until(here, None, stop_at_turn=aim is Aim.RECORDED)
             if plan is not None and recorded == "turn" and aim is Aim.RECORDED:
-                self._hear_until(here, time.monotonic() + plan.delay_s)
+                self._receive_until(here, time.monotonic() + plan.delay_s)
                 return False
             if recorded:
                 self._typical_judging_s += 0.2 * (time.monotonic() - given_s - self._typical_judging_s)
         here.send(Step.CLOSE)
-        self._hear_until(here, None)
+        self._receive_until(here, None)
         return True
 
     def _look(self) -> Glimpse | None:
@@ -275,7 +275,7 @@ class KilledGame:
             if glimpse is not None:
                 self._owed_presses = tuple(dict.fromkeys((*self._owed_presses, *glimpse.presses)))
 
-    def _hear_until(self, here: Connection, moment_s: float | None, *, stop_at_turn: bool = False) -> str:
+    def _receive_until(self, here: Connection, moment_s: float | None, *, stop_at_turn: bool = False) -> str:
         """Hear the child until it is done, or until that moment, done or not; gives the kind of event recorded last."""
         end_s = time.monotonic() + ANSWER_TIMEOUT_S if moment_s is None else moment_s
         recorded = ""
@@ -295,7 +295,7 @@ class KilledGame:
             raise KillError(f"the referee gave no answer for {ANSWER_TIMEOUT_S:.0f} s")
         return recorded
 
-    def _hear_the_rest(self, here: Connection) -> None:
+    def _receive_the_rest(self, here: Connection) -> None:
         """Take what the child had told before it died; a message torn by the kill was not told."""
         try:
             while here.poll():

@@ -52,7 +52,7 @@ class Ledger:
     told: dict[int, Told] = field(default_factory=dict)
     shown: int = 0
 
-    def hear(self, name: str, answer: Answer) -> None:
+    def note_answer(self, name: str, answer: Answer) -> None:
         """Take the answer to an order; answers come in the order in which the events are written."""
         if answer.refused:
             self.refused.add(name)
@@ -62,7 +62,7 @@ class Ledger:
             self.acknowledged |= {name, *self.in_memory}
             self.in_memory.clear()
 
-    def hear_broker(self, events: Mapping[int, Sequence[Told]]) -> None:
+    def note_broker(self, events: Mapping[int, Sequence[Told]]) -> None:
         """Take what the broker was told; raises KillError where an event was told in two ways."""
         for number, tellings in events.items():
             for told in tellings:

@@ -154,7 +154,7 @@ class CardDisk(Ext4Disk):
         _command("umount", str(self._socket))
         self._card.communicate(timeout=_PATIENCE_S)
 
-    def tell(self, order: str) -> None:
+    def order(self, order: str) -> None:
         """Give the card an order and wait until it is carried out."""
         assert self._card.stdin is not None
         assert self._card.stdout is not None
@@ -165,7 +165,7 @@ class CardDisk(Ext4Disk):
 
     def heal(self) -> None:
         """Let writes and syncs succeed at once."""
-        self.tell("well")
+        self.order("well")
 
 
 class SlowDisk(CardDisk):
@@ -175,7 +175,7 @@ class SlowDisk(CardDisk):
 
     def disturb(self, rng: random.Random) -> None:  # noqa: ARG002 - slow is slow
         """Let syncs take their time."""
-        self.tell(f"slow {_SLOW_SYNC_S}")
+        self.order(f"slow {_SLOW_SYNC_S}")
 
 
 class FailingDisk(CardDisk):
@@ -186,7 +186,7 @@ class FailingDisk(CardDisk):
 
     def disturb(self, rng: random.Random) -> None:
         """Let writes and syncs fail."""
-        self.tell(f"fail {rng.choice(_FAILING_SHARES)} {rng.getrandbits(32)}")
+        self.order(f"fail {rng.choice(_FAILING_SHARES)} {rng.getrandbits(32)}")
 
     def after_kill(self) -> None:
         """Mount it again, as the next start of the machine would."""
@@ -204,12 +204,12 @@ class CutDisk(CardDisk):
 
     def before_kill(self, rng: random.Random) -> None:
         """Cut the power."""
-        self.tell(f"cut {rng.getrandbits(32)}")
+        self.order(f"cut {rng.getrandbits(32)}")
 
     def after_kill(self) -> None:
         """Give it power and mount it, as the next start of the machine would."""
         self._unmount()
-        self.tell("power")
+        self.order("power")
         _command("e2fsck", "-p", str(self._image), most=1)
         self._mount()
 

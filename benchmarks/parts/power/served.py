@@ -153,11 +153,11 @@ def _serve(place: Place, stop: threading.Event, parent: Connection, tell: Callab
         stack.enter_context(connect_to_broker(port, broker, say, lambda: datetime.now(UTC)))
         stack.enter_context(open_command_socket(place.journal, commands, say))
 
-        def close_when_told() -> None:
+        def close_on_order() -> None:
             parent.recv()
             stop.set()
             commands.wake()
 
-        threading.Thread(target=close_when_told, daemon=True).start()
+        threading.Thread(target=close_on_order, daemon=True).start()
         tell(READY)
         run(service, _Camera(commands, stop), LoopPorts(commands.wait, commands))

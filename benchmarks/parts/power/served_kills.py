@@ -154,7 +154,7 @@ class Evening:
                 self._ledger.shown = max(self._ledger.shown, table.page.newest_sound)
             if table.under_way is not None:
                 table.under_way.result()
-            self._hear_the_rest(table)
+            self._receive_the_rest(table)
             here.close()
             process.close()
             self._disk.after_kill()
@@ -224,7 +224,7 @@ class Evening:
         self._tally.slowest_answer_s = max(self._tally.slowest_answer_s, took_s)
         self._tally.answered[route.value] += 1
         self._tally.in_memory += answer.is_in_memory
-        self._ledger.hear(order.name, answer)
+        self._ledger.note_answer(order.name, answer)
         if answer.refused:
             self._read_states()
         elif order.turn:
@@ -252,32 +252,32 @@ class Evening:
                 if not isinstance(message, Remark):
                     table.ended = message.reason if isinstance(message, Ended) else ""
                     return message
-                self._hear_remark(message)
+                self._take_remark(message)
         except EOFError:
             raise KillError("the table ended by itself; what it said is above") from None
         raise KillError(f"the table said nothing for {PATIENCE_S:.0f} s")
 
-    def _hear_the_rest(self, table: _Table) -> None:
+    def _receive_the_rest(self, table: _Table) -> None:
         try:
             while table.link.poll():
                 message = table.link.recv()
                 if isinstance(message, Remark):
-                    self._hear_remark(message)
+                    self._take_remark(message)
         except (EOFError, OSError):
             # A message that the kill has torn was not said.
             return
 
-    def _hear_remark(self, remark: Remark) -> None:
+    def _take_remark(self, remark: Remark) -> None:
         if not self._disk.may_refuse:
             raise KillError(f"the table said: {remark.sentence}")
 
     def _look(self) -> None:
         """Open the journal as the next start does, and compare it with what was acknowledged."""
         told, answers = self._broker.taken()
-        self._ledger.hear_broker(told)
+        self._ledger.note_broker(told)
         for name, answer in answers.items():
             if name not in self._ledger.acknowledged:
-                self._ledger.hear(name, answer)
+                self._ledger.note_answer(name, answer)
         if not self._place.journal.exists():
             self._ledger.look([])
             return

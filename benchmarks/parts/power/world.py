@@ -99,7 +99,7 @@ class World:
         return {name: _SURE if name == look else rest for name in self._game.looks}
 
 
-class ToldReader:
+class GlimpseReader:
     """A reader that is told what each frame shows."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class ToldReader:
         return noise.integers(0, 256, (_CROP_PX, _CROP_PX, 3), dtype=np.uint8)
 
 
-def show(service: Service[Any, Any], reader: ToldReader, glimpse: Glimpse) -> None:
+def show(service: Service[Any, Any], reader: GlimpseReader, glimpse: Glimpse) -> None:
     """Let a service see a glimpse, and then hear what was pressed."""
     reader.told = glimpse.reading
     service.step(frame_of(glimpse.reading))

@@ -41,7 +41,7 @@ from vision.reading import PlaceReading, Reading
 ANSWER_S = 20.0
 
 
-class ToldReader:
+class GlimpseReader:
     """A reader that is told what stands where; its crops show how often it has looked."""
 
     def __init__(self, looks: Mapping[str, str]) -> None:
@@ -62,7 +62,7 @@ class Session:
     """A session in a thread of its own. ``reader.looks`` is what it sees at the next end of a turn."""
 
     game: Game[Any, Any]
-    reader: ToldReader
+    reader: GlimpseReader
     commands: CommandQueue
     snapshots: SnapshotHub
     journal: Path
@@ -137,7 +137,7 @@ def session(
 ) -> Iterator[Session]:
     """Run a session of a game that is set up, or that goes on in the folder's journal where ``looks`` stand."""
     game: Game[Any, Any] = load(name)
-    reader = ToldReader(looks or game.table.appearance(game.rules.new(options)))
+    reader = GlimpseReader(looks or game.table.appearance(game.rules.new(options)))
     running = Session(game, reader, CommandQueue(time.monotonic), SnapshotHub(), folder / "journal.sqlite")
     settings = ServiceSettings(options=dict(options or {}), stills=True)
     ready = threading.Event()

@@ -19,7 +19,7 @@ import pytest
 
 from benchmarks.parts.power.disk import Disk, Sync
 from benchmarks.parts.power.vfs import NotingFiles
-from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, ToldReader, World, frame_of, show
+from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, GlimpseReader, World, frame_of, show
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
 from referee.errors import JournalBusyError, JournalError, JournalFullError
@@ -46,7 +46,7 @@ class Table:
 
     def __post_init__(self) -> None:
         self.game: Any = load(GAME)
-        self.reader = ToldReader()
+        self.reader = GlimpseReader()
         self.service: Service[Any, Any] = Service(
             self.game, self.reader, self.journal, signal_subscriber(self), SETTINGS, self.said.append
         )

@@ -30,7 +30,7 @@ def ledger(*names: str) -> Ledger:
     """A ledger in which these orders were given and acknowledged."""
     kept = Ledger(given={*names, "unanswered"})
     for name in names:
-        kept.hear(name, Answer("Done.", refused=False))
+        kept.note_answer(name, Answer("Done.", refused=False))
     return kept
 
 
@@ -58,7 +58,7 @@ def test_what_page_broker_and_terminal_were_told_is_there_after_each_kill() -> N
 def test_all_that_was_acknowledged_and_an_order_that_got_no_answer_may_be_there() -> None:
     kept = ledger("a", "b")
     kept.shown = 4
-    kept.hear_broker({number: [told(event)] * 2 for number, event in journal("a", "b")})
+    kept.note_broker({number: [told(event)] * 2 for number, event in journal("a", "b")})
     assert kept.look(journal("a", "b", "unanswered")) == 0
     assert kept.look(journal("a", "b", "unanswered")) == 0
 
@@ -76,7 +76,7 @@ def _invent(kept: Ledger) -> None:
 
 
 def _refuse(kept: Ledger) -> None:
-    kept.hear("unanswered", Answer("No.", refused=True))
+    kept.note_answer("unanswered", Answer("No.", refused=True))
     kept.look(journal("a", "b", "unanswered"))
 
 
@@ -95,17 +95,17 @@ def _show(kept: Ledger) -> None:
 
 
 def _tell_what_is_lost(kept: Ledger) -> None:
-    kept.hear_broker({5: [told(Event(EventKind.NOTE, {}))]})
+    kept.note_broker({5: [told(Event(EventKind.NOTE, {}))]})
     kept.look(journal("a", "b"))
 
 
 def _tell_otherwise(kept: Ledger) -> None:
-    kept.hear_broker({3: [told(Event(EventKind.NOTE, {}, wall_time=WALL_TIME))]})
+    kept.note_broker({3: [told(Event(EventKind.NOTE, {}, wall_time=WALL_TIME))]})
     kept.look(journal("a", "b"))
 
 
 def _tell_in_two_ways(kept: Ledger) -> None:
-    kept.hear_broker({3: [told(Event(EventKind.NOTE, {})), told(Event(EventKind.TURN, {}))]})
+    kept.note_broker({3: [told(Event(EventKind.NOTE, {})), told(Event(EventKind.TURN, {}))]})
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,10 @@ def test_whatever_is_wrong_is_found(happens: Callable[[Ledger], None], words: st
 def test_what_was_said_to_be_only_in_memory_may_be_lost_until_a_later_order_is_written() -> None:
     kept = ledger("a")
     kept.given |= {"b", "c"}
-    kept.hear("b", Answer(IN_MEMORY, refused=False))
+    kept.note_answer("b", Answer(IN_MEMORY, refused=False))
     assert kept.look(journal("a")) == 1
-    kept.hear("b", Answer(IN_MEMORY, refused=False))
-    kept.hear("c", Answer("Done.", refused=False))
+    kept.note_answer("b", Answer(IN_MEMORY, refused=False))
+    kept.note_answer("c", Answer("Done.", refused=False))
     with pytest.raises(KillError, match="acknowledged and lost: b"):
         kept.look(journal("a", "c"))
 
@@ -143,5 +143,5 @@ def test_what_the_broker_was_told_is_compared_as_json() -> None:
     kept = ledger()
     event = Event(EventKind.NOTE, {"places": ("a1", "b2")}, wall_time=WALL_TIME)  # type: ignore[dict-item]  # JSON has lists
     heard = Told(WALL_TIME, "note", WALL_TIME, json.loads(json.dumps(dict(event.data))))
-    kept.hear_broker({3: [heard]})
+    kept.note_broker({3: [heard]})
     assert kept.look([*journal(), (3, event)]) == 0
