@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from benchmarks.parts.stress.score import BINS, Calibration, PictureScore, SquareScore, Tally, calibration_of, tally
+
+GroupT = TypeVar("GroupT")
 
 _HEAD = (
     "| {first} | pictures | located | wholly right | blocks right | places right | wrong and certain | unsure | hidden "
@@ -43,20 +47,16 @@ def read_share(count: Tally) -> float:
     return count.blocks_right / max(1, count.blocks) * count.located / max(1, count.tried)
 
 
-def by_level(pictures: Sequence[PictureScore]) -> dict[tuple[str, str], list[PictureScore]]:
-    """Sort pictures by hardship and level, in the order they come."""
-    groups: dict[tuple[str, str], list[PictureScore]] = {}
+def tallies(pictures: Sequence[PictureScore], group_of: Callable[[PictureScore], GroupT]) -> dict[GroupT, Tally]:
+    """Count over each group of pictures, in the order in which the groups come."""
+    groups: dict[GroupT, list[PictureScore]] = {}
     for picture in pictures:
-        groups.setdefault((picture.hardship, picture.level), []).append(picture)
-    return groups
+        groups.setdefault(group_of(picture), []).append(picture)
+    return {group: tally(members) for group, members in groups.items()}
 
 
-def by_hardship(pictures: Sequence[PictureScore]) -> dict[str, list[PictureScore]]:
-    """Sort pictures by hardship, in the order they come."""
-    groups: dict[str, list[PictureScore]] = {}
-    for picture in pictures:
-        groups.setdefault(picture.hardship, []).append(picture)
-    return groups
+def _level(picture: PictureScore) -> str:
+    return f"{picture.hardship}: {picture.level}"
 
 
 def squares_of(pictures: Sequence[PictureScore]) -> list[SquareScore]:
@@ -66,15 +66,14 @@ def squares_of(pictures: Sequence[PictureScore]) -> list[SquareScore]:
 
 def tables(pictures: Sequence[PictureScore]) -> str:
     """Two tables in Markdown: by hardship, weakest named, and by level."""
-    counts = {name: tally(group) for name, group in by_hardship(pictures).items()}
     text = _HEAD.format(first="hardship")
-    text += "".join(_row(name, count) for name, count in counts.items())
+    text += "".join(_row(name, count) for name, count in tallies(pictures, attrgetter("hardship")).items())
     text += _row("**all**", tally(pictures))
-    levels = [(f"{name}, {level}", tally(group)) for (name, level), group in by_level(pictures).items()]
-    weakest = sorted(levels, key=lambda one: read_share(one[1]))[:5]
+    levels = tallies(pictures, _level)
+    weakest = sorted(levels.items(), key=lambda one: read_share(one[1]))[:5]
     text += "\nWeakest: " + "; ".join(f"{name} ({read_share(count):.1%} of blocks)" for name, count in weakest)
     text += "\n\n" + _HEAD.format(first="hardship and level")
-    text += "".join(_row(f"{name}: {level}", tally(group)) for (name, level), group in by_level(pictures).items())
+    text += "".join(_row(name, count) for name, count in levels.items())
     refused = sorted({picture.refused for picture in pictures if picture.refused})
     if refused:
         text += "\nPiece sets that could not be learned:\n" + "".join(f"- {sentence}\n" for sentence in refused)
@@ -130,10 +129,9 @@ def plot_accuracy(pictures: Sequence[PictureScore], path: Path) -> None:
     """Draw for each hardship and level what share of blocks was read right and of tables located."""
     from matplotlib.figure import Figure
 
-    groups = {key: tally(group) for key, group in by_level(pictures).items()}
+    groups = tallies(pictures, _level)
     figure = Figure(figsize=(9, 0.19 * len(groups) + 1.6), dpi=110, layout="constrained")
     axes = figure.subplots()
-    names = [f"{name}: {level}" for name, level in groups]
     rows = np.arange(len(groups))
     located = [count.located / max(1, count.tried) for count in groups.values()]
     right = [read_share(count) for count in groups.values()]
@@ -143,7 +141,7 @@ def plot_accuracy(pictures: Sequence[PictureScore], path: Path) -> None:
     axes.barh(rows, located, color="#d9d9d9", height=0.85, label="tables located")
     axes.barh(rows, right, color="#0072b2", height=0.6, label="pieces read right (of all)")
     axes.plot(certain, rows, "o", color="#e69f00", markersize=3.5, label="places certain and right")
-    axes.set_yticks(rows, names, fontsize=7)
+    axes.set_yticks(rows, list(groups), fontsize=7)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.005)
     axes.grid(axis="x", alpha=0.3)
