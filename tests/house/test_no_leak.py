@@ -83,7 +83,7 @@ def test_the_table_shows_nothing_of_the_truth() -> None:
         "enrolment_images",
         "fps",
         "frames",
-        "hear",
+        "show_mood",
         "name",
         "presses",
         "read",
