@@ -173,6 +173,7 @@ def test_rough_detections_are_near_each_middle_and_within_reach() -> None:
     assert nothing.fit < 0.5
     assert outside.fit == -1.0
     assert (outside.x_px, outside.y_px) == (500.0, 500.0)
+    assert outside.face.tolist() == outside.ink.tolist() == [0.0, 0.0, 0.0]
     (far,) = rough_fits(finder, picture, [window.to_pixels(-20.0, 25.0)], 6.0, 0.5)
     assert far.fit < star.fit - 0.1
     (edge,) = rough_fits(finder, picture, [window.to_pixels(-24.2, 25.0)], 6.0, 0.5)

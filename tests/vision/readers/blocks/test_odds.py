@@ -261,6 +261,9 @@ def test_the_drawing_shows_blocks_and_symbols(seen: dict[str, BlockSighting]) ->
     assert doubted.shape == black.shape
     assert np.abs(doubted.astype(int) - red).max(axis=2).min() < 12
     assert np.abs(doubted.astype(int) - green).max(axis=2).min() > 40
+    barely, undecided = (reader.draw(black, view, {"d2": seen["d2"].with_log_odds(odds)}) for odds in (0.4, 0.0))
+    assert np.abs(barely.astype(int) - green).max(axis=2).min() < 12
+    assert np.abs(undecided.astype(int) - red).max(axis=2).min() < 12
     more = reader.draw(black, view, {"d2": seen["d2"].with_log_odds(-4.0)})
     assert (more != doubted).any()
     assert PIECES.side_mm == SIDE_MM
