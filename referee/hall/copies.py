@@ -215,8 +215,8 @@ def _update_result(work: Transaction, seat: str, journal: str, game: int) -> Non
     players = _players(work, *key)
     winner = data.get("winner")
     winners = tuple(str(side) for side in data.get("shared_by") or ([winner] if winner else []))
-    told = (json.loads(content)["game"], json.dumps(players), json.dumps(winners), str(data.get("reason", "")))
-    work.run(_KEEP_RESULT, *key, number, *told, wall_time)
+    result = (json.loads(content)["game"], json.dumps(players), json.dumps(winners), str(data.get("reason", "")))
+    work.run(_KEEP_RESULT, *key, number, *result, wall_time)
     set_result(work, *key, frozenset(players.get(side, side) for side in winners))
 
 

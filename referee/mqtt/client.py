@@ -28,8 +28,8 @@ def explain_failure(error: Exception, options: MqttOptions) -> str:
     """Say why a broker can't be used, and what to check."""
     if isinstance(error, BrokerError):
         return f"{capitalized(str(error))}."
-    told = error.__cause__ if isinstance(error.__cause__, aiomqtt.MqttCodeError) else error
-    code = told.rc if isinstance(told, aiomqtt.MqttCodeError) else None
+    refusal = error.__cause__ if isinstance(error.__cause__, aiomqtt.MqttCodeError) else error
+    code = refusal.rc if isinstance(refusal, aiomqtt.MqttCodeError) else None
     reason = str(code) if isinstance(code, ReasonCode) else str(error).rstrip(".")
     if reason in _BROKEN:
         reason = "the connection broke"

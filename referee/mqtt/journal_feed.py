@@ -76,15 +76,17 @@ class JournalFeed:
         """Return the events after a number, in order, up to a limit."""
         identity = self.identity()
         with self._opened() as journal:
-            told = []
+            messages = []
             pictures: dict[int, dict[int, tuple[str, ...]]] = {}
             for event_number, game, event in journal.events_after(number, min(most, _AT_ONCE)):
                 if game not in pictures:
                     pictures[game] = journal.pictures(game)
                 name, sentence = self._name_and_sentence(journal, game, event_number, event)
                 shown = pictures[game].get(event_number, ())
-                told.append(table_event(self._options, identity, (game, name), (event_number, event), sentence, shown))
-            return told
+                messages.append(
+                    table_event(self._options, identity, (game, name), (event_number, event), sentence, shown)
+                )
+            return messages
 
     def event_of_request(self, request_id: str) -> int | None:
         """Return the number of the event that a command with this id caused, ``None`` if there is none."""

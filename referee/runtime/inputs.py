@@ -161,13 +161,14 @@ def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> 
         raise ConfigError(
             f"{title} can't be followed by sensors: it is written on sheets, which they can't sense; {kept_by_text()}"
         )
-    told = occupancy_coverage(game, game.rules.new())
-    if not told.any:
+    coverage = occupancy_coverage(game, game.rules.new())
+    if not coverage.any:
         raise ConfigError(
             f"{title} can't be followed by sensors alone: its turns leave the same squares occupied; {kept_by_text()}"
         )
-    if told.alone < told.turns:
-        say(f"Of {told.turns} turns at the start the switches tell {told.alone} by themselves; I ask about the others.")
+    if coverage.alone < coverage.turns:
+        alone = f"the switches tell {coverage.alone} by themselves"
+        say(f"Of {coverage.turns} turns at the start {alone}; I ask about the others.")
 
 
 def load_camera_model(options: WatchOptions) -> CameraModel:

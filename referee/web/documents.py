@@ -227,7 +227,7 @@ def places_document(game: Game[Any, Any], say: Say) -> PlacesDocument:
         looks=game.looks,
         players=game.players,
         has_dice=game.dice is not None,
-        rules={rule: say(told.sentence) for rule, told in game.rules.catalogue.items()},
+        rules={rule: say(named.sentence) for rule, named in game.rules.catalogue.items()},
         options=tuple(
             OptionDocument(name=option.name, default=option.default, help=say(option.help), choices=option.choices)
             for option in game.options

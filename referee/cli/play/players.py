@@ -70,12 +70,12 @@ def read_players(
 ) -> dict[Player, Program]:
     """Parse which program plays each player, without the people; raises click's BadParameter."""
     programs: dict[Player, Program] = {}
-    for player, told in given.items():
-        kind = told.lower()
+    for player, text in given.items():
+        kind = text.lower()
         if player.lower() not in game.players:
             raise click.BadParameter(f"{game.name} has no player {player!r}; it has {', '.join(game.players)}")
         if kind not in _KINDS:
-            raise click.BadParameter(f"{player} can't be played by {told!r}; there are {', '.join(_KINDS)}")
+            raise click.BadParameter(f"{player} can't be played by {text!r}; there are {', '.join(_KINDS)}")
         if kind == "random":
             programs[player.lower()] = choose_randomly
         elif kind == "greedy":

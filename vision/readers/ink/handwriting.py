@@ -77,10 +77,10 @@ class Handwriting:
         # the curvature of a softmax is at most one half
         step = 1 / (0.5 * float(np.linalg.eigvalsh(given.T @ given)[-1]) / len(looks) + settings.held)
         for number in range(settings.rounds):
-            told = scores + given @ ahead
-            told = np.exp(told - told.max(axis=1, keepdims=True))
-            told /= told.sum(axis=1, keepdims=True) * len(looks)
-            following = ahead - step * (given.T @ (told - wanted) + settings.held * ahead)
+            shares = scores + given @ ahead
+            shares = np.exp(shares - shares.max(axis=1, keepdims=True))
+            shares /= shares.sum(axis=1, keepdims=True) * len(looks)
+            following = ahead - step * (given.T @ (shares - wanted) + settings.held * ahead)
             ahead = following + number / (number + 3) * (following - weights)
             weights = following
         return weights[:-1], weights[-1]
