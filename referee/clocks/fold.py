@@ -101,14 +101,11 @@ class ClockFold:
         if self.clock is None or event.kind == EventKind.SET_UP:
             self.clock, self._before = Clock.full(control, who_plays(self._game, states[0]), time_s), []
         elif event.kind != EventKind.CORRECTION:
-            time_s = self._completed_s(event, time_s)
+            complete_s = event.data.get(COMPLETE_S)
+            time_s = min(float(complete_s), time_s) if isinstance(complete_s, int | float) else time_s
             self._before.append(self.clock.at(time_s))
         finished = str(event.data.get("player")) if event.kind == EventKind.TURN else None
         self.clock = self.clock.switch(time_s, self._whose_time(states), finished)
-
-    def _completed_s(self, event: Event, time_s: float) -> float:
-        complete_s = event.data.get(COMPLETE_S)
-        return min(float(complete_s), time_s) if isinstance(complete_s, int | float) else time_s
 
     def _whose_time(self, states: list[Any]) -> tuple[Player, ...]:
         """Return the players whose time runs: none while it is open who starts, and none after the end."""

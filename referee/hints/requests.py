@@ -54,13 +54,6 @@ class HintResponse:
     refused: bool = False
 
 
-def are_hints_ruled_out(settings: HintSettings, events: Sequence[tuple[int, Event]]) -> bool:
-    """Whether hints are ruled out, either by the settings or since the game began."""
-    return settings.strength == "none" or any(
-        event.kind == EventKind.NEW_GAME and event.data.get("hints") == "none" for _, event in events
-    )
-
-
 def refusal_reason(game: Game[Any, Any], belief: Sequence[Any]) -> str:
     """Return the reason there can't be a hint now; empty if there can."""
     if not belief:
@@ -188,7 +181,8 @@ class HintRequests:
             self._source.close()
 
     def _refusal(self, belief: Sequence[Any], events: Sequence[tuple[int, Event]], fault: bool) -> str:
-        if are_hints_ruled_out(self._settings, events):
+        begun = (event for _, event in events if event.kind == EventKind.NEW_GAME)
+        if self._settings.strength == "none" or any(event.data.get("hints") == "none" for event in begun):
             return RULED_OUT
         if self._source is None:
             return "There are no hints here."

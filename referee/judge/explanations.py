@@ -142,7 +142,10 @@ def _first_turns(
     ):
         for changes, turns in context.explorer.expand(state, could_be).by_changes.items():
             noticeable = seen.noticeable_changes(base, changes)
-            untouched = sum(place not in suspects and not _refilled(place, look, seen) for place, look in noticeable)
+            # Where a sensor reports a piece on a place that the turn empties, the place was filled again.
+            untouched = sum(
+                place not in suspects and not (look == EMPTY and seen.only_sensed(place)) for place, look in noticeable
+            )
             # A turn that sensors can't notice may still have come first.
             unnoticed = bool(changes) and not noticeable
             if untouched != most_untouched or (untouched == len(noticeable) and not unnoticed):
@@ -175,11 +178,6 @@ def _empty_places(context: JudgeContext[StateT, TurnT], base: Appearance) -> fro
     if context.game.sheet_file is not None:
         return frozenset()
     return frozenset(place for place, look in base.items() if look == EMPTY)
-
-
-def _refilled(place: Place, look: str, seen: PooledReading) -> bool:
-    """Return whether a sensor reports a piece on a place that the turn empties."""
-    return look == EMPTY and seen.only_sensed(place)
 
 
 def combine_alike(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterator[TurnT]:

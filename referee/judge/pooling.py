@@ -110,7 +110,9 @@ def _pool_camera(
     shown = _pool_distributions(
         {place: [one.probabilities for one in every] for place, every in seen.items()}, floor, looks
     )
-    sides, heights = _pool_sides(seen, floor), _pool_heights(seen, floor)
+    counted = {place: [one.heights for one in every if one.heights] for place, every in seen.items()}
+    often = {place: given for place, given in counted.items() if 2 * len(given) > len(seen[place])}
+    sides, heights = _pool_sides(seen, floor), _pool_distributions(often, floor)
     tops = {place: _pool_tops(every) for place, every in seen.items()}
     return {
         place: PooledPlace(
@@ -133,13 +135,6 @@ def _pool_sides(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dic
     for place, side in often:
         sides.setdefault(place, {})[side] = pooled[place, side]
     return sides
-
-
-def _pool_heights(seen: Mapping[str, Sequence[PlaceReading]], floor: float) -> dict[str, dict[int, float]]:
-    """Return for each place the numbers of stacked pieces, if most of its readings report them."""
-    reported = {place: [one.heights for one in every if one.heights] for place, every in seen.items()}
-    often = {place: given for place, given in reported.items() if 2 * len(given) > len(seen[place])}
-    return _pool_distributions(often, floor)
 
 
 def _pool_tops(every: Sequence[PlaceReading]) -> dict[int, tuple[float, float]]:

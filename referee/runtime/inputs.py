@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +183,9 @@ def load_camera_model(options: WatchOptions) -> CameraModel:
 
 def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
     if options.frames is not None:
-        return open_camera(f"images:{options.frames}", clock=_picture_clock())
+        # Picture files have no times of their own, so the clock ticks once per picture.
+        ticks = count()
+        return open_camera(f"images:{options.frames}", clock=lambda: next(ticks) / _PICTURES_PER_SECOND)
     if options.video is not None:
         return open_camera(f"video:{options.video}")
     asked = options.settings.camera
@@ -206,12 +208,6 @@ def processed_pictures(folder: Path, journal: BufferedJournal) -> frozenset[str]
         return frozenset()
     last_s = datetime.fromisoformat(events[-1][1].wall_time).timestamp()
     return frozenset(path.name for path in image_paths(folder)[:-1] if path.stat().st_mtime < last_s)
-
-
-def _picture_clock() -> Callable[[], float]:
-    """Return a clock for picture files, which have no times of their own: it ticks once per picture."""
-    ticks = iter(range(sys.maxsize))
-    return lambda: next(ticks) / _PICTURES_PER_SECOND
 
 
 def _enrolled_reader(options: WatchOptions, layout: TableLayout, game: Game[Any, Any]) -> TableReader:

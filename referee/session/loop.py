@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from hardware.pin_map import ButtonRole
 from referee.commands.queue import CommandQueue
-from referee.commands.values import Command, Press
+from referee.commands.values import Press
 from referee.judge.verdict import Verdict
 from referee.session.service import Service
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
@@ -79,15 +79,12 @@ def run(service: Service[Any, Any], camera: FrameSource, ports: LoopPorts) -> st
         for role in ports.buttons():
             ports.commands.submit(Press(ButtonRole(role)))
         presses = ports.commands.take_presses()
-        verdicts = service.step(frame, ends_turn=any(_ends_turn(pressed.command) for pressed in presses))
+        roles = {pressed.command.role for pressed in presses if isinstance(pressed.command, Press)}
+        verdicts = service.step(frame, ends_turn=ButtonRole.END_TURN in roles)
         for pressed in presses:
             verdicts += service.carry_out(pressed)
         ports.on_verdicts(frame, verdicts)
     return ""
-
-
-def _ends_turn(command: Command) -> bool:
-    return isinstance(command, Press) and command.role is ButtonRole.END_TURN
 
 
 def carry_out_commands(service: Service[Any, Any], commands: CommandQueue) -> None:

@@ -78,6 +78,7 @@ def table_document(
     """Convert a snapshot to a document."""
     snapshot = versioned.snapshot
     state = snapshot.states[0] if snapshot.states else None
+    awaits_turn = state is not None and state.to_move is not None and not game.awaits_roll(state)
     return TableDocument(
         version=versioned.version,
         event_number=snapshot.event_number,
@@ -91,7 +92,7 @@ def table_document(
         turns=snapshot.turns,
         last_turn=_last_turn(snapshot, say),
         next=say(_next(game, snapshot)),
-        awaits_turn=snapshot.intention is None and _is_to_play(game, state),
+        awaits_turn=awaits_turn and snapshot.intention is None,
         verdict=None if snapshot.verdict is None else _verdict(game, snapshot.verdict, snapshot, say),
         outcome=None if snapshot.outcome is None else say(outcome_sentence(snapshot.outcome)),
         hint=say(snapshot.hint),
@@ -105,11 +106,6 @@ def table_document(
         board=draw_table(game, snapshot, say),
         scores=() if state is None else tuple(map(say, game.notation.standing(state))),
     )
-
-
-def _is_to_play(game: Game[Any, Any], state: Any) -> bool:
-    """Whether the next step is a player's turn, not a roll."""
-    return state is not None and state.to_move is not None and not game.awaits_roll(state)
 
 
 def _clock(face: ClockFace) -> ClockDocument:
