@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hardware.buttons import Buttons, Debouncer
 from hardware.pin_map import ButtonRole
 from tests.effort import cases
+from tests.hardware.conftest import FakeClock
 
 ROLES = {ButtonRole.END_TURN: 5, ButtonRole.HINT: 6}
 
@@ -24,7 +25,7 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def buttons(clock, plain_pins: MockFactory, said: list[str]):
+def buttons(clock: FakeClock, plain_pins: MockFactory, said: list[str]) -> Iterator[Buttons]:
     made = Buttons(ROLES, clock, said.append, pin_factory=plain_pins)
     yield made
     made.close()

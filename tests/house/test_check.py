@@ -7,9 +7,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.house.conftest import Project
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,7 +22,7 @@ case "$*" in *"${BREAK:-nothing}"*) exit 3 ;; esac"""
 
 
 @pytest.fixture
-def checked(project, made_by_hand):
+def checked(project: Project, made_by_hand: Callable[[str, str, str], Path]) -> Project:
     """A project whose check tools are stand-ins that note how they were called."""
     for name in ("check", "lowest"):
         project.write(f"requirements-{name}.txt", f"{name}==1\n")

@@ -88,7 +88,7 @@ def wheel_of(folder, name, tag):
 
 
 @pytest.fixture
-def offline(tmp_path, monkeypatch):
+def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that stands in for the package index."""
     pytest.importorskip("uv")
     monkeypatch.setenv("UV_NO_INDEX", "1")

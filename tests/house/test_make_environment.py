@@ -7,7 +7,9 @@ import importlib.util
 import io
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -17,7 +19,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "make_environment.py"
 
 
 @pytest.fixture(scope="module")
-def making():
+def making() -> Iterator[ModuleType]:
     """The script as a module."""
     spec = present(importlib.util.spec_from_file_location("make_environment", SCRIPT))
     module = importlib.util.module_from_spec(spec)

@@ -10,7 +10,7 @@ from tests.playthroughs.playthrough import playthrough, replayed
 
 
 @pytest.fixture(autouse=True)
-def _registered(monkeypatch):
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
     toy_harvest.register(monkeypatch)
 
 

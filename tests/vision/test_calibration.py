@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.calibration import (
+    Calibration,
     CharucoBoardSpec,
     calibrate,
     format_board,
@@ -21,6 +22,7 @@ from vision.calibration import (
     undistorted_preview,
 )
 from vision.errors import CalibrationError
+from vision.frame import Image
 from vision.geometry import CameraModel, Pose, back_project
 
 BOARD = "charuco:7x5:30:22:DICT_5X5_100"
@@ -73,12 +75,12 @@ def board_picture(angles_deg, place_mm, camera=None, blur_px=0.7):
 
 
 @pytest.fixture(scope="module")
-def pictures():
+def pictures() -> list[Image]:
     return [board_picture(angles, place) for angles, place in VIEWS]
 
 
 @pytest.fixture(scope="module")
-def made(pictures):
+def made(pictures: list[Image]) -> Calibration:
     return calibrate(pictures, BOARD, name="desk camera")
 
 

@@ -1,6 +1,7 @@
 """Records with rolls, announcements, players who play at the same time, scores and shared victories."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -30,7 +31,7 @@ from tests.present import present
 
 
 @pytest.fixture(autouse=True, scope="module")
-def registered():
+def registered() -> Iterator[None]:
     """Let the registry know the toy game."""
     with pytest.MonkeyPatch.context() as patch:
         toy_harvest.register(patch)

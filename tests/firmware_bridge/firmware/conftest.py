@@ -96,7 +96,7 @@ def host(make_bench: Callable[..., Any]) -> Host:
 
 
 @pytest.fixture
-def pins(monkeypatch):
+def pins(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The stand-ins, installed; what is imported of the board part is forgotten afterwards."""
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "micropython" / "scripts"))
     stand_ins = importlib.import_module("pins")
@@ -122,7 +122,7 @@ def pins(monkeypatch):
 
 
 @pytest.fixture
-def console(monkeypatch):
+def console(monkeypatch: pytest.MonkeyPatch) -> Console:
     """A console for the USB port."""
     stream = Console()
     ports = importlib.import_module(f"{BOARD}.ports")

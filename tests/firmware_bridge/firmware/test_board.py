@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -46,7 +47,7 @@ def test_a_frame_waits_until_the_lights_have_taken_the_one_before(pins):
 
 
 @pytest.fixture
-def rp2(monkeypatch, pins):
+def rp2(monkeypatch: pytest.MonkeyPatch, pins: Any) -> Any:
     """The firmware takes the chip for an RP2040."""
     monkeypatch.setattr(importlib.import_module(f"{BOARD}.parts"), "sys", SimpleNamespace(platform="rp2"))
     return pins

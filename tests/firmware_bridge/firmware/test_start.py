@@ -6,7 +6,10 @@ import importlib
 import json
 import re
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -22,7 +25,7 @@ from tests.firmware_bridge.firmware.board_stand_ins import (
 
 
 @pytest.fixture
-def start(pins, tmp_path):
+def start(pins: Any, tmp_path: Path) -> Callable[..., tuple[str, list[Packet]]]:
     """Start the firmware in a folder for so many ms: ``start(ms, arrives)`` says how it ended, and what was sent."""
     module, stay = (importlib.import_module(f"{BOARD}.{name}") for name in ("start", "stay"))
 

@@ -12,6 +12,7 @@ from hardware.errors import DriverError
 from hardware.lights.gpio import PlaceLed
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
+from tests.hardware.conftest import FakeClock
 
 ACCEPTED = Signal(Mood.ACCEPTED, (Light.for_role("c3", LightRole.TURN),), Sound.ACCEPTED, "Gold moved.")
 FAULT = Signal(Mood.FAULT, (Light.for_role("d4", LightRole.FAULT),), Sound.FAULT, "Not like that.")
@@ -66,7 +67,7 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def make_panel(clock, said: list[str]) -> Callable[..., Panel]:
+def make_panel(clock: FakeClock, said: list[str]) -> Callable[..., Panel]:
     def make(**worlds: World) -> Panel:
         sources = [DriverSource(name, world.make) for name, world in worlds.items()]
         return Panel(sources, clock, said.append, said.append)

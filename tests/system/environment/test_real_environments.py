@@ -8,12 +8,14 @@ import shutil
 import signal
 import subprocess
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from tests.guard import GUARD_S
+from tests.house.conftest import Project
 
 
 def test_a_real_environment_end_to_end(project, real_python, offline, tmp_path):
@@ -141,7 +143,7 @@ class SlowIndex:
 
 
 @pytest.fixture
-def slow_index(project):
+def slow_index(project: Project) -> Iterator[SlowIndex]:
     """An index that has the project's wheels."""
     with SlowIndex(project.folder.parent / "wheels") as index:
         yield index

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -32,7 +34,7 @@ class FakeTime:
 
 
 @pytest.fixture
-def time():
+def time() -> FakeTime:
     return FakeTime()
 
 
@@ -149,7 +151,7 @@ def test_a_growing_folder_that_is_not_there_or_goes_away(tmp_path, time):
 
 
 @pytest.fixture(scope="module")
-def video(tmp_path_factory):
+def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("video") / "game.avi"
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), 10.0, (64, 48))
     for number in range(12):
@@ -232,7 +234,7 @@ class FakeDevice:
 
 
 @pytest.fixture
-def live():
+def live() -> Iterator[Callable[..., LiveCamera]]:
     """``live(*openings)``: a live camera; each opening is a FakeDevice or an error. Yields (camera, idle event)."""
     cameras = []
 

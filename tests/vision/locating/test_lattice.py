@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import cv2
 import numpy as np
 import pytest
 
 from vision.errors import NotLocatedError
-from vision.frame import Frame
-from vision.geometry import Pose, back_project, project
+from vision.frame import Frame, Image
+from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.surfaces import GridSurface
+from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
 from vision.locating.lattice import candidate_boards, symmetric_poses
 from vision.locating.line_tracking import LineTracker
 from vision.locating.location import locate
+from vision.locating.tracking import TrackedTable
 
 ALL = (0, 1, 2, 3)
 WITHIN_MM = 2.0
 
 
 @pytest.fixture(scope="module")
-def unmarked(layout):
+def unmarked(layout: TableLayout) -> TableLayout:
     return layout.without_markers()
 
 
 @pytest.fixture(scope="module")
-def picture(render_table, pose):
+def picture(render_table: Callable[..., Image], pose: Pose) -> Image:
     return render_table(pose, hidden=ALL)
 
 
@@ -132,7 +136,7 @@ def test_a_board_is_followed_by_its_lines(picture, camera, unmarked, pose, rende
 
 
 @pytest.fixture
-def followed(picture, camera, unmarked):
+def followed(picture: Image, camera: CameraModel, unmarked: TableLayout) -> Callable[[Image, float], TrackedTable]:
     """``followed(picture, at_s)`` gives one frame after another to a tracker that has seen the board at 0 seconds."""
     tracker = LineTracker(camera, unmarked, hold_s=5.0)
     count = iter(range(1000))

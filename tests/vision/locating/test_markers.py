@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import LayoutError
-from vision.geometry import project
+from vision.frame import FloatArray
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.table import TableLayout
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, redetect_markers
 from vision.locating.patterns import match_expected, refine_marker
 from vision.locating.quads import grow_quad, quad_area, refine_quad, refine_quads
@@ -73,12 +75,12 @@ def test_an_unknown_dictionary_is_named():
 
 
 @pytest.fixture
-def expected(camera, pose, layout):
+def expected(camera: CameraModel, pose: Pose, layout: TableLayout) -> dict[int, FloatArray]:
     return {marker_id: project(camera, pose, layout.markers.corners_mm(marker_id)) for marker_id in range(4)}
 
 
 @pytest.fixture
-def finder(layout):
+def finder(layout: TableLayout) -> MarkerDetector:
     return MarkerDetector(layout.markers.dictionary)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import cv2
@@ -10,13 +11,14 @@ import pytest
 
 from vision.errors import CalibrationError, NotLocatedError
 from vision.frame import Frame
-from vision.geometry import project
+from vision.geometry import CameraModel, project
 from vision.layout.pieces import Ink
-from vision.locating.tracking import TableTracker
+from vision.layout.table import TableLayout
+from vision.locating.tracking import TableTracker, TrackedTable
 
 
 @pytest.fixture
-def feed(camera, layout):
+def feed(camera: CameraModel, layout: TableLayout) -> Callable[..., TrackedTable]:
     """``feed(picture, at_s)`` gives one frame after another to one tracker."""
     tracker = TableTracker(camera, layout, hold_s=5.0)
     count = iter(range(1000))

@@ -6,19 +6,20 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.geometry import CameraModel, Rectangle, project
+from vision.frame import Image
+from vision.geometry import CameraModel, Pose, Rectangle, project
 from vision.layout.surfaces import Tray
 from vision.layout.table import TableLayout
 from vision.motion.changes import SHRINK, ChangeDetector, marker_region, shrink, surface_region
 
 
 @pytest.fixture
-def watcher(layout, camera, pose):
+def watcher(layout: TableLayout, camera: CameraModel, pose: Pose) -> ChangeDetector:
     return ChangeDetector(layout, camera, pose)
 
 
 @pytest.fixture
-def picture(camera):
+def picture(camera: CameraModel) -> Image:
     return np.full((camera.size[1], camera.size[0], 3), 90, dtype=np.uint8)
 
 
