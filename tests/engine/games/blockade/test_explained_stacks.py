@@ -133,6 +133,8 @@ def test_a_look_that_a_hidden_piece_may_have_made_is_legal():
     [
         ("3,1", "c4-c3 e2-c2", "sum-for-one-colour", "added up they are for one colour only, but this takes 1 step "
          "with red and 2 steps with yellow.", "Take 1 step back with yellow, or don't move red."),
+        ("3,1", "c4-c3-c2 e2-c2", "sum-for-one-colour", "added up they are for one colour only, but this takes 2 steps "
+         "with red and 2 steps with yellow.", "Take 1 step back with yellow, or don't move red."),
         ("1,3", "c4-c3-c2 e2-d2", "sum-for-one-colour", "added up they are for one colour only, but this takes 2 steps "
          "with red and 1 step with yellow.", "Take 1 step back with red, or don't move yellow."),
         ("4,1", "c4-c3 e2-c2", "too-many-points", "but this takes at least 1 step with red and 2 steps with yellow.",

@@ -260,6 +260,14 @@ def test_an_impossible_position_names_what_is_broken(change, message):
     assert error.value.column
 
 
+@pytest.mark.parametrize(("stack", "message"), [("RL", "there are 4 red small"), ("RLSS", "there are 6 red small")])
+def test_a_wrong_number_of_pieces_is_named_at_the_first_stack(stack, message):
+    text = GAME.notation.format_state(ROLLED)
+    with pytest.raises(UnreadableError, match=message) as raised:
+        GAME.notation.parse_state(text.replace("a2:RLS", f"a2:{stack}"))
+    assert raised.value.column == text.index("a1:") + 1
+
+
 @pytest.mark.parametrize(
     ("board", "message"),
     [
