@@ -27,8 +27,8 @@ from vision.frame import Image
 from vision.geometry import Pose, project
 from vision.readers.blocks import reader as block_reader
 from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.blocks.face_search import CloseFitter
-from vision.readers.blocks.faces import FaceFit
+from vision.readers.blocks.face_search import CloseFitter, RoughFace, RoughFinder
+from vision.readers.blocks.faces import ColourMetric, FaceFit
 from vision.readers.blocks.reader import BlockReader, BlockSighting
 from vision.readers.probabilities import softmax
 
@@ -267,3 +267,36 @@ def test_the_drawing_shows_blocks_and_symbols(seen: dict[str, BlockSighting]) ->
     more = reader.draw(black, view, {"d2": seen["d2"].with_log_odds(-4.0)})
     assert (more != doubted).any()
     assert PIECES.side_mm == SIDE_MM
+
+
+def test_faces_of_an_odd_colour_are_looked_at_closely_only_if_they_are_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[RoughFace] = []
+    closely: list[RoughFace] = []
+    rough, close = RoughFinder.find, CloseFitter.fit
+
+    def find(self: RoughFinder, *given: Any) -> list[RoughFace]:
+        found.extend(rough(self, *given))
+        return list(found)
+
+    def fit(self: CloseFitter, *given: Any) -> list[FaceFit | None]:
+        closely.extend(given[3])
+        return close(self, *given)
+
+    monkeypatch.setattr(RoughFinder, "find", find)
+    monkeypatch.setattr(CloseFitter, "fit", fit)
+    image = picture_of(STANDING, POSE)
+    up = BOARD.height_mm + SIDE_MM
+    for place, shape, colour in (
+        ("e3", [(-11, -10), (11, -10), (-11, 11)], (240, 60, 60)),
+        ("c4", [(-9, -6), (9, -6), (7, 9), (-9, 6)], (60, 200, 240)),
+    ):
+        x, y = BOARD.centre_mm(place)
+        outline = project(CAMERA, POSE, [[x + across, y + along, up] for across, along in shape])
+        cv2.fillConvexPoly(image, np.round(outline).astype(np.int32), colour, cv2.LINE_AA)
+    seen_in(image)
+    metric = ColourMetric(LOOKS.colours, 0.2)
+    expected = [one.place for one in found if one.fit > 0.8 or min(metric.distances(one.face, one.ink).values()) < 4.5]
+    assert [one.place for one in closely] == expected
+    assert {one.place for one in found} - set(expected) == {"e3"}
+    assert "c4" in expected
+    assert all(one.fit >= 0.6 for one in found)
