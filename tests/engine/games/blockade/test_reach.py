@@ -127,3 +127,13 @@ def test_no_more_layouts_are_followed_than_need_be(covered, most):
             terrain = terrain_of(state.stacks, state.options, colour)
             followed += len(explore(terrain, 5, state.supply[:5], covered=covered).came_from)
     assert followed <= most
+
+
+@pytest.mark.parametrize(
+    ("most", "between"), [(3, ""), (4, "a1 b2 c3 d4 e5"), (5, "a1 b1 a2 b2 c2 b3 c3 d3 c4 d4 e4 d5 e5")]
+)
+def test_the_squares_on_paths_between_two_corners_are_those_near_the_diagonal(most, between):
+    state = state_of(oracle.start(), "warm", (4, 1))
+    terrain = terrain_of(state.stacks, state.options, RED)
+    squares = terrain.between[GAME.places.index("a1"), GAME.places.index("e5"), most]
+    assert {place for square, place in enumerate(GAME.places) if squares >> square & 1} == set(between.split())
