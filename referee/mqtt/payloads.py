@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from common.phrases import capitalized
 from engine.api import Game
 from engine.values import Outcome
-from referee.clocks.clock import ClockFace
+from referee.clocks.clock import ClockFace, clock_text
 from referee.journal.events import REQUEST, Event
 from referee.journal.journal import utc_text
 from referee.judge.verdict import Verdict, VerdictKind
@@ -131,7 +130,7 @@ def _clock(face: ClockFace, sides: Sequence[Side], now: datetime) -> ShownClock:
     names = {side.side: side.name for side in sides}
     left_s = [face.remaining_s[player] + face.delay_s.get(player, 0.0) for player in face.running]
     runs_out = now + timedelta(seconds=min(left_s)) if left_s and not face.paused else None
-    said = [f"{names.get(player, player)} {_minutes(left)}" for player, left in face.remaining_s.items()]
+    said = [f"{names.get(player, player)} {clock_text(left)}" for player, left in face.remaining_s.items()]
     return ShownClock(
         control=face.control,
         mode=face.mode.value,
@@ -144,8 +143,3 @@ def _clock(face: ClockFace, sides: Sequence[Side], now: datetime) -> ShownClock:
         runs_out=None if runs_out is None else utc_text(runs_out),
         words=", ".join(said) + (f" (stands still: {face.paused})" if face.paused else ""),
     )
-
-
-def _minutes(seconds: float) -> str:
-    minutes, rest = divmod(math.ceil(max(0.0, seconds)), 60)
-    return f"{minutes}:{rest:02d}"

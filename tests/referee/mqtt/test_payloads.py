@@ -78,6 +78,10 @@ def test_a_clock_shows_what_it_shows_now() -> None:
     shown = told(paused, age_s=1000.0).clock
     assert shown is not None
     assert (shown.words, shown.runs_out) == ("Ann 5:00, White 5:00 (stands still: a question)", None)
+    long = replace(running, clock=replace(clock.face(0.0), remaining_s={"black": 4500.0, "white": 300.0}, running=()))
+    shown = told(long).clock
+    assert shown is not None
+    assert shown.words == "Ann 1:15:00, White 5:00"
 
 
 def message(allows: Role = Role.PLAY) -> Any:
