@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from benchmarks.parts.soak.circumstances import belief_at, facings_of, misled, seen_as, undetected
@@ -15,7 +16,7 @@ from benchmarks.parts.soak.inputs import PLAIN_HEIGHT_PX, covered_places, sides_
 from benchmarks.parts.soak.report import Outcome
 from engine.api import Game
 from engine.errors import IllegalTurnError
-from engine.showing import turns_showing
+from engine.showing import turns_showing, unfinished_showing
 from engine.values import EMPTY
 from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs
@@ -150,9 +151,9 @@ def _shown_as_unfinished(played: GameRecord, event: TruthEvent, until_s: float) 
 
 
 def _out_of_sight(game: Game[Any, Any], played: GameRecord, event: TruthEvent, until_s: float) -> bool:
-    """Whether the last that was said is that some places can't be seen, and a legal turn may have been played there.
+    """Whether the last that was said is that some places can't be seen, and a turn or part of one may be there.
 
-    Things must hide those places, and all others must look as after that turn.
+    Things must hide those places, and all others must look as after that.
     """
     said = [said for said in played.said if event.began_s <= said.time_s <= until_s]
     if not said or not event.state or said[-1].verdict.kind is not VerdictKind.CANNOT_SEE:
@@ -160,8 +161,9 @@ def _out_of_sight(game: Game[Any, Any], played: GameRecord, event: TruthEvent, u
     hidden = _hidden_by_things(played, until_s)
     places = set(said[-1].verdict.places)
     in_sight = {place: (look,) for place, look in event.after.items() if place not in hidden}
-    turns = turns_showing(game, game.notation.parse_state(event.state), in_sight)
-    return bool(places) and places <= hidden and next(iter(turns), None) is not None
+    state = game.notation.parse_state(event.state)
+    found = chain(turns_showing(game, state, in_sight), unfinished_showing(game, state, in_sight))
+    return bool(places) and places <= hidden and next(found, None) is not None
 
 
 def _fault_still_shown(played: GameRecord, event: TruthEvent) -> bool:
