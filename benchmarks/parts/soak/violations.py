@@ -162,7 +162,8 @@ def _out_of_sight(game: Game[Any, Any], played: GameRecord, event: TruthEvent, u
     places = set(said[-1].verdict.places)
     in_sight = {place: (look,) for place, look in event.after.items() if place not in hidden}
     state = game.notation.parse_state(event.state)
-    found = chain(turns_showing(game, state, in_sight), unfinished_showing(game, state, in_sight))
+    parts = (part for part in unfinished_showing(game, state, in_sight) if part.change.keys() & hidden)
+    found = chain(turns_showing(game, state, in_sight), parts)
     return bool(places) and places <= hidden and next(found, None) is not None
 
 
