@@ -25,7 +25,7 @@ _LINES = 5
 _RIM = (24, 24, 24)
 _BALL = (46, 118, 242)
 _DARK = 32
-_LIGHT_SQUARE, _DARK_SQUARE = (176, 196, 210), (196, 214, 226)
+_LIGHT_SQUARE, _DARK_SQUARE = (196, 214, 226), (176, 196, 210)
 _PAPER, _GRID_LINE, _RED = (244, 248, 250), (190, 190, 190), (40, 40, 200)
 _NUMBER_PX, _NAMES_PX = 26, 30
 """Room for the number of a row, and below the squares for the names of columns and sheet."""
