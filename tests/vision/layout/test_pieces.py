@@ -48,13 +48,22 @@ def test_a_large_pyramid_on_a_small_one_stands_on_the_board_when_it_is_that_much
     assert pyramids.elevations_mm("") == ()
 
 
+def test_pyramids_without_a_rise_are_like_those_that_are_sold() -> None:
+    sizes = {name: {"base": 20.0, "height": 42.0} for name in "SML"}
+    pyramids = PyramidPieces.from_json({"pyramids": sizes})
+    assert pyramids.rise_mm == 5.5
+    assert pyramids.sizes["M"].apex_mm == pytest.approx(50.0)
+    assert PyramidPieces.from_json({"pyramids": {**sizes, "rise": 4}}).rise_mm == 4
+
+
 def test_dice_are_as_high_as_the_largest() -> None:
     dice = DicePieces.from_json({"dice": {"side": [14, 18], "colours": ["red"]}})
     assert (dice.smallest_mm, dice.largest_mm, dice.colours) == (14, 18, ("red",))
     assert dice.height_mm == 18
     assert dice.solid_at(1.0, 2.0, 3.0) == CubeSolid(1.0, 2.0, 3.0, 18)
     assert DicePieces.from_json({"dice": {"side": 16}}) == DicePieces(16, 16)
-    assert DicePieces.from_json({}) == DicePieces()
+    usual = DicePieces.from_json({})
+    assert (usual.smallest_mm, usual.largest_mm, usual.colours, usual.printed) == (12, 20, (), ())
 
 
 def test_a_die_without_a_face_is_refused() -> None:

@@ -59,7 +59,10 @@ def test_squares_lie_about_the_centre():
 
 @pytest.mark.parametrize(
     ("x_mm", "y_mm", "place"),
-    [(0, 0, "d4"), (-139, -101, "a1"), (-139, -99, "a2"), (139, 139, "g7"), (-141, 0, None), (0, 141, None)],
+    [
+        *((0, 0, "d4"), (-139, -101, "a1"), (-139, -99, "a2"), (139, 139, "g7"), (-99, -119, "b1")),
+        *((-141, 0, None), (141, 0, None), (0, -141, None), (0, 141, None)),
+    ],
 )
 def test_a_point_lies_on_a_square_or_beside_the_board(x_mm, y_mm, place):
     assert layout_from_json(GOOD).board.place_at(x_mm, y_mm) == place
@@ -69,8 +72,13 @@ def test_squares_have_neighbours_until_the_edge():
     layout = layout_from_json(GOOD)
     assert layout.board.neighbour("a1", 0, 1) == "a2"
     assert layout.board.neighbour("c3", 2, -1) == "e2"
-    assert layout.board.neighbour("a1", -1, 0) is None
-    assert layout.board.neighbour("g7", 0, 1) is None
+    for corner, columns, rows in (("a1", -1, 0), ("a1", 0, -1), ("g7", 1, 0), ("g7", 0, 1)):
+        assert layout.board.neighbour(corner, columns, rows) is None
+
+
+def test_squares_of_a_sheet_have_neighbours_on_the_same_sheet():
+    sheet = default_layout("number-drop").with_sheets(2).surfaces[-1]
+    assert sheet.neighbour("p2.f12", 1, 2) == "p2.g14"
 
 
 @given(st.text(max_size=4))
@@ -88,11 +96,17 @@ def test_any_other_text_is_no_square(place):
     [
         (("board", "cell"), 0, "board.cell is 0"),
         (("board", "cell"), float("nan"), "board.cell is nan"),
+        (("board", "cell"), True, "board.cell is True"),
+        (("board", "cell"), 1e6, "board.cell is 1000000.0"),
         (("board", "cols"), 0, "0 x 7 squares"),
+        (("board", "rows"), 0, "7 x 0 squares"),
+        (("board", "rows"), 101, "7 x 101 squares"),
         (("board", "cols"), "many", "is invalid"),
         (("markers", "side"), "36", "markers.side is '36'"),
         (("markers", "centres"), {}, "names no marker"),
         (("markers", "centres"), {"0": [1, 2], "1": [20, 2]}, "markers 0 and 1 lie on each other"),
+        (("markers", "centres"), {"0": [1, 2], "1": [90, 2], "2": [90, 37.9]}, "markers 1 and 2 lie on each other"),
+        (("markers", "centres"), {"0": [1, 2], "1": [90, 2], "2": [36.9, 2]}, "markers 0 and 2 lie on each other"),
         (("markers", "centres"), {"0": [1, 2], "00": [200, 2]}, "an id twice"),
         (("markers", "centres"), {"0": [float("inf"), 2]}, "marker 0 stands at"),
         (("markers",), None, "is invalid"),
@@ -103,6 +117,29 @@ def test_any_other_text_is_no_square(place):
 def test_what_makes_no_sense_is_named(path, value, says):
     with pytest.raises(LayoutError, match=says):
         layout_from_json(changed(path, value))
+
+
+@pytest.mark.parametrize("squares", [1, 100])
+def test_a_board_has_one_to_a_hundred_squares_each_way(squares):
+    board = layout_from_json({**GOOD, "board": {"cols": squares, "rows": squares, "cell": 5}, "star_spaces": []}).board
+    assert len(board.places) == squares**2
+    assert board.bounds_mm.width_mm == 5 * squares
+
+
+def test_markers_may_touch_each_other_and_lie_on_the_table_unless_said_otherwise():
+    markers = {"dictionary": "DICT_4X4_50", "side": 36, "centres": {"0": [0, 0], "1": [36, 10], "2": [10, -36]}}
+    layout = layout_from_json(changed(("markers",), markers))
+    assert layout.markers.corners_mm(0)[:, 2].tolist() == [0.0] * 4
+
+
+def test_boards_sheets_and_trays_lie_on_the_table_unless_said_otherwise():
+    flat = {"dictionary": "DICT_4X4_50", "side": 36, "centres": {"0": [-175, 175]}}
+    tray = {"x": [-50, 50], "y": [-50, 50]}
+    shapes = ({"board": {"cols": 3, "rows": 3, "cell": 12}}, {"tray": tray}, {"sheet": SHEET["sheet"]})
+    for shape in shapes:
+        assert layout_from_json({**shape, "markers": flat}).surfaces[0].height_mm == 0.0
+    assert layout_from_json({"tray": {**tray, "top_z": 3}, "markers": flat}).surfaces[0].height_mm == 3.0
+    assert layout_from_json({"sheet": SHEET["sheet"], "markers": "none"}).board.height_mm == 0.0
 
 
 def test_a_table_may_have_no_markers():
@@ -205,6 +242,7 @@ SHEET = {"sheet": {"size": [60, 60], "grid": {"cols": 3, "rows": 3, "cell": 12}}
     ("wrong", "says"),
     [
         ({"sheets": "two"}, "sheets is 'two'"),
+        ({"sheets": True}, "sheets is True; expected how many"),
         ({"sheets": 65536}, "sheets is 65536; expected 1 to 100"),
         ({"sheet": {"grid": {"cols": float("inf"), "rows": 3, "cell": 12}}}, "the layout is invalid"),
         ({"sheet": {"grid": {"cols": 101, "rows": 3, "cell": 12}}}, "101 x 3 squares; expected 1 to 100 each way"),
@@ -217,6 +255,17 @@ def test_what_makes_no_sense_of_a_sheet_is_named(wrong, says):
     assert layout_from_json(SHEET).board.height_mm == 0.4
     with pytest.raises(LayoutError, match=says):
         layout_from_json(SHEET | wrong)
+
+
+@pytest.mark.parametrize(("bottom", "fits"), [(-18.4, True), (-17.6, True), (-18.6, False), (-17.4, False)])
+def test_a_sheets_grid_lies_about_its_middle_but_for_half_a_millimetre(bottom, fits):
+    grid = {"cols": 5, "lines": 3, "cell": 12, "left": -30, "bottom": bottom}
+    data = {"sheet": {"size": [70, 60], "grid": grid}, "markers": GOOD["markers"]}
+    if fits:
+        assert layout_from_json(data).board.places[-1] == "p1.e3"
+    else:
+        with pytest.raises(LayoutError, match="sheet.grid.bottom is .*; expected -18"):
+            layout_from_json(data)
 
 
 def test_dice_lie_to_the_right_of_the_first_sheet():
