@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 
 import cv2
 import numpy as np
@@ -135,17 +136,19 @@ def test_a_board_is_followed_by_its_lines(picture, camera, unmarked, pose, rende
     assert board_error_mm(camera, unmarked.board, feed(picture).pose, pose) < WITHIN_MM
 
 
-@pytest.fixture
-def followed(picture: Image, camera: CameraModel, unmarked: TableLayout) -> Callable[[Image, float], TrackedTable]:
-    """``followed(picture, at_s)`` gives one frame after another to a tracker that has seen the board at 0 seconds."""
+@pytest.fixture(scope="module")
+def begun(picture: Image, camera: CameraModel, unmarked: TableLayout) -> LineTracker:
+    """A tracker that has seen the board at 0 seconds: finding it takes long."""
     tracker = LineTracker(camera, unmarked, hold_s=5.0)
-    count = iter(range(1000))
+    tracker.update(Frame(picture, 0.0, 0))
+    return tracker
 
-    def feed(shown, at_s):
-        return tracker.update(Frame(shown, at_s, next(count)))
 
-    feed(picture, 0.0)
-    return feed
+@pytest.fixture
+def followed(begun: LineTracker) -> Callable[[Image, float], TrackedTable]:
+    """``followed(picture, at_s)`` gives one frame after another to a tracker that has seen the board at 0 seconds."""
+    tracker, count = deepcopy(begun), iter(range(1, 1000))
+    return lambda shown, at_s: tracker.update(Frame(shown, at_s, next(count)))
 
 
 @pytest.mark.parametrize(("at_s", "is_held"), [(5.0, True), (5.2, False)])
