@@ -64,6 +64,8 @@ class BackgroundSettings:
 
 
 _SETTINGS = BackgroundSettings()
+_SPARSE = np.s_[::3, ::3]
+"""The pixels from which medians of the whole picture are taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +137,8 @@ class BackgroundModel:
         """Update the noise of the gradient, in squared levels, from the median change between frames."""
         before = self._before
         self._before = now
-        rows, columns = slice(1, None, 3), slice(1, None, 3)
-        change_x = (now.slope_x[rows, columns] - before.slope_x[rows, columns]) * now.level[rows, columns]
-        change_y = (now.slope_y[rows, columns] - before.slope_y[rows, columns]) * now.level[rows, columns]
+        change_x = (now.slope_x[_SPARSE] - before.slope_x[_SPARSE]) * now.level[_SPARSE]
+        change_y = (now.slope_y[_SPARSE] - before.slope_y[_SPARSE]) * now.level[_SPARSE]
         # of two independent normal deviates the median of the sum of squares is 1.386 variances, and the change of
         # two frames has twice the variance of one; the sum over both directions is two variances
         measured = float(np.median(change_x**2 + change_y**2)) / 1.386
@@ -152,12 +153,11 @@ class BackgroundModel:
         """
         clear = self._look
         self._measure_noise(now)
-        sparse = np.s_[::3, ::3]
-        chosen = trusted[sparse]
+        chosen = trusted[_SPARSE]
         if not chosen.any():
             chosen = np.ones_like(chosen)
         raw = now.light - clear.light
-        gain = float(np.median(raw[sparse][chosen]))
+        gain = float(np.median(raw[_SPARSE][chosen]))
         light = np.asarray(cv2.blur(raw - np.float32(gain), (5, 5)), dtype=np.float32)
         # the noise is constant in levels, so gradients are scaled to the levels of the board in this light
         lit = np.maximum(now.level, np.float32(_SETTINGS.darkest_shadow * np.exp(gain)) * np.exp(clear.light))
@@ -174,7 +174,7 @@ class BackgroundModel:
         colour = np.zeros_like(light)
         for ours, theirs in ((now.red, clear.red), (now.blue, clear.blue)):
             change = ours - theirs
-            smooth = cv2.blur(change - np.float32(np.median(change[sparse][chosen])), (5, 5))
+            smooth = cv2.blur(change - np.float32(np.median(change[_SPARSE][chosen])), (5, 5))
             colour = np.maximum(colour, np.abs(smooth))
         different = changed | (np.abs(light) > _SETTINGS.different_light) | (colour > _SETTINGS.different_colour)
         return Difference(
@@ -222,7 +222,6 @@ class BackgroundModel:
         across_x, across_y = cv2.Sobel(soft, cv2.CV_32F, 1, 0), cv2.Sobel(soft, cv2.CV_32F, 0, 1)
         steepness = np.hypot(across_x, across_y)
         outline = steepness > 0.5 * float(steepness.max())
-        outline[:3], outline[-3:], outline[:, :3], outline[:, -3:] = False, False, False, False
         lit = cv2.blur(now.level, (5, 5)) / np.maximum(steepness, 1e-6)
         clear = self._look
         after = np.abs(now.slope_x * across_x + now.slope_y * across_y) * lit

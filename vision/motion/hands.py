@@ -129,7 +129,7 @@ class HandDetector:
         margin = self._settings.margin_share * (high - low)
         first = np.clip(np.floor(low - margin), 0, size).astype(int)
         last = np.clip(np.ceil(high + margin), 0, size).astype(int)
-        if np.prod(np.maximum(last - first, 0)) * 16 < np.prod(high - low):
+        if np.prod(last - first) * 16 < np.prod(high - low):
             raise ValueError(f"the board's outline lies outside a picture of {size[0]} x {size[1]} pixels")
         self._size = size
         side_px = float(np.sqrt(cv2.contourArea(corners.astype(np.float32))))
@@ -168,15 +168,9 @@ class HandDetector:
         self._rest.update(now, difference.gain, time_s)
         parts = _Regions.of(difference)
         hand = np.zeros(self._shape, dtype=np.bool_)
-        uncovered = np.zeros(self._shape, dtype=np.bool_)
         for part in self._hand_regions(parts):
-            if self._is_uncovered(self._background, now, part):
-                uncovered |= part
-            else:
+            if not self._is_uncovered(self._background, now, part):
                 hand |= part
-        if uncovered.any():
-            around = cv2.dilate(uncovered.astype(np.uint8), _disc(4)) > 0
-            self._background.learn(now, difference.gain, around & ~hand, rate=1.0)
         self._hand = hand
         self._learn(self._background, now, difference, parts)
         kind = self._state(difference, parts, hand)

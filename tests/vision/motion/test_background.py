@@ -155,17 +155,55 @@ def test_overexposed_and_very_dark_structure_is_not_judged() -> None:
     assert night.judged.mean() < 0.05
 
 
-def test_more_noise_lets_less_structure_be_judged() -> None:
-    faint = chequered(110.0, 122.0)
-    shares = []
-    for noise in (0.0, 3.0, 8.0):
-        model = BackgroundModel(features(faint))
-        for seed in range(12):
-            found = model.compare(features(faint, noise, seed), EVERYWHERE)
-        shares.append(float(found.judged.mean()))
-    assert shares[0] > 0.95
-    assert shares[0] > shares[1] > shares[2]
-    assert shares[2] < 0.7
+@pytest.mark.parametrize(("noise", "judged"), [(5.0, True), (8.0, False)])
+def test_structure_is_judged_where_it_stands_out_from_the_noise(noise: float, judged: bool) -> None:
+    """Squares that differ by ten levels."""
+    faint = chequered(112.0, 122.0)
+    model = BackgroundModel(features(faint))
+    for seed in range(12):
+        found = model.compare(features(faint, noise, seed), EVERYWHERE)
+    assert found.judged.mean() == pytest.approx(float(judged), abs=0.05)
+
+
+def test_one_frame_full_of_noise_does_not_hide_the_structure() -> None:
+    faint = chequered(112.0, 122.0)
+    assert BackgroundModel(features(faint)).compare(features(faint, 12.0), EVERYWHERE).judged.mean() > 0.95
+
+
+def test_a_black_thing_hides_structure_though_noise_would_hide_any_there() -> None:
+    found = compared(with_area(chequered(), CHANGED, 2.0), noise=1.0)
+    assert found.lost[MIDDLE].all()
+
+
+@pytest.mark.parametrize(("contrast", "changed"), [(1.6, False), (1.95, True)])
+def test_structure_nearly_twice_as_strong_is_a_change(contrast: float, changed: bool) -> None:
+    board = chequered(30.0, 90.0)
+    mean = np.log(board + 4).mean()
+    stronger = np.exp(mean + contrast * (np.log(board + 4) - mean)) - 4
+    found = BackgroundModel(features(board)).compare(features(with_area(board, CHANGED, stronger)), ~CHANGED)
+    assert found.changed[MIDDLE].mean() == pytest.approx(float(changed), abs=0.05)
+    assert not found.lost[MIDDLE].any()
+    assert not found.shown[MIDDLE].any()
+
+
+def test_a_noisy_shadow_leaves_the_structure_in_sight() -> None:
+    shaded = with_area(chequered(), CHANGED, 0.2 * chequered())
+    model = BackgroundModel(features(chequered(), 2.5))
+    for seed in range(3):
+        found = model.compare(features(shaded, 2.5, seed), ~CHANGED)
+    assert found.shown[MIDDLE].all()
+    assert not found.changed[MIDDLE].any()
+
+
+def test_what_is_learned_frame_by_frame_takes_about_two_dozen_frames() -> None:
+    even = np.full((*SHAPE, 3), 100.0)
+    model, bright = BackgroundModel(features(even)), features(with_area(even, CHANGED, 200.0))
+    known = []
+    for _ in range(30):
+        model.learn(bright, 0.0, CHANGED)
+        known.append(not model.compare(bright, ~CHANGED).different[MIDDLE].any())
+    assert 5 < known.index(True) < 15
+    assert known[-1]
 
 
 @pytest.mark.parametrize("rate", [0.08, 0.5, 1.0])

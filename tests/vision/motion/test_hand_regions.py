@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from tests.vision.motion.test_hands import CORNERS, FPS, SIZE, SKINS, Film, chequered, hand, piece
+from tests.vision.motion.test_hands import CORNERS, FPS, SIZE, SKINS, Film, begun, chequered, hand, piece
 from vision.frame import Image
 from vision.motion.hands import HandDetection, HandDetector
 
@@ -20,12 +20,6 @@ def patch(left: int, top: int, right: int, bottom: int, grey: int = 120):
     return paint
 
 
-def drawn_film(count: int = 38) -> Film:
-    film = Film()
-    film.kinds(count)
-    return film
-
-
 def test_the_board_is_clear_after_three_frames_and_four_tenths_of_a_second() -> None:
     kinds = Film().kinds(14)
     first_clear_s = (kinds.index("clear") + 1) / FPS
@@ -36,20 +30,20 @@ def test_the_board_is_clear_after_three_frames_and_four_tenths_of_a_second() -> 
 
 @pytest.mark.parametrize(("reach_px", "kind"), [(28, "unsettled"), (44, "hand")])
 def test_a_finger_counts_once_it_hides_enough_of_the_board(reach_px: int, kind: str) -> None:
-    film = drawn_film()
+    film = begun()
     assert set(film.kinds(3, patch(250 - reach_px, 100, SIZE[0], 112))) == {kind}
 
 
 def test_what_does_not_come_in_from_the_border_is_no_hand() -> None:
-    film = drawn_film()
+    film = begun()
     assert "hand" not in film.kinds(4, patch(110, 90, 170, 150))
-    film = drawn_film()
+    film = begun()
     assert set(film.kinds(4, patch(110, 90, SIZE[0], 150))) == {"hand"}
 
 
 @pytest.mark.parametrize("side", ["left", "right", "top", "bottom"])
 def test_a_hand_may_come_in_from_every_side(side: str) -> None:
-    film = drawn_film()
+    film = begun()
     left, top, right, bottom = 130, 90, 190, 150
     area = {
         "left": (0, top, right, bottom),
@@ -63,7 +57,7 @@ def test_a_hand_may_come_in_from_every_side(side: str) -> None:
 
 
 def test_a_hand_whose_sleeve_looks_like_the_table_stays_a_hand_while_it_moves() -> None:
-    film = drawn_film()
+    film = begun()
     assert film.show(hand(SKINS[0], (160, 120))).kind == "hand"
 
     def loose(step: int) -> HandDetection:
@@ -78,14 +72,21 @@ def test_a_hand_whose_sleeve_looks_like_the_table_stays_a_hand_while_it_moves() 
 
 
 def test_several_pieces_moved_at_once_leave_the_board_unsettled_until_they_rest() -> None:
-    film = drawn_film()
+    film = begun()
     six = [piece((85 + 30 * column, 45 + 60 * row)) for column in range(3) for row in range(2)]
-    kinds = film.kinds(12, *six)
-    assert "hand" not in kinds
-    assert kinds[-1] == "clear"
-    film = drawn_film()
+    assert film.kinds(12, *six) == ["unsettled"] * 4 + ["clear"] * 8
+    film = begun()
     many = film.kinds(3, patch(80, 40, 180, 140))
     assert set(many) == {"unsettled"}
+
+
+def test_a_piece_that_comes_to_rest_lets_nothing_else_be_learned() -> None:
+    film = begun()
+    put = piece((85, 165))
+    assert film.kinds(2, put) == ["clear"] * 2
+    kinds = film.kinds(9, put, patch(110, 50, 180, 120))
+    assert kinds[:5] == ["unsettled"] * 5, "the piece is learned meanwhile"
+    assert kinds[-1] == "clear"
 
 
 @pytest.mark.parametrize(("frames", "later"), [(10, True), (30, True), (40, False)])
@@ -93,7 +94,7 @@ def test_once_the_board_was_clear_for_two_seconds_a_thing_over_the_edge_is_not_l
     frames: int, later: bool
 ) -> None:
     """A still thing is learned after 1.6 seconds on a board that was never seen clear, else after ten."""
-    film = drawn_film(frames)
+    film = begun(frames)
     kinds = film.kinds(round(2.4 * FPS), hand(SKINS[0], (160, 120)))
     assert ("clear" in kinds) == later
     assert kinds[round(1.2 * FPS)] == "hand"
@@ -102,15 +103,15 @@ def test_once_the_board_was_clear_for_two_seconds_a_thing_over_the_edge_is_not_l
 @pytest.mark.parametrize(("frames", "within_s"), [(0, 1.4), (38, 3.0)])
 def test_a_board_that_a_hand_uncovers_is_learned(frames: int, within_s: float) -> None:
     """The hand lay there when the film began, or came so slowly that it was learned."""
-    film = drawn_film(frames) if frames else Film()
+    film = begun(frames) if frames else Film()
     if frames:
-        film.kinds(round(11 * FPS), hand(SKINS[0], (160, 120)))
+        film.step_s = 0.2
+        film.kinds(55, hand(SKINS[0], (160, 120)))
     else:
         rng = np.random.default_rng(5)
         for _ in range(8):
             film.show(hand(SKINS[0], (160 + int(rng.integers(-3, 4)), 120 + int(rng.integers(-3, 4)))))
-    kinds = film.kinds(round(within_s * FPS))
-    assert kinds[-1] == "clear"
+    assert film.kinds(round(within_s / film.step_s))[-1] == "clear"
 
 
 @pytest.mark.parametrize(("width_px", "mask_px"), [(640, (160, 161)), (320, (120, 121))])
@@ -162,15 +163,28 @@ def test_a_piece_put_where_the_board_meets_the_pictures_edge_is_no_hand() -> Non
     assert "hand" not in kinds
 
 
+@pytest.mark.parametrize(("radius_px", "stays"), [(8, False), (10, True)])
+def test_what_is_small_at_the_pictures_edge_is_a_hand_until_it_has_rested(radius_px: int, stays: bool) -> None:
+    corners = ((140, 30), (320, 30), (320, 210), (140, 210))
+    board = np.roll(chequered(), 70, axis=1)
+    finder = HandDetector(corners, SIZE)
+    for number in range(20):
+        finder.update(board, number / FPS)
+    cv2.circle(board, (296, 100), radius_px, (20, 30, 40), -1)
+    kinds = [finder.update(board, (20 + number) / FPS).kind for number in range(12)]
+    assert kinds[:4] == ["hand"] * 4
+    assert kinds[-1] == ("hand" if stays else "clear")
+
+
 def test_what_comes_in_at_the_border_is_unsettled_until_it_has_rested_for_three_frames() -> None:
-    film = drawn_film()
+    film = begun()
     assert film.kinds(5, patch(218, 100, SIZE[0], 112)) == ["unsettled", "unsettled", "unsettled", "clear", "clear"]
 
 
 @pytest.mark.parametrize(("squares", "kind"), [(1, "clear"), (10, "unsettled")])
 def test_light_that_changes_on_more_than_a_fiftieth_of_the_board_leaves_it_unsettled(squares: int, kind: str) -> None:
     """A glow in the middle of some squares hides no structure."""
-    film = drawn_film()
+    film = begun()
     glow = np.ones((SIZE[1], SIZE[0]), dtype=np.float32)
     for number in range(squares):
         column, row = 1 + number % 4, 1 + number // 4
