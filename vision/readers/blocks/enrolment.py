@@ -16,7 +16,7 @@ from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import BlockPieces
 from vision.layout.surfaces import Surface
 from vision.readers.blocks.appearance import MASK_SIDE_PX, BlockAppearance, drawn_appearance
-from vision.readers.blocks.faces import FaceFinder, FaceFit, fit_face, rough_fits
+from vision.readers.blocks.faces import FaceFinder, FaceFit, fit_face, rough_centre
 from vision.readers.blocks.reader import REACH_MM, BlockReader, BlockSighting, top_window
 from vision.readers.blocks.symbols import Mask, scaled_mask
 from vision.readers.positions import PositionText
@@ -86,21 +86,18 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppear
         light = linear_light(sample(picture.image, plane_map(picture.camera, picture.pose, window)))
         for place, (colour, symbol) in picture.position.items():
             fit, like = _fit_known(light, window, surface, drawn.masks[symbol], place, symbol)
-            if fit is None or fit.correlation < SMALLEST_FIT:
+            if fit.correlation < SMALLEST_FIT:
                 raise EnrolmentError(
-                    f"{picture.name} shows no clear {symbol} on {place}"
-                    f"{'' if fit is None else f' (it fits to {fit.correlation:.2f}; {SMALLEST_FIT:.2f} is needed)'}: "
-                    "check what stands there, the light, and that nothing covers it"
+                    f"{picture.name} shows no clear {symbol} on {place} (it fits to {fit.correlation:.2f}; "
+                    f"{SMALLEST_FIT:.2f} is needed): check what stands there, the light, and that nothing covers it"
                 )
             if fit.correlation < DOUBTFUL_FIT:
                 fits = {
-                    other: _fit_known(light, window, surface, drawn.masks[other], place, other)[0] for other in symbols
+                    other: _fit_known(light, window, surface, drawn.masks[other], place, other)[0].correlation
+                    for other in symbols
                 }
-                likest, best = max(
-                    ((other, 0.0 if seen is None else seen.correlation) for other, seen in fits.items()),
-                    key=lambda each: each[1],
-                )
-                if best > fit.correlation + CLEARLY_BETTER_FIT:
+                likest = max(fits, key=lambda other: fits[other])
+                if fits[likest] > fit.correlation + CLEARLY_BETTER_FIT:
                     raise EnrolmentError(
                         f"{picture.name} is said to show a {symbol} on {place}, and it looks like a {likest}: correct "
                         "the positions"
@@ -143,12 +140,12 @@ def learn_colours(view: SurfaceView, plain: BlockAppearance, names: tuple[str, .
         if not looked_at:
             break
     sights = [sight for sight, _ in best.values()]
-    masks = _masks_at_scale(plain, list(best.values()))
     if len(sights) < len(names):
         raise EnrolmentError(
             f"{len(sights)} blocks were found in the set-up; at least {len(names)} are needed to learn "
             "the colours: improve the light, or enrol the set with a picture of a known position"
         )
+    masks = _masks_at_scale(plain, list(best.values()))
     ratios = np.array([sight.face.ratio for sight in sights], dtype=np.float32)
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 50, 1e-4)
     seeds = _spread_seeds(ratios, len(names))
@@ -174,7 +171,7 @@ def _fits_well(found: tuple[BlockSighting, float] | None) -> bool:
 
 def _masks_at_scale(plain: BlockAppearance, seen: Sequence[tuple[BlockSighting, float]]) -> dict[str, Mask]:
     """Return each symbol's mask at the scale that fitted best; symbols not seen get the median scale."""
-    usual = float(np.median([scale for _, scale in seen])) if seen else 1.0
+    usual = float(np.median([scale for _, scale in seen]))
     masks = {}
     for symbol, mask in plain.masks.items():
         own = [(sight.face.correlation, scale) for sight, scale in seen if sight.face.symbol == symbol]
@@ -216,27 +213,24 @@ def _around(light: FloatImage, window: PlaneWindow, surface: Surface, place: str
 
 def _fit_known(
     light: FloatImage, window: PlaneWindow, surface: Surface, mask: Mask, place: str, symbol: str
-) -> tuple[FaceFit | None, Mask]:
+) -> tuple[FaceFit, Mask]:
     """Fit a face whose symbol is known, anywhere on its place and at any scale of the symbol.
 
     Also returns the mask at the best scale.
     """
-    best: FaceFit | None = None
-    best_mask = mask
     light, window = _around(light, window, surface, place)
-    middle = np.array([window.to_pixels(*surface.centre_mm(place))])
+    middle = window.to_pixels(*surface.centre_mm(place))
+    fits: list[tuple[FaceFit, Mask]] = []
     for scale in SYMBOL_SCALES:
         scaled = scaled_mask(mask, scale)
         finder = FaceFinder(BlockAppearance({}, {symbol: scaled}), BlockPieces.on(surface).side_mm, ENROL_PX_PER_MM)
-        sight = rough_fits(finder, light, middle, REACH_MM * ENROL_PX_PER_MM, 1.0)[0]
-        x = window.left_mm + (sight.x_px + 0.5) / ENROL_PX_PER_MM
-        y = window.far_mm - (sight.y_px + 0.5) / ENROL_PX_PER_MM
-        fit = fit_face(finder, light, window, (x, y), 1.0)
-        if fit is not None and (best is None or fit.correlation > best.correlation):
-            best, best_mask = fit, scaled
-        if best is not None and best.correlation > GOOD_FIT:
+        column, row = rough_centre(finder, light, middle, REACH_MM * ENROL_PX_PER_MM, 1.0)
+        x = window.left_mm + (column + 0.5) / ENROL_PX_PER_MM
+        y = window.far_mm - (row + 0.5) / ENROL_PX_PER_MM
+        fits.append((fit_face(finder, light, window, (x, y), 1.0), scaled))
+        if fits[-1][0].correlation > GOOD_FIT:
             break
-    return best, best_mask
+    return max(fits, key=lambda one: one[0].correlation)
 
 
 def _learned_mask(light: FloatImage, window: PlaneWindow, surface: Surface, fit: FaceFit) -> Mask:

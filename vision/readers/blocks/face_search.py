@@ -10,6 +10,7 @@ effect of a change. Correlations range from -1 to 1.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -185,15 +186,12 @@ class CloseFitter:
         shown = cv2.transform(stack_vertically(turned.light), self._weights).reshape(
             rows, side, side, len(self._weights)
         )
-        best: FloatImage | None = None
+        found: list[FloatImage] = []
         for number in range(max(len(views[index]) for index in turned.sight)):
             chosen = [views[index][min(number, len(views[index]) - 1)] for index in turned.sight]
             seen = np.asarray(shown[np.arange(rows), :, :, chosen], dtype=np.float32)
-            found = correlations(windows_of(seen, bank.side_px), bank.rows)
-            best = found if best is None else np.maximum(best, found)
-        if best is None:
-            raise ValueError("no view to seek ink in")
-        return best
+            found.append(correlations(windows_of(seen, bank.side_px), bank.rows))
+        return functools.reduce(np.maximum, found)
 
     @staticmethod
     def _best_rotations(

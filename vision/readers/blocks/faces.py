@@ -113,13 +113,11 @@ def contrast_views(window: FloatImage, looks: BlockAppearance) -> list[FloatImag
 
 
 def slide(view: FloatImage, template: Mask) -> tuple[float, tuple[int, int]]:
-    """Correlate a mask with a view at every offset: the best correlation and its upper left (column, row)."""
-    if view.shape[0] < template.shape[0] or view.shape[1] < template.shape[1]:
-        return -1.0, (0, 0)
-    fits = cv2.matchTemplate(view, template, cv2.TM_CCOEFF_NORMED)
-    _, best, _, where = cv2.minMaxLoc(fits)
-    if not -1.01 <= best <= 1.01:  # a patch without any contrast divides by nothing
-        return -1.0, (0, 0)
+    """Correlate a mask with a view at every offset: the best correlation and its upper left (column, row).
+
+    The view is at least as large as the mask.
+    """
+    _, best, _, where = cv2.minMaxLoc(cv2.matchTemplate(view, template, cv2.TM_CCOEFF_NORMED))
     return float(best), (int(where[0]), int(where[1]))
 
 
@@ -176,50 +174,23 @@ def edge_samples(
     return np.asarray(np.sort(strengths, axis=2)[..., 1:].mean(axis=2), dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class RoughFit:
-    """A coarse detection of a face: its centre in pixels of the coarse picture, its correlation, and the linear light
-    of face and ink.
+def rough_centre(
+    finder: FaceFinder, picture: FloatImage, middle_px: tuple[float, float], reach_px: float, blur_px: float
+) -> tuple[float, float]:
+    """Return the centre (column, row) of the face near a place that correlates best with an upright mask.
+
+    ``picture`` is linear light at the finder's scale; ``reach_px`` is the maximum distance of the face's centre, across
+    and down, from ``middle_px``.
     """
-
-    x_px: float
-    y_px: float
-    fit: float
-    face: FloatArray
-    ink: FloatArray
-
-
-def rough_fits(
-    finder: FaceFinder, picture: FloatImage, middles_px: npt.ArrayLike, reach_px: float, blur_px: float
-) -> list[RoughFit]:
-    """Correlate every upright mask with a picture and return the best detection near each centre.
-
-    ``picture`` is linear light at the finder's scale; ``middles_px`` is (n, 2) as (column, row); ``reach_px`` is the
-    maximum distance of a face's centre from it.
-    """
-    middles = np.asarray(middles_px, dtype=np.float64).reshape(-1, 2)
     templates = finder.templates(0.0, blur_px)
-    if not templates or len(middles) == 0:
-        return []
-    half = (templates[0].mask.shape[0] - 1) / 2
+    half = (len(templates[0].mask) - 1) / 2
     views = contrast_views(picture, finder.looks)
     fits = [cv2.matchTemplate(view, template.mask, cv2.TM_CCOEFF_NORMED) for template in templates for view in views]
-    stack = np.nan_to_num(np.stack(fits), nan=-1.0, posinf=-1.0, neginf=-1.0)
-    sights = []
-    for x, y in middles:
-        left, top = max(0, round(x - half - reach_px)), max(0, round(y - half - reach_px))
-        right, bottom = round(x - half + reach_px) + 1, round(y - half + reach_px) + 1
-        near = stack[:, top:bottom, left:right]
-        if near.size == 0:
-            sights.append(RoughFit(float(x), float(y), -1.0, np.zeros(3), np.zeros(3)))
-            continue
-        which, row, column = np.unravel_index(int(near.argmax()), near.shape)
-        mask = templates[int(which) // len(views)].mask
-        found_top, found_left = top + int(row), left + int(column)
-        patch = picture[found_top : found_top + mask.shape[0], found_left : found_left + mask.shape[1]]
-        face, ink = face_and_ink(patch, mask)
-        sights.append(RoughFit(found_left + half, found_top + half, float(near.flat[int(near.argmax())]), face, ink))
-    return sights
+    left, top = (max(0, round(at - half - reach_px)) for at in middle_px)
+    right, bottom = (round(at - half + reach_px) + 1 for at in middle_px)
+    near = np.max(fits, axis=0)[top:bottom, left:right]
+    row, column = np.unravel_index(int(near.argmax()), near.shape)
+    return left + int(column) + half, top + int(row) + half
 
 
 TURNS_DEG = tuple(float(degrees) for degrees in range(-45, 45, 3))
@@ -243,35 +214,24 @@ GLOSS_SPREAD = 0.12
 
 
 def fit_face(
-    finder: FaceFinder,
-    picture: FloatImage,
-    window: PlaneWindow,
-    middle_mm: tuple[float, float],
-    blur_px: float,
-    colour: str | None = None,
-) -> FaceFit | None:
-    """Fit the face whose centre is within a few millimetres of ``middle_mm``; ``None`` outside the picture.
+    finder: FaceFinder, picture: FloatImage, window: PlaneWindow, middle_mm: tuple[float, float], blur_px: float
+) -> FaceFit:
+    """Fit the face whose centre is within a few millimetres of ``middle_mm``.
 
-    ``picture`` is linear light sampled through ``window`` at the finder's scale. The square's edges give the block's
-    rotation; each symbol is then judged at that rotation, so that a cross is distinguished from an x. With ``colour``,
-    ink is only searched for in that colour's view.
+    ``picture`` is linear light sampled through ``window`` at the finder's scale; beyond it its border repeats. The
+    square's edges give the block's rotation; each symbol is then judged at that rotation, so that a cross is
+    distinguished from an x.
     """
     scale = finder.px_per_mm
     reach = finder.side_mm * 0.72 + SEARCH_MM
     column, row = window.to_pixels(*middle_mm)
     left, top = round(column - reach * scale), round(row - reach * scale)
     size = round(2 * reach * scale)
-    if left < 0 or top < 0 or left + size > picture.shape[1] or top + size > picture.shape[0]:
-        picture = np.asarray(
-            cv2.copyMakeBorder(picture, size, size, size, size, cv2.BORDER_REPLICATE), dtype=np.float32
-        )
-        left, top = left + size, top + size
-        pad = size
-    else:
-        pad = 0
-    if left < 0 or top < 0 or left + size > picture.shape[1] or top + size > picture.shape[0]:
-        return None
-    patch = np.ascontiguousarray(picture[top : top + size, left : left + size])
+    rows, columns = (
+        np.clip(np.arange(first, first + size), 0, length - 1)
+        for first, length in zip((top, left), picture.shape[:2], strict=True)
+    )
+    patch = np.ascontiguousarray(picture[np.ix_(rows, columns)])
     side_px = finder.side_mm * scale
 
     # brightness as seen, not linear light: edges in the shade count as much as edges in the sun
@@ -279,7 +239,7 @@ def fit_face(
     smooth = cv2.GaussianBlur(seen, (0, 0), 0.6 * scale)
     gradient_x = np.asarray(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 1, 0)).sum(axis=2), dtype=np.float32)
     gradient_y = np.asarray(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 0, 1)).sum(axis=2), dtype=np.float32)
-    middle = (column - (left - pad), row - (top - pad))
+    middle = (column - left, row - top)
     clarity = edge_clarity(gradient_x, gradient_y, middle, side_px, TURNS_DEG)
     relative = clarity / max(float(np.median(clarity)), 1e-6)
     by_turn = dict(zip(TURNS_DEG, relative, strict=True))
@@ -287,42 +247,27 @@ def fit_face(
     ranked = sorted(allowed, key=lambda degrees: -by_turn[degrees])
     turns = sorted({0.0, *ranked[:3]})
 
-    looks = (
-        finder.looks if colour is None else BlockAppearance({colour: finder.looks.colours[colour]}, finder.looks.masks)
-    )
-    views = contrast_views(patch, looks)
+    views = contrast_views(patch, finder.looks)
     margin = round(SEARCH_MM * scale)
-    best: tuple[float, float, FaceFit] | None = None
+    fits: list[tuple[float, float, float, FaceTemplate, int, int]] = []
     scores: dict[str, float] = {}
     for degrees in turns:
         bonus = EDGE_WEIGHT * float(np.log(by_turn[degrees])) - UPRIGHT_WEIGHT * abs(degrees)
         for template in finder.templates(degrees, blur_px):
-            half = (template.mask.shape[0] - 1) / 2
-            first_column = max(0, round(middle[0] - half) - margin)
-            first_row = max(0, round(middle[1] - half) - margin)
-            span = template.mask.shape[0] + 2 * margin
+            half = (len(template.mask) - 1) / 2
+            first_column, first_row = (round(at - half) - margin for at in middle)
+            span = len(template.mask) + 2 * margin
             for view in views:
                 near = view[first_row : first_row + span, first_column : first_column + span]
                 fit, (dx, dy) = slide(near, template.mask)
-                judged = fit + bonus
-                scores[template.symbol] = max(scores.get(template.symbol, -1.0), judged)
-                if best is not None and judged <= best[0]:
-                    continue
-                found_left, found_top = first_column + dx, first_row + dy
-                found = patch[
-                    found_top : found_top + template.mask.shape[0], found_left : found_left + template.mask.shape[1]
-                ]
-                face, ink = face_and_ink(found, template.mask)
-                x_mm = window.left_mm + (left - pad + found_left + half + 0.5) / scale
-                y_mm = window.far_mm - (top - pad + found_top + half + 0.5) / scale
-                best = (
-                    judged,
-                    fit,
-                    FaceFit(
-                        template.symbol, template.quarter, x_mm, y_mm, degrees, fit, face, ink, scores, by_turn[degrees]
-                    ),
-                )
-    return None if best is None else best[2]
+                scores[template.symbol] = max(scores.get(template.symbol, -1.0), fit + bonus)
+                fits.append((fit + bonus, fit, degrees, template, first_column + dx, first_row + dy))
+    _, fit, degrees, template, found_left, found_top = max(fits, key=lambda one: one[0])
+    length = len(template.mask)
+    face, ink = face_and_ink(patch[found_top : found_top + length, found_left : found_left + length], template.mask)
+    x_mm = window.left_mm + (left + found_left + length / 2) / scale
+    y_mm = window.far_mm - (top + found_top + length / 2) / scale
+    return FaceFit(template.symbol, template.quarter, x_mm, y_mm, degrees, fit, face, ink, scores, by_turn[degrees])
 
 
 class ColourMetric:

@@ -6,6 +6,7 @@ look like a top there. So squares are judged from near to far, with their own si
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -125,10 +126,6 @@ class BlockSettings:
     """Temperature of the softmax over symbols, in units of correlation. Higher: less certain."""
     odd_one_out: float = 0.002
     """Share of faces that are misread whatever the fit. Higher: less certain."""
-    most_colour_distance2: float = 60.0
-    """Maximum difference between the squared distances of two colours, in squared standard deviations. Lower: less
-    certain of the colour.
-    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +157,7 @@ class BlockSighting:
         if not self.colour_distance:
             return {}
         symbols = softmax(self.face.scores, self.settings.symbol_temperature, self.settings.odd_one_out)
-        nearest = min(self.colour_distance.values())
-        squares = {
-            name: -0.5 * min(self.settings.most_colour_distance2, distance**2 - nearest**2)
-            for name, distance in self.colour_distance.items()
-        }
+        squares = {name: -0.5 * distance**2 for name, distance in self.colour_distance.items()}
         colours = softmax(squares, 1.0, self.settings.odd_one_out)
         return {
             look_name(colour, symbol): colours[colour] * symbols[symbol] for colour in colours for symbol in symbols
@@ -194,7 +187,7 @@ class BlockReader:
         self._close = CloseFitter(appearance, self._pieces.side_mm)
         self._sides = SideReader(appearance)
         self._judge = ColourMetric(appearance.colours, self._settings.colour_spread)
-        self._grid: tuple[CameraModel, Pose, PlaneGrid] | None = None
+        self._grid = functools.lru_cache(maxsize=1)(self._grid_of)
 
     @property
     def looks(self) -> tuple[str, ...]:
@@ -247,7 +240,7 @@ class BlockReader:
 
     def _fits(self, image: Image, camera: CameraModel, pose: Pose, places: Sequence[str]) -> dict[str, FaceFit]:
         """Return the fine fits of the faces with a known colour near some places."""
-        grid = self._grid_for(camera, pose)
+        grid = self._grid(camera, pose)
         patches = patches_around(image, grid, self._surface, places)
         sights, colours = [], []
         for sight in self._rough.find(patches, self._settings.rough_fit):
@@ -267,11 +260,8 @@ class BlockReader:
             if fit is not None and fit.correlation > self._settings.close_fit
         }
 
-    def _grid_for(self, camera: CameraModel, pose: Pose) -> PlaneGrid:
-        if self._grid is None or self._grid[0] is not camera or self._grid[1] is not pose:
-            bounds = self._surface.bounds_mm.grown(MARGIN_MM)
-            self._grid = (camera, pose, PlaneGrid.of(camera, pose, bounds, top_mm(self._surface)))
-        return self._grid[2]
+    def _grid_of(self, camera: CameraModel, pose: Pose) -> PlaneGrid:
+        return PlaneGrid.of(camera, pose, self._surface.bounds_mm.grown(MARGIN_MM), top_mm(self._surface))
 
     def _places_near_to_far(self, pose: Pose) -> list[str]:
         x, y, _ = pose.camera_position_mm

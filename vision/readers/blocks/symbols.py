@@ -230,5 +230,5 @@ def peak_between(scores: FloatImage, row: int, column: int) -> tuple[float, floa
         else (0.0, 0.0, 0.0),
     ):
         bend = float(before - 2 * at + after)
-        offsets.append(float(np.clip((before - after) / (2 * bend), -0.5, 0.5)) if bend < -1e-9 else 0.0)
+        offsets.append(float(before - after) / (2 * bend) if bend < -1e-9 else 0.0)
     return offsets[0], offsets[1]

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from tests.vision import photoreal
+from tests.vision.readers.blocks import drawn
 from vision.errors import EnrolmentError
+from vision.readers.blocks import enrolment
 from vision.readers.blocks.appearance import (
     BlockAppearance,
     appearance_from_json,
@@ -20,7 +22,7 @@ from vision.readers.blocks.appearance import (
 )
 from vision.readers.blocks.enrolment import enrol, learn_colours
 from vision.readers.blocks.symbols import distinct_quarter_turns, drawn_mask, scaled_mask, turned_mask
-from vision.readers.protocols import SurfaceView
+from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 SYMBOLS = ("star", "stop", "slider", "x", "hoops", "cross")
 
@@ -37,6 +39,30 @@ def test_masks_are_learned_upright_and_look_like_the_drawn_ones() -> None:
     for symbol, mask in photoreal.looks().masks.items():
         drawn = drawn_mask(symbol, mask.shape[0])
         assert np.corrcoef(mask.ravel(), drawn.ravel())[0, 1] > 0.75, symbol
+
+
+def test_a_symbol_is_learned_upright_from_a_block_that_is_turned() -> None:
+    pose = drawn.seen_from()
+    block = drawn.Block("d4", "hoops", off_mm=(3.0, -2.0), turned_deg=9.0, quarter=1)
+    picture = EnrolmentPicture(drawn.picture_of([block], pose), drawn.CAMERA, pose, {"d4": ("red", "hoops")}, "one")
+    learned = enrol([picture], drawn.BOARD)
+    mask, expected = learned.masks["hoops"], drawn_mask("hoops", 60)
+    likeness = [np.corrcoef(np.rot90(mask, quarter).ravel(), expected.ravel())[0, 1] for quarter in range(4)]
+    assert likeness[0] > 0.9
+    assert max(likeness[1:]) < 0.7
+    rim = np.ones(mask.shape, dtype=np.bool_)
+    rim[5:-5, 5:-5] = False
+    assert not mask[rim].any()
+    assert mask.min() == 0.0
+    assert 0.85 < mask.max() <= 1.0
+    assert learned.colours["red"] == pytest.approx(drawn.LOOKS.colours["red"], abs=0.25)
+    assert (learned.masks["star"] == drawn_mask("star", 60)).all()
+
+
+def test_first_centres_of_groups_of_colours_are_far_from_each_other() -> None:
+    ratios = np.array([[2, 0, 0], [2.5, 0, 0], [-1, 1, 0], [-1, 1.2, 0], [4, 0, 1], [3, 0, 0]], dtype=np.float32)
+    assert np.array(enrolment._spread_seeds(ratios, 3)).tolist() == pytest.approx(ratios[[0, 3, 4]])
+    assert len(enrolment._spread_seeds(ratios, 1)) == 1
 
 
 def test_no_picture_and_unknown_symbols_are_refused() -> None:
@@ -136,4 +162,16 @@ def test_a_cross_turned_by_an_eighth_is_an_x() -> None:
     cross, x = drawn_mask("cross", 60), drawn_mask("x", 60)
     assert np.corrcoef(turned_mask(cross, 45).ravel(), x.ravel())[0, 1] > 0.95
     assert np.corrcoef(cross.ravel(), x.ravel())[0, 1] < 0.6
-    assert scaled_mask(cross, 0.8).sum() < cross.sum()
+
+
+def test_a_symbol_stays_in_the_middle_when_it_is_scaled_or_turned() -> None:
+    slider = drawn_mask("slider", 61)
+    for turned in (turned_mask(slider, 180), turned_mask(turned_mask(slider, 90), 90), scaled_mask(slider, 1.0)):
+        assert turned == pytest.approx(slider, abs=0.25)
+    half = scaled_mask(slider, 0.5)
+    assert half.sum() == pytest.approx(slider.sum() / 4, rel=0.03)
+    for axis in (0, 1):
+        assert np.average(np.arange(61), weights=half.sum(axis=axis)) == pytest.approx(30.0, abs=0.05)
+    beyond = turned_mask(np.ones((21, 21), dtype=np.float32), 45)
+    assert beyond[0, 0] == 0.0
+    assert beyond[10, 10] == 1.0

@@ -17,7 +17,7 @@ from vision.readers.blocks.faces import (
     edge_clarity,
     face_and_ink,
     fit_face,
-    rough_fits,
+    rough_centre,
     slide,
     view_weights,
 )
@@ -29,12 +29,8 @@ FINDER = FaceFinder(LOOKS, SIDE_MM, WINDOW.px_per_mm)
 ANY_COLOUR = FaceFinder(BlockAppearance({}, LOOKS.masks), SIDE_MM, WINDOW.px_per_mm)
 
 
-def fitted(
-    face: Face, around_mm: tuple[float, float] = (0.0, 0.0), finder: FaceFinder = FINDER, colour: str | None = None
-) -> FaceFit:
-    found = fit_face(finder, plane_picture([face], WINDOW), WINDOW, around_mm, 0.75, colour)
-    assert found is not None
-    return found
+def fitted(face: Face, around_mm: tuple[float, float] = (0.0, 0.0), finder: FaceFinder = FINDER) -> FaceFit:
+    return fit_face(finder, plane_picture([face], WINDOW), WINDOW, around_mm, 0.75)
 
 
 @pytest.mark.parametrize("symbol", SYMBOLS)
@@ -64,31 +60,29 @@ def test_a_face_is_looked_for_three_millimetres_around(off_mm: tuple[float, floa
     assert np.hypot(far.x_mm - 3 * off_mm[0], far.y_mm - 3 * off_mm[1]) > 2
 
 
-def test_ink_is_looked_for_in_the_view_of_one_colour_where_it_is_known() -> None:
+def test_ink_is_looked_for_in_the_views_of_the_known_colours() -> None:
     dark = Face("hoops", face=(0.7, 0.75, 0.8), ink=(0.04, 0.04, 0.05))
     assert fitted(dark).correlation < 0.5
     assert fitted(dark, finder=ANY_COLOUR).correlation > 0.9
-    assert fitted(Face("hoops"), colour="red").correlation == pytest.approx(fitted(Face("hoops")).correlation, abs=0.02)
+    red, green = (
+        FaceFinder(BlockAppearance({name: LOOKS.colours[name]}, LOOKS.masks), SIDE_MM, WINDOW.px_per_mm)
+        for name in ("red", "green")
+    )
     red_on_green = Face("hoops", face=(0.1, 0.4, 0.12), ink=(0.08, 0.08, 0.45))
-    assert fitted(red_on_green, colour="green").correlation > fitted(red_on_green, colour="red").correlation + 0.05
+    assert fitted(red_on_green, finder=green).correlation > fitted(red_on_green, finder=red).correlation + 0.05
 
 
-def test_a_face_near_the_pictures_border_is_fitted_and_one_outside_is_not() -> None:
-    picture = plane_picture([Face("star", 42.0, -41.0)], WINDOW)
-    found = fit_face(FINDER, picture, WINDOW, (41.0, -41.0), 0.75)
-    assert found is not None
+@pytest.mark.parametrize("middle_mm", [(42.0, -41.0), (-42.0, -41.0), (42.0, 41.0)])
+def test_a_face_near_the_pictures_border_is_fitted(middle_mm: tuple[float, float]) -> None:
+    found = fitted(Face("star", *middle_mm), (middle_mm[0] - 1.0, middle_mm[1] + 1.0))
     assert found.symbol == "star"
-    assert (found.x_mm, found.y_mm) == pytest.approx((42.0, -41.0), abs=0.7)
-    for outside in ((-200.0, 0.0), (200.0, 0.0), (0.0, 200.0), (0.0, -200.0)):
-        assert fit_face(FINDER, picture, WINDOW, outside, 0.75) is None
-    assert fit_face(FaceFinder(BlockAppearance({}, {}), SIDE_MM, 1.5), picture, WINDOW, (0.0, 0.0), 0.75) is None
+    assert (found.x_mm, found.y_mm) == pytest.approx(middle_mm, abs=0.7)
 
 
 def test_a_symbol_without_a_square_around_it_has_faint_edges() -> None:
     ground: Light = FACES["red"]
     bare = plane_picture([Face("stop", face=ground)], WINDOW, ground)
     found = fit_face(FINDER, bare, WINDOW, (0.0, 0.0), 0.75)
-    assert found is not None
     assert found.edges < 2 < fitted(Face("stop")).edges
 
 
@@ -129,8 +123,6 @@ def test_a_mask_is_found_at_its_best_offset() -> None:
     likeness, offset = slide(view, mask)
     assert likeness == pytest.approx(1.0, abs=1e-4)
     assert offset == (19, 7)
-    assert slide(view[:20], mask) == (-1.0, (0, 0))
-    assert slide(view[:, :20], mask) == (-1.0, (0, 0))
     assert slide(view[7:31, 19:43], mask)[0] == pytest.approx(1.0, abs=1e-4)
 
 
@@ -157,29 +149,21 @@ def test_the_faintest_of_four_edges_does_not_count() -> None:
     assert edge_clarity(across, down, (30.0, 30.0), 14.0, [0.0]) == pytest.approx([0.0])
 
 
-def test_rough_detections_are_near_each_middle_and_within_reach() -> None:
+def test_the_roughly_best_face_is_that_within_reach() -> None:
     window = PlaneWindow(-60.0, 60.0, 120.0, 120.0, 40.0, 1.0)
     finder = FaceFinder(LOOKS, SIDE_MM, 1.0)
     faces = [Face("star", -30.0, 25.0), Face("cross", 28.0, -26.0, face=FACES["green"])]
     picture = plane_picture(faces, window)
-    middles = [window.to_pixels(-28.0, 27.0), window.to_pixels(25.0, -24.0), window.to_pixels(-30.0, -30.0), (500, 500)]
-    star, cross, nothing, outside = rough_fits(finder, picture, middles, 6.0, 0.5)
-    for found, face in ((star, faces[0]), (cross, faces[1])):
+    for face in faces:
         column, row = window.to_pixels(face.x_mm, face.y_mm)
-        assert (found.x_px, found.y_px) == pytest.approx((column, row), abs=0.8)
-        assert found.fit > 0.85
-        assert found.face == pytest.approx(face.face, abs=0.06)
-        assert found.ink == pytest.approx(face.ink, abs=0.15)
-    assert nothing.fit < 0.5
-    assert outside.fit == -1.0
-    assert (outside.x_px, outside.y_px) == (500.0, 500.0)
-    assert outside.face.tolist() == outside.ink.tolist() == [0.0, 0.0, 0.0]
-    (far,) = rough_fits(finder, picture, [window.to_pixels(-20.0, 25.0)], 6.0, 0.5)
-    assert far.fit < star.fit - 0.1
-    (edge,) = rough_fits(finder, picture, [window.to_pixels(-24.2, 25.0)], 6.0, 0.5)
-    assert edge.fit == pytest.approx(star.fit, abs=0.05)
-    assert rough_fits(finder, picture, [], 6.0, 0.5) == []
-    assert rough_fits(FaceFinder(BlockAppearance({}, {}), SIDE_MM, 1.0), picture, middles, 6.0, 0.5) == []
+        for across, down in ((2.0, -2.0), (5.4, 0.0), (-5.4, 0.0), (0.0, 5.4), (0.0, -5.4)):
+            found = rough_centre(finder, picture, (column + across, row + down), 6.0, 0.5)
+            assert found == pytest.approx((column, row), abs=0.8)
+        far = rough_centre(finder, picture, (column + 10.0, row), 6.0, 0.5)
+        assert 4.0 <= far[0] - column <= 16.5
+        assert abs(far[1] - row) <= 6.5
+    corner = rough_centre(finder, picture, (14.0, 14.0), 6.0, 0.5)
+    assert min(corner) >= 12.0
 
 
 def test_a_known_colour_has_no_distance_in_any_light_and_gloss_costs_a_little() -> None:
@@ -189,8 +173,9 @@ def test_a_known_colour_has_no_distance_in_any_light_and_gloss_costs_a_little() 
         own = metric.distances(lamp * red, lamp * ink)
         assert own["red"] == pytest.approx(0.0, abs=0.02)
         assert own["green"] > 4
-    glossy = metric.distances(red + 0.08 * 0.75, ink + 0.08 * 0.75)
-    assert glossy["red"] == pytest.approx(0.08 / 0.12, abs=0.3)
+    for gloss in (-0.03, -0.015, 0.015, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 0.3):
+        glossy = metric.distances(red + gloss * 0.75, ink + gloss * 0.75)
+        assert 0.6 <= glossy["red"] * 0.12 / abs(gloss) <= 1.01
     off = metric.distances(red * np.exp(0.2), ink)
     assert 0.3 < off["red"] < 1.3
     wide = ColourMetric(LOOKS.colours, 0.4).distances(red, np.array([0.75, 0.3, 0.75]))
