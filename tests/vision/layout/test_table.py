@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from vision.errors import LayoutError
 from vision.geometry import Rectangle
 from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
-from vision.layout.surfaces import Tray
+from vision.layout.surfaces import GridSurface, Tray
 from vision.layout.table import default_layout, layout_from_json, load_layout
 
 GOOD: dict[str, Any] = {
@@ -78,6 +78,7 @@ def test_squares_have_neighbours_until_the_edge():
 
 def test_squares_of_a_sheet_have_neighbours_on_the_same_sheet():
     sheet = default_layout("number-drop").with_sheets(2).surfaces[-1]
+    assert isinstance(sheet, GridSurface)
     assert sheet.neighbour("p2.f12", 1, 2) == "p2.g14"
 
 
