@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.readers.dice.leaning import leaning_odds
@@ -42,8 +41,8 @@ class FindingSettings:
     closer than this share of their mean edge are one die; touching dice are one edge apart, less when seen at an angle.
     ``beside``, ``side_strength``: a candidate closer to a die than this share of an edge, with less than this share of
     its strength, is one of its side faces. ``leaning``: prior odds of a leaning die relative to the training data.
-    ``box_per_side``: side of a box that contains the whole die, in edges. ``surely_flat``: log-odds of leaning below
-    which the slow outline check is skipped, as for two in three flat dice of rendered trays.
+    ``surely_flat``: log-odds of leaning below which the slow outline check is skipped, as for two in three flat dice of
+    rendered trays.
     """
 
     least_heat: float = 0.2
@@ -58,7 +57,6 @@ class FindingSettings:
     side_strength: float = 0.6
     leaning: float = 1.0
     surely_flat: float = -4.0
-    box_per_side: float = 1.45
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,10 +373,3 @@ def _class_probabilities(given: Floats, networks: Networks, settings: FindingSet
     odds[:, CLASSES.index(COCKED)] += math.log(settings.leaning)
     chances = np.exp(odds - odds.max(axis=1, keepdims=True))
     return np.asarray(chances / chances.sum(axis=1, keepdims=True), dtype=np.float32)
-
-
-def box_of(die: FoundDie, size: tuple[int, int], settings: FindingSettings) -> npt.NDArray[np.float64]:
-    """Return the box around a die in a picture of (width, height): left, top, right, bottom in pixels."""
-    half = die.side_px * settings.box_per_side / 2
-    middle = np.array([die.x_px, die.y_px])
-    return np.asarray(np.clip([middle - half, middle + half], 0, size).ravel(), dtype=np.float64)

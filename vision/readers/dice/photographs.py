@@ -12,11 +12,13 @@ import numpy as np
 from vision.errors import FrameError
 from vision.frame import Image
 from vision.readers.dice.faces import FaceSet
-from vision.readers.dice.finding import FindingSettings, FoundDie, box_of, find_dice
+from vision.readers.dice.finding import FindingSettings, FoundDie, find_dice
 from vision.readers.dice.networks import Networks
 
-PHOTOGRAPH = FindingSettings(leaning=0.02, side_strength=0.3, box_per_side=1.48)
-"""Settings for photographs: dice hardly ever lean, only weak candidates are taken for side faces, boxes are larger."""
+PHOTOGRAPH = FindingSettings(leaning=0.02, side_strength=0.3)
+"""Settings for photographs: dice hardly ever lean, only weak candidates are taken for side faces."""
+BOX_PER_SIDE = 1.48
+"""Side of a box that contains the whole die, in edges. Set by hand."""
 LARGEST_SIDE_PX = 1600
 """Larger photographs are reduced to this; only dice smaller than a hundredth of the picture are lost."""
 SMALLEST_SIDE_PX = 48
@@ -81,7 +83,8 @@ def _without_odd_sizes(found: Sequence[FoundDie]) -> list[FoundDie]:
 
 
 def _die_in_picture(die: FoundDie, image: Image, scale: float, faces: FaceSet | None) -> DieInPicture:
-    box = box_of(die, (image.shape[1], image.shape[0]), PHOTOGRAPH) / scale
+    middle, half = np.array([die.x_px, die.y_px]), die.side_px * BOX_PER_SIDE / 2
+    box = np.clip([middle - half, middle + half], 0, image.shape[1::-1]).ravel() / scale
     left, top, right, bottom = (round(float(end), 1) for end in box)
     if faces is not None:
         chances = faces.probabilities(die.square)

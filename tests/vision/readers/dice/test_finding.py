@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, box_of, find_candidates, find_dice
+from vision.readers.dice.finding import Candidate, FindingSettings, FoundDie, find_candidates, find_dice
 from vision.readers.dice.networks import CELL_PX, CLASSES, CROP_PX, SquareView, crop, square_input
 
 SIDE_PX = 16.0
@@ -400,12 +400,3 @@ def test_what_is_known_of_a_die_that_was_found() -> None:
     assert die.colour_lab() == pytest.approx((43.3, 63.2, 40.0), abs=0.5)
     nothing = FoundDie(30.0, 40.0, 20.0, 0.5, np.eye(len(CLASSES), dtype=np.float32)[-1], square)
     assert nothing.strength == nothing.is_die == nothing.cocked == 0
-
-
-@pytest.mark.parametrize(
-    ("x_px", "y_px", "box"),
-    [(50.0, 40.0, (35, 25, 65, 55)), (10.0, 90.0, (0, 75, 25, 100)), (115.0, 5.0, (100, 0, 120, 20))],
-)
-def test_a_box_holds_the_die_within_the_picture(x_px: float, y_px: float, box: tuple[float, ...]) -> None:
-    die = FoundDie(x_px, y_px, 20.0, 1.0, np.eye(len(CLASSES), dtype=np.float32)[0], PLAIN)
-    assert box_of(die, (120, 100), FindingSettings(box_per_side=1.5)).tolist() == pytest.approx(box)

@@ -8,17 +8,22 @@ import pytest
 
 from simulator.scene.dice_variety import tray_of_six
 from vision.errors import FrameError
+from vision.frame import Image
 from vision.readers.dice import photographs
 from vision.readers.dice.finding import FoundDie
 from vision.readers.dice.networks import CLASSES, shipped
 from vision.readers.dice.photographs import read_photograph
 
 
+@pytest.fixture(scope="module")
+def six() -> Image:
+    """A picture of six dice."""
+    return tray_of_six(8.0).image[160:560, 420:860]
+
+
 @pytest.mark.parametrize("scale", [1.0, 2.5])
-def test_six_dice_of_any_size(scale: float) -> None:
-    made = tray_of_six(8.0)
-    part = made.image[160:560, 420:860]
-    image = np.asarray(cv2.resize(part, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
+def test_six_dice_of_any_size(six: Image, scale: float) -> None:
+    image = np.asarray(cv2.resize(six, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
     seen = read_photograph(image, shipped())
     assert sorted(str(die.value) for die in seen) == ["1", "2", "3", "4", "5", "6"]
     for die in seen:
@@ -35,9 +40,9 @@ class MoonsOrSuns:
         return {"sun": 0.3, "moon": 0.7}
 
 
-def test_dice_are_read_by_learned_faces() -> None:
+def test_dice_are_read_by_learned_faces(six: Image) -> None:
     faces: Any = MoonsOrSuns()
-    seen = read_photograph(tray_of_six(8.0).image[160:560, 420:860], shipped(), faces=faces)
+    seen = read_photograph(six, shipped(), faces=faces)
     assert [die.value for die in seen] == ["moon"] * 6
     assert all(0.35 < die.probability <= 0.7 for die in seen)
 
@@ -51,19 +56,21 @@ def test_a_picture_that_is_too_small_is_refused() -> None:
         read_photograph(np.zeros((30, 40, 3), dtype=np.uint8), shipped(), "small.png")
 
 
-def test_a_large_photograph_is_reduced_and_its_boxes_are_in_its_own_pixels() -> None:
-    part = tray_of_six(8.0).image[160:560, 420:860]
-    large = np.asarray(cv2.resize(part, None, fx=5, fy=5, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
+def test_a_large_photograph_is_reduced_and_its_boxes_are_in_its_own_pixels(six: Image) -> None:
+    large = np.asarray(cv2.resize(six, None, fx=4, fy=4, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
     boxes = [np.array(die.box) for die in read_photograph(large, shipped())]
-    for die, five in zip(read_photograph(part, shipped()), boxes, strict=True):
-        assert five / 5 == pytest.approx(np.array(die.box), abs=4.0)
+    for die, four in zip(read_photograph(six, shipped()), boxes, strict=True):
+        assert four / 4 == pytest.approx(np.array(die.box), abs=4.0)
 
 
-def found(side_px: float, heat: float = 0.9, **chances: float) -> FoundDie:
+PLACE_PX = (100.0, 80.0)
+
+
+def found(side_px: float, heat: float = 0.9, place_px: tuple[float, float] = PLACE_PX, **chances: float) -> FoundDie:
     """A die that was found, with these probabilities of values (as ``_3``) and of the other classes."""
     named = {name.removeprefix("_"): chance for name, chance in chances.items()}
     probabilities = np.array([named.get(name, 0.0) for name in CLASSES], dtype=np.float32)
-    return FoundDie(100.0, 80.0, side_px, heat, probabilities, np.zeros((4, 4, 3), dtype=np.uint8))
+    return FoundDie(*place_px, side_px, heat, probabilities, np.zeros((4, 4, 3), dtype=np.uint8))
 
 
 def read_found(monkeypatch: pytest.MonkeyPatch, *dice: FoundDie) -> list[tuple[float, int | str | None, float]]:
@@ -95,6 +102,22 @@ def test_a_weak_die_of_another_size_is_none(
     monkeypatch: pytest.MonkeyPatch, side_px: float, heat: float, count: int
 ) -> None:
     assert len(read_found(monkeypatch, found(20.0, _3=1.0), found(side_px, heat, _3=1.0))) == count
+
+
+@pytest.mark.parametrize(
+    ("place_px", "box"),
+    [
+        ((100.0, 80.0), (70.4, 50.4, 129.6, 109.6)),
+        ((10.0, 195.0), (0, 165.4, 39.6, 200)),
+        ((295.0, 5.0), (265.4, 0, 300, 34.6)),
+    ],
+)
+def test_a_box_holds_the_die_within_the_picture(
+    monkeypatch: pytest.MonkeyPatch, place_px: tuple[float, float], box: tuple[float, ...]
+) -> None:
+    monkeypatch.setattr(photographs, "find_dice", lambda *_: [found(40.0, place_px=place_px, _3=1.0)])
+    (seen,) = read_photograph(np.zeros((200, 300, 3), dtype=np.uint8), shipped())
+    assert seen.box == pytest.approx(box)
 
 
 def test_sizes_are_evened_out_between_dice_that_are_clearly_seen(monkeypatch: pytest.MonkeyPatch) -> None:

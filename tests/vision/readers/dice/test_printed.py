@@ -1,6 +1,6 @@
 """Printed faces of a known set of dice: what each die has decides, and made dice are read."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
@@ -12,9 +12,10 @@ from simulator.scene.dice_variety import tray_picture
 from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
 from vision.errors import LayoutError
-from vision.layout.pieces import DicePieces
 from vision.layout.table import TableLayout, layout_from_json
-from vision.readers.dice.networks import CROP_PX
+from vision.readers.dice import reader
+from vision.readers.dice.finding import FoundDie
+from vision.readers.dice.networks import CLASSES, CROP_PX
 from vision.readers.dice.printed import (
     PRINTED,
     SEEN_PX,
@@ -97,11 +98,22 @@ def _printed(layout: TableLayout) -> TableLayout:
     )
 
 
-def test_only_as_many_dice_are_read_as_the_set_has() -> None:
-    view, _ = tray_of("3247T")
-    pieces = replace(DicePieces.on(view.surface), printed=SETS[:3])
-    surface = replace(view.surface, pieces=pieces)
-    assert len(DiceReader(surface).read(replace(view, surface=surface), None).dice) == 3
+def test_only_as_many_dice_are_read_as_the_set_has_those_seen_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    shows_five, plain = np.eye(len(CLASSES), dtype=np.float32)[4], np.full((CROP_PX, CROP_PX, 3), 90, dtype=np.uint8)
+    dice = [FoundDie(x, 150.0, 28.8, heat, shows_five, plain) for x, heat in ((90, 0.5), (180, 0.9), (270, 0.7))]
+    monkeypatch.setattr(reader, "find_dice", lambda *_, **__: dice)
+    camera, pose = lens((320, 240)), looking_at(480.0, 20.0)
+
+    def read(sets: Sequence[str]) -> list[float]:
+        tray = {"tray": {"x": [-120, 120], "y": [-120, 120]}, "dice": {"side": 16, "faces": list(sets)}}
+        (surface,) = layout_from_json({**tray, "markers": MARKERS}).surfaces
+        view = SurfaceView(np.full((240, 320, 3), 90, dtype=np.uint8), camera, pose, surface)
+        return [die.x_mm for die in DiceReader(surface).read(view, None).dice]
+
+    every = read(SETS[:3])
+    assert len(every) == 3
+    assert read(SETS[:2]) == every[1:]
+    assert read(SETS[:1]) == every[1:2]
 
 
 def square(digit: str) -> np.ndarray:
@@ -127,6 +139,18 @@ def test_a_die_looks_the_same_alone_and_beside_dice_of_other_colours() -> None:
     squares = [square("3"), 255 - square("4"), square("7") // 3]
     alone = np.concatenate([printed_input([one]) for one in squares])
     assert printed_input(squares) == pytest.approx(alone, abs=1e-3)
+
+
+def test_what_lies_beside_the_upper_side_does_not_change_its_colours() -> None:
+    plain = square("4")
+    beside = plain.copy()
+    middle = (CROP_PX - 1) / 2
+    far = np.hypot(*(np.indices((CROP_PX, CROP_PX)) - middle)) > 0.46 * 26.0
+    beside[far] = (20, 220, 30)
+    seen, other = printed_input([plain])[0, 0], printed_input([beside])[0, 0]
+    inner = ~far[4:-4, 4:-4]
+    assert other[inner] == pytest.approx(seen[inner], abs=1e-4)
+    assert np.abs(other[~inner] - seen[~inner]).max() > 1.0
 
 
 @pytest.mark.parametrize("quarter", [1, 2, 3])
