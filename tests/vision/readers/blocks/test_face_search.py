@@ -20,7 +20,7 @@ from vision.readers.blocks.face_search import (
     RoughFinder,
     patches_around,
 )
-from vision.readers.blocks.faces import ColourMetric, FaceFinder, fit_face, rough_centre
+from vision.readers.blocks.faces import TURNS_DEG, ColourMetric, FaceFinder, fit_face, rough_centre
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
 
 LAYOUT = photoreal.LAYOUT
@@ -85,8 +85,9 @@ def test_close_fits_are_those_of_sliding_turned_masks(found: tuple[str, PlaneGri
         fit = present(fit)
         assert fit.symbol == slow.symbol
         assert np.hypot(fit.x_mm - slow.x_mm, fit.y_mm - slow.y_mm) < 1.5
-        assert abs(fit.turned_deg - slow.turned_deg) <= 9.0
+        assert abs(fit.turned_deg - slow.turned_deg) <= 6.0
         assert fit.correlation > slow.correlation - 0.05
+        assert 0.7 < fit.edges / slow.edges < 1.15
     assert compared >= 3
 
 
@@ -104,3 +105,12 @@ def test_rough_sights_are_near_those_of_sliding_masks(
             column, row = rough_centre(finder, light, window.to_pixels(x, y), 10.0, 0.7)
             seen_mm = window.left_mm + column + 0.5, window.far_mm - row - 0.5
             assert math.dist((sight.x_mm, sight.y_mm), seen_mm) < 2.0
+
+
+def test_of_equally_clear_edges_the_upright_ones_are_believed_and_of_equal_turns_the_clearest() -> None:
+    sights = [0, 0, 0, 1]
+    turned = _Upright(np.array(sights), np.array([0.0, 30.0, -30.0, 0.0]), np.zeros((4, 2)), np.zeros((4, 1, 1, 3)))
+    clarity = np.ones((2, len(TURNS_DEG)))
+    clarity[1] = np.e
+    bonus = CloseFitter._rotation_bonuses(turned, clarity)
+    assert bonus == pytest.approx([0.0, -0.018, -0.018, 0.06])
