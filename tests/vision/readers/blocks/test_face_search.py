@@ -18,6 +18,7 @@ from vision.readers.blocks.face_search import (
     Patches,
     RoughFace,
     RoughFinder,
+    _Upright,
     patches_around,
 )
 from vision.readers.blocks.faces import TURNS_DEG, ColourMetric, FaceFinder, fit_face, rough_centre
@@ -109,7 +110,9 @@ def test_rough_sights_are_near_those_of_sliding_masks(
 
 def test_of_equally_clear_edges_the_upright_ones_are_believed_and_of_equal_turns_the_clearest() -> None:
     sights = [0, 0, 0, 1]
-    turned = _Upright(np.array(sights), np.array([0.0, 30.0, -30.0, 0.0]), np.zeros((4, 2)), np.zeros((4, 1, 1, 3)))
+    turned = _Upright(
+        np.array(sights), np.array([0.0, 30.0, -30.0, 0.0]), np.zeros((4, 2)), np.zeros((4, 1, 1, 3), np.float32)
+    )
     clarity = np.ones((2, len(TURNS_DEG)))
     clarity[1] = np.e
     bonus = CloseFitter._rotation_bonuses(turned, clarity)
