@@ -87,7 +87,7 @@ def test_the_same_seed_gives_the_same_frames() -> None:
     def frames() -> list[Any]:
         table = FaultyTable(11, FaultyOptions(turns=2, kinds=("table bumped",)), setting=faulty_setting(11, SIZE))
         found: list[Any] = []
-        for _ in range(40):
+        for _ in range(30):
             frame = table.read()
             found.append((frame.sequence, frame.time_s, frame.image.tobytes()))
         return found

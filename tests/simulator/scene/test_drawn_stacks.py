@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,9 @@ from vision.geometry import project
 from vision.layout.pieces import PyramidPieces
 from vision.layout.table import default_layout
 
-LAYOUT = default_layout("blockade")
+USUAL = default_layout("blockade")
+LAYOUT = replace(USUAL, surfaces=(replace(USUAL.board, columns=3, rows=3),))
+"""A small board, which is drawn fast."""
 
 
 def test_a_seed_gives_one_picture_whose_tips_are_where_they_are_said_to_be() -> None:

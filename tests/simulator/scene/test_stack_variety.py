@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,9 @@ from vision.geometry import project
 from vision.layout.pieces import PyramidPieces
 from vision.layout.table import default_layout
 
-LAYOUT = default_layout("blockade")
+USUAL = default_layout("blockade")
+LAYOUT = replace(USUAL, surfaces=(replace(USUAL.board, columns=3, rows=3),))
+"""A small board, which is drawn fast."""
 
 
 @pytest.fixture(scope="module")
