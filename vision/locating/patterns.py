@@ -28,7 +28,7 @@ class PatternSettings:
     """How markers are matched by their pattern. Set by hand on virtual and ray-traced pictures."""
 
     border_modules: float = 0.5
-    """Width of the marker's white border that is matched as well, in modules."""
+    """Width of the marker's white border that is matched as well, in modules, up to 1."""
     patch_module_px: int = 14
     """Size of a marker's module, in pixels, on the patch that is searched. More: smaller markers are found, slower."""
     search_sides: float = 0.6
@@ -256,7 +256,6 @@ def _template(pattern: Image, side_px: float) -> _Single:
     fine = (np.arange(size * oversampling) + 0.5) / oversampling
     # rounding the size must not move the marker's centre off the template's centre
     index = np.floor((fine - (size - side_px) / 2) / module_px).astype(int)
-    framed = np.pad(pattern, 2, constant_values=255)
-    rows = np.clip(index + 2, 0, modules + 3)
-    drawn = framed[np.ix_(rows, rows)].astype(np.float32)
+    framed = np.pad(pattern, 1, constant_values=255)
+    drawn = framed[np.ix_(index + 1, index + 1)].astype(np.float32)
     return np.asarray(cv2.resize(drawn, (size, size), interpolation=cv2.INTER_AREA), dtype=np.float32)

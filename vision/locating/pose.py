@@ -150,7 +150,7 @@ def refine_pose(
         damped = normal + damping * np.diag(np.diag(normal)) + 1e-12 * np.eye(6)
         downhill = -jacobian.T @ residual
         step = np.linalg.solve(damped, downhill)
-        if step @ (2 * downhill - normal @ step) < _LEAST_GAIN * max(cost, 1e-12):
+        if step @ (2 * downhill - normal @ step) <= _LEAST_GAIN * cost:
             break
         tried = (rotation + step[:3], translation + step[3:])
         new_residual, new_jacobian = _residuals(camera, *tried, points_mm, pixels, directions, scale)
@@ -164,7 +164,7 @@ def refine_pose(
         rotation, translation = tried
         residual, jacobian, cost = new_residual, new_jacobian, new_cost
         damping = max(damping / 10, 1e-9)
-        if gain < _LEAST_GAIN * max(cost, 1e-12):
+        if gain <= _LEAST_GAIN * cost:
             break
     return Pose.from_vectors(rotation, translation)
 

@@ -120,7 +120,7 @@ def smaller_print(layout: TableLayout) -> TableLayout:
     ("made", "layouts", "says"),
     [
         (partial(np.full, (756, 1008, 3), 200, np.uint8), LAYOUTS, "none of the markers of a sheet of number-drop and"),
-        (lambda: photo("number-drop")[0][:, :520], LAYOUTS, "expected 3 of one sheet"),
+        (lambda: photo("number-drop")[0][:, :520], LAYOUTS, "only markers 0 and 3 seen; expected 3 of one sheet"),
         (lambda: photo("number-drop", sheets=(1, 2), size=WIDE)[0], LAYOUTS, "the sheet of p1 and sheet of p2"),
         (
             lambda: photo("number-drop", sheets=(1, 1), size=WIDE)[0],

@@ -60,6 +60,12 @@ def test_a_moved_camera_is_noticed_located_again_and_said_once(feed, render_tabl
     assert feed(render_table(after, seed=6)).notices == ()
 
 
+def test_a_marker_out_of_place_from_the_start_is_said_once(feed, render_table, pose):
+    picture = render_table(pose, moved={1: (25.0, 10.0)})
+    assert ["marker 1 is not where the layout says" in notice for notice in feed(picture).notices] == [True]
+    assert feed(picture).notices == ()
+
+
 def test_a_move_too_far_for_the_windows_is_found_all_the_same(feed, render_table, camera, layout, pose_looking_from):
     before, after = (
         pose_looking_from((60.0, -330.0, 700.0)),
