@@ -247,9 +247,7 @@ class OcclusionDetector:
     def _inside(self, pixels: BoolImage) -> BoolImage:
         """Return whether each line part lies inside a region."""
         points = self._lines.parts.points // COARSER
-        rows, columns = pixels.shape
-        hit = pixels[np.minimum(points[..., 0], rows - 1), np.minimum(points[..., 1], columns - 1)]
-        return np.asarray(hit.mean(axis=1) >= 0.5)
+        return np.asarray(pixels[points[..., 0], points[..., 1]].mean(axis=1) >= 0.5)
 
     def _is_object(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
         """Return whether a region is an object: of a very different hue, or hiding lines that should be visible."""

@@ -136,12 +136,22 @@ def test_light_of_another_colour_covers_nothing_where_lines_are_seen(finder: Occ
     assert coverings(finder, lit(board_image(), 1 + soft * np.array([0.35, 0.0, -0.15]))) == []
 
 
-def glaring(x_mm: float, y_mm: float, width_mm: float = 22.0) -> Image:
-    """The mirror image of a lamp over the board."""
+@pytest.mark.parametrize(("pale", "kind"), [(True, "hand"), (False, "glare")])
+def test_a_white_arm_is_a_hand_on_a_white_board_and_glare_on_another(
+    finder: OcclusionDetector, pale: bool, kind: str
+) -> None:
+    """On an overexposed board that still shows its lines, what hides them is no reflection of a lamp."""
+    board = with_lines(painted((-140.0, 140.0, -140.0, 140.0), (252, 252, 252))) if pale else board_image()
+    assert coverings(finder, board) == []
+    assert [found for found, _ in coverings(finder, softened(painted(ARM, (255, 255, 255), board)))] == [kind]
+
+
+def glaring(x_mm: float, y_mm: float, width_mm: float = 22.0, board: Image | None = None) -> Image:
+    """The mirror image of a lamp over the board, or over a picture of it."""
     column, row = WINDOW.to_pixels(x_mm, y_mm)
     rows, columns = np.indices(WINDOW.shape)
     spot = 3.0 * np.exp(-0.5 * ((rows - row) ** 2 + (columns - column) ** 2) / width_mm**2)[..., None]
-    light = np.clip(np.power(board_image() / 255, 2.2) + spot, 0, 1)
+    light = np.clip(np.power((board_image() if board is None else board) / 255, 2.2) + spot, 0, 1)
     return np.asarray(np.round(255 * np.power(light, 1 / 2.2)), dtype=np.uint8)
 
 
@@ -152,6 +162,11 @@ def test_a_lamps_mirror_image_is_glare_and_places_near_it_know(finder: Occlusion
     assert not found.places["a1"].near_glare
     assert not found.places["g7"].near_glare
     assert found.places["d4"].brighter > 0.5
+
+
+def test_a_cup_beside_a_lamps_mirror_image_is_found_beside_the_glare(finder: OcclusionDetector) -> None:
+    found = coverings(finder, glaring(-60.0, 0.0, 14.0, painted((-50.0, 20.0, -25.0, 25.0), GREEN)))
+    assert {kind for kind, _ in found} == {"glare", "object"}
 
 
 def test_a_place_with_a_patch_is_strange_by_its_share(finder: OcclusionDetector) -> None:
@@ -250,3 +265,11 @@ def test_too_little_bare_board_tells_nothing(finder: OcclusionDetector) -> None:
     assert found.occlusions == ()
     assert found.places == {}
     assert max(emptiness(view, BOARD, found).values()) < 4
+
+
+def test_a_board_of_which_nothing_is_known_is_doubted_for_its_lines_alone() -> None:
+    doubts = place_measures(view_of(board_image()), BOARD, SurfaceEvidence((), {}))
+    for name in ("lines faint", "brighter", "darker", "strange", "off hue", "near glare"):
+        assert not doubts[name].any(), name
+    assert (doubts["lines not seen"] == 1).all()
+    assert (doubts["board not clear"] == 1).all()
