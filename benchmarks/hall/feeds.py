@@ -190,6 +190,7 @@ class Feed:
                     await client.subscribe([(topics.replay, 1), (topics.own, 1)])
                     await self._publish(client, topics.availability, ONLINE.encode(), retain=True)
                     await self._publish(client, topics.state, self.state().model_dump_json().encode(), retain=True)
+                    end_if_cancelled()
                     listening = tasks.create_task(self._listen(client, topics))
                     playing = tasks.create_task(self._play(client, topics, turn_s, clock_s))
                     try:
@@ -213,6 +214,7 @@ class Feed:
     async def _play(self, client: aiomqtt.Client, topics: Topics, turn_s: float, clock_s: Callable[[], float]) -> None:
         await asyncio.sleep(self.rng.uniform(0, turn_s))
         while True:
+            end_if_cancelled()
             for _ in range(_STATES_A_TURN - 1):
                 await self._publish(client, topics.state, self.state().model_dump_json().encode(), retain=True)
                 await asyncio.sleep(turn_s / _STATES_A_TURN * self.rng.uniform(0.5, 1.5))
@@ -238,6 +240,7 @@ class Feed:
                 await self._publish(client, topics.events, event.model_dump_json().encode())
                 await self._publish(client, asked or topics.answers, answer.model_dump_json().encode())
                 await self._publish(client, topics.state, self.state().model_dump_json().encode(), retain=True)
+            end_if_cancelled()
 
     def carry_out(self, order: dict[str, Any]) -> Answer:
         """Carry an order out, once for each request id."""

@@ -42,7 +42,11 @@ class Address:
 
 
 def end_if_cancelled() -> None:
-    """Raise CancelledError if this task was cancelled, because a task group forgets that if one of its tasks fails."""
+    """Raise CancelledError if this task was cancelled and went on.
+
+    A task group forgets that it was cancelled if one of its tasks fails; before Python 3.12, so does a wait with a
+    limit, such as the client's for an acknowledgement, if it ends at the same moment.
+    """
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
@@ -79,6 +83,7 @@ class BrokerConnection:
                 async with self._client() as client:
                     for topic in self._hall.topics:
                         await client.subscribe(topic, qos=1)
+                    end_if_cancelled()
                     failures = 0
                     self.is_connected = True
                     self._say(f"Connected to the broker {self._address.host}.")
@@ -126,6 +131,7 @@ class BrokerConnection:
     async def _keep(self, client: aiomqtt.Client, arrived: asyncio.Queue[Incoming]) -> None:
         """Store the messages that have arrived, many in one transaction."""
         while True:
+            end_if_cancelled()
             batch = [await arrived.get()]
             while len(batch) < _MOST_IN_BATCH and not arrived.empty():
                 batch.append(arrived.get_nowait())
@@ -138,6 +144,7 @@ class BrokerConnection:
         assert self._wake is not None
         while True:
             await self._send(client, self._hall.due_messages())
+            end_if_cancelled()
             try:
                 async with asyncio.timeout(_CHECK_EVERY_S):
                     await self._wake.wait()

@@ -13,16 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.referee.hall.halls import OPENED
+from tests.referee.hall.halls import close_opened
 
 
 @pytest.fixture(autouse=True)
 def close_databases() -> Iterator[None]:
     """Close what a test has opened."""
     yield
-    for database in OPENED:
-        database.close()
-    OPENED.clear()
+    close_opened()
 
 
 @pytest.fixture(scope="session")
@@ -54,7 +52,7 @@ def postgresql() -> Iterator[str]:
         control = [str(programs_at / "pg_ctl"), "-D", str(data), "-w"]
         run(*control, "-o", options, "start")
         try:
-            yield f"postgresql://hall@127.0.0.1:{port}/"
+            yield f"postgresql://hall@127.0.0.1:{port}/postgres"
         finally:
             run(*control, "-m", "immediate", "stop")
 
@@ -68,6 +66,7 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
     base = request.getfixturevalue("postgresql")
     name = f"hall_{abs(hash(request.node.nodeid)) % 10**12}"
-    with psycopg.connect(f"{base}postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return f"{base}{name}"
+    # A schema of its own is as empty as a database of its own, and made a hundred times as fast.
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+    return f"{base}?options=-csearch_path%3D{name}"

@@ -33,6 +33,13 @@ class Clock:
         return datetime(2027, 1, 1, tzinfo=UTC) + timedelta(seconds=self.now_s)
 
 
+def close_opened() -> None:
+    """Close what has been opened."""
+    for database in OPENED:
+        database.close()
+    OPENED.clear()
+
+
 def opened(where: str) -> Database:
     """Open a database until the test is over."""
     OPENED.append(Database(where))
