@@ -15,6 +15,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
@@ -165,6 +166,7 @@ _WORDS = (
 """What stands in sentences, and where it is written is no word among others: a list's joint, the name of a kind."""
 
 
+@cache
 def collected(domain: str = "page") -> Catalog:
     """Give every word that the page says, or every sentence of the rules, with where it is said."""
     catalogue = Catalog(project="Tabletop Referee", charset="utf-8")

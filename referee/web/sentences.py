@@ -80,9 +80,8 @@ class Template:
 
     def fillings(self, text: str) -> Iterator[dict[str, str]]:
         """Yield every way to fill the template that produces ``text``. A repeated name has the same value each time."""
-        if self.longest not in text or not text.startswith(self.texts[0]) or not text.endswith(self.texts[-1]):
-            return
-        yield from self._from(text, len(self.texts[0]), 0, {})
+        if text.startswith(self.texts[0]) and text.endswith(self.texts[-1]):
+            yield from self._from(text, len(self.texts[0]), 0, {})
 
     def _from(self, text: str, start: int, index: int, filled: dict[str, str]) -> Iterator[dict[str, str]]:
         if index == len(self.names):
@@ -188,7 +187,8 @@ class Sentences:
     def _exact_entry(self, text: str, form: str) -> str | None:
         if (form, text) in self._plain:
             return self._plain[form, text]
-        for template in self._templates.get(form, ()):
+        # Nearly all of a thousand templates are ruled out by their longest text, so that is looked for first.
+        for template in [each for each in self._templates.get(form, ()) if each.longest in text]:
             for filled in template.fillings(text):
                 said = self._fill_template(template, filled)
                 if said is not None:
