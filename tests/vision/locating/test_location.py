@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 
@@ -14,9 +15,12 @@ from tests.present import present
 from tests.vision.readers.ink import sheets
 from vision.drawing import draw
 from vision.errors import CalibrationError, FrameError, NotLocatedError
+from vision.frame import Image
 from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout.pieces import Ink
-from vision.locating.lattice import clear_boards, symmetric_poses
+from vision.layout.table import TableLayout
+from vision.locating.edges import Edges
+from vision.locating.lattice import BoardSighting, clear_boards, symmetric_poses
 from vision.locating.lines_and_markers import fit_by_lines
 from vision.locating.location import locate
 from vision.locating.markers import MarkerDetector
@@ -242,22 +246,22 @@ def test_handwriting_that_is_small_in_the_picture_is_noticed(game, share, is_sma
 
 
 @pytest.fixture(scope="module")
-def whole_grey(render_table, pose):
+def whole_grey(render_table: Callable[..., Image], pose: Pose) -> Image:
     """The table with all its markers, without colours."""
-    return cv2.cvtColor(render_table(pose), cv2.COLOR_BGR2GRAY)
+    return np.asarray(cv2.cvtColor(render_table(pose), cv2.COLOR_BGR2GRAY), dtype=np.uint8)
 
 
 @pytest.fixture(scope="module")
-def sightings(whole_grey, camera, layout):
+def sightings(whole_grey: Image, camera: CameraModel, layout: TableLayout) -> list[tuple[Edges, BoardSighting]]:
     """The boards found by the lines of that picture, which takes long."""
     return list(clear_boards(whole_grey, camera, layout.board))
 
 
 @pytest.fixture
-def show_lines(sightings, monkeypatch):
+def show_lines(sightings: list[tuple[Edges, BoardSighting]], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Let the lines show the board where they do, or at a pose, as if its rim could not be seen."""
 
-    def show(at_pose=None):
+    def show(at_pose: Pose | None = None) -> None:
         boards = [(edges, replace(one, pose=one.pose if at_pose is None else at_pose)) for edges, one in sightings]
         monkeypatch.setattr("vision.locating.lines_and_markers.clear_boards", lambda *_: iter(boards))
 
