@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
 
 WHERE = """
@@ -23,8 +23,6 @@ from vision.layout.table import default_layout
 rooms = "engine vision hardware firmware_bridge referee simulator".split()
 print(json.dumps([[importlib.import_module(room).__file__ for room in rooms], len(default_layout("deblockle").places)]))
 """
-
-pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
