@@ -17,6 +17,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import top_mm
 from vision.layout.table import TableLayout
+from vision.locating.line_tracking import LineTracker
 from vision.locating.location import TableLocation
 from vision.locating.markers import FoundBy, Marker, MarkerDetector, PlainMarkers
 from vision.locating.tracking import TableTracker, TrackedTable
@@ -102,6 +103,29 @@ def test_a_table_is_tracked_when_a_marker_looks_different(
     other[y - 6 : y + 6, x - 6 : x + 6] = 250
     show(part, other, 1, 4)
     assert tracked.asked == [0, 3]
+
+
+def test_a_board_without_markers_is_located_again_when_many_of_its_places_change(
+    picture: Image,
+    tracked: Tracked,
+    camera: CameraModel,
+    layout: TableLayout,
+    pose: Pose,
+    written: Written,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(LineTracker, "update", lambda _, frame: tracked.update(frame))
+    unmarked = replace(layout, markers=replace(layout.markers, centres_mm={}))
+    part = PartReader(camera, unmarked, {"board": written}, {})
+    show(part, picture, 3)
+    for number, (rows, asked) in enumerate((("4", [0]), ("23456", [0, 4])), 3):
+        other = picture.copy()
+        for place in layout.places:
+            if place[1] in rows:
+                x, y = np.round(project(camera, pose, [[*layout.centre_mm(place), 20.0]])[0]).astype(int)
+                other[y - 6 : y + 6, x - 6 : x + 6] = 250
+        show(part, other, 1, number)
+        assert tracked.asked == asked
 
 
 @pytest.mark.parametrize(("shift_px", "is_kept"), [(0.5, True), (0.75, False)])

@@ -10,8 +10,8 @@ import pytest
 
 from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel, Rectangle
-from vision.layout.pieces import NamedPieces
-from vision.layout.surfaces import Tray
+from vision.layout.pieces import Ink, NamedPieces
+from vision.layout.surfaces import GridSurface, Tray
 from vision.layout.table import default_layout
 from vision.readers.blocks.appearance import drawn_appearance
 from vision.readers.blocks.appearance import save_appearance as save_blocks
@@ -25,6 +25,7 @@ from vision.readers.registry import (
     reader_kind,
     table_reader,
 )
+from vision.reading import HindranceKind
 
 GAMES = ("blockade", "blokus-dice", "deblockle", "diaballik", "number-drop")
 
@@ -41,6 +42,22 @@ def test_every_games_table_can_be_read_and_its_looks_survive_a_file(
     assert load_any(tmp_path / "looks.json").looks == plain.looks
     assert table_reader(camera, layout, None).layout is layout
     assert table_reader(camera, layout, plain).layout is layout
+
+
+def test_taught_looks_are_those_of_the_boards_kind_of_pieces_alone(camera: CameraModel) -> None:
+    layout = default_layout("deblockle")
+    markers = [replace(layout.markers, centres_mm={one: (0.0, 0.0)}) for one in (11, 12)]
+    again = replace(layout.board, name="again", prefix="q.", printed=(), markers=markers[0])
+    sheet = GridSurface("sheet", 3, 3, 24.0, pieces=Ink(), markers=markers[1], prefix="p.")
+    taught = drawn_appearance(("star", "cross"), {"red": np.zeros(3)})
+    reader = table_reader(camera, replace(layout, surfaces=(layout.board, again, sheet)), taught)
+    looks = {
+        place: set(reading.probabilities)
+        for part in reader._parts
+        for place, reading in part.hidden(HindranceKind.HAND).items()
+    }
+    assert looks["a1"] == looks["q.a1"] == {"empty", *taught.looks}
+    assert looks["p.a1"] == {"empty", *PIECE_READERS["ink"].plain(sheet).looks}
 
 
 def test_pieces_nobody_knows_make_a_table_unreadable() -> None:

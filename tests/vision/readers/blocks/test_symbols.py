@@ -47,4 +47,11 @@ def test_a_peak_between_places_is_found(down: float, across: float) -> None:
     rows, columns = np.meshgrid(np.arange(5.0), np.arange(5.0), indexing="ij")
     scores = (1 - 0.1 * (rows - 2 - down) ** 2 - 0.1 * (columns - 2 - across) ** 2).astype(np.float32)
     assert peak_between(scores, 2, 2) == pytest.approx((down, across), abs=1e-3)
-    assert peak_between(scores, 0, 4) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("row", "column"), [(1, 1), (1, 4), (3, 1), (3, 4), (0, 2), (4, 2), (2, 0), (2, 5), (0, 5)])
+def test_a_peak_is_found_up_to_the_place_beside_the_border(row: int, column: int) -> None:
+    rows, columns = np.meshgrid(np.arange(5.0), np.arange(6.0), indexing="ij")
+    scores = (1 - 0.1 * (rows - row - 0.3) ** 2 - 0.1 * (columns - column + 0.2) ** 2).astype(np.float32)
+    down, across = 0.3 if 0 < row < 4 else 0.0, -0.2 if 0 < column < 5 else 0.0
+    assert peak_between(scores, row, column) == pytest.approx((down, across), abs=1e-3)
