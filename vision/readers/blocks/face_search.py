@@ -89,7 +89,7 @@ class CloseFitter:
         ``patches`` are those the detections were made in, ``grid`` is the plane of the tops in the picture. ``colours``
         gives for each detection the known colour in whose view ink is searched for.
         """
-        if not sights or len(self._fine) == 0:
+        if not sights:
             return []
         every = range(len(self._weights))
         views = [every if colour is None else (self._colours[colour],) for colour in colours]

@@ -9,7 +9,8 @@ import pytest
 
 from tests.present import present
 from tests.vision import photoreal
-from vision.geometry import Rectangle
+from tests.vision.readers.blocks import drawn
+from vision.geometry import Rectangle, project
 from vision.layout.pieces import BlockPieces
 from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.face_search import (
@@ -117,3 +118,27 @@ def test_of_equally_clear_edges_the_upright_ones_are_believed_and_of_equal_turns
     clarity[1] = np.e
     bonus = CloseFitter._rotation_bonuses(turned, clarity)
     assert bonus == pytest.approx([0.0, -0.018, -0.018, 0.06])
+
+
+@pytest.mark.parametrize("turned_deg", [0.0, 33.0, -24.0])
+def test_a_turned_face_is_sampled_upright(turned_deg: float) -> None:
+    """In a picture whose levels tell where each pixel lies."""
+    columns, rows = np.meshgrid(np.arange(drawn.CAMERA.size[0]), np.arange(drawn.CAMERA.size[1]))
+    image = np.dstack([columns // 4, rows // 4, np.zeros_like(rows)]).astype(np.uint8)
+    pose, middle = drawn.seen_from(), (20.0, -35.0)
+    grid = PlaneGrid.of(drawn.CAMERA, pose, drawn.BOARD.bounds_mm, 40.0)
+    fitter = CloseFitter(drawn.LOOKS, drawn.SIDE_MM)
+    seen = fitter._sample_upright(image, grid, [(0, turned_deg, middle)], fitter._coarse, 2)
+    side = fitter._coarse.side_px + 4
+    assert seen.light.shape == (1, side, side, 3)
+    turn = np.deg2rad(turned_deg)
+    for row, column in ((0, 0), (0, side - 1), (side - 1, 0), (side // 2, 2)):
+        right, up = (column - (side - 1) / 2) / 0.75, ((side - 1) / 2 - row) / 0.75
+        x, y = (
+            middle[0] + right * np.cos(turn) - up * np.sin(turn),
+            middle[1] + right * np.sin(turn) + up * np.cos(turn),
+        )
+        level = project(drawn.CAMERA, pose, [[x, y, 40.0]])[0] / 4 - 0.375
+        least, most = (linear_light(np.round(level + by).astype(np.uint8)[None])[0] for by in (-1, 1))
+        assert (least <= seen.light[0, row, column, :2]).all()
+        assert (seen.light[0, row, column, :2] <= most).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ SETS = {
 CORNERS = STRAIGHT.corners
 
 
+@functools.cache
 def taught(rows: tuple[str, ...]) -> TileSet:
     image, grid = photo(rows)
     return learn_tiles(image, grid, " ".join(rows).split(), "a photo")
