@@ -76,6 +76,9 @@ def test_several_pieces_moved_at_once_leave_the_board_unsettled_until_they_rest(
     six = [piece((85 + 30 * column, 45 + 60 * row)) for column in range(3) for row in range(2)]
     assert film.kinds(12, *six) == ["unsettled"] * 4 + ["clear"] * 8
     film = begun()
+    film.step_s = 1 / 60
+    assert film.kinds(10, *six) == ["unsettled"] * 9 + ["clear"], "a quick camera waits for an eighth of a second"
+    film = begun()
     many = film.kinds(3, patch(80, 40, 180, 140))
     assert set(many) == {"unsettled"}
 
@@ -173,7 +176,17 @@ def test_what_is_small_at_the_pictures_edge_is_a_hand_until_it_has_rested(radius
     cv2.circle(board, (296, 100), radius_px, (20, 30, 40), -1)
     kinds = [finder.update(board, (20 + number) / FPS).kind for number in range(12)]
     assert kinds[:4] == ["hand"] * 4
+    assert set(kinds[6:9]) == {"hand" if stays else "unsettled"}
     assert kinds[-1] == ("hand" if stays else "clear")
+
+
+def test_an_arm_beside_the_board_is_no_hand_though_it_hides_the_tables_pattern() -> None:
+    board = chequered()
+    board[:, 262:] = np.where(np.arange(SIZE[1])[:, None, None] // 4 % 2, 60, 190)
+    film = Film(board)
+    film.kinds(20)
+    assert set(film.kinds(4, patch(268, 80, SIZE[0], 150))) == {"clear"}
+    assert film.show(patch(215, 80, SIZE[0], 150)).kind == "hand"
 
 
 def test_what_comes_in_at_the_border_is_unsettled_until_it_has_rested_for_three_frames() -> None:
@@ -191,3 +204,9 @@ def test_light_that_changes_on_more_than_a_fiftieth_of_the_board_leaves_it_unset
         cv2.circle(glow, (85 + 30 * column, 45 + 30 * row), 8, 0.5, -1)
     light = cv2.GaussianBlur(glow, (0, 0), 4.0)[..., None]
     assert film.show(light=light).kind == kind
+
+
+def test_a_board_that_is_small_in_the_picture_is_not_shrunk_further() -> None:
+    finder = HandDetector(np.array(CORNERS) / 4, (80, 60))
+    found = finder.update(np.full((60, 80, 3), 90, dtype=np.uint8), 0.0)
+    assert found.mask.shape == (60, 62)
