@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 
 from vision.geometry import CubeSolid
+from vision.place_picture import PlacePicture
 from vision.readers.probabilities import empty_place, occupied_place, softmax
 
+PICTURE = PlacePicture(np.zeros((4, 4), dtype=np.float32), (1.0, 2.0))
 SOLID = CubeSolid(12.0, -7.0, 10.0, 30.0, 8.0)
 
 
@@ -60,6 +63,21 @@ def test_no_look_is_impossible_however_sure_a_piece_is() -> None:
     gone = occupied_place(Piece(-40.0), 40.0, (0.0, 0.0))
     assert gone.probabilities["blue"] == pytest.approx(1e-5, rel=1e-3)
     assert gone.probabilities["red"] == pytest.approx(1e-5, rel=1e-3)
+
+
+@dataclass(frozen=True)
+class Pile(Piece):
+    heights: Mapping[int, float] = field(default_factory=lambda: {2: 0.6, 3: 0.4})
+    tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=lambda: {2: (13.0, -7.0), 3: (15.0, -6.0)})
+    picture: PlacePicture = PICTURE
+
+
+@pytest.mark.parametrize(("log_odds", "is_there"), [(0.1, True), (0.0, False), (-2.0, False)])
+def test_heights_are_told_of_stacks_that_are_likely_there(log_odds: float, is_there: bool) -> None:
+    reading = occupied_place(Pile(log_odds), 5.0, (10.0, -10.0))
+    assert reading.heights == ({2: 0.6, 3: 0.4} if is_there else {})
+    assert reading.tops_mm == ({2: (3.0, 3.0), 3: (5.0, 4.0)} if is_there else {})
+    assert reading.picture is PICTURE
 
 
 def test_a_piece_without_a_body_has_no_position() -> None:

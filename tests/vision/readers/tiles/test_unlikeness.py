@@ -49,7 +49,7 @@ def unlikeness(first: np.ndarray, second: np.ndarray) -> float:
     """That of two cells of one photo, found by asking up to which value they count as the same."""
     image, grid = row_of(first, second)
     low, high = 0.0, 4.0
-    for _ in range(14):
+    for _ in range(11):
         middle = (low + high) / 2
         try:
             learn_tiles(image, grid, ["a", "b"], "it", replace(TileSettings(), same=middle))
