@@ -74,7 +74,8 @@ class Pile(Piece):
 
 @pytest.mark.parametrize(("log_odds", "is_there"), [(0.1, True), (0.0, False), (-2.0, False)])
 def test_heights_are_told_of_stacks_that_are_likely_there(log_odds: float, is_there: bool) -> None:
-    reading = occupied_place(Pile(log_odds), 5.0, (10.0, -10.0))
+    pile: Any = Pile(log_odds)
+    reading = occupied_place(pile, 5.0, (10.0, -10.0))
     assert reading.heights == ({2: 0.6, 3: 0.4} if is_there else {})
     assert reading.tops_mm == ({2: (3.0, 3.0), 3: (5.0, 4.0)} if is_there else {})
     assert reading.picture is PICTURE
