@@ -313,3 +313,35 @@ def test_a_disk_that_may_only_be_read(
     assert said == (
         f"referee: error: cannot write in {disk} (Read-only file system); give a --journal in a folder you may write"
     )
+
+
+ALL_ELSE_READ_ONLY = """
+disk=$1
+shift
+mount -t tmpfs -o size=8m tmpfs "$disk"
+while read -r _ _ _ _ point options _; do
+  case $point in
+    "$disk" | /proc* | /sys* | /dev | /dev/pts) ;;
+    *) mount -o "remount,bind,$options,ro" "$point" || exit 1 ;;
+  esac
+done </proc/self/mountinfo
+! touch "$disk/../written" /dev/shm/written 2>/dev/null && exec "$@"
+"""
+
+
+def test_all_but_the_journals_folder_may_be_read_only(
+    start: Start, game: Game, incoming: Path, tmp_path: Path, own_mounts: list[str]
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    alone = [*own_mounts, "sh", "-c", ALL_ELSE_READ_ONLY, "sh", str(disk)]
+    referee = start(*watching(game, incoming, disk / "game.sqlite"), before=alone)
+    put(game.pictures[0], incoming)
+    referee.wait_for("set up")
+    put(game.pictures[1], incoming)
+    referee.wait_for("accepted")
+    kept = tmp_path / "kept.sqlite"
+    for suffix in ("", "-wal"):
+        shutil.copy(f"/proc/{referee.process.pid}/root{disk}/game.sqlite{suffix}", f"{kept}{suffix}")
+    assert referee.stop() == 0
+    assert [event.kind for _, event in events_in(kept)] == ["new game", "set up", "turn"]
