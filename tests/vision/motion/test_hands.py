@@ -112,8 +112,9 @@ def test_nothing_is_said_of_the_first_frames() -> None:
 def test_a_hand_of_any_skin_is_found_and_stays_found_at_rest(film: Film, skin: tuple[int, int, int]) -> None:
     entering = [film.show(hand(skin, (300 - 20 * step, 120))).kind for step in range(9)]
     assert "clear" not in entering[4:]
-    assert film.kinds(45, hand(skin, (130, 120))) == ["hand"] * 45
-    assert film.kinds(12)[-1] == "clear"
+    film.step_s = 0.2
+    assert film.kinds(15, hand(skin, (130, 120))) == ["hand"] * 15
+    assert film.kinds(5)[-1] == "clear"
 
 
 def test_the_mask_covers_the_hand_and_leaves_the_far_side(film: Film) -> None:

@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.effort import some
 from tests.vision import photoreal
 from tests.vision.surface.test_occlusion import NAME, painted, solids
 from vision.frame import Image
@@ -45,7 +46,7 @@ def test_another_lamp_takes_no_line_away(colour: tuple[float, float, float]) -> 
     assert sum(place.lines_missing for place in sight.places.values()) == 0
 
 
-@pytest.mark.parametrize("towards_deg", [0, 90, 200, 290])
+@pytest.mark.parametrize("towards_deg", some([0, 200, 90, 290]))
 def test_half_the_board_in_deep_shade_is_no_covering(towards_deg: int) -> None:
     image = photoreal.picture(NAME)
     middle = project(photoreal.camera(NAME), photoreal.pose(NAME), [[0.0, 0.0, 10.0]])[0]
