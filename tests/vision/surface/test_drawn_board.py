@@ -136,6 +136,34 @@ def test_light_of_another_colour_covers_nothing_where_lines_are_seen(finder: Occ
     assert coverings(finder, lit(board_image(), 1 + soft * np.array([0.35, 0.0, -0.15]))) == []
 
 
+WIDE_CUP: Rect = (-50.0, 50.0, -40.0, 60.0)
+WIDE_ARM: Rect = (-90.0, 90.0, -200.0, -20.0)
+
+
+@pytest.mark.parametrize(
+    ("rect", "colour", "soft_mm", "kind"),
+    [
+        (WIDE_CUP, GREEN, 0.0, "object"),
+        (WIDE_CUP, GREEN, 8.0, "glare"),
+        (WIDE_CUP, (20, 25, 20), 8.0, "object"),
+        ((-40.0, 20.0, -200.0, 0.0), GREEN, 8.0, "hand"),
+        (WIDE_ARM, GREEN, 0.0, "hand"),
+        (WIDE_ARM, GREEN, 8.0, "glare"),
+        (WIDE_ARM, (20, 25, 20), 0.0, "hand"),
+        (WIDE_ARM, (20, 25, 20), 8.0, "object"),
+    ],
+)
+def test_what_hides_the_lines_without_a_sharp_outline_is_light_if_it_is_not_dark(
+    finder: OcclusionDetector, rect: Rect, colour: tuple[int, int, int], soft_mm: float, kind: str
+) -> None:
+    """But what enters narrowly over the rim is an arm, however soft its outline."""
+    share = np.zeros(WINDOW.shape)
+    share[part(rect)] = 1
+    veil = (cv2.GaussianBlur(share, (0, 0), soft_mm) if soft_mm else share)[..., None]
+    image = np.round(board_image() * (1 - veil) + np.array(colour) * veil).astype(np.uint8)
+    assert [found for found, _ in coverings(finder, image)] == [kind]
+
+
 @pytest.mark.parametrize(("pale", "kind"), [(True, "hand"), (False, "glare")])
 def test_a_white_arm_is_a_hand_on_a_white_board_and_glare_on_another(
     finder: OcclusionDetector, pale: bool, kind: str
