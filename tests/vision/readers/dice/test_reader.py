@@ -43,7 +43,7 @@ def die(x: float, y: float, value: int, body: Colour = (0.9, 0.93, 0.95), lean: 
 
 
 def tray(*dice: tuple[DrawnDie, str], tilt_deg: float = 15.0, azimuth_deg: float = -90.0) -> TrayPicture:
-    camera = lens(horizontal_view_deg=62.0)
+    camera = lens((960, 540), 62.0)
     pose = looking_at(560.0, tilt_deg, azimuth_deg)
     return tray_picture([one for one, _ in dice], [shows for _, shows in dice], camera, pose, Lighting())
 
