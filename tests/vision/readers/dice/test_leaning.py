@@ -89,9 +89,10 @@ def test_dice_of_any_colour_stand_out(body: tuple[float, float, float], table: t
     assert gain_of(drawn(22.0, body=body, table=table)) > 0.3
 
 
-def test_a_shadow_is_not_the_die() -> None:
-    shadow = drawn(0.0, place=(46.0, 42.0, 26.0), body=(75.0, 75.0, 75.0), table=(110.0, 110.0, 110.0))
-    die = drawn(0.0, body=(40.0, 50.0, 230.0), table=(0.0, 0.0, 0.0))
+@pytest.mark.parametrize(("level", "body"), [(75.0, (40.0, 50.0, 230.0)), (40.0, (90.0, 100.0, 190.0))])
+def test_a_shadow_is_not_the_die(level: float, body: tuple[float, float, float]) -> None:
+    shadow = drawn(0.0, place=(46.0, 42.0, 26.0), body=(level, level, level), table=(110.0, 110.0, 110.0))
+    die = drawn(0.0, body=body, table=(0.0, 0.0, 0.0))
     image = np.where(die.any(axis=2, keepdims=True), die, shadow)
     assert gain_of(image) < 0.15
 
