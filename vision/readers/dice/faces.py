@@ -9,7 +9,7 @@ from __future__ import annotations
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from vision.errors import EnrolmentError
 from vision.frame import Image
 from vision.readers.dice.finding import find_dice, lab_of
 from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, Floats, Networks
+from vision.sampling import median
 
 _TURNS = 36
 """Number of rotations at which a die is compared, over a full turn. More: finer, slower. Set by hand."""
@@ -55,8 +56,7 @@ class FaceSet:
 
     def probabilities(self, square: Image) -> dict[str, float]:
         """Return the probability of each face, given a die's ``FoundDie.square``; they sum to 1."""
-        rotated = np.stack([ink_of(one) for one in _transformed_squares(square)])
-        correlation = (self.inks @ rotated.T).max(axis=1)
+        correlation = (self.inks @ inks_of(_transformed_squares(square)).T).max(axis=1)
         chances = np.exp(_SHARPNESS * (correlation - correlation.max()))
         chances /= chances.sum()
         return {name: float(chance) for name, chance in zip(self.names, chances, strict=True)}
@@ -113,9 +113,18 @@ def _transformed_squares(square: Image) -> list[Image]:
 
 
 def ink_of(square: Image) -> Floats:
-    """Return each point's distance from the body's colour, mean removed, of length 1; 0 outside the upper side."""
-    lab = lab_of(square)
-    body = np.median(lab[INSIDE], axis=0)
-    away = cv2.GaussianBlur(np.linalg.norm(lab - body, axis=2), (0, 0), _BLUR_PX)
-    ink = np.where(INSIDE, away - away[INSIDE].mean(), 0).astype(np.float32).ravel()
-    return np.asarray(ink / max(float(np.linalg.norm(ink)), 1e-6), dtype=np.float32)
+    """Return the ink of one square; see ``inks_of``."""
+    return np.asarray(inks_of([square])[0])
+
+
+def inks_of(squares: Sequence[Image]) -> Floats:
+    """Return each point's distance from its square's body's colour, mean removed, of length 1; 0 outside the upper
+    side; shape (squares, CROP_PX * CROP_PX).
+    """
+    # all at once, which is far faster than one by one
+    lab = lab_of(np.concatenate(squares)).reshape(len(squares), CROP_PX, CROP_PX, 3)
+    away = lab - median(lab[:, INSIDE], axis=1)[:, None, None]
+    soft = np.stack([cv2.GaussianBlur(one, (0, 0), _BLUR_PX) for one in np.sqrt(np.square(away).sum(axis=3))])
+    ink = np.where(INSIDE, soft - soft[:, INSIDE].mean(axis=1)[:, None, None], 0).astype(np.float32)
+    rows = ink.reshape(len(squares), -1)
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6), dtype=np.float32)
