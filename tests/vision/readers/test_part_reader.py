@@ -290,6 +290,20 @@ def test_a_part_is_absent_where_two_of_anothers_markers_are_plainly_seen(
     assert whole._absent_parts(PlainMarkers(render_table(pose))) == {}
 
 
+def test_the_stages_of_a_single_picture_give_its_reading(
+    camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image, written: Written
+) -> None:
+    reader = TableReader(camera, layout, {"board": written})
+    stages = reader.stages(picture, pose)
+    assert stages["board"].view.time_s == 0.0
+    assert {place for place, one in stages["board"].sightings.items() if one.log_odds > 0} == {"b2"}
+    reading = reader.reading(Frame(picture, 0.2, 3), stages)
+    assert (reading.sequence, reading.time_s) == (3, 0.2)
+    assert [place for place, one in reading.places.items() if one.best[0] == "cross"] == ["b2"]
+    assert set(reading.places) == set(layout.places)
+    assert reader.draw(picture, stages) is picture
+
+
 def test_each_notice_is_told_once_for_all_parts(
     camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image, tracked: Tracked
 ) -> None:
