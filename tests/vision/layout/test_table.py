@@ -276,3 +276,12 @@ def test_dice_lie_to_the_right_of_the_first_sheet():
     assert tray.bounds_mm == Rectangle(36.0, 106.0, -30.0, 30.0)
     assert DicePieces.on(tray).printed == ("1*3457", "IOTLS*")
     assert DicePieces.on(tray).faces is None
+
+
+def test_a_tray_beside_a_board_may_tell_the_side_and_colours_of_its_dice():
+    beside = {"x": [150, 200], "y": [-50, 50], "top_z": 2}
+    usual = layout_from_json({**GOOD, "dice_tray": beside}).surfaces[1]
+    assert (usual.name, usual.bounds_mm, usual.height_mm) == ("dice tray", Rectangle(150.0, 200.0, -50.0, 50.0), 2.0)
+    assert DicePieces.on(usual) == DicePieces()
+    told = layout_from_json({**GOOD, "dice_tray": {**beside, "die_side": 14, "colours": ["red"]}}).surfaces[1]
+    assert DicePieces.on(told) == DicePieces(14.0, 14.0, ("red",))

@@ -71,6 +71,12 @@ def test_a_hand_whose_sleeve_looks_like_the_table_stays_a_hand_while_it_moves() 
     assert later[-1] == "clear"
 
 
+def test_a_thing_mostly_beside_where_the_hand_was_is_no_part_of_it() -> None:
+    film = begun()
+    assert film.show(hand(SKINS[0], (160, 120))).kind == "hand"
+    assert film.show(patch(78, 90, 152, 150)).kind == "unsettled"
+
+
 def test_several_pieces_moved_at_once_leave_the_board_unsettled_until_they_rest() -> None:
     film = begun()
     six = [piece((85 + 30 * column, 45 + 60 * row)) for column in range(3) for row in range(2)]
