@@ -33,8 +33,9 @@ def drawn(seen: dict[str, DiscSighting], pose: Pose = POSE) -> Image:
 
 def inked(image: Image, colour: tuple[int, int, int]) -> npt.NDArray[np.bool_]:
     """Where a line of that colour is, or its softened edge."""
-    strength, own = np.linalg.norm(image, axis=2), np.linalg.norm(colour)
-    return np.asarray((image @ np.array(colour) > 0.97 * own * strength) & (strength > 0.4 * own))
+    light, own = image.astype(np.float32), np.float32(np.linalg.norm(colour))
+    strength = np.sqrt(np.square(light).sum(axis=2))
+    return np.asarray((light @ np.array(colour, np.float32) > 0.97 * own * strength) & (strength > 0.4 * own))
 
 
 def off_px(outline: FloatArray, image: Image, colour: tuple[int, int, int]) -> tuple[float, float]:

@@ -9,15 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator.play.actions import Slack
-from simulator.play.diaballik import DiscHandler
-from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import Scene
-from simulator.table import standard_setting
 from tests.vision.readers.discs import pictures
 from tests.vision.readers.discs.drawn import DARK, PALE, Drawn, picture_of, seen_from, view_of
 from vision.errors import EnrolmentError
-from vision.locating.location import locate
 from vision.readers.discs.appearance import (
     DARK_FLOOR,
     DiscAppearance,
@@ -28,7 +22,7 @@ from vision.readers.discs.appearance import (
     save_appearance,
 )
 from vision.readers.discs.enrolment import DISC_POSITIONS, enrol, learn_colours
-from vision.readers.protocols import EnrolmentPicture, SurfaceView
+from vision.readers.protocols import EnrolmentPicture
 
 BOARD = pictures.LAYOUT.board
 RED = (0.05, 0.08, 0.5)
@@ -89,18 +83,6 @@ def test_pieces_that_are_not_there_or_look_alike_are_named() -> None:
         learn_colours(empty, DiscAppearance({}), ("black", "white"))
 
 
-def test_a_set_up_along_the_other_edges_is_said_to_be_turned() -> None:
-    setting = standard_setting(game="diaballik")
-    handler = DiscHandler(setting.layout, Slack(), np.random.default_rng(2))
-    turned = {f"{column}{row}": player for row in range(1, 8) for column, player in (("a", "black"), ("g", "white"))}
-    pieces = handler.set_up({place: f"{player} piece" for place, player in turned.items()})
-    image = Renderer(3).render(Scene(setting, tuple(pieces.values())), 0)
-    pose = locate(image, setting.camera, setting.layout).pose
-    view = SurfaceView(image, setting.camera, pose, setting.layout.board, markers=setting.layout.markers)
-    with pytest.raises(EnrolmentError, match="along the left and the right edge of the board: turn"):
-        learn_colours(view, DiscAppearance({}), ("black", "white"))
-
-
 @pytest.mark.parametrize("columns", ["a", "g", "ag"])
 def test_a_set_up_is_turned_only_if_both_other_edges_are_full(columns: str) -> None:
     pose = seen_from()
@@ -108,6 +90,7 @@ def test_a_set_up_is_turned_only_if_both_other_edges_are_full(columns: str) -> N
     with pytest.raises(EnrolmentError) as said:
         learn_colours(view_of(picture_of(discs, pose), pose), DiscAppearance({}), ("first", "last"))
     assert ("quarter turn" in str(said.value)) == (columns == "ag")
+    assert ("along the left and the right edge of the board: turn" in str(said.value)) == (columns == "ag")
 
 
 @pytest.mark.parametrize(
