@@ -247,3 +247,10 @@ def test_what_is_no_place_or_look_is_unreadable(looks):
         GAME.table.set_up(looks)
     with pytest.raises(UnreadableError):
         GAME.table.amend(ROLLED, looks)
+
+
+def test_a_piece_of_the_other_player_that_is_gone_is_not_looked_for_elsewhere():
+    """The same pieces lie beside it, and with cool's own dice it might lie on top of one of them."""
+    (breach,) = GAME.table.explain(state_of(START, "cool", (4, 1)), {"c4": "red large"})
+    assert breach.rule == "piece-gone"
+    assert breach.places == ("c4",)
