@@ -199,7 +199,7 @@ class Evening:
         while time.monotonic() - began_s < _SETTLE_S:
             held = await asyncio.to_thread(_held, self._plan.store)
             is_done = all(status != "waiting" for _, status in _rulings(self._plan.store))
-            if is_done and all(held.get(feed.table) == len(feed.events) for feed in self._feeds):
+            if is_done and all(held.get(feed.table, 0) == len(feed.events) for feed in self._feeds):
                 break
             await asyncio.sleep(0.5)
         self._measured.settled_s = time.monotonic() - began_s
