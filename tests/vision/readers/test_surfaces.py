@@ -144,6 +144,18 @@ def test_a_sheet_that_is_not_to_be_seen_hides_its_places_and_no_others(
     assert lost.message.startswith("the sheet: table not located: none of the markers 4-7 seen")
 
 
+def test_a_part_that_is_not_to_be_seen_is_named_by_its_first_surface(
+    render_table: Callable[..., Image], camera: CameraModel, pose: Pose, table: TableLayout
+) -> None:
+    """The tray is part of the board's."""
+    image = with_sheet(render_table(pose, hidden=(0, 1, 2, 3)), camera, pose)
+    reading = reader_of(camera, table).read(Frame(image, 0.0, 0))
+    assert set(reading.hidden) == set(table.board.places)
+    (lost,) = reading.hindrances
+    assert lost.message.startswith("the board: table not located: none of the markers 0-3 seen")
+    assert reading.places["p2.c1"].best[0] == "cross"
+
+
 def test_a_table_of_which_nothing_is_to_be_seen_has_no_places(camera: CameraModel, table: TableLayout) -> None:
     reading = reader_of(camera, table).read(Frame(np.full((480, 640, 3), 90, dtype=np.uint8), 0.0, 0))
     assert not reading.places
