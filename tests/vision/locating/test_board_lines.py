@@ -204,6 +204,13 @@ def test_a_board_is_found_among_all_edges(surface: GridSurface, pose: Pose) -> N
     assert all(one.visibility <= best.visibility for one in others)
 
 
+def test_a_board_as_deep_as_a_fifth_of_the_picture_is_found() -> None:
+    far = looking_at(1500.0, 10.0, -70.0)
+    best = candidate_boards(seen(LINES, far), CAMERA, BOARD)[0]
+    assert best.is_clear
+    assert min(off_mm(one, far) for one in symmetric_poses(best.pose, BOARD)) < 0.5
+
+
 def test_two_boards_nearly_as_clear_in_two_places_are_ambiguous() -> None:
     board = BoardSighting(POSE, 1.0, 0.0)
     aside, near = moved(POSE, 30.0, 0.0), moved(POSE, 15.0, 0.0)
