@@ -71,12 +71,13 @@ def covering(sampler: SurfaceSampler, place: str, share: float) -> Occlusion:
     return Occlusion(HindranceKind.OBJECT, pixels, float(pixels.sum()))
 
 
+@pytest.mark.parametrize("place", ["d4", "c5"])
 @pytest.mark.parametrize(("share", "is_hidden"), [(0.04, False), (0.3, True), (1.0, True)])
 def test_a_place_is_hidden_when_enough_of_its_piece_would_be(
-    sampler: SurfaceSampler, share: float, is_hidden: bool
+    sampler: SurfaceSampler, place: str, share: float, is_hidden: bool
 ) -> None:
-    hidden = HiddenPlaces(BOARD, sampler).hidden([covering(sampler, "d4", share)], {})
-    assert hidden.get("d4") == (HindranceKind.OBJECT if is_hidden else None)
+    hidden = HiddenPlaces(BOARD, sampler).hidden([covering(sampler, place, share)], {})
+    assert hidden.get(place) == (HindranceKind.OBJECT if is_hidden else None)
     assert "a1" not in hidden
 
 
@@ -89,12 +90,13 @@ def test_a_piece_that_is_seen_well_is_hidden_by_more_only(sampler: SurfaceSample
     assert places.hidden([], {}) == {}
 
 
-def test_a_bare_square_is_hidden_by_its_own_share(sampler: SurfaceSampler) -> None:
+@pytest.mark.parametrize("place", ["d4", "b6", "f3"])
+def test_a_bare_square_is_hidden_by_its_own_share(sampler: SurfaceSampler, place: str) -> None:
     flat = GridSurface("sheet", columns=7, rows=7, cell_mm=40.0, height_mm=BOARD.height_mm)
     settings = HiddenSettings(hidden_share=0.9, hidden_square_share=0.3)
     places = HiddenPlaces(flat, sampler, settings)
-    assert "d4" not in places.hidden([covering(sampler, "d4", 0.25)], {})
-    assert "d4" in places.hidden([covering(sampler, "d4", 0.36)], {})
+    assert places.hidden([covering(sampler, place, 0.25)], {}) == {}
+    assert places.hidden([covering(sampler, place, 0.36)], {}) == {place: HindranceKind.OBJECT}
 
 
 def test_shares_of_several_coverings_of_a_piece_add_up(sampler: SurfaceSampler) -> None:
