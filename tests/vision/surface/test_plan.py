@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
-from tests.vision.surface.drawn import BOARD, WINDOW, plan
+from tests.vision.surface.drawn import BOARD, WINDOW
 from vision.surface.colours import COARSER
-from vision.surface.plan import disc_mm
+from vision.surface.plan import SurfacePlan, disc_mm
+
+
+@cache
+def plan() -> SurfacePlan:
+    """One made here, so that these tests alone notice a wrong one."""
+    return SurfacePlan.of(BOARD)
 
 
 def at_mm(x: float, y: float) -> tuple[int, int]:
