@@ -195,7 +195,7 @@ def test_a_noisy_shadow_leaves_the_structure_in_sight() -> None:
     assert not found.changed[MIDDLE].any()
 
 
-def test_what_is_learned_frame_by_frame_takes_about_two_dozen_frames() -> None:
+def test_what_is_learned_frame_by_frame_takes_about_ten_frames() -> None:
     even = np.full((*SHAPE, 3), 100.0)
     model, bright = BackgroundModel(features(even)), features(with_area(even, CHANGED, 200.0))
     known = []
