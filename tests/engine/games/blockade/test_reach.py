@@ -48,6 +48,15 @@ def test_skipping_twins_loses_no_end(points, covered):
                 assert played(terrain, reach.moves_to(end.layout), caps) == (end.layout, end.points)
 
 
+def test_what_is_not_worth_following_is_not_followed():
+    terrain, _, every = searched(COUNTED[0], RED, 2)
+    _, _, none = searched(COUNTED[0], RED, 2, worth=lambda layout, used: False)
+    assert [end.layout for end in none.ends] == [terrain.start]
+    _, _, near = searched(COUNTED[0], RED, 2, worth=lambda layout, used: used <= 1)
+    assert {end.layout for end in near.ends} == {end.layout for end in every.ends if end.points <= 1}
+    assert 1 < len(near.ends) < len(every.ends)
+
+
 @pytest.mark.parametrize("text", some(COUNTED, 8))
 def test_an_end_is_a_candidate_and_found_by_the_same_moves(text):
     every = {square: frozenset({"", "S", "M", "1", "2", "3"}) for square in range(25)}

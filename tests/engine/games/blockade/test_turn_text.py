@@ -6,6 +6,7 @@ import pytest
 
 from engine.errors import UnreadableError
 from engine.games.blockade import turns
+from engine.games.blockade.moves import merge_moves
 from engine.values import Roll
 from tests.engine.games.blockade.strategies import DICE, GAME
 
@@ -82,3 +83,7 @@ def test_what_is_awaited_is_said() -> None:
     assert GAME.notation.standing(cool) == ("Cool rolls.", pieces)
     playing = DICE.rolled(cool, Roll(("1", "4")))
     assert GAME.notation.standing(playing) == ("Cool plays: 1 for green and 4 for blue.", pieces)
+
+
+def test_moves_of_one_piece_in_a_row_are_one_move() -> None:
+    assert merge_moves([(5, 6), (6, 11, 12), (12, 17), (3, 4)]) == ((5, 6, 11, 12, 17), (3, 4))
