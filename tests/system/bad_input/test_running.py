@@ -168,7 +168,7 @@ def check_game(game: Game, journal: Path, shown: list[str]) -> None:
         DEBLOCKLE.notation.describe(DEBLOCKLE.notation.parse_turn(before, text))
         for before, text in zip(states, folded.turns, strict=False)
     ]
-    assert shown
+    # Perhaps none: a referee may be killed each time after it has written a turn and before it has said so.
     for told in shown:
         assert any(told.startswith(turn) for turn in kept), (told, kept)
 
@@ -178,6 +178,7 @@ def test_a_referee_that_is_killed_goes_on_as_if_nothing_had_been(
 ) -> None:
     shown, kills = play_and_kill(start, game, incoming, journal, random.Random(3))
     assert kills == len(game.pictures)
+    assert shown
     check_game(game, journal, shown)
 
 
