@@ -157,6 +157,10 @@ def test_passes_in_a_row_are_a_draw_where_agreed():
     assert (over.to_move, present(GAME.rules.outcome(over)).winner) == (None, None)
 
 
+def test_passes_are_not_counted_where_they_end_nothing():
+    assert played(roll(GAME.rules.new({"starts": "warm"}), "1,1"), "stay").passes == 0
+
+
 @pytest.mark.parametrize("options", [{"draw_after_passes": -1}, {"tower": "tall"}, {"starts": "red"}, {"stric": True}])
 def test_options_out_of_range(options):
     with pytest.raises(OptionError):
