@@ -83,6 +83,7 @@ def _sensors(options: MqttOptions) -> dict[str, dict[str, Any]]:
         "next": ("Next", "next", "mdi:arrow-right-circle"),
         "verdict": ("Verdict", "words", "mdi:gavel"),
         "scores": ("Scores", "score_words", "mdi:counter"),
+        "hint_shown": ("Hint shown", "hint", "mdi:lightbulb-outline"),
     }
     sensors = {
         key: _component(options, key, "sensor", name, value_template=_field(field), icon=icon)

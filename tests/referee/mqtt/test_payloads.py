@@ -110,7 +110,7 @@ def test_the_sensors_show_what_the_state_says() -> None:
     assert control is not None
     clock = Clock.full(control, ("black", "white"), 0.0).switch(0.0, ("black",)).face(0.0)
     verdict = Verdict(VerdictKind.ILLEGAL, "No.", 0.0, 0)
-    snapshot = snapshot_of(load("diaballik"), clock=clock, verdict=verdict, words="No. " * 100)
+    snapshot = snapshot_of(load("diaballik"), clock=clock, verdict=verdict, words="No. " * 100, hint="d1-d2")
     values = json.loads(told(snapshot).model_dump_json())
     shown = {
         key: rendered(part["value_template"], value_json=values)
@@ -120,7 +120,7 @@ def test_the_sensors_show_what_the_state_says() -> None:
     assert shown == {
         "game": "Diaballik", "turn": "Black", "next": "Black to play.", "scores": "", "needs_person": "ON",
         "verdict": f"{('No. ' * 100)[:254]}…", "clock": "Black 5:00, White 5:00",
-        "flag_falls": "2026-11-22T12:05:00.000Z",
+        "flag_falls": "2026-11-22T12:05:00.000Z", "hint_shown": "d1-d2",
     }  # fmt: skip
     without = json.loads(told(replace(snapshot, clock=None)).model_dump_json())
     parts = message()["components"]
