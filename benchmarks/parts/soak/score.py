@@ -41,6 +41,7 @@ from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
 
 COIN = "coin on a piece"
+SHEET = "sheet over pieces"
 STALL_S = 26.0
 """A block that is out of sight for so long must have been named: twenty seconds, and time for a turn."""
 
@@ -200,7 +201,9 @@ class _Scorer:
                 and called_for(self._game, self._played, said)
             ]
             self._charged.update(id(said) for said in asked)
-            if not asked and (ended_s - one.began_s < STALL_S or self._is_known(one, ended_s)):
+            if not asked and (
+                self._sheet_lies_since_s(ended_s) - one.began_s < STALL_S or self._is_known(one, ended_s)
+            ):
                 continue
             outcome, detail = (
                 (Outcome.AT_ONCE, asked[0].verdict.sentence) if asked else (Outcome.LOST, "a stall was not named")
@@ -209,6 +212,15 @@ class _Scorer:
                 Item(self._played.plan.seed, -1, ended_s, "stall", ("stall: a block out of sight",), outcome, detail)
             )
         return found
+
+    def _sheet_lies_since_s(self, until_s: float) -> float:
+        """Return when a sheet that still lies there at this time was laid on the board; this time if there is none.
+
+        A sheet that reaches over the board's edge may be an arm: for a while nothing is asked.
+        """
+        sheets = [one for one in self._played.disturbances if one.kind == SHEET and one.began_s <= until_s]
+        lying = [sheet.began_s for sheet in sheets if sheet.ended_s is None or sheet.ended_s >= until_s]
+        return min(lying, default=until_s)
 
     def _is_known(self, coin: Disturbance, until_s: float) -> bool:
         """Whether a person said what lies under a coin: that holds until the coin is gone."""

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, play
 from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
-from benchmarks.parts.soak.score import COIN, STALL_S, behind_s, score
+from benchmarks.parts.soak.score import COIN, SHEET, STALL_S, behind_s, score
 from referee.commands.values import Reply
 from referee.journal.events import Event, EventKind
 from referee.judge.verdict import Verdict, VerdictKind
@@ -106,9 +106,10 @@ def test_a_coin_that_is_not_named_is_lost_unless_a_person_says_what_lies_under_i
     coin = ForeignObject("coin", x_mm, y_mm, base_mm=layout.board.height_mm)
     lies = Disturbance(COIN, 0.0, STALL_S + 1.0, things=(coin,))
 
-    def stalls(*words: Override) -> list[Outcome]:
+    def stalls(*words: Override, sheet: Disturbance | None = None) -> list[Outcome]:
         overrides = [(word, Reply("Thank you.")) for word in words]
-        scored = score(replace(told, disturbances=[lies], overrides=overrides))
+        disturbances = [lies] if sheet is None else [lies, sheet]
+        scored = score(replace(told, disturbances=disturbances, overrides=overrides))
         return [item.outcome for item in scored.items if item.what == "stall"]
 
     def says(place: str) -> Override:
@@ -116,6 +117,10 @@ def test_a_coin_that_is_not_named_is_lost_unless_a_person_says_what_lies_under_i
 
     assert stalls() == stalls(says("a1")) == [Outcome.LOST]
     assert stalls(says("c3")) == []
+    # Nothing is asked while a sheet may be an arm.
+    assert stalls(sheet=Disturbance(SHEET, STALL_S - 1.0, STALL_S + 1.0)) == []
+    assert stalls(sheet=Disturbance(SHEET, STALL_S - 2.0, STALL_S - 1.0)) == [Outcome.LOST]
+    assert stalls(sheet=Disturbance(SHEET, STALL_S + 0.5, STALL_S + 1.0)) == [Outcome.LOST]
 
 
 def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: GameRecord) -> None:
