@@ -124,7 +124,7 @@ def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict
     show_default=True,
     help="What the table is found by.",
 )
-@click.option("--effect", type=click.Choice(list(EFFECTS)), help="Read the pictures as another camera would take them.")
+@click.option("--effect", type=click.Choice(list(EFFECTS)), help="Read them as in other light or by another camera.")
 @click.option("--uncalibrated", is_flag=True, help="Sheets: guess each picture's lens, as of a phone's photo.")
 def main(set_dir: Path, calibration: Path, out: Path, markers: str, effect: str | None, uncalibrated: bool) -> None:
     """Write what is seen in the pictures of SET_DIR, one line of JSON a picture."""

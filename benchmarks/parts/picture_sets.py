@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from benchmarks.parts.camera_effects import with_effect
+from benchmarks.parts.camera_effects import EFFECTS, with_effect
 from common.places import EMPTY
 from engine.registry import load
 from referee.session.settings import ServiceSettings
@@ -292,7 +292,7 @@ class PictureFolder:
     """
 
     def __init__(self, folder: Path, calibration: Path, effect: str | None = None) -> None:
-        """Open a folder; ``effect`` is the name of one of ``camera_effects.EFFECTS``, applied to all its pictures."""
+        """Open a folder; ``effect`` is the name of one of ``camera_effects.EFFECTS``, applied to its pictures."""
         self.folder = folder
         self._effect = effect
         self.layout = load_layout(folder / "layout.json")
@@ -319,9 +319,12 @@ class PictureFolder:
         return sorted(path for path in self.folder.iterdir() if _PICTURE.fullmatch(path.name))
 
     def image(self, path: Path) -> Image:
-        """A picture, with the effect; raises what ``load_image`` raises."""
+        """A picture, with the effect if it is to have it; raises what ``load_image`` raises."""
         image = load_image(path)
-        return image if self._effect is None else with_effect(self._effect, image)
+        is_read = _PICTURE.fullmatch(path.name) is not None
+        if self._effect is None or not (is_read or EFFECTS[self._effect].when_taught):
+            return image
+        return with_effect(self._effect, image)
 
     def load(self, path: Path) -> tuple[Image, CameraModel]:
         """A picture and the camera that took it; raises what ``image`` and ``calibrate`` raise."""
