@@ -301,7 +301,7 @@ class RoughFace:
 
 
 def patches_around(image: Image, grid: PlaneGrid, surface: Surface, places: Sequence[str]) -> Patches:
-    """Sample the plane of a grid around some places of a picture."""
+    """Sample the plane of a grid around some places of a picture, at least one."""
     side = 2 * PATCH_HALF_MM
     # patches lie on the grid's own points, so nothing is interpolated twice
     columns = [round(surface.centre_mm(place)[0] - grid.left_mm + 0.5) for place in places]
@@ -310,9 +310,8 @@ def patches_around(image: Image, grid: PlaneGrid, surface: Surface, places: Sequ
     middles = np.array(
         [(grid.left_mm + column - 0.5, grid.far_mm - row + 0.5) for row, column in zip(rows, columns, strict=True)]
     )
-    seen = sample(image, np.concatenate(maps)) if maps else np.zeros((0, side, 3), dtype=np.uint8)
-    light = linear_light(seen)
-    return Patches(tuple(places), middles.reshape(-1, 2), light.reshape(len(places), side, side, -1))
+    light = linear_light(sample(image, np.concatenate(maps)))
+    return Patches(tuple(places), middles, light.reshape(len(places), side, side, -1))
 
 
 class RoughFinder:

@@ -240,6 +240,8 @@ class BlockReader:
 
     def _fits(self, image: Image, camera: CameraModel, pose: Pose, places: Sequence[str]) -> dict[str, FaceFit]:
         """Return the fine fits of the faces with a known colour near some places."""
+        if not places:
+            return {}
         grid = self._grid(camera, pose)
         patches = patches_around(image, grid, self._surface, places)
         sights, colours = [], []

@@ -82,6 +82,12 @@ def test_every_block_is_seen_clearly_where_it_stands_and_nothing_else(seen: dict
         assert not one.with_log_odds(-2.0).is_clear
 
 
+def test_places_that_are_not_looked_at_keep_what_was_seen_there(seen: dict[str, BlockSighting]) -> None:
+    bare = view_of(picture_of((), POSE), POSE)
+    kept = BlockReader(BOARD, LOOKS).read(bare, (), seen)
+    assert kept == seen
+
+
 def test_the_answer_is_the_same_while_the_camera_is_moved_around_the_table() -> None:
     reader = BlockReader(BOARD, LOOKS)
     for azimuth_deg in (15.0, 105.0, 195.0):
