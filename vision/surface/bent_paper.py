@@ -57,6 +57,8 @@ class BentPaperSettings:
     """... provided that this share of the grid is visible."""
     least_gain: float = 0.02
     """Minimum gain in the share of the grid that lies on lines, for paper to count as bent."""
+    bend_seen_share: float = 0.1
+    """Minimum share of the grid that lies on lines then: where lines are overexposed, handwriting passes for them."""
     least_bend_cells: float = 0.05
     """Maximum displacement, in cells, of paper that counts as flat."""
 
@@ -200,7 +202,8 @@ def paper_shape(image: Image, camera: CameraModel, pose: Pose, surface: GridSurf
         share = float(seen.line_strength(seen.points_mm + seen.terms @ weights, 0.06).mean())
         if best is None or share > best[0]:
             best = (share, weights)
-    if best is None or best[0] < (1 + _SETTINGS.least_gain) * seen.flat_share:
+    least_share = max(_SETTINGS.bend_seen_share, (1 + _SETTINGS.least_gain) * seen.flat_share)
+    if best is None or best[0] < least_share:
         return None
     off_mm = np.linalg.norm(seen.terms @ best[1], axis=1)
     if off_mm.max() < _SETTINGS.least_bend_cells * surface.cell_mm:

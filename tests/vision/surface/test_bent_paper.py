@@ -17,6 +17,7 @@ from simulator.scene.sheets import extent_mm, place_mm
 from simulator.scene.viewpoint import first_fitting, growing_distances, lens, looking_at
 from tests.effort import some
 from tests.present import present
+from tests.vision.readers.ink import sheets
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import project
 from vision.layout.table import default_layout
@@ -102,6 +103,12 @@ def test_flat_paper_is_not_bent_where_ink_hides_most_lines(tilt_deg: float) -> N
     seen = setting("blokus-dice", None, tilt_deg)
     image = filled_in(seen, dict(zip(seen.layout.places[::2], cycle(PENS))))
     assert paper_shape(image, seen.camera, locate(image, seen.camera, seen.layout).pose, seen.layout.board) is None
+
+
+@pytest.mark.parametrize(("game", "brighter"), [("number-drop", 1.6), ("blokus-dice", 2.0)])
+def test_writing_tells_of_no_bend_where_the_lines_are_overexposed(game: str, brighter: float) -> None:
+    bright = np.clip(brighter * sheets.picture(game).astype(float), 0, 255).astype(np.uint8)
+    assert paper_shape(bright, sheets.camera(), sheets.pose(game), sheets.layout(game).board) is None
 
 
 def test_squares_of_a_bent_sheet_are_read() -> None:
