@@ -78,7 +78,9 @@ class Ledger:
             raise KillError(f"the journal's first {len(self.kept)} events are no longer what they were")
         if [number for number, _ in events] != list(range(1, len(events) + 1)):
             raise KillError("the journal's events are not numbered from 1 on without gaps")
-        ordered = Counter(str(event.data["by"]) for _, event in events if event.kind in _ORDERED)
+        ordered = Counter(
+            event.text("by") or f"event {number} by nobody" for number, event in events if event.kind in _ORDERED
+        )
         for what, names in (
             ("acknowledged and lost", self.acknowledged - set(ordered)),
             ("refused and carried out all the same", self.refused & set(ordered)),

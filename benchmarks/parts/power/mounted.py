@@ -77,7 +77,9 @@ class Ext4Disk(PlainDisk):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._unmount()
+        # Where it could not be mounted again, that error is the one to show.
+        if self.folder.is_mount():
+            self._unmount()
 
     def _make_image(self) -> None:
         with self._image.open("wb") as image:

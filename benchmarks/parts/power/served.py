@@ -35,7 +35,6 @@ from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.ports import PageOptions
 from referee.web.server import open_page
-from vision.errors import EndOfFramesError
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
 
@@ -76,7 +75,7 @@ READY, CLOSE = "ready", "close"
 """What else child and parent say: that all is open, and that all is to be closed."""
 
 
-class _Believed:
+class BelievedReader:
     """A reader of a table on which everything stands as the service believes, at first as the game begins."""
 
     def __init__(self, game: Game[Any, Any]) -> None:
@@ -98,18 +97,15 @@ class _Believed:
 
 
 class _Camera:
-    """Gives a frame at once when there is a command, and else a few in a second, until ``stop`` is set."""
+    """Gives a frame at once when there is a command, and else a few in a second."""
 
-    def __init__(self, commands: CommandQueue, stop: threading.Event) -> None:
+    def __init__(self, commands: CommandQueue) -> None:
         self._commands = commands
-        self._stop = stop
         self._sequence = 0
 
     def read(self, timeout_s: float) -> Frame:
         """Give the next frame."""
         self._commands.wait(min(timeout_s, _BETWEEN_FRAMES_S))
-        if self._stop.is_set():
-            raise EndOfFramesError("the table was told to close")
         self._sequence += 1
         picture = np.full((24, 24, 3), self._sequence % 256, np.uint8)
         return Frame(picture, _HASTE * time.monotonic(), self._sequence)
@@ -137,7 +133,7 @@ def _serve(place: Place, stop: threading.Event, parent: Connection, tell: Callab
         tell(Remark(sentence))
 
     game = load(place.game)
-    reader, hub = _Believed(game), SnapshotHub()
+    reader, hub = BelievedReader(game), SnapshotHub()
     broker = MqttOptions("127.0.0.1", place.broker_port, TABLE, "Table 1", discovery_prefix=None, allows=Role.OWN)
     with ExitStack() as stack:
         opened = stack.enter_context(Journal.open(place.journal, wall_clock=lambda: datetime.now(UTC)))
@@ -160,4 +156,9 @@ def _serve(place: Place, stop: threading.Event, parent: Connection, tell: Callab
 
         threading.Thread(target=close_on_order, daemon=True).start()
         tell(READY)
-        run(service, _Camera(commands, stop), LoopPorts(commands.wait, commands))
+        referee_until(stop, service, commands)
+
+
+def referee_until(stop: threading.Event, service: Service[Any, Any], commands: CommandQueue) -> None:
+    """Referee until told to stop. As with a real camera the frames do not end, so the last ones end no turn."""
+    run(service, _Camera(commands), LoopPorts(commands.wait, commands, stop=stop.is_set))

@@ -110,14 +110,30 @@ class Evening:
                 self._tally.kills[aim.value] += 1
                 after_kill()
         self._live(None)
-        heard, last = self._ledger.told, len(self._ledger.kept)
-        if not self._broker.until(lambda: set(range(1, last + 1)) <= {*heard, *self._broker.events}):
-            raise KillError(f"the broker was never told of some of the {last} events; it has {sorted(heard)}")
+        if self._disk.may_refuse:
+            self._start_once_more()
+        else:
+            self._wait_until_told()
         self._look()
         self._tally.evenings += 1
-        self._tally.events += last
+        self._tally.events += len(self._ledger.kept)
         for path in self._disk.folder.glob(f"{self._place.journal.name}*"):
             path.unlink()
+
+    def _start_once_more(self) -> None:
+        """Run a table that tells the broker what could only be written after it had left."""
+        with self._running() as table:
+            if not self._is_open(table):
+                raise KillError(f"the table does not start, though its disk is well: {table.ended}")
+            self._wait_until_told()
+            self._close(table)
+
+    def _wait_until_told(self) -> None:
+        """Wait until the broker knows all events of the last look; raises KillError."""
+        heard, last = self._ledger.told, len(self._ledger.kept)
+        if not self._broker.until(lambda: set(range(1, last + 1)) <= {*heard, *self._broker.events}):
+            missing = sorted(set(range(1, last + 1)) - {*heard, *self._broker.events})
+            raise KillError(f"of {last} events, the broker was never told of {missing}")
 
     def _live(self, aim: Aim | None) -> bool:
         """Run a table to its kill, or without an aim until it closes; gives whether it had not stopped by itself."""

@@ -75,6 +75,10 @@ def _invent(kept: Ledger) -> None:
     kept.look(journal("a", "b", "c"))
 
 
+def _judge_a_turn(kept: Ledger) -> None:
+    kept.look([*journal("a", "b"), (5, Event(EventKind.TURN, {"turn": "t"}, wall_time=WALL_TIME))])
+
+
 def _refuse(kept: Ledger) -> None:
     kept.note_answer("unanswered", Answer("No.", refused=True))
     kept.look(journal("a", "b", "unanswered"))
@@ -114,6 +118,7 @@ def _tell_in_two_ways(kept: Ledger) -> None:
         (_lose, "acknowledged and lost: b"),
         (_double, "carried out twice: b"),
         (_invent, "never given: c"),
+        (_judge_a_turn, "never given: event 5 by nobody"),
         (_refuse, "refused and carried out all the same: unanswered"),
         (_change, "no longer what they were"),
         (_leave_a_gap, "without gaps"),
