@@ -20,6 +20,9 @@ MOST_JOURNALS = 1000
 """The most journals of one table."""
 _ROW_BYTES = 256
 """The bytes that an event takes beside its content, rounded up."""
+_MOST_SWEPT = 500
+"""The most events that one step of a sweep removes, so that what arrives meanwhile waits for milliseconds only."""
+_TAKEN_BYTES = f"coalesce(sum(length(content) + {_ROW_BYTES}), 0)"
 _DECIDING = tuple(sorted({*STATE_CHANGING, EventKind.END} - {EventKind.NEW_GAME, EventKind.SET_UP}))
 """The newest event of these kinds decides whether a game is over."""
 _KEEP_RESULT = """
@@ -27,6 +30,10 @@ _KEEP_RESULT = """
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (seat, journal, game_number) DO UPDATE SET
     number = excluded.number, players = excluded.players, winners = excluded.winners, reason = excluded.reason,
     wall_time = excluded.wall_time"""
+
+_KEEP_SWEPT = """
+    INSERT INTO swept (seat, journal, number, before) VALUES (?, ?, ?, ?)
+    ON CONFLICT (seat, journal) DO UPDATE SET number = excluded.number, before = excluded.before"""
 
 
 @dataclass(frozen=True)
@@ -47,11 +54,22 @@ class _Batch:
     full: set[str] = field(default_factory=set)
     gaps: dict[Copy, int] = field(default_factory=dict)
     conflicts: dict[Copy, int] = field(default_factory=dict)
+    begun_anew: set[Copy] = field(default_factory=set)
     games: set[tuple[str, str, int]] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class _Swept:
+    """What a sweep removed from a copy: events up to ``number`` of games whose last event was before ``before``."""
+
+    number: int
+    before: str
 
 
 class Copies:
     """Keeps copies of journals. A copy has no gaps: it ends before the first event that is missing.
+
+    Old games are missing once they were swept: they count as kept.
 
     ``full`` are the tables whose last events weren't kept, because they already have ``most_bytes`` or MOST_JOURNALS.
     """
@@ -62,8 +80,12 @@ class Copies:
         with database.transaction() as work:
             newest = work.rows("SELECT seat, journal, max(number) FROM event GROUP BY seat, journal")
             shares = work.rows("SELECT seat, bytes FROM share")
+            swept = work.rows("SELECT seat, journal, number, before FROM swept")
         self._held: dict[Copy, int] = {(seat, journal): number for seat, journal, number in newest}
         self._bytes: dict[str, int] = dict(shares)
+        self._swept = {(seat, journal): _Swept(number, before) for seat, journal, number, before in swept}
+        for copy, each in self._swept.items():
+            self._held[copy] = max(each.number, self._held.get(copy, 0))
         self._journals = Counter(seat for seat, _ in self._held)
         self.full: frozenset[str] = frozenset()
 
@@ -85,6 +107,8 @@ class Copies:
                 _update_result(work, seat, journal, game)
         self._journals.update(seat for seat, journal in batch.held if (seat, journal) not in self._held)
         self._held.update(batch.held)
+        for copy in batch.begun_anew:
+            del self._swept[copy]
         self._bytes.update(batch.bytes)
         self.full = (self.full - batch.bytes.keys()) | batch.full
         missing = {copy: after for copy, after in batch.gaps.items() if after == self.held(*copy)}
@@ -98,14 +122,14 @@ class Copies:
             batch.full.add(event.table)
             return
         if event.number <= held:
-            if self._stored_wall_time(work, batch, event) == event.wall_time:
+            if self._is_kept(work, batch, event):
                 return
             if not arrival.asked_for:
                 # The table may have restored an older journal, or this message may be old. So the table is asked.
                 batch.conflicts[copy] = min(event.number - 1, batch.conflicts.get(copy, event.number))
                 return
-            self._drop(work, batch, event)
-        elif event.number > held + 1:
+            held = self._drop(work, batch, event)
+        if event.number > held + 1:
             batch.gaps.setdefault(copy, held)
             return
         content = json.dumps(event.model_dump(mode="json"))
@@ -129,26 +153,39 @@ class Copies:
         """Return the bytes that a table's events take."""
         return batch.bytes.get(seat, self._bytes.get(seat, 0))
 
-    def _stored_wall_time(self, work: Transaction, batch: _Batch, event: TableEvent) -> str | None:
-        """Return the wall time of the event that is kept under this number."""
+    def _is_kept(self, work: Transaction, batch: _Batch, event: TableEvent) -> bool:
+        """Whether this very event is kept under its number, or was swept."""
         key = (event.table, event.journal, event.number)
         pending = batch.rows.get(key)
         if pending is not None:
-            return pending[0].wall_time
+            return pending[0].wall_time == event.wall_time
         found = work.rows("SELECT wall_time FROM event WHERE seat = ? AND journal = ? AND number = ?", *key)
-        return str(found[0][0]) if found else None
+        if found:
+            return bool(found[0][0] == event.wall_time)
+        swept = self._swept.get((event.table, event.journal))
+        return swept is not None and event.wall_time < swept.before
 
-    def _drop(self, work: Transaction, batch: _Batch, first: TableEvent) -> None:
-        """Delete the events that the table itself no longer has, from ``first`` on."""
+    def _drop(self, work: Transaction, batch: _Batch, event: TableEvent) -> int:
+        """Delete the events that the table itself no longer has, from ``event`` on; returns the newest that is left.
+
+        If the table went back beyond what was swept, nothing is left, so that its whole journal is asked for.
+        """
         self._write(work, batch)
+        copy = (event.table, event.journal)
+        swept = None if copy in batch.begun_anew else self._swept.get(copy)
+        first = event.number
+        if swept is not None and first <= swept.number:
+            first = 1
+            batch.begun_anew.add(copy)
+            work.run("DELETE FROM swept WHERE seat = ? AND journal = ?", *copy)
         where = "FROM event WHERE seat = ? AND journal = ? AND number >= ?"
-        key = (first.table, first.journal, first.number)
-        for (game,) in work.rows(f"SELECT DISTINCT game_number {where}", *key):
-            batch.games.add((first.table, first.journal, game))
-        ((freed,),) = work.rows(f"SELECT sum(length(content) + {_ROW_BYTES}) {where}", *key)
-        work.run(f"DELETE {where}", *key)
-        batch.bytes[first.table] = self._used_bytes(batch, first.table) - int(freed)
-        batch.held[first.table, first.journal] = first.number - 1
+        for (game,) in work.rows(f"SELECT DISTINCT game_number {where}", *copy, first):
+            batch.games.add((*copy, game))
+        ((freed,),) = work.rows(f"SELECT {_TAKEN_BYTES} {where}", *copy, first)
+        work.run(f"DELETE {where}", *copy, first)
+        batch.bytes[event.table] = self._used_bytes(batch, event.table) - int(freed)
+        batch.held[copy] = first - 1
+        return first - 1
 
     def _write(self, work: Transaction, batch: _Batch) -> None:
         work.run_all(
@@ -167,6 +204,49 @@ class Copies:
             if event.event_type == EventKind.NEW_GAME:
                 link_game(work, event)
         batch.rows.clear()
+
+    def journals(self) -> list[Copy]:
+        """Return the journals of which there are copies."""
+        return list(self._held)
+
+    def sweep(self, copy: Copy, before: str, *, in_use: bool) -> bool:
+        """Remove some events of a copy's oldest game, if its last is from before a time.
+
+        Returns whether there may be more to remove. ``before`` is ISO 8601 UTC. The last game of a journal ``in_use``
+        stays; another journal is forgotten with its last game. Results stay. Raises HallStoreError, and then has
+        removed nothing.
+        """
+        of_copy, of_game = "FROM event WHERE seat = ? AND journal = ?", "AND game_number = ?"
+        with self._database.transaction() as work:
+            oldest = work.rows(f"SELECT game_number {of_copy} ORDER BY number LIMIT 1", *copy)
+            if not oldest:
+                return False
+            key = (*copy, oldest[0][0])
+            ((last, wall_time),) = work.rows(
+                f"SELECT number, wall_time {of_copy} {of_game} ORDER BY number DESC LIMIT 1", *key
+            )
+            if wall_time >= before or (in_use and last == self.held(*copy)):
+                return False
+            numbers = work.rows(f"SELECT number {of_copy} {of_game} ORDER BY number LIMIT {_MOST_SWEPT}", *key)
+            up_to = f"{of_copy} {of_game} AND number <= ?"
+            ((freed,),) = work.rows(f"SELECT {_TAKEN_BYTES} {up_to}", *key, numbers[-1][0])
+            work.run(f"DELETE {up_to}", *key, numbers[-1][0])
+            left = self._bytes[copy[0]] - int(freed)
+            work.run("UPDATE share SET bytes = ? WHERE seat = ?", left, copy[0])
+            is_gone = not work.rows(f"SELECT number {of_copy} LIMIT 1", *copy)
+            known = self._swept.get(copy)
+            swept = _Swept(max(numbers[-1][0], known.number if known else 0), before)
+            if is_gone:
+                work.run("DELETE FROM swept WHERE seat = ? AND journal = ?", *copy)
+            else:
+                work.run(_KEEP_SWEPT, *copy, swept.number, before)
+        self._bytes[copy[0]] = left
+        self.full -= {copy[0]}
+        self._swept[copy] = swept
+        if is_gone:
+            del self._swept[copy], self._held[copy]
+            self._journals[copy[0]] -= 1
+        return not is_gone
 
     def newest(self, seat: str, journal: str, most: int) -> list[TableEvent]:
         """Return a table's newest events, the newest first."""

@@ -30,6 +30,10 @@ SCHEMA = (
     "CREATE INDEX IF NOT EXISTS event_by_game ON event (seat, journal, game_number, number)",
     # How much room the events of each table take.
     "CREATE TABLE IF NOT EXISTS share (seat TEXT PRIMARY KEY, bytes BIGINT NOT NULL)",
+    # Up to which event of a journal old games were swept, and that they ended before this time.
+    """CREATE TABLE IF NOT EXISTS swept (
+        seat TEXT NOT NULL, journal TEXT NOT NULL, number BIGINT NOT NULL, before TEXT NOT NULL,
+        PRIMARY KEY (seat, journal))""",
     # How each game ended; a game that goes on after its end has none.
     """CREATE TABLE IF NOT EXISTS result (
         seat TEXT NOT NULL, journal TEXT NOT NULL, game_number BIGINT NOT NULL, number BIGINT NOT NULL,

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,14 @@ if TYPE_CHECKING:
 @click.option("--announce-at", metavar="ADDRESS", help="This machine's address in that network.  [default: its own]")
 @click.option("--table", "listed", multiple=True, metavar="ID", help="A table that is expected; may be repeated.")
 @click.option("--store", metavar="FILE|URL", default="hall.db", show_default=True, help="A file, or postgresql://…")
+@click.option(
+    "--keep-days",
+    metavar="DAYS",
+    type=WholeNumber(1, 36500),
+    default=400,
+    show_default=True,
+    help="How long to keep games after their end; results stay.",
+)
 @click.option("--page-port", type=WholeNumber(1, 65535), help="The page's port.  [default: 8000 or the next]")
 @click.option("--page-address", metavar="ADDRESS", help="Open the page to others at this address, such as 0.0.0.0.")
 def hall_command(
@@ -51,6 +60,7 @@ def hall_command(
     announce_at: str | None,
     listed: tuple[str, ...],
     store: str,
+    keep_days: int,
     page_port: int | None,
     page_address: str | None,
 ) -> int:
@@ -69,6 +79,7 @@ def hall_command(
     from referee.hall.database import POSTGRESQL, Database
     from referee.hall.hall import Hall
     from referee.hall.rulings import Rulings
+    from referee.hall.sweeper import Sweeper
     from referee.hall.tournament.director import Director
     from referee.hall.web.app import HallDesk, create_hall
     from referee.runtime.sources import Interrupts
@@ -81,6 +92,7 @@ def hall_command(
     name = hashlib.sha256(database.name.encode()).hexdigest()[:8]
     rulings = Rulings(database, lambda: f"hall-{secrets.token_hex(12)}", utc_now)
     hall = Hall(database, rulings, prefix, name, time.monotonic, say, listed)
+    sweeper = Sweeper(hall, timedelta(days=keep_days), utc_now, say)
     line = BrokerConnection(hall, address, f"{prefix}-hall-{name}", say)
 
     def make(access: Access) -> Starlette:
@@ -94,6 +106,7 @@ def hall_command(
     async def work() -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(line.run())
+            tasks.create_task(sweeper.run())
             if announced is not None:
                 # multicast DNS is only loaded if it is spoken
                 from referee.hall.announcement import announce as announce_broker

@@ -1,0 +1,213 @@
+"""Old games go, in small steps; results, rulings and tournaments stay, and no table is asked for them again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from referee.errors import HallStoreError
+from referee.hall.copies import _MOST_SWEPT
+from referee.hall.database import SCHEMA
+from referee.hall.hall import Hall, Incoming
+from referee.hall.sweeper import Sweeper
+from referee.hall.tournament.director import Director
+from referee.hall.tournament.values import Score, System
+from referee.journal.events import EventKind
+from tests.guard import GUARD_S
+from tests.referee.hall.halls import Clock, event, hall_on, kept, online, opened, replay, settle, state, table
+
+YEAR = timedelta(days=365)
+"""The tables play at the beginning of 2026, and a clock says the beginning of 2027."""
+SHORT, LONG = timedelta(days=300), timedelta(days=400)
+DAY_S = 24 * 3600.0
+
+
+def swept(hall: Hall, keep: timedelta, clock: Clock) -> Sweeper:
+    """Sweep a hall once."""
+    sweeper = Sweeper(hall, keep, clock.utc, print)
+    finish(sweeper)
+    return sweeper
+
+
+def finish(sweeper: Sweeper) -> int:
+    """Let a sweeper do what is to be done now; gives its steps."""
+    steps = 1
+    while sweeper.step():
+        steps += 1
+    return steps
+
+
+def rows(where: str) -> Counter[str]:
+    """Count the rows of each table of the database."""
+    names = [statement.split("(")[0].split()[-1] for statement in SCHEMA if statement.startswith("CREATE TABLE")]
+    with opened(where).transaction() as work:
+        return Counter({name: work.rows(f"SELECT count(*) FROM {name}")[0][0] for name in names})
+
+
+def test_old_games_go_and_what_came_of_them_stays(where: str) -> None:
+    clock = Clock()
+    hall, feed, director = hall_on(where, clock), table(), Director(opened(where), clock.utc)
+    number = director.begin("Cup", System.ROUND_ROBIN, 0, "deblockle", [("Ann", 0), ("Bea", 0)])
+    director.pair(number, [feed.table])
+    feed.began += YEAR + timedelta(hours=1)
+    feed.begin(("Ann", "Bea"), 1)
+    while feed.ended_games < 3:
+        feed.advance()
+    feed.advance()
+    hall.take([online(feed), state(feed), *(event(each) for each in feed.events)])
+    hall.rule(feed.table, {"command": "take back"}, "arbiter")
+    results, before = hall.copies.results(10), rows(where)
+    assert director.get(number).tournament.pairings[0].score is not Score.OPEN
+
+    sweeper = Sweeper(hall, SHORT, clock.utc, print)
+    finish(sweeper)
+    assert kept(hall, feed) == feed.events, "they are not old"
+    clock.now_s += (SHORT.days + 2) * DAY_S
+    finish(sweeper)
+    assert kept(hall, feed) == feed.events[-1:], "the last game of a journal in use stays"
+    after = rows(where)
+    assert (after.pop("event"), after.pop("swept")) == (1, 1)
+    assert after == Counter({name: n for name, n in before.items() if name not in ("event", "swept")})
+    assert hall.copies.results(10) == results
+    assert director.get(number).tournament.pairings[0].score is not Score.OPEN
+    assert len(hall.rulings.waiting()) == 1
+
+
+def test_what_was_swept_is_not_asked_for_and_does_not_come_back(where: str) -> None:
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=90)
+    hall.take([online(feed), state(feed), *(event(each) for each in feed.events)])
+    swept(hall, SHORT, clock)
+    left = kept(hall, feed)
+    assert 0 < len(left) < 40
+    assert len({each.game_number for each in left}) == 1
+    for is_restarted in (False, True):
+        again = hall_on(where, clock) if is_restarted else hall
+        assert again.take([online(feed), state(feed), *(event(each) for each in feed.events)]) == []
+        clock.now_s += 10.0
+        again.due_messages()
+        clock.now_s += 10.0
+        assert again.due_messages() == []
+        assert kept(again, feed) == left
+        again.take([event(feed.advance())])
+        left.append(feed.events[-1])
+        assert kept(again, feed) == left
+
+
+def test_a_table_that_went_back_beyond_what_was_swept_is_asked_for_all_of_its_journal(where: str) -> None:
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=90)
+    hall.take([event(each) for each in feed.events])
+    hall.take([online(feed), state(feed)])
+    swept(hall, SHORT, clock)
+    feed.events = [
+        each.model_copy(update={"wall_time": f"2027-01-02-{each.number:02}"}) if each.number > 20 else each
+        for each in feed.events[:25]
+    ]
+    (asked,) = hall.take([event(feed.events[20])])
+    hall.take(replay(feed, asked))
+    settle(hall, clock, [feed])
+    assert kept(hall, feed) == feed.events
+    assert kept(hall_on(where, clock), feed) == feed.events
+
+
+def test_a_journal_that_is_no_longer_in_use_is_forgotten_and_makes_room(where: str) -> None:
+    clock = Clock()
+    hall, old, new = hall_on(where, clock, most_table_bytes=30_000), table(events=60), table(events=9)
+    new.began = old.began + YEAR
+    new.events = [each.model_copy(update={"journal": new.journal}) for each in new.events]
+    new.events = [each.model_copy(update={"wall_time": f"2027-01-01-{each.number}"}) for each in new.events]
+    hall.take([online(old), state(old), *(event(each) for each in old.events)])
+    hall.take([state(new), *(event(each) for each in new.events)])
+    assert kept(hall, new) == [], "the old journal takes all the room"
+    swept(hall, SHORT, clock)
+    assert (kept(hall, old), hall.copies.held(old.table, old.journal)) == ([], 0)
+    assert hall.copies.journals() == []
+    settle(hall, clock, [new])
+    assert kept(hall, new) == new.events
+    counted = rows(where)
+    assert (counted["event"], counted["swept"]) == (len(new.events), 0)
+
+
+def test_a_long_game_goes_in_small_steps_between_which_messages_are_taken(where: str) -> None:
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=1)
+    while len(feed.events) <= 2 * _MOST_SWEPT:
+        feed.append(EventKind.NOTE, {})
+    hall.take([event(each) for each in feed.events])
+    sweeper = Sweeper(hall, SHORT, clock.utc, print)
+    held = [len(kept(hall, feed))]
+    while sweeper.step():
+        hall.take([event(feed.append(EventKind.NOTE, {}))])
+        held.append(len(kept(hall, feed)))
+    assert held[-1] == 0
+    assert min(now - before for before, now in pairwise(held)) >= -_MOST_SWEPT
+
+
+def test_it_sweeps_at_start_and_then_once_a_day(where: str) -> None:
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=90)
+    hall.take([online(feed), state(feed), *(event(each) for each in feed.events)])
+    sweeper = swept(hall, LONG, clock)
+    assert kept(hall, feed) == feed.events
+    clock.now_s += 0.9 * DAY_S
+    assert finish(sweeper) == 1
+    for _ in range(36):
+        clock.now_s += DAY_S
+        assert finish(sweeper) > 1
+    assert 0 < len(kept(hall, feed)) < 40
+    clock.now_s -= 1000 * DAY_S
+    assert finish(sweeper) > 1, "a clock that was set back puts nothing off"
+
+
+def test_a_database_that_fails_is_told_and_tried_again(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.hall.sweeper._LOOK_EVERY_S", 0.001)
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=90)
+    hall.take([online(feed), state(feed), *(event(each) for each in feed.events)])
+    whole, said = hall.copies.sweep, list[str]()
+
+    def fail(*_: object, **__: object) -> bool:
+        monkeypatch.setattr(hall.copies, "sweep", whole)
+        raise HallStoreError("the disk is full")
+
+    monkeypatch.setattr(hall.copies, "sweep", fail)
+
+    async def run() -> None:
+        looked = asyncio.Event()
+        sweeper = Sweeper(hall, SHORT, clock.utc, said.append)
+        step, loop = sweeper.step, asyncio.get_running_loop()
+
+        def noticed() -> bool:
+            is_more = step()
+            if not is_more:
+                loop.call_soon_threadsafe(looked.set)
+            return is_more
+
+        monkeypatch.setattr(sweeper, "step", noticed)
+        running = asyncio.create_task(sweeper.run())
+        async with asyncio.timeout(GUARD_S):
+            await looked.wait()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(run())
+    assert said == ["the disk is full."]
+    assert 0 < len(kept(hall, feed)) < 40
+
+
+def test_a_message_of_a_journal_that_was_forgotten_is_asked_for_from_its_beginning(where: str) -> None:
+    clock = Clock()
+    hall, feed = hall_on(where, clock), table(events=40)
+    hall.take([event(each) for each in feed.events])
+    results = hall.copies.results(10)
+    swept(hall, SHORT, clock)
+    assert kept(hall, feed) == []
+    (asked,) = hall.take([Incoming(event(feed.advance()).topic, feed.events[-1].model_dump_json().encode())])
+    hall.take(replay(feed, asked))
+    assert kept(hall, feed) == feed.events
+    assert hall.copies.results(10) == results
