@@ -91,7 +91,7 @@ def announcements(state: BlockadeState) -> Sequence[Announcement]:
 def announce(state: BlockadeState, announcement: Announcement) -> BlockadeState:
     """Return the state after an announcement; raises IllegalTurnError."""
     if announcement not in announcements(state):
-        over = breach_of_timing(state, PLAYERS[0]) if state.to_move is None else None
+        over = breach_of_timing(state, "") if state.to_move is None else None
         why = over.sentence if over else "Players may resign, or agree on a draw."
         raise IllegalTurnError(f"{announcement} can't be said now: {why}", (over,) if over else ())
     return states.with_end_noticed(replace(state, announced=announcement))

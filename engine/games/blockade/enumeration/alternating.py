@@ -17,8 +17,6 @@ from engine.games.blockade.enumeration.reach import Edge, LayoutMove
 from engine.games.blockade.enumeration.terrain import Layout, Terrain
 
 _SIZE = {"M": 2, "S": 1}
-_MOST_STEPS = 20
-"""More steps than one colour ever has points for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +41,8 @@ class WaysToEnds:
             into.setdefault(after, set()).add((before, steps))
         self.left: dict[Layout, int] = {}
         buckets: list[list[Layout]] = [sorted(wanted)]
-        for steps_left in range(_MOST_STEPS):
-            if steps_left == len(buckets):
-                break
-            for layout in buckets[steps_left]:
+        for steps_left, layouts in enumerate(buckets):
+            for layout in layouts:
                 if layout in self.left:
                     continue
                 self.left[layout] = steps_left

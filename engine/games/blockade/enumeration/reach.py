@@ -339,8 +339,7 @@ def _direct_way(terrain: Terrain, end: Layout, points: int, caps: tuple[int, ...
             layout = node[0]
             if layout == end:
                 return Way(points, moves_to_node(node, came_from)) if bucket // COST_OF_A_POINT == points else None
-            # A fifth tower leaves no piece of the colour to move.
-            if cost[node] < bucket:
+            if cost[node] < bucket or terrain.wins(layout):
                 continue
             for move in _direct_moves(terrain, layout, end, marks):
                 piles = list(layout)

@@ -21,9 +21,9 @@ def assert_same(board, player, dice, how="exact", strict=False):
     return state, turns
 
 
-def compare_random(rng, most_points):
+def compare_random(rng, most_points, towers=oracle.ANY_TOWERS):
     how, strict = rng.choice(["exact", "contains"]), rng.random() < 0.3
-    board = oracle.random_board(rng, how)
+    board = oracle.random_board(rng, how, towers)
     if oracle.winner(board, how):
         return
     dice = rng.choice([each for each in DICE if sum(each) <= most_points])
@@ -37,6 +37,13 @@ def test_same_ends_on_random_positions(seed):
     rng = random.Random(seed)
     for _ in range(cases(4)):
         compare_random(rng, 3)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_same_ends_on_crowded_boards(seed):
+    rng = random.Random(f"crowded {seed}")
+    for _ in range(cases(60)):
+        compare_random(rng, 4, oracle.CROWDED)
 
 
 def locked(**loose):

@@ -16,7 +16,22 @@ from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import COUNTED, DICE, GAME, state_of
 from tests.engine.games.blockade.test_oracle import EITHER_MAY_WAIT, LAST_BLACK, sharing, swapping, winning
 
+HELPED = (
+    "warm roll=4,4 a1:CL+RMS b1:GLMS+KL c1:GLS d1:GL e1:CL+YM a2:RLM b2:GLMS+KL c2:YLS d2:YLMS+KL e2:YLMS+KL a3:RL "
+    "b3:GL c3:CL+RS d3:BLS e3:YLMS+KL a4:RLMS+KM b4:RLMS+KM c4:RLMS+KM d4:BLS e4:YLMS+KM a5:CL+GMMMSS b5:BLS c5:BLS "
+    "d5:BLS e5:CL+BMMMMM"
+)
+FIFTH_TOWER_LEAVES_PIECES = [
+    "warm roll=1,2 a1:CL b1:GLMS+KS c1:GLMS+KS d1:GLMS+KM e1:CL+BM a2:RLMS+KL b2:GL c2:YL d2:YLMS+KS e2:YLMS+KL+YS "
+    "a3:RLM b3:GLMS+KM c3:CL+GMS d3:BLMS+KS e3:YLMS+KL a4:RLMSS b4:RLMS+KM c4:RLMS+KS d4:BLMS+KM e4:YLMS+KL a5:CL "
+    "b5:BLMS+KL c5:BL d5:BLMS+KM+BS e5:CL+YM strict=true",
+    "warm roll=4,1 a1:CL b1:GL c1:GLMS+KS d1:GLMS+KM e1:CL+GMS a2:RLMS+KS b2:GLMS+KS c2:YL d2:YLMS+KM e2:YLMS+KS "
+    "a3:RLM b3:GLMS+KL c3:CL+BM d3:BLMS+KL e3:YLMS+KM a4:RLMS+KL+RS b4:RLMS+KS c4:RLMS d4:BLMS+KM e4:YLMS+KM "
+    "a5:CL+YS b5:BL c5:BLMS+KL d5:BLMS+KL+BS e5:CL+YM",
+]
+"""No black is left, so a tower stays open, and may be made twice or be left again."""
 ROLLS = [(first, second) for first in range(1, 4) for second in range(1, 4)]
+FEW = [(first, second) for first in range(1, 5) for second in range(1, 5) if first + second <= 5]
 
 
 def random_state(rng, most):
@@ -141,3 +156,27 @@ def test_a_turn_in_which_the_colours_alternate_is_found_by_what_it_leaves(text):
     looks = GAME.table.appearance(after)
     found = list(turns_showing(GAME, state, {place: (look,) for place, look in looks.items()}))
     assert after.stacks in [GAME.rules.apply(state, one).stacks for one in found]
+
+
+def test_an_end_that_takes_the_other_colours_help_is_found_by_a_legal_turn():
+    """A yellow small in the tower on a2 keeps it open while red's medium leaves the corner from under a small."""
+    state = GAME.notation.parse_state(HELPED)
+    after = GAME.rules.apply(state, GAME.notation.parse_turn(state, "c2-a2 a1-a2 a1-a3 a2-a1 a2-c2"))
+    could_be = {place: (look,) for place, look in GAME.table.appearance(after).items()}
+    found = list(turns_showing(GAME, state, could_be))
+    assert after.stacks in [GAME.rules.apply(state, turn).stacks for turn in found]
+
+
+@pytest.mark.parametrize("text", FIFTH_TOWER_LEAVES_PIECES)
+def test_nothing_is_moved_after_a_fifth_tower_that_leaves_pieces(text):
+    assert_same_ends(GAME.notation.parse_state(text))
+
+
+def test_the_same_ends_on_crowded_boards():
+    rng = random.Random("crowded")
+    for _ in range(cases(200)):
+        how = rng.choice(["exact", "contains"])
+        board = oracle.random_board(rng, how, oracle.CROWDED)
+        if not oracle.winner(board, how):
+            strict = rng.random() < 0.3
+            assert_same_ends(state_of(board, rng.choice(["warm", "cool"]), rng.choice(FEW), tower=how, strict=strict))

@@ -1,0 +1,38 @@
+"""The search for turns in which the two colours' moves alternate."""
+
+from engine.games.blockade.board import RED, YELLOW
+from engine.games.blockade.enumeration.alternating import WaysToEnds, WayToOneEnd, alternating_ends
+from engine.games.blockade.enumeration.terrain import Layout, terrain_of
+from tests.engine.games.blockade.strategies import GAME
+from tests.engine.games.blockade.test_showing import HELPED
+
+
+class Counting(WayToOneEnd):
+    """Counts how often the search reached a position, new or not."""
+
+    reached = 0
+
+    def steps_left(self, layout: Layout) -> int:
+        self.reached += 1
+        return super().steps_left(layout)
+
+
+def test_a_position_that_is_reached_by_two_orders_of_steps_is_followed_once():
+    """The number is that of the search as it is."""
+    state = GAME.notation.parse_state(HELPED)
+    after = GAME.rules.apply(state, GAME.notation.parse_turn(state, "c2-a2 a1-a2 a1-a3 a2-a1 a2-c2"))
+    red, yellow = (
+        Counting(terrain_of(state.stacks, state.options, colour), terrain_of(after.stacks, after.options, colour).start)
+        for colour in (RED, YELLOW)
+    )
+    (found,) = alternating_ends((red, yellow), [(4, 4)], state.supply)
+    assert found.layouts == tuple(terrain_of(after.stacks, after.options, colour).start for colour in (RED, YELLOW))
+    assert red.reached <= 10_295
+
+
+def test_the_steps_left_are_those_of_the_cheapest_way():
+    terrain = terrain_of(GAME.rules.new().stacks, GAME.rules.new().options, RED)
+    a, b, c, d, e = ((*("",) * number, "M", *("",) * (24 - number)) for number in range(5))
+    ways = WaysToEnds(terrain, [(a, b, 1), (b, c, 2), (a, c, 4), (c, d, 12), (d, a, 15), (b, e, 1)], [d])
+    assert [ways.steps_left(layout) for layout in (d, c, b, a)] == [0, 12, 14, 15]
+    assert ways.steps_left(e) > 20
