@@ -15,12 +15,14 @@ from paho.mqtt.packettypes import PacketTypes
 
 from common.backoff import doubled_wait_s
 from referee.errors import HallStoreError
-from referee.hall.hall import Hall, Incoming, Outgoing
+from referee.hall.hall import MOST_PICTURE_BYTES, Hall, Incoming, Outgoing
+from referee.hall.waiting_room import MOST_WAITING_BYTES, WaitingRoom
 from referee.mqtt.client import properties
 
 SESSION_S = 24 * 3600
 """How long, in seconds, the broker keeps messages for a hall that is away."""
-_MOST_IN_BATCH = 1000
+_MOST_PACKET_BYTES = MOST_PICTURE_BYTES + 1024 * 1024
+"""The longest message that the broker may pass on."""
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 15.0
 _CHECK_EVERY_S = 1.0
 """How often, in seconds, to check for unanswered requests."""
@@ -55,16 +57,27 @@ def end_if_cancelled() -> None:
 class BrokerConnection:
     """Keeps the connection: ``run`` it in an event loop of its own, until it is cancelled.
 
-    ``client_id`` identifies the session that the broker keeps. ``say`` is told when the broker is lost and found.
+    ``client_id`` identifies the session that the broker keeps. ``say`` is told when the broker is lost and found, and
+    when messages that wait for the database take ``most_waiting_bytes``.
     """
 
-    def __init__(self, hall: Hall, address: Address, client_id: str, say: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        hall: Hall,
+        address: Address,
+        client_id: str,
+        say: Callable[[str], object],
+        most_waiting_bytes: int = MOST_WAITING_BYTES,
+    ) -> None:
         self._hall = hall
         self._address = address
         self._client_id = client_id
         self._say = say
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake: asyncio.Event | None = None
+        self._most_waiting_bytes = most_waiting_bytes
+        self._room = self._empty_room(0)
+        self._has_lost_messages = False
         self.is_connected = False
 
     def send_now(self) -> None:
@@ -85,6 +98,8 @@ class BrokerConnection:
                         await client.subscribe(topic, qos=1)
                     end_if_cancelled()
                     failures = 0
+                    # Whoever subscribes is told every table's state, which shows what is missing.
+                    self._has_lost_messages = False
                     self.is_connected = True
                     self._say(f"Connected to the broker {self._address.host}.")
                     await self._serve(client)
@@ -110,47 +125,60 @@ class BrokerConnection:
             protocol=aiomqtt.ProtocolVersion.V5,
             identifier=self._client_id,
             clean_start=False,
-            properties=properties(PacketTypes.CONNECT, SessionExpiryInterval=SESSION_S),
+            properties=properties(
+                PacketTypes.CONNECT, SessionExpiryInterval=SESSION_S, MaximumPacketSize=_MOST_PACKET_BYTES
+            ),
             max_inflight_messages=200,
+            queue_type=self._empty_room,  # type: ignore[arg-type]
             logger=_SILENT_LOGGER,
         )
 
+    def _empty_room(self, maxsize: int) -> WaitingRoom:
+        """Give the client, which wants a class, a queue that is limited by bytes instead of messages."""
+        del maxsize
+        self._room = WaitingRoom(self._hall.seat_of, self._say, self._most_waiting_bytes)
+        return self._room
+
     async def _serve(self, client: aiomqtt.Client) -> None:
-        arrived: asyncio.Queue[Incoming] = asyncio.Queue(10 * _MOST_IN_BATCH)
         async with asyncio.TaskGroup() as tasks:
-            keeping = tasks.create_task(self._keep(client, arrived))
-            looking = tasks.create_task(self._ask_again(client))
+            asking = tasks.create_task(self._ask_again(client))
             try:
                 async for message in client.messages:
-                    if isinstance(message.payload, bytes):
-                        await arrived.put(Incoming(str(message.topic), message.payload))
+                    end_if_cancelled()
+                    await self._keep(client, self._room.batch_from(message))
             finally:
-                keeping.cancel()
-                looking.cancel()
+                asking.cancel()
 
-    async def _keep(self, client: aiomqtt.Client, arrived: asyncio.Queue[Incoming]) -> None:
-        """Store the messages that have arrived, many in one transaction."""
-        while True:
-            end_if_cancelled()
-            batch = [await arrived.get()]
-            while len(batch) < _MOST_IN_BATCH and not arrived.empty():
-                batch.append(arrived.get_nowait())
-            try:
-                await self._send(client, await asyncio.to_thread(self._hall.take, batch))
-            except HallStoreError as error:
-                self._say(f"{error}.")
+    async def _keep(self, client: aiomqtt.Client, messages: Sequence[aiomqtt.Message]) -> None:
+        """Store messages that have arrived, in one transaction."""
+        batch = [Incoming(str(each.topic), each.payload) for each in messages if isinstance(each.payload, bytes)]
+        try:
+            await self._send(client, await asyncio.to_thread(self._hall.take, batch))
+        except HallStoreError as error:
+            self._has_lost_messages = True
+            self._say(f"{error}.")
 
     async def _ask_again(self, client: aiomqtt.Client) -> None:
         assert self._wake is not None
         while True:
-            await self._send(client, self._hall.due_messages())
+            # Another thread waits for the hall, so that a slow database keeps nobody from reading what arrives.
+            await self._send(client, await asyncio.to_thread(self._hall.due_messages))
             end_if_cancelled()
+            if self._room.empty() and (self._room.has_left_out or self._has_lost_messages):
+                await self._ask_for_states(client)
             try:
                 async with asyncio.timeout(_CHECK_EVERY_S):
                     await self._wake.wait()
             except TimeoutError:
                 continue
             self._wake.clear()
+
+    async def _ask_for_states(self, client: aiomqtt.Client) -> None:
+        """Have the broker repeat every table's state; ``due_messages`` then asks for the events that are missing."""
+        self._room.has_left_out = self._has_lost_messages = False
+        for topic in self._hall.retained_topics:
+            await client.subscribe(topic, qos=1)
+            end_if_cancelled()
 
     @staticmethod
     async def _send(client: aiomqtt.Client, messages: Sequence[Outgoing]) -> None:

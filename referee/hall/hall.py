@@ -130,14 +130,25 @@ class Hall:
     @property
     def topics(self) -> tuple[str, ...]:
         """The topics to subscribe to."""
-        seats = [f"{self.prefix}/+/{kind}" for kind in ("availability", "state", "events", "replayed", "answers")]
-        return (*seats, f"{self.prefix}/+/evidence/#", f"{self._responses}/#")
+        seats = [f"{self.prefix}/+/{kind}" for kind in ("events", "replayed", "answers", "evidence/#")]
+        return (*self.retained_topics, *seats, f"{self._responses}/#")
+
+    @property
+    def retained_topics(self) -> tuple[str, ...]:
+        """Those of them whose newest message the broker repeats to whoever subscribes."""
+        return (f"{self.prefix}/+/availability", f"{self.prefix}/+/state")
+
+    def seat_of(self, topic: str) -> str:
+        """Return the id of the table that sends on a topic."""
+        if topic.startswith(f"{self._responses}/"):
+            return topic.rpartition("/")[2]
+        return topic.removeprefix(f"{self.prefix}/").partition("/")[0]
 
     @_exclusive
     def take(self, messages: Sequence[Incoming]) -> list[Outgoing]:
         """Store the contents of messages, durably on return. Returns requests for events that are missing.
 
-        Raises HallStoreError; then ``due_messages`` finds the lost events missing and asks for them again.
+        Raises HallStoreError; once the tables' states are told again, ``due_messages`` asks for the lost events.
         """
         batch = _Batch()
         for message in messages:
@@ -231,10 +242,11 @@ class Hall:
         self._sent.clear()
 
     def _sort(self, batch: _Batch, message: Incoming) -> None:
+        seat = self.seat_of(message.topic)
         if message.topic.startswith(f"{self._responses}/"):
-            self._sort_response(batch, message)
+            self._sort_response(batch, seat, message)
             return
-        seat, _, kind = message.topic.removeprefix(f"{self.prefix}/").partition("/")
+        kind = message.topic.removeprefix(f"{self.prefix}/{seat}/")
         self._admit(batch, seat)
         if kind.startswith("evidence/"):
             self._keep_picture(batch, seat, kind, message.payload)
@@ -255,8 +267,7 @@ class Hall:
         elif kind == "answers":
             batch.answers.append(_answer(seat, message.payload))
 
-    def _sort_response(self, batch: _Batch, message: Incoming) -> None:
-        seat = message.topic.rpartition("/")[2]
+    def _sort_response(self, batch: _Batch, seat: str, message: Incoming) -> None:
         self._admit(batch, seat)
         if len(message.payload) > MOST_BYTES:
             raise ValueError(f"it has {len(message.payload)} bytes, more than {MOST_BYTES}")

@@ -1,0 +1,112 @@
+"""What waits for the hall's database stays within its limit, at the cost of whoever sends most."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+import aiomqtt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.hall.waiting_room import WaitingRoom
+from tests.referee.hall.halls import hall_on
+
+RECORD = 1024
+
+
+def message(table: str, number: int, size: int) -> aiomqtt.Message:
+    return aiomqtt.Message(f"club/{table}/events", b"x" * size, 1, False, number, None)
+
+
+def table_of(topic: str) -> str:
+    return topic.split("/")[1]
+
+
+def size_of(each: aiomqtt.Message) -> int:
+    assert isinstance(each.payload, bytes)
+    return RECORD + len(str(each.topic)) + len(each.payload)
+
+
+def numbers(room: WaitingRoom) -> list[int]:
+    """Take everything that waits."""
+    found = []
+    while not room.empty():
+        found.append(room.get_nowait().mid)
+    return found
+
+
+def test_messages_leave_in_their_order() -> None:
+    room = WaitingRoom(table_of, print)
+    for number in range(20):
+        room.put_nowait(message(f"t{number % 3}", number, 10))
+    assert [each.mid for each in room.batch_from(room.get_nowait())] == list(range(20))
+    assert (room.bytes_waiting, room.has_left_out) == (0, False)
+
+
+def test_who_sends_most_loses_the_oldest_and_that_is_said_once() -> None:
+    said: list[str] = []
+    room = WaitingRoom(table_of, said.append, most_bytes=10 * 1100)
+    room.put_nowait(message("quiet", 100, 10))
+    for number in range(50):
+        room.put_nowait(message("loud", number, 10))
+    left = numbers(room)
+    assert left == [100, *range(50 - (len(left) - 1), 50)]
+    assert room.has_left_out
+    assert len(said) == 1
+    assert "the oldest are left out, and their tables will be asked again" in said[0]
+
+
+def test_a_batch_ends_before_it_is_too_large() -> None:
+    room = WaitingRoom(table_of, print)
+    for number in range(2000):
+        room.put_nowait(message("t", number, 10))
+    for number in range(5):
+        room.put_nowait(message("t", 2000 + number, 3 * 1024 * 1024))
+    sizes = []
+    while not room.empty():
+        sizes.append(len(room.batch_from(room.get_nowait())))
+    assert sizes == [1000, 1000, 3, 2]
+
+
+@given(
+    st.lists(st.none() | st.tuples(st.sampled_from("abc"), st.integers(0, 3000)), max_size=60), st.integers(1000, 20000)
+)
+def test_whatever_comes_and_goes_the_limit_holds(steps: list[tuple[str, int] | None], most_bytes: int) -> None:
+    room, waiting = WaitingRoom(table_of, lambda _: None, most_bytes), list[aiomqtt.Message]()
+    for number, step in enumerate(steps):
+        if step is None:
+            if waiting:
+                assert room.get_nowait() is waiting.pop(0)
+        else:
+            waiting.append(message(step[0], number, step[1]))
+            room.put_nowait(waiting[-1])
+            while sum(map(size_of, waiting)) > most_bytes:
+                taken = Counter[str]()
+                for each in waiting:
+                    taken[table_of(str(each.topic))] += size_of(each)
+                most = taken.most_common(1)[0][0]
+                waiting.remove(next(each for each in waiting if table_of(str(each.topic)) == most))
+        assert room.bytes_waiting == sum(map(size_of, waiting)) <= most_bytes
+    assert numbers(room) == [each.mid for each in waiting]
+
+
+def test_a_message_that_is_larger_than_the_room_leaves_it_empty_and_whoever_waits_goes_on_waiting() -> None:
+    async def wait() -> int:
+        room = WaitingRoom(table_of, print, most_bytes=5000)
+        taking = asyncio.create_task(room.get())
+        await asyncio.sleep(0)
+        room.put_nowait(message("t", 1, 6000))
+        await asyncio.sleep(0)
+        assert not taking.done()
+        room.put_nowait(message("t", 2, 60))
+        return (await taking).mid
+
+    assert asyncio.run(wait()) == 2
+
+
+@pytest.mark.parametrize("topic", ["club/t1/events", "club/t1/evidence/5/a.jpg", "club/answers/one/t1"])
+def test_a_hall_knows_whose_message_it_is(topic: str, tmp_path: Path) -> None:
+    assert hall_on(str(tmp_path / "hall.db")).seat_of(topic) == "t1"
