@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Self
 
 _SIZE_MIB = 16
+_BLOCK_BYTES = 4096
+"""A page, so that no request is split: loop devices take one whose first part alone could be written for a success."""
 _SLOW_SYNC_S = 0.1
 _FAILING_SHARES = (1.0, 0.5, 0.2)
 _PATIENCE_S = 30.0
@@ -72,7 +74,7 @@ class Ext4Disk(PlainDisk):
         if os.geteuid() != 0 or shutil.which("mkfs.ext4") is None:
             raise DiskMissingError(f"a disk that is {self.name} needs root and e2fsprogs")
         self._make_image()
-        _command("mkfs.ext4", "-q", "-F", str(self._image))
+        _command("mkfs.ext4", "-q", "-F", "-b", str(_BLOCK_BYTES), str(self._image))
         self._mount()
         return self
 

@@ -1,0 +1,49 @@
+"""The disk that fails says so: what it took without an error is there after it is mounted again."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.parts.power.mounted import DiskMissingError, FailingDisk
+
+RECORDS = 60
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[FailingDisk]:
+    """A disk of its own; skipped where none can be made."""
+    made = FailingDisk(tmp_path)
+    try:
+        made.__enter__()
+    except (DiskMissingError, RuntimeError) as error:
+        pytest.skip(str(error))
+    yield made
+    made.__exit__(None, None, None)
+
+
+def test_what_a_failing_disk_synced_without_an_error_is_there(disk: FailingDisk) -> None:
+    rng = random.Random(1)
+    synced: dict[str, bytes] = {}
+    disk.order("fail 0.1 1")
+    for number in range(RECORDS):
+        name, content = f"{number}", rng.randbytes(rng.randrange(1, 9000))
+        try:
+            with (disk.folder / name).open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            # The file system gives the disk up after some errors; the next mount makes it whole.
+            disk.after_kill()
+            disk.order(f"fail 0.1 {number}")
+            continue
+        synced[name] = content
+    disk.after_kill()
+    kept = {name: (disk.folder / name).read_bytes() for name in synced}
+    assert RECORDS / 10 < len(synced) < RECORDS
+    assert [name for name in synced if kept[name] != synced[name]] == []
