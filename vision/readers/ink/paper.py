@@ -25,6 +25,11 @@ MOST_FINER = 6
 """Maximum oversampling of the flat picture: a phone sees 300 pixels per cell."""
 CLOSING_CELLS = 1.0
 """Dark marks narrower than this, in cells, are ink; wider ones are shadow."""
+SHADOW_STEP = 0.04
+"""Share by which smoothing must change the paper's light for a shadow's edge to be there, which is then not smoothed.
+Higher: faint edges pass for strokes. Lower: noise counts as edges. Set by hand on ray-traced pictures with a band in
+shadow, and with little light.
+"""
 PAPER_CELLS = 2
 """How far around a cell, in cells, its paper's light is looked for."""
 
@@ -90,10 +95,22 @@ def paper_light(light: FloatImage) -> FloatImage:
     written.
     """
     side = round(CLOSING_CELLS * CELL_PX) | 1
-    kernel = np.ones((side, side), dtype=np.uint8)
-    smooth = cv2.GaussianBlur(light, (0, 0), 1.0)
-    closed = cv2.morphologyEx(smooth, cv2.MORPH_CLOSE, kernel, borderType=cv2.BORDER_REPLICATE)
-    return np.asarray(cv2.GaussianBlur(closed, (0, 0), side / 6), dtype=np.float32)
+    blurred = np.asarray(cv2.GaussianBlur(light, (0, 0), 1.0), dtype=np.float32)
+    closed = _without_ink(blurred, side)
+    even = np.asarray(cv2.GaussianBlur(closed, (0, 0), side / 6), dtype=np.float32)
+    at_edge = np.abs(even - closed) > np.float32(SHADOW_STEP) * closed
+    if not at_edge.any():
+        return even
+    # a median keeps the edge of a shadow where it is
+    sharp = np.asarray(cv2.medianBlur(light, 5), dtype=np.float32)
+    return np.where(at_edge, _without_ink(sharp, side), even)
+
+
+def _without_ink(light: FloatImage, side_px: int) -> FloatImage:
+    """Return the light without dark marks narrower than so many pixels."""
+    kernel = np.ones((side_px, side_px), dtype=np.uint8)
+    closed = cv2.morphologyEx(light, cv2.MORPH_CLOSE, kernel, borderType=cv2.BORDER_REPLICATE)
+    return np.asarray(closed, dtype=np.float32)
 
 
 def ink_on(flat: Image) -> FloatImage:

@@ -13,6 +13,7 @@ from tests.vision.readers.ink.sheets import camera, layout, picture, pose
 from vision.frame import Image
 from vision.geometry import CameraModel
 from vision.readers.ink.paper import CELL_PX, CellRange, flat_map, flat_picture, flat_window, ink_on, range_around
+from vision.sampling import linear_light
 
 
 def magnified(times: int) -> CameraModel:
@@ -114,3 +115,24 @@ def test_ink_is_the_same_along_and_across_the_sheet_and_from_either_end() -> Non
     along, across = ink_on(flat), ink_on(np.ascontiguousarray(flat.swapaxes(0, 1)))
     assert across.transpose() == pytest.approx(along, abs=1e-4)
     assert ink_on(np.ascontiguousarray(flat[::-1, ::-1]))[::-1, ::-1] == pytest.approx(along, abs=1e-4)
+
+
+def half_in_shadow(stroke: bool) -> Image:
+    """Paper with a hard shadow aslant on it, and a stroke across the shadow's edge."""
+    side = 8 * CELL_PX
+    row, column = np.mgrid[:side, :side]
+    lit = np.full((side, side, 3), linear((0.8, 0.8, 0.8)), dtype=np.uint8)
+    if stroke:
+        lit[side // 2 - 2 : side // 2 + 2, side // 4 : -side // 4] = linear((0.2, 0.2, 0.2))
+    shaded = np.array([linear((one, one, one))[0] for one in 0.5 * linear_light(np.arange(256, dtype=np.uint8))])
+    return np.where((row + 2 * column < 3 * side // 2)[..., None], shaded[lit], lit).astype(np.uint8)
+
+
+def test_the_edge_of_a_hard_shadow_is_no_stroke() -> None:
+    assert ink_on(half_in_shadow(stroke=False))[CELL_PX:-CELL_PX, CELL_PX:-CELL_PX].max() < 0.05
+
+
+def test_a_stroke_across_the_edge_of_a_hard_shadow_is_seen_all_along() -> None:
+    ink = ink_on(half_in_shadow(stroke=True))[4 * CELL_PX]
+    assert ink[2 * CELL_PX + 2 : 6 * CELL_PX - 2].min() > 0.45
+    assert ink[: 2 * CELL_PX - 2].max() < 0.05

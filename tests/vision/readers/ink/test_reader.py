@@ -47,6 +47,16 @@ def test_a_grey_camera_reads_what_needs_no_colour(game: str) -> None:
         assert sum(a != b for a, b in right) <= 1
 
 
+@pytest.mark.parametrize("slope", [-1.0, 0.5])
+def test_a_hard_shadow_across_a_sheet_writes_nothing(slope: float) -> None:
+    lit = picture("number-drop")
+    row, column = np.mgrid[: lit.shape[0], : lit.shape[1]]
+    across = row - lit.shape[0] / 2 + slope * (column - lit.shape[1] / 2)
+    shaded = np.where((np.abs(across) < lit.shape[0] / 6)[..., None], 0.73 * lit, lit)  # half the light
+    grid, bare = (grid_of(read("number-drop", one.astype(np.uint8)), "number-drop") for one in (shaded, lit))
+    assert grid == bare
+
+
 def test_digits_in_a_loop_are_circled_and_no_others() -> None:
     circled = {place for place, one in read("number-drop").places.items() if one.best[0].endswith("circled")}
     top = layout("number-drop").board.rows
