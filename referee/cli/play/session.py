@@ -185,7 +185,9 @@ class PlaySession:
             line = line.removeprefix("roll ").strip()
         if not line:
             return
-        self._carry_out(lambda: self._execute_line(line, awaits_roll=awaits_roll), line)
+        # A turn's column is counted from after the player's name.
+        read = line if awaits_roll else split_player(self._game, self._state, line)[1]
+        self._carry_out(lambda: self._execute_line(line, awaits_roll=awaits_roll), read)
 
     def _carry_out(self, action: Callable[[], None], typed: str) -> None:
         try:

@@ -162,6 +162,11 @@ def test_turns_that_cost_seconds_to_list_are_not_listed_unasked(play, monkeypatc
 # Dice, and several who play at the same time
 
 
+def test_what_cannot_be_read_is_marked_without_the_player_before_it(play):
+    said = play("harvest", "--no-record", typed="4\np2 nonsense\n").output
+    assert "\n  nonsense\n  ^\nExpected keep or leave." in said
+
+
 def test_dice_are_typed_or_drawn(play, tmp_path):
     typed = "turns\nroll 7\nroll\nkeep\np2 keep\nroll 6\np2: leave\nroll\np1 keep\n"
     said = play("harvest", "--seed", "5", typed=typed).output
