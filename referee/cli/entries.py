@@ -104,12 +104,14 @@ def _side(player: str | None) -> str | None:
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("text", metavar="TEXT")
+@click.argument("words", metavar="TEXT", nargs=-1, required=True)
 @click.option("--player", metavar="SIDE", help="Whose turn it is, where several may play.")
 @by_option
 @journal_option
 @click.pass_obj
-def turn_command(context: CommandContext, text: str, player: str | None, by: str | None, journal: Path | None) -> None:
+def turn_command(
+    context: CommandContext, words: tuple[str, ...], player: str | None, by: str | None, journal: Path | None
+) -> None:
     """Play a turn by text.
 
     Any game can be kept this way, without a camera: `./run games new GAME`, then turns (and rolls, where there are
@@ -118,15 +120,16 @@ def turn_command(context: CommandContext, text: str, player: str | None, by: str
 
     Examples:
       ./run table turn c1-c2=hoops
-      ./run table turn keep --player p2
+      ./run table turn a1-a2 b1-b2
+      ./run table turn d1=2 --player p2
     """
     from referee.commands.values import EnterTurn
 
-    say(submit(context, journal, EnterTurn(text, by or user_name(), _side(player))))
+    say(submit(context, journal, EnterTurn(" ".join(words), by or user_name(), _side(player))))
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("faces", metavar="[FACES]", required=False)
+@click.argument("faces", metavar="[FACES]", nargs=-1)
 @click.option(
     "--camera", "source", metavar="CAMERA", help="Wait until the dice that this camera sees rest, and read them."
 )
@@ -134,7 +137,7 @@ def turn_command(context: CommandContext, text: str, player: str | None, by: str
 @journal_option
 @click.pass_obj
 def roll_command(
-    context: CommandContext, faces: str | None, source: str | None, by: str | None, journal: Path | None
+    context: CommandContext, faces: tuple[str, ...], source: str | None, by: str | None, journal: Path | None
 ) -> None:
     """Enter what the dice show.
 
@@ -149,11 +152,10 @@ def roll_command(
     """
     from referee.commands.values import EnterRoll
 
-    if (faces is None) == (source is None):
+    if bool(faces) == (source is not None):
         raise click.UsageError("say what was rolled, such as 4,1, or give --camera.")
-    if faces is None:
-        faces = _dice_in_front_of(context, source or "")
-    say(submit(context, journal, EnterRoll(faces, by or user_name())))
+    rolled = " ".join(faces) or _dice_in_front_of(context, source or "")
+    say(submit(context, journal, EnterRoll(rolled, by or user_name())))
 
 
 def _tray_reader(settings: Settings) -> TableReader | None:

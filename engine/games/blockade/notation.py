@@ -114,9 +114,10 @@ def _read(text: str) -> tuple[Path, ...]:
             joined = True
         elif joined:
             break
-    if position != len(text) or joined:
-        column = min(position, len(text) - 1) + 1
-        raise unreadable(text, text[position : position + 1], column, _EXPECTED)
+    if joined and position == len(text):
+        raise unreadable(text, "", len(text) + 1, f"a square; {_EXPECTED}")
+    if position != len(text):
+        raise unreadable(text, text[position:].split(maxsplit=1)[0], position + 1, _EXPECTED)
     _check_last_move(text, paths, column)
     return tuple(tuple(path) for path in paths)
 

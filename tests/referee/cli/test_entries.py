@@ -110,6 +110,17 @@ def test_a_turn_the_rules_forbid_is_refused_with_the_reason(run: Run) -> None:
     assert kinds() == before
 
 
+def test_a_turn_and_a_roll_may_be_typed_as_several_words(run: Run) -> None:
+    assert run("new", "diaballik").exit_code == 0
+    assert run("turn", "a1-a2", "b1-b2").stdout == f"Black moves a1 to a2 and moves b1 to b2. {NEXT}\n"
+    assert run("turn", "a7", "to", "a6").stdout == f"White moves a7 to a6. {NEXT}\n"
+    assert run("turn", "c1", "to").stderr == (
+        "referee: error: 'c1 to' ends too early; expected a square, as in a1-a2 or d1*e1.\n"
+    )
+    assert run("new", "blockade", "--yes").exit_code == 0
+    assert run("roll", "4", "1").stdout == f"4,1 is rolled. {NEXT}\n"
+
+
 def test_a_hint_for_any_position(run: Run) -> None:
     start = GAME.notation.format_state(GAME.rules.new())
     whole = run("hint", "--game", "deblockle", "--position", start)

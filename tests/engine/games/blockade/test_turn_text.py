@@ -42,8 +42,10 @@ def test_reading_a_typed_turn_lists_no_turns(monkeypatch: pytest.MonkeyPatch) ->
     [
         ("->a2-a3", 1),
         ("a2--a3", 4),
-        ("a2-", 3),
-        ("a2 - a3 to", 10),
+        ("a2-", 4),
+        ("a2 - a3 to", 11),
+        ("a2 to", 6),
+        ("a2-a3 to ", 10),
         ("a2-a3 ?", 7),
         ("z9-a1", 1),
         ("a2-a3 e5", 7),
