@@ -187,21 +187,23 @@ class _AlternatingSearch:
     def _rests(self, square: int, pile: str) -> bool:
         known = self._needs.get((square, pile))
         if known is None:
-            known = self._needs[square, pile] = self._may_rest(square, pile)
+            known = self._needs[square, pile] = may_rest(self.terrains, square, pile)
         return known
 
-    def _may_rest(self, square: int, pile: str) -> bool:
-        rooms = [terrain.room[square] for terrain in self.terrains]
-        for mark in pile:
-            if mark.isdigit():
-                rooms = [int(mark) - 1 if square in terrain.builds else 0 for terrain in self.terrains]
-                continue
-            which = int(mark.islower())
-            size = _SIZE[mark.upper()]
-            if size > rooms[which]:
-                return False
-            rooms[which], rooms[1 - which] = size, 0
-        return True
+
+def may_rest(terrains: tuple[Terrain, Terrain], square: int, pile: str) -> bool:
+    """Return whether all pieces of a pile of both colours may rest where they lie on a square."""
+    rooms = [terrain.room[square] for terrain in terrains]
+    for mark in pile:
+        if mark.isdigit():
+            rooms = [int(mark) - 1 if square in terrain.builds else 0 for terrain in terrains]
+            continue
+        which = int(mark.islower())
+        size = _SIZE[mark.upper()]
+        if size > rooms[which]:
+            return False
+        rooms[which], rooms[1 - which] = size, 0
+    return True
 
 
 def _moves_to(node: _Node) -> tuple[LayoutMove, ...]:

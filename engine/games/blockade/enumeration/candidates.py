@@ -77,7 +77,7 @@ class Candidates:
         self.squares = tuple(square for square, base in enumerate(BASES) if base in (terrain.colour, CLEAR))
         """The squares where the colour can end."""
         self._terrain = terrain
-        self._caps = [str(size) for size in sorted(set(caps), reverse=True)]
+        self._caps = [str(size) for size in dict.fromkeys(caps)]
         self._may_run_out = may_run_out
         self._counts = [pile.count("M") * _WEIGHT["M"] + pile.count("S") for pile in terrain.start]
         # A tower may also be made of pieces that lie there already.

@@ -1,9 +1,15 @@
 """The search for turns in which the two colours' moves alternate."""
 
+import random
+from collections import Counter
+from dataclasses import replace
+
 from engine.games.blockade.board import RED, YELLOW
-from engine.games.blockade.enumeration.alternating import WaysToEnds, WayToOneEnd, alternating_ends
-from engine.games.blockade.enumeration.terrain import Layout, terrain_of
-from tests.engine.games.blockade.strategies import GAME
+from engine.games.blockade.enumeration.alternating import WaysToEnds, WayToOneEnd, alternating_ends, may_rest
+from engine.games.blockade.enumeration.terrain import Layout, terrain_of, without_movable
+from tests.effort import cases
+from tests.engine.games.blockade import oracle
+from tests.engine.games.blockade.strategies import GAME, frozen, state_of
 from tests.engine.games.blockade.test_showing import HELPED
 
 
@@ -36,3 +42,29 @@ def test_the_steps_left_are_those_of_the_cheapest_way():
     ways = WaysToEnds(terrain, [(a, b, 1), (b, c, 2), (a, c, 4), (c, d, 12), (d, a, 15), (b, e, 1)], [d])
     assert [ways.steps_left(layout) for layout in (d, c, b, a)] == [0, 12, 14, 15]
     assert ways.steps_left(e) > 20
+
+
+PIECES = {"M": "red M", "S": "red S", "m": "yellow M", "s": "yellow S", "3": "black L", "2": "black M", "1": "black S"}
+
+
+def random_pile(rng, stack):
+    """Some pieces of both colours; on a bare large of their own perhaps a new tower first."""
+    loose = "".join(rng.choice("MSms") for _ in range(rng.randint(0, 3)))
+    if len(stack) > 1 or rng.random() < 0.5:
+        return loose
+    return {"red L": "MS", "yellow L": "ms"}.get(stack[0], "") + rng.choice("321") + loose
+
+
+def test_a_pile_of_both_colours_rests_where_the_plain_rules_say_so():
+    rng = random.Random("piles")
+    found = Counter[bool]()
+    for _ in range(cases(200)):
+        state = state_of(oracle.random_board(rng), "warm")
+        red, yellow = (terrain_of(state.stacks, state.options, colour) for colour in (RED, YELLOW))
+        bare = replace(state, stacks=tuple(without_movable(stack, "warm") for stack in state.stacks))
+        for square, stack in enumerate(frozen(bare)):
+            pile = random_pile(rng, stack)
+            rests = oracle.in_order((*stack, *(PIECES[mark] for mark in pile)))
+            assert may_rest((red, yellow), square, pile) == rests, f"{pile} on {stack}"
+            found[rests] += 1
+    assert min(found.values()) > 10

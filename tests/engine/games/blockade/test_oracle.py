@@ -1,9 +1,12 @@
 """The fast rules against the slow plain ones, on random positions and on those where both colours are entangled."""
 
 import random
+from itertools import permutations
 
 import pytest
 
+from engine.games.blockade.state import BlockadeTurn, Move
+from engine.values import Certainty
 from tests.effort import cases, some
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import COUNTED, GAME, frozen, state_of
@@ -44,6 +47,32 @@ def test_same_ends_on_crowded_boards(seed):
     rng = random.Random(f"crowded {seed}")
     for _ in range(cases(60)):
         compare_random(rng, 4, oracle.CROWDED)
+
+
+def after_move(frozen_board, start, end, how):
+    """The board with the top of one square moved to another, a new tower there capped."""
+    moved = list(frozen_board)
+    moved[end] = (*moved[end], moved[start][-1])
+    moved[start] = moved[start][:-1]
+    left = oracle.black_left(dict(enumerate(frozen_board)))
+    if left and oracle.is_tower(moved[end], how):
+        moved[end] += (f"black {left[0]}",)
+    return tuple(moved)
+
+
+def test_a_move_is_legal_where_the_plain_rules_have_its_end():
+    rng = random.Random("moves")
+    for _ in range(cases(60)):
+        how, player = rng.choice(["exact", "contains"]), rng.choice(["warm", "cool"])
+        board = oracle.random_board(rng, how, oracle.CROWDED)
+        if oracle.winner(board, how):
+            continue
+        state = state_of(board, player, rng.choice([each for each in DICE if sum(each) <= 4]), tower=how)
+        ends = oracle.ends(board, player, state.roll, how)
+        for start, end in permutations(range(25), 2):
+            move = Move(state.stacks[start][-1], GAME.places[start], GAME.places[end])
+            legal = GAME.rules.certainty(state, BlockadeTurn(player, (move,))) is Certainty.CERTAIN
+            assert legal == (after_move(oracle.freeze(board), start, end, how) in ends), f"{move} in {state}"
 
 
 def locked(**loose):
