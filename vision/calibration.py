@@ -145,7 +145,8 @@ def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: s
         counts = ", ".join(str(len(sighting.ids)) for sighting in sightings)
         raise CalibrationError(
             f"{len(usable)} of {len(images)} pictures show enough of the board {format_board(spec)} (corners seen: "
-            f"{counts}; {_FEWEST_CORNERS} needed); check the board's description, the focus and the light"
+            f"{counts}; {_FEWEST_CORNERS} needed), too few; take {_FEWEST_VIEWS} or "
+            f"more, or check the board's description, the focus and the light"
         )
     fit, kept = _fit_without_outliers(usable, spec, size)
     views = _views(sightings, kept, fit)

@@ -59,7 +59,7 @@ format_state, parse_state = state_text.format_state, state_text.parse_state
 _SQUARE = r"[a-g](?:1[0-4]|[1-9])(?![0-9])"
 _NAME = re.compile(_SQUARE)
 _WRITTEN = re.compile(rf"({_SQUARE})\s*[=:]?\s*([0-9x])(?![0-9])")
-_DIGITS_ON = re.compile(r"([0-9](?:[\s,]*[0-9]){3})(?:\s*(?:on|in|at)?\s*([a-g]))?")
+_DIGITS_ON = re.compile(r"([0-9](?:[\s,]*[0-9]){3})(?:\s*(?:on|in|at))?(?:\s*([a-g]))?")
 _COLUMN_NAMES = "abcdefg"
 _GAP = " \t\r\n,;+/"
 _LOOP_WORD = re.compile(r"(same|identical|equal|run|consecutive|loop)\b[\s:=]*")
@@ -121,7 +121,8 @@ def _read_dropped(state: NumberDropState, text: str, digits: str, column: str | 
     """Read digits from the bottom left of a shape whose left edge is in ``column``; raises an error if several fit."""
     typed = text.strip()
     if column is None:
-        raise UnreadableError(f"{typed!r} names no column; expected a column, such as {typed} on b", len(text) + 1)
+        example = " ".join(digits)
+        raise UnreadableError(f"{typed!r} names no column; expected a column, such as {example} on b", len(text) + 1)
     drops = [
         Drop(player, tuple(GRID.names[square] for square in cells), digits)
         for cells in landings(

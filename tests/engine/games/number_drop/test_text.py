@@ -280,6 +280,7 @@ def test_digits_that_fit_several_drops_are_asked_about(player, prefix):
     ("text", "error", "said"),
     [
         ("3 1 4 5", UnreadableError, "expected a column, such as 3 1 4 5 on b"),
+        ("3 1 4 5 on", UnreadableError, "expected a column, such as 3 1 4 5 on b"),
         ("3 1 4 5 on g", UnreadableError, "the shape O can't be dropped with its left edge in column g"),
         ("3 1 4 4 on a", IllegalTurnError, "4"),
         ("3 1 4", UnreadableError, "such as a1=1,b1=3,c1=4,d1=5 or 1 3 4 5 on a"),
