@@ -288,9 +288,10 @@ def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
     wrong = tuple(dict.fromkeys(place for breach in error.breaches for place in breach.places))
     hangs_on = tuple(place for place in start.unclear if place in wrong or not wrong)
     sentence = sentences.fault(error.breaches) if error.breaches else str(error)
+    is_another = start.trigger.names_faults and start.is_another_game
     if start.turned:
         sentence = sentences.turned_set_up(start.turned)
-    elif start.trigger.names_faults and start.is_another_game:
+    elif is_another:
         sentence = sentences.another_game(start.game.title, start.pieces_at_start)
     shown = {place: start.appearance[place] for place in wrong if place in start.appearance}
     if not start.trigger.names_faults:
@@ -305,7 +306,7 @@ def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
         start.seen,
         places=wrong,
         shown=shown,
-        breaches=() if start.turned else error.breaches,
+        breaches=() if start.turned or is_another else error.breaches,
     )
 
 

@@ -70,6 +70,7 @@ def test_where_more_than_half_of_the_start_is_wrong_another_game_may_stand_there
     named = trigger is Trigger.RESTED
     assert verdict.kind is (VerdictKind.ILLEGAL if named else VerdictKind.NOT_FINISHED)
     assert ("does not look like the start" in verdict.sentence) is (is_another and named)
+    assert not (is_another and verdict.breaches)
 
 
 @pytest.mark.parametrize(
