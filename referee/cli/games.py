@@ -84,19 +84,19 @@ def sheet_command() -> None:
     Your sheets, dice or tiles may differ from those that come with the referee.
 
     Examples:
-      ./run tools sheet new --output ours.toml
+      ./run tools sheet new --out ours.toml
     """
 
 
 @sheet_command.command(cls=ExampleCommand)
 @_GAME
-@click.option("--output", type=WRITABLE_FILE, help="The file to write.  [default: print it]")
+@click.option("--out", "--output", "output", type=WRITABLE_FILE, help="The file to write.  [default: print it]")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 def new(game_name: str, output: Path | None, force: bool) -> None:
     """Write a copy of the built-in sheet, to change it.
 
     Examples:
-      ./run tools sheet new --output ours.toml
+      ./run tools sheet new --out ours.toml
     """
     text = _sheet_file(game_name).text()
     if output is None:

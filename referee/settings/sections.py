@@ -105,7 +105,7 @@ JOURNAL_FILE = Path("journal.sqlite")
 class GameSection(Section):
     """The game to play, and its options."""
 
-    name: str = Field(default="deblockle", description="The game's name, as in `./run tools perft --help`.")
+    name: str = Field(default="deblockle", description="The game's name, as in `./run play --help`.")
     options: dict[str, StrictBool | StrictInt | StrictStr] = Field(
         default={},
         examples=[{"side_by_side": False}],

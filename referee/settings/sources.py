@@ -87,7 +87,8 @@ def read_file(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
     try:
         values = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is not valid TOML: {error}") from error
+        hint = '; text needs quotes, such as name = "diaballik"' if str(error).startswith("Invalid value") else ""
+        raise ConfigError(f"{file} is not valid TOML: {error}{hint}") from error
     return values, lines_of_keys(text)
 
 

@@ -160,7 +160,9 @@ def _owner(context: CommandContext, name: str | None) -> pwd.struct_passwd:
     except KeyError as error:
         raise click.BadParameter(f"there is no user {name!r} on this machine", param_hint="--as") from error
     if owner.pw_uid == _ROOT:
-        raise click.UsageError("The referee does not run as root. Say whose games these are: --as NAME")
+        raise click.UsageError(
+            "The referee does not run as root. Say whose games these are: --as NAME, before the options of watch"
+        )
     return owner
 
 

@@ -37,7 +37,7 @@ def written(*changes: tuple[str, str]) -> str:
 
 def test_a_new_sheet_is_a_copy_of_the_one_that_ships(run):
     printed = run("sheet", "new").output
-    run("sheet", "new", "--output", "ours.toml")
+    run("sheet", "new", "--out", "ours.toml")
     assert Path("ours.toml").read_text(encoding="utf-8") == printed == present(load("blokus-dice").sheet_file).text()
     assert "--option sheet=house\nIn short: --option sheet=ours.toml" in run("sheet", "check", "ours.toml").output
 

@@ -179,6 +179,7 @@ def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
         ("[game]\noptions = {blocks_gould = 2}\n", r":2: game\.options: .*did you mean \'blocks_gold\'"),
         ("[game.options]\nside_by_side = true\nblocks_gold = 9\n", r":3: game\.options: .*blocks_gold is 9"),
         ("[turn\n", r"referee\.toml is not valid TOML: .*line 1"),
+        ("[game]\nname = diaballik\n", r"referee\.toml is not valid TOML: .*line 2.*; text needs quotes"),
         ("[turn]\nrest_s = 1\nrest_s = 2\n", r"referee\.toml is not valid TOML: .*line 3"),
     ],
 )
