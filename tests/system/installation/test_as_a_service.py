@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
-import signal
 import subprocess
-import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -21,20 +17,15 @@ from referee.mqtt.hall_search import HallBroker
 from referee.systemd.files import UNIT
 from simulator.play.game import GameOptions
 from simulator.table import VirtualTable
-from tests.guard import GUARD_S
+from tests.system.installation.container import NEEDS_CONTAINER, ROOT, Machine, booted, product_in
 from tests.system.mqtt.mosquitto import MISSING, MOSQUITTO, Client, broker_in, client_of
 from vision.calibration import Calibration, save_calibration
 
-ROOT = Path(__file__).resolve().parents[3]
 OWNER = "daemon"
 HERE = "127.0.0.1"
 WORST_EXPOSURE = 2.5
 """Of ten; ``systemd-analyze security`` adds up what a service could still do."""
 WATCHDOG_S = 4
-PRODUCT = (
-    *("run", "scripts", "requirements.txt", "pyproject.toml"),
-    *("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator"),
-)
 
 
 @pytest.fixture
@@ -64,68 +55,9 @@ def test_systemd_finds_no_fault_and_little_that_the_service_could_do(unit: Path)
     assert judged.returncode == 0, judged.stdout
 
 
-def _can_boot() -> bool:
-    return os.geteuid() == 0 and all(map(shutil.which, ("systemd-nspawn", "nsenter", "systemctl")))
-
-
-class Machine:
-    """A container of this system's files, in which systemd runs; what is written there is gone afterwards."""
-
-    def __init__(self, files: Path, nspawn: int) -> None:
-        self.files = files
-        self._children = Path(f"/proc/{nspawn}/task/{nspawn}/children")
-
-    def __call__(self, *command: object) -> str:
-        """Run a command in it; gives what it prints."""
-        # Its first process is the newest: while it begins, systemd-nspawn has another child.
-        leaders = self._children.read_text().split()
-        if not leaders:
-            return ""
-        inside = ["nsenter", f"--target={leaders[-1]}", "--mount", "--pid", "--ipc", "--uts", "--root", "--wdns=/"]
-        done = subprocess.run([*inside, *map(str, command)], capture_output=True, text=True, check=False)
-        return done.stdout + done.stderr
-
-    def shows(self, name: str) -> str:
-        """Give a property of the service."""
-        return self("systemctl", "show", f"--property={name}", "--value", UNIT).strip()
-
-    def wait_for(self, what: Callable[[], bool]) -> None:
-        """Wait until something holds; fails with the service's log after long."""
-        deadline_s = time.monotonic() + GUARD_S
-        while not what():
-            assert time.monotonic() < deadline_s, self("journalctl", "--no-pager", "-u", UNIT)
-            time.sleep(0.2)
-
-
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
-    folders = {name: tmp_path / name for name in ("upper", "work", "root")}
-    for folder in folders.values():
-        folder.mkdir()
-    files = folders["root"]
-    with ExitStack() as stack:
-        layers = f"lowerdir=/,upperdir={folders['upper']},workdir={folders['work']}"
-        mounted = subprocess.run(["mount", "-t", "overlay", "overlay", "-o", layers, files], check=False)
-        if mounted.returncode != 0:
-            pytest.skip("no overlay can be mounted here")
-        stack.callback(lambda: subprocess.run(["umount", files], check=False))
-        (files / "etc/machine-id").write_text("")
-        # What this system starts by itself has no business in there.
-        shutil.rmtree(files / "etc/systemd/system/multi-user.target.wants", ignore_errors=True)
-        table = files / "opt/table"
-        table.mkdir(parents=True)
-        for name in PRODUCT:
-            subprocess.run(["cp", "-a", ROOT / name, table], check=True)
-        subprocess.run(["cp", "-a", ROOT / ".venv", table], check=True)
-        booting = subprocess.Popen(
-            ["systemd-nspawn", "--quiet", f"--directory={files}", "--boot", "--register=no", "--keep-unit"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        )
-        stack.callback(booting.wait)
-        stack.callback(booting.send_signal, signal.SIGTERM)
-        machine = Machine(files, booting.pid)
-        machine.wait_for(lambda: machine("systemctl", "is-system-running").strip() in ("running", "degraded"))
+    with product_in(tmp_path) as files, booted(files) as machine:
         yield machine
 
 
@@ -150,7 +82,7 @@ async def _until_it_is_online(client: Client, broker: HallBroker, table: str) ->
 
 @pytest.mark.long
 @pytest.mark.skipif(MOSQUITTO is None, reason=MISSING)
-@pytest.mark.skipif(not _can_boot(), reason="needs root and systemd-nspawn: apt install systemd-container")
+@NEEDS_CONTAINER
 def test_it_finds_its_hall_from_within_what_confines_it(machine: Machine, tmp_path: Path) -> None:
     prefix = uuid.uuid4().hex[:8]
     watched = [*_watched(machine), "--calibration", "/srv/camera.json"]
@@ -165,7 +97,7 @@ def test_it_finds_its_hall_from_within_what_confines_it(machine: Machine, tmp_pa
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not _can_boot(), reason="needs root and systemd-nspawn: apt install systemd-container")
+@NEEDS_CONTAINER
 def test_it_starts_is_restarted_when_killed_or_hung_and_is_gone_when_removed(machine: Machine) -> None:
     program = "/opt/table/run"
     watched = _watched(machine)
