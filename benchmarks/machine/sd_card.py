@@ -1,10 +1,13 @@
-"""What a game writes to the card: bytes the system counts for the referee's process, and what stays in the journal.
+"""What a game writes to the card: what the referee's process writes, what reaches a device, and what stays.
 
-Run: python benchmarks/machine/sd_card.py [--game blockade] [--turns 8] [--folder /path/on/the/card]
+Run: python benchmarks/machine/sd_card.py [--game blockade] [--turns 8] [--folder /path/on/the/card] [--image]
 
 Each game is played by `./run demo --fast` with its journal in ``--folder``. The page adds nothing to a turn: it writes
 when devices are paired, and every ten minutes when they were seen. The system counts whole blocks, also those written
-again; what is only in memory, as on tmpfs, it does not count. An hour of play is taken to be 120 turns.
+again; what is only in memory, as on tmpfs, it does not count. With ``--image`` the folder is an ext4 file system on a
+loop device, and the kernel also counts what that device was given to write, with what ext4 adds; this needs root. What
+a card itself writes beyond that, because its blocks are larger, nobody can see. An hour of play is taken to be 120
+turns.
 """
 
 from __future__ import annotations
@@ -20,12 +23,14 @@ enter_environment(__name__)
 import os
 import subprocess
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import click
 
 from benchmarks.parts.command_line import PROGRESS, console_for, figures
+from benchmarks.parts.power.mounted import DiskMissingError, Ext4Disk
 from engine.registry import games
 from referee.journal import Journal
 from referee.journal.events import EventKind
@@ -34,6 +39,7 @@ TURNS_AN_HOUR = 120
 _PLAYED = (EventKind.TURN, EventKind.ROLLED)
 _BLOCK_BYTES = 512
 """What the kernel counts in, whatever the disk's blocks are."""
+_IMAGE_MIB = 1024
 
 
 @dataclass(frozen=True)
@@ -71,22 +77,35 @@ def play(game: str, turns: int, folder: Path) -> Written:
 @click.option("--game", "names", multiple=True, type=click.Choice(games()), help="Only this one; repeatable.")
 @click.option("--turns", default=8, show_default=True, type=click.IntRange(min=1), help="Turns a game.")
 @click.option("--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Where the journal is.")
-def main(names: tuple[str, ...], turns: int, folder: Path | None) -> None:
+@click.option("--image", is_flag=True, help="Play in an ext4 image there, and count what reaches its device.")
+def main(names: tuple[str, ...], turns: int, folder: Path | None, *, image: bool) -> None:
     """Show what games write."""
     table = figures(
         f"Written by games of {turns} turns, and in an hour of {TURNS_AN_HOUR} turns",
         *("game", "events", "turns, rolls", "KiB an event", "MiB an hour", "kept, MiB an hour"),
+        *(("on the device, MiB an hour",) if image else ()),
     )
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+    with tempfile.TemporaryDirectory(dir=folder) as scratch, ExitStack() as stack:
+        disk = _mounted(stack, Path(scratch)) if image else None
         for game in names or games():
-            found = play(game, turns, Path(scratch))
+            before = disk.written_bytes() if disk else 0
+            found = play(game, turns, disk.folder if disk else Path(scratch))
+            counts = [found.written_bytes, found.journal_bytes, *([disk.written_bytes() - before] if disk else [])]
             an_event = found.written_bytes / 1024 / found.events
             to_an_hour = TURNS_AN_HOUR / max(found.turns, 1) / 1024**2
-            hours = [count * to_an_hour for count in (found.written_bytes, found.journal_bytes)]
+            hours = [count * to_an_hour for count in counts]
             cells = (str(found.events), str(found.turns), *(f"{figure:.1f}" for figure in (an_event, *hours)))
             table.add_row(game, *cells)
             PROGRESS.print(game, *cells)
-    console_for(100).print(table)
+    console_for(120).print(table)
+
+
+def _mounted(stack: ExitStack, scratch: Path) -> Ext4Disk:
+    """Mount an image until the stack is left; raises ClickException where that can't be done."""
+    try:
+        return stack.enter_context(Ext4Disk(scratch, _IMAGE_MIB))
+    except DiskMissingError as error:
+        raise click.ClickException(str(error)) from error
 
 
 if __name__ == "__main__":

@@ -19,6 +19,10 @@ from typing import Self
 _SIZE_MIB = 16
 _BLOCK_BYTES = 4096
 """A page, so that no request is split: loop devices take one whose first part alone could be written for a success."""
+_SECTORS_WRITTEN = 6
+"""Which of the kernel's counts of a device this is (Documentation/block/stat.rst)."""
+_SECTOR_BYTES = 512
+"""What the kernel counts in, whatever the disk's blocks are."""
 _SLOW_SYNC_S = 0.1
 _FAILING_SHARES = (1.0, 0.5, 0.2)
 _PATIENCE_S = 30.0
@@ -61,20 +65,23 @@ class PlainDisk:
 
 
 class Ext4Disk(PlainDisk):
-    """An ext4 file system in a file of this machine, on a loop device."""
+    """An ext4 file system of ``size_mib`` in a file of this machine, on a loop device."""
 
     name = "ext4"
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, size_mib: int = _SIZE_MIB) -> None:
         super().__init__(scratch)
         self._image = scratch / "image"
+        self._size_mib = size_mib
 
     def __enter__(self) -> Self:
         super().__enter__()
         if os.geteuid() != 0 or shutil.which("mkfs.ext4") is None:
             raise DiskMissingError(f"a disk that is {self.name} needs root and e2fsprogs")
         self._make_image()
-        _command("mkfs.ext4", "-q", "-F", "-b", str(_BLOCK_BYTES), str(self._image))
+        # Otherwise the kernel goes on making it once it is mounted.
+        whole = "lazy_itable_init=0,lazy_journal_init=0"
+        _command("mkfs.ext4", "-q", "-F", "-b", str(_BLOCK_BYTES), "-E", whole, str(self._image))
         self._mount()
         return self
 
@@ -85,7 +92,14 @@ class Ext4Disk(PlainDisk):
 
     def _make_image(self) -> None:
         with self._image.open("wb") as image:
-            image.truncate(_SIZE_MIB * 1024**2)
+            image.truncate(self._size_mib * 1024**2)
+
+    def written_bytes(self) -> int:
+        """Return what the device was given to write since it was mounted, in bytes; nothing waits any more then."""
+        _command("sync", "--file-system", str(self.folder))
+        device = self.folder.stat().st_dev
+        counts = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat").read_text().split()
+        return int(counts[_SECTORS_WRITTEN]) * _SECTOR_BYTES
 
     def _mount(self) -> None:
         _command("mount", "-o", "loop", str(self._image), str(self.folder))
@@ -140,7 +154,7 @@ class CardDisk(Ext4Disk):
     def _make_image(self) -> None:
         self._socket.mkdir()
         self._card = subprocess.Popen(
-            [sys.executable, str(_CARD), str(self._socket), str(_SIZE_MIB)],
+            [sys.executable, str(_CARD), str(self._socket), str(self._size_mib)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.parts.power.mounted import DiskMissingError, FailingDisk
+from benchmarks.parts.power.mounted import DiskMissingError, Ext4Disk, FailingDisk
 
 RECORDS = 60
 
@@ -47,3 +47,17 @@ def test_what_a_failing_disk_synced_without_an_error_is_there(disk: FailingDisk)
     kept = {name: (disk.folder / name).read_bytes() for name in synced}
     assert RECORDS / 10 < len(synced) < RECORDS
     assert [name for name in synced if kept[name] != synced[name]] == []
+
+
+def test_what_reaches_a_disk_is_counted(tmp_path: Path) -> None:
+    disk, size = Ext4Disk(tmp_path, 64), 3 * 1024**2
+    try:
+        disk.__enter__()
+    except (DiskMissingError, RuntimeError) as error:
+        pytest.skip(str(error))
+    try:
+        before = disk.written_bytes()
+        (disk.folder / "file").write_bytes(random.Random(1).randbytes(size))
+        assert size <= disk.written_bytes() - before < 2 * size
+    finally:
+        disk.__exit__(None, None, None)
