@@ -38,7 +38,7 @@ from benchmarks.parts.power.cuts import Cut, CutError, PlayedOnDisk
 from benchmarks.parts.power.disk import CutOutcome
 from benchmarks.parts.power.guests import BrokerGuest
 from benchmarks.parts.power.kills import KilledGame, KillError, KillTally, ready_to_fork
-from benchmarks.parts.power.mounted import DISKS, DiskMissingError
+from benchmarks.parts.power.mounted import DISKS, DiskMissingError, PlainDisk, keep_mounts_to_oneself
 from benchmarks.parts.power.served_kills import KILLS_AN_EVENING, Evening, ServedTally
 from benchmarks.parts.power.vfs import scratch_folder
 
@@ -119,6 +119,8 @@ def kill_served(seed: int, kills: int, kind: str, progress: Progress, console: C
     tally, faults, evening = ServedTally(), 0, seed
     began_s = time.monotonic()
     bar = progress.add_task(f"kills on a disk that is {kind}", total=kills)
+    if DISKS[kind] is not PlainDisk:
+        keep_mounts_to_oneself()
     ready_to_fork(ROOT)
     multiprocessing.set_forkserver_preload([Evening.__module__])
     while (left := kills - tally.kills.total()) > 0 and faults < _MOST_FAULTS_SHOWN:

@@ -6,6 +6,7 @@ All but the folder need root and e2fsprogs. The full disk is a small one that is
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import random
@@ -26,11 +27,23 @@ _SECTOR_BYTES = 512
 _SLOW_SYNC_S = 0.1
 _FAILING_SHARES = (1.0, 0.5, 0.2)
 _PATIENCE_S = 30.0
+_NEW_MOUNTS = 0x00020000
+"""``CLONE_NEWNS`` of Linux's sched.h."""
 _CARD = Path(__file__).with_name("card.py")
 
 
 class DiskMissingError(Exception):
     """Such a disk can't be made on this machine; the message says what it lacks."""
+
+
+def keep_mounts_to_oneself() -> None:
+    """Hide from other programs what this thread, and what it starts from now on, mounts; raises DiskMissingError.
+
+    A container that begins meanwhile would else have copies of the mounts, and keep unmounted disks in use.
+    """
+    if ctypes.CDLL(None, use_errno=True).unshare(_NEW_MOUNTS) != 0:
+        raise DiskMissingError(f"mounting a disk needs root: {os.strerror(ctypes.get_errno())}")
+    _command("mount", "--make-rprivate", "/")
 
 
 class PlainDisk:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.parts.power.mounted import DiskMissingError, Ext4Disk, FailingDisk
+from benchmarks.parts.power.mounted import DiskMissingError, Ext4Disk, FailingDisk, keep_mounts_to_oneself
 
 RECORDS = 60
 
@@ -19,11 +19,18 @@ def disk(tmp_path: Path) -> Iterator[FailingDisk]:
     """A disk of its own; skipped where none can be made."""
     made = FailingDisk(tmp_path)
     try:
+        keep_mounts_to_oneself()
         made.__enter__()
     except (DiskMissingError, RuntimeError) as error:
         pytest.skip(str(error))
     yield made
     made.__exit__(None, None, None)
+
+
+def test_no_other_program_gets_a_copy_of_a_mount(disk: FailingDisk) -> None:
+    own, parents = (Path(f"/proc/{process}/mounts").read_text() for process in ("thread-self", os.getppid()))
+    assert str(disk.folder) in own
+    assert str(disk.folder) not in parents
 
 
 def test_what_a_failing_disk_synced_without_an_error_is_there(disk: FailingDisk) -> None:
