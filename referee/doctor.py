@@ -26,6 +26,7 @@ from hardware.errors import PinError
 from hardware.pin_map import GpioPinMap
 from hardware.pins import probe
 from referee.errors import BrokerError, ConfigError, JournalBusyError, JournalError, JournalMissingError
+from referee.hints.opponent import check_side
 from referee.journal import Journal
 from referee.journal.database import lock_holder
 from referee.mqtt.options import MqttOptions, mqtt_options
@@ -103,6 +104,7 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
         yield Finding.ok("settings", str(found))
     yield from check_camera(configuration, machine.root)
     yield from check_table(configuration)
+    yield from check_opponent(configuration.settings)
     yield from check_lights(configuration, machine)
     ports = machine.ports()
     yield from check_serial(ports)
@@ -261,6 +263,19 @@ def _looks(settings: Settings, load: Callable[[Path], Appearance]) -> Finding:
         remedy = "give `./run pieces enrol` a picture of them too"
         return Finding.fault("looks", f"{looks} does not show what {listed(lacking)} pieces look like", remedy)
     return Finding.ok("looks", f"{looks}: {'; '.join(', '.join(names) for names in known.traits)}")
+
+
+def check_opponent(settings: Settings) -> Iterator[Finding]:
+    """Check whether the game has the side that the program is to play, if it plays one."""
+    side = settings.opponent.player
+    if side is None:
+        return
+    try:
+        check_side(registry.load(settings.game.name), side)
+    except ConfigError as error:
+        yield Finding.fault("opponent", str(error), "correct player below [opponent], or name below [game]")
+    else:
+        yield Finding.ok("opponent", f"the program plays {side}")
 
 
 def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Finding]:

@@ -44,6 +44,15 @@ class OpponentRequest:
     event: Event | None = None
 
 
+def check_side(game: Game[Any, Any], side: Player) -> None:
+    """Raise ConfigError for a side that the game doesn't have."""
+    if side not in game.players:
+        near = did_you_mean(side, game.players)
+        raise ConfigError(
+            f"the opponent is to play {side!r}{near}; in {game.title} that is {listed(game.players, 'or')}"
+        )
+
+
 class Opponent:
     """Chooses the turns of one side. It also plays in games in which hints are ruled out.
 
@@ -52,10 +61,7 @@ class Opponent:
     """
 
     def __init__(self, game: Game[Any, Any], settings: OpponentSettings, source: HintSource) -> None:
-        if settings.player not in game.players:
-            near = did_you_mean(settings.player, game.players)
-            sides = listed(game.players, "or")
-            raise ConfigError(f"the opponent is to play {settings.player!r}{near}; in {game.title} that is {sides}")
+        check_side(game, settings.player)
         self._game = game
         self._settings = settings
         self._source = source

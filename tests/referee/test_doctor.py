@@ -19,6 +19,7 @@ from referee.doctor import (
     check_camera,
     check_journal,
     check_lights,
+    check_opponent,
     check_packages,
     check_python,
     check_serial,
@@ -190,6 +191,13 @@ def test_a_calibration_for_another_size(tmp_path: Path) -> None:
     small = configured(tmp_path, TABLE.replace("[table]", "width_px = 640\nheight_px = 480\n[table]"))
     (fault,) = faults(list(check_table(small)))
     assert "asked for 640 x 480" in fault.message
+
+
+@pytest.mark.parametrize(("side", "level"), [("teal", "ok"), ("teel", "fault"), ("white", "fault")])
+def test_the_side_of_the_program_must_be_one_of_the_game(side: str, level: str, tmp_path: Path) -> None:
+    assert list(check_opponent(configured(tmp_path).settings)) == []
+    (found,) = check_opponent(configured(tmp_path, f'[opponent]\nplayer = "{side}"\n').settings)
+    assert (found.severity, "gold or teal" in found.message) == (level, level == "fault")
 
 
 def test_pins_are_looked_up_only_when_something_hangs_on_them(tmp_path: Path) -> None:
