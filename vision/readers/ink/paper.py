@@ -99,7 +99,7 @@ def paper_light(light: FloatImage) -> FloatImage:
     closed = _without_ink(blurred, side)
     even = np.asarray(cv2.GaussianBlur(closed, (0, 0), side / 6), dtype=np.float32)
     at_edge = np.abs(even - closed) > np.float32(SHADOW_STEP) * closed
-    if not at_edge.any():
+    if np.count_nonzero(at_edge) < 3 * CELL_PX:  # too few for an edge across one cell
         return even
     # a median keeps the edge of a shadow where it is
     sharp = np.asarray(cv2.medianBlur(light, 5), dtype=np.float32)
