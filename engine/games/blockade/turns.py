@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
-from engine.games.blockade.board import OWNED, PLACES, Path, Stack
+from engine.games.blockade.board import OWNED, PLACES, UNREACHABLE, Path, Stack
 from engine.games.blockade.enumeration.alternating import WaysToEnds, alternating_ends
 from engine.games.blockade.enumeration.budget import PointBudget
 from engine.games.blockade.enumeration.ends import (
@@ -160,15 +160,31 @@ class TurnList(LazySequence[BlockadeTurn]):
         caps = tuple(sorted(one.caps + two.caps, reverse=True))
         return (
             not (one.wins and two.wins)
-            and self.budget.covers_with_help((one.alone, two.alone), (one.least, two.least))
+            and self.budget.covers_with_help(self._alone((one, two)), (one.least, two.least))
             and caps == self.state.supply[: len(caps)]
         )
+
+    def _alone(self, pair: tuple[Group, Group]) -> tuple[int, int]:
+        """Return the fewest points of each group without help, where the other one has used no more than its caps."""
+        first, second = (
+            min(
+                (
+                    points
+                    for number in self.colours[which].variants_after(len(pair[1 - which].caps))
+                    if (points := pair[which].points[number]) is not None
+                ),
+                default=UNREACHABLE,
+            )
+            for which in (0, 1)
+        )
+        return first, second
 
     def _add_detours(self, pair: tuple[Group, Group]) -> list[_SearchRequest]:
         """Add blocks for pairs in which one colour waits while the other plays; return the pairs left to search."""
         rest = [self._groups[which][pair[which]] for which in (0, 1)]
-        if self.strict or not self.budget.covers(pair[0].alone, pair[1].alone) or not self._is_simple(pair):
-            one_helped = ((pair[0].least, pair[1].alone), (pair[0].alone, pair[1].least))
+        alone = self._alone(pair)
+        if self.strict or not self.budget.covers(*alone) or not self._is_simple(pair):
+            one_helped = ((pair[0].least, alone[1]), (alone[0], pair[1].least))
             is_helped = not all(self.budget.covers(*points) for points in one_helped)
             return [_SearchRequest(rest[0], rest[1], is_helped)]
         wanted: list[_SearchRequest] = []

@@ -42,6 +42,10 @@ class ColourEnds:
             self._variants[taken, used] = self._explore(taken, self._supply[used : used + self.points])
         return self._variants[taken, used]
 
+    def variants_after(self, most_used: int) -> set[int]:
+        """Return the numbers of the variants so far in which the other colour has used no more caps than this."""
+        return {number for (_, used), number in self._variants.items() if used <= most_used}
+
     def _explore(self, taken: int, caps: Caps) -> int:
         for number, ((known_taken, known_caps), reach) in enumerate(zip(self._explored, self.reaches, strict=True)):
             tried = reach.most_built + 1

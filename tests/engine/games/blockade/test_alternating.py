@@ -4,13 +4,23 @@ import random
 from collections import Counter
 from dataclasses import replace
 
+import pytest
+
 from engine.games.blockade.board import RED, YELLOW
+from engine.games.blockade.enumeration import alternating
 from engine.games.blockade.enumeration.alternating import WaysToEnds, WayToOneEnd, alternating_ends, may_rest
 from engine.games.blockade.enumeration.terrain import Layout, terrain_of, without_movable
+from engine.showing import turns_showing
 from tests.effort import cases
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import GAME, frozen, state_of
 from tests.engine.games.blockade.test_showing import HELPED
+
+LAST_BLACK_FOR_HELPED = (
+    "warm roll=4,4 a1:CL+RMS b1:GLMS+KL c1:GLMS+KL d1:GLMS+KL e1:CL+YM a2:RLM b2:GLMS+KL c2:YLS d2:YLMS+KL e2:YLMS+KM "
+    "a3:RL b3:GL c3:CL+BMMSS d3:BL e3:YLMS+KM a4:RLMS+KM b4:RLMS+KM c4:RLMS+KM+RS d4:BLMS+KS e4:YLMS+KS a5:CL+GMS "
+    "b5:BL c5:BLMS+KS d5:BLMS+KS e5:CL"
+)
 
 
 class Counting(WayToOneEnd):
@@ -68,3 +78,13 @@ def test_a_pile_of_both_colours_rests_where_the_plain_rules_say_so():
             assert may_rest((red, yellow), square, pile) == rests, f"{pile} on {stack}"
             found[rests] += 1
     assert min(found.values()) > 10
+
+
+def test_help_is_looked_for_although_another_cap_would_make_it_needless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were the last black used before, a2 would stay open and red could do it alone; but yellow builds nothing."""
+    monkeypatch.setattr(alternating, "MOST_NODES", 200_000)
+    state = GAME.notation.parse_state(LAST_BLACK_FOR_HELPED)
+    turn = GAME.notation.parse_turn(state, "c2-a2 a1-a2 a1-a3 a2-a1 a2-c2")
+    listed = {GAME.rules.apply(state, one).stacks for one in GAME.rules.legal_turns(state)}
+    assert GAME.rules.apply(state, turn).stacks in listed
+    assert listed == {GAME.rules.apply(state, one).stacks for one in turns_showing(GAME, state, {})}

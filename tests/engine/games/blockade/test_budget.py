@@ -35,6 +35,12 @@ def test_help_takes_points_of_both_colours():
     assert PointBudget(((4, 1),)).covers_with_help((4, 1), (9, 9))
 
 
+def test_a_colour_that_needs_no_help_may_give_it():
+    assert PointBudget(((4, 1),)).covers_with_help((4, 9), (3, 1))
+    assert PointBudget(((1, 4),)).covers_with_help((9, 4), (1, 3))
+    assert not PointBudget(((4, 1),)).covers_with_help((5, 9), (3, 1))
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_colour_gains_by_help_only_if_both_have_the_points(which):
     def shared(own, other):

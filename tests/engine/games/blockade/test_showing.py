@@ -9,6 +9,8 @@ from engine.games.blockade.enumeration.candidates import Candidates
 from engine.games.blockade.enumeration.guide import least_steps
 from engine.games.blockade.enumeration.reach import explore, way_to
 from engine.games.blockade.enumeration.terrain import terrain_of
+from engine.games.blockade.moves import play
+from engine.games.blockade.notation import paths_of
 from engine.games.blockade.showing import is_whole_turn
 from engine.showing import turns_showing
 from tests.effort import cases, some
@@ -126,6 +128,16 @@ def test_one_end_is_reached_as_by_the_search_for_all(seed):
             if way is not None:
                 assert way.points == points[layout] >= bound == least_steps(terrain, terrain.start, layout)
                 assert way.moves == reach.moves_to(layout)
+
+
+@pytest.mark.parametrize("text", [EITHER_MAY_WAIT, LAST_BLACK])
+def test_an_end_takes_as_few_steps_as_in_the_whole_list(text):
+    state = DICE.rolled(GAME.notation.parse_state(text), DICE.parse_roll(GAME.rules.new(), "1,1"))
+    listed, found = (
+        {GAME.rules.apply(state, turn).stacks: play(state, turn.player, None, paths_of(turn)).used for turn in turns}
+        for turns in (GAME.rules.legal_turns(state), turns_showing(GAME, state, {}))
+    )
+    assert {end: sum(used) for end, used in found.items()} == {end: sum(used) for end, used in listed.items()}
 
 
 def test_near_turns_come_first_and_no_more_is_worked_out_than_is_asked_for():
