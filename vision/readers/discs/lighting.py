@@ -100,11 +100,15 @@ class ColourClassifier:
 
     def light(self, colours: Sequence[FloatArray], paper: FloatArray) -> float:
         """Return the log of the light relative to paper in which these discs best match the players' colours."""
+        return self.light_and_cost(colours, paper)[0]
+
+    def light_and_cost(self, colours: Sequence[FloatArray], paper: FloatArray) -> tuple[float, float]:
+        """Return the same, and the sum of the squared distances of the discs and of the light from what is usual."""
         if not self._players or not colours:
-            return 0.0
+            return 0.0, 0.0
         nearest = np.minimum(self._distances_by_light(colours, paper).min(axis=2), self._settings.far)
         costs = (nearest**2).sum(axis=1) + (self._lights / self._settings.light_spread) ** 2
-        return float(self._lights[int(costs.argmin())])
+        return float(self._lights[int(costs.argmin())]), float(costs.min())
 
     def _distances_by_light(self, colours: Sequence[FloatArray], paper: FloatArray) -> FloatArray:
         """Return distances, (lights, colours, players); saturated channels are clamped."""

@@ -17,6 +17,7 @@ from vision.readers.discs.balls import BallEvidence, ball_evidence
 from vision.readers.discs.drawing import draw_discs
 from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane
 from vision.readers.discs.lighting import ColourClassifier
+from vision.readers.discs.saturation import PictureLight, light_of
 from vision.readers.probabilities import softmax
 from vision.readers.protocols import SurfaceView
 from vision.sampling import median
@@ -119,6 +120,10 @@ class DiscSettings:
     """Standard deviation, in log units, of a ball's colour, which varies by shading. Larger: a ball's own colour counts
     less.
     """
+    ball_saturation_spread: float = 0.15
+    """Further standard deviation of a hue of a disc's top, as a share of it, since shading makes colours stronger.
+    Larger: more passes for disc or ball.
+    """
     nearby_mm: float = 75.0
     """Distance, in mm, between the centres of two discs within which one may hide the other. Larger: slower."""
     apart_mm: float = 20.0
@@ -188,14 +193,14 @@ class DiscReader:
         self._settings = settings
         self._surface = surface
         self._pieces = DiscPieces.on(surface)
-        self._appearance = appearance
-        self._judge = ColourClassifier({player: colours.disc for player, colours in appearance.players.items()})
+        judge = ColourClassifier({player: colours.disc for player, colours in appearance.players.items()})
+        self._learned = PictureLight(appearance, judge, 0.0)
         self._finder: tuple[SurfaceView, DiscFinder] | None = None
 
     @property
     def looks(self) -> tuple[str, ...]:
         """Each player's piece without and with a ball."""
-        return self._appearance.looks
+        return self._learned.looks.looks
 
     def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, DiscSighting]) -> Image:
         """Return a copy of the picture with the outline and owner of every disc and ball."""
@@ -227,28 +232,29 @@ class DiscReader:
     def _candidates(self, fits: Mapping[str, DiscFit]) -> dict[str, DiscFit]:
         return {place: fit for place, fit in fits.items() if fit.contrast > self._settings.candidate_contrast}
 
-    def _light(self, plane: TopPlane, fits: Mapping[str, DiscFit], kept: Mapping[str, DiscSighting]) -> float:
-        """Return the light of the discs relative to paper, from those with the most contrast, now or in an earlier
-        frame.
-        """
+    def _light(self, plane: TopPlane, fits: Mapping[str, DiscFit], kept: Mapping[str, DiscSighting]) -> PictureLight:
+        """Return the light of the discs, from those with the most contrast, now or in an earlier frame."""
         sure = [*fits.values(), *(sighting.fit for sighting in kept.values())]
-        return self._judge.light(
-            [fit.colour for fit in sure if fit.contrast > self._settings.sure_contrast], plane.paper
-        )
+        colours = [fit.colour for fit in sure if fit.contrast > self._settings.sure_contrast]
+        return light_of(self._learned, colours, plane.paper)
 
     def _judge_circles(
         self,
         finder: DiscFinder,
         plane: TopPlane,
         fits: Mapping[str, DiscFit],
-        light: float,
+        light: PictureLight,
         known: Mapping[str, DiscSighting],
         nearer: BoolImage | None,
     ) -> dict[str, DiscSighting]:
         """Judge each circle; ``known`` are discs judged before, ``nearer`` marks what hides them."""
         found = {}
         distances = dict(
-            zip(fits, self._judge.distances([fit.colour for fit in fits.values()], plane.paper, light), strict=True)
+            zip(
+                fits,
+                light.judge.distances([fit.colour for fit in fits.values()], plane.paper, light.level),
+                strict=True,
+            )
         )
         likely = {
             place: log_odds
@@ -257,7 +263,7 @@ class DiscReader:
         }
         evidence = ball_evidence(plane, finder.shape, [fits[place] for place in likely], nearer)
         balls = dict(zip(likely, evidence, strict=True))
-        colours = self._judge.log_likelihoods([fits[place].colour for place in likely], plane.paper, light)
+        colours = light.judge.log_likelihoods([fits[place].colour for place in likely], plane.paper, light.level)
         likelihoods = dict(zip(likely, colours, strict=True))
         uneven = [(one.place, one.player, one.log_odds > 0, one.ball.unevenness) for one in known.values()]
         uneven += [
@@ -303,7 +309,7 @@ class DiscReader:
         return even + self._settings.ball_share * max(0.0, ball_log_odds)
 
     def _ball_log_odds(
-        self, ball: BallEvidence, others: Sequence[float], distance: Mapping[str, float], light: float
+        self, ball: BallEvidence, others: Sequence[float], distance: Mapping[str, float], light: PictureLight
     ) -> float:
         """Return odds that it carries a ball, by its unevenness compared with the owner's ``others``, and by colour."""
         settings = self._settings
@@ -315,8 +321,9 @@ class DiscReader:
         log_odds = settings.ball_prior + 0.5 * (max(0.0, plain) ** 2 - min(0.0, carried) ** 2)
         player = _nearest(distance)
         if player is not None:
-            colours = self._appearance.players[player]
-            own, other = (self._ball_distance2(ball.colour - colour, light) for colour in (colours.ball, colours.disc))
+            colours = light.looks.players[player]
+            seen = ball.colour - [0.0, 0.0, light.level]
+            own, other = (self._ball_distance2(seen - colour) for colour in (colours.ball, colours.disc))
             log_odds += 0.5 * (other - own)
         # not clamped, since the discs of a player are also compared with each other
         return most * math.tanh(log_odds / most)
@@ -331,20 +338,19 @@ class DiscReader:
         measured = math.sqrt(known / (settings.plain_weight + len(off)))
         return min(settings.plain_spread, max(settings.plain_spread_least, measured))
 
-    def _foreign_colour_cost(self, ball: BallEvidence, owner: str | None, light: float) -> float:
+    def _foreign_colour_cost(self, ball: BallEvidence, owner: str | None, light: PictureLight) -> float:
         """Return the cost, in odds, of a top with large parts of neither the disc's nor the ball's colour."""
         if owner is None or not len(ball.top):
             return 0.0
-        colours = self._appearance.players[owner]
-        off = (ball.top[:, None] - np.stack([colours.disc, colours.ball]) - [0.0, 0.0, light]) / (
-            self._settings.ball_colour_spread
-        )
+        colours = light.looks.players[owner]
+        known = np.stack([colours.disc, colours.ball])
+        spread = np.hypot(self._settings.ball_colour_spread, self._settings.ball_saturation_spread * known * [1, 1, 0])
+        off = (ball.top[:, None] - known - [0.0, 0.0, light.level]) / spread
         share = float(((off**2).sum(axis=-1).min(axis=-1) > self._settings.foreign**2).mean())
         lost = self._settings.foreign_cost * max(0.0, share - self._settings.foreign_easy)
         return min(self._settings.colour_cost_limit, lost)
 
-    def _ball_distance2(self, apart: FloatArray, light: float) -> float:
-        apart = apart - np.array([0.0, 0.0, light])
+    def _ball_distance2(self, apart: FloatArray) -> float:
         return float(min(12.0, ((apart / self._settings.ball_colour_spread) ** 2).sum()))
 
     def _hidden_masks(

@@ -226,7 +226,10 @@ def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tu
             min(12.0, float((((one.ball.colour - look - lit) / 0.4) ** 2).sum())) for look in (own.disc, own.ball)
         )
         by_colour = 0.5 * (as_disc - as_ball)
-        apart = [np.linalg.norm((one.ball.top - look - lit) / 0.4, axis=1) for look in (own.disc, own.ball)]
+        apart = [
+            np.linalg.norm((one.ball.top - look - lit) / np.hypot(0.4, 0.15 * look * [1, 1, 0]), axis=1)
+            for look in (own.disc, own.ball)
+        ]
         strange = float((np.minimum(*apart) > 3.0).mean()) if len(one.ball.top) else 0.0
         foreign = min(26.0, 80.0 * max(0.0, strange - 0.15))
     ball = 12.0 * math.tanh((ball + by_colour) / 12.0)

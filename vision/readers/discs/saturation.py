@@ -1,0 +1,90 @@
+"""A piece set as a camera shows it whose saturation is not that of the camera that it was learned by.
+
+One factor must fit all pieces. It acts on grey levels, so a strong colour becomes much stronger in linear light.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vision.frame import FloatArray
+from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares, shares_of
+from vision.readers.discs.lighting import ColourClassifier
+
+
+@dataclass(frozen=True)
+class SaturationSettings:
+    """Which saturations are tried; those of cameras' own settings, from pale to vivid."""
+
+    factors: tuple[float, ...] = (0.6, 0.75, 1.25, 1.5, 1.75)
+    """Factors that are tried besides 1. More: slower, more exact."""
+    spread: float = 0.3
+    """Standard deviation of such a factor, in log units. Larger: discs of other colours pass for these more easily."""
+    misfit: float = 1.5
+    """Mean squared distance of discs from the colours learned, in standard deviations, above which other saturations
+    are tried. Higher: faster, and weak changes go unnoticed.
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class PictureLight:
+    """The piece set as a picture shows it: its colours, what tells them apart, and the log of the light on the discs
+    relative to paper.
+    """
+
+    looks: DiscAppearance
+    judge: ColourClassifier
+    level: float
+
+
+def light_of(
+    learned: PictureLight,
+    colours: Sequence[FloatArray],
+    paper: FloatArray,
+    settings: SaturationSettings = SaturationSettings(),
+) -> PictureLight:
+    """Return the light, and the colours at the saturation, in which discs of some colours (3,) are best those learned.
+
+    ``paper`` (3,) is the linear light of white paper, ``learned`` the piece set as it was learned.
+    """
+    level, cost = learned.judge.light_and_cost(colours, paper)
+    best = PictureLight(learned.looks, learned.judge, level)
+    if cost <= settings.misfit * len(colours):
+        return best
+    for factor in settings.factors:
+        looks = with_saturation(learned.looks, paper, factor)
+        judge = ColourClassifier({player: own.disc for player, own in looks.players.items()})
+        level, unlike = judge.light_and_cost(colours, paper)
+        unlike += (np.log(factor) / settings.spread) ** 2
+        if unlike < cost:
+            best, cost = PictureLight(looks, judge, level), unlike
+    return best
+
+
+def with_saturation(looks: DiscAppearance, paper: FloatArray, factor: float) -> DiscAppearance:
+    """Return the colours that a camera shows that multiplies saturation by a factor and shows paper (3,) as it does."""
+    unchanged_paper = _saturated(paper, 1 / factor)
+
+    def seen(colour: FloatArray) -> FloatArray:
+        light = np.maximum(shares_of(colour) - DARK_FLOOR, 0.0) * unchanged_paper
+        return colour_of_shares(_saturated(light, factor) / paper + DARK_FLOOR)
+
+    return DiscAppearance(
+        {player: DiscColours(seen(own.disc), seen(own.ball)) for player, own in looks.players.items()}
+    )
+
+
+_LUMA = np.array([0.114, 0.587, 0.299])
+"""Weights of blue, green and red levels in grey (ITU-R BT.601)."""
+_TONE_CURVE = 2.2
+"""The exponent that turns grey levels into linear light, close to the sRGB curve."""
+
+
+def _saturated(light: FloatArray, factor: float) -> FloatArray:
+    """Return linear light (3,), blue-green-red, with its levels' distance from grey multiplied."""
+    levels = np.maximum(light, 0.0) ** (1 / _TONE_CURVE)
+    grey = levels @ _LUMA
+    return np.asarray(np.clip(grey + factor * (levels - grey), 0.0, 1.0) ** _TONE_CURVE)
