@@ -74,13 +74,21 @@ class Computer:
     has_module: Callable[[str], bool] = lambda name: importlib.util.find_spec(name) is not None
     open_factory: Callable[[], Factory] = open_pin_factory
 
+    def gpio_chips(self) -> list[Path]:
+        """Return the devices by which pins are reached."""
+        return sorted((self.root / "dev").glob("gpiochip*"))
+
 
 def probe(pins: GpioPinMap | None = None, computer: Computer | None = None) -> list[Finding]:
     """Check the board, the pin library, permissions, and whether each pin of ``pins`` exists on this board.
 
-    Pins are not driven. Without ``pins``, a computer without GPIO is not a fault.
+    Pins are not driven. Without ``pins``, a computer without GPIO is not a fault; if it is no Raspberry Pi either, a
+    note says no more than that.
     """
     computer = computer or Computer()
+    needs_pins = pins is not None and bool(pins.uses)
+    if not needs_pins and not (computer.root / _MODEL).exists() and not computer.gpio_chips():
+        return list(_model(computer))
     return [*_model(computer), *_library(computer), *_rights(computer), *_factory(computer, pins)]
 
 
@@ -106,7 +114,7 @@ def _library(computer: Computer) -> Iterator[Finding]:
 
 
 def _rights(computer: Computer) -> Iterator[Finding]:
-    chips = sorted((computer.root / "dev").glob("gpiochip*"))
+    chips = computer.gpio_chips()
     closed = [chip.name for chip in chips if not os.access(chip, os.R_OK | os.W_OK)]
     if closed:
         remedy = "join the group with `sudo usermod -aG gpio $USER`, then log in again"
