@@ -163,12 +163,7 @@ def _read_written(state: NumberDropState, text: str, lowered: str, position: int
     while position < len(lowered):
         match = _WRITTEN.match(lowered, position)
         if match is None:
-            raise unreadable(
-                text,
-                text[position:],
-                position + 1,
-                f"what the game is waiting for, such as {_example(state)}",
-            )
+            raise unreadable(text, text[position:], position + 1, f"a turn such as {_example(state)}")
         if match[1] in marks:
             raise unreadable(text, match[1], position + 1, "every square once")
         marks[match[1]] = match[2].upper()
