@@ -11,6 +11,7 @@ import click
 
 from common.phrases import capitalized, counted
 from common.user import user_name
+from engine.support.players import opponent
 from referee.cli.context import CommandContext, local_time, output, print_state, print_table, say, utc_now
 from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.options import (
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]]) -> None:
     """Print a game's board, whose turn it is, and what it waits for; raises FoldError."""
+    from referee.commands.draw_offers import open_offer_in
     from referee.journal import fold
 
     folded = fold(game, events)
@@ -42,6 +44,9 @@ def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, 
         print_state(game, folded.states[0])
         say("")
     say(_status_sentence(game, folded))
+    if (offering := open_offer_in(events)) is not None:
+        answering = capitalized(opponent(game.players, offering))
+        say(f"{capitalized(offering)} offers a draw; {answering} accepts or refuses.")
     if folded.fault is not None:
         say(f"To put right: {folded.fault.data.get('sentence', '')} {folded.fault.data.get('remedy', '')}".rstrip())
 

@@ -86,8 +86,11 @@ def test_a_draw_that_is_announced_is_offered_until_the_other_player_says_so_too(
     again = run("announce", "all:draw", "--player", "gold")
     assert (again.exit_code != 0, "Teal accepts or refuses" in again.output) == (True, True)
     assert "end" not in kinds()
+    offered = "Gold offers a draw; Teal accepts or refuses."
+    assert offered in run("status").output
     assert "Draw agreed" in run("announce", "draw", "--player", "teal").output
     assert kinds()[-1] == "end"
+    assert offered not in run("status").output
 
 
 def test_a_turn_the_rules_forbid_is_refused_with_the_reason(run: Run) -> None:
