@@ -1,0 +1,64 @@
+"""Turns tapped on the board, against every move tried on the rules."""
+
+import random
+
+import pytest
+
+from engine.games.blockade.board import LARGE, OWNED, PLACES, colour_of, size_of
+from engine.games.blockade.turns import turn_of
+from engine.tapping import tapped
+from engine.values import Certainty
+from tests.effort import cases
+from tests.engine.games.blockade import oracle
+from tests.engine.games.blockade.strategies import GAME, state_of
+
+SQUARES = range(len(PLACES))
+ROLLS = [(1, 1), (1, 2), (2, 2), (3, 1)]
+
+
+def is_legal(state, made):
+    return GAME.rules.certainty(state, turn_of(state, made)) is Certainty.CERTAIN
+
+
+def may_begin(state, made):
+    """Whether a turn may begin so: it is legal, or the piece moved last, which may not rest there, moves on."""
+    goes_on = not state.options.strict and any(is_legal(state, (*made, (made[-1][1], end))) for end in SQUARES)
+    return is_legal(state, made) or goes_on
+
+
+def movable(state, made):
+    """The squares with a piece of the player's on top that is not large, after these moves."""
+    stacks = [list(stack) for stack in state.stacks]
+    for start, end in made:
+        stacks[end].append(stacks[start].pop())
+    tops = [stack[-1] for stack in stacks]
+    return [
+        square for square, top in enumerate(tops) if size_of(top) < LARGE and colour_of(top) in OWNED[state.to_move]
+    ]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_is_offered_is_what_the_rules_let_follow(strict):
+    rng = random.Random(f"taps {strict}")
+    offered = 0
+    for _ in range(cases(4)):
+        state = state_of(oracle.random_board(rng, "exact", oracle.CROWDED), "warm", rng.choice(ROLLS), strict=strict)
+        made = ()
+        for before in range(3):
+            taps = [PLACES[square] for move in made for square in move]
+            now = tapped(GAME, state, taps)
+            assert (now.turn is not None) == (before > 0 and is_legal(state, made))
+            assert list(now.choices) == ([] if made else ["stay"])
+            onward = {
+                start: [end for end in SQUARES if end != start and may_begin(state, (*made, (start, end)))]
+                for start in movable(state, made)
+            }
+            assert list(now.squares) == [PLACES[start] for start, ends in onward.items() if ends]
+            if not now.squares:
+                break
+            start = rng.choice([start for start, ends in onward.items() if ends])
+            ends = tapped(GAME, state, [*taps, PLACES[start]])
+            assert list(ends.squares) == [PLACES[end] for end in onward[start]]
+            made = (*made, (start, rng.choice(onward[start])))
+            offered += 1
+    assert offered > 2
