@@ -43,7 +43,7 @@ def test_what_is_offered_is_what_the_rules_let_follow(strict):
     offered = 0
     for _ in range(cases(4)):
         state = state_of(oracle.random_board(rng, "exact", oracle.CROWDED), "warm", rng.choice(ROLLS), strict=strict)
-        made = ()
+        made: tuple[tuple[int, int], ...] = ()
         for before in range(3):
             taps = [PLACES[square] for move in made for square in move]
             now = tapped(GAME, state, taps)
