@@ -39,6 +39,7 @@ from referee.wiring.plan import Inputs
 from simulator.faults.disturbances import Disturbance
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
+from vision.layout.pieces import BlockPieces
 
 COIN = "coin on a piece"
 SHEET = "sheet over pieces"
@@ -184,11 +185,12 @@ class _Scorer:
         )
 
     def _coins(self) -> list[Item]:
-        """Blocks that could not be read for long: named, or not."""
+        """Blocks that could not be read for long: named, or not. Of other pieces a coin hides nothing that is asked."""
         found: list[Item] = []
         if self._played.plan.inputs is not Inputs.CAMERA:
             # A switch that senses the block has nothing to ask.
             return found
+        hides_symbols = isinstance(self._played.plan.setting.layout.board.pieces, BlockPieces)
         for one in self._played.disturbances:
             ended_s = self._played.frames[-1][1] if one.ended_s is None else one.ended_s
             if one.kind != COIN or not one.things:
@@ -201,9 +203,8 @@ class _Scorer:
                 and called_for(self._game, self._played, said)
             ]
             self._charged.update(id(said) for said in asked)
-            if not asked and (
-                self._sheet_lies_since_s(ended_s) - one.began_s < STALL_S or self._is_known(one, ended_s)
-            ):
+            lay_s = self._sheet_lies_since_s(ended_s) - one.began_s
+            if not asked and (not hides_symbols or lay_s < STALL_S or self._is_known(one, ended_s)):
                 continue
             outcome, detail = (
                 (Outcome.AT_ONCE, asked[0].verdict.sentence) if asked else (Outcome.LOST, "a stall was not named")

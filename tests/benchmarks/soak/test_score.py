@@ -106,10 +106,10 @@ def test_a_coin_that_is_not_named_is_lost_unless_a_person_says_what_lies_under_i
     coin = ForeignObject("coin", x_mm, y_mm, base_mm=layout.board.height_mm)
     lies = Disturbance(COIN, 0.0, STALL_S + 1.0, things=(coin,))
 
-    def stalls(*words: Override, sheet: Disturbance | None = None) -> list[Outcome]:
+    def stalls(*words: Override, sheet: Disturbance | None = None, game: GameRecord = told) -> list[Outcome]:
         overrides = [(word, Reply("Thank you.")) for word in words]
         disturbances = [lies] if sheet is None else [lies, sheet]
-        scored = score(replace(told, disturbances=disturbances, overrides=overrides))
+        scored = score(replace(game, disturbances=disturbances, overrides=overrides))
         return [item.outcome for item in scored.items if item.what == "stall"]
 
     def says(place: str) -> Override:
@@ -117,6 +117,9 @@ def test_a_coin_that_is_not_named_is_lost_unless_a_person_says_what_lies_under_i
 
     assert stalls() == stalls(says("a1")) == [Outcome.LOST]
     assert stalls(says("c3")) == []
+    # A disc can be read under a coin.
+    discs = play(GamePlan(5, turns=1, perfect_reader=True, kinds=("nothing",), game="diaballik"))
+    assert stalls(game=discs) == []
     # Nothing is asked while a sheet may be an arm.
     assert stalls(sheet=Disturbance(SHEET, STALL_S - 1.0, STALL_S + 1.0)) == []
     assert stalls(sheet=Disturbance(SHEET, STALL_S - 2.0, STALL_S - 1.0)) == [Outcome.LOST]
