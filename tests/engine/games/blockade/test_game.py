@@ -67,6 +67,12 @@ def test_a_roll_that_cannot_be_is_refused(faces):
         DICE.rolled(GAME.rules.new(), Roll(faces))
 
 
+def test_the_roll_lies_on_the_table_until_it_is_used():
+    state = GAME.rules.new({"starts": "warm"})
+    assert DICE.roll_of(state) is None
+    assert DICE.roll_of(DICE.rolled(state, Roll(("4", "1")))) == Roll(("4", "1"))
+
+
 def test_a_second_roll_is_refused():
     with pytest.raises(IllegalTurnError, match="on the table"):
         DICE.rolled(ROLLED, Roll(("1", "1")))

@@ -33,6 +33,9 @@ FIFTH_TOWER_LEAVES_PIECES = [
 ]
 """No black is left, so a tower stays open, and may be made twice or be left again."""
 ROLLS = [(first, second) for first in range(1, 4) for second in range(1, 4)]
+MARKS = frozenset({"", "S", "M", "1", "2", "3"})
+EVERY = dict.fromkeys(range(25), MARKS)
+"""Anything may be seen anywhere."""
 FEW = [(first, second) for first in range(1, 5) for second in range(1, 5) if first + second <= 5]
 
 
@@ -118,8 +121,7 @@ def test_one_end_is_reached_as_by_the_search_for_all(seed):
         terrain = terrain_of(state.stacks, state.options, colour)
         reach = explore(terrain, 3, caps)
         points = {end.layout: end.points for end in reach.ends}
-        every = {square: frozenset({"", "S", "M", "1", "2", "3"}) for square in range(25)}
-        fitting = Candidates(terrain, 3, caps, may_run_out=len(caps) < 3).fitting(every)
+        fitting = Candidates(terrain, 3, caps, may_run_out=len(caps) < 3).fitting(EVERY)
         listed = {each.layout: each.bound for bound in range(4) for each in fitting.at(bound)}
         assert points.keys() <= listed.keys()
         for layout, bound in listed.items():
@@ -128,6 +130,24 @@ def test_one_end_is_reached_as_by_the_search_for_all(seed):
             if way is not None:
                 assert way.points == points[layout] >= bound == least_steps(terrain, terrain.start, layout)
                 assert way.moves == reach.moves_to(layout)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_candidates_are_the_ends_with_the_marks_that_are_seen(seed):
+    rng = random.Random(f"marks {seed}")
+    state = random_state(rng, 4)
+    terrain = terrain_of(state.stacks, state.options, rng.randrange(4))
+    candidates = Candidates(terrain, 3, state.supply[:3], may_run_out=len(state.supply) < 3)
+    marks = sorted(MARKS)
+    layouts = [each.layout for bound in range(4) for each in candidates.fitting(EVERY).at(bound)]
+    for number_of_marks in (1, 2, 3) * 6:
+        end, seen = rng.choice(layouts), {}
+        for square in candidates.squares:
+            others = [mark for mark in marks if mark != end[square][-1:]]
+            seen[square] = frozenset([end[square][-1:], *rng.sample(others, number_of_marks - 1)])
+        found = [each.layout for bound in range(4) for each in candidates.fitting(seen).at(bound)]
+        fitting = [one for one in layouts if all(one[square][-1:] in seen[square] for square in seen)]
+        assert sorted(found) == sorted(fitting)
 
 
 @pytest.mark.parametrize("text", [EITHER_MAY_WAIT, LAST_BLACK])

@@ -60,6 +60,12 @@ def test_what_cannot_be_read_is_named_by_its_column(text: str, column: int) -> N
     assert raised.value.column == column
 
 
+def test_of_several_words_that_cannot_be_read_the_first_is_named() -> None:
+    state = DICE.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
+    with pytest.raises(UnreadableError, match=r"cannot read 'over' at column 7"):
+        GAME.notation.parse_turn(state, "a2-a3 over there")
+
+
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("tower", ["exact", "contains"])
 @pytest.mark.parametrize("starts", ["roll", "warm", "cool"])
