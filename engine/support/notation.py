@@ -35,9 +35,9 @@ def words(text: str) -> tuple[Word, ...]:
 def unreadable(text: str, part: str, column: int, expected: str) -> UnreadableError:
     """Return the error for an unreadable part of a text: what it is, where it is, what was expected.
 
-    An empty part stands for the end of the text.
+    Where nothing is left to read, the error says that the text ends too early.
     """
-    if not part:
+    if column > len(text) and not part:
         return UnreadableError(f"{text!r} ends too early; expected {expected}", column)
     return UnreadableError(f"cannot read {part!r} at column {column} of {text!r}; expected {expected}", column)
 
