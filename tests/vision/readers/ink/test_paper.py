@@ -124,7 +124,9 @@ def half_in_shadow(stroke: bool) -> Image:
     lit = np.full((side, side, 3), linear((0.8, 0.8, 0.8)), dtype=np.uint8)
     if stroke:
         lit[side // 2 - 2 : side // 2 + 2, side // 4 : -side // 4] = linear((0.2, 0.2, 0.2))
-    shaded = np.array([linear((one, one, one))[0] for one in 0.5 * linear_light(np.arange(256, dtype=np.uint8))])
+    shaded = np.array(
+        [linear((one, one, one))[0] for one in 0.5 * linear_light(np.arange(256, dtype=np.uint8)).ravel()]
+    )
     return np.where((row + 2 * column < 3 * side // 2)[..., None], shaded[lit], lit).astype(np.uint8)
 
 
