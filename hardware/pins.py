@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,10 +86,10 @@ def probe(pins: GpioPinMap | None = None, computer: Computer | None = None) -> l
     note says no more than that.
     """
     computer = computer or Computer()
-    needs_pins = pins is not None and bool(pins.uses)
-    if not needs_pins and not (computer.root / _MODEL).exists() and not computer.gpio_chips():
+    uses = () if pins is None else pins.uses
+    if not uses and not (computer.root / _MODEL).exists() and not computer.gpio_chips():
         return list(_model(computer))
-    return [*_model(computer), *_library(computer), *_rights(computer), *_factory(computer, pins)]
+    return [*_model(computer), *_library(computer), *_rights(computer), *_factory(computer, uses)]
 
 
 def _model(computer: Computer) -> Iterator[Finding]:
@@ -127,17 +127,16 @@ def _rights(computer: Computer) -> Iterator[Finding]:
         yield Finding.fault("working directory", "lgpio has to write a pipe here and may not", remedy)
 
 
-def _factory(computer: Computer, pins: GpioPinMap | None) -> Iterator[Finding]:
-    needed = pins is not None and bool(pins.uses)
+def _factory(computer: Computer, uses: Sequence[tuple[str, int]]) -> Iterator[Finding]:
     try:
         factory = computer.open_factory()
         header = factory.board_info
     except pin_errors() as error:
         remedy = NO_PINS_REMEDY if NO_PINS_REMEDY not in str(error) else ""
-        yield Finding("pins", Severity.FAULT if needed else Severity.NOTE, str(error), remedy)
+        yield Finding("pins", Severity.FAULT if uses else Severity.NOTE, str(error), remedy)
         return
     yield Finding.ok("pins", f"{type(factory).__name__} drives the pins of a Pi {header.model}")
-    for use, number in () if pins is None else pins.uses:
+    for use, number in uses:
         missing = _missing(factory, number)
         if missing is not None:
             yield Finding.fault(f"GPIO{number}", f"{use}: {missing}", "choose a pin that this board has")

@@ -30,15 +30,13 @@ from datetime import UTC, datetime
 import click
 
 from benchmarks.parts.command_line import PROGRESS, console_for, figures
-from benchmarks.parts.power.mounted import DiskMissingError, Ext4Disk
+from benchmarks.parts.power.mounted import SECTOR_BYTES, DiskMissingError, Ext4Disk
 from engine.registry import games
 from referee.journal import Journal
 from referee.journal.events import EventKind
 
 TURNS_AN_HOUR = 120
 _PLAYED = (EventKind.TURN, EventKind.ROLLED)
-_BLOCK_BYTES = 512
-"""What the kernel counts in, whatever the disk's blocks are."""
 _IMAGE_MIB = 1024
 
 
@@ -70,7 +68,7 @@ def play(game: str, turns: int, folder: Path) -> Written:
     with Journal.open(journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as kept:
         events = [event.kind for _, event in kept.events()]
     played = sum(kind in _PLAYED for kind in events)
-    return Written(usage.ru_oublock * _BLOCK_BYTES, journal.stat().st_size, len(events), played)
+    return Written(usage.ru_oublock * SECTOR_BYTES, journal.stat().st_size, len(events), played)
 
 
 @click.command()

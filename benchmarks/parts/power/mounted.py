@@ -22,7 +22,7 @@ _BLOCK_BYTES = 4096
 """A page, so that no request is split: loop devices take one whose first part alone could be written for a success."""
 _SECTORS_WRITTEN = 6
 """Which of the kernel's counts of a device this is (Documentation/block/stat.rst)."""
-_SECTOR_BYTES = 512
+SECTOR_BYTES = 512
 """What the kernel counts in, whatever the disk's blocks are."""
 _SLOW_SYNC_S = 0.1
 _FAILING_SHARES = (1.0, 0.5, 0.2)
@@ -112,7 +112,7 @@ class Ext4Disk(PlainDisk):
         _command("sync", "--file-system", str(self.folder))
         device = self.folder.stat().st_dev
         counts = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat").read_text().split()
-        return int(counts[_SECTORS_WRITTEN]) * _SECTOR_BYTES
+        return int(counts[_SECTORS_WRITTEN]) * SECTOR_BYTES
 
     def _mount(self) -> None:
         _command("mount", "-o", "loop", str(self._image), str(self.folder))

@@ -180,9 +180,7 @@ class PlaySession:
         if line is None:
             self._going_on = False
             return
-        line = line.strip()
-        if awaits_roll:
-            line = line.removeprefix("roll ").strip()
+        line = line.strip().removeprefix("roll " if awaits_roll else "").strip()
         if not line:
             return
         # A turn's column is counted from after the player's name.

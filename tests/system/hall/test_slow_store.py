@@ -87,6 +87,16 @@ class Evening:
                 await client.publish(told.topic, told.payload, qos=1)
 
 
+def play(hall: Hall, feed: Feed, folder: Path, during: Callable[[Evening], Awaitable[None]]) -> None:
+    """Run hall and table at a broker of their own while something happens."""
+
+    async def run(port: int) -> None:
+        await Evening(hall, feed, port).played(during)
+
+    with broker_in(folder) as broker:
+        asyncio.run(run(broker.port))
+
+
 def test_a_database_that_stops_answering_bounds_what_waits_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,11 +118,7 @@ def test_a_database_that_stops_answering_bounds_what_waits_and_loses_nothing(
             answers.set()
         await evening.until(evening.is_whole)
 
-    async def run(port: int) -> None:
-        await Evening(hall, feed, port).played(during)
-
-    with broker_in(tmp_path) as broker:
-        asyncio.run(run(broker.port))
+    play(hall, feed, tmp_path, during)
     assert kept(hall, feed) == feed.events
 
 
@@ -128,9 +134,5 @@ def test_what_a_locked_database_did_not_take_is_asked_for_again(
             await evening.until(lambda: any("database is locked" in words for words in evening.said))
         await evening.until(evening.is_whole)
 
-    async def run(port: int) -> None:
-        await Evening(hall, feed, port).played(during)
-
-    with broker_in(tmp_path) as broker:
-        asyncio.run(run(broker.port))
+    play(hall, feed, tmp_path, during)
     assert kept(hall, feed) == feed.events
