@@ -240,11 +240,14 @@ def read_squares(game: Game[Any, Any], text: str) -> dict[Place, str]:
 
 
 def read_look(game: Game[Any, Any], place: Place, text: str) -> str:
-    """Parse a look: its words in any order, and only as many as identify it; raises CorrectionError."""
+    """Parse a look: its words in any order, and only as many as identify it; raises CorrectionError.
+
+    ``black`` is a black piece: of several looks the one whose words all the others have too.
+    """
     said = _words(text)
     found = [look for look in game.looks if said and said <= _words(look)]
     for look in found:
-        if len(found) == 1 or said == _words(look):
+        if all(_words(look) <= _words(other) for other in found):
             return look
     if found:
         raise CorrectionError(f"{text!r} on {place} could be {listed(found, 'or')}; write more of it")

@@ -27,6 +27,14 @@ def test_looks_are_read_leniently(deblockle: Any, words: list[str], looks: dict[
 
 
 @pytest.mark.parametrize(
+    ("said", "look"),
+    [("black", "black piece"), ("black ball", "black piece with ball"), ("white piece", "white piece")],
+)
+def test_what_is_not_said_of_a_look_is_not_there(said: str, look: str) -> None:
+    assert read_looks(load("diaballik"), ["c3", said]) == {"c3": look}
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["h9=empty"], "no place 'h9'; places run from a1 to g7"),
