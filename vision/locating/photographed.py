@@ -24,6 +24,7 @@ from vision.locating.location import cell_px
 from vision.locating.markers import Marker, MarkerDetector
 from vision.locating.pose import corner_pairs, poses_from
 from vision.opencv import as_grey
+from vision.surface.bent_paper import lacks_grid
 
 MOST_SHEETS = 6
 """Maximum number of different sheets that are searched for: the players of the largest game."""
@@ -71,7 +72,7 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
     """Find the one sheet that a photo shows, among the sheets of the given layouts.
 
     ``image`` is height x width (x 3), uint8. Raises NotLocatedError, naming the markers seen, if no sheet or several
-    are found, and FrameError if its cells are too small to be read.
+    are found or its printed lines are missing, and FrameError if its cells are too small to be read.
     """
     grey = as_grey(image)
     sheets = [part for layout in layouts for part in _sheets_of(layout)]
@@ -93,6 +94,12 @@ def photographed_sheet(image: Image, layouts: Sequence[TableLayout]) -> Photogra
         raise FrameError(
             f"a cell of the {best.layout.board.name} is {width_px:.0f} pixels wide in the photo; expected "
             f"{_SETTINGS.least_cell_px:.0f} or more; take it from closer, or at the camera's full size"
+        )
+    if lacks_grid(image, best.camera, best.pose, best.layout.board):
+        raise NotLocatedError(
+            f"no sheet found: {_ids_text(markers)} are seen, but no printed lines of a sheet of {best.layout.game} "
+            "between them; another game's table is read without --sheet, with --calibration; from a sheet that is "
+            "scribbled over, copy what counts to a fresh one"
         )
     return best
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -17,11 +18,13 @@ from tests.vision.readers.ink.sheets import EXPECTED, frame, grid_of, picture
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Image
 from vision.geometry import CameraModel, plane_homography, project
+from vision.images import load_image
 from vision.layout.table import TableLayout, default_layout
 from vision.locating.photographed import MOST_SHEETS, photographed_sheet
 from vision.opencv import as_grey
 from vision.readers.registry import table_reader
 
+DATA = Path(__file__).resolve().parents[2] / "data"
 GAMES = ("number-drop", "blokus-dice")
 LAYOUTS = [default_layout(game) for game in GAMES]
 PRINTED_PX_PER_MM = 6.0
@@ -136,6 +139,24 @@ def test_what_shows_no_single_whole_sheet_is_said(
 ) -> None:
     with pytest.raises(NotLocatedError, match=says):
         photographed_sheet(made(), layouts)
+
+
+@pytest.mark.parametrize("table", ["photoreal/003.jpg", "photoreal-discs/001.jpg", "photoreal-stacks/010.jpg"])
+def test_another_games_table_is_no_sheet_though_it_has_the_same_markers(table: str) -> None:
+    with pytest.raises(NotLocatedError, match="no printed lines of a sheet of blokus-dice"):
+        photographed_sheet(load_image(DATA / table), LAYOUTS)
+
+
+def test_a_sheet_of_which_only_the_handwriting_is_not_overexposed_is_located() -> None:
+    image, _ = photo("number-drop")
+    sheet = photographed_sheet(image, LAYOUTS)
+    board = sheet.layout.board
+    outline = project(sheet.camera, sheet.pose, board.bounds_mm.grown(6.0).corners_mm(board.height_mm))
+    centres = project(sheet.camera, sheet.pose, np.insert(board.centres_mm, 2, board.height_mm, axis=1))
+    cv2.fillConvexPoly(image, np.round(outline).astype(np.int32), (255, 255, 255))
+    for column, row in np.round(centres).astype(np.int32).tolist():
+        cv2.line(image, (column - 2, row + 3), (column + 2, row - 3), (60, 50, 40), 2)
+    assert photographed_sheet(image, LAYOUTS).layout == sheet.layout
 
 
 def test_cells_too_small_to_read_are_refused() -> None:
