@@ -1,15 +1,15 @@
-"""How far the lights' colours are apart for every eye, and whether colour or rhythm tells every two meanings apart.
+"""Whether colour or rhythm distinguishes all light signals, for normal and for colour-blind vision.
 
 Run: python benchmarks/colours.py [--picture docs/pictures/colours.png]
 
-Prints, for an ordinary eye and for three kinds of colour-blind ones, CIEDE2000 between every two colours of the
-palette, by hue alone. Exits with 1 when two roles, or two moods, are told apart neither by colour nor by rhythm, or
-when the two colours nearest to each other differ too little even side by side.
+Prints the CIEDE2000 difference of each pair of palette colours, without and with lightness, for normal vision and three
+kinds of colour blindness. Exit code 1 when two roles, or two moods, differ neither in hue nor in rhythm, or when two
+colours differ too little even side by side.
 
 Colour blindness is simulated with the matrices of Machado, Oliveira and Fernandes, "A Physiologically-based Model for
 Simulation of Color Vision Deficiency", IEEE TVCG 15(6), 2009, severity 1.0, on linear light. Differences are CIEDE2000
 as given by Sharma, Wu and Dalal, Color Research and Application 30(1), 2005, against the LED's own white. LEDs are
-taken to have sRGB's primaries. A WS2812's are purer, so real lights differ rather more.
+assumed to have sRGB's primaries; a WS2812's are purer, so real lights differ more.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Eye(enum.Enum):
-    """Who looks: an ordinary eye, or one that lacks the long-, the middle- or the short-wave cones."""
+    """Normal vision, or vision without the long-, middle- or short-wave cones."""
 
     ORDINARY = "ordinary"
     PROTANOPIA = "protanopia"
@@ -67,20 +67,19 @@ VISION_MATRICES: Mapping[Eye, Floats] = MappingProxyType(
         ),
     }
 )
-"""Linear red, green, blue as an ordinary eye would have to see them to see what this eye sees."""
+"""By eye: maps linear RGB to the linear RGB that looks the same with normal vision."""
 
 DISTINCT_DIFFERENCE = 10.0
-"""The CIEDE2000 from which on two lights are taken to be told apart by colour at a glance.
+"""The least CIEDE2000 at which two lights count as different at a glance.
 
-1 is about the least difference that an eye finds in two colours side by side; lights are apart, small, and looked at
-in passing, hence ten times that.
+About 1 is just noticeable side by side. Lights are small, apart, and seen in passing, hence ten times that.
 """
 _MIDDLE_LIGHTNESS = 50.0
 _25_TO_THE_7 = 25.0**7
 
 
 def perceived_light(colour: tuple[int, int, int], eye: Eye) -> Floats:
-    """Give the linear light, each 0 to 1, that an eye sees of an LED told the sRGB-encoded ``colour``, 0 to 255."""
+    """Give the linear RGB, 0 to 1, that an eye sees of an LED set to the sRGB ``colour``, 0 to 255."""
     light = np.array([linear_from_srgb(part / 255) for part in colour])
     seen: Floats = np.clip(VISION_MATRICES[eye] @ light, 0.0, 1.0)
     return seen
@@ -97,8 +96,7 @@ def difference(
 ) -> float:
     """Give CIEDE2000 between two LEDs' colours as an eye sees them, 0 for the same.
 
-    ``by_hue_alone`` leaves lightness out: nobody can say of a single light whether it is a bright green or a dark
-    one.
+    ``by_hue_alone`` leaves lightness out: a single light doesn't show whether it is a bright or a dark green.
     """
     first, second = cielab(perceived_light(one, eye)), cielab(perceived_light(other, eye))
     if by_hue_alone:
@@ -110,33 +108,33 @@ def ciede2000(one: Lab, other: Lab) -> float:
     """Give the CIEDE2000 colour difference of two L*, a*, b* colours, all weights 1 (Sharma, Wu and Dalal, 2005)."""
     (l1, a1, b1), (l2, a2, b2) = one, other
     mean_chroma_7 = ((math.hypot(a1, b1) + math.hypot(a2, b2)) / 2) ** 7
-    stretch = 1 + 0.5 * (1 - math.sqrt(mean_chroma_7 / (mean_chroma_7 + _25_TO_THE_7)))
-    chroma1, hue1 = _polar(a1 * stretch, b1)
-    chroma2, hue2 = _polar(a2 * stretch, b2)
+    a_scale = 1 + 0.5 * (1 - math.sqrt(mean_chroma_7 / (mean_chroma_7 + _25_TO_THE_7)))
+    chroma1, hue1 = _polar(a1 * a_scale, b1)
+    chroma2, hue2 = _polar(a2 * a_scale, b2)
     product = chroma1 * chroma2
 
-    turn = 0.0 if product == 0 else (hue2 - hue1 + 180) % 360 - 180
+    hue_change = 0.0 if product == 0 else (hue2 - hue1 + 180) % 360 - 180
     # Exactly opposite hues: the paper's rule keeps the sign of their plain difference.
-    if turn == -180 and hue2 > hue1:
-        turn = 180.0
+    if hue_change == -180 and hue2 > hue1:
+        hue_change = 180.0
     d_lightness, d_chroma = l2 - l1, chroma2 - chroma1
-    d_hue = 2 * math.sqrt(product) * math.sin(math.radians(turn / 2))
+    d_hue = 2 * math.sqrt(product) * math.sin(math.radians(hue_change / 2))
 
     lightness, chroma = (l1 + l2) / 2, (chroma1 + chroma2) / 2
     hue = hue1 + hue2 if product == 0 else _mean_hue(hue1, hue2)
-    weave = 1 - 0.17 * _cos(hue - 30) + 0.24 * _cos(2 * hue) + 0.32 * _cos(3 * hue + 6) - 0.20 * _cos(4 * hue - 63)
+    hue_weight = 1 - 0.17 * _cos(hue - 30) + 0.24 * _cos(2 * hue) + 0.32 * _cos(3 * hue + 6) - 0.20 * _cos(4 * hue - 63)
     chroma_7 = chroma**7
-    twist = -2 * math.sqrt(chroma_7 / (chroma_7 + _25_TO_THE_7))
-    twist *= math.sin(math.radians(60 * math.exp(-(((hue - 275) / 25) ** 2))))
+    rotation = -2 * math.sqrt(chroma_7 / (chroma_7 + _25_TO_THE_7))
+    rotation *= math.sin(math.radians(60 * math.exp(-(((hue - 275) / 25) ** 2))))
     off_middle = (lightness - 50) ** 2
     by_lightness = d_lightness / (1 + 0.015 * off_middle / math.sqrt(20 + off_middle))
     by_chroma = d_chroma / (1 + 0.045 * chroma)
-    by_hue = d_hue / (1 + 0.015 * chroma * weave)
-    return math.sqrt(max(0.0, by_lightness**2 + by_chroma**2 + by_hue**2 + twist * by_chroma * by_hue))
+    by_hue = d_hue / (1 + 0.015 * chroma * hue_weight)
+    return math.sqrt(max(0.0, by_lightness**2 + by_chroma**2 + by_hue**2 + rotation * by_chroma * by_hue))
 
 
 def distinguishable(one: Style, other: Style, eye: Eye) -> tuple[bool, bool]:
-    """Say whether an eye tells two looks apart by colour (CIEDE2000 of at least ``CLEAR``), and by their rhythm."""
+    """Whether two styles differ for an eye by colour (at least ``DISTINCT_DIFFERENCE``), and by rhythm."""
     by_colour = difference(one.colour.value, other.colour.value, eye, by_hue_alone=True) >= DISTINCT_DIFFERENCE
     return by_colour, one.pattern is not other.pattern
 
@@ -162,7 +160,7 @@ STEPS_A_SECOND = 50
 
 
 def distances(console: Console) -> float:
-    """Print every two colours' difference for every eye; gives the least one with lightness counted."""
+    """Print the difference of each pair of colours for each eye; return the least, lightness included."""
     table = Table("colours", *(eye.value for eye in Eye), title="CIEDE2000 by hue alone (with lightness)")
     least = 100.0
     for one, other in combinations(LIT, 2):
@@ -180,22 +178,22 @@ def distances(console: Console) -> float:
 
 
 def meanings(console: Console) -> int:
-    """Print how many pairs of meanings rest on what; gives how many rest on nothing."""
+    """Print how many pairs of meanings differ by colour, rhythm or neither; return how many by neither."""
     table = Table("pairs of", "eye", "pairs", "by colour", "by rhythm", "by neither")
-    lost = 0
+    indistinct = 0
     for name, styles in (("roles", ROLE_STYLES.values()), ("moods", MOOD_STYLES.values())):
         for eye in Eye:
-            told = [distinguishable(one, other, eye) for one, other in combinations(styles, 2)]
-            neither = sum(not (by_colour or by_rhythm) for by_colour, by_rhythm in told)
-            lost += neither
-            colour, rhythm = (sum(pair[way] for pair in told) for way in (0, 1))
-            table.add_row(name, eye.value, *(str(count) for count in (len(told), colour, rhythm, neither)))
+            differences = [distinguishable(one, other, eye) for one, other in combinations(styles, 2)]
+            neither = sum(not (by_colour or by_rhythm) for by_colour, by_rhythm in differences)
+            indistinct += neither
+            colour, rhythm = (sum(pair[way] for pair in differences) for way in (0, 1))
+            table.add_row(name, eye.value, *(str(count) for count in (len(differences), colour, rhythm, neither)))
     console.print(table)
-    return lost
+    return indistinct
 
 
 def draw(path: Path) -> None:
-    """Draw every meaning as every eye sees it, over the first seconds after it lights up."""
+    """Draw each signal as each eye sees it, over the first seconds after it lights up."""
     figure = Figure(figsize=(10, 7.5), layout="constrained")
     for axes, eye in zip(figure.subplots(1, len(Eye), sharey=True), Eye, strict=True):
         picture = [_strip(style, eye) for style in ALL_STYLES]
@@ -214,7 +212,7 @@ def draw(path: Path) -> None:
 
 
 def _strip(style: Style, eye: Eye) -> Floats:
-    """The light of a style in small steps of time, as colours a screen shows: (steps, 3)."""
+    """The sRGB colours of a style at successive times, shape (steps, 3)."""
     light = perceived_light(style.colour.value, eye)
     steps = int(WATCHED_S * STEPS_A_SECOND)
     levels = [animation.brightness(style.pattern, step / STEPS_A_SECOND) for step in range(steps)]
@@ -228,13 +226,13 @@ def main(picture: Path | None) -> None:
     """Measure, print and, if asked, draw."""
     console = Console(width=110)
     least = distances(console)
-    lost = meanings(console)
+    indistinct = meanings(console)
     if picture is not None:
         draw(picture)
         console.print(f"drawn into {picture}")
-    console.print(f"least difference of two colours side by side, any eye: {least:.1f} (line: {DISTINCT_DIFFERENCE:g})")
-    if lost or least < DISTINCT_DIFFERENCE:
-        console.print(f"NOT MET: {lost} pairs of meanings are told apart by nothing")
+    console.print(f"least difference side by side, any eye: {least:.1f} (target: {DISTINCT_DIFFERENCE:g})")
+    if indistinct or least < DISTINCT_DIFFERENCE:
+        console.print(f"NOT MET: {indistinct} pairs of meanings cannot be told apart")
         sys.exit(1)
 
 

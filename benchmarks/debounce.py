@@ -1,12 +1,11 @@
-"""What the firmware makes of bouncing contacts: recorded ones and random ones.
+"""How well the firmware debounces contacts, with recorded and random bounces.
 
 Run: python benchmarks/debounce.py [--seed 1] [--operations 2000] [--pause-ms 27] [--quick]
 
-A finger closes and opens a button, a piece a switch, thousands of times; the firmware's own debouncers scan that at
-irregular moments, with pauses of 27 ms for lights. A tap lasts at least 60 ms, a piece stays 150 ms.
-With the settings as delivered (20 ms), ordinary contacts must give no event twice and miss none. The worn button,
-whose contact comes off for up to 87 ms while it is pressed, shows what a longer time is for. Exit code 1 when a line
-is not met.
+A button is pressed, and a piece is put on a switch, thousands of times. The firmware's debouncers scan the contact at
+irregular intervals, with pauses of 27 ms while lights are sent. A tap lasts at least 60 ms, a piece stays 150 ms.
+With the default of 20 ms, ordinary contacts must give each event exactly once. The worn button, which opens for up to
+87 ms while pressed, shows when a longer time is needed. Exit code 1 when a target is missed.
 
 The recorded figures are from the sample records of the project *bouncy-button*
 (https://github.com/adamfk/bouncy-button), made with an Arduino Uno that samples its pin every few microseconds: a
@@ -39,10 +38,10 @@ from firmware_bridge.firmware.core.debounce import PRESSED, RELEASED, ButtonDebo
 from firmware_bridge.firmware.core.device import DEFAULT_DEBOUNCE_MS
 
 MOST_CHATTER_MS = 6.2
-"""The longest that ordinary switches chatter; J. G. Ganssle, *A Guide to Debouncing* (2004)."""
+"""The longest bounce of ordinary switches; J. G. Ganssle, *A Guide to Debouncing* (2004)."""
 
 LIGHTS_MS = 27.0
-"""How long nothing is scanned while lights are worked out and sent: more than twice what an emulated Pico takes."""
+"""Pause of the scans while a frame of lights is computed and sent: over twice what an emulated Pico takes."""
 
 _LONG_PRESS_MS = 60_000
 _SETTLED_AFTER_MS = 700.0
@@ -50,13 +49,13 @@ _SETTLED_AFTER_MS = 700.0
 
 @dataclass
 class ContactOutcome:
-    """What came of operating a contact.
+    """The events reported for a contact's operations.
 
     Attributes:
         operations: presses and releases, or pieces put down and lifted.
-        doubled: events too many.
-        missed: events that did not come.
-        latencies_ms: from the first touch to the event, and ``latencies_scans`` the scans in between.
+        doubled: surplus events.
+        missed: operations without an event.
+        latencies_ms: from the first level change to the event; ``latencies_scans``: the scans in between.
     """
 
     operations: int = 0
@@ -68,7 +67,7 @@ class ContactOutcome:
 
 @dataclass(frozen=True)
 class Operation:
-    """A contact that is closed or opened at ``time_ms``: ``edges_ms`` are when its level changes."""
+    """A contact is closed or opened at ``time_ms``; ``edges_ms`` are the times of its level changes."""
 
     time_ms: float
     closes: bool
@@ -76,21 +75,21 @@ class Operation:
 
 
 def random_chatter(rng: Random) -> tuple[float, ...]:
-    """Chatter of a random length up to the longest, with up to forty changes at random."""
+    """Times in ms of up to forty random level changes after the first."""
     lasts_ms = MOST_CHATTER_MS * rng.random() ** 2
     changes = sorted(rng.uniform(0, lasts_ms) for _ in range(2 * rng.randrange(21)))
     return (0.0, *changes)
 
 
 def recorded_chatter(trace: Trace) -> tuple[float, ...]:
-    """The chatter of a record."""
+    """Times in ms of a record's level changes, from the first."""
     return tuple((edge - trace.edges_us[0]) / 1000 for edge in trace.edges_us)
 
 
 def operations(
     rng: Random, closing: Sequence[tuple[float, ...]], opening: Sequence[tuple[float, ...]], count: int, rest_ms: float
 ) -> list[Operation]:
-    """``count`` times closed and opened, at rest for ``rest_ms`` at least after each."""
+    """Close and open a contact ``count`` times, with a rest of at least ``rest_ms`` after each operation."""
     done = []
     now_ms = 100.0
     for number in range(2 * count):
@@ -101,12 +100,12 @@ def operations(
     return done
 
 
-def scans(rng: Random, until_ms: float, *, pause_ms: float = LIGHTS_MS, lights: float = 0.02) -> Iterator[float]:
-    """When the loop scans: every 0.5 to 2.5 ms, with now and then a pause for a frame of lights."""
+def scans(rng: Random, until_ms: float, *, pause_ms: float = LIGHTS_MS, pause_share: float = 0.02) -> Iterator[float]:
+    """Times of the scans: every 0.5 to 2.5 ms, with occasional pauses for a frame of lights."""
     now_ms = 0.0
     while now_ms < until_ms:
         yield now_ms
-        now_ms += pause_ms if rng.random() < lights else rng.uniform(0.5, 2.5)
+        now_ms += pause_ms if rng.random() < pause_share else rng.uniform(0.5, 2.5)
 
 
 class _Contact:
@@ -119,18 +118,18 @@ class _Contact:
 
 
 def play_button(done: Sequence[Operation], rng: Random, settle_ms: int, pause_ms: float = LIGHTS_MS) -> ContactOutcome:
-    """Let a button's debouncer scan all of it."""
+    """Scan the operations with a button's debouncer."""
     debouncer = ButtonDebouncer()
 
     def update(closed: bool, now: int) -> int:
-        what = debouncer.update(closed, now, settle_ms, _LONG_PRESS_MS)
-        return {PRESSED: 1, RELEASED: -1}.get(what, 0)
+        event = debouncer.update(closed, now, settle_ms, _LONG_PRESS_MS)
+        return {PRESSED: 1, RELEASED: -1}.get(event, 0)
 
     return _play(done, rng, update, pause_ms)
 
 
 def play_switch(done: Sequence[Operation], rng: Random, settle_ms: int, pause_ms: float = LIGHTS_MS) -> ContactOutcome:
-    """Let a switch's debouncer scan all of it."""
+    """Scan the operations with a switch's debouncer."""
     debouncer = SwitchDebouncer(1)
 
     def update(closed: bool, now: int) -> int:
@@ -146,7 +145,7 @@ def _play(
 ) -> ContactOutcome:
     contact = _Contact(done)
     ends_ms = done[-1].edges_ms[-1] + _SETTLED_AFTER_MS
-    told: list[tuple[float, int, int]] = []
+    events: list[tuple[float, int, int]] = []
     times: list[float] = []
     last = -1
     for time_ms in scans(rng, ends_ms, pause_ms=pause_ms):
@@ -154,18 +153,18 @@ def _play(
             continue
         last = int(time_ms)
         times.append(time_ms)
-        what = update(contact.is_closed(time_ms), last)
-        if what:
-            told.append((time_ms, len(times), what))
-    return _judge(done, told, times)
+        change = update(contact.is_closed(time_ms), last)
+        if change:
+            events.append((time_ms, len(times), change))
+    return _compare(done, events, times)
 
 
-def _judge(done: Sequence[Operation], told: list[tuple[float, int, int]], times: list[float]) -> ContactOutcome:
-    """Each operation should be told once before the next one begins."""
+def _compare(done: Sequence[Operation], events: list[tuple[float, int, int]], times: list[float]) -> ContactOutcome:
+    """Compare events with operations: each should give one before the next begins."""
     outcome = ContactOutcome()
     for number, operation in enumerate(done):
         until_ms = done[number + 1].time_ms if number + 1 < len(done) else float("inf")
-        mine = [event for event in told if operation.time_ms <= event[0] < until_ms]
+        mine = [event for event in events if operation.time_ms <= event[0] < until_ms]
         right = [event for event in mine if event[2] == (1 if operation.closes else -1)]
         outcome.operations += 1
         outcome.doubled += len(mine) - min(1, len(right))
@@ -178,7 +177,7 @@ def _judge(done: Sequence[Operation], told: list[tuple[float, int, int]], times:
 
 @dataclass(frozen=True)
 class Trace:
-    """One operation of a contact: whether it closes or opens it, and when the level changes, in microseconds.
+    """One recorded operation, which closes or opens the contact, with its level changes in microseconds.
 
     The first change is to the new level, as is the last.
     """
@@ -221,7 +220,7 @@ _RECORDS = {
 16: 1 2 42
 """,
 }
-"""By contact the number of each operation, odd ones close it, and when the level changed."""
+"""By contact: the number of each operation (odd ones close), and its level changes in microseconds."""
 
 
 def _traces() -> Iterator[Trace]:
@@ -242,11 +241,11 @@ _PIECE_STAYS_MS = 150.0
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a kind of contact, the time it is debounced, and whether it must be faultless."""
+    """A row of the table: a kind of contact, its debounce time, and whether it must be faultless."""
 
     contact: str
     settle_ms: int
-    is_line: bool
+    must_be_faultless: bool
     rest_ms: float = 60.0
 
 
@@ -279,29 +278,31 @@ def measure(row: Row, seed: int, count: int, pause_ms: float = LIGHTS_MS) -> dic
 
 
 @click.command(help=__doc__)
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Draws of chatter and scans.")
-@click.option("--operations", "count", default=2000, show_default=True, type=click.IntRange(1), help="Of each contact.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of bounces and scans.")
+@click.option(
+    "--operations", "count", default=2000, show_default=True, type=click.IntRange(1), help="Operations of each contact."
+)
 @click.option(
     "--pause-ms",
     default=LIGHTS_MS,
     show_default=True,
     type=click.FloatRange(0, 1000),
-    help="Without looks, for lights.",
+    help="Pause of the scans while lights are sent.",
 )
-@click.option("--quick", is_flag=True, help="Few operations: shows that it runs.")
+@click.option("--quick", is_flag=True, help="Few operations, only to check that it runs.")
 def main(seed: int, count: int, pause_ms: float, quick: bool) -> None:
     """Measure and report."""
     console = console_for(_PLAIN_WIDTH)
-    headings = ("contact", "as", "debounce", "operations", "twice", "missed", "latency ms", "in scans", "line")
+    headings = ("contact", "as", "debounce", "operations", "twice", "missed", "latency ms", "in scans", "target")
     table = figures(f"debounced by the firmware, seed {seed}", *headings)
     met = True
     for row in track(ROWS, "debouncing", console=PROGRESS, disable=not sys.stderr.isatty()):
         for used_as, outcome in measure(row, seed, _QUICK_OPERATIONS if quick else count, pause_ms).items():
             faultless = outcome.doubled == outcome.missed == 0
-            met &= faultless or not row.is_line
+            met &= faultless or not row.must_be_faultless
             table.add_row(row.contact, used_as, f"{row.settle_ms} ms", *cells(outcome), verdict(row, faultless))
     console.print(table)
-    console.print("latency: from the first touch to the event, median and longest")
+    console.print("latency: from the first level change to the event, median and longest")
     sys.exit(0 if met else 1)
 
 
@@ -315,8 +316,8 @@ def cells(outcome: ContactOutcome) -> list[str]:
 
 
 def verdict(row: Row, faultless: bool) -> str:
-    """Whether the row's line is met."""
-    if not row.is_line:
+    """Whether the row's target is met."""
+    if not row.must_be_faultless:
         return "-"
     return "met" if faultless else "NOT MET"
 

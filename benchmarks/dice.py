@@ -3,11 +3,12 @@
 Run: python benchmarks/dice.py PHOTOS                      the sixty photographs that were never trained on
      python benchmarks/dice.py PHOTOS --every --worst 20   all of them, as for photographs from elsewhere
      python benchmarks/dice.py --speed                     a tray of six dice beside OpenCV's ArUco, in one run
-     python benchmarks/dice.py --stress 50 --seed 1        made trays, so many under each hardship alone
-     python benchmarks/dice.py --leaning 20                made trays, so many for each lean of 0 to 30 degrees
+     python benchmarks/dice.py --stress 50 --seed 1        50 rendered trays under each hardship
+     python benchmarks/dice.py --leaning 20                20 rendered trays for each lean of 0 to 30 degrees
 
-PHOTOS is a folder with ``truth.json``: file name to dice, each with ``value`` and ``box`` (left, top, right, bottom). A
-die is found where a box read covers its own by half of what both cover together, and counts as right with its value.
+PHOTOS is a folder with ``truth.json``: file name to dice, each with ``value`` and ``box`` (left, top, right, bottom).
+A die is found if the intersection over union of a detected box with its own is at least 0.5, and right if the value
+agrees.
 """
 
 from __future__ import annotations
@@ -53,15 +54,16 @@ from vision.readers.protocols import SurfaceView
 HELD_OUT = 60
 """How many photographs are never trained on."""
 LEAST_OVERLAP = 0.5
+"""Intersection over union."""
 
 BOX_PER_SIDE = 1.45
-"""How large the boxes of the truth are beside a die's edge: they hold all of a die, however it is turned."""
+"""Side of a truth box, as a multiple of the die's edge: it encloses the die however it is turned."""
 
 ROUNDS = 40
 
 LEANS_DEG = (0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0)
 FLAT_TRAYS = 4
-"""How many times as many trays of flat dice are drawn, since few of them are said to lean."""
+"""Factor of the number of trays with flat dice, as few of them are said to lean."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def trained_on(folder: Path) -> list[DicePicture]:
 
 @dataclass(frozen=True)
 class Score:
-    """What was right in one photograph: dice found, with the right value, read where none is, and their number."""
+    """Counts in a photograph: dice found, read rightly, invented and present; ``confused``: (true, read) values."""
 
     name: str
     found: int
@@ -117,12 +119,12 @@ class Score:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether everything is right."""
         return self.right == self.dice and not self.invented
 
 
 def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
-    """The share of what two boxes cover together that both cover."""
+    """Intersection over union of two boxes."""
     across = min(one[2], other[2]) - max(one[0], other[0])
     down = min(one[3], other[3]) - max(one[1], other[1])
     both = max(across, 0.0) * max(down, 0.0)
@@ -131,7 +133,7 @@ def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 
 
 def score(name: str, truth: list[PhotographedDie], read: tuple[DieInPicture, ...]) -> Score:
-    """Pair what was read with what lies there, those that overlap most first."""
+    """Pair detections with true dice, largest overlap first."""
     pairs = sorted(
         ((overlap(die.box, seen.box), t, r) for t, die in enumerate(truth) for r, seen in enumerate(read)), reverse=True
     )
@@ -139,14 +141,14 @@ def score(name: str, truth: list[PhotographedDie], read: tuple[DieInPicture, ...
     for share, t, r in pairs:
         if share >= LEAST_OVERLAP and t not in of_truth and r not in of_truth.values():
             of_truth[t] = r
-    told = {t: str(read[r].value) for t, r in of_truth.items()}
-    right = sum(told[t] == truth[t].value for t in told)
-    confused = tuple((truth[t].value, told[t]) for t in told if told[t] != truth[t].value)
+    values = {t: str(read[r].value) for t, r in of_truth.items()}
+    right = sum(values[t] == truth[t].value for t in values)
+    confused = tuple((truth[t].value, values[t]) for t in values if values[t] != truth[t].value)
     return Score(name, len(of_truth), right, len(read) - len(of_truth), len(truth), confused)
 
 
 def read_all(photos: Path, every: bool, networks: Networks, console: Console) -> tuple[list[Score], float]:
-    """Score the photographs, and give the median of the milliseconds spent on one."""
+    """Score the photographs; also give the median time of one, in milliseconds."""
     truth = load_truth(photos)
     names = sorted(truth if every else held_out(truth))
     scores, spent = [], []
@@ -160,7 +162,7 @@ def read_all(photos: Path, every: bool, networks: Networks, console: Console) ->
 
 
 def report(scores: list[Score], spent_ms: float, worst: int) -> None:
-    """Print what came out, and the photographs that went worst."""
+    """Print the totals and the worst photographs."""
     dice, right = sum(one.dice for one in scores), sum(one.right for one in scores)
     found, invented = sum(one.found for one in scores), sum(one.invented for one in scores)
     whole = sum(one.whole for one in scores)
@@ -179,10 +181,7 @@ def report(scores: list[Score], spent_ms: float, worst: int) -> None:
 
 
 def speed() -> None:
-    """Time a tray of six dice and ArUco's detection in the same picture, in turns, in one thread.
-
-    The processor's time is taken, so that what else the machine does counts for neither.
-    """
+    """Compare the processor times of reading a tray of six dice and of ArUco's detection in the same picture."""
     cv2.setNumThreads(1)
     made = tray_of_six()
     reader = DiceReader(made.layout.surfaces[0])
@@ -206,7 +205,7 @@ def speed() -> None:
 
 
 def stress(trays: int, seed: int, networks: Networks, console: Console) -> None:
-    """Read so many made trays under each hardship, and print how well each went."""
+    """Read ``trays`` rendered trays under each hardship, and print the results."""
     everything: list[ReadDie] = []
     lines = []
     for name in track(HARDSHIPS, description="Reading", console=console):
@@ -226,7 +225,7 @@ def _stress_line(name: str, read: list[ReadDie]) -> str:
 
 
 def leaning(trays: int, seed: int, networks: Networks, console: Console) -> None:
-    """Read so many made trays with dice that lean by each of LEANS_DEG, and print how many are said to lean."""
+    """Read ``trays`` rendered trays for each lean of LEANS_DEG, and print how many dice are said to lean."""
     click.echo("leaning by   dice   found  said to lean")
     for lean_deg in track(LEANS_DEG, description="Reading", console=console):
         count = trays if lean_deg else trays * FLAT_TRAYS
@@ -242,13 +241,13 @@ def leaning(trays: int, seed: int, networks: Networks, console: Console) -> None
 @click.option("--worst", default=10, show_default=True, help="How many wrong photographs to name.")
 @click.option("--weights", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Other weights.")
 @click.option("--speed", "timing", is_flag=True, help="Time a tray of six dice beside ArUco.")
-@click.option("--stress", "trays", default=0, metavar="N", help="Read N made trays under each hardship.")
-@click.option("--leaning", "leans", default=0, metavar="N", help="Read N made trays of dice that lean, for each angle.")
-@click.option("--seed", default=1, show_default=True, help="What the made trays are drawn from.")
+@click.option("--stress", "trays", default=0, metavar="N", help="Read N rendered trays under each hardship.")
+@click.option("--leaning", "leans", default=0, metavar="N", help="Read N rendered trays for each lean of dice.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the rendered trays.")
 def main(
     photos: Path | None, every: bool, worst: int, weights: Path | None, timing: bool, trays: int, leans: int, seed: int
 ) -> None:
-    """Read the dice in PHOTOS, or in made trays, and compare them with the truth."""
+    """Read the dice in PHOTOS, or in rendered trays, and compare them with the truth."""
     if photos is None and not (timing or trays or leans):
         raise click.UsageError("give a folder of photographs, --speed, --stress or --leaning")
     networks = shipped() if weights is None else Networks(weights)

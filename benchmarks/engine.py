@@ -1,12 +1,12 @@
-"""How fast the rules of all games are, beside python-chess in the same run and the same thread.
+"""How fast each game's rules are, compared with python-chess in the same run and thread.
 
 Run: python benchmarks/engine.py [--seed 1] [--repetitions 5] [--seconds 1.0] [--game deblockle] [--quick]
 
-Random games: plies a second; ahead of python-chess's in every game of two. Diaballik: every result of the first turn
-in at most a fortieth of the time of python-chess's perft 3. Counts to a depth, and how their cost grows. Turns that
-could show what is seen, and the judge's verdict on it, in every game's worst position: within two frames. What is
-compared takes turns, and the median of the repetitions counts; times are this process's own. Exit code 1 when a line
-is not met, 2 when python-chess is missing.
+Random games: plies a second, more than python-chess's in each two-player game. Diaballik: all results of the first
+turn, in at most a fortieth of the time of python-chess's perft 3. Perft counts, and how their time grows. Turns that
+fit a picture, and the judge's verdict on it, in each game's worst position: within two frames. Compared programs
+alternate, and the median of the repetitions counts. All times are processor times. Exit code 1 when a target is missed,
+2 when python-chess is missing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from benchmarks.parts.engine_speed import (
     counts_to_depth,
     diaballik_results,
     load_chess,
-    middles,
+    middlegame_positions,
     print_counts,
     print_first_turn,
     print_random_games,
@@ -56,20 +56,18 @@ from engine.errors import OptionError
 from engine.registry import games as known_games
 from engine.registry import load
 
-MIDDLES = 12
+MIDDLEGAMES = 12
 _PLAIN_WIDTH = 130
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Draws of turns, dice and positions."
-)
-@click.option("--repetitions", default=5, show_default=True, type=click.IntRange(1), help="How often all take turns.")
-@click.option("--seconds", default=1.0, show_default=True, type=click.FloatRange(0.01, 60), help="Time of one turn.")
-@click.option("--count-seconds", default=3.0, show_default=True, type=click.FloatRange(0.01), help="Most time a count.")
-@click.option("--game", "only", multiple=True, type=click.Choice(known_games()), help="Only this game; several times.")
-@click.option("--option", "given", multiple=True, metavar="NAME=VALUE", help="A rule option, with one --game alone.")
-@click.option("--quick", is_flag=True, help="Little time for everything: shows that it runs.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of turns, dice and positions.")
+@click.option("--repetitions", default=5, show_default=True, type=click.IntRange(1), help="Runs of each measurement.")
+@click.option("--seconds", default=1.0, show_default=True, type=click.FloatRange(0.01, 60), help="Time of each run.")
+@click.option("--count-seconds", default=3.0, show_default=True, type=click.FloatRange(0.01), help="Longest count.")
+@click.option("--game", "only", multiple=True, type=click.Choice(known_games()), help="Only this game; repeatable.")
+@click.option("--option", "given", multiple=True, metavar="NAME=VALUE", help="A rule option; needs exactly one --game.")
+@click.option("--quick", is_flag=True, help="Short measurements, only to check that it runs.")
 def main(
     seed: int,
     repetitions: int,
@@ -83,7 +81,7 @@ def main(
     chess = load_chess()
     if chess is None:
         click.echo(
-            "python-chess is missing, and the engine is measured beside it. Install it (it is the dependency group "
+            "python-chess is missing, which the engine is compared with. Install it (it is the dependency group "
             f"'benchmarks' of pyproject.toml):\n  {sys.executable} -m pip install 'chess>=1.11'",
             err=True,
         )
@@ -102,14 +100,14 @@ def main(
         starts = {name: load(name).rules.new(options) for name in known_games() if not only or name in only}
     except OptionError as error:
         raise click.UsageError(str(error)) from error
-    # What was made so far stays, and shouldn't be looked through again and again in the middle of a measurement.
+    # Keep the garbage collector from scanning long-lived objects during a measurement.
     gc.collect()
     gc.freeze()
     met = True
     with counting_bar(console) as progress:
         task = progress.add_task("", total=len(starts) * (repetitions + 2) + repetitions)
-        rates, beside = _random_games(chess, starts, repetitions, seconds, seed, progress)
-        met &= print_random_games(rates, beside, console)
+        rates, chess_rates = _random_games(chess, starts, repetitions, seconds, seed, progress)
+        met &= print_random_games(rates, chess_rates, console)
         if "diaballik" in starts:
             progress.update(task, description="Diaballik's turns")
             met &= _first_turn(chess, repetitions, seed, console)
@@ -118,16 +116,16 @@ def main(
             progress.update(task, description=f"counting {name}", advance=1)
             counts[name] = list(counts_to_depth(load(name), start, count_seconds))
         print_counts(counts, console)
-        progress.update(task, description="turns that could show this")
+        progress.update(task, description="turns that fit a picture")
         met &= print_findings(findings(repetitions, Random(seed), only), console)
-    console.print("Every line is met." if met else "A line is NOT met.")
+    console.print("Every target is met." if met else "A target is NOT met.")
     sys.exit(0 if met else 1)
 
 
 def _random_games(
     chess: ModuleType, starts: Mapping[str, Any], repetitions: int, seconds: float, seed: int, progress: Progress
 ) -> tuple[list[Rate], Rate]:
-    """Let python-chess and every game take turns; give the games' rates and python-chess's."""
+    """Measure python-chess and every game alternately; give the games' rates and python-chess's."""
     task = progress.task_ids[0]
     rng = Random(seed)
     runs: dict[str, RandomGames] = {}
@@ -150,7 +148,7 @@ def _random_games(
 
 
 def _first_turn(chess: ModuleType, repetitions: int, seed: int, console: Console) -> bool:
-    """Time Diaballik's turns and python-chess's perft 3 by turns."""
+    """Time Diaballik's first turn and python-chess's perft 3 alternately."""
     game = load("diaballik")
     start = game.rules.new()
     results = len(set(diaballik_results(start)))
@@ -159,15 +157,15 @@ def _first_turn(chess: ModuleType, repetitions: int, seed: int, console: Console
         sys.exit(
             f"Diaballik's first turn has {results} results, python-chess counts {counted}; wrong counts are not timed"
         )
-    first_s, chess_s = [], []
+    first_turn_s, chess_s = [], []
     for _ in range(max(repetitions, 5)):
         chess_s.append(time_of(partial(chess_perft, chess)))
-        first_s.append(time_of(partial(diaballik_results, start)))
-    from_middles = {
+        first_turn_s.append(time_of(partial(diaballik_results, start)))
+    middlegame_s = {
         len(diaballik_results(state)): median(time_of(partial(diaballik_results, state)) for _ in range(3))
-        for state in middles(game, MIDDLES, Random(seed))
+        for state in middlegame_positions(game, MIDDLEGAMES, Random(seed))
     }
-    return print_first_turn(first_s, chess_s, from_middles, console)
+    return print_first_turn(first_turn_s, chess_s, middlegame_s, console)
 
 
 if __name__ == "__main__":

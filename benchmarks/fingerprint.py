@@ -1,12 +1,11 @@
-"""Everything the referee decides, written down, so that two versions of the code can be compared line by line.
+"""Record every decision of the referee, to compare two versions of the code line by line.
 
 Run: python benchmarks/fingerprint.py --seeds 10 --out before.txt
      python benchmarks/fingerprint.py --seeds 10 --out after.txt --against before.txt
 
-Part by part (``--part`` picks some): the soak's games with every verdict, with camera, sensors, both, and perfect eyes;
-the demo's record; perft of every game; hints under a fixed budget of work instead of time; explanations of changed
-tables.
-The same code writes the same file on any machine of a kind. Exit code 1 when ``--against`` finds a difference.
+Parts (``--part`` selects some): soak games with every verdict, with camera, sensors, both, or a perfect reader; the
+demo's output; perft of each game; hints with a fixed budget of work instead of time; explanations of changed tables.
+The same code writes the same file on machines of one architecture. Exit code 1 when ``--against`` finds a difference.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _HINT_S = 0.2
 _HINT_POSITIONS = 50
 _EXPLAINED = 200
 _MOST_PIPS = 4
-"""Rolls of Blockade above this have up to 700,000 ends; here they would only take time."""
+"""Higher rolls of Blockade have up to 700,000 outcomes and would take too long."""
 _DEMO_SEEDS = 5
 _SHOWN_DIFFERENCES = 40
 _PERFT: tuple[tuple[str, int, str | None], ...] = (
@@ -64,7 +63,7 @@ _PERFT: tuple[tuple[str, int, str | None], ...] = (
 
 @dataclass(frozen=True)
 class Task:
-    """One piece of work that one process does: a part, and which seed, game or position of it."""
+    """One unit of work: a part, with its game and seed."""
 
     part: str
     name: str
@@ -74,7 +73,7 @@ class Task:
 
 
 def lines_of(task: Task) -> list[str]:
-    """Do one task and give its lines."""
+    """Run a task; give its lines of the fingerprint."""
     makers = {"perft": _perft_lines, "hints": _hint_lines, "explain": _explain_lines, "demo": _demo_lines}
     return makers.get(task.part, _soak_lines)(task)
 
@@ -115,7 +114,7 @@ def _explain_lines(task: Task) -> list[str]:
 
 
 def _positions(game: Game[Any, Any], seed: int) -> Iterator[Any]:
-    """Give positions in which somebody is to move, along games in which turns and rolls are drawn from the seed."""
+    """Give positions with a player to move, from games of random turns and rolls."""
     for number in itertools.count():
         rng = Random(f"{game.name} {seed} {number}")
         state = game.rules.new()
@@ -148,9 +147,9 @@ def _demo_lines(task: Task) -> list[str]:
 
 
 def _soak_lines(task: Task) -> list[str]:
-    eyes = task.part.removeprefix("soak-")
-    perfect = eyes == "perfect"
-    inputs = Inputs.CAMERA if perfect else Inputs(eyes)
+    source = task.part.removeprefix("soak-")
+    perfect = source == "perfect"
+    inputs = Inputs.CAMERA if perfect else Inputs(source)
     played = play(plan_of(task.seed, task.turns, task.size, perfect_reader=perfect, inputs=inputs))
     lines = [
         f"{said.sequence} {said.time_s:.3f} {said.verdict.kind.value}: {said.verdict.sentence} "
@@ -164,7 +163,7 @@ def _soak_lines(task: Task) -> list[str]:
 
 
 def tasks_of(parts: tuple[str, ...], seeds: int, turns: int, size: tuple[int, int]) -> list[Task]:
-    """List the work, in the order in which it is written down."""
+    """List the tasks in the order of the output."""
     tasks = []
     for part in PARTS:
         if part not in parts:
@@ -179,9 +178,9 @@ def tasks_of(parts: tuple[str, ...], seeds: int, turns: int, size: tuple[int, in
 
 
 @click.command(help=__doc__)
-@click.option("--seeds", default=10, show_default=True, type=click.IntRange(1), help="Games of each kind of eyes.")
+@click.option("--seeds", default=10, show_default=True, type=click.IntRange(1), help="Soak games of each part.")
 @click.option("--turns", default=40, show_default=True, type=click.IntRange(1), help="Turns in each game of the soak.")
-@click.option("--size", default="960x540", show_default=True, help="The soak's pictures.")
+@click.option("--size", default="960x540", show_default=True, help="Size of the soak's pictures.")
 @click.option("--part", "parts", multiple=True, type=click.Choice(PARTS), help="Only these parts.")
 @click.option("--jobs", default=2, show_default=True, type=click.IntRange(1), help="Processes.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
@@ -190,7 +189,7 @@ def main(seeds: int, turns: int, size: str, parts: tuple[str, ...], jobs: int, o
     """Write the fingerprint, and compare it."""
     tasks = tasks_of(parts or PARTS, seeds, turns, picture_size(size))
     with processes(jobs) as pool, counting_bar(PROGRESS, transient=False) as progress:
-        # The longest ones first, so that no process is left alone with one at the end.
+        # The longest ones first, so that no process is left with one at the end.
         first = list(reversed(tasks))
         done = dict(
             zip(first, gathered([pool.submit(lines_of, task) for task in first], "parts", progress), strict=True)

@@ -1,13 +1,12 @@
-"""How long a frame takes on its way to a verdict, beside OpenCV's own marker detection, and whether memory grows.
+"""Time from a frame to its verdict, compared with OpenCV's marker detection, and whether memory grows.
 
 Run: python benchmarks/frame.py --set SET_DIR --calibration DIR [--frames N] [--seed S] [--plot FILE]
      python benchmarks/frame.py --sheets 4 [--of blokus-dice]    a virtual table with sheets, one cell written at a time
 
-The set's pictures become a film: each is held for a second of frames, every frame with fresh noise. Everything runs in
-one thread, and processor time is counted, so that other programs hardly matter. In the same run, on the same frames,
-OpenCV detects markers in the whole picture with its default parameters. Exits with 1 when the median first frame of a
-table takes more than 4 times as long (of sheets that are written on 6 times), one in which something changed more than
-2 times, one in which nothing did more than 0.7 times, or when memory grows.
+The set's pictures become a film: each is shown for a second, every frame with fresh noise. All times are processor
+times of one thread. OpenCV detects markers in the same frames with its default parameters. Exit code 1 when memory
+grows, or when the median time of a kind of frame exceeds OpenCV's by more than this factor: the first frame of a table
+4 (6 for written sheets), a frame with a change 2, a frame without one 0.7.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ from vision.readers.registry import table_reader
 HELD_FRAMES = 15
 ARUCO_EVERY = 5
 LINES = {"first": 4.0, "changed": 2.0, "still": 0.7}
-"""How many times as long as OpenCV's ArUco a frame may take, by its kind (median)."""
+"""Longest median time by kind of frame, as a multiple of OpenCV's ArUco."""
 FIRST_OF_SHEETS = 6.0
 SHEETS_SIZE = (1280, 720)
 MEMORY_LINE_MB = 4.0
@@ -70,8 +69,9 @@ def _numbers() -> defaultdict[str, array[float]]:
 
 @dataclass
 class Measures:
-    """What was measured, in seconds: per kind of frame the whole way to a Reading, the sum of each stage, and ArUco
-    beside it. Nothing in it grows by more than a number a frame, since memory is measured, too.
+    """Times in seconds by kind of frame: to a Reading, summed by stage, and of ArUco; memory by frame number.
+
+    Arrays keep it small, since memory is measured too.
     """
 
     reading_s: dict[str, array[float]] = field(default_factory=_numbers)
@@ -80,14 +80,14 @@ class Measures:
     memory_mb: list[tuple[int, float]] = field(default_factory=list)
 
     def add(self, kind: str, reading_s: float, stages_s: Mapping[str, float]) -> None:
-        """Take one frame into account."""
+        """Add one frame."""
         self.reading_s[kind].append(reading_s)
         for stage, spent_s in stages_s.items():
             self.stages_s[kind][stage] += spent_s
 
 
-class Viewing:
-    """Reads a film through the service, with a new reader for each shot."""
+class FilmSession:
+    """Runs the service on a film, with a new reader for each shot."""
 
     def __init__(self, pictures: PictureSet, watch: Stopwatch) -> None:
         self._set = pictures
@@ -96,7 +96,7 @@ class Viewing:
         self._opened = ExitStack()
 
     def begin(self, shot: int) -> None:
-        """Start anew at a shot: a reader that has seen nothing, and a new game."""
+        """Start a shot with a new reader and a new game."""
         self.close()
         shown, layout = self._set.shots[shot], self._set.layout
         reader = table_reader(shown.camera, layout, shown.looks)
@@ -105,28 +105,28 @@ class Viewing:
             open_session(load(layout.game), reader, journal, picture_settings(layout.game))
         )
         self._shot = shot
-        self._watch.taken()
+        self._watch.lap()
 
     def take(self, moment: FilmMoment) -> tuple[float, dict[str, float]]:
-        """Give how long the frame took to a Reading, and each stage to the verdict, in seconds."""
+        """Judge a frame; give the time to its Reading, and of each stage up to the verdict, in seconds."""
         if self._shot != moment.shot or moment.kind == "first":
             self.begin(moment.shot)
         begin_s = time.process_time()
         self._service.step(moment.frame)
         whole_s = time.process_time() - begin_s
-        stages = self._watch.taken()
+        stages = self._watch.lap()
         reading_s = stages.pop(READING)
         stages["everything else"] = max(0.0, reading_s - sum(stages.values()))
         stages["verdict"] = max(0.0, whole_s - reading_s)
         return reading_s, stages
 
     def close(self) -> None:
-        """Let go of the journal."""
+        """Close the journal."""
         self._opened.close()
 
 
 def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) -> Measures:
-    """Show the film again and again until enough frames were read."""
+    """Repeat the film until enough frames are read."""
     rng = np.random.default_rng(seed)
     projector = Projector(pictures, HELD_FRAMES, rng)
     detector = cv2.aruco.ArucoDetector(
@@ -135,7 +135,7 @@ def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) ->
     measures, watch = Measures(), Stopwatch()
     task = progress.add_task("Watching", total=frames)
     done = 0
-    viewing = Viewing(pictures, watch)
+    session = FilmSession(pictures, watch)
     with watch.running():
         for _ in count():
             for moment in projector.film(done):
@@ -144,24 +144,24 @@ def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) ->
                     begin_s = time.process_time()
                     detector.detectMarkers(moment.frame.image)
                     measures.aruco_s[moment.kind].append(time.process_time() - begin_s)
-                reading_s, stages = viewing.take(moment)
-                if done >= HELD_FRAMES:  # what is loaded and made ready once in a process's life is not a frame's time
+                reading_s, stages = session.take(moment)
+                if done >= HELD_FRAMES:  # the first frames include one-time initialisation
                     measures.add(moment.kind, reading_s, stages)
                 if done % SAMPLED_EVERY == 0:
                     measures.memory_mb.append((done, resident_mb()))
                 done += 1
                 progress.advance(task)
                 if done >= frames:
-                    viewing.close()
+                    session.close()
                     return measures
     raise AssertionError("a film always has frames")
 
 
 def growth_mb(memory_mb: list[tuple[int, float]], frames: int, film: int) -> float | None:
-    """How much memory grew from the first fifth after the warm-up to the last; ``None``: too short to say.
+    """Growth of memory from the first fifth after the warm-up to the last fifth; ``None`` for short runs.
 
-    The warm-up lasts one showing of the whole ``film``, counted in frames, and a tenth of all frames at least. In a few
-    minutes an allocator takes and gives back more than a slow leak would lose.
+    The warm-up lasts one showing of the ``film`` of so many frames, at least a tenth of all frames. Within a few
+    minutes, an allocator's fluctuations exceed a slow leak.
     """
     warm = max(film, int(WARM_UP_SHARE * frames))
     settled = [megabytes for number, megabytes in memory_mb if number >= warm]
@@ -172,7 +172,7 @@ def growth_mb(memory_mb: list[tuple[int, float]], frames: int, film: int) -> flo
 
 
 def report_of(measures: Measures, frames: int, film: int) -> FrameReport:
-    """Boil down what was measured to what is said."""
+    """Summarise the measurements."""
     kinds = [kind for kind in ("first", "changed", "still") if measures.reading_s[kind]]
     after = [time_s for kind in kinds if kind != "first" for time_s in measures.reading_s[kind]]
     stages = {
@@ -196,10 +196,10 @@ def report_of(measures: Measures, frames: int, film: int) -> FrameReport:
 @click.command()
 @click.option("--set", "set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--calibration", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--sheets", type=click.IntRange(1), help="In place of a set: a virtual table with so many sheets.")
-@click.option("--of", "game", default="number-drop", show_default=True, help="With --sheets: whose sheets.")
+@click.option("--sheets", type=click.IntRange(1), help="Instead of a set: a virtual table with N sheets.")
+@click.option("--of", "game", default="number-drop", show_default=True, help="With --sheets: the game.")
 @click.option("--frames", default=3000, show_default=True, type=click.IntRange(min=2 * HELD_FRAMES))
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Draws the noise.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Seed of the noise.")
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the time by stage here.")
 def main(
     set_dir: Path | None,
@@ -210,7 +210,7 @@ def main(
     seed: int,
     plot: Path | None,
 ) -> None:
-    """Measure how long frames of a set take, from frame to Reading to Verdict."""
+    """Measure the times from frame to Reading and Verdict."""
     cv2.setNumThreads(1)
     console = Console(stderr=True)
     try:

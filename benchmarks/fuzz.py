@@ -1,11 +1,10 @@
-"""Every parser that takes bytes from outside, given inputs that nobody meant.
+"""Fuzz every parser of external input.
 
 Run: python benchmarks/fuzz.py --inputs 10000 [--parser journal] [--seed 1]
 
-Each input is a sound one with bytes, words, numbers or nesting changed; those that are refused at a new place are
-changed further. An input has to be taken, or refused with an error that the parser tells of, within a second of
-processor time, and all together may take 768 MiB more memory. What fails is kept as a file for ``--replay``. Exit code
-1 when anything failed.
+Each input is a valid one with bytes, words, numbers or nesting changed; one that is rejected at a new line of code is
+changed further. A parser must accept an input, or reject it with one of its documented errors, within a second of
+processor time; peak memory may grow by 768 MiB. Failing inputs are saved for ``--replay``. Exit code 1 when any failed.
 """
 
 from __future__ import annotations
@@ -28,34 +27,32 @@ from rich.progress import Progress, TaskID
 
 from benchmarks.parts.command_line import PROGRESS, console_for, counting_bar, figures
 from benchmarks.parts.fuzz import files, halls, requests, typed, wires
-from benchmarks.parts.fuzz.run import Fuzzed, Parser, fuzz, tried
+from benchmarks.parts.fuzz.run import Fuzzed, Parser, fuzz, parse_once
 
 PARSERS: dict[str, Parser] = {
     parser.name: parser for room in (wires, requests, halls, files, typed) for parser in room.PARSERS
 }
-_MOST_ADDRESSES_BYTES = 6 * 1024**3
-"""Whatever asks for more fails at once, and takes no other program with it."""
+_ADDRESS_SPACE_BYTES = 6 * 1024**3
+"""A larger allocation fails at once, so that other programs keep their memory."""
 
 
 @click.command()
 @click.option("--parser", "names", multiple=True, type=click.Choice(sorted(PARSERS)), help="Only this one; repeatable.")
-@click.option("--inputs", default=10_000, show_default=True, type=click.IntRange(min=1), help="Inputs a parser.")
-@click.option("--seed", default=1, show_default=True, help="The same seed makes the same inputs.")
+@click.option("--inputs", default=10_000, show_default=True, type=click.IntRange(min=1), help="Inputs for each parser.")
+@click.option("--seed", default=1, show_default=True, help="The same seed gives the same inputs.")
 @click.option(
     "--keep",
     default=Path("fuzz-faults"),
     show_default=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where inputs that failed are kept.",
+    help="Folder for failing inputs.",
 )
 @click.option("--replay", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Only this one input.")
 def main(names: tuple[str, ...], inputs: int, seed: int, keep: Path, replay: Path | None) -> None:
-    """Show that no input escapes, hangs or swells; exit 1 if any does."""
-    resource.setrlimit(resource.RLIMIT_AS, (_MOST_ADDRESSES_BYTES, _MOST_ADDRESSES_BYTES))
+    """Fuzz the parsers; exit code 1 when an input crashes one, hangs or takes too much memory."""
+    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE_BYTES, _ADDRESS_SPACE_BYTES))
     console = console_for(120)
-    table = figures(
-        "Parsers given what nobody meant", "parser", "inputs", "taken", "places", "MiB more", "a second", "failed"
-    )
+    table = figures("Fuzzed parsers", "parser", "inputs", "accepted", "outcomes", "MiB more", "a second", "failed")
     chosen = [PARSERS[name] for name in names or PARSERS]
     met = True
     with counting_bar(PROGRESS) as progress:
@@ -66,9 +63,16 @@ def main(names: tuple[str, ...], inputs: int, seed: int, keep: Path, replay: Pat
                 done = fuzz(parser, inputs, seed, partial(_count, progress, bar))
                 progress.remove_task(bar)
             else:
-                done = tried(parser, replay.read_bytes())
+                done = parse_once(parser, replay.read_bytes())
             speed = done.inputs / max(time.process_time() - began_s, 1e-9)
-            cells = (done.inputs, done.taken, len(done.places), done.grown_bytes >> 20, round(speed), len(done.faults))
+            cells = (
+                done.inputs,
+                done.accepted,
+                len(done.outcomes),
+                done.grown_bytes >> 20,
+                round(speed),
+                len(done.faults),
+            )
             table.add_row(parser.name, *(f"{cell:,}" for cell in cells))
             PROGRESS.print(f"{parser.name}: {', '.join(map(str, cells))}")
             _print_findings(done, keep)
@@ -82,12 +86,12 @@ def _count(progress: Progress, bar: TaskID, count: int) -> None:
 
 
 def _print_findings(done: Fuzzed, keep: Path) -> None:
-    """Say what failed, and keep it."""
+    """Print the failing inputs and save them."""
     for fault in done.faults:
         keep.mkdir(exist_ok=True)
         path = keep / f"{done.parser.replace(' ', '-')}-{hashlib.sha256(fault.data).hexdigest()[:8]}"
         path.write_bytes(fault.data)
-        PROGRESS.print(f"  {fault.what}\n  at {fault.where}\n  kept in {path}", soft_wrap=True)
+        PROGRESS.print(f"  {fault.error}\n  at {fault.location}\n  kept in {path}", soft_wrap=True)
 
 
 if __name__ == "__main__":

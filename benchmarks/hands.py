@@ -3,13 +3,13 @@
 Run: python benchmarks/hands.py [CLIP] --corners "x,y x,y x,y x,y" [--seed S] [--games N]
      [--variant NAME]...
 
-CLIP is a film of a board seen from above, ``--corners`` the board's outline in it, in pixels. What a person saw in it
-is given as frame numbers, looked at every ``--every`` frames: those with a hand and those with a shadow only; the rest
-are clear. The defaults hold for ``clip.avi`` of github.com/WolfgangFahl/play-chess-with-a-webcam. Without CLIP, or with
+CLIP is a film of a board seen from above, ``--corners`` the board's outline in it, in pixels. A person labelled every
+``--every``-th frame: ``--hands`` are the frames with a hand, ``--shadows`` those with only a shadow; the others are
+clear. The defaults are for ``clip.avi`` of github.com/WolfgangFahl/play-chess-with-a-webcam. Without CLIP, or with
 ``--games``, games on the virtual table are watched, where it is known for every frame what a hand covers.
 
-So that nothing fits this one film only, it is watched in every way of ``VARIANTS``: as it is, mirrored, slowed, darker,
-brighter, noisy, in other colours, smaller. ``--variant`` chooses some of them.
+Against overfitting to one film, it is watched in each variant of ``VARIANTS``: unchanged, mirrored, slowed, darker,
+brighter, noisy, in other colours, smaller. ``--variant`` selects some.
 
 Exit code 1 when a frame with a hand over the board is called clear, when fewer than 80 % of the clear frames are
 called clear at once or within ten frames, or when a shadow alone is called a hand for more than a second.
@@ -58,7 +58,7 @@ LETTERS: dict[HandState, str] = {
 
 @dataclass(frozen=True)
 class Watched:
-    """What the finder said of each frame, and how long it took on average and at most, in milliseconds."""
+    """The detector's result for each frame, and its mean and longest time in milliseconds."""
 
     kinds: tuple[HandState, ...]
     mean_ms: float
@@ -69,13 +69,13 @@ class Watched:
         return "clear" in self.kinds[number : number + CLEAR_WITHIN_FRAMES + 1]
 
     def every(self, step: int) -> Watched:
-        """Only every so-many-th frame, the last of each group."""
+        """Only every ``step``-th frame, the last of each group."""
         return replace(self, kinds=self.kinds[step - 1 :: step])
 
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """A film with the board's outline in it; each of its frames is there ``times`` times."""
+    """A film with the board's outline in it; each frame is repeated ``times`` times."""
 
     frames: Sequence[Frame]
     corners_px: FloatArray
@@ -143,21 +143,21 @@ VARIANTS: Mapping[str, Callable[[Film, np.random.Generator], Film]] = {
 
 
 def watch(frames: Iterable[Frame], corners_px: FloatArray) -> Watched:
-    """Let a finder look at every frame."""
-    finder: HandDetector | None = None
+    """Run a hand detector on every frame."""
+    detector: HandDetector | None = None
     kinds: list[HandState] = []
     spent_ms: list[float] = []
     for frame in frames:
-        if finder is None:
-            finder = HandDetector(corners_px, (frame.image.shape[1], frame.image.shape[0]))
+        if detector is None:
+            detector = HandDetector(corners_px, (frame.image.shape[1], frame.image.shape[0]))
         start_s = time.process_time()
-        kinds.append(finder.update(frame.image, frame.time_s).kind)
+        kinds.append(detector.update(frame.image, frame.time_s).kind)
         spent_ms.append((time.process_time() - start_s) * 1000)
     return Watched(tuple(kinds), statistics.fmean(spent_ms), max(spent_ms))
 
 
 def points(text: str) -> FloatArray:
-    """Read ``x,y x,y x,y x,y``; raises BadParameter when it is not that."""
+    """Parse ``x,y x,y x,y x,y``; raises BadParameter for anything else."""
     try:
         corners = np.array([[float(value) for value in pair.split(",")] for pair in text.split()], dtype=np.float64)
     except ValueError:
@@ -168,7 +168,7 @@ def points(text: str) -> FloatArray:
 
 
 def numbers(text: str) -> list[int]:
-    """Read frame numbers apart by spaces; raises BadParameter for anything else."""
+    """Parse frame numbers separated by spaces or commas; raises BadParameter for anything else."""
     try:
         return [int(word) for word in text.replace(",", " ").split()]
     except ValueError:
@@ -176,7 +176,7 @@ def numbers(text: str) -> list[int]:
 
 
 def film(path: Path) -> Iterator[Frame]:
-    """Every frame of a film, none left out."""
+    """Every frame of a video file."""
     camera = VideoFile(path, clock=time.monotonic, wait=time.sleep)
     try:
         while True:
@@ -189,7 +189,7 @@ def film(path: Path) -> Iterator[Frame]:
 
 
 def shadow_runs(kinds: Sequence[HandState], shadows: Iterable[int], hands: Iterable[int]) -> list[int]:
-    """How many frames each run of "hand" around a frame with a shadow only is long, up to the nearest real hand."""
+    """Length in frames of each run of "hand" around a frame with only a shadow, up to the nearest real hand."""
     with_hand = set(hands)
     runs = []
     for shadow in shadows:
@@ -204,7 +204,7 @@ def shadow_runs(kinds: Sequence[HandState], shadows: Iterable[int], hands: Itera
 
 
 def judge_film(watched: Watched, hands: list[int], shadows: list[int], every: int, fps: float) -> bool:
-    """Print how the film went, and tell whether every line was met."""
+    """Print the film's results; say whether every target is met."""
     seen = range(every, len(watched.kinds), every)
     clear = [number for number in seen if number not in hands and number not in shadows]
     missed = [number for number in hands if watched.kinds[number] == "clear"]
@@ -233,19 +233,21 @@ def board_corners_px(setting: Setting) -> FloatArray:
 
 
 def judge_game(seed: int, hardness: float, turns: int) -> bool:
-    """Watch one game on a virtual table drawn from the seed, print how it went, and tell whether all lines were met."""
+    """Watch a game on a virtual table drawn from the seed; print the results, say whether all targets are met."""
     setting, truth = varied_setting(seed, hardness), TruthLog()
     table = VirtualTable(seed, GameOptions(turns=turns, habits=Habits(rest_share=0.5)), setting=setting, truth=truth)
     watched = watch(table.frames(), board_corners_px(setting))
-    said = list(zip(truth.frames, watched.kinds, strict=True))
-    missed = [frame.sequence for frame, kind in said if frame.covered and kind == "clear"]
-    clear = [frame.sequence for frame, _ in said if not frame.hand_present]
-    late = [number for number in clear if not watched.clear_within(number) and number < len(said) - CLEAR_WITHIN_FRAMES]
-    false = sum(kind == "hand" for frame, kind in said if not frame.hand_present)
+    results = list(zip(truth.frames, watched.kinds, strict=True))
+    missed = [frame.sequence for frame, kind in results if frame.covered and kind == "clear"]
+    clear = [frame.sequence for frame, _ in results if not frame.hand_present]
+    late = [
+        number for number in clear if not watched.clear_within(number) and number < len(results) - CLEAR_WITHIN_FRAMES
+    ]
+    false = sum(kind == "hand" for frame, kind in results if not frame.hand_present)
     share = 1 - len(late) / max(1, len(clear))
     click.echo(
         f"game {seed} ({setting.table.surface}, {setting.camera.size[0]} x {setting.camera.size[1]}): "
-        f"{sum(bool(frame.covered) for frame, _ in said)} frames with a hand over it, {len(missed)} taken as clear"
+        f"{sum(bool(frame.covered) for frame, _ in results)} frames with a hand over it, {len(missed)} taken as clear"
         f"{f' {missed}' if missed else ''}; {len(clear)} without a hand, {share:.1%} clear within "
         f"{CLEAR_WITHIN_FRAMES}, {false} called hand; {watched.mean_ms:.2f} ms a frame"
     )
@@ -261,14 +263,12 @@ def judge_game(seed: int, hardness: float, turns: int) -> bool:
     show_default=True,
     help="Frames of CLIP with a hand or an arm over the board.",
 )
-@click.option("--shadows", default="8 16 296", show_default=True, help="Frames of CLIP with a shadow only.")
-@click.option("--every", default=8, show_default=True, help="Every how many frames somebody looked.")
+@click.option("--shadows", default="8 16 296", show_default=True, help="Frames of CLIP with only a shadow.")
+@click.option("--every", default=8, show_default=True, help="Interval of the labelled frames.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the first game on the virtual table.")
 @click.option("--games", type=int, help="Games on the virtual table [default: none with CLIP, else 4].")
 @click.option("--turns", default=4, show_default=True, help="Turns in each game.")
-@click.option(
-    "--variant", "variants", multiple=True, help="How to watch CLIP (may be given again) [default: every way]."
-)
+@click.option("--variant", "variants", multiple=True, help="Only this variant of CLIP; repeatable [default: all].")
 @click.option("--hardness", default=0.7, show_default=True, help="How awkward the tables are, 0 to 1.")
 def main(
     clip: Path | None,
@@ -282,7 +282,7 @@ def main(
     hardness: float,
     variants: tuple[str, ...],
 ) -> None:
-    """Say whether a hand is ever taken for a clear board, in CLIP and on the virtual table."""
+    """Check whether a hand is ever taken for a clear board, in CLIP and on the virtual table."""
     good = True
     unknown = sorted(set(variants) - set(VARIANTS))
     if unknown:

@@ -1,11 +1,10 @@
-"""How much a household's own digits help once they were taught, and what that does to other hands.
+"""How much teaching a person's handwriting helps to read it, and how that affects other people's.
 
 Run: python benchmarks/handwriting.py [--hands N] [--oddness O] [--seed S] [--held H]
 
-Every hand is drawn from a seed that no network was trained on; each of its signs has points that are always elsewhere
-than others have them, by the oddness as a share of the sign's size. It fills sheets to learn from, then others, which
-are read with and without what was learned; so are sheets of hands that taught nothing. All are made by
-``simulator.scene.written_sheets``; blots are left out.
+Each writer is drawn from a seed outside the training set. The oddness is how far the points of the writer's signs are
+displaced, as a share of the sign's size. Some sheets are taught; others, and those of an untaught writer, are read with
+and without what was learned. Sheets are drawn by ``simulator.scene.written_sheets``; blots are left out.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ WRITTEN = [number for number, sign in enumerate(SIGNS) if sign not in {EMPTY_SIG
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """The ink of one sheet laid flat, its written cells (n, 2) and their signs' numbers (n,)."""
+    """The ink of one rectified sheet, its written cells (n, 2) and the indices of their signs (n,)."""
 
     ink: FloatImage
     cells: npt.NDArray[np.int64]
@@ -51,22 +50,22 @@ class Written:
 
 
 def sheets(seed: list[int], oddness: float, count: int) -> Iterator[Written]:
-    """So many sheets by one hand."""
-    hand = Writer(np.random.default_rng(seed), _USUAL_WILDNESS, oddness)
+    """``count`` sheets of one writer."""
+    writer = Writer(np.random.default_rng(seed), _USUAL_WILDNESS, oddness)
     for number in range(count):
-        sheet = written_sheet(np.random.default_rng([*seed, number]), SIGNS, CELL_PX, own=hand)
+        sheet = written_sheet(np.random.default_rng([*seed, number]), SIGNS, CELL_PX, own=writer)
         cells = np.argwhere(np.isin(sheet.signs, WRITTEN))
         yield Written(ink_on(sheet.flat), cells, sheet.signs[tuple(cells.T)])
 
 
 def taught_by(written: list[Written]) -> Handwriting:
-    """What sheets teach."""
+    """Learn a handwriting from sheets."""
     signs = tuple(SIGNS[number] for one in written for number in one.signs)
     return Handwriting(signs, np.concatenate([taught_cells(one.ink, one.cells) for one in written]))
 
 
 def right_in(network: InkNetwork, written: list[Written]) -> tuple[int, int, float]:
-    """Cells that are read rightly, all cells, and the sum of the log-probabilities of what is in them."""
+    """Cells read rightly, all cells, and the sum of the true signs' log-probabilities."""
     right, total, logs = 0, 0, 0.0
     for one in written:
         scores = network.read(one.ink, one.cells)[:, : len(SIGNS)]
@@ -78,28 +77,31 @@ def right_in(network: InkNetwork, written: list[Written]) -> tuple[int, int, flo
 
 @click.command()
 @click.option("--hands", default=10, show_default=True, type=click.IntRange(min=1))
-@click.option("--oddness", default=0.1, show_default=True, help="0 is a hand like those that were trained on.")
+@click.option("--oddness", default=0.1, show_default=True, help="0: writers like those of the training set.")
 @click.option("--seed", default=20, show_default=True, type=click.IntRange(min=0))
-@click.option("--held", "helds", multiple=True, type=float, help="Other weights of the prior to try.")
+@click.option("--held", "helds", multiple=True, type=float, help="Weight of the prior; repeatable.")
 def main(hands: int, oddness: float, seed: int, helds: tuple[float, ...]) -> None:
-    """Measure what teaching a hand does to it, and to others."""
+    """Measure how teaching a handwriting affects reading it, and others."""
     settings = [HandwritingSettings(held) for held in helds] or [HandwritingSettings()]
     names = ["untaught", *(f"taught, held {one.held:g}" for one in settings)]
-    sums = {(name, whose): np.zeros(3) for name in names for whose in ("the same hand", "another")}
+    sums = {(name, whose): np.zeros(3) for name in names for whose in ("taught writer", "other writer")}
     for number in track(range(hands), description="Hands", console=Console(stderr=True)):
         written = list(sheets([seed, number], oddness, TAUGHT_SHEETS + READ_SHEETS))
-        own = {"the same hand": written[TAUGHT_SHEETS:], "another": list(sheets([seed + 1, number], 0.0, READ_SHEETS))}
+        own = {
+            "taught writer": written[TAUGHT_SHEETS:],
+            "other writer": list(sheets([seed + 1, number], 0.0, READ_SHEETS)),
+        }
         taught = taught_by(written[:TAUGHT_SHEETS])
         networks = [shipped(), *(InkNetwork(taught=taught, settings=one) for one in settings)]
         for name, network in zip(names, networks, strict=True):
             for whose, read in own.items():
                 sums[name, whose] += right_in(network, read)
-    click.echo("| | the same hand, right | mean log-probability | other hands, right | mean log-probability |")
+    click.echo("| | taught writer, right | mean log-probability | other writers, right | mean log-probability |")
     click.echo("|---|---|---|---|---|")
     for name in names:
-        shown = [sums[name, whose] for whose in ("the same hand", "another")]
-        told = [f"{100 * right / total:.1f} % of {total:.0f} | {logs / total:.3f}" for right, total, logs in shown]
-        click.echo(f"| {name} | {' | '.join(told)} |")
+        shown = [sums[name, whose] for whose in ("taught writer", "other writer")]
+        cells = [f"{100 * right / total:.1f} % of {total:.0f} | {logs / total:.3f}" for right, total, logs in shown]
+        click.echo(f"| {name} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@ Run: python benchmarks/hints.py [--games 100] [--seconds 0.2] [--jobs 2] [--game
      python benchmarks/hints.py --endings [--games 200] [--seconds 0.06]
      python benchmarks/hints.py --strengths [--strength-games 20] [--plot docs/pictures/hint-strength.png]
 
-Games of two (Deblockle, Diaballik, Blockade): at least 98 % of the points against a player who draws every turn, and
-80 % against a greedy one; draws count half, seats alternate, and two games running share opening and dice. Number Drop
-alone and Blokus: the mean score ahead of the greedy player's in the same seat with the same dice. Greedy is, for every
-game alike, its own gentle hint: the turn that looks best by the game's evaluation just after it. ``--endings``: hints
-alone, their time counted in looks at the clock, a thousand a second; each game has to end. Then how punctual
-hints are, idle and with a busy process on every core. Exit code 1 when a line is not met.
+Two-player games (Deblockle, Diaballik, Blockade): at least 98 % of the points against random turns, and 80 % against a
+greedy player. Draws count half, seats alternate, and pairs of games share opening and dice. Solo Number Drop and
+Blokus: a mean score above the greedy player's in the same seat with the same dice. The greedy player takes the game's
+gentle hint: the turn with the best evaluation just after it. ``--endings``: hints play themselves, with their time
+counted in calls of the clock, a thousand a second; each game must end. Then how punctual hints are, idle and with every
+core busy. Exit code 1 when a target is missed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from benchmarks.parts.hint_scores import PairingScore, TimingScore, plot_strengt
 from engine.registry import games as known_games
 from engine.values import OptionValue
 
-OF_TWO = ("deblockle", "diaballik", "blockade")
+TWO_PLAYER = ("deblockle", "diaballik", "blockade")
 FOR_POINTS: dict[str, tuple[tuple[str, OptionValue], ...]] = {
     "number-drop": (("players", 1),),
     "blokus-dice": (("players", 2),),
@@ -54,14 +54,14 @@ _PLAIN_WIDTH = 150
 @click.command(help=__doc__)
 @click.option("--games", default=100, show_default=True, type=click.IntRange(1), help="Games of each pairing.")
 @click.option("--seconds", default=0.2, show_default=True, type=click.FloatRange(0.01, 60), help="Time a turn.")
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Openings, dice and draws.")
-@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Games at the same time.")
-@click.option("--game", "only", multiple=True, type=click.Choice(known_games()), help="Only this game; several times.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of openings, dice and turns.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Games at a time.")
+@click.option("--game", "only", multiple=True, type=click.Choice(known_games()), help="Only this game; repeatable.")
 @click.option("--opponent", type=click.Choice(OPPONENTS), help="Only against this player.")
-@click.option("--quick", is_flag=True, help="Four games of each pairing and few positions: shows that it runs.")
+@click.option("--quick", is_flag=True, help="Few games and positions, only to check that it runs.")
 @click.option("--positions", default=40, show_default=True, type=click.IntRange(0), help="Hints timed for each game.")
-@click.option("--endings", is_flag=True, help="Only whether games of hints against themselves come to an end.")
-@click.option("--strengths", is_flag=True, help="Only how strength grows with time, from 0.05 to 1.6 s, as a plot.")
+@click.option("--endings", is_flag=True, help="Only check that games of hints against themselves end.")
+@click.option("--strengths", is_flag=True, help="Only plot how strength grows with time, from 0.05 to 1.6 s.")
 @click.option("--strength-games", default=20, show_default=True, type=click.IntRange(2), help="Games at each time.")
 @click.option("--plot", default=PICTURE, show_default=True, type=click.Path(path_type=Path), help="Where to plot it.")
 @click.option("--out", type=click.File("a"), help="Add every game played to this file, a line of JSON each.")
@@ -86,31 +86,30 @@ def main(
     chosen = [name for name in known_games() if not only or name in only]
     games, positions = (4, min(positions, 6)) if quick else (games, positions)
     if strengths:
-        pairings = _of_strength(chosen)
+        pairings = _strength_pairings(chosen)
         played = _play_all(pairings, strength_games, seed, jobs, console, out)
-        # How strength grows is shown, not judged.
-        scores = [replace(score, line=None) for score in played]
+        # The growth of strength has no target.
+        scores = [replace(score, target=None) for score in played]
         print_scores(scores, console)
         plot_strength({name: [one for one in scores if one.pairing.game == name] for name in chosen}, plot)
         console.print(f"The plot is in {plot}.")
         return
     opponents = OPPONENTS if opponent is None else (opponent,)
-    # Of endings, hints play against themselves.
     itself = [Pairing(name, "itself", seconds, FOR_POINTS.get(name, ())) for name in chosen]
-    pairings = itself if endings else _of_lines(chosen, opponents, seconds)
+    pairings = itself if endings else _judged_pairings(chosen, opponents, seconds)
     scores = _play_all(pairings, games, seed, jobs, console, out)
     print_scores(scores, console)
     timings = _time_all(chosen, seconds, positions, seed) if positions and not endings else []
     if timings:
         print_timings(timings, console)
     met = all(score.met for score in scores) and all(timing.met for timing in timings)
-    console.print("Every line is met." if met else "A line is NOT met.")
+    console.print("Every target is met." if met else "A target is NOT met.")
     sys.exit(0 if met else 1)
 
 
-def _of_lines(chosen: Sequence[str], opponents: Sequence[Opponent], seconds: float) -> list[Pairing]:
-    """Give the pairings that have a line to meet."""
-    pairings = [Pairing(name, who, seconds) for name in chosen if name in OF_TWO for who in opponents]
+def _judged_pairings(chosen: Sequence[str], opponents: Sequence[Opponent], seconds: float) -> list[Pairing]:
+    """Give the pairings that have a target."""
+    pairings = [Pairing(name, who, seconds) for name in chosen if name in TWO_PLAYER for who in opponents]
     pairings += [
         Pairing(name, "greedy", seconds, FOR_POINTS[name], points=True)
         for name in chosen
@@ -119,10 +118,10 @@ def _of_lines(chosen: Sequence[str], opponents: Sequence[Opponent], seconds: flo
     return pairings
 
 
-def _of_strength(chosen: Sequence[str]) -> list[Pairing]:
+def _strength_pairings(chosen: Sequence[str]) -> list[Pairing]:
     """Give the pairings that show how strength grows with time."""
     pairings = [
-        Pairing(name, "hint", s, opponent_seconds=TIMES_S[0]) for name in chosen if name in OF_TWO for s in TIMES_S
+        Pairing(name, "hint", s, opponent_seconds=TIMES_S[0]) for name in chosen if name in TWO_PLAYER for s in TIMES_S
     ]
     pairings += [
         Pairing(name, "greedy", s, FOR_POINTS[name], points=True)
@@ -165,7 +164,7 @@ def _time_all(chosen: Sequence[str], seconds: float, positions: int, seed: int) 
 
 @contextmanager
 def _busy() -> Iterator[None]:
-    """Keep every core busy with work that nobody needs."""
+    """Keep every core busy."""
     context = get_context("spawn")
     spinners = [context.Process(target=_spin, daemon=True) for _ in range(os.cpu_count() or 1)]
     for spinner in spinners:

@@ -1,16 +1,17 @@
-"""Is anything lost or wrong over a bad wire, do the parsers believe anything nobody sent, and what does the link cost?
+"""Whether messages survive a faulty link, whether parsers accept corrupted packets, and how fast the link is.
 
 Run: python benchmarks/link.py [--frames N] [--bytes N] [--seed S] [--jobs N] [--plot FILE] [--quick]
-     python benchmarks/link.py --again SEED --frames N [--unbroken]      one exchange again, byte for byte
+     python benchmarks/link.py --again SEED --frames N [--unbroken]      repeats one exchange exactly
 
-1. Host and device exchange N frames that have to arrive, over a wire with every fault, in virtual time; silence, resets
-   and pulled cables end sessions. Each message is checked: in order, once, unchanged, and there if acknowledged.
-   Buttons are pressed on the virtual board over such a wire, too: each press is told once. And lights change faster
-   than slow lines carry them: the newest arrives, and nothing is sent again.
-2. N bytes that nobody sent as they are, into the parsers of both sides.
-3. The connection and the virtual board over a real pseudo-terminal, in turns with bare pyserial and an echo.
+1. Host and device exchange N reliable frames over a link with every fault, in virtual time; silence, resets and
+   unplugging end sessions. Each message must arrive in order, once, unaltered, and before its acknowledgement. Buttons
+   are pressed on the virtual board over such a link: each press is reported once. And lights change faster than slow
+   lines can carry: the newest state arrives, and nothing is retransmitted.
+2. The parsers of both sides get N corrupted bytes.
+3. Round trips over a pseudo-terminal, alternating between the connection with the virtual board, and bare pyserial with
+   an echo.
 
-Exit code 1 when a line is not met.
+Exit code 1 when a target is missed.
 """
 
 from __future__ import annotations
@@ -59,39 +60,50 @@ _SLOW_S, _QUICK_SLOW_S = 60.0, 6.0
 
 
 def exchange(seed: int, frames: int, share: float) -> Exchanged:
-    """One exchange with everything that can go wrong."""
+    """Run an exchange with all faults and interruptions."""
     result = Exchange(wire_faults(share), seed).run(frames)
     result.again = f"--again {seed} --frames {frames} --share {share}"
     return result
 
 
 def exchange_unbroken(seed: int, frames: int, share: float) -> Exchanged:
-    """One exchange in which nothing restarts, so that sequence numbers come round; what is late is overtaken, too."""
+    """Run an exchange without restarts, so that sequence numbers wrap, and with reordered frames."""
     result = Exchange(wire_faults(share, with_troubles=False, overtakes=True), seed).run(frames)
     result.again = f"--again {seed} --frames {frames} --share {share} --unbroken"
     return result
 
 
 def arrivals(seed: int, frames: int, share: float) -> dict[str, list[float]]:
-    """How long messages take to arrive, by direction, in virtual seconds."""
+    """Latencies of messages by direction, in virtual seconds."""
     return Exchange(wire_faults(share, with_troubles=False), seed, _ARRIVALS_EVERY_S).run(frames).took_to_arrive_s
 
 
 @click.command(help=__doc__)
 @click.option(
-    "--frames", default=1_000_000, show_default=True, type=click.IntRange(1), help="To be delivered, both ways."
+    "--frames",
+    default=1_000_000,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Frames to deliver, in both directions.",
 )
 @click.option(
-    "--bytes", "byte_count", default=10_000_000, show_default=True, type=click.IntRange(1), help="To each parser."
+    "--bytes",
+    "byte_count",
+    default=10_000_000,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Bytes for each parser.",
 )
-@click.option("--share", default=0.05, show_default=True, type=click.FloatRange(0, 0.3), help="Of frames, each fault.")
+@click.option(
+    "--share", default=0.05, show_default=True, type=click.FloatRange(0, 0.3), help="Of frames, for each fault."
+)
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Exchanges are seed, seed + 1, ...")
 @click.option("--jobs", default=2, show_default=True, type=click.IntRange(1), help="Processes.")
-@click.option("--round-trips", default=3000, show_default=True, type=click.IntRange(100), help="On each side.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw how long messages take here.")
-@click.option("--quick", is_flag=True, help="A hundredth of everything: shows that it runs.")
-@click.option("--again", type=click.IntRange(0), help="Only the exchange of this seed.")
-@click.option("--unbroken", is_flag=True, help="With --again: the exchange in which nothing restarts.")
+@click.option("--round-trips", default=3000, show_default=True, type=click.IntRange(100), help="For each program.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Plot the latencies here.")
+@click.option("--quick", is_flag=True, help="A hundredth of everything, only to check that it runs.")
+@click.option("--again", type=click.IntRange(0), help="Only the exchange with this seed.")
+@click.option("--unbroken", is_flag=True, help="With --again: the exchange without restarts.")
 def main(
     frames: int,
     byte_count: int,
@@ -115,7 +127,7 @@ def main(
     if again is not None:
         one = (exchange_unbroken if unbroken else exchange)(again, frames, share)
         sys.exit(_print_criteria(print_exchanges([one], share, frames, console), console))
-    # The comparison first, while nothing else of ours runs.
+    # Before other processes compete for the cores.
     lines = print_serial(compare(round_trips, *((0.2, 2) if quick else (1.0, 6))), console)
     with processes(jobs) as pool, counting_bar(console) as progress:
         exchanges = gathered(_exchange_all(pool, frames, share, seed), "exchanges", progress)

@@ -1,10 +1,10 @@
-"""How often an object that lies on a filled sheet passes for ink, and how often one is seen where there is none.
+"""How often an object on a filled sheet is read as ink, and how often one is detected on a clear sheet.
 
 Run: python benchmarks/objects.py [--tables N] [--seed S] [--size 960x540]
 
-Every table of the Blokus Dice Game is drawn from a seed, with one to four sheets, empty to half filled. It is read
-bare, then with a coin or a cup somewhere on each sheet: of any colour, of wood, brass, copper or skin, or grey. Each
-picture is read by itself. Exit code 1 when a cell is read wrongly, or an object seen on bare sheets.
+Each table of the Blokus Dice Game is drawn from a seed, with one to four sheets, empty to half filled. It is read
+clear, then with a coin or a cup on each sheet: of any colour, of wood, brass, copper or skin, or grey. Each picture is
+read by itself. Exit code 1 when a cell is read wrongly, or an object detected on a clear sheet.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from vision.readers.registry import table_reader
 from vision.reading import Reading
 
 _GAME = "blokus-dice"
-_SURE = 0.9
-"""Probability from which a look counts as read."""
+_READ_PROBABILITY = 0.9
+"""Least probability at which a look counts as read."""
 _MOST_CELLS = 5
 _HUES_OF_WOOD = (0.02, 0.16)
 
 
 @dataclass
 class Tally:
-    """How many sheets were read, on how many something is hidden, and on how many a visible cell is read wrongly."""
+    """Numbers of sheets read, of those with hidden cells, and of those with a visible cell read wrongly."""
 
     sheets: int = 0
     covered: int = 0
@@ -71,7 +71,7 @@ def filled(surface: GridSurface, rng: np.random.Generator) -> dict[str, str]:
 
 
 def colour_of_an_object(rng: np.random.Generator) -> Colour:
-    """Any colour, that of wood, metal or skin, or grey."""
+    """Any colour, or one of wood, metal or skin, or a grey, as (blue, green, red)."""
     kind = rng.random()
     if kind < 0.5:
         shade = colorsys.hsv_to_rgb(rng.uniform(0, 1), rng.uniform(0.3, 1), rng.uniform(0.25, 0.95))
@@ -84,7 +84,7 @@ def colour_of_an_object(rng: np.random.Generator) -> Colour:
 
 
 def objects_on(setting: Setting, rng: np.random.Generator) -> Iterator[ForeignObject]:
-    """One on each sheet."""
+    """A coin or a cup on each sheet."""
     for sheet in lying_sheets(setting.layout):
         x_mm, y_mm = place_mm(setting.layout, str(rng.choice(sheet.surface.places)))
         x_mm, y_mm = x_mm + float(rng.uniform(-9, 9)), y_mm + float(rng.uniform(-9, 9))
@@ -93,8 +93,8 @@ def objects_on(setting: Setting, rng: np.random.Generator) -> Iterator[ForeignOb
         yield ForeignObject(kind, x_mm, y_mm, colour_of_an_object(rng), base_mm, radius_mm)  # type: ignore[arg-type]
 
 
-def read_table(seed: int, size: tuple[int, int], bare: Tally, covered: Tally) -> None:
-    """Draw a table, read it bare and with objects, and add to the tallies."""
+def read_table(seed: int, size: tuple[int, int], clear: Tally, covered: Tally) -> None:
+    """Draw a table, read it clear and with objects, and add to the tallies."""
     rng = np.random.default_rng([seed, 83])
     setting = faulty_setting(seed, size, _GAME, int(rng.integers(1, 5)))
     handler = ColourSheetHandler(setting.layout, Slack(), rng)
@@ -107,7 +107,7 @@ def read_table(seed: int, size: tuple[int, int], bare: Tally, covered: Tally) ->
         pieces += [piece for carry in carries for _, piece in carry.written if piece is not None]
         looks |= own
     renderer = Renderer(seed)
-    for things, tally in (((), bare), (tuple(objects_on(setting, rng)), covered)):
+    for things, tally in (((), clear), (tuple(objects_on(setting, rng)), covered)):
         image = renderer.render(Scene(setting, tuple(pieces), (), things), 1)
         reading = table_reader(setting.camera, setting.layout, None).read(Frame(image, 0.0, 0, f"table {seed}"))
         for sheet in lying_sheets(setting.layout):
@@ -115,12 +115,14 @@ def read_table(seed: int, size: tuple[int, int], bare: Tally, covered: Tally) ->
 
 
 def add_sheet(surface: GridSurface, looks: Mapping[str, str], reading: Reading, tally: Tally) -> None:
-    """Add what is read on one sheet, which shows these looks."""
+    """Compare the reading of one sheet with its true looks."""
     seen = {place: reading.places[place] for place in surface.places if place in reading.places}
     visible = {place: one.best for place, one in seen.items() if one.hidden_by is None}
     tally.sheets += 1
     tally.covered += len(visible) < len(seen)
-    tally.wrong += any(look != looks[place] and sure >= _SURE for place, (look, sure) in visible.items())
+    tally.wrong += any(
+        look != looks[place] and probability >= _READ_PROBABILITY for place, (look, probability) in visible.items()
+    )
 
 
 @click.command(help=__doc__)
@@ -130,12 +132,12 @@ def add_sheet(surface: GridSurface, looks: Mapping[str, str], reading: Reading, 
 def main(tables: int, seed: int, size: str) -> None:
     """Read the tables and report."""
     console = Console(highlight=False)
-    bare, covered = Tally(), Tally()
+    clear, covered = Tally(), Tally()
     for number in track(range(seed, seed + tables), "tables", console=console):
-        read_table(number, picture_size(size), bare, covered)
-    console.print(f"bare sheets: {bare.sheets}; something seen on {bare.covered}; read wrongly {bare.wrong}")
-    console.print(f"with an object: {covered.sheets}; noticed on {covered.covered}; read wrongly {covered.wrong}")
-    sys.exit(1 if bare.covered or bare.wrong or covered.wrong else 0)
+        read_table(number, picture_size(size), clear, covered)
+    console.print(f"clear sheets: {clear.sheets}; object detected on {clear.covered}; read wrongly {clear.wrong}")
+    console.print(f"with an object: {covered.sheets}; detected on {covered.covered}; read wrongly {covered.wrong}")
+    sys.exit(1 if clear.covered or clear.wrong or covered.wrong else 0)
 
 
 if __name__ == "__main__":

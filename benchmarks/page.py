@@ -1,15 +1,15 @@
-"""What viewers of the page cost the referee: two play the same game side by side, and one of them is looked at.
+"""The load of the page's viewers: two referees run the same game side by side, one of them with viewers.
 
 Run: python benchmarks/page.py [--viewers N] [--seconds S] [--seed N] | --screen [--seconds S] | --paint TIMES
      | --kills N [--seed N]
 
-Each referee is a process of its own, in real time, with eyes that never err and a page; the viewers of the second are a
-third process, on this machine. Told are frames a second, the time that the session's thread computed, memory, and how
-long a snapshot took to its viewers. Exits with 1 when the viewers cost more than 5 % of frames or of computing.
+Each referee runs in its own process in real time, with a perfect reader and a page; the viewers are a third process.
+Printed are frames a second, the processor time of the session's thread, memory, and the delay of snapshots. Exit code 1
+when the viewers reduce the frame rate, or increase the processor time, by more than 5 %.
 
-``--screen`` measures instead how long after a frame a browser shows what it changed, ``--paint`` how soon a phone shows
-the page, and what it weighs. ``--kills`` kills server, tab and connections of a running game at random moments, and
-exits with 1 when a screen then disagrees with the journal.
+``--screen`` measures instead the delay from a frame to the browser's screen, ``--paint`` the time to first paint on a
+phone and the page's size. ``--kills`` kills server, tab and connections of a running game at random moments; exit code
+1 when a screen then disagrees with the journal.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from vision.frame import Frame
 
-MOST_COST = 0.05
+MOST_OVERHEAD = 0.05
 MOST_LATE_MS = 100.0
 _TURNS = 400
 _POLL_S = 0.05
@@ -74,11 +74,11 @@ _KB_PER_MB = 1024
 
 @dataclass
 class Measured:
-    """One referee while it was measured.
+    """The measurements of one referee.
 
-    ``computed_s`` is how long the session's thread computed for each frame and ``took_s`` how long that took;
-    ``published_s`` when each version of the snapshot was handed to the page, by the system's monotonic clock;
-    ``frame_s`` when the frame was handed over that led to each event, by the wall clock.
+    ``computed_s`` and ``took_s`` are the session thread's processor time and elapsed time for each frame.
+    ``published_s`` gives by version when a snapshot was published, by the monotonic clock; ``frame_s`` gives by event
+    number when the frame arrived that led to it, by the wall clock.
     """
 
     computed_s: list[float] = field(default_factory=list)
@@ -91,21 +91,21 @@ class Measured:
 
     @property
     def frames_per_second(self) -> float:
-        """How many frames were judged a second."""
+        """Frames judged a second."""
         return len(self.computed_s) / self.lasted_s
 
 
 @dataclass(frozen=True)
 class Signals:
-    """When the referees are to begin to measure, and when to stop."""
+    """Tell the referees to begin measuring, and to stop."""
 
     begin: Event
     stop: Event
 
 
 @dataclass
-class _Timed:
-    """The virtual camera; the watch starts when a frame is handed over, so that playing the game isn't counted."""
+class _TimedCamera:
+    """The virtual camera; ``began`` is set after a frame is made, so that playing the game isn't counted."""
 
     table: FaultyTable
     began: tuple[float, float] = (0.0, 0.0)
@@ -118,24 +118,24 @@ class _Timed:
 
 
 @dataclass
-class _Measuring:
-    """Takes what is measured of one referee, over all the games it plays."""
+class _Meter:
+    """Measures one referee, over all its games."""
 
     signals: Signals
     measured: Measured = field(default_factory=Measured)
     begun_s: float = 0.0
 
     def judged(self, began: tuple[float, float]) -> None:
-        """Count a frame, handed over at that time of the thread and of the system."""
+        """Add a judged frame; ``began`` is its start in thread time and in monotonic time."""
         if self.begun_s:
             self.measured.computed_s.append(time.thread_time() - began[0])
             self.measured.took_s.append(time.monotonic() - began[1])
         elif self.signals.begin.is_set():
             self.begun_s = time.monotonic()
-            self.measured.began_with_mb = _memory_mb()
+            self.measured.began_with_mb = _peak_memory_mb()
 
     def publish(self, hub: SnapshotHub, snapshot: Snapshot, frame_s: float) -> None:
-        """Hand a snapshot to the page, and keep when; ``frame_s`` is when the newest frame was handed over."""
+        """Publish a snapshot and record the time; ``frame_s`` is the arrival of the newest frame."""
         now_s = time.monotonic()
         self.measured.frame_s.setdefault(snapshot.event_number, time.time() - (now_s - frame_s))
         hub(snapshot)
@@ -143,16 +143,16 @@ class _Measuring:
             self.measured.published_s[hub.newest.version] = now_s
 
     def end(self) -> Measured:
-        """Give what was measured until now."""
+        """Give the measurements."""
         self.measured.lasted_s = time.monotonic() - self.begun_s
-        self.measured.memory_mb = _memory_mb()
+        self.measured.memory_mb = _peak_memory_mb()
         return self.measured
 
 
 def referee(link: Connection, signals: Signals, seed: int, folder: str) -> None:
-    """Referee one game after another in real time: send the page's address, then at the end what was measured."""
+    """Referee games in real time: send the page's address, and at the end the measurements."""
     game, commands, hub = load(GAME), CommandQueue(time.monotonic), SnapshotHub()
-    path, measuring = Path(folder) / "journal.sqlite", _Measuring(signals)
+    path, meter = Path(folder) / "journal.sqlite", _Meter(signals)
     with (
         Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as journal,
         open_page(TablePort(game, hub, commands, path), PageOptions(), print) as page,
@@ -161,49 +161,49 @@ def referee(link: Connection, signals: Signals, seed: int, folder: str) -> None:
         for game_seed in itertools.count(seed):
             if signals.stop.is_set():
                 break
-            _play(game, game_seed, journal, hub, commands, measuring)
-        link.send(measuring.end())
+            _play(game, game_seed, journal, hub, commands, meter)
+        link.send(meter.end())
 
 
 def _play(
-    game: Game[Any, Any], seed: int, journal: Journal, hub: SnapshotHub, commands: CommandQueue, measuring: _Measuring
+    game: Game[Any, Any], seed: int, journal: Journal, hub: SnapshotHub, commands: CommandQueue, meter: _Meter
 ) -> None:
-    """Referee one game, to its end or until it is to stop."""
+    """Referee one game, to its end or until the stop signal."""
     plan = plan_of(seed, _TURNS, (1280, 720), perfect_reader=True)
     options = FaultyOptions(game.name, plan.options, plan.turns, Habits(), "button", ())
     table = FaultyTable(seed, options, setting=plan.setting, fps=FRAMES_PER_SECOND, truth=TruthLog(), pictures=False)
-    camera, pace = _Timed(table), Pace(time.sleep, time.monotonic)
+    camera, pace = _TimedCamera(table), Pace(time.sleep, time.monotonic)
 
     def on_verdicts(frame: Frame | None, verdicts: list[Verdict]) -> None:
         del verdicts
         if frame is not None:
-            measuring.judged(camera.began)
+            meter.judged(camera.began)
             pace.keep(frame.time_s)
 
     def publish(snapshot: Snapshot) -> None:
         table.show_mood(snapshot.signal.mood.value, snapshot.signal.words)
-        measuring.publish(hub, snapshot, camera.began[1])
+        meter.publish(hub, snapshot, camera.began[1])
 
     def wait(seconds: float) -> None:
-        # While its camera is unplugged, the table's time goes on only as it is told to.
+        # While the virtual camera is unplugged, only this advances the table's clock.
         table.wait(seconds)
         time.sleep(seconds)
 
     reader = compose_reader(game, PerfectReader(table, game.looks), None, every_frame=True)
     settings = ServiceSettings(options=plan.options, turn_end=TurnEnd.BUTTON)
     presses = partial(map, attrgetter("button"))
-    ports = LoopPorts(wait, commands, lambda: presses(table.take_presses()), on_verdicts, measuring.signals.stop.is_set)
+    ports = LoopPorts(wait, commands, lambda: presses(table.take_presses()), on_verdicts, meter.signals.stop.is_set)
     with open_session(game, reader, journal, settings, subscribers=(publish,), resume=False) as service:
         run(service, camera, ports)
 
 
-def _memory_mb() -> float:
-    """How much memory this process has held at most until now."""
+def _peak_memory_mb() -> float:
+    """Peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _KB_PER_MB
 
 
 def viewers(link: Connection, address: str, count: int) -> None:
-    """Look at a page with so many screens until it closes: send that all look, then each (version, when) they got."""
+    """Connect viewers to a page until it closes: send when all are connected, then each (version, time) received."""
     link.send(asyncio.run(_watched(link, urlsplit(address), count)))
 
 
@@ -223,7 +223,7 @@ async def _watched(link: Connection, address: SplitResult, count: int) -> list[t
 
 
 async def _look(reader: asyncio.StreamReader, got: list[tuple[int, float]]) -> None:
-    """Note when each version has come whole."""
+    """Record when each version has arrived completely."""
     version = 0
     try:
         while line := await reader.readline():
@@ -231,21 +231,23 @@ async def _look(reader: asyncio.StreamReader, got: list[tuple[int, float]]) -> N
                 version = int(line[4:])
             elif line.startswith(b"data: ") and version:
                 got.append((version, time.monotonic()))
-                # What comes without an id only says that the referee is still there.
+                # Data without an id only keeps the connection alive.
                 version = 0
     except ConnectionError:
         return
 
 
 @click.command()
-@click.option("--viewers", "count", default=100, show_default=True, type=click.IntRange(1, 250), help="How many look.")
-@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(5), help="How long is measured.")
-@click.option("--seed", default=7, show_default=True, type=click.IntRange(min=0), help="Which game is played.")
-@click.option("--screen", is_flag=True, help="How long after a frame a browser shows what it changed.")
-@click.option("--paint", type=click.IntRange(1), help="How often each game's page is opened, to see how soon it shows.")
-@click.option("--kills", type=click.IntRange(1), help="How many times something is killed.")
+@click.option(
+    "--viewers", "count", default=100, show_default=True, type=click.IntRange(1, 250), help="Number of viewers."
+)
+@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(5), help="Length of the measurement.")
+@click.option("--seed", default=7, show_default=True, type=click.IntRange(min=0), help="Seed of the game.")
+@click.option("--screen", is_flag=True, help="Measure the delay from a frame to a browser's screen.")
+@click.option("--paint", type=click.IntRange(1), help="Measure the first paint, so many times a game.")
+@click.option("--kills", type=click.IntRange(1), help="Kill server, tab or connections so many times.")
 def main(count: int, seconds: float, seed: int, screen: bool, paint: int | None, kills: int | None) -> None:
-    """Say what viewers of the page cost the referee."""
+    """Measure the load of the page's viewers."""
     if screen:
         sys.exit(0 if _measure_screen(seconds, seed) else 1)
     if paint is not None:
@@ -290,7 +292,7 @@ _KEEP_WHEN_SHOWN = """() => {
 
 
 def _measure_screen(seconds: float, seed: int) -> bool:
-    """Look at a game in a browser and print how late it shows events; tells whether the median is within the limit."""
+    """Print how late a browser shows a game's events; say whether the median is within the limit."""
     processes = multiprocessing.get_context("spawn")
     signals = Signals(processes.Event(), processes.Event())
     link, theirs = processes.Pipe()
@@ -311,15 +313,15 @@ def _measure_screen(seconds: float, seed: int) -> bool:
     if not late_ms:
         click.echo("Nothing happened in that time.")
         return False
-    middle: float = statistics.median(late_ms)
-    click.echo(f"from frame to screen: median {middle:.0f} ms, at most {late_ms[-1]:.0f} ms, of {len(late_ms)} events")
-    if middle >= MOST_LATE_MS:
+    median_ms: float = statistics.median(late_ms)
+    click.echo(f"frame to screen: median {median_ms:.0f} ms, at most {late_ms[-1]:.0f} ms, {len(late_ms)} events")
+    if median_ms >= MOST_LATE_MS:
         click.echo(f"NOT MET: the median is not under {MOST_LATE_MS:.0f} ms")
-    return middle < MOST_LATE_MS
+    return median_ms < MOST_LATE_MS
 
 
 def _print_costs(alone: Measured, watched: Measured, got: list[tuple[int, float]], count: int) -> bool:
-    """Print the figures; tells whether the viewers cost no more than they may."""
+    """Print the figures; say whether the load is within the limit."""
     rows: tuple[tuple[str, Callable[[Measured], float], str], ...] = (
         ("frames judged a second", attrgetter("frames_per_second"), ".2f"),
         ("computed a frame, mean, ms", lambda one: 1000 * statistics.fmean(one.computed_s), ".3f"),
@@ -333,17 +335,17 @@ def _print_costs(alone: Measured, watched: Measured, got: list[tuple[int, float]
     for name, value, form in rows:
         one, other = value(alone), value(watched)
         click.echo(f"{name:32}{one:>12{form}}{other:>14{form}}{(other / one - 1):>+9.1%}")
-    # The first that each viewer gets is of before it looked.
+    # Each viewer's first snapshot was published before it connected.
     later = [(version, came_s) for version, came_s in got[count:] if version in watched.published_s]
     late_ms = sorted(1000 * (came_s - watched.published_s[version]) for version, came_s in later)
     if late_ms:
-        middle, most = statistics.median(late_ms), late_ms[-1]
+        median_ms, most = statistics.median(late_ms), late_ms[-1]
         snapshots = len({version for version, _ in later})
-        click.echo(f"from snapshot to viewer: median {middle:.1f} ms, at most {most:.1f} ms, of {snapshots} snapshots")
-    slower = 1 - watched.frames_per_second / alone.frames_per_second
-    dearer = statistics.fmean(watched.computed_s) / statistics.fmean(alone.computed_s) - 1
-    if max(slower, dearer) > MOST_COST:
-        click.echo(f"NOT MET: the viewers cost more than {MOST_COST:.0%}")
+        click.echo(f"snapshot to viewer: median {median_ms:.1f} ms, at most {most:.1f} ms, {snapshots} snapshots")
+    lost_frames = 1 - watched.frames_per_second / alone.frames_per_second
+    added_cpu = statistics.fmean(watched.computed_s) / statistics.fmean(alone.computed_s) - 1
+    if max(lost_frames, added_cpu) > MOST_OVERHEAD:
+        click.echo(f"NOT MET: the viewers cost more than {MOST_OVERHEAD:.0%}")
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""A Mosquitto of one's own, which can be killed and started again."""
+"""A private Mosquitto broker that can be killed and restarted."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 from typing import Self
 
-_PATIENCE_S = 30.0
+_START_TIMEOUT_S = 30.0
 
 
 class Mosquitto:
-    """A broker on this machine that keeps what it was told in ``folder``. Raises RuntimeError where there is none."""
+    """A local broker that persists its messages in ``folder``; raises RuntimeError without Mosquitto."""
 
     def __init__(self, folder: Path) -> None:
         program = shutil.which("mosquitto")
@@ -32,19 +32,19 @@ class Mosquitto:
 
     @property
     def process_id(self) -> int:
-        """The running broker's."""
+        """The running broker's process id."""
         assert self._process is not None
         return self._process.pid
 
     @property
     def is_running(self) -> bool:
-        """Whether it was started and not killed since."""
+        """Whether it was started, and not killed since."""
         return self._process is not None
 
     def start(self) -> None:
         """Start it and wait until it answers."""
         self._process = subprocess.Popen([self._program, "-c", str(self._settings)], stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + _START_TIMEOUT_S
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1.0).close()
@@ -56,7 +56,7 @@ class Mosquitto:
                 return
 
     def kill(self) -> None:
-        """End it as a power cut would."""
+        """Kill it without a chance to save."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

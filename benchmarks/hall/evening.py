@@ -1,4 +1,4 @@
-"""An evening in a hall: tables that play, a broker and a hall that are killed, and what is left in the end."""
+"""Simulates an evening in a hall: tables play, processes are killed, and the hall's copy is checked at the end."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Plan:
 
 @dataclass
 class Measured:
-    """What came of it; ``faults`` is empty where nothing was lost or doubled."""
+    """The measurements; ``faults`` is empty if nothing was lost, duplicated or altered."""
 
     faults: list[str] = field(default_factory=list)
     events: int = 0
@@ -59,24 +59,24 @@ class Measured:
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """Give each figure with its name."""
-        yield "events, games to their end, orders", f"{self.events}, {self.games}, {self.orders}"
+        yield "events, finished games, orders", f"{self.events}, {self.games}, {self.orders}"
         if self.kills:
-            yield "killed", ", ".join(f"{what} {count}" for what, count in sorted(self.kills.items()))
+            yield "killed", ", ".join(f"{target} {count}" for target, count in sorted(self.kills.items()))
         yield "messages a second", f"{self.messages / self.seconds:.0f}"
         yield "kB a second", f"{self.message_bytes / self.seconds / 1000:.0f}"
         if self.delays_s:
             ranked = sorted(self.delays_s)
-            for name, share in (("median", 0.5), ("99 of 100", 0.99)):
-                yield f"until the hall has it, {name}", f"{1000 * ranked[int(share * (len(ranked) - 1))]:.0f} ms"
-        yield "until all was there after the end", f"{self.settled_s:.1f} s"
+            for name, share in (("median", 0.5), ("99th percentile", 0.99)):
+                yield f"until the hall has an event, {name}", f"{1000 * ranked[int(share * (len(ranked) - 1))]:.0f} ms"
+        yield "until the hall had all events, after the end", f"{self.settled_s:.1f} s"
         yield "the hall's processor", f"{100 * self.hall_cpu_s / self.seconds:.0f} %"
         yield "the hall's memory at most", f"{self.hall_mib:.0f} MiB"
         yield "the broker's memory at most", f"{self.broker_mib:.0f} MiB"
-        yield "stored an event", f"{self.stored_bytes / max(1, self.events):.0f} bytes"
+        yield "stored per event", f"{self.stored_bytes / max(1, self.events):.0f} bytes"
 
 
 class Evening:
-    """Plays an evening as planned; ``folder`` is for what the broker keeps."""
+    """Runs a plan; the broker persists its messages in ``folder``."""
 
     def __init__(self, plan: Plan, folder: Path) -> None:
         self._plan = plan
@@ -84,13 +84,13 @@ class Evening:
         self._broker = Mosquitto(folder)
         self._feeds = [Feed(f"table-{number}", PREFIX, Random(number)) for number in range(1, plan.tables + 1)]
         self._hall: asyncio.subprocess.Process | None = None
-        self._said: asyncio.Task[None] | None = None
+        self._reports: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
         self._ordered: list[tuple[str, str]] = []
         self._measured = Measured()
 
-    async def played(self) -> Measured:
-        """Play, wait until the hall has all of it, and compare."""
+    async def run(self) -> Measured:
+        """Play, wait until the hall has all events, and compare."""
         for seed in range(_GAMES):
             script(seed)
         measured, began_s = self._measured, time.monotonic()
@@ -109,7 +109,7 @@ class Evening:
             measured.message_bytes = sum(feed.sent_bytes for feed in self._feeds)
             for feed in self._feeds:
                 feed.is_idle = True
-            await self._settled()
+            await self._wait_for_hall()
             sampling.cancel()
             await self._close_hall()
             self._over.set()
@@ -133,10 +133,10 @@ class Evening:
         self._hall = await asyncio.create_subprocess_exec(
             *program, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=ROOT
         )
-        self._said = asyncio.create_task(self._listen(self._hall))
+        self._reports = asyncio.create_task(self._listen(self._hall))
 
     async def _listen(self, hall: asyncio.subprocess.Process) -> None:
-        """Take what the hall says it has: a table and the number of an event a line."""
+        """Read the hall's reports of stored events: a table and an event's number on each line."""
         assert hall.stdout is not None
         feeds = {feed.table: feed for feed in self._feeds}
         while line := await hall.stdout.readline():
@@ -150,34 +150,34 @@ class Evening:
         if self._hall.returncode is None:
             self._hall.kill()
         await self._hall.wait()
-        if self._said is not None:
-            await self._said
+        if self._reports is not None:
+            await self._reports
 
     async def _kill(self, playing: dict[str, asyncio.Task[None]]) -> None:
-        """Kill something, and start it again a little later; what waits meanwhile is no delay of the hall's."""
-        what = self._rng.choice(["hall", "broker", "tables", "hall and broker"])
-        self._measured.kills[what] += 1
+        """Kill and restart some processes, then give a table an order; pending events don't count as delays."""
+        target = self._rng.choice(["hall", "broker", "tables", "hall and broker"])
+        self._measured.kills[target] += 1
         for feed in self._feeds:
             feed.appended_s.clear()
-        if "tables" in what:
+        if "tables" in target:
             for feed in self._rng.sample(self._feeds, max(1, len(self._feeds) // 10)):
                 playing[feed.table].cancel()
                 await asyncio.gather(playing[feed.table], return_exceptions=True)
                 playing[feed.table] = asyncio.create_task(self._play(feed))
-        if "broker" in what:
+        if "broker" in target:
             self._broker.kill()
-        if "hall" in what:
+        if "hall" in target:
             await self._close_hall()
         await asyncio.sleep(self._rng.uniform(0.5, 4.0))
-        if "hall" in what:
+        if "hall" in target:
             await self._open_hall()
-        if "broker" in what:
+        if "broker" in target:
             await asyncio.to_thread(self._broker.start)
         feed = self._rng.choice(self._feeds)
         assert self._hall is not None
         assert self._hall.stdin is not None
         self._hall.stdin.write(f"{feed.table}\n".encode())
-        self._ordered.append((feed.table, what))
+        self._ordered.append((feed.table, target))
 
     async def _sample(self) -> None:
         measured, before, used = self._measured, 0, 0.0
@@ -187,14 +187,14 @@ class Evening:
             if hall is not None and hall.returncode is None:
                 measured.hall_mib = max(measured.hall_mib, _peak_mib(hall.pid))
                 seconds = _cpu_s(hall.pid)
-                # A hall that was killed begins at nothing again.
+                # A restarted hall counts from zero.
                 measured.hall_cpu_s += seconds - used if hall.pid == before else seconds
                 before, used = hall.pid, seconds
             if self._broker.is_running:
                 measured.broker_mib = max(measured.broker_mib, _peak_mib(self._broker.process_id))
 
-    async def _settled(self) -> None:
-        """Wait until the hall has what every table has recorded, or for as long as nobody would."""
+    async def _wait_for_hall(self) -> None:
+        """Wait until the hall has all recorded events and has no open order, or until a timeout."""
         began_s = time.monotonic()
         while time.monotonic() - began_s < _SETTLE_S:
             held = await asyncio.to_thread(_held, self._plan.store)
@@ -205,7 +205,7 @@ class Evening:
         self._measured.settled_s = time.monotonic() - began_s
 
     def _compare(self) -> None:
-        """Note what is missing, there twice, or another one."""
+        """Note events, results and orders that are missing, duplicated or different."""
         measured, database = self._measured, Database(self._plan.store)
         with database.transaction() as work:
             rows = work.rows("SELECT seat, number, content FROM event ORDER BY seat, number")
@@ -237,7 +237,7 @@ class Evening:
 
 
 def _stored_bytes(database: Database, store: str) -> int:
-    """Give how much room the tables take with their indexes, or the files of SQLite."""
+    """Give the size of PostgreSQL's tables and indexes, or of SQLite's files."""
     if store.startswith(POSTGRESQL):
         with database.transaction() as work:
             ((taken,),) = work.rows("SELECT sum(pg_total_relation_size(relid)) FROM pg_stat_user_tables")
@@ -263,7 +263,7 @@ def _rulings(store: str) -> list[tuple[str, str]]:
 
 
 def _peak_mib(pid: int) -> float:
-    """Give how much memory a process has had at most, 0 for one that has just ended."""
+    """Give the peak memory of a process, 0 for one that has just ended."""
     return _of_process(pid, "status", lambda text: int(text.split("VmHWM:")[1].split()[0]) / 1024)
 
 

@@ -1,4 +1,4 @@
-"""Simulated tables: real games' events and states, told to a broker as a table tells them."""
+"""Simulated tables, which publish the events and states of legal games to a broker as a table does."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from referee.mqtt.topics import (
 GAMES = ("deblockle", "diaballik")
 _TURNS = 30
 _LISTED = 40
-"""Of how many turns one is drawn: listing all of them takes Diaballik long."""
+"""Each turn is drawn from so many; listing all takes long in Diaballik."""
 _KINDS_OF_GAMES = 6
 _STATES_A_TURN = 3
-"""A hand over the board, a turn not finished, a turn accepted."""
+"""For a hand over the board, an unfinished turn, and an accepted one."""
 
 
 @dataclass(frozen=True)
 class Script:
-    """A game: its events' kinds and data, the first without the players' names, and the winner's side."""
+    """A game's events, each a kind and its data; the first lacks the players' names."""
 
     game: str
     title: str
@@ -52,7 +52,7 @@ class Script:
 
 @cache
 def script(seed: int) -> Script:
-    """Play a game by random legal turns; who is to move in the end resigns."""
+    """Play a game of random legal turns; if it is unfinished, the player to move resigns."""
     rng = Random(seed)
     game = registry.load(GAMES[seed % len(GAMES)])
     state = game.rules.new()
@@ -81,10 +81,10 @@ def script(seed: int) -> Script:
 
 @dataclass
 class Feed:
-    """A table: what its journal holds outlives every ``run``.
+    """A simulated table, whose journal survives a restart of ``run``.
 
-    ``answers`` are those that were given, by request id; ``carried_out`` counts how often each order was done. An idle
-    one only answers.
+    ``answers`` holds the answers by request id, ``carried_out`` how often each order was executed. An idle table only
+    answers.
     """
 
     table: str
@@ -122,7 +122,7 @@ class Feed:
         return self.advance(request_id)
 
     def advance(self, request_id: str = "") -> TableEvent:
-        """Give the next event of the game, as the journal has it; after its end another game begins."""
+        """Record the next event of the game; after its end, begin another game."""
         if self._script is None or self._at == len(self._script.events):
             return self.begin((f"A of {self.table}", f"B of {self.table}"), self.rng.randrange(_KINDS_OF_GAMES))
         kind, data = self._script.events[self._at]
@@ -150,7 +150,7 @@ class Feed:
         return event
 
     def state(self) -> TableState:
-        """Tell the table as it is now."""
+        """Give the table's current state."""
         last = self.events[-1] if self.events else None
         names = self._names or {"first": "first", "second": "second"}
         outcome = None
@@ -182,7 +182,7 @@ class Feed:
     async def run(
         self, host: str, port: int, turn_s: float, clock_s: Callable[[], float], until: asyncio.Event
     ) -> None:
-        """Play at a broker until it is over, a turn about every ``turn_s``; begun anew where the broker is lost."""
+        """Play until ``until`` is set, a turn about every ``turn_s``; reconnect when the broker is lost."""
         topics = Topics(self.prefix, self.table)
         while not until.is_set():
             try:

@@ -1,4 +1,4 @@
-"""A hall's process for the benchmark: it says which events it has, and takes tables that are to be given an order."""
+"""The hall's process: reports stored events on stdout, and reads on stdin which tables to give an order."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from referee.hall.hall import Hall, Incoming, Outgoing
 from referee.hall.rulings import Rulings
 
 
-class SayingHall(Hall):
-    """Says each event's table and number once it is kept."""
+class ReportingHall(Hall):
+    """Prints each event's table and number once it is stored."""
 
     def take(self, messages: Sequence[Incoming]) -> list[Outgoing]:
-        """Keep what messages tell, and say so."""
+        """Store the messages' events and report them."""
         before = {seat.id: seat.held for seat in self.floor.seats()}
         asked = super().take(messages)
         lines = [
@@ -35,7 +35,7 @@ class SayingHall(Hall):
 async def main(port: int, store: str, prefix: str) -> None:
     """Run until the process is killed."""
     rulings = Rulings(Database(store), lambda: secrets.token_hex(8), lambda: datetime.now(UTC))
-    hall = SayingHall(Database(store), rulings, prefix, "hall", time.monotonic, sys.stderr.write)
+    hall = ReportingHall(Database(store), rulings, prefix, "hall", time.monotonic, sys.stderr.write)
     line = BrokerConnection(hall, Address("127.0.0.1", port), "hall", lambda _: None)
     ordered = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(ordered), sys.stdin)

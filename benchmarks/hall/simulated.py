@@ -1,11 +1,11 @@
-"""A hall of many tables at a real broker: nothing lost, nothing doubled, and what it costs.
+"""A hall of many tables at a real broker: nothing lost or duplicated, and the load.
 
 Run: python benchmarks/hall/simulated.py [--tables 200] [--rate 1] [--minutes 5] [--kill] [--store FILE|URL]
 
-Simulated tables tell a Mosquitto real games, a turn every 20 s by ``--rate 1``. The hall is a process of its own. With
-``--kill`` a hall, a broker or a tenth of the tables is killed every 20 s, in an order drawn from ``--seed``, and an
-order to some table is given meanwhile. In the end the hall's copy is compared with every table's journal; exit code 1
-when an event or a result is missing, there twice or another one, or an order was carried out twice or never.
+Simulated tables publish games to Mosquitto, a turn every 20 s at ``--rate 1``. The hall runs in its own process. With
+``--kill``, the hall, the broker or a tenth of the tables is killed every 20 s, as drawn from ``--seed``, and a table is
+given an order. At the end the hall's copy is compared with each table's journal. Exit code 1 when an event or a result
+is missing, duplicated or different, or an order was not carried out exactly once.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from benchmarks.parts.command_line import console_for, figures
 
 @click.command(help=__doc__)
 @click.option("--tables", default=200, show_default=True)
-@click.option("--rate", default=1.0, show_default=True, help="How many times as fast as people play.")
+@click.option("--rate", default=1.0, show_default=True, help="Speed, as a multiple of people's.")
 @click.option("--minutes", default=5.0, show_default=True)
-@click.option("--kill", is_flag=True, help="Kill hall, broker and tables meanwhile.")
+@click.option("--kill", is_flag=True, help="Kill the hall, the broker and tables.")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--store", help="The hall's database.  [default: a new file]")
 def hall(tables: int, rate: float, minutes: float, kill: bool, seed: int, store: str | None) -> None:
-    """Play an evening, print what was measured and exit."""
+    """Simulate an evening and print the measurements."""
     with tempfile.TemporaryDirectory(prefix="hall-") as folder:
         plan = Plan(tables, rate, minutes, kill, seed, store or f"{folder}/hall.db")
-        measured = asyncio.run(Evening(plan, Path(folder)).played())
+        measured = asyncio.run(Evening(plan, Path(folder)).run())
     _print(plan, measured)
     raise SystemExit(bool(measured.faults))
 

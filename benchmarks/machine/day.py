@@ -2,9 +2,8 @@
 
 Run: python benchmarks/machine/day.py [--hours 24] [--seed 1] [--plot FILE]
 
-Time is the virtual table's, so a day takes about an hour. The referee sees perfectly what is in plain view. After each
-game memory, open files and threads are counted. Exits with 1 when memory grows, when a file or a thread stays behind,
-or when a turn was judged wrongly or lost.
+Time is virtual, so a day takes about an hour. The reader is perfect. Memory, open files and threads are counted after
+each game. Exit code 1 when memory grows, files or threads leak, or a turn was lost or judged wrongly.
 """
 
 from __future__ import annotations
@@ -46,20 +45,20 @@ from referee.web.ports import PageOptions
 from referee.web.server import open_page
 
 TURNS = 60
-"""The most turns of a game unless told; most end before."""
+"""Most turns of a game; most games end before."""
 WARM_UP_GAMES = 15
-"""Three of each game, with two to four sheets: tables are made once in a process's life."""
+"""Three of each game, so that all cached tables exist."""
 MOST_GROWTH_MB = 8.0
-"""What memory may grow by from the first half of the day after that to the second, in their medians."""
+"""Most growth of the median memory from the first half of the day, after the warm-up, to the second."""
 MOST_MORE_BLOCKS = 0.05
-"""What share more Python's objects may hold in the second half; memory also keeps what the largest games left free."""
+"""Most relative growth of the median number of allocated blocks; memory also includes freed blocks."""
 
 
 @dataclass(frozen=True)
 class AfterGame:
-    """What the process held after a game; ``hours`` of play had passed by the table's clock.
+    """What the process held after a game, at ``hours`` of virtual play.
 
-    ``blocks`` counts the pieces of memory that Python's objects take.
+    ``blocks`` is the number of memory blocks that Python has allocated.
     """
 
     hours: float
@@ -70,14 +69,14 @@ class AfterGame:
 
 
 def held(hours: float) -> AfterGame:
-    """Count what this process holds now."""
+    """Count the resources of this process."""
     gc.collect()
     files = len(list(Path("/proc/self/fd").iterdir()))
     return AfterGame(hours, resident_mb(), files, threading.active_count(), sys.getallocatedblocks())
 
 
 def _look(address: str) -> None:
-    """Look at a page until it closes, as a browser does."""
+    """Follow a page's events until it closes, as a browser does."""
     where = urlsplit(address)
     connection = HTTPConnection(where.netloc)
     try:
@@ -93,7 +92,7 @@ def _look(address: str) -> None:
 
 @contextmanager
 def watched_page(journal: Path, game: Game[Any, Any], commands: CommandQueue) -> Iterator[Sequence[Subscriber]]:
-    """Open a game's page and somebody who looks at it."""
+    """Open a game's page, with a viewer."""
     hub = SnapshotHub()
     with open_page(TablePort(game, hub, commands, journal), PageOptions(), partial(click.echo, err=True)) as page:
         viewer = threading.Thread(target=_look, args=(page.address,), name="viewer")
@@ -105,7 +104,7 @@ def watched_page(journal: Path, game: Game[Any, Any], commands: CommandQueue) ->
 def play_day(
     hours: float, seed: int, folder: Path, progress: Progress, task: TaskID, turns: int = TURNS
 ) -> tuple[list[AfterGame], list[str]]:
-    """Play so many hours; gives what was held after each game, and what was judged wrongly or lost."""
+    """Play so many hours; give the resources after each game, and turns lost or judged wrongly."""
     journal, passed_s = folder / "games.sqlite", 0.0
     after, failed = [held(0.0)], []
     for number in count():
@@ -124,14 +123,14 @@ def play_day(
 
 
 def halves(after: Sequence[AfterGame]) -> tuple[Sequence[AfterGame], Sequence[AfterGame]]:
-    """Cut the day after the warm-up in two; each half has a game at least."""
+    """Split the day after the warm-up in two; each half has at least one game."""
     settled = after[min(WARM_UP_GAMES, len(after) - 1) :]
     middle = (len(settled) + 1) // 2
     return settled[:middle], settled[middle:] or settled
 
 
 def not_flat(after: Sequence[AfterGame]) -> list[str]:
-    """Say what grew from the first half of the day after the warm-up to the second."""
+    """Say what grew from the first half of the day, after the warm-up, to the second."""
     first, last = halves(after)
     grew_mb = median(one.memory_mb for one in last) - median(one.memory_mb for one in first)
     more = median(one.blocks for one in last) / median(one.blocks for one in first) - 1
@@ -159,7 +158,7 @@ def draw(after: Sequence[AfterGame], path: Path) -> None:
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Games are seed, seed + 1, ...")
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw memory over the day here.")
 def main(hours: float, seed: int, plot: Path | None) -> None:
-    """Play for so many hours and say what was held."""
+    """Play for so many hours and report the resources."""
     with tempfile.TemporaryDirectory() as folder, Progress(console=Console(stderr=True)) as progress:
         task = progress.add_task("Playing", total=hours)
         after, failed = play_day(hours, seed, Path(folder), progress, task)

@@ -1,9 +1,9 @@
-"""How much of one core the demo takes while it plays in real time, virtual camera, rules, lights and journal and all.
+"""How much of a core the whole demo takes while it plays in real time.
 
 Run: python benchmarks/machine/demo_load.py [--turns N] [--seed S]
 
-Plays the demo as its command does, in a process of its own, and asks the system how long that process kept a core
-busy. Exits with 1 when that is more than a fifth of the time it took, starting up included.
+Runs the demo's command and measures the processor time of its process. Exit code 1 when that exceeds a fifth of the
+elapsed time, start-up included.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from rich.console import Console
 
 from referee.demo.table import FRAMES_PER_SECOND
 
-SHARE_LINE = 0.2
+MOST_SHARE = 0.2
 
 
-def busy_s() -> float:
-    """How long finished child processes kept a core busy, in seconds."""
+def children_cpu_s() -> float:
+    """The processor time of finished child processes, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 @click.command()
 @click.option("--turns", default=12, show_default=True, type=click.IntRange(min=1), help="Turns to play.")
-@click.option("--seed", default=7, show_default=True, type=click.IntRange(min=0), help="Which game is played.")
+@click.option("--seed", default=7, show_default=True, type=click.IntRange(min=0), help="Seed of the game.")
 def main(turns: int, seed: int) -> None:
     """Play the demo in real time and say how much of a core it took."""
     with tempfile.TemporaryDirectory() as folder:
@@ -46,18 +46,18 @@ def main(turns: int, seed: int) -> None:
         command = [sys.executable, "-m", "referee", "demo", "--lights", "none", "--journal", str(journal)]
         command += ["--turns", str(turns), "--seed", str(seed)]
         with Console(stderr=True).status(f"Playing {turns} turns in real time"):
-            begin_s, busy_before_s = time.monotonic(), busy_s()
+            begin_s, cpu_before_s = time.monotonic(), children_cpu_s()
             played = subprocess.run(
                 command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=False
             )
-            took_s, spent_s = time.monotonic() - begin_s, busy_s() - busy_before_s
+            took_s, spent_s = time.monotonic() - begin_s, children_cpu_s() - cpu_before_s
     if played.returncode != 0:
         raise click.ClickException(f"the demo ended with {played.returncode}: {played.stdout}{played.stderr}")
     share = spent_s / took_s
     click.echo(f"{turns} turns at {FRAMES_PER_SECOND:g} frames a second: {took_s:.1f} s, of which one core was busy")
     click.echo(f"for {spent_s:.1f} s: {share:.1%} of it")
-    if share > SHARE_LINE:
-        click.echo(f"NOT MET: the demo takes {share:.1%} of a core ({SHARE_LINE:.0%} is the line)")
+    if share > MOST_SHARE:
+        click.echo(f"NOT MET: the demo takes {share:.1%} of a core (at most {MOST_SHARE:.0%})")
         sys.exit(1)
 
 

@@ -1,15 +1,15 @@
-"""How long a frame would take on a Raspberry Pi, planned from what it takes here, and counted in ARM instructions.
+"""Estimates the time of a frame on a Raspberry Pi, from its time here and from its number of ARM instructions.
 
 Run: python benchmarks/machine/on_a_pi.py --set SET_DIR --calibration DIR [--frames N] [--system DIRECTORY]
 
-Here the processor time of each frame, from picture to verdict, is measured beside 7-Zip's own benchmark with one thread
-(`apt install 7zip`, or p7zip-full on Debian 12). The same benchmark was run on both Pis by sbc-bench,
-https://github.com/ThomasKaiser/sbc-bench/blob/master/Sorted-Results.md; the ratio of the two gives one plan. It
-flatters a Pi, whose vectors are half as wide as those of most PCs.
+The first estimate scales the processor time of each frame, from picture to verdict, by 7-Zip's benchmark with one
+thread, here (`apt install 7zip`, or p7zip-full on Debian 12) and on both Pis, from sbc-bench:
+https://github.com/ThomasKaiser/sbc-bench/blob/master/Sorted-Results.md. It is optimistic, as a Pi's vector registers
+are half as wide as those of most PCs.
 
-With --system, a system that `sudo KEEP=DIRECTORY scripts/try_on_arm64 bookworm` made, the instructions of the same
-frames are counted in it under emulation, which gives another plan, at one instruction a cycle. That needs root, a C
-compiler and `apt install qemu-user`.
+The second one counts the instructions of the same frames under emulation, and assumes one instruction a cycle. It needs
+--system, a system made by `sudo KEEP=DIRECTORY scripts/try_on_arm64 bookworm`, root, a C compiler and
+`apt install qemu-user`.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ exec chroot "$system" env -C /home/owner/project -- OPENBLAS_NUM_THREADS=1 OMP_N
 
 
 def rating_here() -> float:
-    """Give 7-Zip's rating of this machine in MIPS with one thread, as if the process had its core to itself."""
+    """Give 7-Zip's rating of this machine in MIPS with one thread, corrected for other load."""
     program = shutil.which("7zz") or shutil.which("7z")
     if program is None:
         raise click.ClickException(
-            "7-Zip is missing, beside which frames are measured: apt install 7zip (or p7zip-full)"
+            "7-Zip is missing, whose benchmark scales the times: apt install 7zip (or p7zip-full)"
         )
     said = subprocess.run([program, "b", "-mmt1"], capture_output=True, text=True, check=True).stdout
     total = re.search(r"^Tot:\s+\d+\s+(\d+)\s+\d+", said, re.MULTILINE)
@@ -80,7 +80,7 @@ def rating_here() -> float:
 
 
 def medians(costs: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Give the median cost of each kind of frame, the kinds in the order in which they come."""
+    """Give the median cost of each kind of frame, in order of appearance."""
     by_kind: defaultdict[str, list[float]] = defaultdict(list)
     for kind, cost in costs:
         by_kind[kind].append(cost)
@@ -88,7 +88,7 @@ def medians(costs: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 
 def counted(system: Path, set_dir: Path, calibration: Path, frames: int) -> Iterator[tuple[str, float]]:
-    """Give each frame's kind and its ARM instructions, counted in an emulated system; raises CalledProcessError."""
+    """Give each frame's kind and number of ARM instructions, counted in an emulated system."""
     with tempfile.TemporaryDirectory() as folder:
         plugin = Path(folder) / "count_instructions.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", plugin, PLUGIN], check=True)
@@ -109,7 +109,7 @@ def counted(system: Path, set_dir: Path, calibration: Path, frames: int) -> Iter
 
 
 def between_marks(said: str) -> Iterator[tuple[str, float]]:
-    """Give each frame's kind and instructions from what plugin and emulated program wrote, two marks a frame."""
+    """Give each frame's kind and instructions, from the output of plugin and program with two marks a frame."""
     marks: list[int] = []
     for line in said.splitlines():
         word, _, rest = line.partition(" ")
@@ -124,10 +124,10 @@ def between_marks(said: str) -> Iterator[tuple[str, float]]:
 @click.option("--calibration", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--frames", default=60, show_default=True, type=click.IntRange(min=6), help="Frames to read.")
 @click.option(
-    "--system", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Count instructions in it."
+    "--system", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Count instructions in this system."
 )
 def main(set_dir: Path, calibration: Path, frames: int, system: Path | None) -> None:
-    """Say what each kind of frame takes here, and would take on a Pi 4 and a Pi 5."""
+    """Print the time of each kind of frame here, and its estimates for a Pi 4 and a Pi 5."""
     console = Console(stderr=True)
     try:
         pictures = load_set(set_dir, calibration)
@@ -145,11 +145,13 @@ def main(set_dir: Path, calibration: Path, frames: int, system: Path | None) -> 
             instructions = medians(counted(system, set_dir, calibration, frames))
     click.echo(f"7-Zip, one thread: {rating:.0f} MIPS here, {', '.join(f'{pi.mips:.0f} on a {pi.name}' for pi in PIS)}")
     for kind, took_s in here_s.items():
-        click.echo(f"{kind}: {1000 * took_s:.1f} ms here; {'; '.join(plans(took_s * rating, instructions.get(kind)))}")
+        click.echo(
+            f"{kind}: {1000 * took_s:.1f} ms here; {'; '.join(estimates(took_s * rating, instructions.get(kind)))}"
+        )
 
 
-def plans(work_mips_s: float, instructions: float | None) -> Iterator[str]:
-    """Say how long a frame would take on each Pi: by 7-Zip's ratings, and at one instruction a cycle."""
+def estimates(work_mips_s: float, instructions: float | None) -> Iterator[str]:
+    """Estimate the time of a frame on each Pi, by 7-Zip's ratings and by its instructions."""
     for pi in PIS:
         said = f"{pi.name} {1000 * work_mips_s / pi.mips:.0f} ms by 7-Zip"
         if instructions is not None:

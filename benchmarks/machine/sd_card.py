@@ -1,13 +1,12 @@
-"""What a game writes to the card: what the referee's process writes, what reaches a device, and what stays.
+"""How much a game writes to the SD card, by its process and on the device, and how much the journal keeps.
 
 Run: python benchmarks/machine/sd_card.py [--game blockade] [--turns 8] [--folder /path/on/the/card] [--image]
 
-Each game is played by `./run demo --fast` with its journal in ``--folder``. The page adds nothing to a turn: it writes
-when devices are paired, and every ten minutes when they were seen. The system counts whole blocks, also those written
-again; what is only in memory, as on tmpfs, it does not count. With ``--image`` the folder is an ext4 file system on a
-loop device, and the kernel also counts what that device was given to write, with what ext4 adds; this needs root. What
-a card itself writes beyond that, because its blocks are larger, nobody can see. An hour of play is taken to be 120
-turns.
+Each game is played by `./run demo --fast` with its journal in ``--folder``. The page writes nothing during a turn, only
+when a device is paired, and every ten minutes when each was last seen. The system counts whole blocks, rewritten ones
+too, but none on tmpfs. With ``--image`` the folder is an ext4 file system on a loop device, whose writes the kernel
+counts with ext4's own; this needs root. Write amplification inside the card is not visible. An hour of play is taken to
+be 120 turns.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _IMAGE_MIB = 1024
 
 @dataclass(frozen=True)
 class Written:
-    """What one game wrote: bytes counted by the system, the journal's size, its events, and the turns among them."""
+    """A game's writes counted by the system, the journal's size, its events, and the turns and rolls among them."""
 
     written_bytes: int
     journal_bytes: int
@@ -73,11 +72,11 @@ def play(game: str, turns: int, folder: Path) -> Written:
 
 @click.command()
 @click.option("--game", "names", multiple=True, type=click.Choice(games()), help="Only this one; repeatable.")
-@click.option("--turns", default=8, show_default=True, type=click.IntRange(min=1), help="Turns a game.")
-@click.option("--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Where the journal is.")
-@click.option("--image", is_flag=True, help="Play in an ext4 image there, and count what reaches its device.")
+@click.option("--turns", default=8, show_default=True, type=click.IntRange(min=1), help="Turns in each game.")
+@click.option("--folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Folder of the journals.")
+@click.option("--image", is_flag=True, help="Play in an ext4 image there, and count its device's writes.")
 def main(names: tuple[str, ...], turns: int, folder: Path | None, *, image: bool) -> None:
-    """Show what games write."""
+    """Print how much games write."""
     table = figures(
         f"Written by games of {turns} turns, and in an hour of {TURNS_AN_HOUR} turns",
         *("game", "events", "turns, rolls", "KiB an event", "MiB an hour", "kept, MiB an hour"),
@@ -99,7 +98,7 @@ def main(names: tuple[str, ...], turns: int, folder: Path | None, *, image: bool
 
 
 def _mounted(stack: ExitStack, scratch: Path) -> Ext4Disk:
-    """Mount an image until the stack is left; raises ClickException where that can't be done."""
+    """Mount an image until the stack closes; raises ClickException if that fails."""
     try:
         return stack.enter_context(Ext4Disk(scratch, _IMAGE_MIB))
     except DiskMissingError as error:

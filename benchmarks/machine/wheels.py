@@ -1,8 +1,8 @@
-"""Show that every locked package has a wheel for each Python and machine the project promises.
+"""Check that every locked package has a wheel for each supported Python and machine.
 
-Run it as ``.venv-check/bin/python benchmarks/machine/wheels.py [LOCK ...]``. It lets uv work out an installation from
-wheels alone on each of them, by whatever index your settings name, and downloads nothing. Exit codes: 0 a wheel for
-all, 1 a package lacks one, 2 the index could not be asked.
+Run it as ``.venv-check/bin/python benchmarks/machine/wheels.py [LOCK ...]``. For each of them, uv resolves
+an installation from wheels only, with your configured index, and downloads nothing. Exit codes: 0 every package has a
+wheel, 1 one lacks a wheel, 2 the index could not be asked.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ PYTHONS = ("3.11", "3.12", "3.13")
 MACHINES = ("x86_64", "aarch64")
 GLIBC = "2_36"
 """The glibc of Debian 12, the oldest Raspberry Pi OS that has Python 3.11."""
-LACKING = 1
+UNRESOLVABLE = 1
 """uv's exit code where the packages can't be installed; 2 is any other failure."""
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = (ROOT / "requirements.txt", ROOT / "requirements-check.txt")
 
 
-def lacking(lock: Path, python: str, machine: str) -> str:
-    """Say what of a lock has no wheel there, nothing where all have; raises CalledProcessError when uv can't tell."""
+def missing_wheels(lock: Path, python: str, machine: str) -> str:
+    """Give uv's message if a package has no wheel, else ``""``; raises CalledProcessError for other failures."""
     with tempfile.TemporaryDirectory() as nowhere:
         uv = [sys.executable, "-m", "uv", "pip", "install", "--dry-run", "--quiet", "--no-deps", "--require-hashes"]
         options = ["--only-binary", ":all:", "--target", nowhere, "--requirements", str(lock)]
-        there = ["--python-version", python, "--python-platform", f"{machine}-manylinux_{GLIBC}"]
-        done = subprocess.run([*uv, *options, *there], capture_output=True, text=True, check=False)
-    if done.returncode not in (0, LACKING):
+        target = ["--python-version", python, "--python-platform", f"{machine}-manylinux_{GLIBC}"]
+        done = subprocess.run([*uv, *options, *target], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, UNRESOLVABLE):
         done.check_returncode()
     return done.stderr.strip() if done.returncode else ""
 
@@ -41,11 +41,11 @@ def lacking(lock: Path, python: str, machine: str) -> str:
 @click.command(help=__doc__)
 @click.argument("locks", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def main(locks: tuple[Path, ...]) -> None:
-    """Survey the locks."""
+    """Check the locks."""
     missing = 0
     for lock, python, machine in product(locks or LOCKS, PYTHONS, MACHINES):
         try:
-            found = lacking(lock, python, machine)
+            found = missing_wheels(lock, python, machine)
         except subprocess.CalledProcessError as error:
             click.echo(f"cannot ask the package index about {lock}: {error.stderr.strip()}", err=True)
             sys.exit(2)

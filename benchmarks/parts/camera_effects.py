@@ -1,4 +1,4 @@
-"""What another camera or other light would have made of a picture.
+"""Simulates other cameras and other light on a picture.
 
 A reader that fits only the cameras and lamps it was tuned by fails on such pictures.
 ``benchmarks/photoreal.py --effect NAME`` applies an effect to a whole set: a camera's to the enrolment pictures too,
@@ -46,36 +46,35 @@ def soft(levels: Levels, _rng: np.random.Generator) -> Levels:
 
 
 def shaken(levels: Levels, rng: np.random.Generator) -> Levels:
-    """Moved during the exposure: smeared by 6 pixels in any direction."""
-    way, middle = rng.uniform(0, np.pi), 8
-    path = np.linspace(-3, 3, 61)[:, None] * (np.cos(way), np.sin(way)) + middle
-    smear = np.zeros((2 * middle + 1, 2 * middle + 1), dtype=np.float32)
-    np.add.at(smear, tuple(np.round(path).astype(int).T), 1 / len(path))
-    return np.asarray(cv2.filter2D(levels, -1, smear), dtype=np.float32)
+    """Motion blur of 6 pixels in any direction."""
+    angle, middle = rng.uniform(0, np.pi), 8
+    path = np.linspace(-3, 3, 61)[:, None] * (np.cos(angle), np.sin(angle)) + middle
+    kernel = np.zeros((2 * middle + 1, 2 * middle + 1), dtype=np.float32)
+    np.add.at(kernel, tuple(np.round(path).astype(int).T), 1 / len(path))
+    return np.asarray(cv2.filter2D(levels, -1, kernel), dtype=np.float32)
 
 
 def bright(levels: Levels, _rng: np.random.Generator) -> Levels:
-    """Exposed to 1.6 times the light; what is brighter than white is clipped."""
-    return _in_light(levels, 1.6)
+    """1.6 times the exposure, clipped at white."""
+    return _exposed(levels, 1.6)
 
 
 def night(levels: Levels, rng: np.random.Generator) -> Levels:
     """An eighth of the light, and noise with a standard deviation of 6 levels."""
-    return np.asarray(_in_light(levels, 0.125) + rng.normal(0, 6, levels.shape), dtype=np.float32)
+    return np.asarray(_exposed(levels, 0.125) + rng.normal(0, 6, levels.shape), dtype=np.float32)
 
 
 def shadow(levels: Levels, rng: np.random.Generator) -> Levels:
-    """Half the light in a band with hard edges, as of somebody in front of a lamp: anywhere and at any angle.
+    """Half the light in a band with hard edges at any angle, as cast by somebody in front of a lamp.
 
-    The band is a fifth to three fifths of the picture's height wide; its middle passes within a quarter of that height
-    of the picture's middle.
+    Its width is 0.2 to 0.6 of the picture's height; its middle is within a quarter of that height of the centre.
     """
     rows, columns = levels.shape[:2]
-    way, off, width = rng.uniform(0, np.pi), rng.uniform(-0.25, 0.25) * rows, rng.uniform(0.2, 0.6) * rows
+    angle, offset, width = rng.uniform(0, np.pi), rng.uniform(-0.25, 0.25) * rows, rng.uniform(0.2, 0.6) * rows
     y, x = np.mgrid[:rows, :columns]
-    across = (x - columns / 2) * np.cos(way) + (y - rows / 2) * np.sin(way)
-    shaded = np.abs(across - off) < width / 2
-    return np.where(shaded[..., None], _in_light(levels, 0.5), levels)
+    across = (x - columns / 2) * np.cos(angle) + (y - rows / 2) * np.sin(angle)
+    shaded = np.abs(across - offset) < width / 2
+    return np.where(shaded[..., None], _exposed(levels, 0.5), levels)
 
 
 def cool(levels: Levels, _rng: np.random.Generator) -> Levels:
@@ -84,17 +83,17 @@ def cool(levels: Levels, _rng: np.random.Generator) -> Levels:
 
 
 def vivid(levels: Levels, _rng: np.random.Generator) -> Levels:
-    """Half as much colour again."""
+    """The saturation times 1.5."""
     return _saturated(levels, 1.5)
 
 
 def pale(levels: Levels, _rng: np.random.Generator) -> Levels:
-    """Three fifths of the colour."""
+    """The saturation times 0.6."""
     return _saturated(levels, 0.6)
 
 
-def _in_light(levels: Levels, share: float) -> Levels:
-    return np.asarray(levels * share ** (1 / TONE_CURVE), dtype=np.float32)
+def _exposed(levels: Levels, factor: float) -> Levels:
+    return np.asarray(levels * factor ** (1 / TONE_CURVE), dtype=np.float32)
 
 
 def _saturated(levels: Levels, factor: float) -> Levels:
@@ -104,36 +103,36 @@ def _saturated(levels: Levels, factor: float) -> Levels:
 
 @dataclass(frozen=True)
 class Effect:
-    """``change`` takes levels to levels, with chance; ``jpeg_quality``, 0 to 100, is that of the stored picture.
+    """A random change of levels, then JPEG compression at ``jpeg_quality``, 0 to 100.
 
-    ``when_taught``: whether enrolment pictures have it too.
+    ``in_enrolment``: whether it is applied to enrolment pictures too.
     """
 
     change: Callable[[Levels, np.random.Generator], Levels]
     jpeg_quality: int
-    when_taught: bool
+    in_enrolment: bool
 
 
 EFFECTS: Mapping[str, Effect] = MappingProxyType(
     {
-        "warm": Effect(warm, 92, when_taught=True),
-        "dim": Effect(dim, 75, when_taught=True),
-        "sharpened": Effect(sharpened, 65, when_taught=True),
-        "soft": Effect(soft, 90, when_taught=True),
-        "shaken": Effect(shaken, 90, when_taught=True),
-        "bright": Effect(bright, 92, when_taught=False),
-        "night": Effect(night, 75, when_taught=False),
-        "shadow": Effect(shadow, 92, when_taught=False),
-        "cool": Effect(cool, 92, when_taught=False),
-        "vivid": Effect(vivid, 92, when_taught=False),
-        "pale": Effect(pale, 92, when_taught=False),
+        "warm": Effect(warm, 92, in_enrolment=True),
+        "dim": Effect(dim, 75, in_enrolment=True),
+        "sharpened": Effect(sharpened, 65, in_enrolment=True),
+        "soft": Effect(soft, 90, in_enrolment=True),
+        "shaken": Effect(shaken, 90, in_enrolment=True),
+        "bright": Effect(bright, 92, in_enrolment=False),
+        "night": Effect(night, 75, in_enrolment=False),
+        "shadow": Effect(shadow, 92, in_enrolment=False),
+        "cool": Effect(cool, 92, in_enrolment=False),
+        "vivid": Effect(vivid, 92, in_enrolment=False),
+        "pale": Effect(pale, 92, in_enrolment=False),
     }
 )
 """The effects by name."""
 
 
 def with_effect(name: str, image: Image) -> Image:
-    """The picture with an effect, as a camera would have stored it; the same each time."""
+    """Apply an effect and JPEG compression; deterministic for each picture."""
     effect = EFFECTS[name]
     levels = effect.change(image.astype(np.float32), np.random.default_rng(zlib.crc32(image.tobytes())))
     rounded = np.clip(np.round(levels), 0, 255).astype(np.uint8)

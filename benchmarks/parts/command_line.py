@@ -1,4 +1,4 @@
-"""What the benchmarks' commands share: consoles, tables of figures, and work spread over processes with a bar."""
+"""Shared by the benchmarks' commands: consoles, tables of figures, and process pools with progress bars."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Plan = TypeVar("Plan")
 Result = TypeVar("Result")
 
 PROGRESS = Console(stderr=True)
-"""Where bars are drawn when the output is to be kept."""
+"""For progress bars, apart from the output."""
 
 
 def console_for(plain_width: int) -> Console:
-    """A console as wide as the terminal, or that wide where the output goes elsewhere."""
+    """A console as wide as the terminal, or ``plain_width`` wide if the output is redirected."""
     return Console(width=None if sys.stdout.isatty() else plain_width)
 
 
 def figures(title: str, *columns: str) -> Table:
-    """A table of which the first column is text and the others are figures."""
+    """A table with text in the first column, and figures in the others."""
     table = Table(title=title, title_justify="left")
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number == 0 or not column else "right")
@@ -35,21 +35,21 @@ def figures(title: str, *columns: str) -> Table:
 
 
 def counting_bar(console: Console, *, transient: bool = True) -> Progress:
-    """A bar that says how many of how many are done, and how long it took and will take."""
+    """A progress bar with counts, elapsed time and remaining time."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=transient)
 
 
 def processes(jobs: int | None) -> ProcessPoolExecutor:
-    """So many processes, one a core for ``None``, each started afresh: a fork would copy a bar's threads half-way.
+    """A pool of spawned processes, one a core for ``None``; forking would be unsafe beside a progress bar's threads.
 
-    OpenCV has one thread in each; more would only get in the others' way.
+    OpenCV uses one thread in each, so that they don't compete for cores.
     """
     return ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,))
 
 
 def gathered(futures: Sequence[Future[Result]], name: str, progress: Progress) -> list[Result]:
-    """Every result in order, while a bar called ``name`` counts those that are done."""
+    """Every result in order, with a progress bar called ``name``."""
     task = progress.add_task(name, total=len(futures))
     for _ in as_completed(futures):
         progress.advance(task)
@@ -63,9 +63,9 @@ def all_played(
     console: Console,
     describe: Callable[[Result], str],
 ) -> Iterator[Result]:
-    """Give each game's result as it comes, with a bar that says how far it is; ``jobs`` of ``None``: one a core.
+    """Give each game's result as it completes, with a progress bar; ``jobs`` of ``None``: one a core.
 
-    ``describe`` is asked, after a result was taken, what to write beside the bar.
+    ``describe`` gives the text beside the bar, once the caller has processed a result.
     """
     with processes(jobs) as pool, counting_bar(console, transient=False) as progress:
         task = progress.add_task("games", total=len(plans))
@@ -79,5 +79,5 @@ def picture_size(text: str) -> tuple[int, int]:
     """Read a size such as ``1280x720``; raises BadParameter for anything else."""
     width, cross, height = text.partition("x")
     if not (cross and width.isdecimal() and height.isdecimal()):
-        raise click.BadParameter(f"{text!r} is no size; expected something like 1280x720")
+        raise click.BadParameter(f"{text!r} is not a size; expected something like 1280x720")
     return int(width), int(height)

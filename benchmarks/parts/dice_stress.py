@@ -1,4 +1,4 @@
-"""Trays of dice under one hardship each, drawn from a seed, and what a reader makes of them."""
+"""Rendered trays of dice, each under one hardship, and the comparison of their reading with the truth."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from vision.readers.protocols import SurfaceView
 from vision.reading import DieReading
 
 CERTAIN = 0.999
-"""From this probability on a value counts as certain."""
+"""Least probability at which a value counts as certain."""
 _REACH_MM = 95.0
 _NEAREST_MM = 26.0
-"""Middles of dice that are this far apart don't touch."""
+"""Distance of centres at which dice don't touch."""
 
 
 @dataclass(frozen=True)
 class Hardship:
     """What makes a tray hard to read; every other measure stays ordinary.
 
-    ``tilt_deg``: from how far to the side the camera looks. ``view_deg``: its angle of view. ``count``: how many dice.
+    ``tilt_deg``: the camera's tilt from the vertical. ``view_deg``: its angle of view. ``count``: number of dice.
     ``side_mm``: their smallest and largest edge. ``touching``: the share that lie against another. ``leaning``: the
-    share that lean, ``lean_deg`` by how much. ``light``: the strength of the even light; ``lamps``: how many lamps
-    stand beside the tray, and ``gloss`` how much dice mirror them. ``streak_px``, ``blur_px``, ``noise``, ``quality``:
-    movement, focus, grain in grey levels and JPEG quality of the picture.
+    share that lean, by ``lean_deg``. ``light``: strength of the ambient light; ``lamps``: number of lamps beside the
+    tray; ``glossy``: whether dice have specular reflections. ``streak_px``, ``blur_px``, ``noise``, ``quality``: motion
+    blur, defocus, noise in grey levels and JPEG quality of the picture.
     """
 
     tilt_deg: tuple[float, float] = (0.0, 25.0)
@@ -71,12 +71,12 @@ HARDSHIPS = {
     "glare": Hardship(lamps=3, glossy=True),
     "packed hard": Hardship(quality=30),
 }
-"""Each alone; ``none`` is what the others are to be measured against."""
+"""By name; ``none`` is the baseline."""
 
 
 @dataclass(frozen=True)
 class ReadDie:
-    """A die of a made picture and what was read: what it shows, what was said (empty: not found), how probable."""
+    """A die of a rendered picture: its true value, the one read (empty: not found), and its probability."""
 
     shows: str
     said: str
@@ -89,7 +89,7 @@ class ReadDie:
 
     @property
     def certain_and_wrong(self) -> bool:
-        """Whether a value was said with certainty that is not up; a die that leans has none."""
+        """Whether a wrong value was read with certainty; a leaning die has no value."""
         return self.said not in {"", COCKED} and not self.right and self.probability >= CERTAIN
 
 
@@ -102,13 +102,13 @@ def _places(rng: np.random.Generator, hardship: Hardship, side_mm: float) -> Ite
                 x, y = laid[int(rng.integers(len(laid)))]
                 along = rng.uniform(0, 2 * math.pi)
                 away = side_mm * rng.uniform(1.42, 1.5)
-                at = (x + away * math.cos(along), y + away * math.sin(along))
+                place = (x + away * math.cos(along), y + away * math.sin(along))
             else:
-                at = (float(rng.uniform(-_REACH_MM, _REACH_MM)), float(rng.uniform(-_REACH_MM, _REACH_MM)))
+                place = (float(rng.uniform(-_REACH_MM, _REACH_MM)), float(rng.uniform(-_REACH_MM, _REACH_MM)))
             least = 1.41 * side_mm if hardship.touching else _NEAREST_MM * side_mm / 16
-            if max(map(abs, at)) <= _REACH_MM and all(math.dist(at, other) >= least for other in laid):
-                laid.append(at)
-                yield at
+            if max(map(abs, place)) <= _REACH_MM and all(math.dist(place, other) >= least for other in laid):
+                laid.append(place)
+                yield place
                 break
 
 
@@ -139,11 +139,11 @@ def stress_tray(hardship: Hardship, rng: np.random.Generator, number: int) -> Tr
     pose = looking_at(distance, float(rng.uniform(*hardship.tilt_deg)), float(rng.uniform(-180, 180)))
     lighting = Lighting(tuple(lamps), float(rng.uniform(*hardship.light)))
     made = tray_picture(dice, shows, camera, pose, lighting, number)
-    return TrayPicture(_taken(rng, hardship, made.image), camera, pose, made.layout, made.dice)
+    return TrayPicture(_degraded(rng, hardship, made.image), camera, pose, made.layout, made.dice)
 
 
 def leaning_picture(lean_deg: float, number: int, seed: int) -> TrayPicture:
-    """Draw one tray, in any light and from anywhere, in which all dice lean by so much; 0: all lie flat."""
+    """Draw one tray in any light and from any viewpoint, in which all dice lean by ``lean_deg``."""
     rng = np.random.default_rng([seed, number, round(10 * lean_deg)])
     hardship = Hardship(
         tilt_deg=(0.0, 40.0),
@@ -162,7 +162,7 @@ def leaning_picture(lean_deg: float, number: int, seed: int) -> TrayPicture:
     return stress_tray(hardship, rng, number)
 
 
-def _taken(rng: np.random.Generator, hardship: Hardship, image: Image) -> Image:
+def _degraded(rng: np.random.Generator, hardship: Hardship, image: Image) -> Image:
     along, length = rng.uniform(0, math.pi), rng.uniform(*hardship.streak_px)
     image = streak(image, (float(length * math.cos(along)), float(length * math.sin(along))))
     blur = float(rng.uniform(*hardship.blur_px))
@@ -175,7 +175,7 @@ def _taken(rng: np.random.Generator, hardship: Hardship, image: Image) -> Image:
 
 
 def read_stress(made: TrayPicture, networks: Networks) -> list[ReadDie]:
-    """Read a tray and pair each of its dice with the nearest that was read; what is left over was invented."""
+    """Read a tray and pair each of its dice with the nearest one read; those left over are false positives."""
     surface = made.layout.surfaces[0]
     left = list(DiceReader(surface, networks).read(SurfaceView(made.image, made.camera, made.pose, surface), None).dice)
     read = []
@@ -195,7 +195,7 @@ def _said(shows: str, die: DieReading) -> ReadDie:
 
 
 def calibration_error(read: list[ReadDie], bins: int = 10) -> float:
-    """The expected calibration error (Guo et al., 2017) of the values said, in bins of as many dice each."""
+    """The expected calibration error (Guo et al., 2017) of the values read, in bins of equal size."""
     said = sorted((one for one in read if one.said not in {"", COCKED}), key=lambda one: one.probability)
     if not said:
         return 0.0

@@ -1,7 +1,4 @@
-"""What ``benchmarks/engine.py`` times, and its tables: random games, first turns and counts, here and by python-chess.
-
-All times are this process's own, so that what else runs on the machine counts less.
-"""
+"""The measurements and tables of ``benchmarks/engine.py``; all times are processor times."""
 
 from __future__ import annotations
 
@@ -24,14 +21,14 @@ from engine.games.diaballik.turns import begin_turn, packed_results
 from engine.perft import perft, start_of_count
 from engine.support.chance import play_random_games
 
-OF_TWO = ("blockade", "deblockle", "diaballik")
-"""The games whose random games are to be ahead of python-chess's."""
+TWO_PLAYER = ("blockade", "deblockle", "diaballik")
+"""The games whose random games must be faster than python-chess's."""
 COUNTED_FROM: dict[str, tuple[str | None, str | None]] = {
     "blockade": ("4,1", None),
     "blokus-dice": ("1,2,3,4", "red"),
     "number-drop": ("1,3,4,5,T", None),
 }
-"""The roll that counts to a depth go on with where one is awaited, and the colour in hand."""
+"""The roll and the colour in hand from which perft counts start, where a game needs them."""
 CHESS_MOST_PLIES = 400
 CHESS_DEPTH = 3
 CHESS_PERFT = 8902
@@ -40,7 +37,7 @@ FIRST_RESULTS = 290
 
 @dataclass(frozen=True)
 class Rate:
-    """Random games: plies a second in each repetition, and by the interface alone, without the fast core."""
+    """Random games: plies a second in each repetition, and (``plain``) through the rules' interface only."""
 
     name: str
     plies_a_second: tuple[float, ...]
@@ -53,13 +50,13 @@ class Rate:
         return median(self.plies_a_second)
 
     def ratio(self, other: Rate) -> float:
-        """The median of how many times as fast this was as the other, each repetition beside its own."""
+        """The median ratio of this speed to the other, repetition by repetition."""
         return median(mine / theirs for mine, theirs in zip(self.plies_a_second, other.plies_a_second, strict=True))
 
 
 @dataclass(frozen=True)
 class DepthCount:
-    """A count to a depth and how long it took, in seconds."""
+    """A perft count to a depth, and its time in seconds."""
 
     depth: int
     count: int
@@ -75,14 +72,14 @@ def load_chess() -> ModuleType | None:
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:
-    """What a call gives, and the seconds of this process's time it takes."""
+    """A call's result, and its processor time in seconds."""
     begin_s = time.process_time()
-    given = call()
-    return given, time.process_time() - begin_s
+    result = call()
+    return result, time.process_time() - begin_s
 
 
 def chess_rate(chess: ModuleType, seconds: float, rng: Random) -> float:
-    """Plies a second of random chess games, by the shortest code there is: draws are never looked for."""
+    """Plies a second of random chess games, in minimal code without checks for draws."""
     plies = 0
     begin_s = time.process_time()
     while time.process_time() - begin_s < seconds:
@@ -97,7 +94,7 @@ def chess_rate(chess: ModuleType, seconds: float, rng: Random) -> float:
 
 
 class RandomGames:
-    """One game's random games, as many at a time as take about ``seconds``."""
+    """Random games of one game, in batches that take about ``seconds``."""
 
     def __init__(self, game: Game[Any, Any], start: Any, seconds: float, rng: Random) -> None:
         self._game = game
@@ -107,7 +104,7 @@ class RandomGames:
         self.plies = 0
         self.played = 0
         self.rate()
-        # A game that plays many at once has to be asked for many, so the number grows by what was found.
+        # Some games play a whole batch at once, so the batch grows until it takes long enough.
         while True:
             taken_s = timed(self.rate)[1]
             if taken_s > 0.6 * seconds or self.games >= 1 << 16:
@@ -116,14 +113,14 @@ class RandomGames:
         self.plies = self.played = 0
 
     def rate(self) -> float:
-        """Plies a second, over the number of games found to take long enough."""
+        """Plies a second, over a batch of games."""
         tally, taken_s = timed(partial(self._game.advice.playouts, self._start, self.games, self._rng))
         self.plies += tally.plies
         self.played += tally.games
         return float(tally.plies / taken_s)
 
     def plain_rate(self, least_s: float = 0.3) -> float:
-        """Plies a second by the interface alone, over as much of a game's beginning as takes ``least_s``."""
+        """Plies a second through the rules' interface, over the part of a game that takes ``least_s``."""
         most_plies = 1
         while True:
             tally, taken_s = timed(
@@ -143,7 +140,7 @@ class RandomGames:
 
 
 def chess_perft(chess: ModuleType) -> int:
-    """Count three plies from the start of chess, the last one in bulk."""
+    """Perft 3 from the start of chess, with bulk counting of the last ply."""
 
     def below(board: Any, depth: int) -> int:
         if depth == 1:
@@ -163,8 +160,8 @@ def diaballik_results(state: Any) -> list[int]:
     return packed_results(begin_turn(state, state.to_move))
 
 
-def middles(game: Game[Any, Any], count: int, rng: Random) -> list[Any]:
-    """Positions from the middle of random games, 6 to 40 turns after the start, in which the game goes on."""
+def middlegame_positions(game: Game[Any, Any], count: int, rng: Random) -> list[Any]:
+    """Unfinished positions of random games, 6 to 40 turns after the start."""
     found: list[Any] = []
     while len(found) < count:
         state = game.rules.new()
@@ -179,7 +176,7 @@ def middles(game: Game[Any, Any], count: int, rng: Random) -> list[Any]:
 
 
 def time_of(call: Callable[[], object], least_s: float = 0.02) -> float:
-    """The seconds of this process's time that a call takes, over as many calls as take at least ``least_s``."""
+    """The processor time of a call in seconds, from as many calls as take at least ``least_s``."""
     calls = 1
     while True:
         begin_s = time.process_time()
@@ -191,10 +188,10 @@ def time_of(call: Callable[[], object], least_s: float = 0.02) -> float:
         calls *= 2
 
 
-def counts_to_depth(game: Game[Any, Any], begin: Any, most_s: float) -> Sequence[DepthCount]:
-    """Count deeper and deeper from the state ``begin``, until the next depth would take longer than ``most_s``."""
+def counts_to_depth(game: Game[Any, Any], state: Any, most_s: float) -> Sequence[DepthCount]:
+    """Count to growing depths from a state, until the next would probably take longer than ``most_s``."""
     roll, colour = COUNTED_FROM.get(game.name, (None, None))
-    start, thrown = start_of_count(game, begin, roll, colour)
+    start, thrown = start_of_count(game, state, roll, colour)
     found: list[DepthCount] = []
     while True:
         depth = len(found) + 1
@@ -206,19 +203,19 @@ def counts_to_depth(game: Game[Any, Any], begin: Any, most_s: float) -> Sequence
 
 
 FIRST_TURN_SHARE = 1 / 40
-"""Diaballik's first turn is to take at most this part of the time of python-chess's perft 3."""
+"""Most time of Diaballik's first turn, as a share of python-chess's perft 3."""
 
 
 def print_random_games(rates: Sequence[Rate], chess: Rate, console: Console) -> bool:
-    """Print plies a second beside python-chess's; say whether every game of two is ahead."""
-    columns = ("plies a second", "times python-chess", "least", "without the fast core", "plies a game", "line", "")
+    """Print plies a second beside python-chess's; say whether every two-player game is faster."""
+    columns = ("plies a second", "times python-chess", "least", "without the fast core", "plies a game", "target", "")
     table = figures("Random games", "game", *columns)
     table.add_row("python-chess", f"{chess.median:,.0f}", "1", "", "", "", "", "")
     met = True
     for rate in rates:
         ratio = rate.ratio(chess)
         least = min(mine / theirs for mine, theirs in zip(rate.plies_a_second, chess.plies_a_second, strict=True))
-        held = rate.name in OF_TWO
+        held = rate.name in TWO_PLAYER
         ahead = ratio > 1
         met = met and (ahead or not held)
         table.add_row(
@@ -236,15 +233,15 @@ def print_random_games(rates: Sequence[Rate], chess: Rate, console: Console) -> 
 
 
 def print_first_turn(
-    first_s: Sequence[float], chess_s: Sequence[float], middles: Mapping[int, float], console: Console
+    first_s: Sequence[float], chess_s: Sequence[float], middlegame_s: Mapping[int, float], console: Console
 ) -> bool:
-    """Print Diaballik's turns beside python-chess's perft 3; say whether the first one is quick enough.
+    """Print Diaballik's turns beside python-chess's perft 3; say whether the first turn is fast enough.
 
-    ``middles`` maps the number of results of positions from the middle of games to their mean time.
+    ``middlegame_s`` maps numbers of results to the time of middlegame positions with so many, in seconds.
     """
     share = median(mine / theirs for mine, theirs in zip(first_s, chess_s, strict=True))
     met = share <= FIRST_TURN_SHARE
-    table = figures("Every distinct result of a Diaballik turn", "what", "results", "time", "of perft 3", "line", "")
+    table = figures("Every distinct result of a Diaballik turn", "what", "results", "time", "of perft 3", "target", "")
     table.add_row("python-chess, perft 3 from the start", "8,902", f"{1e3 * median(chess_s):.2f} ms", "1", "", "")
     table.add_row(
         "the first turn",
@@ -254,7 +251,7 @@ def print_first_turn(
         f"1/{1 / FIRST_TURN_SHARE:.0f}",
         "met" if met else "NOT MET",
     )
-    for results, mean_s in sorted(middles.items()):
+    for results, mean_s in sorted(middlegame_s.items()):
         table.add_row(
             "from the middle of a game", str(results), f"{1e6 * mean_s:.0f} µs", f"1/{median(chess_s) / mean_s:.0f}"
         )
@@ -263,7 +260,7 @@ def print_first_turn(
 
 
 def print_counts(counts: Mapping[str, Sequence[DepthCount]], console: Console) -> None:
-    """Print every game's counts by depth, with the time and how it grew."""
+    """Print every game's counts by depth, with their times and growth."""
     table = figures("Counts to a depth", "game", "depth", "turns", "time", "turns a second", "turns ×", "time ×")
     for name, found in counts.items():
         for before, now in zip([None, *found[:-1]], found, strict=True):

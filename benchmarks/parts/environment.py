@@ -1,6 +1,6 @@
-"""Lets every benchmark be started with any Python 3.11 or newer: it goes on in the project's own environment.
+"""Restarts a benchmark in the project's environment, so that any Python 3.11 or newer can start it.
 
-Standard library only, since it runs before there is anything else.
+Standard library only, since the environment may not exist yet.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ NEEDED = ("cv2", "numpy", "click", "rich", "pydantic", "gpiozero", "matplotlib",
 
 
 def enter_environment(module_name: str) -> None:
-    """Go on in the environment that ``./check`` uses when this is a program and libraries are missing.
+    """If libraries are missing, restart the program in the environment of ``./check``, which is made if needed.
 
-    The environment is made first if it isn't there. Nothing happens when ``module_name`` is not ``__main__``. Like the
-    command ``referee``, a benchmark does its matrix products in one thread.
+    Does nothing unless ``module_name`` is ``__main__``. Like the command ``referee``, a benchmark does its matrix
+    products in one thread.
     """
     if module_name == "__main__":
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

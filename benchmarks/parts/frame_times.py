@@ -1,4 +1,4 @@
-"""How long each stage of reading a frame takes, without touching the reader's code; table, plot and lines to meet."""
+"""Times each stage of reading a frame by patching the reader; the report as table, plot and targets."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("hands in motion", HandMonitor, "with_hand"),
 )
 READING = "reading"
-"""The whole of a reading, within which the stages lie."""
+"""A whole reading, which includes the stages."""
 STAGE_NAMES = (*dict.fromkeys(stage for stage, _, _ in STAGES), "everything else", "verdict")
 
 
 @dataclass
 class Stopwatch:
-    """Adds up how long stages and whole readings took since it was last asked, in seconds.
+    """Sums the processor time in seconds of stages and whole readings.
 
-    Stages must not lie inside each other.
+    Stages must not be nested.
     """
 
     spent_s: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -71,14 +71,14 @@ class Stopwatch:
 
         return wrapped
 
-    def taken(self) -> dict[str, float]:
-        """Give what was added up and begin anew."""
+    def lap(self) -> dict[str, float]:
+        """Give the sums and reset them."""
         spent, self.spent_s = dict(self.spent_s), defaultdict(float)
         return spent
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Time every stage of every reader while this holds."""
+        """Time every stage of every reader in this context."""
         with contextmanager(self._patched)():
             yield
 
@@ -94,13 +94,14 @@ class Stopwatch:
                 one.stop()
 
 
-SAID = {"first": "first frame of a table", "changed": "something changed", "still": "nothing changed"}
+KIND_LABELS = {"first": "first frame of a table", "changed": "something changed", "still": "nothing changed"}
 
 
 @dataclass(frozen=True)
 class FrameReport:
-    """Times in seconds: medians to the Reading per kind of frame, and of all after the first; mean times by stage;
-    OpenCV's ArUco beside them. Memory in megabytes: at the end, and by how much it grew (``None``: too short to say).
+    """Times in seconds: medians to the Reading by kind of frame, and of all frames after the first (``located_s``);
+    means by stage; the median of OpenCV's ArUco. Memory in megabytes: at the end, and its growth (``None``: run too
+    short).
     """
 
     frames: int
@@ -113,14 +114,14 @@ class FrameReport:
     growth_mb: float | None
 
     def not_met(self, lines: Mapping[str, float], memory_line_mb: float) -> list[str]:
-        """The lines that are not met, as sentences; ``lines`` are how many times as long as ArUco a kind may take."""
+        """The missed targets as sentences; ``lines`` gives the longest time by kind as a multiple of ArUco's."""
         failed = []
         for kind, line in lines.items():
             times = self.medians_s.get(kind, 0.0) / self.aruco_s
             if times > line:
-                failed.append(f"{SAID[kind]}: {times:.2f} times as long as ArUco ({line:g} is the line)")
+                failed.append(f"{KIND_LABELS[kind]}: {times:.2f} times as long as ArUco (at most {line:g})")
         if self.growth_mb is not None and self.growth_mb > memory_line_mb:
-            failed.append(f"memory grew by {self.growth_mb:.1f} MB ({memory_line_mb:g} is the line)")
+            failed.append(f"memory grew by {self.growth_mb:.1f} MB (at most {memory_line_mb:g})")
         return failed
 
 
@@ -128,7 +129,7 @@ def table(report: FrameReport) -> str:
     """The report in Markdown."""
     kinds = list(report.medians_s)
     lines = [
-        f"| milliseconds of processor time, one thread | {' | '.join(SAID[kind] for kind in kinds)} |",
+        f"| milliseconds of processor time, one thread | {' | '.join(KIND_LABELS[kind] for kind in kinds)} |",
         f"|---|{'---|' * len(kinds)}",
         f"| frames | {' | '.join(str(report.counts[kind]) for kind in kinds)} |",
     ]
@@ -150,14 +151,14 @@ def table(report: FrameReport) -> str:
 
 
 def draw(report: FrameReport, path: Path) -> None:
-    """Draw the time by stage for each kind of frame, beside ArUco's; the suffix says in which format."""
+    """Draw the time by stage for each kind of frame, beside ArUco's; the suffix sets the format."""
     figure = Figure(figsize=(8, 3.2), layout="constrained")
     axes = figure.add_subplot()
     kinds = list(report.medians_s)[::-1]
     left = [0.0] * len(kinds)
     for stage in STAGE_NAMES:
         widths = [report.stages_s[kind][stage] * 1000 for kind in kinds]
-        axes.barh([SAID[kind] for kind in kinds], widths, left=left, label=stage)
+        axes.barh([KIND_LABELS[kind] for kind in kinds], widths, left=left, label=stage)
         left = [start + width for start, width in zip(left, widths, strict=True)]
     axes.axvline(report.aruco_s * 1000, color="black", linestyle="--", linewidth=1)
     axes.text(report.aruco_s * 1000, len(kinds) - 0.45, " OpenCV's ArUco, whole frame", va="bottom", fontsize=8)

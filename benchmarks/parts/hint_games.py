@@ -1,4 +1,4 @@
-"""Games between a hint and a plain player, for ``benchmarks/hints.py``: everything follows from a game's plan."""
+"""Games of the hint against other players, for ``benchmarks/hints.py``, each determined by its plan."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from referee.cli.play.players import choose_randomly, draw_roll, program_rng
 
 Opponent = Literal["random", "greedy", "hint", "itself"]
 OPENING_TURNS = 2
-"""Turns drawn at random before a game of two without dice, so that no two games are the same."""
+"""Random turns at the start of a two-player game without dice, so that games differ."""
 MOST_TURNS = 400
-"""A game that goes on longer counts as a draw."""
+"""A longer game counts as a draw."""
 MOST_TURNS_OF_HINTS = 150
-"""The same where a hint plays a hint: both would go on at length."""
+"""The same limit for hint against hint, which tends to go on for long."""
 COUNTED_S = 0.001
-"""What each look at a clock takes that only counts them: the same game then comes out on every machine."""
+"""What a counting clock advances with each call, so that a game is the same on every machine."""
 QUICK_S = 0.02
-"""What a hint gets where only a likely position is wanted."""
+"""Time of a hint that only serves to reach a likely position."""
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """Who plays whom, at how much time a turn.
+    """The strong hint, at ``seconds`` a turn, against an opponent.
 
-    ``opponent`` is ``random``, ``greedy`` (the same game's gentle hint, which looks at the turn alone), ``hint``
-    (the strong hint at ``opponent_seconds``) or ``itself`` (the same hint, both by a clock that counts its looks).
-    ``points``: the mean score counts, not who wins.
+    ``opponent`` is ``random``, ``greedy`` (the gentle hint, which doesn't look ahead), ``hint`` (the strong hint at
+    ``opponent_seconds``) or ``itself`` (the same hint, both with a counting clock). ``points``: the mean score counts
+    instead of wins.
     """
 
     game: str
@@ -47,7 +47,7 @@ class Pairing:
 
 @dataclass(frozen=True)
 class HintGamePlan:
-    """One game of a pairing: two games running share opening and dice, with the seats changed."""
+    """One game of a pairing; pairs of games share opening and dice, with the seats swapped."""
 
     pairing: Pairing
     number: int
@@ -63,7 +63,7 @@ class Timing:
     late_s: float = 0.0
 
     def add(self, other: Timing) -> None:
-        """Take in what was measured elsewhere."""
+        """Merge another measurement."""
         self.hints += other.hints
         self.first_s = max(self.first_s, other.first_s)
         self.late_s = max(self.late_s, other.late_s)
@@ -71,7 +71,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a game: the hint's result (1 won, 0.5 drawn, 0 lost; or points ahead), turns, how punctual."""
+    """A game's result for the hint (1 won, 0.5 drawn, 0 lost; or points ahead), its turns, and timing."""
 
     plan: HintGamePlan
     result: float
@@ -82,7 +82,7 @@ class Played:
 
 @dataclass
 class TimedHint:
-    """Plays what the hint says, and measures how punctual it is."""
+    """A player that takes the hint's turn and measures its timing."""
 
     strength: Strength
     seconds: float
@@ -90,7 +90,7 @@ class TimedHint:
     clock: Clock = time.monotonic
 
     def choose(self, game: Game[Any, Any], state: Any, rng: Random, earlier: Sequence[Any] = ()) -> Any:
-        """Choose a turn of whoever is to move; ``earlier`` are the states before."""
+        """Choose a turn for the player to move; ``earlier`` are the states before."""
         first_s: list[float] = []
 
         def note_first(hint: Hint[Any]) -> None:
@@ -109,7 +109,7 @@ class TimedHint:
 
 @cache
 def warmed_up(name: str) -> Game[Any, Any]:
-    """Give a game whose tables are made: the first hint of a process may take longer, and measures nothing."""
+    """Give a game with filled caches, so that one-time initialisation isn't measured."""
     game = load(name)
     state: Any = game.rules.new()
     number = 0
@@ -122,7 +122,7 @@ def warmed_up(name: str) -> Game[Any, Any]:
 
 
 def play(plan: HintGamePlan) -> Played:
-    """Play one game; of a pairing for points two, the second with the opponent in the hint's seat and the same dice."""
+    """Play a game; for points, play it again with the opponent in the hint's seat, and compare the scores."""
     pairing = plan.pairing
     game = warmed_up(pairing.game)
     clock = CountingClock(COUNTED_S) if pairing.opponent == "itself" else time.monotonic
@@ -141,7 +141,7 @@ def play(plan: HintGamePlan) -> Played:
 
 
 def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, TimedHint], pair: int) -> tuple[Any, int]:
-    """Play from the start to the end, the players without a hint as the pairing says."""
+    """Play a game to its end; players without a hint play as the opponent."""
     pairing = plan.pairing
     others = {
         "random": None,
@@ -173,7 +173,7 @@ def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, Time
 
 
 def _players(game: Game[Any, Any], options: dict[str, OptionValue]) -> tuple[Player, ...]:
-    """Those who play: all a game has, or as many as the option says."""
+    """The players of a game, as many as its option says."""
     count = options.get("players")
     return game.players[:count] if isinstance(count, int) else game.players
 
@@ -186,13 +186,13 @@ def _share(game: Game[Any, Any], state: Any, seat: Player) -> float:
 
 
 def positions_of(pairing: Pairing, count: int, seed: int) -> list[Any]:
-    """Give positions of games between quick hints, early and late, in which somebody has a turn to play."""
+    """Give early and late positions, with a player to move, of games between quick hints."""
     game = warmed_up(pairing.game)
-    return [_somewhere(game, pairing, seed + number) for number in range(count)]
+    return [_random_position(game, pairing, seed + number) for number in range(count)]
 
 
 def measure_timing(pairing: Pairing, positions: Sequence[Any]) -> Timing:
-    """Ask for a hint in each position, and give how punctual they were."""
+    """Time a hint in each position."""
     game = warmed_up(pairing.game)
     hint = TimedHint(Strength.STRONG, pairing.seconds)
     for number, state in enumerate(positions):
@@ -200,12 +200,12 @@ def measure_timing(pairing: Pairing, positions: Sequence[Any]) -> Timing:
     return hint.timing
 
 
-def _somewhere(game: Game[Any, Any], pairing: Pairing, seed: int) -> Any:
+def _random_position(game: Game[Any, Any], pairing: Pairing, seed: int) -> Any:
     rng = Random(seed)
-    # In some games listing all turns, to draw one, takes far longer than a hint does.
-    walker = TimedHint(Strength.GENTLE, QUICK_S)
+    # In some games a random turn takes far longer than a hint, since all turns must be listed.
+    player = TimedHint(Strength.GENTLE, QUICK_S)
     state: Any = game.rules.new(dict(pairing.options))
-    kept = state
+    position = state
     rolls = 0
     for turns in range(rng.randrange(1, 25)):
         while game.rules.outcome(state) is None and game.dice is not None and game.dice.awaits_roll(state):
@@ -213,15 +213,15 @@ def _somewhere(game: Game[Any, Any], pairing: Pairing, seed: int) -> Any:
             rolls += 1
         if game.rules.outcome(state) is not None:
             break
-        kept = state
+        position = state
         if turns < OPENING_TURNS:
             turn = choose_randomly(game, state, state.to_move, program_rng(seed, state.to_move, turns)).turn
         else:
-            turn = walker.choose(game, state, rng)
+            turn = player.choose(game, state, rng)
         state = game.rules.apply(state, turn)
-    return kept
+    return position
 
 
 def plans_of(pairing: Pairing, games: int, seed: int) -> Sequence[HintGamePlan]:
-    """Give the plans of so many games."""
+    """Plan ``games`` games."""
     return [HintGamePlan(pairing, number, seed) for number in range(games)]

@@ -1,4 +1,4 @@
-"""What games between hints and plain players show: scores, the lines they have to meet, tables and a plot."""
+"""Scores of the hint's games, their targets, tables and a plot."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rich.table import Table
 
 from benchmarks.parts.hint_games import MOST_TURNS_OF_HINTS, Pairing, Played, Timing
 
-SHARE_LINES = {"random": 0.98, "greedy": 0.80}
-FIRST_LINE_S = 0.020
-LATE_LINE_S = 0.050
+SHARE_TARGETS = {"random": 0.98, "greedy": 0.80}
+MOST_FIRST_S = 0.020
+MOST_LATE_S = 0.050
 _Z_95 = NormalDist().inv_cdf(0.975)
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:
-    """Give the 95 % interval of a share (Wilson 1927, "Probable inference").
+    """Give the 95 % confidence interval of a share (Wilson 1927, "Probable inference").
 
-    Draws count half, which makes it a little wider than it need be. Raises ValueError for no games.
+    Draws count half, which makes it slightly too wide. Raises ValueError for no games.
     """
     if count < 1:
         raise ValueError("there is no interval for a share of no games")
@@ -34,7 +34,7 @@ def wilson(share: float, count: int) -> tuple[float, float]:
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Give the 95 % interval of a mean (normal approximation); all numbers for fewer than two values."""
+    """Give the 95 % confidence interval of a mean (normal approximation); infinite for fewer than two values."""
     if len(values) < 2:
         return -math.inf, math.inf
     mean, half = fmean(values), _Z_95 * stdev(values) / math.sqrt(len(values))
@@ -43,9 +43,9 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class PairingScore:
-    """How a pairing went: the share of points won or the mean points ahead, its interval, and whether that is enough.
+    """The result of a pairing: ``value`` is the share of points won, or the mean points ahead, with its interval.
 
-    ``line`` is what has to be reached, ``None`` where nothing has to be.
+    ``target`` is ``None`` where none is set.
     """
 
     pairing: Pairing
@@ -57,20 +57,20 @@ class PairingScore:
     cut_off: int
     turns: float
     timing: Timing
-    line: float | None
+    target: float | None
 
     @property
     def met(self) -> bool:
-        """Whether the line is met: points ahead with the interval clear of zero, or the share itself."""
+        """Whether the target is met: by the lower end of the interval for points ahead, else by the share."""
         if self.pairing.opponent == "itself":
             return self.cut_off == 0
-        if self.line is None:
+        if self.target is None:
             return True
-        return self.interval[0] > self.line if self.pairing.points else self.value >= self.line
+        return self.interval[0] > self.target if self.pairing.points else self.value >= self.target
 
 
 def score_of(pairing: Pairing, played: Sequence[Played]) -> PairingScore:
-    """Add up the games of a pairing; raises ValueError for none."""
+    """Score the games of a pairing; raises ValueError for none."""
     results = [game.result for game in played]
     if not results:
         raise ValueError("a pairing of no games has no score")
@@ -78,7 +78,7 @@ def score_of(pairing: Pairing, played: Sequence[Played]) -> PairingScore:
     timing = Timing()
     for game in played:
         timing.add(game.timing)
-    line = 0.0 if pairing.points else SHARE_LINES.get(pairing.opponent)
+    target = 0.0 if pairing.points else SHARE_TARGETS.get(pairing.opponent)
     return PairingScore(
         pairing=pairing,
         games=len(results),
@@ -89,13 +89,13 @@ def score_of(pairing: Pairing, played: Sequence[Played]) -> PairingScore:
         cut_off=sum(game.cut_off for game in played),
         turns=sum(game.turns for game in played) / len(played),
         timing=timing,
-        line=None if pairing.opponent in {"hint", "itself"} else line,
+        target=None if pairing.opponent in {"hint", "itself"} else target,
     )
 
 
 @dataclass(frozen=True)
 class TimingScore:
-    """How punctual a game's hints were on an idle and on a busy machine."""
+    """The timing of a game's hints on an idle and on a busy machine."""
 
     pairing: Pairing
     idle: Timing
@@ -103,13 +103,13 @@ class TimingScore:
 
     @property
     def met(self) -> bool:
-        """Whether the first hint came in time where nothing else ran, and none too late even where much did."""
-        return self.idle.first_s <= FIRST_LINE_S and max(self.idle.late_s, self.busy.late_s) <= LATE_LINE_S
+        """Whether the first hint is early enough when idle, and none is too late, idle or busy."""
+        return self.idle.first_s <= MOST_FIRST_S and max(self.idle.late_s, self.busy.late_s) <= MOST_LATE_S
 
 
 def print_scores(scores: Sequence[PairingScore], console: Console) -> None:
-    """Print a line a pairing."""
-    table = Table("game", "against", "s a turn", "games", "result", "95 % interval", "line", "turns", "")
+    """Print a row for each pairing."""
+    table = Table("game", "against", "s a turn", "games", "result", "95 % interval", "target", "turns", "")
     for score in scores:
         pairing = score.pairing
         options = " ".join(f"{name}={value}" for name, value in pairing.options)
@@ -120,9 +120,9 @@ def print_scores(scores: Sequence[PairingScore], console: Console) -> None:
             str(score.games),
             _value(score) + (f", {score.cut_off} cut off" if score.cut_off else ""),
             _interval(score),
-            _line(score),
+            _target(score),
             f"{score.turns:.0f}",
-            "" if score.line is None and pairing.opponent != "itself" else "met" if score.met else "NOT MET",
+            "" if score.target is None and pairing.opponent != "itself" else "met" if score.met else "NOT MET",
         )
     console.print(table)
 
@@ -138,23 +138,23 @@ def _interval(score: PairingScore) -> str:
     return f"{low:+.2f} to {high:+.2f}" if score.pairing.points else f"{100 * low:.1f} to {100 * high:.1f} %"
 
 
-def _line(score: PairingScore) -> str:
+def _target(score: PairingScore) -> str:
     if score.pairing.opponent == "itself":
         return f"all end within {MOST_TURNS_OF_HINTS} turns"
-    if score.line is None:
+    if score.target is None:
         return ""
-    return "interval above 0" if score.pairing.points else f"{100 * score.line:.0f} %"
+    return "interval above 0" if score.pairing.points else f"{100 * score.target:.0f} %"
 
 
 def print_timings(timings: Sequence[TimingScore], console: Console) -> None:
-    """Print how punctual each game's hints were, in milliseconds."""
+    """Print the timing of each game's hints, in milliseconds."""
     table = Table(
         "game",
         "hints",
-        f"first idle (line {1000 * FIRST_LINE_S:.0f} ms)",
+        f"first idle (at most {1000 * MOST_FIRST_S:.0f} ms)",
         "first busy",
         "late idle",
-        f"late busy (line {1000 * LATE_LINE_S:.0f} ms)",
+        f"late busy (at most {1000 * MOST_LATE_S:.0f} ms)",
         "",
     )
     for timing in timings:

@@ -322,7 +322,7 @@ class PictureFolder:
         """A picture, with the effect if it is to have it; raises what ``load_image`` raises."""
         image = load_image(path)
         is_read = _PICTURE.fullmatch(path.name) is not None
-        if self._effect is None or not (is_read or EFFECTS[self._effect].when_taught):
+        if self._effect is None or not (is_read or EFFECTS[self._effect].in_enrolment):
             return image
         return with_effect(self._effect, image)
 

@@ -18,7 +18,7 @@ def test_it_prints_what_is_told_apart_and_draws_it(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "orange, vermillion" in result.output
     assert "4.3 (18.2) *" in result.output
-    assert "least difference of two colours side by side, any eye: 10.2" in result.output
+    assert "least difference side by side, any eye: 10.2" in result.output
     picture = cv2.imread(str(file))
     assert picture is not None
     assert len({tuple(pixel) for pixel in picture[::5, ::5].reshape(-1, 3)}) > 50

@@ -16,7 +16,7 @@ from benchmarks.parts.engine_speed import (
     Rate,
     counts_to_depth,
     diaballik_results,
-    middles,
+    middlegame_positions,
     print_counts,
     print_first_turn,
     print_random_games,
@@ -130,7 +130,7 @@ def test_two_frames_are_too_long_for_any_of_them(slow, slow_s, met):
 
 
 def test_the_middle_of_a_game_goes_on():
-    found = middles(load("diaballik"), 2, random.Random(1))
+    found = middlegame_positions(load("diaballik"), 2, random.Random(1))
     assert all(len(set(diaballik_results(state))) == len(diaballik_results(state)) > 0 for state in found)
 
 

@@ -1,4 +1,4 @@
-"""Every parser takes or refuses what nobody meant; and the benchmark finds those that don't."""
+"""Every parser accepts or refuses mutated inputs; and the fuzzer finds those that don't."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ import pytest
 
 from benchmarks.fuzz import PARSERS
 from benchmarks.parts.fuzz.mutations import MOST_BYTES, Mutator
-from benchmarks.parts.fuzz.run import Parser, fuzz, tried
+from benchmarks.parts.fuzz.run import Parser, fuzz, parse_once
 from tests.effort import cases
 
 ENDLESS_S = 60.0
-"""Where coverage is measured, an input takes many times as long; what still runs then would never end."""
+"""Long enough for an input under coverage, which is many times as slow."""
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_what_nobody_meant_is_taken_or_refused(name: str) -> None:
+def test_a_mutated_input_is_accepted_or_refused(name: str) -> None:
     done = fuzz(PARSERS[name], cases(5_000), seed=1, longest_s=ENDLESS_S)
     assert done.faults == []
     assert done.met
-    assert done.inputs == done.taken + done.refused.total()
+    assert done.inputs == done.accepted + done.refused.total()
 
 
 def refusing(data: bytes) -> None:
-    """A parser that lets an error of a library's go by when a number has four digits."""
+    """A parser that raises an undocumented error for a number of four digits."""
     number = int(data)
     if number > 999:
         raise OverflowError(number)
 
 
-def test_an_error_that_is_not_told_of_is_found_once_a_place() -> None:
+def test_an_undocumented_error_is_found_once_for_each_location() -> None:
     parser = Parser("numbers", lambda: [b"12", b"7"], refusing, (ValueError,))
     (fault,) = fuzz(parser, 3000, seed=1).faults
-    assert fault.what.startswith("OverflowError: ")
-    assert re.fullmatch(r"test_fuzz\.py:\d+ < run\.py:\d+", fault.where)
+    assert fault.error.startswith("OverflowError: ")
+    assert re.fullmatch(r"test_fuzz\.py:\d+ < run\.py:\d+", fault.location)
     assert int(fault.data) > 999
-    assert not tried(parser, fault.data).met
-    assert tried(parser, b"12").met
+    assert not parse_once(parser, fault.data).met
+    assert parse_once(parser, b"12").met
 
 
 def test_an_input_that_hangs_is_found() -> None:
@@ -46,8 +46,8 @@ def test_an_input_that_hangs_is_found() -> None:
         while data == b"x":
             pass
 
-    (fault,) = tried(Parser("loop", lambda: [b"a"], hang), b"x", longest_s=0.05).faults
-    assert fault.what == "TookTooLongError"
+    (fault,) = parse_once(Parser("loop", lambda: [b"a"], hang), b"x", longest_s=0.05).faults
+    assert fault.error == "TookTooLongError"
 
 
 def test_the_same_seed_draws_the_same_inputs() -> None:
@@ -59,16 +59,16 @@ def test_the_same_seed_draws_the_same_inputs() -> None:
     assert all(len(data) <= MOST_BYTES for data in drawn(1))
 
 
-def test_what_led_to_a_new_place_is_changed_further() -> None:
+def test_an_input_with_a_new_outcome_is_changed_further() -> None:
     mutator = Mutator([b"0"], Random(1))
-    mutator.found("here", b"a rare find")
+    mutator.add("here", b"a rare find")
     assert any(b"rare" in mutator.draw() for _ in range(50))
 
 
-def test_of_inputs_that_led_to_one_place_the_shortest_is_changed_further() -> None:
+def test_of_inputs_with_the_same_outcome_the_shortest_is_changed_further() -> None:
     mutator = Mutator([b"0"], Random(1))
     for data in (b"a rare find", b"short", b"a rare, longer find"):
-        mutator.found("here", data)
+        mutator.add("here", data)
     drawn = [mutator.draw() for _ in range(200)]
     assert any(b"short" in data for data in drawn)
     assert all(b"rare" not in data for data in drawn)

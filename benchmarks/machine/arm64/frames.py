@@ -1,4 +1,4 @@
-"""Reads a set's pictures as frames, and marks where each begins and ends for whoever counts instructions outside.
+"""Reads a set's pictures as frames, with a system call before and after each as a mark for an instruction counter.
 
 Run inside an emulated system: python -m benchmarks.machine.arm64.frames SET_DIR CALIBRATION FRAMES
 """
@@ -26,11 +26,11 @@ from referee.session.service import Service
 from vision.readers.registry import table_reader
 
 HELD_FRAMES = 3
-"""A picture is shown so often: first or changed, and twice the same."""
+"""Each picture is shown once as the first or a changed one, and twice unchanged."""
 
 
 def costs(pictures: PictureSet, frames: int, meter: Callable[[], float]) -> Iterator[tuple[str, float]]:
-    """Give each frame's kind, and by how much the meter rose from the frame to its verdict."""
+    """Give each frame's kind, and the increase of the meter until its verdict."""
     cv2.setNumThreads(1)
     projector = Projector(pictures, HELD_FRAMES, np.random.default_rng(1))
     with ExitStack() as opened:
@@ -51,7 +51,7 @@ def _session(pictures: PictureSet, moment: FilmMoment, opened: ExitStack) -> Ser
 
 
 def main() -> None:
-    """Say each frame's kind after the two marks around it."""
+    """Print each frame's kind after its two marks."""
     set_dir, calibration, frames = sys.argv[1:]
     pictures = load_set(Path(set_dir), Path(calibration))
     for kind, _ in costs(pictures, int(frames), os.getppid):

@@ -1,4 +1,4 @@
-"""The parsers of files: settings, maps, layouts, calibrations, looks, pictures, house rules, journals, their copies."""
+"""Parsers of files: settings, maps, layouts, calibrations, looks, pictures, house rules, journals, their copies."""
 
 from __future__ import annotations
 
@@ -64,27 +64,27 @@ time = "fischer 5+3"
 """
 
 
-def quick_folder() -> str | None:
-    """Give a folder in memory for files that are read once; ``None`` for the usual one where there is none."""
+def memory_folder() -> str | None:
+    """Give a folder in memory for temporary files, or ``None`` for the default."""
     return "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 @cache
 def _scratch() -> tempfile.TemporaryDirectory[str]:
-    """The folder of this process, which is gone when it ends."""
-    return tempfile.TemporaryDirectory(prefix="fuzz-", dir=quick_folder())
+    """The temporary folder of this process."""
+    return tempfile.TemporaryDirectory(prefix="fuzz-", dir=memory_folder())
 
 
-def of_file(read: Callable[[Path], object], data: bytes) -> None:
-    """Read an input as a file."""
+def read_as_file(read: Callable[[Path], object], data: bytes) -> None:
+    """Write an input to a file and read that."""
     path = Path(_scratch().name) / f"input-{os.getpid()}"
     path.write_bytes(data)
     read(path)
 
 
 def _written(write: Callable[[Path], object]) -> bytes:
-    with tempfile.TemporaryDirectory(dir=quick_folder()) as folder:
-        path = Path(folder) / "sound"
+    with tempfile.TemporaryDirectory(dir=memory_folder()) as folder:
+        path = Path(folder) / "valid"
         write(path)
         return path.read_bytes()
 
@@ -146,8 +146,8 @@ def _pictures() -> tuple[bytes, ...]:
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
-    """Keep what the libraries of picture formats say from the terminal."""
+def _silenced() -> Iterator[None]:
+    """Hide the messages of image libraries, which write to stderr directly."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
@@ -159,12 +159,12 @@ def _unheard() -> Iterator[None]:
 
 
 def _picture(path: Path) -> None:
-    with _unheard():
+    with _silenced():
         load_image(path)
 
 
 def _photo(data: bytes) -> None:
-    with _unheard():
+    with _silenced():
         decode_photo(data, "the photo", most_pixels=MOST_PIXELS)
 
 
@@ -204,12 +204,12 @@ def _journal(path: Path) -> None:
         journal.evidence(journal.last_number)
 
 
-def _copied_journals() -> Sequence[bytes]:
+def _journal_copies() -> Sequence[bytes]:
     return _journals()[:1]
 
 
-def _restored(path: Path) -> None:
-    """Put a copy back, where a copy was put back before."""
+def _restore_copy(path: Path) -> None:
+    """Restore a copy over an earlier restored one."""
     restore(path, path.with_name("restored"), _NOW)
     for kept in path.parent.glob("restored-before-*"):
         kept.unlink()
@@ -232,7 +232,7 @@ def _faces() -> tuple[bytes, ...]:
 def _file(
     name: str, seeds: Callable[[], Sequence[bytes]], read: Callable[[Path], object], *refusals: type[Exception]
 ) -> Parser:
-    return Parser(name, seeds, partial(of_file, read), refusals)
+    return Parser(name, seeds, partial(read_as_file, read), refusals)
 
 
 def _pin_maps() -> Sequence[bytes]:
@@ -252,7 +252,7 @@ PARSERS = (
     Parser("photo", lambda: _pictures()[:2], _photo, (VisionError,)),
     _file("dice faces", _faces, FaceSet.load, VisionError),
     _file("journal", _journals, _journal, RefereeError, EngineError),
-    _file("copy of a journal", _copied_journals, _restored, RefereeError),
+    _file("copy of a journal", _journal_copies, _restore_copy, RefereeError),
     Parser("house sheet", lambda: [sheet.house_file().encode()], _house_sheet, (EngineError,)),
     Parser("components", lambda: [components.text().encode()], _components, (EngineError,)),
 )

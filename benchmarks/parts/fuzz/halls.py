@@ -1,4 +1,4 @@
-"""The parsers of a hall: what tables tell it over the broker, and the list of a tournament's players."""
+"""Parsers of a hall: tables' messages from the broker, and the list of a tournament's players."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class _Strict(Hall):
-    """Raises what a hall says of a message that it leaves out, from where that was found."""
+    """Raises the error for which a hall would skip a message."""
 
     def _complain(self, topic: str, error: Exception) -> None:
         super()._complain(topic, error)
         raise error
 
 
-def _told() -> Sequence[bytes]:
-    """Give a message a topic: its topic, a line's end and its payload."""
+def _table_messages() -> Sequence[bytes]:
+    """Give messages of every topic, each as topic, newline and payload."""
     feed = Feed(_TABLE, _PREFIX, Random(1))
     for _ in range(40):
         feed.advance()
@@ -62,8 +62,8 @@ def _told() -> Sequence[bytes]:
     return [topic.encode() + b"\n" + payload for topic, payload in messages]
 
 
-def _hear(data: bytes) -> None:
-    """Have a new hall take a message, and show all that it keeps."""
+def _process(data: bytes) -> None:
+    """Process a message in a new hall, and render everything it stored."""
     topic, _, payload = data.partition(b"\n")
     database = Database(":memory:")
     try:
@@ -85,6 +85,6 @@ def _players(data: bytes) -> None:
 
 
 PARSERS = (
-    Parser("table's message to a hall", _told, _hear, (ValueError, RecursionError)),
+    Parser("table's message to a hall", _table_messages, _process, (ValueError, RecursionError)),
     Parser("list of players", lambda: [b"Ann; 1650\nBen,900\n\nO'Neill, Pat\t12\n"], _players, (TournamentError,)),
 )

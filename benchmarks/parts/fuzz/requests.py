@@ -1,4 +1,4 @@
-"""The parsers of what other programs ask: over the command socket and over the page, and the devices it is kept for."""
+"""Parsers of requests over the command socket, the page and MQTT, and of the list of paired devices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message
 
-from benchmarks.parts.fuzz.files import of_file
+from benchmarks.parts.fuzz.files import read_as_file
 from benchmarks.parts.fuzz.run import Parser
 from common.json_files import parse_json
 from referee.commands.command_socket import command_message, parse_command, read_message
@@ -56,7 +56,7 @@ def _command(data: bytes) -> None:
 
 def _page_command(data: bytes) -> None:
     message = COMMAND_MESSAGES.validate_python(parse_json(data))
-    # What is taken is written to the journal.
+    # An accepted command is written to the journal.
     message.value("Ann")
     message.model_dump_json()
 
@@ -80,34 +80,34 @@ _FORM = (
 
 
 def _form(data: bytes) -> None:
-    """Read a form: the type that its sender names, a line's end, and the rest."""
+    """Parse a form: its content type, a newline and the body."""
     kind, _, body = data.partition(b"\n")
     left: list[Message] = [{"type": "http.request", "body": body}]
 
     async def receive() -> Message:
         return left.pop()
 
-    # As in an application: only there are faults of a form HTTP errors.
+    # With an application in the scope, Starlette raises HTTPException for a malformed form.
     request = Request({"type": "http", "headers": [(b"content-type", kind)], "app": None}, receive)
     logging.getLogger("python_multipart").setLevel(logging.ERROR)
     with warnings.catch_warnings():
-        # Starlette leaves a file in which a form is cut off to Python, which closes it at once.
+        # Starlette leaves the file of a truncated form to the garbage collector.
         warnings.simplefilter("ignore", ResourceWarning)
         _finish(form_with_file(request) if kind.startswith(b"multipart") else form_fields(request))
 
 
 def _finish(reading: Coroutine[object, object, object]) -> None:
-    """Run what waits for nothing but its own request."""
+    """Run a coroutine that never suspends."""
     try:
         reading.send(None)
     except StopIteration:
         return
-    raise AssertionError("it waits")
+    raise AssertionError("the coroutine suspended")
 
 
 @cache
 def _access() -> tuple[Access, str]:
-    """Give what reads sessions, and the token of a device that is paired."""
+    """The page's access control, and the token of a paired device."""
     access = Access(AccessPolicy(codes={Role.PLAY: "12345678"}), b"k" * 32, lambda: 1.7e9, lambda: 0.0)
     return access, access.pair("12345678", "Ann's phone", Role.PLAY, "10.0.0.2")[1]
 
@@ -120,7 +120,7 @@ def _sessions() -> Sequence[bytes]:
 
 
 def _session(data: bytes) -> None:
-    """Read the head of a request: lines of a name and a value."""
+    """Parse a request's headers, a name and a value on each line."""
     lines = (line.partition(b": ") for line in data.split(b"\r\n"))
     headers = Headers(raw=[(name.lower(), value) for name, _, value in lines])
     access, _ = _access()
@@ -130,7 +130,7 @@ def _session(data: bytes) -> None:
 
 
 def _devices(data: bytes) -> None:
-    of_file(lambda path: PairedDevices(path, lambda: 0.0).all(), data)
+    read_as_file(lambda path: PairedDevices(path, lambda: 0.0).all(), data)
 
 
 def _kept_devices() -> Sequence[bytes]:

@@ -1,4 +1,4 @@
-"""Gives a parser inputs that nobody meant, and finds which of them it does not refuse as it says it would."""
+"""Fuzzes a parser: finds inputs that raise an undocumented error or take too long."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from types import FrameType
 from benchmarks.parts.fuzz.mutations import Mutator
 
 LONGEST_S = 1.0
-"""Processor time that an input may take; other programs on the machine don't count."""
+"""Most processor time of an input."""
 MOST_GROWTH_BYTES = 768 * 1024 * 1024
-"""How much more memory than before all inputs together may take; the largest photo that is taken needs 520 MiB."""
+"""Most growth of peak memory over all inputs; the largest accepted photo needs 520 MiB."""
 _MOST_FAULTS = 20
-_DEEPEST = 4
+_OUTCOME_FRAMES = 4
 
 
 @dataclass(frozen=True)
 class Parser:
-    """Something that takes bytes from outside.
+    """A parser of external input.
 
-    ``seeds`` makes sound inputs; ``parse`` reads one, and raises no other errors than ``refusals``.
+    ``seeds`` gives valid inputs; ``parse`` reads an input, and may raise only ``refusals``.
     """
 
     name: str
@@ -37,33 +37,33 @@ class Parser:
 
 @dataclass(frozen=True)
 class Fault:
-    """An input that a parser failed at, and how: an error that it does not tell of, or one that took too long."""
+    """An input that failed, its error, and the innermost lines of the traceback."""
 
     data: bytes
-    what: str
-    where: str
+    error: str
+    location: str
 
 
 @dataclass
 class Fuzzed:
-    """What became of all inputs: how many were taken and refused, at how many different places, and the faults."""
+    """The results of a parser: accepted and refused inputs, distinct outcomes, faults, growth of peak memory."""
 
     parser: str
     inputs: int = 0
-    taken: int = 0
-    places: set[tuple[str, ...]] = field(default_factory=set)
+    accepted: int = 0
+    outcomes: set[tuple[str, ...]] = field(default_factory=set)
     refused: Counter[str] = field(default_factory=Counter)
     faults: list[Fault] = field(default_factory=list)
     grown_bytes: int = 0
 
     @property
     def met(self) -> bool:
-        """Whether every input was taken or refused, in time and with little memory."""
+        """Whether there are no faults, and memory stayed within its limit."""
         return not self.faults and self.grown_bytes <= MOST_GROWTH_BYTES
 
 
 class TookTooLongError(BaseException):
-    """An input took longer than it may; not an Exception, so that no parser takes it for its own."""
+    """An input took too long. A BaseException, so that no parser catches it."""
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -73,7 +73,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def timed() -> Iterator[None]:
-    """Let what takes too long raise TookTooLongError; in the main thread alone."""
+    """Raise TookTooLongError when the virtual timer expires; only in the main thread."""
     before = signal.signal(signal.SIGVTALRM, _interrupt)
     try:
         yield
@@ -83,65 +83,65 @@ def timed() -> Iterator[None]:
 
 
 def fuzz(
-    parser: Parser, inputs: int, seed: int, tell: Callable[[int], object] = id, longest_s: float = LONGEST_S
+    parser: Parser, inputs: int, seed: int, on_progress: Callable[[int], object] = id, longest_s: float = LONGEST_S
 ) -> Fuzzed:
-    """Give a parser so many inputs; ``tell`` hears how many are done. Ends early after many different faults."""
+    """Run a parser on ``inputs`` mutated inputs; ``on_progress`` gets the count. Stops early after many faults."""
     mutator = Mutator(parser.seeds(), Random(f"{seed} {parser.name}"))
-    for sound in parser.seeds():
-        parser.parse(sound)
-    before_bytes = _most_memory_bytes()
+    for valid in parser.seeds():
+        parser.parse(valid)
+    before_bytes = _peak_memory_bytes()
     done = Fuzzed(parser.name)
     with timed():
         for number in range(inputs):
             data = mutator.draw()
-            place = _tried(parser, data, done, longest_s)
+            outcome = _parse(parser, data, done, longest_s)
             done.inputs += 1
-            done.places.add(place)
-            mutator.found(place, data)
+            done.outcomes.add(outcome)
+            mutator.add(outcome, data)
             if number % 1000 == 0:
-                tell(done.inputs)
+                on_progress(done.inputs)
             if len(done.faults) >= _MOST_FAULTS:
                 break
-    done.grown_bytes = _most_memory_bytes() - before_bytes
+    done.grown_bytes = _peak_memory_bytes() - before_bytes
     return done
 
 
-def tried(parser: Parser, data: bytes, longest_s: float = LONGEST_S) -> Fuzzed:
-    """Give a parser one input."""
+def parse_once(parser: Parser, data: bytes, longest_s: float = LONGEST_S) -> Fuzzed:
+    """Run a parser on one input."""
     done = Fuzzed(parser.name, inputs=1)
     with timed():
-        _tried(parser, data, done, longest_s)
+        _parse(parser, data, done, longest_s)
     return done
 
 
-def _tried(parser: Parser, data: bytes, done: Fuzzed, longest_s: float) -> tuple[str, ...]:
-    """Give the place where an input was refused; ``done`` counts it."""
+def _parse(parser: Parser, data: bytes, done: Fuzzed, longest_s: float) -> tuple[str, ...]:
+    """Run a parser on an input, add the result to ``done``, and give the outcome."""
     signal.setitimer(signal.ITIMER_VIRTUAL, longest_s)
     try:
         parser.parse(data)
     except parser.refusals as error:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         done.refused[type(error).__name__] += 1
-        return _place(error)
+        return _outcome(error)
     except (Exception, TookTooLongError) as error:  # noqa: BLE001 # any other error is what this looks for
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        place = _place(error)
-        where = " < ".join(reversed(place[1:]))
-        if all(fault.where != where for fault in done.faults):
+        outcome = _outcome(error)
+        location = " < ".join(reversed(outcome[1:]))
+        if all(fault.location != location for fault in done.faults):
             said = "" if isinstance(error, TookTooLongError) else f": {str(error)[:200]}"
-            done.faults.append(Fault(data, type(error).__name__ + said, where))
-        return place
+            done.faults.append(Fault(data, type(error).__name__ + said, location))
+        return outcome
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    done.taken += 1
-    return ("taken",)
+    done.accepted += 1
+    return ("accepted",)
 
 
-def _place(error: BaseException) -> tuple[str, ...]:
-    """The kind of an error and the innermost lines that it came through."""
-    frames = list(traceback.walk_tb(error.__traceback__))[-_DEEPEST:]
+def _outcome(error: BaseException) -> tuple[str, ...]:
+    """The type of an error and the innermost lines of its traceback."""
+    frames = list(traceback.walk_tb(error.__traceback__))[-_OUTCOME_FRAMES:]
     lines = (f"{frame.f_code.co_filename.rpartition('/')[2]}:{line}" for frame, line in frames)
     return (type(error).__name__, *lines)
 
 
-def _most_memory_bytes() -> int:
+def _peak_memory_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,4 +1,4 @@
-"""The parsers of what people write: records of games, positions, turns, lines and keys."""
+"""Parsers of typed text: game records, positions, turns, command lines and keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PLIES = 6
 
 @cache
 def played(name: str) -> tuple[tuple[Any, Any], ...]:
-    """A game's beginning: what was played or rolled (``None`` at first) and the state after it."""
+    """A game's beginning: pairs of a turn or roll (``None`` at first) and the state after it."""
     game, rng = load(name), Random(1)
     state = game.rules.new()
     steps: list[tuple[Any, Any]] = [(None, state)]
@@ -83,13 +83,13 @@ def _line(game: Game[Any, Any], data: bytes) -> None:
     command = parse_line(game, _text(data), "Ann")
     if isinstance(command, EnterTurn | EnterRoll | Announce):
         for _, state in played(game.name)[-2:]:
-            _entered(game, state, command)
+            _enter(game, state, command)
     elif isinstance(command, Correct):
         game.table.amend(played(game.name)[-1][1], command.looks)
 
 
-def _entered(game: Game[Any, Any], state: Any, command: EnterTurn | EnterRoll | Announce) -> None:
-    """Enter it in a state; that it is refused there says nothing of the other state."""
+def _enter(game: Game[Any, Any], state: Any, command: EnterTurn | EnterRoll | Announce) -> None:
+    """Apply a command to a state, which may refuse it."""
     try:
         apply_entry(game, (state,), command)
     except (EngineError, RefereeError):

@@ -1,4 +1,4 @@
-"""The parsers of what comes over a serial line, on both ends, and of what a board says while firmware is installed."""
+"""Parsers of serial data: on both ends of the link, and of a board's output while firmware is installed."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ _FROM_HOST: tuple[messages.Message, ...] = (
 
 
 def _packets(sent: Iterable[messages.Message]) -> Sequence[bytes]:
-    """Each message as an input: its kind, then its payload."""
+    """Encode each message as a kind and a payload."""
     return [bytes((kind,)) + payload for kind, payload in map(encode_message, sent)]
 
 
 def _frames(data: bytes, sequence: int) -> bytes:
-    """An input as it is, then as the payload of a sound packet, which the checksum would else keep out."""
+    """An input unchanged, then as the payload of a valid packet, which passes the checksum."""
     packet = Packet(data[0], _SESSION, sequence, 1, data[1 : 1 + LARGEST_PAYLOAD]) if data else None
     return data + b"\0" + (packet_frame(packet) if packet is not None else b"")
 
@@ -106,7 +106,7 @@ def _survey(data: bytes) -> None:
     check_machine(read_survey(data), SerialPort("/dev/ttyACM0"), None)
 
 
-def _strangers() -> Sequence[bytes]:
+def _foreign_outputs() -> Sequence[bytes]:
     return [
         b"start\r\necho:Marlin 2.1\r\nok T:20.0 B:20.0\r\n",
         b"\r\nGrbl 1.1h ['$' for help]\r\n",
@@ -118,7 +118,7 @@ def _strangers() -> Sequence[bytes]:
     ]
 
 
-def _stranger(data: bytes) -> None:
+def _foreign_output(data: bytes) -> None:
     is_known_device(data)
     certain_foreign_device(data)
     str(foreign_device_error("/dev/ttyACM0", data, 115200))
@@ -127,10 +127,10 @@ def _stranger(data: bytes) -> None:
 PARSERS = (
     Parser("serial message", lambda: _packets(_FROM_DEVICE + _FROM_HOST), _decode, (MessageError, UnknownKindError)),
     Parser("serial line, host", lambda: _packets(_FROM_DEVICE), _host),
-    # A board that is told to leave starts again.
+    # A board restarts on a Leave message.
     Parser("serial line, board", lambda: _packets(_FROM_HOST), _device, (BoardRestartedError,)),
     Parser("pin map on the board", _device_pin_maps, read_pin_map),
-    Parser("stranger's output", _strangers, _stranger),
+    Parser("stranger's output", _foreign_outputs, _foreign_output),
     Parser("board's survey", _surveys, _survey, (InstallError, ValueError)),
     Parser("board's file", lambda: [b"7b2266726d\r\n", b"\r\n"], read_hexadecimal, (ValueError,)),
     Parser("board's manifest", lambda: [_MANIFEST.to_json()], Manifest.from_json, (ManifestError,)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.machine.on_a_pi import between_marks, medians, plans
+from benchmarks.machine.on_a_pi import between_marks, estimates, medians
 
 SAID = """\
 instructions 1000
@@ -27,5 +27,8 @@ def test_kinds_are_told_apart_and_come_in_their_order() -> None:
 
 
 def test_a_frame_is_planned_by_rating_and_by_instructions() -> None:
-    assert list(plans(1769.0 * 0.05, None)) == ["Pi 4 50 ms by 7-Zip", "Pi 5 28 ms by 7-Zip"]
-    assert list(plans(3196.0 * 0.01, 24e6))[1] == "Pi 5 10 ms by 7-Zip, 10 ms at one of 24 million instructions a cycle"
+    assert list(estimates(1769.0 * 0.05, None)) == ["Pi 4 50 ms by 7-Zip", "Pi 5 28 ms by 7-Zip"]
+    assert (
+        list(estimates(3196.0 * 0.01, 24e6))[1]
+        == "Pi 5 10 ms by 7-Zip, 10 ms at one of 24 million instructions a cycle"
+    )
