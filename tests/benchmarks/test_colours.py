@@ -24,7 +24,7 @@ def test_it_prints_what_is_told_apart_and_draws_it(tmp_path: Path) -> None:
     assert len({tuple(pixel) for pixel in picture[::5, ::5].reshape(-1, 3)}) > 50
 
 
-def test_two_meanings_that_nothing_tells_apart_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_meanings_that_cannot_be_told_apart_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     alike = {
         **ROLE_STYLES,
         LightRole.HINT: replace(ROLE_STYLES[LightRole.HINT], colour=Colour.ORANGE, pattern=Pattern.BLINK),
@@ -33,4 +33,4 @@ def test_two_meanings_that_nothing_tells_apart_are_a_failure(monkeypatch: pytest
     result = CliRunner().invoke(colours.main, [])
     assert result.exit_code == 1
     # For three kinds of eyes orange and vermillion are too near to each other.
-    assert "NOT MET: 3 pairs of meanings are told apart by nothing" in result.output
+    assert "NOT MET: 3 pairs of meanings cannot be told apart" in result.output
