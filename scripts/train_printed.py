@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT))
 from scripts.dice_networks import printed_network
 from scripts.train_dice import train_flat, write
 from scripts.training import FOLDER, Batches, fitted_temperature, minutes_option, out_option, seed_option
-from simulator.rendering.dice import DrawnDie, lowest_mm, turn_of
+from simulator.rendering.dice import DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, Layer, shape_face, smaller_face, star_face, text_face
 from simulator.scene.dice_variety import random_look, tray_picture
 from simulator.scene.printed_dice import printed_square
@@ -219,8 +219,8 @@ def read_tray(rng: np.random.Generator, faces: Faces, printed: PrintedFaces) -> 
         look = replace(
             random_look(rng), faces=tuple(faces[name][int(rng.integers(len(faces[name])))] for name in names)
         )
-        turn = turn_of(up, float(rng.uniform(0, 360)))
-        middle = np.array([40.0 * number - 80, float(rng.uniform(-60, 60)), lowest_mm(turn, side_mm)])
+        turn = die_rotation(up, float(rng.uniform(0, 360)))
+        middle = np.array([40.0 * number - 80, float(rng.uniform(-60, 60)), centre_height_mm(turn, side_mm)])
         dice.append(DrawnDie(middle, side_mm, turn, look))
         shows.append(six[up])
     tilt_deg = float(rng.uniform(0, 45))

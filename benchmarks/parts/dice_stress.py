@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from simulator.rendering.dice import DrawnDie, lowest_mm, turn_of
+from simulator.rendering.dice import DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice_faces import FACE_VALUES
-from simulator.rendering.optics import streak
+from simulator.rendering.optics import motion_blur
 from simulator.scene.dice_variety import COCKED, TrayPicture, random_look, tray_picture
 from simulator.scene.scene import Lamp, Lighting
 from simulator.scene.viewpoint import lens, looking_at
@@ -125,8 +125,8 @@ def stress_tray(hardship: Hardship, rng: np.random.Generator, number: int) -> Tr
         look = random_look(rng, gloss=float(rng.uniform(0.8, 1.3)) if hardship.glossy else 0.2)
         face, leans = int(rng.integers(6)), rng.random() < hardship.leaning
         lean = float(rng.uniform(*hardship.lean_deg)) if leans else 0.0
-        turn = turn_of(face, float(rng.uniform(0, 360)), lean, float(rng.uniform(0, 360)))
-        dice.append(DrawnDie(np.array([x, y, lowest_mm(turn, side)]), side, turn, look))
+        turn = die_rotation(face, float(rng.uniform(0, 360)), lean, float(rng.uniform(0, 360)))
+        dice.append(DrawnDie(np.array([x, y, centre_height_mm(turn, side)]), side, turn, look))
         shows.append(COCKED if leans else str(FACE_VALUES[face]))
     lamps = []
     for _ in range(hardship.lamps):
@@ -164,7 +164,7 @@ def leaning_picture(lean_deg: float, number: int, seed: int) -> TrayPicture:
 
 def _degraded(rng: np.random.Generator, hardship: Hardship, image: Image) -> Image:
     along, length = rng.uniform(0, math.pi), rng.uniform(*hardship.streak_px)
-    image = streak(image, (float(length * math.cos(along)), float(length * math.sin(along))))
+    image = motion_blur(image, (float(length * math.cos(along)), float(length * math.sin(along))))
     blur = float(rng.uniform(*hardship.blur_px))
     if blur > 0.3:
         image = np.asarray(cv2.GaussianBlur(image, (0, 0), blur), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""The constant part of a picture: table, board and markers under the lamps, without anything on them."""
+"""The constant part of a picture: table, board or sheets, and markers under the lamps."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from simulator.rendering.optics import (
     decode,
     decode_levels,
     develop,
-    gloss,
     hull,
     irradiance,
-    light_left,
     normalised_rays,
     on_plane,
     penumbra_mm,
     sensor_gain,
     shadow_points,
+    share_in_shadow,
+    specular,
     vignette_at,
 )
 from simulator.rendering.textures import (
@@ -41,7 +41,7 @@ _MARKER_SAMPLES = 4
 _SHIFT = 4
 _LIGHT_STEP_PX = 8
 _BEND_ROUNDS = 4
-"""Iterations for intersecting a ray with bent paper: each is about five times as exact."""
+"""Iterations for intersecting rays with bent paper; each cuts the error to about a fifth."""
 _AROUND_SHEET_MM = (-200.0, 200.0)
 
 Layer = npt.NDArray[np.float32]
@@ -71,18 +71,20 @@ def _sample(texture: Image, columns: FloatArray, rows: FloatArray) -> Image:
 
 
 def _light_on(setting: Setting, points_mm: FloatArray, height_mm: float, gloss_share: float) -> tuple[Layer, Layer]:
-    """Return the light falling on, and reflected by, a level plane at points (height, width, 2).
+    """Return the irradiance and the specular reflection of a level plane at points (height, width, 2).
 
     Computed on a coarse grid, because light changes slowly.
     """
     size = (points_mm.shape[1], points_mm.shape[0])
     half = _LIGHT_STEP_PX // 2
     coarse = _with_height(np.ascontiguousarray(points_mm[half::_LIGHT_STEP_PX, half::_LIGHT_STEP_PX]), height_mm)
-    falls = irradiance(setting.lighting, coarse, _UP).astype(np.float32)
-    mirrored = gloss(setting.lighting, coarse, _UP, setting.pose.camera_position_mm) * gloss_share
-    fine = (cv2.resize(layer, size, interpolation=cv2.INTER_LINEAR) for layer in (falls, mirrored.astype(np.float32)))
-    first, second = (np.asarray(layer, dtype=np.float32) for layer in fine)
-    return first, second
+    layers = (
+        irradiance(setting.lighting, coarse, _UP),
+        specular(setting.lighting, coarse, _UP, setting.pose.camera_position_mm) * gloss_share,
+    )
+    fine = (cv2.resize(layer.astype(np.float32), size, interpolation=cv2.INTER_LINEAR) for layer in layers)
+    incident, shine = (np.asarray(layer, dtype=np.float32) for layer in fine)
+    return incident, shine
 
 
 def _with_height(points_mm: FloatArray, height_mm: float) -> FloatArray:
@@ -148,8 +150,8 @@ def _paint_board(setting: Setting, image: Layer, rays: FloatArray) -> None:
         mask = polygon_mask(shape, outline)
         softness = max(penumbra_mm(lamp, top_mm) * pixels_per_mm(setting), 0.6)
         mask = np.asarray(cv2.GaussianBlur(mask, (0, 0), softness), dtype=np.uint8)
-        left = light_left(setting.lighting, lamp, np.zeros(3))
-        image *= 1.0 - (mask.astype(np.float32) / 255.0)[..., None] * (1.0 - left).astype(np.float32)
+        share = share_in_shadow(setting.lighting, lamp, np.zeros(3))
+        image *= 1.0 - (mask.astype(np.float32) / 255.0)[..., None] * (1.0 - share).astype(np.float32)
     edge = decode(setting.table.board_colour) * 0.8
     for index in range(4):
         following = (index + 1) % 4
@@ -175,15 +177,18 @@ def _lay(
     px_per_mm: float,
     light: tuple[Layer, Layer],
 ) -> None:
-    """Lay a texture of twice ``half_mm`` over the picture, whose pixels show ``points`` (..., 2) about its middle."""
+    """Lay a texture over the picture, in place, with anti-aliased edges.
+
+    ``half_mm`` (2,) is half the texture's size; ``points`` (..., 2) is what each pixel shows, in mm from its centre.
+    """
     columns = (points[..., 0] + half_mm[0]) * texture.shape[1] / (2 * half_mm[0]) - 0.5
     rows = (half_mm[1] - points[..., 1]) * texture.shape[0] / (2 * half_mm[1]) - 0.5
-    reach = np.min(half_mm - np.abs(points), axis=-1) * px_per_mm + 0.5
-    cover = np.where(seen, np.clip(reach, 0.0, 1.0), 0.0).astype(np.float32)[..., None]
+    inside_px = np.min(half_mm - np.abs(points), axis=-1) * px_per_mm + 0.5
+    cover = np.where(seen, np.clip(inside_px, 0.0, 1.0), 0.0).astype(np.float32)[..., None]
     columns = np.clip(columns, -2.0, texture.shape[1] + 1.0)
     rows = np.clip(rows, -2.0, texture.shape[0] + 1.0)
-    falls, mirrored = light
-    paint = _linear(_sample(texture, columns, rows)) * falls + mirrored
+    incident, shine = light
+    paint = _linear(_sample(texture, columns, rows)) * incident + shine
     image[...] = image * (1.0 - cover) + cover * paint
 
 
@@ -198,8 +203,8 @@ def _table(setting: Setting, rays: FloatArray) -> Layer:
     texture = table_texture(setting.table)
     columns = points[..., 0] * TABLE_PX_PER_MM + TABLE_TILE_PX / 2 - 0.5
     rows = TABLE_TILE_PX / 2 - points[..., 1] * TABLE_PX_PER_MM - 0.5
-    falls, mirrored = _light_on(setting, points, 0.0, 0.5)
-    image = _linear(_sample(texture, columns, rows)) * falls + mirrored
+    incident, shine = _light_on(setting, points, 0.0, 0.5)
+    image = _linear(_sample(texture, columns, rows)) * incident + shine
     image[~seen] = 0.25 * setting.lighting.ambient
     sheets = lying_sheets(setting.layout)
     for sheet in sheets:
@@ -227,7 +232,7 @@ def _paint_sheet(setting: Setting, image: Layer, rays: FloatArray, sheet: LyingS
 def paint_background(setting: Setting) -> Image:
     """Render table, board and markers as the camera sees them, without noise; shape (height, width, 3), read-only.
 
-    The last few are kept: a background takes longer than all that stands on it.
+    The last few are cached, because a background takes longer to render than all pieces.
     """
     width, height = setting.camera.size
     rays = normalised_rays(setting.camera, 0.0, 0.0, (width, height))

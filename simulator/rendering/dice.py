@@ -1,7 +1,7 @@
-"""Dice, ray-cast: rounded cubes with a drawing on each face, lit by lamps, laid over a linear picture.
+"""Ray-cast dice: rounded cubes with a drawing on each face, drawn over a picture in linear light.
 
-A die is the intersection of a rounded box and a ball. Its surface is found by sphere tracing (Hart, 1996): a ray
-goes forward by the distance to the body until it touches it.
+A die is the intersection of a rounded box and a ball. Sphere tracing (Hart, 1996) finds its surface: each step along a
+ray is as long as the distance to the surface.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from simulator.rendering.dice_faces import FACE_PX, FACE_VALUES, Layer, pip_faces, printed_face
 from simulator.rendering.optics import decode, develop, hull, normalised_rays, sensor_gain, shadow_points, vignette_at
-from simulator.rendering.painting import MARGIN_PX, SAMPLES, Shadows, Sprite, moving
+from simulator.rendering.painting import MARGIN_PX, SAMPLES, Shadows, Sprite, with_motion_blur
 from simulator.scene.pieces import Colour, DiePose
 from simulator.scene.scene import Lighting, Setting
 from vision.frame import FloatArray, Image
@@ -27,19 +27,21 @@ from vision.layout.surfaces import Tray
 from vision.layout.table import TableLayout
 
 _STEPS = 14
-_TOUCHING = 0.01
-_BEYOND = 3.1
-_SQUARE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
+_HIT_DISTANCE = 0.01
+"""Distance from the surface at which a ray hits, in units of half the side."""
+_ESCAPED_SQUARE = 3.1
+"""Squared distance from the centre beyond which a ray misses, in those units; a cube's corners are at 3."""
+_CUBE_CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class DieLook:
-    """What a die looks like.
+    """The appearance of a die.
 
-    ``body``, ``ink`` and ``second`` (of a mottled body) are colours; ``mottled`` is how much of the second shows (0 to
-    1), ``seed`` where. ``rounding`` is the edges' radius and ``ball`` that of the ball that cuts the corners, both as
-    shares of half the side (``ball`` 1.74: no cut). ``gloss`` is the light mirrored by a lamp's reflection.
-    ``faces`` are drawings (FACE_PX, FACE_PX) of the sides towards +z, -z, +y, -y, +x, -x while it is not turned.
+    ``mottled`` (0 to 1) is the strength of ``second``, a colour in the body; ``seed`` determines its pattern.
+    ``rounding`` is the edges' radius and ``ball`` that of the ball that cuts the corners, both over half the side
+    (``ball`` 1.74: no cut). ``gloss`` is the strength of specular reflections. ``faces`` are drawings (FACE_PX,
+    FACE_PX) of the sides that face +z, -z, +y, -y, +x, -x before any rotation.
     """
 
     body: Colour
@@ -55,15 +57,15 @@ class DieLook:
 
 @dataclass(frozen=True, eq=False)
 class DrawnDie:
-    """A die: its middle in the table's frame, side, ``turn`` (3 x 3, from its own axes to the table's) and look."""
+    """A die to be drawn: its centre (3,), side and look; ``rotation`` (3, 3) is from its own axes to the table's."""
 
     middle_mm: FloatArray
     side_mm: float
-    turn: FloatArray
+    rotation: FloatArray
     look: DieLook
 
 
-_UPWARDS = {
+_FACE_UP = {
     0: np.eye(3),
     1: np.diag([1.0, -1.0, -1.0]),
     2: np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
@@ -71,20 +73,20 @@ _UPWARDS = {
     4: np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
     5: np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]),
 }
-"""What turns the face of that number in ``DieLook.faces`` up."""
+"""The rotation that brings a face up, by its index in ``DieLook.faces``."""
 
 
-def turn_of(face_up: int, turned_deg: float, leaning_deg: float = 0.0, towards_deg: float = 0.0) -> FloatArray:
-    """Return how a die lies: the face up, turned about the vertical, then leaning over towards ``towards_deg``."""
+def die_rotation(face_up: int, turned_deg: float, leaning_deg: float = 0.0, towards_deg: float = 0.0) -> FloatArray:
+    """Return the rotation of a die: that face up, turned about the vertical, then leaning towards ``towards_deg``."""
     about = np.array([-math.sin(math.radians(towards_deg)), math.cos(math.radians(towards_deg)), 0.0])
     leaning, _ = cv2.Rodrigues(about * math.radians(leaning_deg))
     upright, _ = cv2.Rodrigues(np.array([0.0, 0.0, math.radians(turned_deg)]))
-    return np.asarray(leaning @ upright @ _UPWARDS[face_up], dtype=np.float64)
+    return np.asarray(leaning @ upright @ _FACE_UP[face_up], dtype=np.float64)
 
 
-def lowest_mm(turn: FloatArray, side_mm: float) -> float:
-    """Return how far below its middle a die's lowest corner is; what it stands on is there."""
-    return float(-(_SQUARE @ turn.T)[:, 2].min() * side_mm / 2)
+def centre_height_mm(rotation: FloatArray, side_mm: float) -> float:
+    """Return the height of a die's centre above the surface that it rests on."""
+    return float(-(_CUBE_CORNERS @ rotation.T)[:, 2].min() * side_mm / 2)
 
 
 def draw_dice(
@@ -95,22 +97,22 @@ def draw_dice(
     dice: Sequence[DrawnDie],
     supersampling: int = 2,
 ) -> None:
-    """Draw dice and their shadows on a picture (height, width, 3) of linear light, the farthest first."""
+    """Draw dice and their shadows over a picture (height, width, 3) in linear light, in place."""
     for die in dice:
-        _darken(picture, camera, pose, lighting, die)
+        _draw_shadows(picture, camera, pose, lighting, die)
     centre = pose.camera_position_mm
     for die in sorted(dice, key=lambda one: -float(np.linalg.norm(one.middle_mm - centre))):
         _draw(picture, camera, pose, lighting, die, supersampling)
 
 
 def dice_tray(layout: TableLayout) -> Tray | None:
-    """Return the tray in which dice are thrown; ``None`` where a table has none."""
+    """Return the table's tray for dice; ``None`` if it has none."""
     trays = (one for one in layout.surfaces if isinstance(one, Tray) and isinstance(one.pieces, DicePieces))
     return next(trays, None)
 
 
 def die_side_mm(layout: TableLayout) -> float:
-    """Return the edge of a table's dice: the middle of what its layout allows."""
+    """Return the edge of a table's dice: the mean of the layout's limits."""
     tray = dice_tray(layout)
     pieces = DicePieces() if tray is None else DicePieces.on(tray)
     return (pieces.smallest_mm + pieces.largest_mm) / 2
@@ -127,7 +129,7 @@ class DicePainter:
 
     def sprite(self, piece: DiePose) -> Sprite:
         """Draw one die as the camera sees it."""
-        setting, die = self._setting, self._drawn(piece)
+        setting, die = self._setting, self._drawn_die(piece)
         outline = project(setting.camera, setting.pose, _corners_mm(die))
         left, top = (int(value) for value in np.floor(outline.min(axis=0)) - MARGIN_PX)
         right, bottom = (int(value) for value in np.ceil(outline.max(axis=0)) + MARGIN_PX + 1)
@@ -136,50 +138,50 @@ class DicePainter:
         gain = sensor_gain(setting.sensor) * float(vignette_at(setting.camera, setting.sensor, outline.mean(axis=0)))
         image = develop(paint / np.maximum(cover, 1e-6) * gain)
         mask = np.rint(cover[..., 0] * 255).astype(np.uint8)
-        return moving(setting, die.middle_mm, piece.streak_mm, left, top, image, mask)
+        return with_motion_blur(setting, die.middle_mm, piece.streak_mm, left, top, image, mask)
 
     def paint_shadows(self, image: Image, piece: DiePose) -> None:
-        """Darken the table, in place, where the die keeps the lamps' light off."""
-        self._shadows.paint(image, _corners_mm(self._drawn(piece)), 0.0)
+        """Draw the die's shadows on the table, in place."""
+        self._shadows.paint(image, _corners_mm(self._drawn_die(piece)), 0.0)
 
-    def _drawn(self, piece: DiePose) -> DrawnDie:
+    def _drawn_die(self, piece: DiePose) -> DrawnDie:
         look = self._setting.dice
         if piece.colour not in look.colours:
             raise ValueError(f"no die colour {piece.colour!r}; this table has {', '.join(sorted(look.colours))}")
-        turn = turn_of(FACE_VALUES.index(piece.value), piece.turned_deg, piece.leaning_deg, piece.turned_deg)
+        rotation = die_rotation(FACE_VALUES.index(piece.value), piece.turned_deg, piece.leaning_deg, piece.turned_deg)
         base_mm = self._setting.layout.board.height_mm if piece.base_mm is None else piece.base_mm
-        middle = np.array([piece.x_mm, piece.y_mm, base_mm + lowest_mm(turn, self._side_mm)])
+        middle = np.array([piece.x_mm, piece.y_mm, base_mm + centre_height_mm(rotation, self._side_mm)])
         body, ink = look.colours[piece.colour], look.ink_on(piece.colour)
         return DrawnDie(
             middle,
             self._side_mm,
-            turn,
+            rotation,
             DieLook(body, ink, self._faces_of(piece.printed), rounding=look.rounding, ball=look.ball, gloss=look.gloss),
         )
 
 
 def _faces(printed: str) -> tuple[Layer, ...]:
-    """Return the drawings of a die's faces: pips, or what is printed on its faces one to six."""
+    """Return the drawings of a die's faces: pips, unless its faces one to six are printed otherwise."""
     return tuple(printed_face(printed[value - 1]) for value in FACE_VALUES) if printed else pip_faces()
 
 
 def _corners_mm(die: DrawnDie) -> FloatArray:
-    return np.asarray(die.middle_mm + _SQUARE @ die.turn.T * (die.side_mm / 2), dtype=np.float64)
+    return np.asarray(die.middle_mm + _CUBE_CORNERS @ die.rotation.T * (die.side_mm / 2), dtype=np.float64)
 
 
-def _darken(picture: Layer, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie) -> None:
-    """Draw the shadow of each lamp, and the dark line where the die touches the table."""
+def _draw_shadows(picture: Layer, camera: CameraModel, pose: Pose, lighting: Lighting, die: DrawnDie) -> None:
+    """Draw a contact shadow and one shadow for each lamp, in place."""
     corners = die.middle_mm + (_corners_mm(die) - die.middle_mm) * 0.94
     ground = corners.copy()
     ground[:, 2] = 0.0
     px_per_mm = _pixels_per_mm(camera, pose, die.middle_mm)
     light = lighting.ambient + sum(lamp.strength for lamp in lighting.lamps)
-    soft = [(ground + (ground - ground.mean(axis=0)) * 0.15, 0.15 * die.side_mm, 0.35 * lighting.ambient / light)]
+    shadows = [(ground + (ground - ground.mean(axis=0)) * 0.15, 0.15 * die.side_mm, 0.35 * lighting.ambient / light)]
     for lamp in lighting.lamps:
         distance = float(np.linalg.norm(lamp.position_mm))
         blur_mm = 0.5 + lamp.radius_mm * die.side_mm * 0.5 / distance
-        soft.append((np.vstack([shadow_points(lamp, corners, 0.0), ground]), blur_mm, lamp.strength / light))
-    for points, blur_mm, share in soft:
+        shadows.append((np.vstack([shadow_points(lamp, corners, 0.0), ground]), blur_mm, lamp.strength / light))
+    for points, blur_mm, share in shadows:
         outline = hull(project(camera, pose, points))
         blur = max(blur_mm * px_per_mm, 0.5)
         box = _window(outline, picture.shape, math.ceil(3 * blur) + 1)
@@ -223,7 +225,7 @@ def _layers(
     die: DrawnDie,
     supersampling: int,
 ) -> tuple[Layer, Layer]:
-    """Return how much of each pixel of a box a die covers, shape (height, width, 1), and its linear light (…, 3)."""
+    """Return a die's alpha in a box, shape (height, width, 1), and its linear light times alpha, (height, width, 3)."""
     left, top, right, bottom = box
     size = (right - left, bottom - top)
     step = 1.0 / supersampling
@@ -231,10 +233,10 @@ def _layers(
     fine = (size[0] * supersampling, size[1] * supersampling)
     rays = normalised_rays(camera, left + first, top + first, fine, step).reshape(-1, 2)
     half = die.side_mm / 2
-    to_die = die.turn.T @ pose.rotation.T
+    to_die = die.rotation.T @ pose.rotation.T
     forward = np.column_stack([rays, np.ones(len(rays))]) @ to_die.T
     forward /= np.linalg.norm(forward, axis=1, keepdims=True)
-    start = die.turn.T @ (pose.camera_position_mm - die.middle_mm) / half
+    start = die.rotation.T @ (pose.camera_position_mm - die.middle_mm) / half
     hit, points = _trace(start, forward, die.look)
     colours = np.zeros((len(rays), 3), dtype=np.float32)
     if hit.any():
@@ -246,27 +248,28 @@ def _layers(
 
 
 def _trace(start: FloatArray, forward: FloatArray, look: DieLook) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Return which rays touch the die, shape (n,), and where, shape (hits, 3), in units of half its side."""
+    """Return which rays hit the die, shape (n,), and where, (hits, 3), in its own axes and units of half its side."""
     nearest = -(forward @ start)
-    miss = np.sum((start + nearest[:, None] * forward) ** 2, axis=1)
-    index = np.flatnonzero(miss < 3.0)
-    along = nearest[index] - np.sqrt(3.0 - miss[index])
+    miss_square = np.sum((start + nearest[:, None] * forward) ** 2, axis=1)
+    index = np.flatnonzero(miss_square < 3.0)
+    along = nearest[index] - np.sqrt(3.0 - miss_square[index])
     points = start + along[:, None] * forward[index]
     hit = np.zeros(len(forward), dtype=bool)
-    touched = np.zeros(forward.shape)
+    hit_points = np.zeros(forward.shape)
     for _ in range(_STEPS):
         distance = _distance(points, look)
-        touches = distance < _TOUCHING
-        hit[index[touches]] = True
-        touched[index[touches]] = points[touches]
-        goes_on = ~touches & (np.sum(points * points, axis=1) < _BEYOND)
-        if not goes_on.any():
+        hits = distance < _HIT_DISTANCE
+        hit[index[hits]] = True
+        hit_points[index[hits]] = points[hits]
+        active = ~hits & (np.sum(points * points, axis=1) < _ESCAPED_SQUARE)
+        if not active.any():
             break
-        index, points = index[goes_on], points[goes_on] + distance[goes_on, None] * forward[index[goes_on]]
-    return hit, touched[hit]
+        index, points = index[active], points[active] + distance[active, None] * forward[index[active]]
+    return hit, hit_points[hit]
 
 
 def _distance(points: FloatArray, look: DieLook) -> FloatArray:
+    """Return a lower bound of the distance from points (n, 3) to the surface."""
     beyond = np.abs(points) - (1 - look.rounding)
     outside = np.sqrt(np.sum(np.maximum(beyond, 0) ** 2, axis=1))
     box = outside + np.minimum(beyond.max(axis=1), 0) - look.rounding
@@ -284,7 +287,7 @@ def _normals(points: FloatArray, look: DieLook) -> FloatArray:
 
 
 def _ink_at(points: FloatArray, look: DieLook) -> FloatArray:
-    """Return how much ink the drawings have where the die is touched, shape (n,)."""
+    """Return the faces' ink (0 to 1) at points of the surface (n, 3); shape (n,)."""
     axis = np.abs(points).argmax(axis=1)
     rows = np.arange(len(points))
     positive = points[rows, axis] > 0
@@ -307,18 +310,18 @@ def _shade(points: FloatArray, forward: FloatArray, lighting: Lighting, die: Dra
         body = body * (1 - share) + decode(look.second) * share
     ink = _ink_at(points, look)[:, None]
     albedo = body * (1 - ink) + decode(look.ink) * ink
-    upwards = normals @ die.turn.T
-    height = (points @ die.turn.T)[:, 2] * die.side_mm / 2 + die.middle_mm[2]
-    openness = (0.6 + 0.4 * np.maximum(upwards[:, 2], -0.8)) * (0.55 + 0.45 * np.clip(height / die.side_mm, 0, 1))
+    table_normals = normals @ die.rotation.T
+    height = (points @ die.rotation.T)[:, 2] * die.side_mm / 2 + die.middle_mm[2]
+    openness = (0.6 + 0.4 * np.maximum(table_normals[:, 2], -0.8)) * (0.55 + 0.45 * np.clip(height / die.side_mm, 0, 1))
     light = lighting.ambient * openness[:, None] * np.asarray(lighting.ambient_colour)
-    mirrored = np.zeros_like(light)
+    specular = np.zeros_like(light)
     for lamp in lighting.lamps:
         towards = np.asarray(lamp.position_mm) - die.middle_mm
         towards = towards / np.linalg.norm(towards)
-        cosine = np.maximum(upwards @ towards, 0)
+        cosine = np.maximum(table_normals @ towards, 0)
         light = light + lamp.strength * cosine[:, None] / max(float(towards[2]), 0.2) * np.asarray(lamp.colour)
-        middle = towards @ die.turn - forward
-        middle /= np.linalg.norm(middle, axis=1, keepdims=True)
-        peak = np.maximum(np.sum(middle * normals, axis=1), 0) ** 50
-        mirrored += (look.gloss * lamp.strength * peak)[:, None] * np.asarray(lamp.colour)
-    return np.asarray(albedo * light + mirrored, dtype=np.float32)
+        halfway = towards @ die.rotation - forward
+        halfway /= np.linalg.norm(halfway, axis=1, keepdims=True)
+        peak = np.maximum(np.sum(halfway * normals, axis=1), 0) ** 50
+        specular += (look.gloss * lamp.strength * peak)[:, None] * np.asarray(lamp.colour)
+    return np.asarray(albedo * light + specular, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""The faces of dice, drawn: pips, characters, stars and shapes of four squares."""
+"""Drawings of the faces of dice: pips, characters, stars and shapes of four squares."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _PIPS = {
 def pip_face(value: int, radius: float, spread: float = 0.26, first_radius: float | None = None) -> Layer:
     """Return a face with pips, shape (FACE_PX, FACE_PX), 1 where there is a pip.
 
-    Lengths are shares of the side: ``spread`` is from the middle to a pip's row. ``first_radius`` is the one's alone.
+    Lengths are shares of the side: ``spread`` is the distance of rows of pips from the centre line. ``first_radius``
+    replaces ``radius`` on the face with a single pip.
     """
     big = np.zeros((FACE_PX * 4, FACE_PX * 4), dtype=np.uint8)
     share = first_radius if value == 1 and first_radius is not None else radius
@@ -42,9 +43,9 @@ def pip_face(value: int, radius: float, spread: float = 0.26, first_radius: floa
 def text_face(
     text: str, size: float = 0.6, font: int = cv2.FONT_HERSHEY_SIMPLEX, stroke: float = 22 / (4 * FACE_PX)
 ) -> Layer:
-    """Return a face with a character or two, as high as that share of the side; shape (FACE_PX, FACE_PX).
+    """Return a face with one or two characters, shape (FACE_PX, FACE_PX).
 
-    ``font`` is one of OpenCV's, ``stroke`` the width of its lines as a share of the side.
+    ``size`` is their height and ``stroke`` the width of lines, as shares of the side; ``font`` is one of OpenCV's.
     """
     big = np.zeros((FACE_PX * 4, FACE_PX * 4), dtype=np.uint8)
     thickness = max(1, round(stroke * FACE_PX * 4))
@@ -56,7 +57,7 @@ def text_face(
 
 
 def star_face(size: float = 0.6, points: int = 5, waist: float = 0.42) -> Layer:
-    """Return a face with a star as wide as that share of the side; ``waist`` is the inner radius over the outer one."""
+    """Return a face with a star, ``size`` sides wide; ``waist`` is its inner over its outer radius."""
     angles = np.arange(2 * points) * math.pi / points
     radii = np.where(np.arange(2 * points) % 2 == 0, 1.0, waist) * size / 2
     outline = np.column_stack([np.sin(angles), -np.cos(angles)]) * radii[:, None]
@@ -78,7 +79,7 @@ SHAPE_SQUARES = {
 def shape_face(letter: str, square: float = 0.15, gap: float = 0.1, mirrored: bool = False) -> Layer:
     """Return a face with a shape of four squares.
 
-    ``square`` is the distance from one to the next as a share of the side, ``gap`` the share of it that is bare.
+    ``square`` is the pitch of the squares as a share of the side, ``gap`` the share of the pitch between them.
     """
     big = np.zeros((FACE_PX * 4, FACE_PX * 4), dtype=np.uint8)
     squares = np.array(SHAPE_SQUARES[letter], dtype=np.float64) * ((-1, 1) if mirrored else (1, 1))
@@ -98,7 +99,7 @@ def printed_face(name: str) -> Layer:
 
 
 def smaller_face(big: npt.NDArray[np.uint8]) -> Layer:
-    """Return a drawing of a face of 0 to 255, as a layer of shape (FACE_PX, FACE_PX) from 0 to 1."""
+    """Reduce a drawing from 0 to 255 to a face of shape (FACE_PX, FACE_PX) from 0 to 1."""
     small = cv2.resize(big, (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
     return np.asarray(small / 255, dtype=np.float32)
 

@@ -10,11 +10,11 @@ from simulator.rendering.optics import (
     develop,
     hull,
     irradiance,
-    light_left,
     penumbra_mm,
     sensor_gain,
     shade_table,
     shadow_points,
+    share_in_shadow,
 )
 from simulator.rendering.painting import darken_in_shadow
 from simulator.scene.scene import ForeignObject, Setting
@@ -22,19 +22,19 @@ from vision.frame import FloatArray, Image
 from vision.geometry import project
 
 
-def _ring(thing: ForeignObject, height_mm: float, swell: float = 1.0) -> FloatArray:
+def _ring(thing: ForeignObject, height_mm: float, scale: float = 1.0) -> FloatArray:
     if thing.kind == "card":
-        half_x, half_y = thing.half_width_mm * swell, thing.radius_mm * swell
+        half_x, half_y = thing.half_width_mm * scale, thing.radius_mm * scale
         shape = np.array([[-half_x, half_y], [half_x, half_y], [half_x, -half_y], [-half_x, -half_y]])
     else:
         angles = np.linspace(0.0, 2 * np.pi, 48, endpoint=False)
-        shape = thing.radius_mm * swell * np.column_stack([np.cos(angles), np.sin(angles)])
+        shape = thing.radius_mm * scale * np.column_stack([np.cos(angles), np.sin(angles)])
     points = shape + np.array([thing.x_mm, thing.y_mm])
     return np.column_stack([points, np.full(len(points), thing.base_mm + height_mm)])
 
 
 def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, pixels_per_mm: float) -> None:
-    """Draw the thing and its shadow into the picture, in place."""
+    """Draw the object and its shadows into the picture, in place."""
     height = thing.height_mm
     foot, rim = _ring(thing, 0.0), _ring(thing, height)
     middle = rim.mean(axis=0)
@@ -43,7 +43,7 @@ def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, p
             project(setting.camera, setting.pose, shadow_points(lamp, np.vstack([foot, rim]), thing.base_mm))
         )
         softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 0.7)
-        darken_in_shadow(image, outline, softness, shade_table(light_left(setting.lighting, lamp, middle)))
+        darken_in_shadow(image, outline, softness, shade_table(share_in_shadow(setting.lighting, lamp, middle)))
     light = irradiance(setting.lighting, middle, np.array([0.0, 0.0, 1.0])) * sensor_gain(setting.sensor)
     colour = decode(thing.colour) * light
     body = hull(project(setting.camera, setting.pose, np.vstack([foot, rim])))

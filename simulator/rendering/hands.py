@@ -18,10 +18,10 @@ from simulator.rendering.optics import (
     develop,
     hull,
     irradiance,
+    motion_blur,
     penumbra_mm,
     sensor_gain,
     shadow_points,
-    streak,
     vignette_at,
 )
 from simulator.rendering.painting import Sprite, darken_in_shadow
@@ -35,14 +35,17 @@ _CIRCLE = np.column_stack(
     [np.cos(np.linspace(0, 2 * np.pi, 20, endpoint=False)), np.sin(np.linspace(0, 2 * np.pi, 20, endpoint=False))]
 )
 _SHADES = ((1.0, 0.62), (0.86, 0.8), (0.68, 0.92), (0.46, 1.0), (0.22, 1.05))
+"""Radius and brightness of the nested outlines that make a limb look round, as shares."""
 _PALM_MM = 62.0
 _MARGIN_PX = 6
 _FAR_PX = 2e4
+_NEAREST_MM = 60.0
+"""Smallest depth at which a limb is projected."""
 
 
 @dataclass(frozen=True, eq=False)
 class Limb:
-    """A rounded, tapered piece: its two ends (3,) in millimetres, their radii and its colour."""
+    """A tapered capsule: its two ends (3,), their radii, and its colour."""
 
     start_mm: FloatArray
     end_mm: FloatArray
@@ -52,7 +55,7 @@ class Limb:
 
 
 def limbs_of(hand: Hand) -> list[Limb]:
-    """Return the hand's pieces, what is drawn first first: thumb, fingers, palm, forearm, sleeve."""
+    """Return the hand's limbs in the order in which they are drawn: thumb, fingers, palm, forearm, sleeve."""
     tip = np.asarray(hand.tip_mm, dtype=np.float64)
     elbow = np.asarray(hand.elbow_mm, dtype=np.float64)
     level = (tip - elbow) * np.array([1.0, 1.0, 0.0])
@@ -88,44 +91,44 @@ def limbs_of(hand: Hand) -> list[Limb]:
 
 
 @dataclass(frozen=True, eq=False)
-class _SeenLimbs:
-    """Limbs in the picture: both ends of each in pixels (limbs, 2, 2), and their radii in pixels (limbs, 2)."""
+class _ProjectedLimbs:
+    """Limbs in the picture: both ends of each (limbs, 2, 2), and their radii (limbs, 2)."""
 
     ends_px: FloatArray
     radii_px: FloatArray
 
     @classmethod
-    def of(cls, setting: Setting, limbs: Sequence[Limb]) -> _SeenLimbs:
+    def of(cls, setting: Setting, limbs: Sequence[Limb]) -> _ProjectedLimbs:
         ends = np.array([[limb.start_mm, limb.end_mm] for limb in limbs])
         pixels = project(setting.camera, setting.pose, ends.reshape(-1, 3)).reshape(-1, 2, 2)
         depth = (ends - setting.pose.camera_position_mm) @ setting.pose.rotation[2]
         radii = np.array([[limb.start_radius_mm, limb.end_radius_mm] for limb in limbs])
-        return cls(pixels, radii * float(setting.camera.matrix[0, 0]) / np.maximum(depth, 60.0))
+        return cls(pixels, radii * float(setting.camera.matrix[0, 0]) / np.maximum(depth, _NEAREST_MM))
 
-    def outline(self, index: int, swell: float = 1.0) -> FloatArray:
-        """Return the convex outline, shape (n, 2), of one limb with its radii multiplied by ``swell``."""
+    def outline(self, index: int, scale: float = 1.0) -> FloatArray:
+        """Return the convex outline, shape (n, 2), of one limb with its radii multiplied by ``scale``."""
         start, end = self.ends_px[index]
-        first, last = self.radii_px[index] * swell
+        first, last = self.radii_px[index] * scale
         rounded = np.concatenate([start + first * _CIRCLE, end + last * _CIRCLE])
-        # a limb close to the lens is seen as large as no polygon can be drawn
+        # close to the lens, a limb exceeds the range of OpenCV's coordinates
         return hull(np.clip(rounded, -_FAR_PX, _FAR_PX))
 
 
-def _depth_is_sound(setting: Setting, limb: Limb) -> bool:
+def _can_be_projected(setting: Setting, limb: Limb) -> bool:
     ends = np.stack([limb.start_mm, limb.end_mm])
     depth = (ends - setting.pose.camera_position_mm) @ setting.pose.rotation[2]
-    return bool(depth.min() > 60.0)
+    return bool(depth.min() > _NEAREST_MM)
 
 
 def _shortened(setting: Setting, limb: Limb) -> Limb | None:
-    """Return the part of a limb that lies well in front of the camera, where it can be projected."""
-    if _depth_is_sound(setting, limb):
+    """Return the part of a limb that can be projected, from its start; ``None`` if there is none."""
+    if _can_be_projected(setting, limb):
         return limb
     for share in (0.8, 0.6, 0.4, 0.2):
         end = limb.start_mm + (limb.end_mm - limb.start_mm) * share
         radius = limb.start_radius_mm + (limb.end_radius_mm - limb.start_radius_mm) * share
         shorter = Limb(limb.start_mm, end, limb.start_radius_mm, radius, limb.colour)
-        if _depth_is_sound(setting, shorter):
+        if _can_be_projected(setting, shorter):
             return shorter
     return None
 
@@ -135,7 +138,7 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
     limbs = [part for limb in limbs_of(hand) if (part := _shortened(setting, limb)) is not None]
     if not limbs:
         return None
-    seen = _SeenLimbs.of(setting, limbs)
+    seen = _ProjectedLimbs.of(setting, limbs)
     outlines = [seen.outline(index) for index in range(len(limbs))]
     width, height = setting.camera.size
     everything = np.vstack(outlines)
@@ -152,21 +155,21 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
     for index, outline in enumerate(outlines):
         cv2.fillPoly(cover, [np.rint((outline - origin) * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
         thickness = float(np.ptp(outline, axis=0).min())
-        for (swell, _), value in zip(_SHADES, shades[index], strict=True):
-            ring = seen.outline(index, swell) + towards_light * (1.0 - swell) * min(thickness, 60.0) * 0.3
+        for (scale, _), value in zip(_SHADES, shades[index], strict=True):
+            ring = seen.outline(index, scale) + towards_light * (1.0 - scale) * min(thickness, 60.0) * 0.3
             cv2.fillPoly(image, [np.rint((ring - origin) * 16).astype(np.int32)], value.tolist(), cv2.LINE_AA, 4)
     image = np.asarray(cv2.GaussianBlur(image, (5, 5), 1.3), dtype=np.uint8)
     distance = float(np.linalg.norm(np.asarray(hand.tip_mm) - setting.pose.camera_position_mm))
     if hand.streak_mm != (0.0, 0.0):
         moved = np.asarray(hand.tip_mm) + np.array([[0.0, 0.0, 0.0], [*hand.streak_mm, 0.0]])
         start, end = project(setting.camera, setting.pose, moved)
-        way = (float(end[0] - start[0]), float(end[1] - start[1]))
-        image, cover = streak(image, way), streak(cover, way)
+        motion = (float(end[0] - start[0]), float(end[1] - start[1]))
+        image, cover = motion_blur(image, motion), motion_blur(cover, motion)
     return Sprite(int(first[0]), int(first[1]), image, cover, distance)
 
 
 def _shades_of(setting: Setting, limbs: Sequence[Limb], outlines: Sequence[FloatArray]) -> FloatArray:
-    """Return each limb's screen colour in each of its shades, from its rim to its ridge; shape (limbs, shades, 3)."""
+    """Return each limb's screen colours from its rim to its ridge; shape (limbs, shades, 3)."""
     middles = np.array([(limb.start_mm + limb.end_mm) / 2 for limb in limbs])
     light = irradiance(setting.lighting, middles, np.array([0.0, 0.0, 1.0])) * sensor_gain(setting.sensor)
     centres = np.array([outline.mean(axis=0) for outline in outlines])
@@ -177,18 +180,18 @@ def _shades_of(setting: Setting, limbs: Sequence[Limb], outlines: Sequence[Float
 
 
 def _towards_light(setting: Setting) -> FloatArray:
-    """Return the direction in the picture, of length 1 or 0, in which the first lamp lies."""
+    """Return the direction of the first lamp in the picture, a unit vector; zeros without lamps."""
     if not setting.lighting.lamps:
         return np.zeros(2)
     lamp = np.asarray(setting.lighting.lamps[0].position_mm) * np.array([1.0, 1.0, 0.0])
     away = lamp / max(float(np.linalg.norm(lamp)), 1.0)
     start, end = project(setting.camera, setting.pose, np.stack([np.zeros(3), away * 10.0]))
-    way = end - start
-    return np.asarray(way / max(float(np.linalg.norm(way)), 1e-6), dtype=np.float64)
+    direction = end - start
+    return np.asarray(direction / max(float(np.linalg.norm(direction)), 1e-6), dtype=np.float64)
 
 
 def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[Image], pixels_per_mm: float) -> None:
-    """Darken, in place, what the hand keeps the lamps' light off; ``shades`` holds one table for each lamp."""
+    """Draw the hand's shadows, in place; ``shades`` holds one ``shade_table`` for each lamp."""
     ground = setting.layout.board.height_mm
     limbs = limbs_of(hand)
     ends = np.vstack([[limb.start_mm, limb.end_mm] for limb in limbs])
@@ -199,9 +202,8 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[I
     arm = np.stack([wrist + across * 0.6, wrist - across * 0.6, elbow + across, elbow - across])
     for lamp, shade in zip(setting.lighting.lamps, shades, strict=True):
         for points in (near[:-2], arm):
-            thrown = shadow_points(lamp, points, ground)
-            thrown = np.clip(thrown, -900.0, 900.0)
-            outline = hull(project(setting.camera, setting.pose, thrown))
+            shadow = np.clip(shadow_points(lamp, points, ground), -900.0, 900.0)
+            outline = hull(project(setting.camera, setting.pose, shadow))
             height = float(points[:, 2].mean()) - ground
             softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 1.0)
             darken_in_shadow(image, outline, min(softness, 14.0), shade)
@@ -215,7 +217,7 @@ def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int) -> Image:
         limbs = [part for limb in limbs_of(hand) if (part := _shortened(setting, limb)) is not None]
         if not limbs:
             continue
-        seen = _SeenLimbs.of(setting, limbs)
+        seen = _ProjectedLimbs.of(setting, limbs)
         for index in range(len(limbs)):
             cv2.fillConvexPoly(mask, np.rint(seen.outline(index) / shrink).astype(np.int32), 255)
     return mask
@@ -226,7 +228,7 @@ _HIDDEN_SHARE = 0.25
 
 
 class HandOcclusion:
-    """Finds the places hidden by hands, with all pixel regions of one setting precomputed."""
+    """Finds the places that hands hide from the camera of one setting."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
@@ -240,7 +242,7 @@ class HandOcclusion:
         return self._within(Rectangle(x - half_mm, x + half_mm, y - half_mm, y + half_mm).corners_mm(height_mm))
 
     def _top(self, place: str) -> npt.NDArray[np.intp]:
-        """Return what the top of a piece on a place would cover, or all of it where it has a tip."""
+        """Return the pixels of the top of a piece on a place, or of the whole piece if it is pointed."""
         solid = self._setting.layout.surface_of(place).solid_at(place)
         if solid is None:
             return np.zeros(0, dtype=np.intp)
@@ -255,7 +257,7 @@ class HandOcclusion:
         return np.flatnonzero(polygon_mask((height // _SHRINK + 1, width // _SHRINK + 1), pixels))
 
     def covered(self, hands: tuple[Hand, ...], occupied: Collection[str]) -> tuple[str, ...]:
-        """Return the places of which hands hide at least a quarter, of the square or of the piece's top on it."""
+        """Return the places where hands hide at least a quarter of the square or of its piece's top."""
         if not hands:
             return ()
         hidden = cover_mask(self._setting, hands, _SHRINK).reshape(-1) > 127

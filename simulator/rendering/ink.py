@@ -33,12 +33,12 @@ INKS: dict[str, tuple[Colour, float]] = {
 _PEN_MM = 135.0
 _PEN_WIDE_MM = 9.0
 _PEN_RISES = 0.9
-"""How steeply a pen is held: rise of its other end per millimetre along the table."""
+"""Slope of a held pen: rise per millimetre along the table."""
 _BARREL: Colour = (0.35, 0.3, 0.28)
 
 
 class InkPainter:
-    """Draws what is written on the sheets of one setting."""
+    """Draws ink on the sheets of one setting."""
 
     def __init__(self, setting: Setting, shadows: Shadows) -> None:  # noqa: ARG002 - ink throws no shadow
         self._setting = setting
@@ -70,7 +70,7 @@ class InkPainter:
         cover = np.zeros((size[0] * _SAMPLES, size[1] * _SAMPLES), np.uint8)
         thickness = max(round(width * _SAMPLES), 1)
         for line in lines:
-            # A pixel's middle is at a whole number.
+            # pixel centres are whole numbers
             fine = (line - np.array([left, top]) + 0.5) * _SAMPLES - 0.5
             points = np.rint(fine * 2**_SHIFT).astype(np.int32).reshape(-1, 1, 2)
             cv2.polylines(cover, [points], False, 255, thickness, cv2.LINE_8, _SHIFT)
@@ -85,7 +85,7 @@ class InkPainter:
 
 
 def paper_heights_mm(setting: Setting, points_mm: FloatArray) -> FloatArray:
-    """Return how much higher than flat paper points of the table (n, 2) lie on a bent sheet; shape (n,)."""
+    """Return the height of bent paper above flat paper at points of the table (n, 2); shape (n,)."""
     heights = np.zeros(len(points_mm))
     if setting.bend is None:
         return heights
@@ -137,7 +137,7 @@ class PenPainter:
         return Sprite(left, top, image, cover, distance)
 
     def paint_shadows(self, image: Image, piece: PenPose) -> None:
-        """Darken what lies under the pen, in place."""
+        """Draw the pen's shadows, in place."""
         for part in self._outline_mm(piece):
             self._shadows.paint(image, part, shadow_ground_mm(self._setting, piece))
 

@@ -1,7 +1,6 @@
-"""Light on surfaces, and the effects of lens and sensor.
+"""Illumination of surfaces, camera rays, and the effects of lens and sensor.
 
-Lamps are small spheres above the table (Lambert's cosine law, inverse square of the distance, Blinn's half vector for
-gloss). Then follow the rays of pixels, tone curve, vignette, noise, blur and compression.
+Lamps are small spheres above the table, with Lambert's cosine law, inverse-square falloff and Blinn's specular model.
 """
 
 from __future__ import annotations
@@ -56,16 +55,16 @@ def normalised_rays(
 
 
 def on_plane(pose: Pose, rays: FloatArray, height_mm: float | FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Return world (x, y) where rays meet the plane z = ``height_mm``, shape (..., 2), and which rays do, shape (...).
+    """Intersect rays with the plane z = ``height_mm``, one height for all or one each.
 
-    There may be a height for each ray, too.
+    Return world (x, y), shape (..., 2), and which rays hit, shape (...).
     """
     x, y = rays[..., 0], rays[..., 1]
     right, down, forward = pose.rotation
-    fall = x * right[2] + y * down[2] + forward[2]
+    slope = x * right[2] + y * down[2] + forward[2]
     centre = pose.camera_position_mm
-    downward = fall < -0.02
-    scale = (height_mm - centre[2]) / np.where(downward, fall, -1.0)
+    downward = slope < -0.02
+    scale = (height_mm - centre[2]) / np.where(downward, slope, -1.0)
     points = np.empty(rays.shape, dtype=np.float64)
     for axis in (0, 1):
         points[..., axis] = centre[axis] + scale * (x * right[axis] + y * down[axis] + forward[axis])
@@ -94,19 +93,19 @@ def develop(linear: FloatArray | npt.NDArray[np.float32]) -> Image:
     return np.asarray(np.power(shoulder, 1 / GAMMA) * 255.0 + 0.5, dtype=np.float32).clip(0, 255).astype(np.uint8)
 
 
-def tone_table(gain: FloatArray, mirrored: FloatArray | None = None) -> Image:
+def tone_table(gain: FloatArray, specular: FloatArray | None = None) -> Image:
     """Return a look-up table, shape (256, 1, 3), from screen values to what the sensor gives under light ``gain`` (3,).
 
-    ``mirrored`` (3,) is light that the surface throws back whatever its colour.
+    ``specular`` (3,) is reflected light, which does not depend on the surface's colour.
     """
     light = decode_levels()[:, None, None] * gain.reshape(1, 1, 3)
-    return develop(light if mirrored is None else light + mirrored.reshape(1, 1, 3))
+    return develop(light if specular is None else light + specular.reshape(1, 1, 3))
 
 
 def shade_table(factor: FloatArray) -> Image:
-    """Return a table, shape (256, 1, 3), from a shadow mask's value to the 8-bit factor on developed values.
+    """Return a look-up table, shape (256, 1, 3), from a shadow mask's value to an 8-bit factor on screen values.
 
-    ``factor`` (3,) is the share of linear light left in full shadow.
+    ``factor`` (3,) is the share of linear light that remains in full shadow.
     """
     cover = np.arange(256, dtype=np.float64)[:, None, None] / 255.0
     left = 1.0 - cover * (1.0 - factor.reshape(1, 1, 3))
@@ -115,7 +114,7 @@ def shade_table(factor: FloatArray) -> Image:
 
 @lru_cache(maxsize=3)
 def _noise_tile(size: tuple[int, int], deviation: float, seed: int) -> tuple[Image, Image]:
-    """Return how much noise brightens each pixel, and how much it darkens it."""
+    """Return the positive and the negative part of a tile of Gaussian noise."""
     width, height = size
     generator = np.random.default_rng([seed, 77])
     shape = (height + _NOISE_MARGIN_PX, width + _NOISE_MARGIN_PX, 3)
@@ -142,17 +141,17 @@ class SensorNoise:
         return np.asarray(cv2.subtract(brighter, self._darker[window]), dtype=np.uint8)
 
 
-def streak(image: Image, streak_px: tuple[float, float]) -> Image:
-    """Return the image smeared evenly along (x, y) pixels, as by movement during the exposure."""
-    length = float(np.hypot(*streak_px))
+def motion_blur(image: Image, motion_px: tuple[float, float]) -> Image:
+    """Blur the image evenly along (x, y) pixels, as movement during the exposure does."""
+    length = float(np.hypot(*motion_px))
     if length < 1.0:
         return image
     size = 2 * int(np.ceil(length / 2)) + 3
     kernel = np.zeros((size * 4, size * 4), dtype=np.float32)
     middle = size * 2
-    reach = np.asarray(streak_px) * 2
-    start = tuple(int(value) for value in np.rint(middle - reach))
-    end = tuple(int(value) for value in np.rint(middle + reach))
+    half = np.asarray(motion_px) * 2
+    start = tuple(int(value) for value in np.rint(middle - half))
+    end = tuple(int(value) for value in np.rint(middle + half))
     cv2.line(kernel, start, end, 1.0, 4)
     small = np.asarray(cv2.resize(kernel, (size, size), interpolation=cv2.INTER_AREA))
     return np.asarray(cv2.filter2D(image, -1, small / small.sum()), dtype=np.uint8)
@@ -163,7 +162,7 @@ def through_sensor(image: Image, sensor: Sensor, noise: SensorNoise, frame: int)
     if sensor.defocus_px > 0.05:
         size = 2 * int(np.ceil(2.5 * sensor.defocus_px)) + 1
         image = np.asarray(cv2.GaussianBlur(image, (size, size), sensor.defocus_px), dtype=np.uint8)
-    image = streak(image, sensor.shake_px)
+    image = motion_blur(image, sensor.shake_px)
     if sensor.noise > 0:
         image = noise.add(image, frame)
     if sensor.jpeg_quality is not None:
@@ -180,25 +179,25 @@ def compress(image: Image, quality: int) -> Image:
 _GLOSS_EXPONENT = 60.0
 
 
-def _along(vectors: FloatArray, normal: FloatArray) -> FloatArray:
-    """Return the length of vectors (..., 3) along one unit normal (3,), or each along its own (..., 3); shape (...)."""
-    along = vectors @ normal if normal.ndim == 1 else np.sum(vectors * normal, axis=-1)
-    return np.asarray(along, dtype=np.float64)
+def _dot(vectors: FloatArray, normal: FloatArray) -> FloatArray:
+    """Return the dot products of vectors (..., 3) with one normal (3,), or with one each (..., 3); shape (...)."""
+    products = vectors @ normal if normal.ndim == 1 else np.sum(vectors * normal, axis=-1)
+    return np.asarray(products, dtype=np.float64)
 
 
 def _lamp_light(lamp: Lamp, points_mm: FloatArray, normal: FloatArray) -> FloatArray:
     position = np.asarray(lamp.position_mm, dtype=np.float64)
     towards = position - points_mm
     square = np.sum(towards * towards, axis=-1)
-    cosine = np.clip(_along(towards, normal) / np.sqrt(square), 0.0, None)
+    cosine = np.clip(_dot(towards, normal) / np.sqrt(square), 0.0, None)
     reference = float(position @ position)
     return np.asarray(lamp.strength * cosine * reference / square, dtype=np.float64)
 
 
 def irradiance(lighting: Lighting, points_mm: FloatArray, normal: FloatArray) -> FloatArray:
-    """Return linear light at points (..., 3) of a surface with a unit normal, shape (..., 3); 1 lights white fully.
+    """Return the irradiance at points (..., 3) with a unit normal (3,), or one each (..., 3); shape (..., 3).
 
-    Sides see less of the even light than what faces up. There may be a normal for each point, too.
+    Under an irradiance of 1 white paper is white in the picture. Vertical faces get less ambient light than level ones.
     """
     openness = (0.65 + 0.35 * np.maximum(normal[..., 2], 0.0))[..., None]
     total = np.zeros(points_mm.shape, dtype=np.float64)
@@ -210,15 +209,15 @@ def irradiance(lighting: Lighting, points_mm: FloatArray, normal: FloatArray) ->
 
 
 def _unshaded(shade: Shade, points_mm: FloatArray) -> FloatArray:
-    """Return the share of the lamps' light that a shade lets through to points (..., 3); shape (...)."""
+    """Return the share of the lamps' light that reaches points (..., 3) past a shade; shape (...)."""
     angle = np.radians(shade.towards_deg)
     beyond = points_mm[..., 0] * np.cos(angle) + points_mm[..., 1] * np.sin(angle) - shade.edge_mm
     depth = np.clip(beyond / max(shade.softness_mm, 1e-6) + 0.5, 0.0, 1.0)
     return np.asarray(1.0 - (1.0 - shade.light_left) * depth, dtype=np.float64)
 
 
-def gloss(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, camera_mm: FloatArray) -> FloatArray:
-    """Return linear light mirrored towards the camera at points (..., 3); shape (..., 3)."""
+def specular(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, camera_mm: FloatArray) -> FloatArray:
+    """Return the lamps' specular reflection towards the camera at points (..., 3); shape (..., 3)."""
     shine = np.zeros(points_mm.shape, dtype=np.float64)
     if lighting.gloss <= 0:
         return shine
@@ -230,13 +229,13 @@ def gloss(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, camera_
         to_lamp /= np.linalg.norm(to_lamp, axis=-1, keepdims=True)
         half = to_camera + to_lamp
         half /= np.linalg.norm(half, axis=-1, keepdims=True)
-        peak = np.power(np.clip(_along(half, normal), 0.0, 1.0), _GLOSS_EXPONENT)
+        peak = np.power(np.clip(_dot(half, normal), 0.0, 1.0), _GLOSS_EXPONENT)
         shine += (lighting.gloss * lamp.strength * peak)[..., None] * np.asarray(lamp.colour) * unshaded
     return shine
 
 
-def light_left(lighting: Lighting, lamp: Lamp, point_mm: FloatArray) -> FloatArray:
-    """Return the share of the light on a level surface that is left where that lamp is hidden, shape (3,)."""
+def share_in_shadow(lighting: Lighting, lamp: Lamp, point_mm: FloatArray) -> FloatArray:
+    """Return the share of a level surface's light that remains in that lamp's shadow, shape (3,)."""
     up = np.array([0.0, 0.0, 1.0])
     everything = irradiance(lighting, point_mm, up)
     unshaded = 1.0 if lighting.shade is None else float(_unshaded(lighting.shade, point_mm))
@@ -245,7 +244,7 @@ def light_left(lighting: Lighting, lamp: Lamp, point_mm: FloatArray) -> FloatArr
 
 
 def shadow_points(lamp: Lamp, points_mm: FloatArray, height_mm: float) -> FloatArray:
-    """Return where points (n, 3) throw their shadow on the level plane at ``height_mm``, shape (n, 3).
+    """Project points (n, 3) from the lamp onto the level plane at ``height_mm``; shape (n, 3).
 
     Points at or below the plane stay where they are.
     """
@@ -258,7 +257,7 @@ def shadow_points(lamp: Lamp, points_mm: FloatArray, height_mm: float) -> FloatA
 
 
 def penumbra_mm(lamp: Lamp, caster_height_mm: float) -> float:
-    """Return how wide the soft edge of a shadow is whose caster stands that high over the plane."""
+    """Return the width of the penumbra that a caster at that height above a plane has on it."""
     distance = float(np.linalg.norm(lamp.position_mm))
     return lamp.radius_mm * caster_height_mm / max(distance - caster_height_mm, 1.0)
 

@@ -1,7 +1,4 @@
-"""What the painters of all kinds of pieces share: sprites to lay over a frame, and soft shadows.
-
-A painter draws pieces of one kind in one setting. The renderer chooses the painter of each piece.
-"""
+"""Sprites to lay over a frame, and soft shadows: shared by the painters of all kinds of pieces."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import cv2
 import numpy as np
 
 from simulator.rendering.background import polygon_mask
-from simulator.rendering.optics import hull, light_left, penumbra_mm, shade_table, shadow_points, streak
+from simulator.rendering.optics import hull, motion_blur, penumbra_mm, shade_table, shadow_points, share_in_shadow
 from simulator.scene.pieces import PiecePose
 from simulator.scene.scene import Lamp, Setting
 from vision.frame import FloatArray, Image
@@ -25,7 +22,7 @@ MARGIN_PX = 3
 
 @dataclass(frozen=True, eq=False)
 class Sprite:
-    """A small picture to lay over a frame at (left, top), its alpha mask (0 to 255), and its distance."""
+    """A small picture to lay over a frame at (left, top), its alpha mask (0 to 255), and the camera's distance."""
 
     left: int
     top: int
@@ -34,7 +31,7 @@ class Sprite:
     distance_mm: float
 
     def overlaps(self, other: Sprite) -> bool:
-        """Whether the two cover some of the same pixels' rectangle."""
+        """Whether the two bounding rectangles overlap."""
         height, width = self.cover.shape
         other_height, other_width = other.cover.shape
         return bool(
@@ -52,14 +49,15 @@ class PiecePainter(Protocol):
         """Draw one piece as the camera sees it."""
 
     def paint_shadows(self, image: Image, piece: Any) -> None:
-        """Darken the board, in place, where the piece keeps the lamps' light off."""
+        """Draw the piece's shadows, in place."""
 
 
 def paste(frame: Image, sprite: Sprite) -> None:
-    """Lay the sprite over the frame in place; what lies outside the frame is cut off."""
-    window, part = _windows(frame, sprite.left, sprite.top, sprite.cover.shape)
-    if window is None or part is None:
+    """Lay the sprite over the frame, in place, clipped to the frame."""
+    windows = _windows(frame, sprite.left, sprite.top, sprite.cover.shape)
+    if windows is None:
         return
+    window, part = windows
     under = frame[window]
     cover = cv2.merge([sprite.cover[part]] * 3)
     over = cv2.multiply(sprite.image[part], cover, scale=1 / 255.0)
@@ -69,18 +67,19 @@ def paste(frame: Image, sprite: Sprite) -> None:
 
 def _windows(
     frame: Image, left: int, top: int, shape: tuple[int, ...]
-) -> tuple[tuple[slice, slice] | None, tuple[slice, slice] | None]:
+) -> tuple[tuple[slice, slice], tuple[slice, slice]] | None:
+    """Return the overlap in the frame's and in the sprite's pixels; ``None`` if there is none."""
     height, width = frame.shape[:2]
     first_x, first_y = max(left, 0), max(top, 0)
     last_x, last_y = min(left + shape[1], width), min(top + shape[0], height)
     if first_x >= last_x or first_y >= last_y:
-        return None, None
+        return None
     window = (slice(first_y, last_y), slice(first_x, last_x))
     return window, (slice(first_y - top, last_y - top), slice(first_x - left, last_x - left))
 
 
 def base_height_mm(setting: Setting, piece: PiecePose) -> float:
-    """Return the height of what a piece stands on (or is held over)."""
+    """Return the height of a piece's underside."""
     return setting.layout.board.height_mm if piece.base_mm is None else piece.base_mm
 
 
@@ -92,7 +91,7 @@ def shadow_ground_mm(setting: Setting, piece: PiecePose) -> float:
 
 
 def darken_in_shadow(image: Image, outline: FloatArray, softness_px: float, table: Image) -> None:
-    """Darken, in place, what lies in a soft-edged shadow with that outline in pixels (n, 2)."""
+    """Darken, in place, a soft-edged polygon (n, 2) in pixels; ``table`` comes from ``shade_table``."""
     reach = int(np.ceil(2.5 * softness_px)) + 2
     left, top = (int(value) for value in np.floor(outline.min(axis=0)) - reach)
     right, bottom = (int(value) for value in np.ceil(outline.max(axis=0)) + reach + 1)
@@ -109,7 +108,7 @@ def darken_in_shadow(image: Image, outline: FloatArray, softness_px: float, tabl
 
 
 class Shadows:
-    """The shadows of convex bodies on the board of one setting."""
+    """Draws the shadows of convex bodies in one setting."""
 
     def __init__(self, setting: Setting, pixels_per_mm: float) -> None:
         self._setting = setting
@@ -117,18 +116,15 @@ class Shadows:
         self._shades: dict[tuple[Lamp, float], Image] = {}
 
     def shade(self, lamp: Lamp, opacity: float = 1.0) -> Image:
-        """Return the table that turns a shadow mask of that lamp into what is left of a developed picture.
-
-        A body of less than full ``opacity`` lets the rest of the light through.
-        """
+        """Return the lamp's ``shade_table`` on the board, for a body that lets 1 - ``opacity`` of the light through."""
         if (lamp, opacity) not in self._shades:
             point = np.array([0.0, 0.0, self._setting.layout.board.height_mm])
-            left = light_left(self._setting.lighting, lamp, point)
-            self._shades[lamp, opacity] = shade_table(1.0 - opacity * (1.0 - left) if opacity < 1 else left)
+            share = share_in_shadow(self._setting.lighting, lamp, point)
+            self._shades[lamp, opacity] = shade_table(1.0 - opacity * (1.0 - share) if opacity < 1 else share)
         return self._shades[lamp, opacity]
 
     def paint(self, image: Image, corners_mm: FloatArray, ground_mm: float, opacity: float = 1.0) -> None:
-        """Darken the level at ``ground_mm``, in place, where the hull of corners (n, 3) keeps the lamps' light off."""
+        """Draw, in place, the shadows that the convex hull of corners (n, 3) casts on the level at ``ground_mm``."""
         setting = self._setting
         height = float(corners_mm[:, 2].max()) - ground_mm
         for lamp in setting.lighting.lamps:
@@ -137,20 +133,25 @@ class Shadows:
             darken_in_shadow(image, outline, softness, self.shade(lamp, opacity))
 
 
-def moving(
-    setting: Setting, middle_mm: FloatArray, streak_mm: tuple[float, float], left: int, top: int, *layers: Image
+def with_motion_blur(
+    setting: Setting,
+    middle_mm: FloatArray,
+    streak_mm: tuple[float, float],
+    left: int,
+    top: int,
+    image: Image,
+    cover: Image,
 ) -> Sprite:
-    """Return the sprite of a piece's image and cover, smeared where it moves while the shutter is open."""
-    image, cover = layers
+    """Return a sprite of an image and its alpha mask, blurred along the piece's movement during the exposure."""
     distance = float(np.linalg.norm(middle_mm - setting.pose.camera_position_mm))
     if streak_mm != (0.0, 0.0):
         moved = np.stack([middle_mm, middle_mm + np.array([*streak_mm, 0.0])])
         start, end = project(setting.camera, setting.pose, moved)
-        way = (float(end[0] - start[0]), float(end[1] - start[1]))
-        margin = int(np.ceil(max(abs(way[0]), abs(way[1])) / 2)) + 2
+        motion = (float(end[0] - start[0]), float(end[1] - start[1]))
+        margin = int(np.ceil(max(abs(motion[0]), abs(motion[1])) / 2)) + 2
         around = ((margin, margin), (margin, margin))
         image = np.pad(image, (*around, (0, 0)), mode="edge")
         cover = np.pad(cover, around)
-        image, cover = streak(image, way), streak(cover, way)
+        image, cover = motion_blur(image, motion), motion_blur(cover, motion)
         left, top = left - margin, top - margin
     return Sprite(left, top, image, cover, distance)

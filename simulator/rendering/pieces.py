@@ -5,15 +5,15 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from simulator.rendering.optics import gloss, hull, irradiance, sensor_gain, tone_table, vignette_at
+from simulator.rendering.optics import hull, irradiance, sensor_gain, specular, tone_table, vignette_at
 from simulator.rendering.painting import (
     MARGIN_PX,
     SAMPLES,
     Shadows,
     Sprite,
     base_height_mm,
-    moving,
     shadow_ground_mm,
+    with_motion_blur,
 )
 from simulator.rendering.solids import Body, bodies_sprite, normals_of, revolve
 from simulator.rendering.textures import FACE_PX, face_texture
@@ -26,7 +26,7 @@ from vision.layout.pieces import BlockPieces, DiscPieces, PyramidPieces
 
 
 class BlockPainter:
-    """Draws blocks of one setting; keeps the faces' pictures once made."""
+    """Draws blocks of one setting."""
 
     def __init__(self, setting: Setting, shadows: Shadows) -> None:
         self._setting = setting
@@ -45,7 +45,7 @@ class BlockPainter:
         return np.array([block.x_mm, block.y_mm, base_height_mm(self._setting, block) + self._pieces.side_mm / 2])
 
     def _faces(self, block: BlockPose) -> list[Face]:
-        """Return the six faces of a block as it lies, in the table's frame."""
+        """Return the six faces of a block in the table's frame."""
         rotation = rotation_of(self._pieces.net, block.up, block.north)
         if block.tipped_towards is not None:
             rotation = tip_rotation(block.tipped_towards, block.tipped_deg) @ rotation
@@ -53,7 +53,7 @@ class BlockPainter:
         return placed_faces(self._pieces.net, rotation, self._middle_mm(block), self._pieces.side_mm)
 
     def paint_shadows(self, image: Image, block: BlockPose) -> None:
-        """Darken the board, in place, where the block keeps the lamps' light off."""
+        """Draw the block's shadows, in place."""
         corners = np.vstack([face.corners_mm for face in self._faces(block)[:2]])
         self._shadows.paint(image, corners, shadow_ground_mm(self._setting, block))
 
@@ -73,7 +73,7 @@ class BlockPainter:
         source = np.array([[-0.5, -0.5], [edge, -0.5], [edge, edge], [-0.5, edge]], dtype=np.float32)
         for index, face in enumerate(faces):
             light = irradiance(setting.lighting, face.centre_mm, face.normal)
-            shine = gloss(setting.lighting, face.centre_mm, face.normal, self._camera_mm)
+            shine = specular(setting.lighting, face.centre_mm, face.normal, self._camera_mm)
             picture = cv2.LUT(self._texture(block.colour, face.symbol), tone_table(light * gain, shine * gain))
             pixels = corners[index * 4 : index * 4 + 4]
             target = ((pixels - np.array([left, top]) + 0.5) * SAMPLES - 0.5).astype(np.float32)
@@ -87,8 +87,8 @@ class BlockPainter:
         cv2.fillConvexPoly(cover, np.rint(outline * 16).astype(np.int32), 255, cv2.LINE_8, 4)
         small = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
         small_cover = cv2.resize(cover, (width, height), interpolation=cv2.INTER_AREA)
-        layers = (np.asarray(small, dtype=np.uint8), np.asarray(small_cover, dtype=np.uint8))
-        return moving(setting, self._middle_mm(block), block.streak_mm, left, top, *layers)
+        sprite, alpha = np.asarray(small, dtype=np.uint8), np.asarray(small_cover, dtype=np.uint8)
+        return with_motion_blur(setting, self._middle_mm(block), block.streak_mm, left, top, sprite, alpha)
 
 
 _SIDES = 40
@@ -97,7 +97,7 @@ _ROUNDING_STEPS = 4
 
 
 class DiscPainter:
-    """Draws discs, with a ball on top or without, and balls by themselves, of one setting."""
+    """Draws discs, with or without a ball on top, and single balls of one setting."""
 
     def __init__(self, setting: Setting, shadows: Shadows) -> None:
         self._setting = setting
@@ -110,7 +110,7 @@ class DiscPainter:
         return bodies_sprite(self._setting, self._bodies(piece), piece.streak_mm)
 
     def paint_shadows(self, image: Image, piece: DiscPose | BallPose) -> None:
-        """Darken the board, in place, where the piece keeps the lamps' light off."""
+        """Draw the piece's shadows, in place."""
         ground_mm = shadow_ground_mm(self._setting, piece)
         for body in self._bodies(piece):
             self._shadows.paint(image, body.corners_mm, ground_mm)
@@ -166,7 +166,7 @@ class PyramidPainter:
         return bodies_sprite(self._setting, self._bodies(stack), stack.streak_mm)
 
     def paint_shadows(self, image: Image, stack: StackPose) -> None:
-        """Darken the board, in place, where the stack keeps the lamps' light off."""
+        """Draw the stack's shadows, in place."""
         bodies = self._bodies(stack)
         corners = np.vstack([body.corners_mm for body in bodies])
         opacity = max(body.opacity for body in bodies)
@@ -179,7 +179,7 @@ class PyramidPainter:
         bodies = []
         for pyramid, elevation_mm in zip(stack.pyramids, elevations, strict=True):
             middle = foot + rotation @ np.array([*pyramid.offset_mm, elevation_mm])
-            bodies.append(self._body(pyramid, middle, rotation @ _lie(pyramid)))
+            bodies.append(self._body(pyramid, middle, rotation @ _rotation_in_stack(pyramid)))
         return bodies
 
     def _body(self, pyramid: Pyramid, foot_mm: FloatArray, rotation: FloatArray) -> Body:
@@ -205,7 +205,7 @@ class PyramidPainter:
         )
 
 
-def _lie(pyramid: Pyramid) -> FloatArray:
+def _rotation_in_stack(pyramid: Pyramid) -> FloatArray:
     """Return the rotation of a pyramid in its stack: turned about its axis, then leaning."""
     towards_x, towards_y = np.radians(pyramid.lean_deg)
     lean, _ = cv2.Rodrigues(np.array([-towards_y, towards_x, 0.0]))

@@ -1,41 +1,57 @@
-"""Stacks of pyramids drawn quickly, for very many pictures: flat facets that mirror, in linear light."""
+"""A fast renderer of stacks of pyramids, for training pictures: flat facets with reflections, in linear light."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from simulator.rendering.optics import compress
-from simulator.rendering.reflections import Body, Light, Surroundings, fresnel
+from simulator.rendering.reflections import Facets, Light, Surroundings, fresnel
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
 from vision.layout.surfaces import GridSurface
 
-Lights = tuple[float, list[tuple[FloatArray, FloatArray, float]]]
-"""The light from all around, and lamps: which way, of what colour, and how soft their shadows are."""
-CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) / 2
-"""Of a square with sides of 1, anticlockwise."""
-BESIDE_MM = 60.0
-"""How far beyond the board the ground's picture goes."""
+UNIT_SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) / 2
+"""Corners of a square with side 1 about the origin, anticlockwise."""
+GROUND_MARGIN_MM = 60.0
+"""Width of the table around the board in the ground's texture."""
+NOT_A_TOP = -1
+"""Label of samples that show anything on the ground but a stack's top pyramid."""
 _SAMPLES = 2
-"""Samples along each direction that are averaged into a pixel."""
+"""Supersampling: samples per pixel along each axis."""
 _BITS = 4
 _TIP = 4
-"""The number of the tip among a body's facets."""
-_LEAST_MIRRORED = 0.02
-"""A share of mirrored light below which it is left out."""
-_IN_SIGHT = 0.4
-"""Share of the top pyramid from which it counts as seen."""
+"""Index of the tip among the facets of a pyramid."""
+_LEAST_REFLECTANCE = 0.02
+"""Reflectance below which a reflection is not rendered."""
+_LEAST_VISIBLE = 0.4
+"""Smallest visible share of a top pyramid that counts as visible."""
+
+
+class DistantLamp(NamedTuple):
+    """A lamp far away: the unit vector towards it (3,), its linear colour (3,), and the softness of its shadows."""
+
+    direction: FloatArray
+    colour: FloatArray
+    softness: float
+
+
+class Lights(NamedTuple):
+    """Ambient light and lamps."""
+
+    ambient: float
+    lamps: list[DistantLamp]
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """One pyramid: its corners below and above (4, 3) each, its colour and its size."""
+    """One pyramid: its size, the corners of its base and of its tip, (4, 3) each, and the name of its colour."""
 
     size: str
     below: FloatArray
@@ -45,10 +61,12 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class PyramidSet:
-    """How one set looks: linear colours, how much each hides, tips, edges, gloss, and how much of the far
-    sides shines through. A side hides more of what is behind it the more it faces the camera: ``facing``
-    tells how much more. ``mirrors`` is the share of light along its normal that a side mirrors, 0 for a dull set, and
-    ``dullness`` how many pixels that picture is blurred by.
+    """The appearance of one set of pyramids.
+
+    ``colours`` are linear. ``tip_share`` is the tip's width over the base's, ``rise_mm`` the distance between tips of
+    nested pyramids. ``edge_light`` and ``tip_light`` are the brightness of edges and tips over that of the sides.
+    ``back_share`` is the opacity of far sides over that of near ones; ``facing`` makes sides that face the camera more
+    opaque. ``head_on`` is the reflectance at normal incidence, 0 for a matt set; ``mirror_blur_px`` blurs reflections.
     """
 
     colours: Mapping[str, FloatArray]
@@ -61,85 +79,87 @@ class PyramidSet:
     gloss: float
     back_share: float
     facing: float
-    mirrors: float
-    dullness: float
+    head_on: float
+    mirror_blur_px: float
 
 
 def linear(colour: npt.ArrayLike) -> FloatArray:
-    """Return a colour as it looks on a screen, from 0 to 1, in linear light."""
+    """Convert a screen colour, from 0 to 1, to linear light."""
     return np.power(np.clip(np.asarray(colour, dtype=np.float64), 0, 1), 2.2)
 
 
 def any_colour(rng: np.random.Generator, low: float = 0.05) -> FloatArray:
-    """Draw a random colour, in linear light; on a screen it is at least as bright as ``low``."""
+    """Draw a random colour in linear light; its value on a screen (of HSV) is at least ``low``."""
     hue, strength, value = rng.uniform(0, 180), rng.beta(1.2, 1.0) * 255, rng.uniform(low, 0.95) * 255
     pixel = np.array([[[hue, strength, value]]], dtype=np.uint8)
     return linear(cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255)
 
 
-def lit(normal: FloatArray, light: Lights) -> FloatArray:
-    """Return the light that reaches a facet with a unit normal (3,)."""
-    ambient, lamps = light
-    total = np.full(3, ambient * (0.65 + 0.35 * normal[2]))
-    for way, strength, _ in lamps:
-        total = total + max(0.0, float(way @ normal)) * strength
+def irradiance(normal: FloatArray, lights: Lights) -> FloatArray:
+    """Return the irradiance (3,) of an unshadowed facet with a unit normal (3,)."""
+    total = np.full(3, lights.ambient * (0.65 + 0.35 * normal[2]))
+    for lamp in lights.lamps:
+        total = total + max(0.0, float(lamp.direction @ normal)) * lamp.colour
     return np.asarray(total)
 
 
-def body_of(piece: Piece, look: PyramidSet, light: Lights) -> Body:
-    """Return the facets of a pyramid (its sides, its tip and its base) and their light, were nothing in its way."""
+def facets_of(piece: Piece, look: PyramidSet, lights: Lights) -> Facets:
+    """Return the facets of an unshadowed pyramid: its four sides, its tip and its base."""
     below, above = piece.below, piece.above
     sides = [np.stack([below[k], below[(k + 1) % 4], above[(k + 1) % 4], above[k]]) for k in range(4)]
     facets = np.stack([*sides, above, below[::-1]])
     across = np.cross(facets[:, 2] - facets[:, 0], facets[:, 3] - facets[:, 1])
     normals = across / np.linalg.norm(across, axis=1, keepdims=True)
     colour = look.colours[piece.colour]
-    return Body(facets, normals, np.array([colour * lit(normal, light) for normal in normals]))
+    return Facets(facets, normals, np.array([colour * irradiance(normal, lights) for normal in normals]))
 
 
 class StackCanvas:
-    """A picture in linear light that is drawn from the farthest to the nearest."""
+    """A picture in linear light, to be painted from the farthest object to the nearest.
+
+    Each sample has a label: 0 for the ground, a stack's number for its top pyramid, else ``NOT_A_TOP``.
+    """
 
     def __init__(self, camera: CameraModel, pose: Pose) -> None:
         self._camera, self._pose = camera, pose
         shape = (camera.size[1] * _SAMPLES, camera.size[0] * _SAMPLES)
         self._light: Light = np.zeros((*shape, 3), dtype=np.float32)
-        self._owner = np.zeros(shape, dtype=np.int16)
-        self._drawn: dict[int, int] = {}
+        self._labels = np.zeros(shape, dtype=np.int16)
+        self._top_samples: dict[int, int] = {}
 
     def light(self) -> Light:
         """Return the picture, at the camera's resolution."""
         return np.asarray(cv2.resize(self._light, self._camera.size, interpolation=cv2.INTER_AREA))
 
-    def in_sight(self) -> npt.NDArray[np.int64]:
-        """Return how many points each top shows, by its number."""
-        return np.bincount(np.maximum(self._owner, 0).ravel(), minlength=max(self._drawn, default=0) + 1)
+    def visible_samples(self) -> npt.NDArray[np.int64]:
+        """Return the number of visible samples of each stack's top, indexed by the stack's number."""
+        return np.bincount(np.maximum(self._labels, 0).ravel(), minlength=max(self._top_samples, default=0) + 1)
 
-    def shows(self, number: int, tip_mm: FloatArray, in_sight: npt.NDArray[np.int64]) -> bool:
-        """Whether enough of a top is in sight, its tip among it."""
+    def top_is_visible(self, number: int, tip_mm: FloatArray, visible_samples: npt.NDArray[np.int64]) -> bool:
+        """Whether a stack's tip (3,) is visible, and enough of its top pyramid."""
         column, row = np.rint(self._pixels(tip_mm[None])[0]).astype(int)
-        inside = 0 <= row < self._owner.shape[0] and 0 <= column < self._owner.shape[1]
-        seen = in_sight[number] > _IN_SIGHT * self._drawn[number]
-        return bool(inside and self._owner[row, column] == number and seen)
+        inside = 0 <= row < self._labels.shape[0] and 0 <= column < self._labels.shape[1]
+        enough = visible_samples[number] > _LEAST_VISIBLE * self._top_samples[number]
+        return bool(inside and self._labels[row, column] == number and enough)
 
-    def covered(self, corners_mm: FloatArray) -> float:
-        """Return the share of a polygon that something is drawn over."""
-        mask = np.zeros(self._owner.shape, dtype=np.uint8)
+    def occluded_share(self, corners_mm: FloatArray) -> float:
+        """Return the share of a polygon (n, 3) on the ground that is occluded; 1 outside the picture."""
+        mask = np.zeros(self._labels.shape, dtype=np.uint8)
         cv2.fillConvexPoly(mask, np.rint(self._pixels(corners_mm)).astype(np.int32), 1)
         inside = mask > 0
-        return float((self._owner[inside] != 0).mean()) if inside.any() else 1.0
+        return float((self._labels[inside] != 0).mean()) if inside.any() else 1.0
 
-    def ground(self, texture: Light, board: GridSurface, sky: FloatArray) -> None:
-        """Lay the board and the table under everything; ``sky`` is the light (3,) from where there is nothing."""
-        corners = board.bounds_mm.grown(BESIDE_MM).corners_mm(board.height_mm)
+    def draw_ground(self, texture: Light, board: GridSurface, sky: FloatArray) -> None:
+        """Draw the board and the table around it; ``sky`` (3,) is the light that faces reflect from above the table."""
+        corners = board.bounds_mm.grown(GROUND_MARGIN_MM).corners_mm(board.height_mm)
         side = texture.shape[0] - 0.5
-        given = np.array([[-0.5, side], [side, side], [side, -0.5], [-0.5, -0.5]], dtype=np.float32)
-        matrix = cv2.getPerspectiveTransform(given, self._pixels(corners).astype(np.float32))
+        source = np.array([[-0.5, side], [side, side], [side, -0.5], [-0.5, -0.5]], dtype=np.float32)
+        matrix = cv2.getPerspectiveTransform(source, self._pixels(corners).astype(np.float32))
         size = (self._light.shape[1], self._light.shape[0])
         cv2.warpPerspective(texture, matrix, size, self._light, cv2.INTER_LINEAR, cv2.BORDER_REPLICATE)
-        around = board.bounds_mm.grown(BESIDE_MM)
+        around = board.bounds_mm.grown(GROUND_MARGIN_MM)
         step = around.width_mm / texture.shape[0]
-        on_ground = np.array(
+        ground = np.array(
             [
                 [step, 0, around.left_mm + step / 2],
                 [0, -step, around.far_mm - step / 2],
@@ -147,111 +167,108 @@ class StackCanvas:
                 [0, 0, 1],
             ]
         )
-        finer = np.array([[_SAMPLES, 0, _SAMPLES / 2 - 0.5], [0, _SAMPLES, _SAMPLES / 2 - 0.5], [0, 0, 1]])
-        projection = finer @ self._camera.matrix @ np.column_stack([self._pose.rotation, self._pose.translation])
-        self._surroundings = Surroundings(projection, self._pose.camera_position_mm, texture, on_ground, sky)
+        to_samples = np.array([[_SAMPLES, 0, _SAMPLES / 2 - 0.5], [0, _SAMPLES, _SAMPLES / 2 - 0.5], [0, 0, 1]])
+        projection = to_samples @ self._camera.matrix @ np.column_stack([self._pose.rotation, self._pose.translation])
+        self._surroundings = Surroundings(projection, self._pose.camera_position_mm, texture, ground, sky)
 
-    def pyramid(
-        self, piece: Piece, look: PyramidSet, light: Lights, owner: int, around: Body, beside: Sequence[FloatArray]
+    def draw_pyramid(
+        self,
+        piece: Piece,
+        look: PyramidSet,
+        lights: Lights,
+        label: int,
+        mirrored: Facets,
+        casters: Sequence[FloatArray],
     ) -> None:
-        """Draw one pyramid over what is there; the far sides shine through.
+        """Draw one pyramid, first the far sides that shine through.
 
-        ``around`` is all that it may mirror; ``beside`` are the corners (n, 3) of each stack whose shadow may
-        fall on it.
+        ``mirrored`` are the facets that it may reflect; ``casters`` the corners (n, 3) of each stack that may cast a
+        shadow on it.
         """
-        body = body_of(piece, look, light)
-        facets, normals = body.facets, body.normals
+        body = facets_of(piece, look, lights)
+        facets, normals = body.corners_mm, body.normals
         to_camera = self._pose.camera_position_mm - facets.mean(axis=1)
         to_camera /= np.linalg.norm(to_camera, axis=1, keepdims=True)
-        towards = (to_camera * normals).sum(axis=1)
-        seen = towards > 0
+        cosines = (to_camera * normals).sum(axis=1)
+        near = cosines > 0
         pixels = self._pixels(facets.reshape(-1, 3)).reshape(-1, 4, 2)
         colour, opacity = look.colours[piece.colour], look.opacity[piece.colour]
         if opacity < 0.97 and look.back_share > 0.1:
-            for behind in np.flatnonzero(~seen):
-                self._blend([(pixels[behind], colour * lit(-normals[behind], light))], opacity * look.back_share)
-        left, top, right, bottom = self._bounds(pixels[seen].reshape(-1, 2))
+            for far in np.flatnonzero(~near):
+                self._blend([(pixels[far], colour * irradiance(-normals[far], lights))], opacity * look.back_share)
+        left, top, right, bottom = self._bounds(pixels[near].reshape(-1, 2))
         if left >= right or top >= bottom:
             return
         origin, shape = np.array([left, top]), (bottom - top, right - left)
-        own, shine = [], []
-        for number in np.flatnonzero(seen):
-            normal, middle = normals[number], facets[number].mean(axis=0)
-            value = self._shade_facet(colour, middle, normal, light, beside, origin, shape)
-            own.append(value * np.float32(look.tip_light if number == _TIP else 1.0))
-            mirrored = np.zeros(3)
-            for way, strength, _ in light[1]:
-                halfway = way + to_camera[number]
+        diffuse_shares, polygons = [], []
+        for number in np.flatnonzero(near):
+            normal, centre = normals[number], facets[number].mean(axis=0)
+            diffuse = self._shade_facet(colour, centre, normal, lights, casters, origin, shape)
+            diffuse = diffuse * np.float32(look.tip_light if number == _TIP else 1.0)
+            specular = np.zeros(3)
+            for lamp in lights.lamps:
+                halfway = lamp.direction + to_camera[number]
                 halfway /= np.linalg.norm(halfway)
-                mirrored = mirrored + look.gloss * max(0.0, float(halfway @ normal)) ** 30 * strength
-            share = fresnel(float(towards[number]), look.mirrors) if look.mirrors > 0 else 0.0
-            if share > _LEAST_MIRRORED:
-                picture = self._surroundings.mirrored(middle, normal, around, origin, shape)
-                if look.dullness > 0:
-                    picture = np.asarray(cv2.GaussianBlur(picture, (0, 0), look.dullness), dtype=np.float32)
-                mirrored = mirrored + share * picture
-            shine.append((1 - share, mirrored))
+                specular = specular + look.gloss * max(0.0, float(halfway @ normal)) ** 30 * lamp.colour
+            reflectance = fresnel(float(cosines[number]), look.head_on) if look.head_on > 0 else 0.0
+            if reflectance > _LEAST_REFLECTANCE:
+                image = self._surroundings.mirrored(centre, normal, mirrored, origin, shape)
+                if look.mirror_blur_px > 0:
+                    image = np.asarray(cv2.GaussianBlur(image, (0, 0), look.mirror_blur_px), dtype=np.float32)
+                specular = specular + reflectance * image
+            diffuse_shares.append(1 - reflectance)
+            polygons.append((pixels[number], diffuse_shares[-1] * diffuse + specular))
         scale = float(np.linalg.norm(pixels[0, 1] - pixels[0, 0]) / np.linalg.norm(facets[0, 1] - facets[0, 0]))
-        hides = opacity + (1 - opacity) * look.facing * np.clip(towards[seen] * 1.2, 0, 1)
-        front = [
-            (pixels[number], share * value + mirrored)
-            for number, value, (share, mirrored) in zip(np.flatnonzero(seen), own, shine, strict=True)
-        ]
-        hides = np.clip(hides + [1 - share for share, _ in shine], 0, 1)
+        opacities = opacity + (1 - opacity) * look.facing * np.clip(cosines[near] * 1.2, 0, 1)
+        opacities = np.clip(opacities + (1 - np.array(diffuse_shares)), 0, 1)
         lines = [
-            (pixels[k, first], pixels[k, second], body.values[k] * look.edge_light)
+            (pixels[k, first], pixels[k, second], body.radiance[k] * look.edge_light)
             for k in range(4)
-            if seen[k] and look.edge_light != 1.0
+            if near[k] and look.edge_light != 1.0
             for first, second in ((0, 1), (0, 3), (1, 2))
         ]
-        self._blend(front, hides, lines, max(1, round(look.edge_mm * scale)), owner)
+        self._blend(polygons, opacities, lines, max(1, round(look.edge_mm * scale)), label)
 
     def _shade_facet(
         self,
         colour: FloatArray,
-        middle: FloatArray,
+        centre: FloatArray,
         normal: FloatArray,
-        light: Lights,
-        beside: Sequence[FloatArray],
+        lights: Lights,
+        casters: Sequence[FloatArray],
         origin: FloatArray,
         shape: tuple[int, int],
     ) -> Light:
-        """Return the light of a facet with the shadows of others on it: (1, 1, 3) for all of it if there are none."""
-        ambient, lamps = light
-        level = np.full((1, 1, 3), ambient * (0.65 + 0.35 * normal[2]), dtype=np.float32)
-        for way, strength, softness in lamps:
-            facing = float(way @ normal)
-            if facing <= 0:
+        """Return the diffuse light of a facet with shadows on it, (*shape, 3), or (1, 1, 3) where none falls."""
+        level = np.full((1, 1, 3), lights.ambient * (0.65 + 0.35 * normal[2]), dtype=np.float32)
+        for lamp in lights.lamps:
+            cosine = float(lamp.direction @ normal)
+            if cosine <= 0:
                 continue
-            mask = self._surroundings.shadow(middle, normal, way, beside, origin, shape)
-            share = np.ones((1, 1, 1), dtype=np.float32)
+            mask = self._surroundings.shadow(centre, normal, lamp.direction, casters, origin, shape)
+            visibility = np.ones((1, 1, 1), dtype=np.float32)
             if mask.any():
-                soft = cv2.GaussianBlur(mask, (0, 0), 1 + 15 * softness)
-                share = (1 - soft / np.float32(255))[..., None].astype(np.float32)
-            level = np.asarray(level + share * (facing * strength).astype(np.float32), dtype=np.float32)
+                soft = cv2.GaussianBlur(mask, (0, 0), 1 + 15 * lamp.softness)
+                visibility = (1 - soft / np.float32(255))[..., None].astype(np.float32)
+            level = np.asarray(level + visibility * (cosine * lamp.colour).astype(np.float32), dtype=np.float32)
         return np.asarray(level * colour.astype(np.float32), dtype=np.float32)
 
-    def stranger(
-        self,
-        rng: np.random.Generator,
-        middle: FloatArray,
-        light: Lights,
-    ) -> None:
-        """Draw a foreign object: a disc or a block."""
+    def draw_foreign_object(self, rng: np.random.Generator, foot_mm: FloatArray, lights: Lights) -> None:
+        """Draw a random disc or block that stands near ``foot_mm`` (3,)."""
         radius, height, corners = rng.uniform(6, 16), rng.uniform(1, 25), int(rng.choice([4, 24]))
         start = rng.uniform(0, 6.3)
         angles = np.linspace(0, 2 * np.pi, corners, endpoint=False) + start
         ring = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(corners)]) * radius
-        ring += middle + np.array([*rng.normal(0, 4, 2), 0])
+        ring += foot_mm + np.array([*rng.normal(0, 4, 2), 0])
         colour = any_colour(rng)
         upper = ring + np.array([0, 0, height])
         both = hull_px(self._pixels(np.vstack([ring, upper]))).astype(np.float64)
-        side = colour * lit(np.array([1.0, 0, 0]), light)
-        self._blend([(both, side)], 1.0, owner=0)
-        self._blend([(self._pixels(upper), colour * lit(np.array([0, 0, 1.0]), light))], 1.0, owner=0)
+        side = colour * irradiance(np.array([1.0, 0, 0]), lights)
+        self._blend([(both, side)], 1.0, label=NOT_A_TOP)
+        self._blend([(self._pixels(upper), colour * irradiance(np.array([0, 0, 1.0]), lights))], 1.0, label=NOT_A_TOP)
 
-    def cover(self, rng: np.random.Generator, board: GridSurface) -> None:
-        """Draw something over everything: an arm, a sheet of paper."""
+    def draw_occluder(self, rng: np.random.Generator, board: GridSurface) -> None:
+        """Draw an arm or a sheet of paper over everything."""
         colour = linear(np.array([0.52, 0.63, 0.84]) * rng.uniform(0.3, 1.1)) if rng.random() < 0.6 else any_colour(rng)
         colour = colour * rng.uniform(0.4, 1.2)
         reach = board.bounds_mm.width_mm / 2
@@ -260,13 +277,13 @@ class StackCanvas:
         along = np.array([math.cos(towards), math.sin(towards), rng.uniform(0, 0.3)])
         aside = np.array([-along[1], along[0], 0.0])
         if rng.random() < 0.7:
-            strands = (
+            segments = (
                 [(rng.uniform(9, 16), 0.0, 60.0)]
                 if rng.random() < 0.5
                 else [(rng.uniform(7, 10), shift, rng.uniform(0, 18)) for shift in (-27.0, -9.0, 9.0, 27.0)]
             )
-            strands.append((rng.uniform(25, 45), 0.0, 300.0))
-            for width, shift, length in strands:
+            segments.append((rng.uniform(25, 45), 0.0, 300.0))
+            for width, shift, length in segments:
                 begin = end + aside * shift + along * (0 if length < 200 else 45)
                 stop = begin + along * (max(length, 60))
                 near, far = self._pixels(np.stack([begin, stop]))
@@ -274,21 +291,21 @@ class StackCanvas:
                 self._stroke(near, far, colour * rng.uniform(0.85, 1.1), round(width * scale * 2))
         else:
             sides = rng.uniform(25, 110, 2)
-            corners = end + CORNERS[:, :1] * sides[0] * along + CORNERS[:, 1:] * sides[1] * aside
-            self._blend([(self._pixels(corners), colour)], 1.0, owner=-999)
+            corners = end + UNIT_SQUARE[:, :1] * sides[0] * along + UNIT_SQUARE[:, 1:] * sides[1] * aside
+            self._blend([(self._pixels(corners), colour)], 1.0, label=NOT_A_TOP)
 
     def _stroke(self, start: FloatArray, stop: FloatArray, value: FloatArray, width_px: int) -> None:
         points = [tuple(int(part) for part in np.rint(point * 2**_BITS)) for point in (start, stop)]
         cv2.line(self._light, points[0], points[1], value.tolist(), max(1, width_px), cv2.LINE_8, _BITS)
-        owner = np.zeros(self._owner.shape, dtype=np.uint8)
-        cv2.line(owner, points[0], points[1], 1, max(1, width_px), cv2.LINE_8, _BITS)
-        self._owner[owner > 0] = -999
+        mask = np.zeros(self._labels.shape, dtype=np.uint8)
+        cv2.line(mask, points[0], points[1], 1, max(1, width_px), cv2.LINE_8, _BITS)
+        self._labels[mask > 0] = NOT_A_TOP
 
     def _pixels(self, points_mm: FloatArray) -> FloatArray:
         return np.asarray((project(self._camera, self._pose, points_mm) + 0.5) * _SAMPLES - 0.5, dtype=np.float64)
 
     def _bounds(self, points: FloatArray) -> tuple[int, int, int, int]:
-        """Return left, top, right and bottom of the part of the picture around points (n, 2)."""
+        """Return left, top, right and bottom of the window of samples around points (n, 2)."""
         left, top = np.maximum(np.floor(points.min(axis=0)).astype(int) - 2, 0).tolist()
         right, bottom = np.minimum(np.ceil(points.max(axis=0)).astype(int) + 3, self._light.shape[1::-1]).tolist()
         return left, top, right, bottom
@@ -299,11 +316,11 @@ class StackCanvas:
         opacity: float | FloatArray,
         lines: Sequence[tuple[FloatArray, FloatArray, FloatArray]] = (),
         thickness: int = 1,
-        owner: int | None = None,
+        label: int | None = None,
     ) -> None:
-        """Lay polygons of one opacity each over the picture, all at once, lines on them.
+        """Blend polygons with lines on them over the picture, each polygon with its own opacity.
 
-        Each is of one brightness (3,), or a part of the picture as large as ``_bounds`` of all says.
+        A polygon's light is uniform (3,), or an image of the window that ``_bounds`` gives for all of them.
         """
         left, top, right, bottom = self._bounds(np.concatenate([polygon for polygon, _ in polygons]))
         if left >= right or top >= bottom:
@@ -327,14 +344,14 @@ class StackCanvas:
             first, last = fixed(np.stack([start, end])).tolist()
             cv2.line(over, first, last, value.tolist(), thickness, cv2.LINE_8, _BITS)
         part += (mask.astype(np.float32) / np.float32(255))[..., None] * (over - part)
-        if owner is not None:
-            np.copyto(self._owner[top:bottom, left:right], owner if owner > 0 else -1, where=mask > 0)
-            if owner > 0:
-                self._drawn[owner] = int(np.count_nonzero(mask))
+        if label is not None:
+            np.copyto(self._labels[top:bottom, left:right], label, where=mask > 0)
+            if label != NOT_A_TOP:
+                self._top_samples[label] = int(np.count_nonzero(mask))
 
 
 def developed(rng: np.random.Generator, light: Light) -> Image:
-    """Return what a camera makes of the light: exposure, blur, noise, white balance, compression."""
+    """Convert linear light to a camera's picture: random exposure, white balance, blur, noise and compression."""
     bright = rng.uniform(0.25, 0.75) / max(float(np.percentile(light, 97)), 1e-3)
     gains = np.asarray(bright * rng.normal(1, 0.1, 3) * rng.uniform(0.8, 1.3), dtype=np.float32)
     rows, columns = light.shape[:2]

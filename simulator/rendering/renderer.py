@@ -1,7 +1,7 @@
-"""From a scene to what the camera sees.
+"""Renders scenes as the camera sees them.
 
-The picture is built in layers, each kept as long as it holds: the background of a setting; the pieces that stand
-still, with their shadows; and, anew for each frame, what moves: pieces in a hand, hands, noise.
+A picture has three layers. The background is cached for each setting, and the pieces at rest until they change; moving
+pieces, hands and noise are drawn for each frame.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from simulator.scene.pieces import (
 from simulator.scene.scene import ForeignObject, Scene, Setting
 from vision.frame import Image
 
-_KEPT_SETTINGS = 3
-_KEPT_SPRITES = 1200
-_KEPT_STILLS = 4
+_CACHED_SETTINGS = 3
+_CACHED_SPRITES = 1200
+_CACHED_STILLS = 4
 
 PAINTERS: Mapping[type[Any], Callable[[Setting, Shadows], PiecePainter]] = MappingProxyType(
     {
@@ -51,7 +51,7 @@ PAINTERS: Mapping[type[Any], Callable[[Setting, Shadows], PiecePainter]] = Mappi
         PenPose: PenPainter,
     }
 )
-"""What draws pieces of each kind."""
+"""The painter of each kind of piece."""
 
 
 class _SettingPainter:
@@ -68,7 +68,7 @@ class _SettingPainter:
         def painter(kind: type[Any]) -> PiecePainter:
             return PAINTERS[kind](setting, shadows)
 
-        @lru_cache(maxsize=_KEPT_SPRITES)
+        @lru_cache(maxsize=_CACHED_SPRITES)
         def sprite(piece: PiecePose) -> Sprite:
             return painter(_kind(piece)).sprite(piece)
 
@@ -94,7 +94,7 @@ class _SettingPainter:
             for sprite in sprites:
                 paste(image, sprite)
             self._stills[key] = image
-            if len(self._stills) > _KEPT_STILLS:
+            if len(self._stills) > _CACHED_STILLS:
                 self._stills.popitem(last=False)
         return image
 
@@ -116,8 +116,8 @@ class _SettingPainter:
         for piece in moving:
             sprite = self._painter(_kind(piece)).sprite(piece)
             paste(image, sprite)
-            nearer = [self._sprite(other) for other in _without_ink(standing)]
-            for other in _farthest_first(nearer):
+            others = [self._sprite(other) for other in _without_ink(standing)]
+            for other in _farthest_first(others):
                 if other.distance_mm < sprite.distance_mm and other.overlaps(sprite):
                     paste(image, other)
         for hand in scene.hands:
@@ -132,7 +132,6 @@ def _kind(piece: PiecePose) -> Any:
 
 
 def _without_ink(pieces: tuple[PiecePose, ...]) -> tuple[PiecePose, ...]:
-    """Return what is more than ink."""
     return tuple(piece for piece in pieces if not isinstance(piece, InkPose))
 
 
@@ -144,8 +143,8 @@ class Renderer:
     """Renders scenes; the same scene, seed and frame number give the same picture byte for byte."""
 
     def __init__(self, seed: int = 0) -> None:
-        self._painter = lru_cache(maxsize=_KEPT_SETTINGS)(partial(_SettingPainter, seed=seed))
+        self._painter = lru_cache(maxsize=_CACHED_SETTINGS)(partial(_SettingPainter, seed=seed))
 
     def render(self, scene: Scene, frame: int = 0) -> Image:
-        """Return what the camera sees, shape (height, width, 3), blue-green-red; ``frame`` chooses the noise."""
+        """Return what the camera sees, shape (height, width, 3), blue-green-red; ``frame`` seeds the noise."""
         return np.array(self._painter(scene.setting).paint(scene, frame), dtype=np.uint8)

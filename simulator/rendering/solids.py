@@ -1,4 +1,4 @@
-"""Convex bodies of flat facets, as the camera sees them: shaded facet by facet, laid over each other from below."""
+"""Stacked convex bodies with flat facets, as the camera sees them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy.typing as npt
 from simulator.rendering.optics import (
     decode,
     develop,
-    gloss,
     hull,
     irradiance,
-    light_left,
     penumbra_mm,
     sensor_gain,
     shade_table,
     shadow_points,
+    share_in_shadow,
+    specular,
     vignette_at,
 )
-from simulator.rendering.painting import MARGIN_PX, SAMPLES, Sprite, darken_in_shadow, moving
+from simulator.rendering.painting import MARGIN_PX, SAMPLES, Sprite, darken_in_shadow, with_motion_blur
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Setting
 from vision.frame import FloatArray, Image
@@ -30,16 +30,16 @@ from vision.geometry import project
 
 _SUBPIXEL_BITS = 4
 _BACK_SHARE = 0.5
-"""How much of its opacity the far side of a body that lets light through has, seen through the near side."""
+"""Opacity of a translucent body's far side, over that of its near side."""
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A convex body: facets of four corners (n, 4, 3), where a triangle's last two are one, and unit normals (n, 3).
+    """A convex body: facets (n, 4, 3) and their unit normals (n, 3). A triangle repeats its last corner.
 
-    ``gloss`` multiplies the light that the lighting's gloss throws back, ``opacity`` is how much of what is behind it
-    is hidden. ``edges`` (m, 2, 3) are rounded off ``edge_mm`` wide and ``edge_light`` times as bright as the facets
-    beside them. A body on top of this one throws its shadow on ``top`` (k, 3), a level polygon.
+    ``gloss`` scales specular reflections; ``opacity`` is the share of the background that the body hides. ``edges``
+    (m, 2, 3) are rounded: ``edge_mm`` wide, ``edge_light`` times as bright as the brightest visible facet. ``top``
+    (k, 3) is a level polygon, on which a body above casts its shadow.
     """
 
     facets: FloatArray
@@ -58,11 +58,11 @@ class Body:
         return self.facets.reshape(-1, 3)
 
 
-def revolve(profile_mm: FloatArray, middle_mm: FloatArray, sides: int) -> tuple[FloatArray, FloatArray]:
-    """Return facets and normals of a body turned about a vertical axis.
+def revolve(profile_mm: FloatArray, foot_mm: FloatArray, sides: int) -> tuple[FloatArray, FloatArray]:
+    """Return facets and normals of a solid of revolution about the vertical axis through ``foot_mm`` (3,).
 
-    ``profile_mm`` (n, 2) holds radius and height from the bottom to the top; where the last radius is not 0 the top
-    is level and closed. Heights are above ``middle_mm`` (3,).
+    ``profile_mm`` (n, 2) holds radii and heights above the foot, from the bottom to the top. If the last radius is more
+    than 0, a level top closes the solid.
     """
     angles = np.linspace(0.0, 2 * np.pi, sides + 1)
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
@@ -73,9 +73,9 @@ def revolve(profile_mm: FloatArray, middle_mm: FloatArray, sides: int) -> tuple[
         ],
         axis=-1,
     )
-    points = points + middle_mm
+    points = points + foot_mm
     if profile_mm[-1, 0] > 0:
-        tip = np.broadcast_to(middle_mm + np.array([0.0, 0.0, profile_mm[-1, 1]]), (1, sides + 1, 3))
+        tip = np.broadcast_to(foot_mm + np.array([0.0, 0.0, profile_mm[-1, 1]]), (1, sides + 1, 3))
         points = np.concatenate([points, tip])
     facets = np.stack([points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]], axis=2).reshape(-1, 4, 3)
     return facets, normals_of(facets)
@@ -89,7 +89,7 @@ def normals_of(facets: FloatArray) -> FloatArray:
 
 
 def bodies_sprite(setting: Setting, bodies: Sequence[Body], streak_mm: tuple[float, float]) -> Sprite:
-    """Draw bodies that stand on each other, given from below, as the camera sees them."""
+    """Draw bodies that stand on each other, lowest first, as the camera sees them."""
     everything = np.vstack([body.corners_mm for body in bodies])
     outline = project(setting.camera, setting.pose, everything)
     left, top = (int(value) for value in np.floor(outline.min(axis=0)) - MARGIN_PX)
@@ -97,13 +97,13 @@ def bodies_sprite(setting: Setting, bodies: Sequence[Body], streak_mm: tuple[flo
     canvas = _Canvas(setting, (left, top), (right - left, bottom - top))
     for number, body in enumerate(bodies):
         above = bodies[number + 1].corners_mm if number + 1 < len(bodies) else None
-        canvas.lay(body, above)
+        canvas.draw(body, above)
     image, cover = canvas.layers()
-    return moving(setting, everything.mean(axis=0), streak_mm, left, top, image, cover)
+    return with_motion_blur(setting, everything.mean(axis=0), streak_mm, left, top, image, cover)
 
 
 class _Canvas:
-    """A small picture that bodies are laid onto: what is covered, and the colour there."""
+    """A small supersampled picture: premultiplied colours and coverage (0 to 1)."""
 
     def __init__(self, setting: Setting, origin_px: tuple[int, int], size_px: tuple[int, int]) -> None:
         self._setting = setting
@@ -113,29 +113,29 @@ class _Canvas:
         self._light = np.zeros((*shape, 3), dtype=np.float32)
         self._cover = np.zeros(shape, dtype=np.float32)
 
-    def lay(self, body: Body, above_mm: FloatArray | None) -> None:
-        """Lay a body over what is there already; corners ``above_mm`` (n, 3) throw their shadow on its top."""
+    def draw(self, body: Body, above_mm: FloatArray | None) -> None:
+        """Draw a body over the earlier ones; the one above, with corners ``above_mm`` (n, 3), shades its top."""
         setting, camera_mm = self._setting, self._setting.pose.camera_position_mm
         centres = body.facets.mean(axis=1)
-        seen = np.sum((camera_mm - centres) * body.normals, axis=1) > 0
+        is_near = np.sum((camera_mm - centres) * body.normals, axis=1) > 0
         middle = project(setting.camera, setting.pose, centres.mean(axis=0)[None])[0]
         gain = sensor_gain(setting.sensor) * float(vignette_at(setting.camera, setting.sensor, middle))
-        normals = np.where(seen[:, None], body.normals, -body.normals)
-        shine = gloss(setting.lighting, centres, normals, camera_mm) * body.gloss
+        normals = np.where(is_near[:, None], body.normals, -body.normals)
+        shine = specular(setting.lighting, centres, normals, camera_mm) * body.gloss
         linear = decode(body.colour) * irradiance(setting.lighting, centres, normals)
         values = develop((linear + shine) * gain).astype(np.float64)
         pixels = self._pixels(body.corners_mm).reshape(-1, 4, 2)
         if body.opacity < 1:
-            self._blend(*self._drawn(pixels[~seen], values[~seen]), body.opacity * _BACK_SHARE)
-        image, mask = self._drawn(pixels[seen], values[seen])
+            self._blend(*self._rasterised(pixels[~is_near], values[~is_near]), body.opacity * _BACK_SHARE)
+        image, mask = self._rasterised(pixels[is_near], values[is_near])
         if len(body.edges):
-            self._round_off(image, mask, body, seen, develop(linear[seen].max(axis=0) * gain * body.edge_light))
+            self._round_off(image, mask, body, is_near, develop(linear[is_near].max(axis=0) * gain * body.edge_light))
         if body.top is not None and above_mm is not None:
             self._shade(image, body.top, above_mm)
         self._blend(image, mask, body.opacity)
 
     def layers(self) -> tuple[Image, Image]:
-        """Return the picture and its cover mask, at the camera's resolution."""
+        """Return the picture and its alpha mask (0 to 255), at the camera's resolution."""
         light = np.asarray(cv2.resize(self._light, self._size, interpolation=cv2.INTER_AREA))
         cover = np.asarray(cv2.resize(self._cover, self._size, interpolation=cv2.INTER_AREA))
         image = light / np.maximum(cover, 1e-6)[..., None]
@@ -145,7 +145,7 @@ class _Canvas:
         pixels = project(self._setting.camera, self._setting.pose, points_mm)
         return np.asarray((pixels - self._origin + 0.5) * SAMPLES - 0.5, dtype=np.float64)
 
-    def _drawn(self, pixels: FloatArray, values: FloatArray) -> tuple[Image, Image]:
+    def _rasterised(self, pixels: FloatArray, values: FloatArray) -> tuple[Image, Image]:
         image = np.zeros(self._light.shape, dtype=np.uint8)
         mask = np.zeros(self._cover.shape, dtype=np.uint8)
         for corners, value in zip(_fixed(pixels), values, strict=True):
@@ -158,8 +158,8 @@ class _Canvas:
         self._light += share[..., None] * (image - self._light)
         self._cover += share * (1.0 - self._cover)
 
-    def _round_off(self, image: Image, mask: Image, body: Body, seen: npt.NDArray[np.bool_], value: Image) -> None:
-        is_end = (body.edges[:, None, :, None] == body.facets[seen][None, :, None]).all(axis=-1).any(axis=-1)
+    def _round_off(self, image: Image, mask: Image, body: Body, is_near: npt.NDArray[np.bool_], value: Image) -> None:
+        is_end = (body.edges[:, None, :, None] == body.facets[is_near][None, :, None]).all(axis=-1).any(axis=-1)
         edges = body.edges[is_end.all(axis=-1).any(axis=-1)]
         ends = self._pixels(edges.reshape(-1, 3)).reshape(-1, 2, 2)
         lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
@@ -178,7 +178,7 @@ class _Canvas:
             outline = hull(self._pixels(shadow_points(lamp, above_mm, level_mm)))
             height_mm = float(above_mm[:, 2].max()) - level_mm
             softness = max(penumbra_mm(lamp, height_mm * 0.5) * scale, 0.7)
-            table = shade_table(light_left(setting.lighting, lamp, top_mm.mean(axis=0)))
+            table = shade_table(share_in_shadow(setting.lighting, lamp, top_mm.mean(axis=0)))
             darken_in_shadow(shaded, outline, softness, table)
         on_top = np.zeros(image.shape[:2], dtype=np.uint8)
         cv2.fillConvexPoly(on_top, _fixed(self._pixels(top_mm)), 255, cv2.LINE_8, _SUBPIXEL_BITS)

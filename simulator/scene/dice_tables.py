@@ -1,4 +1,4 @@
-"""Tables and trays drawn at random, with objects on them that are not dice."""
+"""Random tables and trays, with objects on them that are not dice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GLYPHS = "0123456789*ILOTSX+ACEHKZ#?"
 
 
 def random_colour(rng: np.random.Generator, low: float = 0.03, high: float = 0.98, strong: float = 1.2) -> Colour:
-    """Draw a random hue; its brightness is between ``low`` and ``high``, its saturation grows with ``strong``."""
+    """Draw a random colour; its brightness is from ``low`` to ``high``, its saturation grows with ``strong``."""
     hue, strength, value = rng.uniform(0, 180), rng.beta(strong, 1.0) * 255, rng.uniform(low, high) * 255
     pixel = np.array([[[hue, strength, value]]], dtype=np.uint8)
     blue, green, red = cv2.cvtColor(pixel, cv2.COLOR_HSV2BGR)[0, 0] / 255
@@ -28,7 +28,7 @@ def _noise(rng: np.random.Generator, size: int, cells: tuple[int, int]) -> Layer
 
 
 def random_table(rng: np.random.Generator, size: int) -> Layer:
-    """Return a table or tray without dice, of linear light."""
+    """Return a table or tray without dice, in linear light; shape (size, size, 3)."""
     tone = np.ones((size, size), dtype=np.float32)
     kind = rng.random()
     if kind < 0.35:
@@ -56,7 +56,7 @@ def random_table(rng: np.random.Generator, size: int) -> Layer:
 
 
 def _clutter(rng: np.random.Generator, picture: Layer) -> None:
-    """Draw an object that is not a die: a rim, a line, a disc, a printed square, a word, dots, a marker."""
+    """Draw an object other than a die, in place: a line, a disc, a ring, a printed square, a word, a marker or dots."""
     size = len(picture)
     paint = tuple(float(value) for value in decode(random_colour(rng)))
     at = tuple(int(value) for value in rng.integers(0, size, 2))

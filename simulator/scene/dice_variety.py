@@ -1,18 +1,19 @@
-"""Random pictures of dice and their truth: looks, positions, lamps, tables and lenses, all drawn from one seed."""
+"""Random pictures of dice with their ground truth: looks, positions, lamps, tables and lenses."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import cv2
 import numpy as np
 
 from simulator.rendering.background import paint_table
-from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, lowest_mm, turn_of
+from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, draw_dice
 from simulator.rendering.dice_faces import FACE_VALUES, Layer, pip_faces, text_face
-from simulator.rendering.optics import SensorNoise, compress, develop, streak, through_sensor
+from simulator.rendering.optics import SensorNoise, compress, develop, motion_blur, through_sensor
 from simulator.scene.dice_tables import GLYPHS, random_colour, random_table
 from simulator.scene.pieces import Colour
 from simulator.scene.scene import Lamp, Lighting, Setting, TableLook
@@ -27,11 +28,11 @@ OTHER = "other"
 
 @dataclass(frozen=True)
 class TrueDie:
-    """A die in a rendered picture: the centre of its upper side and the length of an edge in pixels, and its face.
+    """Ground truth of a die: the centre of its upper side, the length of an edge, and its face.
 
     ``shows`` is a value from ``1`` to ``6``, COCKED for a leaning die, OTHER for a face without pips. ``in_sight`` is
-    False for a die under another one or cut off by the picture's edge. ``leans`` are the across and down components of
-    its upper side's unit normal in a flattened picture; ``None`` where the picture is not flattened.
+    False for a die under another one or cut off by the picture's edge. ``leans`` are the x and y components (right and
+    down) of its upper side's unit normal in a rectified picture; ``None`` in any other.
     """
 
     x_px: float
@@ -44,9 +45,9 @@ class TrueDie:
 
 @dataclass(frozen=True, eq=False)
 class DicePicture:
-    """A picture of dice, blue-green-red, and its truth.
+    """A picture of dice, blue-green-red, and its ground truth.
 
-    ``camera_px`` is the camera's position above a flattened picture: across, down and above its plane, in pixels.
+    ``camera_px`` is the camera's position over a rectified picture: x, y and the height above its plane, in pixels.
     """
 
     image: Image
@@ -54,7 +55,7 @@ class DicePicture:
     camera_px: tuple[float, float, float] | None = None
 
     def slant_at(self, x_px: float, y_px: float) -> tuple[float, float] | None:
-        """Return the shift (across, down) of a point one unit lower; ``None`` where it is unknown."""
+        """Return the parallax (x, y) of a point one unit below the plane; ``None`` if the picture is not rectified."""
         if self.camera_px is None:
             return None
         across, down, above = self.camera_px
@@ -66,7 +67,7 @@ def _brightness(colour: Colour) -> float:
 
 
 def random_colours(rng: np.random.Generator) -> tuple[Colour, Colour]:
-    """Return the colours of a die's body and of its ink, which stands out from it."""
+    """Return contrasting colours of a die's body and of its ink."""
     kind = rng.random()
     if kind < 0.25:
         grey = float(rng.uniform(0.8, 1.0))
@@ -91,7 +92,7 @@ def random_colours(rng: np.random.Generator) -> tuple[Colour, Colour]:
 
 
 def random_look(rng: np.random.Generator, pips: bool = True, gloss: float | None = None) -> DieLook:
-    """Return a die of any colours whose ink stands out from its body, and of any gloss or the one given."""
+    """Return a random die with contrasting ink; with characters in place of ``pips``, or with a given ``gloss``."""
     body, ink = random_colours(rng)
     if pips:
         radius = float(rng.uniform(0.06, 0.125))
@@ -119,15 +120,23 @@ def _lighting(rng: np.random.Generator) -> Lighting:
     return Lighting(tuple(lamps), float(rng.uniform(0.2, 0.8)))
 
 
-def _lay(rng: np.random.Generator, reach_mm: float, leaning: float) -> list[tuple[DrawnDie, str, bool]]:
-    """Place dice beside, against and on top of each other; returns what each shows and whether it is in sight."""
+class _LaidDie(NamedTuple):
+    """A die on the table, with ``shows`` and ``in_sight`` of its ``TrueDie``."""
+
+    die: DrawnDie
+    shows: str
+    in_sight: bool
+
+
+def _lay(rng: np.random.Generator, reach_mm: float, leaning: float) -> list[_LaidDie]:
+    """Place dice beside, against and on top of each other, up to ``reach_mm`` from the centre along each axis."""
     count = int(rng.choice([0, 1, 2, 4, 6, 9, 13], p=[0.04, 0.1, 0.14, 0.2, 0.24, 0.18, 0.1]))
     alike = rng.random() < 0.5
     crowded = rng.random() < 0.5
     side = float(rng.uniform(12, 20))
     look = random_look(rng, pips=rng.random() > 0.12)
     pips = rng.random() > 0.12
-    laid: list[tuple[DrawnDie, str, bool]] = []
+    laid: list[_LaidDie] = []
     for _ in range(count):
         has_pips = pips
         if not alike or not laid:
@@ -136,51 +145,48 @@ def _lay(rng: np.random.Generator, reach_mm: float, leaning: float) -> list[tupl
         face = int(rng.integers(6))
         shows = str(FACE_VALUES[face]) if has_pips else OTHER
         leans = rng.random() < leaning
-        turn = turn_of(
+        rotation = die_rotation(
             face,
             float(rng.uniform(0, 360)),
             float(rng.uniform(14, 55)) if leans else 0.0,
             float(rng.uniform(0, 360)),
         )
-        low = lowest_mm(turn, size)
+        height = centre_height_mm(rotation, size)
         if laid and rng.random() < 0.04 and not leans:
-            below, said, free = laid[-1]
-            if free and said != COCKED:
-                laid[-1] = (below, said, False)
+            below, below_shows, is_free = laid[-1]
+            if is_free and below_shows != COCKED:
+                laid[-1] = _LaidDie(below, below_shows, in_sight=False)
                 x, y = below.middle_mm[:2] + rng.normal(0, 1.5, 2)
-                middle = np.array([x, y, below.middle_mm[2] + below.side_mm / 2 + low])
-                laid.append((DrawnDie(middle, size, turn, look), shows, True))
+                middle = np.array([x, y, below.middle_mm[2] + below.side_mm / 2 + height])
+                laid.append(_LaidDie(DrawnDie(middle, size, rotation, look), shows, in_sight=True))
                 continue
         for _ in range(30):
             if crowded and laid:
-                beside, _, _ = laid[int(rng.integers(len(laid)))]
+                beside = laid[int(rng.integers(len(laid)))].die
                 along = rng.uniform(0, 2 * math.pi)
                 away = (size + beside.side_mm) / 2 * rng.uniform(1.0, 1.5)
                 x, y = beside.middle_mm[:2] + away * np.array([math.cos(along), math.sin(along)])
             else:
                 x, y = rng.uniform(-reach_mm, reach_mm, 2)
-            middle = np.array([x, y, low])
-            if all(_apart(middle, size, turn, other) for other, _, _ in laid):
-                laid.append((DrawnDie(middle, size, turn, look), COCKED if leans else shows, True))
+            die = DrawnDie(np.array([x, y, height]), size, rotation, look)
+            if all(_are_apart(die, other.die) for other in laid):
+                laid.append(_LaidDie(die, COCKED if leans else shows, in_sight=True))
                 break
     return laid
 
 
-def _apart(middle: FloatArray, side: float, turn: FloatArray, other: DrawnDie) -> bool:
-    """Whether two dice that stand upright don't reach into each other; by the axis that parts two squares."""
-    difference = middle[:2] - other.middle_mm[:2]
-    if float(np.linalg.norm(difference)) > (side + other.side_mm) * 0.72:
+def _are_apart(one: DrawnDie, other: DrawnDie) -> bool:
+    """Whether two level dice have a gap between them, by the separating axis theorem."""
+    difference = one.middle_mm[:2] - other.middle_mm[:2]
+    if float(np.linalg.norm(difference)) > (one.side_mm + other.side_mm) * 0.72:
         return True
     gaps = []
-    for axes in (turn, other.turn):
+    for axes in (one.rotation, other.rotation):
         for along in axes.T:
             length = float(np.linalg.norm(along[:2]))
             if length > 0.9:
                 direction = along[:2] / length
-                half = [
-                    float(np.abs(direction @ one[:2]).sum()) * edge / 2
-                    for one, edge in ((turn, side), (other.turn, other.side_mm))
-                ]
+                half = [float(np.abs(direction @ die.rotation[:2]).sum()) * die.side_mm / 2 for die in (one, other)]
                 gaps.append(abs(float(difference @ direction)) - sum(half))
     return bool(gaps) and max(gaps) > -0.2
 
@@ -189,9 +195,8 @@ def _apart(middle: FloatArray, side: float, turn: FloatArray, other: DrawnDie) -
 class DiceVariety:
     """The distribution of rendered pictures of dice.
 
-    ``edge_px``: the smallest and largest edge of a common die. ``flattened``: the share of pictures seen from above.
-    ``leaning``: the share of leaning dice, far above the real one, because rare examples must be shown often to be
-    learned.
+    ``edge_px`` is the range of the edge of a usual die, ``flattened`` the share of rectified pictures. ``leaning`` is
+    the share of leaning dice, far above the real one, because a network does not learn rare examples.
     """
 
     edge_px: tuple[float, float] = (11.0, 38.0)
@@ -203,7 +208,7 @@ ANY_DICE = DiceVariety()
 
 
 def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVariety = ANY_DICE) -> DicePicture:
-    """Return a square picture of 0 to 13 dice, as a camera takes it or as seen from above."""
+    """Return a square picture of 0 to 13 dice, as the camera takes it or rectified."""
     target_px = float(math.exp(rng.uniform(*np.log(variety.edge_px))))
     tilt = float(rng.uniform(0, 52)) if rng.random() < 0.6 else float(rng.uniform(0, 14))
     flattened = rng.random() < variety.flattened
@@ -215,7 +220,7 @@ def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVari
     lighting = _lighting(rng)
     picture = random_table(rng, size_px)
     picture *= np.float32(lighting.ambient + sum(lamp.strength for lamp in lighting.lamps))
-    draw_dice(picture, camera, pose, lighting, [die for die, _, _ in laid])
+    draw_dice(picture, camera, pose, lighting, [one.die for one in laid])
     image = _photograph(rng, picture, target_px)
     if flattened:
         image, placed, camera_px = _flatten(rng, image, camera, pose, laid, target_px)
@@ -225,29 +230,29 @@ def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVari
     return DicePicture(image, inside, camera_px)
 
 
-_REACHES = 0.7
-"""How far a die reaches from the middle of its upper side, in edges."""
+_RADIUS = 0.7
+"""Distance from the centre of a die's upper side to its corners, in edges."""
 
 
 def _top_mm(die: DrawnDie) -> FloatArray:
-    """Return the middle of the upper side; of a leaning die, that high above its middle."""
+    """Return the centre of the upper side; of a leaning die, the point at that height above its centre."""
     return np.asarray(die.middle_mm + np.array([0.0, 0.0, die.side_mm / 2]), dtype=np.float64)
 
 
 def _leans(die: DrawnDie) -> tuple[float, float]:
     """Return ``TrueDie.leans``, for the side that is nearest to lying flat."""
-    upwards = die.turn[:, np.abs(die.turn[2]).argmax()]
+    upwards = die.rotation[:, np.abs(die.rotation[2]).argmax()]
     x, y, z = (float(part) for part in upwards)
     return (x, -y) if z > 0 else (-x, y)
 
 
-def _locate_dice(camera: CameraModel, pose: Pose, laid: Sequence[tuple[DrawnDie, str, bool]]) -> list[TrueDie]:
+def _locate_dice(camera: CameraModel, pose: Pose, laid: Sequence[_LaidDie]) -> list[TrueDie]:
     placed = []
-    for die, shows, free in laid:
+    for die, shows, in_sight in laid:
         top = _top_mm(die)
         x, y = project(camera, pose, top)[0]
         depth = float((pose.rotation @ top + pose.translation)[2])
-        placed.append(TrueDie(float(x), float(y), die.side_mm * float(camera.matrix[0, 0]) / depth, shows, free))
+        placed.append(TrueDie(float(x), float(y), die.side_mm * float(camera.matrix[0, 0]) / depth, shows, in_sight))
     return placed
 
 
@@ -256,10 +261,10 @@ def _flatten(
     image: Image,
     camera: CameraModel,
     pose: Pose,
-    laid: Sequence[tuple[DrawnDie, str, bool]],
+    laid: Sequence[_LaidDie],
     target_px: float,
 ) -> tuple[Image, list[TrueDie], tuple[float, float, float]]:
-    """Return the picture as seen from straight above, flattened at a height that is not quite that of the dice."""
+    """Rectify a picture in a plane close to the tops of the dice; return also the dice and ``camera_px`` in it."""
     size = image.shape[0]
     height = float(rng.uniform(11, 21))
     scale = target_px / 16 * float(rng.uniform(0.9, 1.3))
@@ -270,16 +275,16 @@ def _flatten(
         image, to_picture, (size, size), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE
     )
     placed = []
-    for die, shows, free in laid:
+    for die, shows, in_sight in laid:
         top = _top_mm(die)
         pixel = project(camera, pose, top)
         x_mm, y_mm, _ = back_project(camera, pose, pixel, height)[0]
         x, y = (float(x_mm) + half) * scale - 0.5, (half - float(y_mm)) * scale - 0.5
         camera_mm = float(pose.camera_position_mm[2])
-        larger = (camera_mm - height) / (camera_mm - float(top[2]))
+        magnification = (camera_mm - height) / (camera_mm - float(top[2]))
         edge = die.side_mm * float(camera.matrix[0, 0]) / float((pose.rotation @ top + pose.translation)[2])
-        whole = bool((np.minimum(pixel[0], size - 1 - pixel[0]) > _REACHES * edge).all())
-        placed.append(TrueDie(x, y, die.side_mm * scale * larger, shows, free and whole, _leans(die)))
+        whole = bool((np.minimum(pixel[0], size - 1 - pixel[0]) > _RADIUS * edge).all())
+        placed.append(TrueDie(x, y, die.side_mm * scale * magnification, shows, in_sight and whole, _leans(die)))
     x_mm, y_mm, z_mm = (float(value) for value in pose.camera_position_mm)
     camera_px = ((x_mm + half) * scale - 0.5, (half - y_mm) * scale - 0.5, (z_mm - height) * scale)
     return np.asarray(flat, dtype=np.uint8), placed, camera_px
@@ -296,7 +301,7 @@ def _photograph(rng: np.random.Generator, picture: Layer, die_px: float) -> Imag
         image = np.asarray(cv2.GaussianBlur(image, (0, 0), blur), dtype=np.uint8)
     if rng.random() < 0.12:
         reach, along = rng.uniform(0.05, 0.2) * die_px, rng.uniform(0, math.pi)
-        image = streak(image, (float(reach * math.cos(along)), float(reach * math.sin(along))))
+        image = motion_blur(image, (float(reach * math.cos(along)), float(reach * math.sin(along))))
     noise = float(rng.uniform(0, 6))
     grain = rng.standard_normal(image.shape).astype(np.float32) * np.float32(noise)
     image = np.clip(image + grain, 0, 255).astype(np.uint8)
@@ -307,7 +312,7 @@ def _photograph(rng: np.random.Generator, picture: Layer, die_px: float) -> Imag
 
 @dataclass(frozen=True, eq=False)
 class TrayPicture:
-    """A picture of a tray of dice by a known camera; ``dice`` are (x, y) of their middles in millimetres, and faces."""
+    """A picture of a tray by a known camera; ``dice`` holds the centre (x, y) in mm and the face of each die."""
 
     image: Image
     camera: CameraModel
@@ -317,7 +322,7 @@ class TrayPicture:
 
 
 def tray_layout() -> TableLayout:
-    """Return a tray for dice with a marker at each corner."""
+    """Return the layout of a tray for dice with a marker at each corner."""
     centres = {"0": [-140, 140], "1": [140, 140], "2": [140, -140], "3": [-140, -140]}
     markers = {"dictionary": "DICT_4X4_50", "side": 36, "z": 0.4, "centres": centres}
     return layout_from_json({"tray": {"x": [-110, 110], "y": [-110, 110]}, "markers": markers})
@@ -326,7 +331,7 @@ def tray_layout() -> TableLayout:
 def tray_picture(
     dice: Sequence[DrawnDie], shows: Sequence[str], camera: CameraModel, pose: Pose, lighting: Lighting, seed: int = 1
 ) -> TrayPicture:
-    """Render dice that lie in the tray of ``tray_layout`` on cloth, with its markers."""
+    """Render dice in the tray of ``tray_layout``, on a cloth."""
     layout = tray_layout()
     table = TableLook(surface="cloth", colour=(0.35, 0.4, 0.3), seed=seed)
     setting = Setting(camera, pose, layout, table, lighting=lighting)
@@ -346,10 +351,10 @@ def tray_of_six(tilt_deg: float = 20.0) -> TrayPicture:
     for number in range(6):
         body = bodies[number % len(bodies)]
         ink = (0.05, 0.05, 0.05) if number % len(bodies) == 0 else (0.95, 0.95, 0.95)
-        turn = turn_of(number, float(rng.uniform(0, 360)))
+        rotation = die_rotation(number, float(rng.uniform(0, 360)))
         middle = np.array([70.0 * (number % 3 - 1), 80.0 * (number // 3) - 40.0, 8.0])
         middle[:2] += rng.uniform(-15, 15, 2)
-        dice.append(DrawnDie(middle, 16.0, turn, DieLook(body, ink, faces)))
+        dice.append(DrawnDie(middle, 16.0, rotation, DieLook(body, ink, faces)))
         shows.append(str(FACE_VALUES[number]))
     camera = lens(horizontal_view_deg=62.0)
     return tray_picture(dice, shows, camera, looking_at(560.0, tilt_deg), Lighting())

@@ -1,4 +1,4 @@
-"""Random pictures of stacks of pyramids as the virtual table draws them, for the network that reads stacks."""
+"""Random pictures of stacks of pyramids by the virtual table's renderer, to train the network that reads stacks."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _hidden(setting: Setting, stacks: dict[str, StackPose], true: dict[str, True
     half = PyramidPieces.on(setting.layout.board).sizes["L"].base_mm / 2
     level_mm = setting.layout.board.height_mm
 
-    def away(place: str) -> float:
+    def distance_mm(place: str) -> float:
         return float(np.linalg.norm(true[place].tip_mm - setting.pose.camera_position_mm))
 
     def outline(place: str) -> FloatArray:
@@ -98,7 +98,7 @@ def _hidden(setting: Setting, stacks: dict[str, StackPose], true: dict[str, True
     for place in stacks:
         tip = project(setting.camera, setting.pose, true[place].tip_mm[None])[0]
         for other in stacks:
-            if other != place and away(other) < away(place):
+            if other != place and distance_mm(other) < distance_mm(place):
                 around = outline(other).astype(np.float32).reshape(-1, 1, 2)
                 if cv2.pointPolygonTest(around, (float(tip[0]), float(tip[1])), True) > -1.0:
                     hidden.add(place)

@@ -1,4 +1,4 @@
-"""Digits, crosses, blots and loops in many people's handwriting: strokes generated from seeds.
+"""Random handwriting of many people: strokes of digits, crosses, blots and loops.
 
 A stroke is an array of points (n, 2), x to the right and y down, in cells of the grid.
 """
@@ -18,11 +18,11 @@ from simulator.scene.signs import FORMS
 Stroke = npt.NDArray[np.float64]
 
 _USUAL_WIDTH: Mapping[str, tuple[float, float]] = MappingProxyType({"1": (0.05, 0.45), "X": (0.55, 1.2)})
-"""From and to, of the height."""
+"""Range of a sign's width, as a share of its height."""
 
 
 def smooth(points: Stroke, steps: int = 10) -> Stroke:
-    """Return a curve through points (Catmull-Rom); what is given twice stays a corner."""
+    """Return a Catmull-Rom curve through points (n, 2); a point given twice is a corner."""
     if len(points) < 3:
         return np.linspace(points[0], points[-1], steps)
     ends = np.vstack([points[0], points, points[-1]])
@@ -61,7 +61,7 @@ class Writer:
         }
 
     def sign(self, name: str, faithful: float = 0.6) -> list[Stroke]:
-        """Return a sign around the centre of a cell at (0, 0); with that probability in the writer's usual form."""
+        """Return a sign about (0, 0), with probability ``faithful`` in the writer's usual form."""
         rng = self._rng
         forms = FORMS[name]
         number = self._form[name] if rng.random() < faithful else int(rng.integers(len(forms)))
@@ -128,10 +128,10 @@ class Writer:
     def _lines_across(self, count: int) -> list[Stroke]:
         """Return nearly parallel lines that strike a sign out."""
         rng = self._rng
-        way = rng.uniform(-0.8, 0.8)
+        angle = rng.uniform(-0.8, 0.8)
         lines = []
         for off in np.linspace(-1, 1, count) * rng.uniform(0.05, 0.2):
-            half = rng.uniform(0.25, 0.45) * np.array([math.cos(way), math.sin(way)])
+            half = rng.uniform(0.25, 0.45) * np.array([math.cos(angle), math.sin(angle)])
             middle = np.array([rng.normal(0, 0.05), off + rng.normal(0, 0.03)])
             lines.append(np.array([middle - half, middle + half + rng.normal(0, 0.04, 2)]))
         return lines

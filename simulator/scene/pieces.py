@@ -1,4 +1,4 @@
-"""Pieces of every kind: positions, orientations, and the appearance of a set.
+"""Pieces of every kind: their poses, and the appearance of a set.
 
 Lengths are in millimetres in the table's frame (see ``vision.geometry``); colours are blue, green, red from 0 to 1 as
 on a screen (sRGB). The sizes of pieces are in the layout.
@@ -40,9 +40,9 @@ def standing_on(layout: TableLayout, piece: PiecePose) -> str | None:
 
 @dataclass(frozen=True)
 class BlockLook:
-    """What the blocks look like: a colour by name, the ink of the symbols, and how much grain shows (0 to 1).
+    """The appearance of blocks: colours by name, the symbols' ink, and the contrast of the grain (0 to 1).
 
-    ``inks`` names the colours of blocks that are painted with another ink than ``ink``.
+    ``inks`` holds the ink of blocks, by colour, that differs from ``ink``.
     """
 
     colours: Mapping[str, Colour] = field(
@@ -59,8 +59,8 @@ class _Placed:
     """The fields that every pose has.
 
     ``turned_deg`` is anticlockwise, seen from above. ``base_mm`` is the height of the underside, ``None`` for the
-    board's top. ``streak_mm`` is the movement while the shutter is open. Each pose also has a ``look``, as the engine
-    names it, and ``grip_mm``, the height above its underside at which fingers hold it.
+    board's top. ``streak_mm`` is the movement during the exposure. Each pose also has a ``look``, as the engine names
+    it, and ``grip_mm``, the height above its underside at which fingers hold it.
     """
 
     x_mm: float
@@ -72,12 +72,10 @@ class _Placed:
 
 @dataclass(frozen=True)
 class BlockPose(_Placed):
-    """One block: the position of its centre seen from above, its height, and its orientation.
+    """One block.
 
-    ``up`` and ``north`` are the symbols there before the rotation by ``turned_deg`` (anticlockwise from above) and by
-    ``tipped_deg`` towards ``tipped_towards`` (a compass side), which only happen in a hand. ``base_mm`` is the height
-    of the block's underside when it stands, ``None`` for the board's top. ``streak_mm`` is its movement while the
-    shutter is open.
+    ``up`` and ``north`` are the symbols there before the rotations by ``tipped_deg`` towards ``tipped_towards``, a
+    compass side, and by ``turned_deg``. Only a block in a hand is tipped.
     """
 
     colour: str
@@ -122,9 +120,9 @@ def block_on(
 
 @dataclass(frozen=True)
 class DiscLook:
-    """What discs and balls look like: a colour by name for each, and how much light they mirror beside the board's.
+    """The appearance of discs and balls: colours by name, gloss over that of the board, and rounding of the edges.
 
-    A ball whose name is not among ``balls`` has its owner's colour. ``grain`` is how uneven the colour is (0 to 1).
+    A ball whose name is not among ``balls`` has its owner's colour.
     """
 
     colours: Mapping[str, Colour] = field(
@@ -137,7 +135,7 @@ class DiscLook:
 
 @dataclass(frozen=True)
 class Ball:
-    """A ball on a disc: whose it is, and how far off the disc's middle it lies."""
+    """A ball on a disc: its owner's colour, and its offset from the disc's centre."""
 
     colour: str
     offset_mm: tuple[float, float] = (0.0, 0.0)
@@ -145,7 +143,7 @@ class Ball:
 
 @dataclass(frozen=True)
 class DiscPose(_Placed):
-    """A disc, with a ball on it or without."""
+    """A disc, with or without a ball on it."""
 
     colour: str
     ball: Ball | None = None
@@ -160,7 +158,7 @@ class DiscPose(_Placed):
 
 @dataclass(frozen=True)
 class BallPose(_Placed):
-    """A ball by itself: in a hand, or lying about."""
+    """A single ball, in a hand or beside the board."""
 
     colour: str
 
@@ -174,9 +172,9 @@ class BallPose(_Placed):
 
 @dataclass(frozen=True)
 class PyramidLook:
-    """What pyramids look like: each colour, and how much of what is behind it each one hides (0 to 1).
+    """The appearance of pyramids: colours and opacities (0 to 1) by name.
 
-    ``edge`` is how much lighter the rounded edges are, ``tip_share`` the width of the flat tip beside that of the base.
+    ``edge`` is the extra brightness of the rounded edges, ``tip_share`` the width of the tip over that of the base.
     """
 
     colours: Mapping[str, Colour] = field(
@@ -204,7 +202,7 @@ SIZE_WORDS: Mapping[str, str] = {"S": "small", "M": "medium", "L": "large"}
 class Pyramid:
     """One pyramid of a stack: its size (S, M, L) and colour, and how it sits on the one below.
 
-    ``offset_mm`` and ``turned_deg`` are beside the stack's own; ``lean_deg`` tips it towards +x and +y.
+    ``offset_mm`` and ``turned_deg`` are relative to the stack; ``lean_deg`` tips it towards +x and +y.
     """
 
     size: str
@@ -216,7 +214,7 @@ class Pyramid:
 
 @dataclass(frozen=True)
 class StackPose(_Placed):
-    """Pyramids stacked on each other, from below; one by itself is a stack of one."""
+    """Pyramids stacked on each other, lowest first; a single one is a stack too."""
 
     pyramids: tuple[Pyramid, ...]
 
@@ -231,10 +229,9 @@ class StackPose(_Placed):
 
 @dataclass(frozen=True)
 class DiceLook:
-    """What dice look like: the colour of each one's body by its name, of the pips, and how round and glossy they are.
+    """The appearance of dice: the colours of bodies by name, and of pips.
 
-    ``rounding`` and ``ball`` round the edges off and cut the corners, both as shares of half an edge; ``gloss`` is the
-    light mirrored by a lamp's reflection.
+    ``rounding``, ``ball`` and ``gloss`` are those of ``simulator.rendering.dice.DieLook``.
     """
 
     colours: Mapping[str, Colour] = field(
@@ -264,10 +261,10 @@ _LIGHT_BODY = 0.6
 
 @dataclass(frozen=True)
 class DiePose(_Placed):
-    """A die: the colour that names it and the number that is up.
+    """A die: its colour, and the number of the face that is up, from 1.
 
-    ``printed`` holds the six faces of a die without pips, of which the number says which is up. ``leaning_deg`` is how
-    far it is tipped towards +x of its own, where something keeps it from lying flat.
+    ``printed`` holds the six faces of a die without pips, in order of number. ``leaning_deg`` is the angle of a leaning
+    die, towards its own +x.
     """
 
     colour: str
@@ -286,7 +283,7 @@ class DiePose(_Placed):
 
 @dataclass(frozen=True)
 class InkPose(_Placed):
-    """What a pen left in one cell, or a loop around several, which has no ``place`` of its own.
+    """Ink in one cell, or a loop around several, whose ``place`` is empty.
 
     ``strokes`` are lines through points in millimetres from (x, y) on the table; ``colour`` names the pen.
     """
@@ -302,7 +299,7 @@ class InkPose(_Placed):
 
 @dataclass(frozen=True)
 class PenPose(_Placed):
-    """A pen: where its tip is, and towards where its other end points."""
+    """A pen: the position of its tip, and the direction of its other end."""
 
     colour: str
     turned_deg: float = field(default=60.0, kw_only=True)

@@ -1,4 +1,4 @@
-"""Made squares around dice with printed faces, as the finder cuts them out of a flattened picture."""
+"""Synthetic square crops of dice with printed faces, as the finder cuts them out of a rectified picture."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from simulator.scene.dice_variety import random_colours
 from vision.frame import FloatArray, Image
 
 _SIDE_PX = 40
+"""Length of a die's edge as it is drawn."""
 _CANVAS_PX = 76
-"""How long a die's edge is drawn, on how large a piece of table: a square turned anyhow is cut out of it."""
+"""Side of the table around it: enough to cut out a square at any angle."""
 
 Floats = npt.NDArray[np.float32]
 
 
 def _distort(face: Layer, rng: np.random.Generator) -> Layer:
-    """Return the face as another printer would have it: larger, wider, slanted, bolder, off the middle."""
+    """Return the face as another maker might print it: scaled, stretched, slanted, bolder, off centre."""
     size = math.exp(rng.uniform(math.log(0.68), math.log(1.2)))
     wider = math.exp(rng.normal(0, 0.1))
     matrix = np.array([[size * wider, size * rng.normal(0, 0.08), 0], [0, size, 0]])
@@ -45,10 +46,10 @@ def _ink(
 
 
 def printed_square(rng: np.random.Generator, face: Layer, beside: Layer, size_px: int, edge_px: float) -> Image:
-    """Return a square (size_px, size_px, 3) around a die with ``face`` up and ``beside`` on the sides that show.
+    """Return a square (size_px, size_px, 3) around a die with ``face`` up and ``beside`` on its visible sides.
 
-    The die's edge is about ``edge_px`` long; where it is, how large, how sharp and in what light is off by as much as
-    in pictures of trays from above to 45 degrees aslant.
+    The die's edge is about ``edge_px`` long. Position, size, sharpness and light vary as in rectified pictures of trays
+    that were taken from straight above to 45 degrees.
     """
     body, ink = (np.array(colour) for colour in random_colours(rng))
     slant = float(rng.uniform(0, 1.1))
@@ -65,7 +66,7 @@ def printed_square(rng: np.random.Generator, face: Layer, beside: Layer, size_px
     canvas *= cv2.resize(coarse, (_CANVAS_PX, _CANVAS_PX), interpolation=cv2.INTER_LINEAR)[..., None]
     strength = float(rng.uniform(0.75, 1.0))
     source = np.array([[0, 0], [FACE_PX, 0], [FACE_PX, FACE_PX], [0, FACE_PX]], dtype=np.float32) - np.float32(0.5)
-    # what is lower is seen farther down: the camera is below the square
+    # lower points appear further down, because the camera is beyond the square's lower edge
     lower = np.array([0.0, slant * _SIDE_PX])
     for first, second in ((0, 1), (1, 2), (2, 3), (3, 0)):
         outwards = (corners[first] + corners[second]) / 2 - middle
@@ -94,7 +95,7 @@ def printed_square(rng: np.random.Generator, face: Layer, beside: Layer, size_px
 
 
 def _paste(canvas: Floats, side: Floats, source: Floats, quad: FloatArray, rounding: float) -> None:
-    """Lay a side (FACE_PX, FACE_PX, 3) over the canvas with its corners at ``quad`` (4, 2)."""
+    """Draw a side (FACE_PX, FACE_PX, 3) over the canvas, in place, with its corners at ``quad`` (4, 2)."""
     mask = np.zeros((FACE_PX, FACE_PX), dtype=np.float32)
     inset = max(1, round(rounding * FACE_PX))
     cv2.rectangle(mask, (inset, inset), (FACE_PX - 1 - inset, FACE_PX - 1 - inset), (1.0,), cv2.FILLED)
@@ -108,7 +109,7 @@ def _paste(canvas: Floats, side: Floats, source: Floats, quad: FloatArray, round
 
 
 def _add_light(canvas: Floats, rng: np.random.Generator) -> None:
-    """Return light that falls off, sometimes with a reflection."""
+    """Apply a gradient of light, in place, and sometimes add a highlight."""
     along = rng.uniform(0, 2 * math.pi)
     steps = np.linspace(-1, 1, _CANVAS_PX, dtype=np.float32)
     fall = np.float32(rng.uniform(0, 0.35))

@@ -29,7 +29,7 @@ def standard_layout() -> TableLayout:
 
 @dataclass(frozen=True)
 class Lamp:
-    """A lamp: where it hangs, how bright it is at the board's centre, its linear colour, and how large it is.
+    """A spherical lamp; ``strength`` is its irradiance at the board's centre, ``colour`` is linear.
 
     A larger ``radius_mm`` gives softer shadows.
     """
@@ -44,8 +44,8 @@ class Lamp:
 class Shade:
     """One side of the table in shadow, as cast by a curtain or a person beside it.
 
-    The side is at ``towards_deg`` (0 the first player's right, 90 away from them) beyond ``edge_mm`` from the board's
-    centre, after a soft edge ``softness_mm`` wide; ``light_left`` is the share of the lamps' light that reaches it.
+    The shadow's edge lies ``edge_mm`` from the board's centre towards ``towards_deg`` (0: the first player's right, 90:
+    away from them) and is ``softness_mm`` wide. ``light_left`` is the share of the lamps' light that remains beyond it.
     """
 
     towards_deg: float = 0.0
@@ -56,7 +56,7 @@ class Shade:
 
 @dataclass(frozen=True)
 class Lighting:
-    """All light on the table: lamps, the even light between them, and how glossy board and blocks are (0 to 1)."""
+    """Lamps and ambient light, and the gloss of board and blocks (0 to 1)."""
 
     lamps: tuple[Lamp, ...] = (Lamp(),)
     ambient: float = 0.35
@@ -67,7 +67,7 @@ class Lighting:
 
 @dataclass(frozen=True)
 class TableLook:
-    """What table, board and markers look like; ``seed`` draws the grain, ``board_grain`` is its contrast (0 to 1)."""
+    """The appearance of table, board and markers; ``seed`` draws the grain of ``board_grain`` contrast (0 to 1)."""
 
     surface: Surface = "wood"
     colour: Colour = (0.36, 0.47, 0.6)
@@ -84,10 +84,10 @@ class TableLook:
 
 @dataclass(frozen=True)
 class Sensor:
-    """What the camera does to the light: exposure, colour error, vignette, noise, blur and compression.
+    """The camera's effects on a picture: exposure, colour error, vignette, noise, blur and compression.
 
     ``noise`` is the standard deviation in grey levels of 255, ``defocus_px`` the blur's standard deviation,
-    ``shake_px`` the (x, y) streak of a shaken camera, ``vignette`` the light lost in the corners (0 to 1).
+    ``shake_px`` the (x, y) motion blur of a shaken camera, ``vignette`` the light lost in the corners (0 to 1).
     """
 
     exposure: float = 1.0
@@ -101,10 +101,10 @@ class Sensor:
 
 @dataclass(frozen=True)
 class Bend:
-    """How sheets of paper are bent: an arch about their middle, and two corners that curl up or down.
+    """The shape of bent paper: an arch about the sheet's centre, and a twist that lifts two opposite corners.
 
-    ``rise_mm`` is how much higher the middle is than what lies ``reach_mm`` away along ``along_deg``, 0 being across;
-    ``twist_mm`` by how much the upper right corner is lifted at that distance along both ways.
+    ``rise_mm`` is the height of the centre above points ``reach_mm`` away in the direction ``along_deg`` (0: x).
+    ``twist_mm`` is the lift of the point ``reach_mm`` to the right of and ``reach_mm`` beyond the centre.
     """
 
     rise_mm: float
@@ -190,18 +190,18 @@ class ForeignObject:
 
     @property
     def height_mm(self) -> float:
-        """How high it is."""
+        """Its height."""
         return _HEIGHTS_MM[self.kind]
 
     @property
     def half_width_mm(self) -> float:
-        """Half of how wide it is from left to right; a card is wider than it is deep."""
+        """Half of its width; a card is wider than deep."""
         return _CARD_SHAPE * self.radius_mm if self.kind == "card" else self.radius_mm
 
 
 @dataclass(frozen=True)
 class Scene:
-    """One moment: the setting and what stands and moves in it."""
+    """One moment: the setting, and the pieces, hands and foreign objects in it."""
 
     setting: Setting
     pieces: tuple[PiecePose, ...] = ()

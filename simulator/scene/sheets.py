@@ -60,7 +60,7 @@ def _half_mm(markers: MarkerLayout) -> FloatArray:
 
 
 def lying_sheets(layout: TableLayout) -> tuple[LyingSheet, ...]:
-    """Return the sheets of a table, none where it has a board."""
+    """Return the sheets of a table; empty if it has a board."""
     sheets = [one for one in layout.surfaces if isinstance(one, GridSurface) and isinstance(one.pieces, Ink)]
     width, height = 2 * _half_mm(layout.markers) + _GAP_MM if sheets else (0.0, 0.0)
     return tuple(
@@ -81,7 +81,7 @@ def sheet_of(layout: TableLayout, place: str) -> LyingSheet | None:
 
 
 def place_mm(layout: TableLayout, place: str) -> tuple[float, float]:
-    """Return where a place's middle is on the table; raises LayoutError for a place that there isn't."""
+    """Return the centre of a place on the table; raises LayoutError for an unknown place."""
     sheet = sheet_of(layout, place)
     if sheet is None:
         return layout.centre_mm(place)
@@ -90,7 +90,7 @@ def place_mm(layout: TableLayout, place: str) -> tuple[float, float]:
 
 
 def place_under(layout: TableLayout, x_mm: float, y_mm: float) -> str | None:
-    """Return the place that a point of the table lies on, ``None`` beside all of them."""
+    """Return the place at a point of the table, ``None`` if there is none."""
     sheets = lying_sheets(layout)
     if not sheets:
         return layout.board.place_at(x_mm, y_mm)
@@ -103,7 +103,7 @@ def place_under(layout: TableLayout, x_mm: float, y_mm: float) -> str | None:
 
 
 def extent_mm(layout: TableLayout) -> FloatArray:
-    """Return points that a camera has to see, shape (n, 3): the corners of all markers, and of a tray beside sheets."""
+    """Return the points that must be visible, shape (n, 3): corners of all markers, and of trays beside sheets."""
     sheets = lying_sheets(layout)
     if not sheets:
         return np.vstack([layout.markers.corners_mm(marker_id) for marker_id in layout.markers.centres_mm])

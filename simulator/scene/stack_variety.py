@@ -1,6 +1,6 @@
-"""Random pictures of stacks of pyramids, with occlusions and other objects, all drawn from one seed.
+"""Random pictures of stacks of pyramids, with occlusions and other objects, each from one random generator.
 
-Made for the network that reads stacks: fast rather than exact, and more varied than any one table.
+They train the network that reads stacks: fast rather than exact, and more varied than any one table.
 """
 
 from __future__ import annotations
@@ -13,19 +13,21 @@ import cv2
 import numpy as np
 
 from simulator.rendering.quick_stacks import (
-    BESIDE_MM,
-    CORNERS,
+    GROUND_MARGIN_MM,
+    NOT_A_TOP,
+    UNIT_SQUARE,
+    DistantLamp,
     Lights,
     Piece,
     PyramidSet,
     StackCanvas,
     any_colour,
-    body_of,
     developed,
+    facets_of,
+    irradiance,
     linear,
-    lit,
 )
-from simulator.rendering.reflections import Body, Light
+from simulator.rendering.reflections import Facets, Light
 from simulator.scene.viewpoint import looking_at
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, hull_px, project
@@ -34,19 +36,20 @@ from vision.layout.surfaces import GridSurface
 from vision.layout.table import TableLayout
 
 _MARGIN_MM = 26.0
-_MIRRORED_MM, _THROWN_MM = 60.0, 90.0
+_REFLECTION_MM, _SHADOW_MM = 60.0, 90.0
 """Maximum distance of other stacks that are reflected in one, or cast shadows on it."""
 _TEXTURE_PX_PER_MM = 1.5
 _USUAL = ((0.13, 0.1, 0.72), (0.1, 0.76, 0.93), (0.25, 0.5, 0.1), (0.66, 0.22, 0.12))
 _MEDIUMS, _SMALLS = (0.55, 0.25, 0.12, 0.08, 0.0, 0.0, 0.0), (0.34, 0.36, 0.16, 0.09, 0.05)
 _MEDIUMS_ON_CLEAR, _SMALLS_ON_CLEAR = (0.2, 0.15, 0.12, 0.12, 0.13, 0.22, 0.06), (0.45, 0.28, 0.14, 0.08, 0.05)
-"""Frequencies of the number of mediums, and then smalls, on a large one."""
+"""Probabilities of 0, 1, 2… medium pyramids, and then small ones, on a large one."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrueStack:
-    """A stack in a made picture: the size of its top, how many pieces are on the large one, where its tip is (3,) and
-    its foot (2,), in mm, and its rotation.
+    """Ground truth of a stack: the size of its top, and how many pieces stand on the large one.
+
+    ``tip_mm`` (3,) and ``foot_mm`` (2,) are in the table's frame; ``angle_rad`` is the rotation about the vertical.
     """
 
     size: str
@@ -58,9 +61,9 @@ class TrueStack:
 
 @dataclass(frozen=True, eq=False)
 class StacksPicture:
-    """A picture of a board, blue-green-red, and its truth.
+    """A picture of a board, blue-green-red, and its ground truth.
 
-    ``stacks`` holds no place without a stack; of the places in ``hidden`` nobody could say what is there.
+    ``stacks`` has only places with a stack; ``hidden`` are the places where the picture does not show what is there.
     """
 
     image: Image
@@ -71,46 +74,46 @@ class StacksPicture:
 
 
 def stacks_picture(rng: np.random.Generator, layout: TableLayout) -> StacksPicture:
-    """Return a board seen by some camera in some light, a stack on nearly every place."""
+    """Return a board with a stack on nearly every place, seen by a random camera in random light."""
     board = layout.board
     camera, pose = _camera(rng, board)
     look = _look(rng)
-    lamps = _lamps(rng)
+    lights = _lights(rng)
     tidy = rng.uniform(0.3, 1.4)
     stacks = {place: _stack(rng, board, place, look, tidy) for place in board.places if rng.random() > 0.07}
     canvas = StackCanvas(camera, pose)
-    canvas.ground(_texture(rng, board, [stack for stack, _ in stacks.values()], lamps), board, _sky(rng, lamps))
-    bodies = {place: [body_of(piece, look, lamps) for piece in pieces] for place, (pieces, _) in stacks.items()}
+    canvas.draw_ground(_texture(rng, board, [stack for stack, _ in stacks.values()], lights), board, _sky(rng, lights))
+    facets = {place: [facets_of(piece, look, lights) for piece in pieces] for place, (pieces, _) in stacks.items()}
     numbers = {place: number for number, place in enumerate(board.places, start=1)}
-    order = sorted(board.places, key=lambda place: -_away(pose, board, place))
+    order = sorted(board.places, key=lambda place: -_camera_distance_mm(pose, board, place))
     for place in order:
         if place in stacks:
             pieces, _ = stacks[place]
-            near = {other: _apart(board, place, other) for other in bodies if other != place}
-            beside = [_corners(stacks[other][0]) for other, apart in near.items() if apart < _THROWN_MM]
-            mirrored = [body for other, apart in near.items() if apart < _MIRRORED_MM for body in bodies[other]]
+            distances_mm = {other: _distance_mm(board, place, other) for other in facets if other != place}
+            casters = [_corners(stacks[other][0]) for other, far in distances_mm.items() if far < _SHADOW_MM]
+            others = [part for other, far in distances_mm.items() if far < _REFLECTION_MM for part in facets[other]]
             for number, piece in enumerate(pieces):
-                top = piece is pieces[-1]
-                around = Body.of([*mirrored, *bodies[place][:number]])
-                canvas.pyramid(piece, look, lamps, numbers[place] if top else -numbers[place], around, beside)
+                label = numbers[place] if piece is pieces[-1] else NOT_A_TOP
+                mirrored = Facets.joined([*others, *facets[place][:number]])
+                canvas.draw_pyramid(piece, look, lights, label, mirrored, casters)
         elif rng.random() < 0.4:
-            canvas.stranger(rng, np.array([*board.centre_mm(place), board.height_mm]), lamps)
+            canvas.draw_foreign_object(rng, np.array([*board.centre_mm(place), board.height_mm]), lights)
     for _ in range(int(rng.choice(4, p=[0.62, 0.22, 0.1, 0.06]))):
-        canvas.cover(rng, board)
+        canvas.draw_occluder(rng, board)
     hidden = set()
-    in_sight = canvas.in_sight()
+    visible_samples = canvas.visible_samples()
     for place in board.places:
         if place in stacks:
-            if not canvas.shows(numbers[place], stacks[place][1].tip_mm, in_sight):
+            if not canvas.top_is_visible(numbers[place], stacks[place][1].tip_mm, visible_samples):
                 hidden.add(place)
-        elif canvas.covered(_square(board, place)) > 0.6:
+        elif canvas.occluded_share(_square(board, place)) > 0.6:
             hidden.add(place)
     image = developed(rng, canvas.light())
     return StacksPicture(image, camera, pose, {place: true for place, (_, true) in stacks.items()}, frozenset(hidden))
 
 
 def _square(board: GridSurface, place: str) -> FloatArray:
-    corners = np.column_stack([CORNERS * 0.7 * board.cell_mm, np.zeros(4)])
+    corners = np.column_stack([UNIT_SQUARE * 0.7 * board.cell_mm, np.zeros(4)])
     return np.asarray(corners + np.array([*board.centre_mm(place), board.height_mm]), dtype=np.float64)
 
 
@@ -118,26 +121,26 @@ def _corners(pieces: Sequence[Piece]) -> FloatArray:
     return np.vstack([np.vstack([piece.below, piece.above]) for piece in pieces])
 
 
-def _apart(board: GridSurface, place: str, other: str) -> float:
+def _distance_mm(board: GridSurface, place: str, other: str) -> float:
     return math.dist(board.centre_mm(place), board.centre_mm(other))
 
 
-def _sky(rng: np.random.Generator, light: Lights) -> FloatArray:
-    """Return the light of a room's walls."""
-    return linear(np.full(3, rng.uniform(0.3, 0.9)) * rng.normal(1, 0.05, 3)) * light[0] * rng.uniform(0.5, 2.0)
+def _sky(rng: np.random.Generator, lights: Lights) -> FloatArray:
+    """Return the light of a room's walls and ceiling."""
+    return linear(np.full(3, rng.uniform(0.3, 0.9)) * rng.normal(1, 0.05, 3)) * lights.ambient * rng.uniform(0.5, 2.0)
 
 
-def _away(pose: Pose, board: GridSurface, place: str) -> float:
+def _camera_distance_mm(pose: Pose, board: GridSurface, place: str) -> float:
     return float(np.linalg.norm(np.array([*board.centre_mm(place), board.height_mm]) - pose.camera_position_mm))
 
 
 def _camera(rng: np.random.Generator, board: GridSurface) -> tuple[CameraModel, Pose]:
-    """Return a camera whose picture is just the board with a margin."""
-    distance, density = rng.uniform(380, 1000), math.exp(rng.uniform(math.log(1.1), math.log(1.9)))
+    """Return a camera whose picture holds just the board and a margin."""
+    distance, px_per_mm = rng.uniform(380, 1000), math.exp(rng.uniform(math.log(1.1), math.log(1.9)))
     tilt = rng.uniform(0, 44) if rng.random() < 0.6 else rng.uniform(0, 10)
     aside = rng.normal(0, 40, 2)
     pose = looking_at(distance, tilt, rng.uniform(-180, 180), rng.uniform(-8, 8), (aside[0], aside[1], 0.0))
-    matrix = np.array([[density * distance, 0, 0], [0, density * distance, 0], [0, 0, 1.0]])
+    matrix = np.array([[px_per_mm * distance, 0, 0], [0, px_per_mm * distance, 0], [0, 0, 1.0]])
     corners = np.vstack([board.bounds_mm.grown(_MARGIN_MM).corners_mm(0), board.bounds_mm.corners_mm(95)])
     pixels = project(CameraModel(matrix, np.zeros(5), (1, 1)), pose, corners)
     low, high = pixels.min(axis=0), pixels.max(axis=0)
@@ -158,33 +161,33 @@ def _look(rng: np.random.Generator) -> PyramidSet:
     opacity = {str(number): float(np.clip(body + rng.normal(0, 0.06), 0.3, 1.0)) for number in range(4)}
     opacity |= {"clear": rng.uniform(0.2, 0.65), "black": rng.uniform(0.6, 1.0)}
     return PyramidSet(
-        colours,
-        opacity,
-        float(np.clip(rng.normal(0.16, 0.012), 0.12, 0.2)),
-        rng.normal(5.5, 0.3),
-        rng.uniform(0.8, 1.4) if rng.random() < 0.35 else 1.0,
-        rng.uniform(0.3, 0.9),
-        rng.uniform(0.9, 1.35),
-        rng.uniform(0, 0.25) ** 1.5,
-        rng.uniform(0.0, 1.0),
-        rng.uniform(0.0, 1.0) if rng.random() < 0.8 else 0.0,
-        rng.uniform(0.03, 0.06) if rng.random() < 0.75 else 0.0,
-        rng.uniform(0.3, 3.0) if rng.random() < 0.5 else 0.0,
+        colours=colours,
+        opacity=opacity,
+        tip_share=float(np.clip(rng.normal(0.16, 0.012), 0.12, 0.2)),
+        rise_mm=rng.normal(5.5, 0.3),
+        edge_light=rng.uniform(0.8, 1.4) if rng.random() < 0.35 else 1.0,
+        edge_mm=rng.uniform(0.3, 0.9),
+        tip_light=rng.uniform(0.9, 1.35),
+        gloss=rng.uniform(0, 0.25) ** 1.5,
+        back_share=rng.uniform(0.0, 1.0),
+        facing=rng.uniform(0.0, 1.0) if rng.random() < 0.8 else 0.0,
+        head_on=rng.uniform(0.03, 0.06) if rng.random() < 0.75 else 0.0,
+        mirror_blur_px=rng.uniform(0.3, 3.0) if rng.random() < 0.5 else 0.0,
     )
 
 
-def _lamps(rng: np.random.Generator) -> Lights:
-    """Return the ambient light and any lamps: which way, of what colour, and how soft their shadows are."""
+def _lights(rng: np.random.Generator) -> Lights:
     lamps = []
     for _ in range(int(rng.choice(4, p=[0.1, 0.5, 0.3, 0.1]))):
         lean, towards = math.radians(rng.uniform(5, 68)), rng.uniform(0, 2 * math.pi)
-        way = np.array([math.sin(lean) * math.cos(towards), math.sin(lean) * math.sin(towards), math.cos(lean)])
-        lamps.append((way, rng.uniform(0.3, 1.0) * rng.normal(1, 0.08, 3), rng.uniform(0.02, 0.3)))
-    return rng.uniform(0.15, 0.7), lamps
+        direction = np.array([math.sin(lean) * math.cos(towards), math.sin(lean) * math.sin(towards), math.cos(lean)])
+        colour = rng.uniform(0.3, 1.0) * rng.normal(1, 0.08, 3)
+        lamps.append(DistantLamp(direction, colour, rng.uniform(0.02, 0.3)))
+    return Lights(rng.uniform(0.15, 0.7), lamps)
 
 
 def random_pile(rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Draw sizes and colours, lowest first, as in a game; on a clear base the sizes may be in any order."""
+    """Draw the sizes and colours of a stack, lowest first; on a clear base the sizes may be in any order."""
     own = str(rng.integers(4))
     clear = rng.random() < 0.33
     pile = [("L", "clear" if clear else own)]
@@ -224,7 +227,7 @@ def _stack(
         else:
             apex = height / (1 - look.tip_share)
         cosine, sine = math.cos(angle), math.sin(angle)
-        base = CORNERS @ np.array([[cosine, sine], [-sine, cosine]]) * sizes[size].base_mm
+        base = UNIT_SQUARE @ np.array([[cosine, sine], [-sine, cosine]]) * sizes[size].base_mm
         low = max(apex - height / (1 - look.tip_share), 0.0)
         centre = middle + np.array([0, 0, low])
         below = centre + np.column_stack([base, base @ lean])
@@ -236,7 +239,7 @@ def _stack(
 
 
 def _grain(rng: np.random.Generator, shape: tuple[int, int], strength: float) -> Light:
-    """Draw the streaks and spots of a table, around 1."""
+    """Draw the grain of a table or board, as factors around 1."""
     fine = max(2, int(rng.integers(2, 40)))
     coarse = rng.standard_normal((max(2, shape[0] // fine), max(2, shape[1] // int(rng.integers(2, 60)))))
     spots = cv2.resize(coarse.astype(np.float32), shape[::-1], interpolation=cv2.INTER_CUBIC)
@@ -250,13 +253,13 @@ def _texture(
     rng: np.random.Generator,
     board: GridSurface,
     stacks: Sequence[Sequence[Piece]],
-    light: Lights,
+    lights: Lights,
 ) -> Light:
-    """Return the board and the table beside it from above, with the shadows on them, linear."""
-    around = board.bounds_mm.grown(BESIDE_MM)
+    """Return the board and the table around it from above, with the stacks' shadows, in linear light."""
+    around = board.bounds_mm.grown(GROUND_MARGIN_MM)
     side = round(around.width_mm * _TEXTURE_PX_PER_MM)
     picture = np.empty((side, side, 3), dtype=np.float32)
-    level = lit(np.array([0, 0, 1.0]), light)
+    level = irradiance(np.array([0, 0, 1.0]), lights)
     picture[:] = any_colour(rng) * level
     picture *= _grain(rng, (side, side), rng.uniform(0, 0.25))[..., None]
 
@@ -275,14 +278,15 @@ def _texture(
         down = round(top + step * board.cell_mm * _TEXTURE_PX_PER_MM)
         cv2.line(picture, (across, top), (across, bottom), line.tolist(), int(rng.integers(1, 3)))
         cv2.line(picture, (left, down), (right, down), line.tolist(), int(rng.integers(1, 3)))
-    for way, strength, softness in light[1]:
+    for lamp in lights.lamps:
+        to_lamp = lamp.direction
         mask = np.zeros((side, side), dtype=np.uint8)
         for pieces in stacks:
             corners = _corners(pieces)
-            ground = corners[:, :2] - way[:2] / way[2] * (corners[:, 2:] - board.height_mm)
+            ground = corners[:, :2] - to_lamp[:2] / to_lamp[2] * (corners[:, 2:] - board.height_mm)
             pixels = np.array([at(x, y) for x, y in ground], dtype=np.float64)
             cv2.fillConvexPoly(mask, np.rint(hull_px(pixels)).astype(np.int32), 255)
-        soft = cv2.GaussianBlur(mask, (0, 0), 1 + 30 * softness) / np.float32(255)
-        left_over = 1 - max(0.0, float(way[2])) * strength / level * 0.85
-        picture *= 1 - soft[..., None] * (1 - left_over).astype(np.float32)
+        soft = cv2.GaussianBlur(mask, (0, 0), 1 + 30 * lamp.softness) / np.float32(255)
+        remaining = 1 - max(0.0, float(to_lamp[2])) * lamp.colour / level * 0.85
+        picture *= 1 - soft[..., None] * (1 - remaining).astype(np.float32)
     return picture

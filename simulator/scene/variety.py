@@ -1,7 +1,6 @@
-"""Settings and piece sets drawn from a seed.
+"""Random settings, from tidy to awkward, and random sets of blocks and discs.
 
-Settings range from tidy to awkward: tables, lamps, cameras, colours, missing markers. A set of blocks has two colours
-that people can distinguish, each with a contrasting ink; a set of discs has two colours, and balls.
+A set has two colours that people can distinguish; symbols on blocks contrast with their face.
 """
 
 from __future__ import annotations
@@ -75,9 +74,9 @@ def pose_with_markers(
     target_mm: tuple[float, float, float],
     marker_ids: Collection[int] | None = None,
 ) -> Pose:
-    """Return a pose from no nearer than that distance with those markers and the board inside the picture.
+    """Return the nearest pose, from ``distance_mm`` on, with the board and those markers inside the picture.
 
-    Without ``marker_ids`` all of them are meant, each with its white border.
+    ``marker_ids`` are all by default; the markers' white borders are included.
     """
     layout = standard_layout()
     markers = layout.markers
@@ -99,9 +98,9 @@ def _tint(rng: np.random.Generator, colour: Colour, spread: float) -> Colour:
 
 def _lens(rng: np.random.Generator, hardness: float, size: tuple[int, int]) -> CameraModel:
     view_deg = float(rng.uniform(60.0, 66.0 + 24.0 * hardness))
-    bend = float(rng.uniform(-0.22, 0.06)) * (0.3 + 0.7 * hardness)
+    radial = float(rng.uniform(-0.22, 0.06)) * (0.3 + 0.7 * hardness)
     centre = rng.uniform(-12.0, 12.0, 2)
-    return lens(size, view_deg, (bend, -0.15 * bend, 0.0004, -0.0003, 0.0), (float(centre[0]), float(centre[1])))
+    return lens(size, view_deg, (radial, -0.15 * radial, 0.0004, -0.0003, 0.0), (float(centre[0]), float(centre[1])))
 
 
 def _markers(rng: np.random.Generator, hardness: float) -> dict[int, MarkerState]:
@@ -144,7 +143,9 @@ def _sensor(rng: np.random.Generator, hardness: float) -> Sensor:
 
 
 APART = 38.0
+"""Smallest distance in L*a*b* of colours that people distinguish at a glance."""
 INK_CONTRAST = 30.0
+"""Smallest difference in L* between ink and face."""
 _TRIES = 400
 
 FACES: Mapping[str, Colour] = {
@@ -167,7 +168,7 @@ FACES: Mapping[str, Colour] = {
     "brown": (0.16, 0.28, 0.42),
     "black": (0.13, 0.13, 0.13),
 }
-"""Colours of painted wood as they look on a screen."""
+"""Screen colours of painted wood."""
 
 INKS: Mapping[str, Colour] = {
     "white": (0.95, 0.97, 0.97),
@@ -177,7 +178,7 @@ INKS: Mapping[str, Colour] = {
     "navy": (0.32, 0.12, 0.1),
     "wine": (0.12, 0.08, 0.35),
 }
-"""Colours the symbols are painted in."""
+"""Screen colours of symbols."""
 
 
 def lab(colour: Colour) -> FloatArray:
@@ -187,7 +188,7 @@ def lab(colour: Colour) -> FloatArray:
 
 
 def are_distinguishable(first: Colour, second: Colour) -> bool:
-    """Whether a person sees two colours as different ones at a glance: far apart in L*a*b* (CIE 1976)."""
+    """Whether people distinguish two colours at a glance: by their distance in L*a*b* (CIE 1976)."""
     return bool(np.linalg.norm(lab(first) - lab(second)) >= APART)
 
 
@@ -223,7 +224,8 @@ def varied_pieces(seed: int, faces: tuple[str, ...] = (), inks: tuple[str, ...] 
     raise ValueError(f"no two of {', '.join(face_names)} can be told apart with inks {', '.join(ink_names)}")
 
 
-_BALLS_OF_THEIR_OWN = 0.5
+_OWN_BALL_COLOUR = 0.5
+"""Share of players whose balls have a colour of their own."""
 
 
 def varied_discs(seed: int) -> tuple[str, DiscLook]:
@@ -238,7 +240,7 @@ def varied_discs(seed: int) -> tuple[str, DiscLook]:
     chosen = next(pair for pair in pairs if are_distinguishable(FACES[pair[0]], FACES[pair[1]]))
     said, balls = [], {}
     for player, face in zip(("black", "white"), chosen, strict=True):
-        ink = _ink_for(face, tuple(INKS), rng) if rng.random() < _BALLS_OF_THEIR_OWN else None
+        ink = _ink_for(face, tuple(INKS), rng) if rng.random() < _OWN_BALL_COLOUR else None
         said.append(face if ink is None else f"{face} with {ink} balls")
         if ink is not None:
             balls[player] = INKS[ink]

@@ -34,9 +34,9 @@ def looking_at(
     roll_deg: float = 0.0,
     target_mm: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> Pose:
-    """Return a camera looking at a point: ``tilt_deg`` from straight above, at ``azimuth_deg`` (-90: first player).
+    """Return the pose of a camera that looks at a point, ``tilt_deg`` off the vertical, from the side ``azimuth_deg``.
 
-    With no roll the side away from the camera is up in the picture, also at tilt 0.
+    The first player sits at azimuth -90. Without roll, up in the picture is away from the camera, also at tilt 0.
     """
     tilt, azimuth, roll = math.radians(tilt_deg), math.radians(azimuth_deg), math.radians(roll_deg)
     outwards = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
@@ -53,7 +53,7 @@ def looking_at(
 
 
 def first_fitting(camera: CameraModel, points_mm: npt.ArrayLike, margin_px: float, poses: Iterable[Pose]) -> Pose:
-    """Return the first pose at which all points (n, 3) lie that far inside the picture, else the last one."""
+    """Return the first pose with all points (n, 3) at least ``margin_px`` inside the picture, else the last one."""
     least, most = margin_px, np.asarray(camera.size) - 1 - margin_px
     for pose in poses:
         pixels = project(camera, pose, points_mm)
@@ -63,7 +63,7 @@ def first_fitting(camera: CameraModel, points_mm: npt.ArrayLike, margin_px: floa
 
 
 def growing_distances(distance_mm: float, step: float, tries: int) -> Iterator[float]:
-    """Yield a number of distances, each ``step`` times the one before."""
+    """Return ``tries`` distances, each ``step`` times the one before."""
     return islice(accumulate(repeat(step), mul, initial=distance_mm), tries)
 
 

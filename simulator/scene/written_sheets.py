@@ -1,4 +1,4 @@
-"""Rendered pictures of written grids, rectified as from a camera, for training the reader of ink."""
+"""Random pictures of written grids, photographed and rectified, to train the reader of ink."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AROUND = 1.0
 _FINER = 3
 """Oversampling of a scanned sign."""
 _FAITHFUL = 0.95
-"""How often a writer uses their usual form of a sign."""
+"""Probability that a known writer uses their usual form of a sign."""
 SCANNED = 0.6
 """The share of sheets whose signs are scans, where there are any."""
 
@@ -33,8 +33,10 @@ NO_SCANS: Scans = MappingProxyType({})
 
 @dataclass(frozen=True, eq=False)
 class WrittenSheet:
-    """A rectified grid: the picture with half a cell around the grid, uint8; the sign in each cell (rows, columns), as
-    an index into ``signs`` of ``written_sheet``; and the number of the loop around it, 0 for none.
+    """A rectified grid and its ground truth.
+
+    ``flat`` is the picture with a margin of half a cell, uint8. ``signs`` (rows, columns) are indices into the argument
+    ``signs`` of ``written_sheet``; ``loops`` (rows, columns) numbers the loop around each cell, 0 for none.
     """
 
     flat: npt.NDArray[np.uint8]
@@ -136,7 +138,7 @@ def _inked(
 
 
 def _printed(rng: np.random.Generator) -> npt.NDArray[np.float32]:
-    """Render bare paper with its grid, linear light shares (height, width, 3)."""
+    """Return the reflectance of bare paper with its grid, shape (height, width, 3)."""
     height, width = (round((count + 2 * AROUND) * DRAWN_PX) for count in (ROWS, COLUMNS))
     sheet = np.ones((height, width, 3), dtype=np.float32)
     grey = rng.uniform(0.15, 0.8)
@@ -161,10 +163,10 @@ def _printed(rng: np.random.Generator) -> npt.NDArray[np.float32]:
 def written_sheet(
     rng: np.random.Generator, signs: tuple[str, ...], cell_px: int, scans: Scans = NO_SCANS, own: Writer | None = None
 ) -> WrittenSheet:
-    """Return a grid written by one hand or many, as seen by a camera and rectified to that many pixels per cell.
+    """Return a grid written by one person or many, photographed and rectified to that many pixels per cell.
 
-    ``signs`` are names in the order of their numbers: the first is an empty cell, the last a blot. On a share SCANNED
-    of the sheets, signs are taken from ``scans``. ``own`` is the one hand that writes.
+    ``signs`` are the names: the first is an empty cell, the last a blot. A share SCANNED of the sheets takes its signs
+    from ``scans``. ``own`` is the only writer, if given.
     """
     sheet = _printed(rng)
     scanned = scans if scans and rng.random() < SCANNED else NO_SCANS
@@ -207,11 +209,11 @@ def written_sheet(
     _inked(sheet, cover, ink, rng)
     if not same:
         _inked(sheet, ring, _ink(rng), rng)
-    return WrittenSheet(_seen(rng, sheet, cell_px), written, loops)
+    return WrittenSheet(_photographed(rng, sheet, cell_px), written, loops)
 
 
-def _seen(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell_px: int) -> npt.NDArray[np.uint8]:
-    """Return the sheet through a camera, rectified with a slightly wrong pose."""
+def _photographed(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell_px: int) -> npt.NDArray[np.uint8]:
+    """Return the sheet as a camera sees it, rectified with a slightly wrong pose."""
     height, width = sheet.shape[:2]
     seen_px = float(np.exp(rng.uniform(np.log(11.5), np.log(36))))
     scale = seen_px / DRAWN_PX
@@ -273,11 +275,11 @@ def _lamp(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.fl
     """Return light on the paper, (height, width, 3): its colour, its gradient, and sometimes a shadow."""
     height, width = shape
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
-    way = rng.uniform(0, 2 * np.pi)
-    along = (np.cos(way) * (x / width - 0.5) + np.sin(way) * (y / height - 0.5)).astype(np.float32)
+    angle = rng.uniform(0, 2 * np.pi)
+    along = (np.cos(angle) * (x / width - 0.5) + np.sin(angle) * (y / height - 0.5)).astype(np.float32)
     light = np.float32(rng.uniform(0.15, 1.0)) * (1 + np.float32(rng.uniform(0, 0.7)) * along)
     if rng.random() < 0.25:
-        edge = np.cos(way + 1) * (x - width * rng.uniform(0.2, 0.8)) + np.sin(way + 1) * (y - height / 2)
+        edge = np.cos(angle + 1) * (x - width * rng.uniform(0.2, 0.8)) + np.sin(angle + 1) * (y - height / 2)
         soft = rng.uniform(0.5, 12)
         light = light * (1 - np.float32(rng.uniform(0.15, 0.6)) / (1 + np.exp(-np.clip(edge / soft, -30, 30))))
     colour = np.clip(rng.normal(1, 0.12, 3), 0.6, 1.4).astype(np.float32)

@@ -21,7 +21,7 @@ from benchmarks.parts.stress.score import PictureScore, score
 from common.places import EMPTY
 from simulator.rendering.foreign_objects import paint_foreign_object
 from simulator.rendering.hands import HandOcclusion, hand_sprite, paint_hand_shadow
-from simulator.rendering.optics import shade_table, streak
+from simulator.rendering.optics import motion_blur, shade_table
 from simulator.rendering.painting import paste
 from simulator.scene.scene import ForeignObject, Lighting, Sensor, Setting
 from vision.errors import EnrolmentError
@@ -113,10 +113,10 @@ def defocused(taken: Taken, _rng: np.random.Generator, sigma_px: float) -> Taken
 
 
 def shaken(taken: Taken, rng: np.random.Generator, length_px: float) -> Taken:
-    """A streak of that length in any direction."""
+    """Motion blur of that length in any direction."""
     angle = float(rng.uniform(0, np.pi))
     way = (length_px * float(np.cos(angle)), length_px * float(np.sin(angle)))
-    return replace(taken, image=streak(taken.image, way))
+    return replace(taken, image=motion_blur(taken.image, way))
 
 
 def noisy(taken: Taken, rng: np.random.Generator, levels: float) -> Taken:

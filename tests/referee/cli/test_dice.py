@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from referee.cli.dice import at_rest
-from simulator.rendering.dice import DieLook, DrawnDie, lowest_mm, turn_of
+from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice import draw_dice as render_dice
 from simulator.rendering.dice_faces import pip_faces
 from simulator.rendering.optics import develop
@@ -118,12 +118,17 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tray.json").write_text(json.dumps(TRAY))
     (folder / "referee.toml").write_text('[camera]\ncalibration = "camera.json"\n[table]\nlayout = "tray.json"\n')
     cv2.imwrite(str(folder / "six.png"), made.image)
-    turn = turn_of(4, 25.0, 38.0, 40.0)
+    turn = die_rotation(4, 25.0, 38.0, 40.0)
     white = (0.9, 0.93, 0.95)
     dice = [
-        DrawnDie(np.array([-50.0, 10.0, 8.0]), 16.0, turn_of(0, 30.0), DieLook(white, (0.05, 0.05, 0.05), pip_faces())),
         DrawnDie(
-            np.array([40.0, -20.0, lowest_mm(turn, 16.0)]), 16.0, turn, DieLook(white, (0.05, 0.05, 0.05), pip_faces())
+            np.array([-50.0, 10.0, 8.0]), 16.0, die_rotation(0, 30.0), DieLook(white, (0.05, 0.05, 0.05), pip_faces())
+        ),
+        DrawnDie(
+            np.array([40.0, -20.0, centre_height_mm(turn, 16.0)]),
+            16.0,
+            turn,
+            DieLook(white, (0.05, 0.05, 0.05), pip_faces()),
         ),
     ]
     leaning = tray_picture(dice, ["1", "cocked"], made.camera, made.pose, Lighting())
@@ -168,7 +173,7 @@ def test_faces_that_were_taught_reach_the_tray(run: Run, table: Path, tmp_path: 
         face = (1, 6, 2, 5, 3, 4).index(number + 1)
         camera = lens((160, 160), 20.0, (0, 0, 0, 0, 0), (0, 0))
         picture = np.full((160, 160, 3), 0.25, dtype=np.float32)
-        die = DrawnDie(np.array([0.0, 0.0, 8.0]), 16.0, turn_of(face, 15.0), look)
+        die = DrawnDie(np.array([0.0, 0.0, 8.0]), 16.0, die_rotation(face, 15.0), look)
         render_dice(picture, camera, looking_at(320.0, 4.0, target_mm=(0.0, 0.0, 16.0)), Lighting(), [die])
         pictures.append(tmp_path / f"{name}.png")
         cv2.imwrite(str(pictures[-1]), develop(picture))

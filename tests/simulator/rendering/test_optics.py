@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.rendering.optics import SensorNoise, develop, shade_table, streak, through_sensor, tone_table
+from simulator.rendering.optics import SensorNoise, develop, motion_blur, shade_table, through_sensor, tone_table
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import ForeignObject, Scene, Sensor, Setting
 from simulator.scene.viewpoint import lens
@@ -49,13 +49,13 @@ def test_noise_has_the_spread_asked_for(deviation: float) -> None:
     assert np.array_equal(noise.add(grey, 7), noise.add(grey, 7))
 
 
-def test_a_streak_spreads_along_its_way_only() -> None:
+def test_motion_blur_spreads_only_along_the_motion() -> None:
     image = np.zeros((41, 41), dtype=np.uint8)
     image[20, 20] = 255
-    smeared = streak(image, (12.0, 0.0))
+    smeared = motion_blur(image, (12.0, 0.0))
     assert np.ptp(np.flatnonzero(smeared.sum(axis=0))) >= 10
     assert np.ptp(np.flatnonzero(smeared.sum(axis=1) > 20)) <= 2
-    assert streak(image, (0.3, 0.0)) is image
+    assert motion_blur(image, (0.3, 0.0)) is image
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
-"""What plane faces mirror, and where shadows fall on them."""
+"""Mirror images in plane faces, and shadows on them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from simulator.rendering.reflections import Body, Surroundings, fresnel
+from simulator.rendering.reflections import Facets, Surroundings, fresnel
 from simulator.scene.viewpoint import lens, looking_at
 from vision.frame import FloatArray
 
@@ -34,43 +34,45 @@ def pixel(point_mm: FloatArray) -> tuple[int, int]:
     return row, column
 
 
-def cube(x_mm: float, value: float) -> Body:
-    """A wall of 20 mm that faces -x, and nothing else."""
+def wall(x_mm: float, value: float) -> Facets:
+    """A square of 20 mm that faces -x."""
     face = np.array([[x_mm, 10, 0], [x_mm, -10, 0], [x_mm, -10, 20], [x_mm, 10, 20]], dtype=float)
-    return Body(face[None], np.array([[-1.0, 0, 0]]), np.full((1, 3), value))
+    return Facets(face[None], np.array([[-1.0, 0, 0]]), np.full((1, 3), value))
 
 
-def test_a_face_mirrors_a_little_head_on_and_all_of_what_grazes_it() -> None:
+def test_reflectance_grows_from_a_little_head_on_to_everything_at_grazing_incidence() -> None:
     assert fresnel(1.0, 0.04) == pytest.approx(0.04)
     assert fresnel(0.0, 0.04) == pytest.approx(1.0)
     assert fresnel(0.2, 0.04) == pytest.approx(0.354, abs=1e-3)
 
 
-def test_a_wall_mirrors_the_ground_where_the_way_of_the_light_meets_it(surroundings: Surroundings) -> None:
+def test_a_wall_mirrors_the_ground_where_the_reflected_ray_hits_it(surroundings: Surroundings) -> None:
     point = np.array([-60.0, 0.0, 30.0])
-    picture = surroundings.mirrored(point, UPRIGHT, Body.of([]), ORIGIN, SHAPE)
-    # from 600 mm above the middle the way goes 2 mm aside for each 19 mm down, and back after the wall
+    picture = surroundings.mirrored(point, UPRIGHT, Facets.joined([]), ORIGIN, SHAPE)
+    # the ray from 600 mm above the centre goes 2 mm aside for each 19 mm down, and turns back at the wall
     assert picture[pixel(point)][0] == pytest.approx(-60 + 30 * 60 / 570, abs=1.0)
 
 
-def test_a_wall_mirrors_what_stands_before_it_and_nothing_behind_it(surroundings: Surroundings) -> None:
+def test_a_wall_mirrors_an_object_in_front_of_it_and_none_behind_it(surroundings: Surroundings) -> None:
     point = np.array([-60.0, 0.0, 30.0])
-    before = surroundings.mirrored(point, UPRIGHT, cube(-58.0, 500.0), ORIGIN, SHAPE)
-    behind = surroundings.mirrored(point, UPRIGHT, cube(-62.0, 500.0), ORIGIN, SHAPE)
-    assert before[pixel(point)][0] == pytest.approx(500.0)
+    in_front = surroundings.mirrored(point, UPRIGHT, wall(-58.0, 500.0), ORIGIN, SHAPE)
+    behind = surroundings.mirrored(point, UPRIGHT, wall(-62.0, 500.0), ORIGIN, SHAPE)
+    assert in_front[pixel(point)][0] == pytest.approx(500.0)
     assert behind[pixel(point)][0] < 0
 
 
-def test_what_leads_upwards_shows_the_sky(surroundings: Surroundings) -> None:
-    flat = surroundings.mirrored(np.array([0.0, 0.0, 30.0]), np.array([0.0, 0.0, 1.0]), Body.of([]), ORIGIN, SHAPE)
+def test_a_level_mirror_shows_the_sky(surroundings: Surroundings) -> None:
+    flat = surroundings.mirrored(
+        np.array([0.0, 0.0, 30.0]), np.array([0.0, 0.0, 1.0]), Facets.joined([]), ORIGIN, SHAPE
+    )
     assert (flat == 77.0).all()
 
 
-def test_a_body_before_a_face_throws_its_shadow_on_it(surroundings: Surroundings) -> None:
+def test_a_body_in_front_of_a_face_casts_its_shadow_on_it(surroundings: Surroundings) -> None:
     point = np.array([-60.0, 0.0, 20.0])
-    way = np.array([1.0, 0.0, 0.0])
-    corners = cube(-40.0, 0.0).facets.reshape(-1, 3)
-    mask = surroundings.shadow(point, UPRIGHT, way, [corners], ORIGIN, SHAPE)
+    to_light = np.array([1.0, 0.0, 0.0])
+    corners = wall(-40.0, 0.0).corners_mm.reshape(-1, 3)
+    mask = surroundings.shadow(point, UPRIGHT, to_light, [corners], ORIGIN, SHAPE)
     assert mask[pixel(np.array([-60.0, 0.0, 10.0]))] == 255
-    assert not surroundings.shadow(point, UPRIGHT, way, [corners - [40.0, 0, 0]], ORIGIN, SHAPE).any()
+    assert not surroundings.shadow(point, UPRIGHT, to_light, [corners - [40.0, 0, 0]], ORIGIN, SHAPE).any()
     assert mask[pixel(np.array([-60.0, 30.0, 10.0]))] == 0

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 
-from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, lowest_mm, turn_of
+from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, draw_dice
 from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, pip_face, pip_faces, printed_face, text_face
 from simulator.scene.dice_variety import COCKED, DicePicture, dice_picture
 from simulator.scene.scene import Lighting
@@ -87,7 +87,7 @@ def test_what_is_printed_on_a_face_is_not_mirrored(face: int) -> None:
     look = DieLook((0.1, 0.1, 0.1), (1.0, 1.0, 1.0), tuple(faces))
     camera = lens((60, 60), 8.0, (0, 0, 0, 0, 0), (0, 0))
     picture = np.zeros((60, 60, 3), dtype=np.float32)
-    die = DrawnDie(np.array([0.0, 0.0, 8.0]), 16.0, turn_of(face, 0.0), look)
+    die = DrawnDie(np.array([0.0, 0.0, 8.0]), 16.0, die_rotation(face, 0.0), look)
     draw_dice(picture, camera, looking_at(200.0, 0.0, target_mm=(0.0, 0.0, 16.0)), Lighting(), [die])
     quarters = np.array([[22, 22], [22, 37], [37, 37], [37, 22]])  # round the face as a clock goes
     light = picture[quarters[:, 0], quarters[:, 1], 0]
@@ -97,10 +97,10 @@ def test_what_is_printed_on_a_face_is_not_mirrored(face: int) -> None:
 
 @pytest.mark.parametrize("face", range(6))
 def test_a_die_is_turned_as_asked(face: int) -> None:
-    turn = turn_of(face, 30.0)
+    turn = die_rotation(face, 30.0)
     assert turn @ turn.T == pytest.approx(np.eye(3), abs=1e-9)
     axis = np.zeros(3)
     axis[2 - face // 2] = 1 if face % 2 == 0 else -1
     assert turn @ axis == pytest.approx([0, 0, 1], abs=1e-9)
-    assert lowest_mm(turn, 16.0) == pytest.approx(8.0)
-    assert lowest_mm(turn_of(face, 30.0, 45.0), 16.0) > 10.0
+    assert centre_height_mm(turn, 16.0) == pytest.approx(8.0)
+    assert centre_height_mm(die_rotation(face, 30.0, 45.0), 16.0) > 10.0

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator.rendering.dice import DieLook, DrawnDie, draw_dice, turn_of
+from simulator.rendering.dice import DieLook, DrawnDie, die_rotation, draw_dice
 from simulator.rendering.dice_faces import text_face
 from simulator.rendering.optics import develop
 from simulator.scene.scene import Lighting
@@ -27,7 +27,7 @@ def picture_of(name: str, turned_deg: float, body: tuple[float, float, float] = 
     """A picture of one die that shows a face, and how long its edge is in pixels."""
     ink = (0.05, 0.05, 0.05) if min(body) > 0.6 else (0.95, 0.95, 0.95)
     look = DieLook(body, ink, tuple(text_face(one) for one in NAMES))
-    turn = turn_of(NAMES.index(name), turned_deg)
+    turn = die_rotation(NAMES.index(name), turned_deg)
     camera = lens((160, 160), 20.0, (0, 0, 0, 0, 0), (0, 0))
     pose = looking_at(320.0, 4.0, target_mm=(0.0, 0.0, 16.0))
     picture = np.full((160, 160, 3), 0.25, dtype=np.float32)

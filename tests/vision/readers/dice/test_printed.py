@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.rendering.dice import DieLook, DrawnDie, lowest_mm, turn_of
+from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice_faces import FACE_VALUES, printed_face
 from simulator.scene.dice_variety import tray_picture
 from simulator.scene.scene import Lighting
@@ -81,10 +81,10 @@ def tray_of(shown: str) -> tuple[SurfaceView, list[str]]:
     dice = []
     for number, (faces, face, (x, y)) in enumerate(zip(SETS, shown, DICE_MM, strict=True)):
         drawings = tuple(printed_face(faces[value - 1]) for value in FACE_VALUES)
-        turn = turn_of(FACE_VALUES.index(faces.index(face) + 1), 70.0 * number + 20.0)
+        turn = die_rotation(FACE_VALUES.index(faces.index(face) + 1), 70.0 * number + 20.0)
         ink = (0.6, 0.2, 0.1) if number == len(SETS) - 1 else (0.1, 0.1, 0.1)
         look = DieLook((0.9, 0.93, 0.95), ink, drawings)
-        dice.append(DrawnDie(np.array([x, y, lowest_mm(turn, 16.0)]), 16.0, turn, look))
+        dice.append(DrawnDie(np.array([x, y, centre_height_mm(turn, 16.0)]), 16.0, turn, look))
     made = tray_picture(dice, shown, lens(horizontal_view_deg=62.0), looking_at(480.0, 20.0), Lighting())
     return SurfaceView(made.image, made.camera, made.pose, _printed(made.layout).surfaces[0]), list(shown)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from referee.judge.dice import pool_dice
-from simulator.rendering.dice import DieLook, DrawnDie, lowest_mm, turn_of
+from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice_faces import pip_faces
 from simulator.scene.dice_variety import TrayPicture, tray_of_six, tray_picture
 from simulator.scene.pieces import Colour
@@ -37,9 +37,9 @@ def best(die: DieReading) -> str:
 
 def die(x: float, y: float, value: int, body: Colour = (0.9, 0.93, 0.95), lean: float = 0.0) -> tuple[DrawnDie, str]:
     ink = (0.05, 0.05, 0.05) if min(body) > 0.6 else (0.95, 0.95, 0.95)
-    turn = turn_of(FACES.index(value), 25.0 + 3 * x, lean, 40.0)
+    turn = die_rotation(FACES.index(value), 25.0 + 3 * x, lean, 40.0)
     look = DieLook(body, ink, pip_faces())
-    return DrawnDie(np.array([x, y, lowest_mm(turn, 16.0)]), 16.0, turn, look), str(value)
+    return DrawnDie(np.array([x, y, centre_height_mm(turn, 16.0)]), 16.0, turn, look), str(value)
 
 
 def tray(*dice: tuple[DrawnDie, str], tilt_deg: float = 15.0, azimuth_deg: float = -90.0) -> TrayPicture:
@@ -75,7 +75,8 @@ def test_an_empty_tray_has_no_dice() -> None:
 
 def test_dice_that_touch_are_two() -> None:
     first, second = die(0.0, 0.0, 5), die(17.5, 3.0, 3)
-    turned = DrawnDie(second[0].middle_mm, 16.0, first[0].turn @ second[0].turn.T @ second[0].turn, second[0].look)
+    rotation = first[0].rotation @ second[0].rotation.T @ second[0].rotation
+    turned = DrawnDie(second[0].middle_mm, 16.0, rotation, second[0].look)
     made = tray(first, (turned, "5"))
     assert [best(one) for one in read(made)[0].rolls[0].dice] == ["5", "5"]
 
@@ -154,7 +155,7 @@ def test_more_dice_than_the_layout_has_colours_have_no_names(two: TrayPicture) -
 
 @pytest.mark.parametrize(("side_mm", "azimuth_deg"), [(12.0, -90.0), (16.0, 20.0), (20.0, 140.0)])
 def test_a_die_of_any_size_is_where_it_lies(side_mm: float, azimuth_deg: float) -> None:
-    turn = turn_of(2, 30.0)
+    turn = die_rotation(2, 30.0)
     look = DieLook(BODIES["white"], BODIES["black"], pip_faces())
     drawn = DrawnDie(np.array([-80.0, 70.0, side_mm / 2]), side_mm, turn, look)
     (seen,) = read_as(tray((drawn, "2"), tilt_deg=35.0, azimuth_deg=azimuth_deg), DicePieces())
@@ -180,7 +181,7 @@ def test_a_die_rests_where_it_lay_before(two: TrayPicture, moved_mm: float, rest
 def upright() -> TrayPicture:
     """A tray with one die in the middle, seen from straight above."""
     lying, _ = die(0.0, 0.0, 3)
-    return tray((DrawnDie(lying.middle_mm, 16.0, turn_of(FACES.index(3), 0.0), lying.look), "3"), tilt_deg=0.0)
+    return tray((DrawnDie(lying.middle_mm, 16.0, die_rotation(FACES.index(3), 0.0), lying.look), "3"), tilt_deg=0.0)
 
 
 @pytest.mark.parametrize("seen_mm", [4.0, 8.0])
