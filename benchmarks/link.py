@@ -38,8 +38,8 @@ from benchmarks.parts.link.overhead import compare
 from benchmarks.parts.link.parser_fuzz import PARSERS, Fuzzed, fuzz
 from benchmarks.parts.link.report import (
     Criterion,
-    arrivals_table,
-    draw_arrivals,
+    latency_table,
+    plot_latencies,
     print_exchanges,
     print_fuzz,
     print_presses,
@@ -55,7 +55,7 @@ _SHARD_BYTES = 1_000_000
 _FRAMES_A_PRESS = 500
 _SHARD_PRESSES = 500
 _SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
-_ARRIVALS_EVERY_S = 0.05
+_MESSAGE_EVERY_S = 0.05
 _SLOW_S, _QUICK_SLOW_S = 60.0, 6.0
 
 
@@ -73,9 +73,9 @@ def exchange_unbroken(seed: int, frames: int, share: float) -> Exchanged:
     return result
 
 
-def arrivals(seed: int, frames: int, share: float) -> dict[str, list[float]]:
+def latencies(seed: int, frames: int, share: float) -> dict[str, list[float]]:
     """Latencies of messages by direction, in virtual seconds."""
-    return Exchange(wire_faults(share, with_troubles=False), seed, _ARRIVALS_EVERY_S).run(frames).took_to_arrive_s
+    return Exchange(wire_faults(share, with_troubles=False), seed, _MESSAGE_EVERY_S).run(frames).latencies_s
 
 
 @click.command(help=__doc__)
@@ -141,10 +141,10 @@ def main(
         lines += print_fuzz([_sum_of(parser, fuzzed) for parser in PARSERS], console)
         if plot is not None:
             each = max(200, frames // 200)
-            took_s = gathered([pool.submit(arrivals, seed, each, one) for one in _SHARES], "arrivals", progress)
-            by_share = dict(zip(_SHARES, took_s, strict=True))
-            draw_arrivals(by_share, plot)
-            click.echo(arrivals_table(by_share))
+            latencies_s = gathered([pool.submit(latencies, seed, each, one) for one in _SHARES], "latencies", progress)
+            by_share = dict(zip(_SHARES, latencies_s, strict=True))
+            plot_latencies(by_share, plot)
+            click.echo(latency_table(by_share))
     sys.exit(_print_criteria(lines, console))
 
 

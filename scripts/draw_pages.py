@@ -133,7 +133,7 @@ def main() -> None:
     if chromium is None:
         raise SystemExit("there is no Chromium; apt install chromium")
     with sync_playwright() as playwright:
-        # Root has no sandbox to be put in.
+        # Chromium has no sandbox for root.
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         table = picture_of(browser, "deblockle", _WIDE, "light", "en-GB")

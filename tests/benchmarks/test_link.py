@@ -57,7 +57,7 @@ def test_what_arrives_as_it_was_sent_is_right() -> None:
     desk, count = Desk(), cases(70_000)
     for number in range(count):
         desk.there.give(*desk.write(number % 65536, number))
-    desk.there.note_claimed(HERE, count % 65536)
+    desk.there.note_acknowledgement(HERE, count % 65536)
     desk.there.check_acknowledged(HERE, count)
     desk.there.check_everything_given((7, 0), HERE)
     assert desk.there.wrong == []
@@ -87,10 +87,10 @@ def test_what_is_acknowledged_and_was_not_given_is_noticed() -> None:
     desk = Desk()
     desk.there.give(*desk.write(0, 0))
     desk.write(1, 1)
-    desk.there.note_claimed(HERE, 1)
+    desk.there.note_acknowledgement(HERE, 1)
     desk.there.check_acknowledged(HERE, 1)
     assert desk.there.wrong == []
-    desk.there.note_claimed(HERE, 2)
+    desk.there.note_acknowledgement(HERE, 2)
     desk.there.check_acknowledged(HERE, 2)
     desk.there.check_everything_given((7, 0), HERE)
     assert desk.there.wrong == [
@@ -225,8 +225,8 @@ def test_a_press_told_twice_is_found_out() -> None:
 def test_slow_lines_show_the_newest_lights_and_send_nothing_again(baud: int, lights: int, shown: int) -> None:
     result = show_lights(baud, lights, 3.0)
     assert result.met
-    assert result.said in (60, 61)
-    assert shown <= result.shown <= result.said
+    assert result.sent in (60, 61)
+    assert shown <= result.shown <= result.sent
     assert len(result.took_s) == result.shown
     # The bits of a frame of lights, ten a byte, three bytes a light.
     assert min(result.took_s) >= 30 * lights / baud

@@ -1,8 +1,7 @@
-"""Host and device talk over a wire with faults, in virtual time, and every message is checked.
+"""Host and device exchange messages over a faulty link in virtual time, and every message is checked.
 
-The host's link is the one that the service uses, the device's the one that runs on the microcontroller. Between them
-lies the virtual microcontroller's own wire. Now and then the wire falls silent, the device restarts, or the cable is
-pulled and put in again.
+The host's end is the service's own, the device's end is the firmware's; the wire is the virtual microcontroller's. Now
+and then the wire falls silent, the device restarts, or the cable is unplugged and plugged in again.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ _MOST_LIGHT_BYTES = 800
 _SENDS_SHARE = 0.7
 _LIGHTS_SHARE = 0.3
 _LONG_SHARE = 0.03
-_MOST_TOLD = 20
+_MOST_SHOWN = 20
 _WELCOME = Welcome(1, (0, 0, 0), 1, 0, 1024, 8, 300, 64, 3, 2, 0, 0, "virtual")
 
 
 def wire_faults(share: float, *, with_troubles: bool = True, overtakes: bool = False) -> WireFaults:
-    """Every fault that strikes frames at that share; now and then silence, a reset, a pulled cable."""
+    """Every kind of frame fault, each at that share, and by default silences, resets and unplugging."""
     every = WireFaults.every_kind(share)
     faults = replace(every, delay_s=0.02, latency_s=0.001, garbage_bytes=40, overtakes=overtakes)
     if not with_troubles:
@@ -49,19 +48,19 @@ def wire_faults(share: float, *, with_troubles: bool = True, overtakes: bool = F
 
 @dataclass
 class Exchanged:
-    """What one exchange came to.
+    """The result of an exchange.
 
     Attributes:
-        seed: plays it again; ``again`` are the options that do.
-        frames: frames written, in both directions together, repeats and acknowledgements included.
-        delivered: sequenced messages that were handed on and checked, by direction.
-        sessions: how many were begun.
-        losses: why sessions ended.
-        struck: frames that each kind of fault struck, and moments of trouble.
-        resent: packets sent again.
-        wrong: what must not be, in words; ``wrong_count`` how many.
-        took_to_arrive_s: how long messages took, by direction, in virtual seconds; only when said now and then.
-        took_s: how long it took here; ``lasted_s``: virtual seconds.
+        seed: of the exchange; ``again`` holds the options that repeat it.
+        frames: frames written in both directions, including retransmissions and acknowledgements.
+        delivered: sequenced messages delivered and checked, by direction.
+        sessions: sessions begun.
+        losses: sessions by the reason of their end.
+        struck: faulty frames by kind of fault, and interruptions.
+        resent: packets retransmitted.
+        wrong: violations in words; ``wrong_count`` is their number.
+        latencies_s: latencies of messages, by direction, in virtual seconds; only measured with ``every_s``.
+        took_s: real time in seconds; ``lasted_s``: virtual seconds.
     """
 
     seed: int
@@ -74,13 +73,13 @@ class Exchanged:
     resent: int = 0
     wrong: list[str] = field(default_factory=list)
     wrong_count: int = 0
-    took_to_arrive_s: dict[str, list[float]] = field(default_factory=lambda: {TO_DEVICE: [], TO_HOST: []})
+    latencies_s: dict[str, list[float]] = field(default_factory=lambda: {TO_DEVICE: [], TO_HOST: []})
     took_s: float = 0.0
     lasted_s: float = 0.0
 
 
 class _DeviceEnd(LinkOwner):
-    """The device's end: hands on what comes to the ledger, and sends numbered messages whenever there is room."""
+    """The device's end: reports received messages to the ledger, and sends numbered ones while the window has room."""
 
     def __init__(self, to_device: Ledger, rng: Random, boot_id: int, now_s: float) -> None:
         self._to_device = to_device
@@ -108,7 +107,7 @@ class _DeviceEnd(LinkOwner):
         self.acknowledged += 1
 
     def send_numbered(self, number: int) -> bool:
-        """Send one message, if there is room."""
+        """Send one message, if the window has room."""
         if not self.link.session or not self.link.window.has_room():
             return False
         kind, payload = encode_message(numbered_fault(number, "x" * self._rng.randrange(_MOST_FILLER)))
@@ -116,18 +115,18 @@ class _DeviceEnd(LinkOwner):
 
 
 class Exchange:
-    """One exchange: both ends, both wires, and the clock.
+    """An exchange: both ends, both wires, and the clock.
 
     Args:
-        faults: what goes wrong.
-        seed: draws it, and the messages.
-        every_s: how often each end has something to say; 0: whenever there is room.
+        faults: the rates of faults.
+        seed: of faults and messages.
+        every_s: mean interval of messages from each end; 0: whenever there is room.
     """
 
     def __init__(self, faults: WireFaults, seed: int, every_s: float = 0.0) -> None:
         self._faults = faults
         self._every_s = every_s
-        self._says_at_s = 0.0
+        self._send_at_s = 0.0
         self._rng = Random(f"{seed} exchange")
         self._to_device, self._to_host = Ledger(TO_DEVICE), Ledger(TO_HOST)
         self._wire_to_device = FaultyWire(faults, f"{seed} to device")
@@ -144,20 +143,20 @@ class Exchange:
         self._number = 0
         self._device_number = 0
         self._newest_lights = -1
-        self._under_way: dict[str, deque[tuple[int, float]]] = {TO_DEVICE: deque(), TO_HOST: deque()}
+        self._in_flight: dict[str, deque[tuple[int, float]]] = {TO_DEVICE: deque(), TO_HOST: deque()}
         self._is_calm = False
         self.result = Exchanged(seed)
         self._start_device()
         self._begin_session()
 
     def run(self, messages: int) -> Exchanged:
-        """Let them talk until that many messages were handed on, then let what is under way come home, and check it."""
+        """Run until so many messages are delivered, then without faults until all have arrived; check them."""
         began_s = time.perf_counter()
         result = self.result
         while self._to_device.delivered + self._to_host.delivered < messages:
             self._tick()
         self._calm_down()
-        result.wrong = (self._to_device.wrong + self._to_host.wrong)[:_MOST_TOLD]
+        result.wrong = (self._to_device.wrong + self._to_host.wrong)[:_MOST_SHOWN]
         result.wrong_count = self._to_device.wrong_count + self._to_host.wrong_count
         for ledger in (self._to_device, self._to_host):
             result.delivered[ledger.name] = ledger.delivered
@@ -176,7 +175,7 @@ class Exchange:
             host_due_s = max(host_due_s, self._wire_to_device.free_at_s)
         dues = [self._device_due_s, self._replug_at_s]
         if self._every_s and not self._is_calm:
-            dues.append(self._says_at_s)
+            dues.append(self._send_at_s)
         for due_s in (host_due_s, self._wire_to_device.next_due_s, self._wire_to_host.next_due_s):
             if due_s is not None:
                 dues.append(due_s)
@@ -185,12 +184,12 @@ class Exchange:
         self._now_s = now_s = max(self._now_s, min(dues))
         if not self._is_calm:
             for trouble in self._troubles.due(now_s):
-                self._befall(trouble)
+                self._interrupt(trouble)
         if self._replug_at_s <= now_s:
             self._replug_at_s = math.inf
             self._start_device()
-        if self._every_s and self._says_at_s <= now_s and not self._is_calm:
-            self._say_something()
+        if self._every_s and self._send_at_s <= now_s and not self._is_calm:
+            self._send_timed()
         self._device_turn()
         self._host_turn()
         if self._every_s:
@@ -229,8 +228,8 @@ class Exchange:
                 elif isinstance(message, SensorReport | ButtonReport | FaultReport):
                     self._to_host.give(*encode_message(message))
         if host.state is LinkState.LINKED and not self._is_calm and not self._every_s:
-            self._send_what_fits()
-        # As the connection does: nothing new before what was given is written.
+            self._fill_link()
+        # As the connection does: no new output before the last is written.
         written = host.outgoing(now_s) if self._wire_to_device.free_at_s <= now_s else b""
         self._to_device.check_acknowledged((host.session, self._linked_boot), host.acknowledged)
         if written:
@@ -241,8 +240,8 @@ class Exchange:
             self.result.losses[host.lost_because.value] += 1
             self._begin_session()
 
-    def _send_what_fits(self) -> None:
-        """A sound, and light frames of all sizes; of each sort the newest only waits, so this is as much as fits."""
+    def _fill_link(self) -> None:
+        """Queue a sound or light frames of all sizes; only the newest of each kind waits, so this fills the link."""
         if self._host.is_settled or self._rng.random() < _SENDS_SHARE:
             self._number += 1
             self._host.send(numbered_sound(self._number))
@@ -255,27 +254,27 @@ class Exchange:
         length = _MOST_LIGHT_BYTES if self._rng.random() < _LONG_SHARE else _MOST_FILLER
         self._host.send(numbered_lights(self._number, self._rng.randbytes(self._rng.randrange(length))))
 
-    def _say_something(self) -> None:
-        """A light frame one way and a message the other, so that how long they take can be told."""
-        self._says_at_s = self._now_s + self._every_s * (0.5 + self._rng.random())
+    def _send_timed(self) -> None:
+        """Send a light frame one way and a message the other, to measure their latencies."""
+        self._send_at_s = self._now_s + self._every_s * (0.5 + self._rng.random())
         if self._host.state is LinkState.LINKED:
             self._send_lights()
-            self._under_way[TO_DEVICE].append((self._newest_lights, self._now_s))
+            self._in_flight[TO_DEVICE].append((self._newest_lights, self._now_s))
         if self._device is not None and self._device.send_numbered(self._device_number):
-            self._under_way[TO_HOST].append((self._device_number, self._now_s))
+            self._in_flight[TO_HOST].append((self._device_number, self._now_s))
             self._device_number += 1
             self._device_due_s = self._now_s
 
     def _note_arrivals(self) -> None:
-        """A light frame has arrived when it or a newer one is shown."""
+        """Record latencies; a light frame has arrived when it or a newer one is shown."""
         for ledger in (self._to_device, self._to_host):
-            under_way = self._under_way[ledger.name]
+            under_way = self._in_flight[ledger.name]
             while under_way and under_way[0][0] <= ledger.newest_number:
-                self.result.took_to_arrive_s[ledger.name].append(self._now_s - under_way.popleft()[1])
+                self.result.latencies_s[ledger.name].append(self._now_s - under_way.popleft()[1])
 
-    # What befalls them.
+    # Interruptions.
 
-    def _befall(self, trouble: Trouble) -> None:
+    def _interrupt(self, trouble: Trouble) -> None:
         if self._device is None:
             return
         self.result.struck[trouble.value] += 1
@@ -308,7 +307,7 @@ class Exchange:
         self.result.sessions += 1
 
     def _calm_down(self) -> None:
-        """From now on nothing goes wrong: everything must arrive, and the newest lights must be what is shown."""
+        """Go on without faults: everything must arrive, and the newest lights must be shown."""
         self._is_calm = True
         for wire in (self._wire_to_device, self._wire_to_host):
             wire.mend()
@@ -317,20 +316,20 @@ class Exchange:
             self._tick()
         session = self._host.session
         if self._host.state is not LinkState.LINKED or self._device is None or self._device.link.session != session:
-            self._to_device.complain(f"no link {_CALM_S:g} s after the last fault")
+            self._to_device.report(f"no link {_CALM_S:g} s after the last fault")
             return
         incarnation = (session, self._device.boot_id)
         if self._linked_boot != self._device.boot_id:
-            self._to_device.complain(f"linked with boot {self._linked_boot}, the device is {incarnation}")
+            self._to_device.report(f"linked with boot {self._linked_boot}, the device is {incarnation}")
         self._to_device.check_everything_given((session, 0), incarnation)
         self._to_host.check_everything_given(incarnation, incarnation)
         if self._to_device.newest_number != self._newest_lights:
             shown = self._to_device.newest_number
-            self._to_device.complain(f"the lights show frame {shown}; the newest is {self._newest_lights}")
+            self._to_device.report(f"the lights show frame {shown}; the newest is {self._newest_lights}")
 
 
 class _Port(Board):
-    """Takes whatever the device's link hands over."""
+    """Accepts all output of the device's link."""
 
     def __init__(self) -> None:
         self.data = b""

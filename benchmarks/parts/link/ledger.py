@@ -1,7 +1,7 @@
-"""Who wrote what, and who was given what: finds every message that is wrong, out of order, or acknowledged and lost.
+"""Compares sent with delivered messages: finds those wrong, out of order, or acknowledged and lost.
 
-It reads what each end writes, before the wire spoils it, and hears of what each end hands on, and knows nothing of how
-the two ends work inside.
+It reads what each end writes before the wire corrupts it, and is told what each end delivers; it knows nothing of how
+the ends work inside.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from firmware_bridge.protocol.packets import Kind, is_sequenced
 _HEADER = struct.Struct("<BHHH")
 _NUMBERS = 1 << 16
 _CHECKSUM_BYTES = 4
-_MOST_TOLD = 20
+_MOST_SHOWN = 20
 
 Incarnation = tuple[int, int]
-"""A session and the boot id of the device in it; a host's own packets are of boot 0, whatever device takes them."""
+"""A session and the boot id of the packets' sender, or of the receiving device; a host's boot id is 0."""
 _NEWEST_OF = (Kind.LIGHTS_ALL, Kind.LIGHTS_LIT, Kind.FAULT)
 
 
@@ -47,7 +47,7 @@ def numbered_fault(number: int, filler: str) -> FaultReport:
 
 
 def number_in(kind: int, payload: bytes) -> int | None:
-    """The number in such a message; -1 if its checksum is wrong, ``None`` for a message of another sort."""
+    """The number in such a message; -1 if its checksum is wrong, ``None`` for other messages."""
     message = decode_message(kind, payload)
     if isinstance(message, Sound):
         number, checksum = (tone.frequency_hz | tone.milliseconds << 16 for tone in message.tones)
@@ -64,17 +64,17 @@ def number_in(kind: int, payload: bytes) -> int | None:
 
 @dataclass
 class Ledger:
-    """One direction: what its sender numbered, and what its receiver was given.
+    """The sent and delivered messages of one direction.
 
     Attributes:
         name: of the direction.
-        written: sequenced packets in the order of their numbers, by session and its sender's boot.
-        given: how many of a session's packets the receiver was given in order, by session and the device's boot.
-        delivered: messages given, in all sessions.
-        resent: packets that were written again.
-        wrong: what must not be, in words; at most twenty are kept.
-        wrong_count: how many there were.
-        newest_number: the number of the light frame or fault report given last.
+        written: sequenced packets in order, by session and the sender's boot.
+        given: number of packets delivered in order, by session and the device's boot.
+        delivered: messages delivered in all sessions.
+        resent: packets retransmitted.
+        wrong: the first twenty violations, in words.
+        wrong_count: number of violations.
+        newest_number: number of the light frame or fault report delivered last.
     """
 
     name: str
@@ -89,10 +89,9 @@ class Ledger:
     _to: Incarnation = (0, 0)
 
     def note_written(self, frames: bytes, boot: int, back: Ledger, back_boot: int) -> int:
-        """Read what the sender writes, and its claims of what has arrived the other way; give how many frames.
+        """Read frames that the sender writes, with their acknowledgements for ``back``; give the number of frames.
 
-        ``boot`` is the sender's, 0 for a host; ``back_boot`` the boot of the device that the sender is linked with, or
-        is.
+        ``boot`` is the sender's, 0 for a host; ``back_boot`` is the boot of the device at either end.
         """
         count = 0
         for encoded in frames.split(b"\0"):
@@ -103,63 +102,63 @@ class Ledger:
             kind, session, sequence, acknowledged = _HEADER.unpack_from(packet)
             if not session:
                 continue
-            back.note_claimed((session, back_boot), acknowledged)
+            back.note_acknowledgement((session, back_boot), acknowledged)
             if is_sequenced(kind):
-                self._hear_numbered((session, boot), sequence, kind, packet[_HEADER.size : -_CHECKSUM_BYTES])
+                self._note_sequenced((session, boot), sequence, kind, packet[_HEADER.size : -_CHECKSUM_BYTES])
         return count
 
-    def note_claimed(self, incarnation: Incarnation, expected: int) -> None:
-        """Hear the receiver say that all before ``expected`` have arrived."""
+    def note_acknowledgement(self, incarnation: Incarnation, expected: int) -> None:
+        """Check the receiver's acknowledgement of all packets before ``expected``."""
         given = self.given[incarnation]
         if (given - expected) % _NUMBERS >= _NUMBERS // 2:
-            self.complain(f"acknowledged up to {expected}, given {given} (session, boot {incarnation})")
+            self.report(f"acknowledged up to {expected}, given {given} (session, boot {incarnation})")
 
     def begin(self, written: Incarnation, given: Incarnation) -> None:
-        """Hear the receiver begin a session: whose packets it takes now, and as whom."""
+        """Note that the receiver begins a session: the incarnations of sender and receiver."""
         self._from, self._to = written, given
 
     def give(self, kind: int, payload: bytes) -> None:
-        """Hear of a message that the receiver hands on, in the session it is in."""
+        """Check a message that the receiver delivers, in its current session."""
         self.delivered += 1
         written, place = self.written[self._from], self.given[self._to]
         if place >= len(written):
-            return self.complain(f"given a message of kind {kind} that nobody sent (session, boot {self._to})")
+            return self.report(f"given a message of kind {kind} that nobody sent (session, boot {self._to})")
         if written[place] != (kind, payload):
-            return self.complain(
+            return self.report(
                 f"given {(kind, payload)!r} where {written[place]!r} was sent (session, boot {self._to})"
             )
         self.given[self._to] = place + 1
         number = number_in(kind, payload)
         if number is not None:
             if number < 0:
-                return self.complain(f"given a message whose own checksum is wrong: {payload!r}")
+                return self.report(f"given a message whose own checksum is wrong: {payload!r}")
             if kind in _NEWEST_OF:
                 self.newest_number = number
         return None
 
     def check_acknowledged(self, incarnation: Incarnation, count: int) -> None:
-        """Hear the sender say that so many of a session's packets were acknowledged; each must have been given."""
+        """Check that as many of a session's packets were delivered as the sender holds for acknowledged."""
         if count > self.given[incarnation]:
-            self.complain(f"{count} acknowledged, only {self.given[incarnation]} given (session, boot {incarnation})")
+            self.report(f"{count} acknowledged, only {self.given[incarnation]} given (session, boot {incarnation})")
 
     def check_everything_given(self, written: Incarnation, given: Incarnation) -> None:
-        """At the end, when nothing was in the way for a while: all that was sent in this session must be there."""
+        """Check, after a while without faults, that all packets of this session were delivered."""
         left = len(self.written[written]) - self.given[given]
         if left:
-            self.complain(f"{left} messages never came (session, boot {given})")
+            self.report(f"{left} messages never came (session, boot {given})")
 
-    def _hear_numbered(self, incarnation: Incarnation, sequence: int, kind: int, payload: bytes) -> None:
+    def _note_sequenced(self, incarnation: Incarnation, sequence: int, kind: int, payload: bytes) -> None:
         written = self.written[incarnation]
         back = (len(written) - sequence) % _NUMBERS
         if back == 0:
             written.append((kind, payload))
         elif back > len(written) or written[len(written) - back] != (kind, payload):
-            self.complain(f"number {sequence} was written with two payloads (session, boot {incarnation})")
+            self.report(f"number {sequence} was written with two payloads (session, boot {incarnation})")
         else:
             self.resent += 1
 
-    def complain(self, words: str) -> None:
-        """Note that something is as it must not be."""
+    def report(self, words: str) -> None:
+        """Note a violation."""
         self.wrong_count += 1
-        if len(self.wrong) < _MOST_TOLD:
+        if len(self.wrong) < _MOST_SHOWN:
             self.wrong.append(f"{self.name}: {words}")

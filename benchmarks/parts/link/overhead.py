@@ -1,7 +1,6 @@
-"""The connection to the virtual board beside bare pyserial and an echo, over pseudo-terminals, in turns.
+"""Compares the connection to the virtual board with bare pyserial and an echo, over pseudo-terminals.
 
-The far ends run in processes of their own, as a microcontroller does; the near ends take turns here, so that whatever
-else the machine does falls on both.
+The far ends run in their own processes. The near ends alternate here, so that other load on the machine affects both.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from simulator.microcontroller.terminal import PseudoTerminal
 
 LIGHTS = 300
 MOST_ADDED_S = 0.001
-_GUARD_S = 10.0
-_LOOK_EVERY_S = 50e-6
+_TIMEOUT_S = 10.0
+_POLL_S = 50e-6
 _WARM_UP = 20
 _OUTSTANDING = 2
 
@@ -46,23 +45,23 @@ class Compared:
 
     @property
     def added_s(self) -> float:
-        """By how much the median round trip of the connection is longer."""
+        """The extra time of the connection's median round trip."""
         return median(self.connection_s) - median(self.echo_s)
 
     @property
     def throughput_ratio(self) -> float:
-        """The median of how many times the echo's bytes a second the connection carried, each beside its own."""
+        """The median ratio of the connection's throughput to the echo's, round by round."""
         pairs = zip(self.connection_bytes_per_s, self.echo_bytes_per_s, strict=True)
         return median(mine / theirs for mine, theirs in pairs)
 
     @property
     def met(self) -> bool:
-        """Whether the line is met."""
+        """Whether the target is met."""
         return self.added_s <= MOST_ADDED_S
 
 
 def percentile_99_s(times_s: list[float]) -> float:
-    """The time that 99 in 100 stay below."""
+    """The 99th percentile."""
     return quantiles(times_s, n=100)[98]
 
 
@@ -81,13 +80,13 @@ def pin_map() -> bytes:
 
 
 def compare(round_trips: int, seconds: float, rounds: int) -> Compared:
-    """Measure both in turns: so many round trips each, then ``rounds`` times ``seconds`` of throughput each."""
+    """Measure both alternately: round trips, then the throughput in ``rounds`` of ``seconds`` each."""
     compared = Compared()
     with (
-        _far_end(_be_board) as board,
-        _far_end(_be_echo) as echo,
+        _far_end(_serve_board) as board,
+        _far_end(_serve_echo) as echo,
         _connected(board) as connection,
-        serial.Serial(echo.device, timeout=_GUARD_S, exclusive=True) as port,
+        serial.Serial(echo.device, timeout=_TIMEOUT_S, exclusive=True) as port,
     ):
         asked_s, frame_bytes = _ask(connection)
         compared.echo_bytes = frame_bytes
@@ -98,21 +97,21 @@ def compare(round_trips: int, seconds: float, rounds: int) -> Compared:
                 compared.connection_s.append(asked_s)
                 compared.echo_s.append(echoed_s)
         for _ in range(rounds):
-            sent, frames = _pour_lights(connection, seconds)
+            sent, frames = _stream_lights(connection, seconds)
             compared.connection_bytes_per_s.append(sent / seconds)
             compared.light_frames_per_s.append(frames / seconds)
-            compared.echo_bytes_per_s.append(_pour_echo(port, max(1, sent // max(1, frames)), seconds) / seconds)
+            compared.echo_bytes_per_s.append(_stream_echo(port, max(1, sent // max(1, frames)), seconds) / seconds)
     return compared
 
 
 def _ask(connection: BoardConnection) -> tuple[float, int]:
-    """Ask for the switches and wait for the answer; give how long it took, and how many bytes the answer had."""
+    """Ask for the switches and wait for the answer; give the time, and the answer's size in bytes."""
     connection.poll()
     received = connection.statistics.received_bytes
     began_s = time.perf_counter()
     connection.ask_for_snapshot()
     while not any(isinstance(event, SensorsReported) for event in connection.poll()):
-        if not connection.wait_for(lambda: connection.has_events, _GUARD_S):
+        if not connection.wait_for(lambda: connection.has_events, _TIMEOUT_S):
             raise TimeoutError("the virtual board did not answer within 10 s")
     return time.perf_counter() - began_s, connection.statistics.received_bytes - received
 
@@ -125,21 +124,21 @@ def _echo(port: serial.Serial, data: bytes) -> float:
     return time.perf_counter() - began_s
 
 
-def _pour_lights(connection: BoardConnection, seconds: float) -> tuple[int, int]:
-    """Show one full frame after the other; give bytes and packets that went out."""
+def _stream_lights(connection: BoardConnection, seconds: float) -> tuple[int, int]:
+    """Send full light frames as fast as possible; give the bytes and packets sent."""
     before = connection.statistics
     until_s = time.perf_counter() + seconds
     number = 0
     while time.perf_counter() < until_s:
         number += 1
         connection.show_lights(bytes([1 + number % 255]) * (3 * LIGHTS))
-        time.sleep(_LOOK_EVERY_S)
+        time.sleep(_POLL_S)
     after = connection.statistics
     return after.sent_bytes - before.sent_bytes, after.link.counts.sent - before.link.counts.sent
 
 
-def _pour_echo(port: serial.Serial, size: int, seconds: float) -> int:
-    """Keep as many pieces on their way as the connection keeps light frames; give the bytes that came back."""
+def _stream_echo(port: serial.Serial, size: int, seconds: float) -> int:
+    """Echo with as many messages outstanding as the connection has light frames; give the bytes echoed."""
     piece = bytes(size)
     for _ in range(_OUTSTANDING):
         port.write(piece)
@@ -159,14 +158,14 @@ def _pour_echo(port: serial.Serial, size: int, seconds: float) -> int:
 def _connected(board: ListPortInfo) -> Iterator[BoardConnection]:
     wanted = WantedBoard(serial_number=board.serial_number)
     with BoardConnection(wanted, time.monotonic, lambda _: None, list_ports=lambda: [board]) as connection:
-        if not connection.wait_for(lambda: connection.welcome is not None, _GUARD_S):
+        if not connection.wait_for(lambda: connection.welcome is not None, _TIMEOUT_S):
             raise TimeoutError(f"no link with the virtual board within 10 s: {connection.outage}")
         yield connection
 
 
 @contextmanager
 def _far_end(serve: Callable[[Connection], None]) -> Iterator[ListPortInfo]:
-    """A process that serves a pseudo-terminal until it is let go; gives the record of its port."""
+    """Run a process that serves a pseudo-terminal; give its port."""
     context = get_context("spawn")
     near, far = context.Pipe()
     process = context.Process(target=serve, args=(far,))
@@ -179,20 +178,20 @@ def _far_end(serve: Callable[[Connection], None]) -> Iterator[ListPortInfo]:
         process.join()
 
 
-def _be_board(told: Connection) -> None:
+def _serve_board(link: Connection) -> None:
     with VirtualMicrocontroller(pin_map()) as board:
-        told.send(board.list_ports()[0])
-        # Nothing is sent any more: it becomes readable when the other end is closed.
-        select.select([told], [], [])
+        link.send(board.list_ports()[0])
+        # Becomes readable when the other end closes.
+        select.select([link], [], [])
 
 
-def _be_echo(told: Connection) -> None:
+def _serve_echo(link: Connection) -> None:
     with PseudoTerminal() as terminal:
-        told.send(ListPortInfo(terminal.name, skip_link_detection=True))
+        link.send(ListPortInfo(terminal.name, skip_link_detection=True))
         while True:
             waiting = [terminal.fileno()] if terminal.is_waiting else []
-            readable, _, _ = select.select([terminal.fileno(), told.fileno()], waiting, [])
-            if told.fileno() in readable:
+            readable, _, _ = select.select([terminal.fileno(), link.fileno()], waiting, [])
+            if link.fileno() in readable:
                 return
             terminal.flush()
             if terminal.fileno() in readable:

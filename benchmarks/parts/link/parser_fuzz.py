@@ -1,8 +1,7 @@
-"""Millions of bytes that nobody sent as they are, into the parsers of both sides: what do they take for a packet?
+"""Feeds millions of corrupted bytes to the packet parsers of both sides.
 
-Five kinds by turns: random bytes; sound frames of packets in which bits were turned over; frames with bits, bytes or
-ends changed; the head of one frame with the tail of another; and frames as they are, which have to be accepted among
-all of it, and nothing else.
+Five kinds alternate: random bytes; valid frames of packets with flipped bits; frames with changed bits or bytes; the
+head of one frame with the tail of another; and intact frames, the only ones that must be accepted.
 """
 
 from __future__ import annotations
@@ -27,24 +26,24 @@ _USUAL_PAYLOADS = (0, 1, 4, 11, 30, 100, 247)
 
 
 class Parser(Protocol):
-    """A parser under test: packets out, each as its bytes without the checksum, and how many checksums it compared."""
+    """A parser under test; it gives packets as bytes without the checksum."""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take in bytes as they came."""
+        """Parse received bytes; give the accepted packets."""
 
     @property
     def compared(self) -> int:
-        """How many frames got as far as their checksum."""
+        """Number of frames whose checksum was compared."""
 
 
 class HostParser:
-    """The host's."""
+    """The host's parser."""
 
     def __init__(self) -> None:
         self._reader = HostReader()
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take in bytes as they came."""
+        """Parse received bytes; give the accepted packets."""
         return [
             bytes([packet.kind])
             + packet.session.to_bytes(2, "little")
@@ -56,31 +55,31 @@ class HostParser:
 
     @property
     def compared(self) -> int:
-        """How many frames got as far as their checksum."""
+        """Number of frames whose checksum was compared."""
         return self._reader.packets + self._reader.dropped.checksum
 
 
 class DeviceParser(PacketHandler):
-    """The microcontroller's."""
+    """The microcontroller's parser."""
 
     def __init__(self) -> None:
         self._reader = DeviceReader(self)
-        self._taken: list[bytes] = []
+        self._accepted: list[bytes] = []
 
     def handle_packet(self, packet: memoryview, now: int) -> None:
-        """Take a packet that the reader accepts."""
+        """Collect an accepted packet."""
         del now
-        self._taken.append(bytes(packet))
+        self._accepted.append(bytes(packet))
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take in bytes as they came."""
-        self._taken = []
+        """Parse received bytes; give the accepted packets."""
+        self._accepted = []
         self._reader.feed(data, 0)
-        return self._taken
+        return self._accepted
 
     @property
     def compared(self) -> int:
-        """How many frames got as far as their checksum."""
+        """Number of frames whose checksum was compared."""
         return self._reader.accepted + self._reader.wrong_checksum
 
 
@@ -89,7 +88,7 @@ PARSERS: dict[str, Callable[[], Parser]] = {"host": HostParser, "device": Device
 
 @dataclass
 class Fuzzed:
-    """What one side's parser made of the bytes; ``byte_count`` leaves out the frames that were whole on purpose."""
+    """The results of one side's parser; ``byte_count`` leaves out intact frames."""
 
     parser: str
     byte_count: int = 0
@@ -110,12 +109,12 @@ class Fuzzed:
 
     @property
     def expected_unsent(self) -> float:
-        """How many frames would pass by chance: of all that got as far as the checksum and weren't sent, 1 in 2**32."""
+        """Expected number of corrupted frames that pass the 32-bit checksum by chance."""
         return (self.compared - self.whole_sent) / 2**32
 
     @property
     def met(self) -> bool:
-        """No crash, nothing accepted that wasn't sent, everything accepted that was."""
+        """Whether it accepted all intact frames, and only those, without a crash."""
         return self.crash is None and not self.accepted_unsent and not self.whole_missed
 
 
@@ -126,7 +125,7 @@ class FuzzSource:
         self._rng = Random(f"{seed} fuzz")
 
     def stream(self, byte_count: int) -> tuple[bytes, list[bytes], Counter[str]]:
-        """At least that many bytes, the packets (without checksum) of all frames whole in it, and bytes by kind."""
+        """Give at least so many bytes, the packets (without checksum) of its intact frames, and the bytes by kind."""
         drawn: dict[bytes, bytes] = {}
         fed: Counter[str] = Counter()
         stream = bytearray()
@@ -136,7 +135,7 @@ class FuzzSource:
                 fed[kind] += len(piece)
                 stream += piece
         stream += b"\0"
-        # What was meant to be spoilt may by chance be whole, so the bytes themselves are looked at.
+        # A corrupted frame may be intact by chance, so the bytes themselves are searched.
         data = bytes(stream)
         return data, [drawn[one] for one in data.split(b"\0") if one in drawn], fed
 
@@ -144,7 +143,7 @@ class FuzzSource:
         rng = self._rng
         if kind == "random":
             data = bytearray(rng.randbytes(rng.randrange(1, 400)))
-            # Evenly random bytes make frames of 256 bytes on average; with more zeros they are short as well.
+            # Uniform bytes give frames of 256 bytes on average; extra zeros give short ones too.
             for _ in range(int(len(data) * _ZERO_SHARE * rng.random())):
                 data[rng.randrange(len(data))] = 0
             return bytes(data)
@@ -159,7 +158,7 @@ class FuzzSource:
         return self._changed(frame)
 
     def cut(self, data: bytes) -> list[bytes]:
-        """Cut a long piece into the sizes of reads."""
+        """Split data into the sizes of reads."""
         rng = self._rng
         pieces = []
         start = 0
@@ -206,7 +205,7 @@ class FuzzSource:
 
 
 def fuzz(parser_name: str, byte_count: int, seed: int) -> Fuzzed:
-    """Feed that many bytes to one side's parser."""
+    """Feed so many bytes to one side's parser."""
     parser, source, result = PARSERS[parser_name](), FuzzSource(seed), Fuzzed(parser_name)
     while result.byte_count < byte_count:
         stream, sent, fed = source.stream(min(_PIECE_BYTES, byte_count - result.byte_count))

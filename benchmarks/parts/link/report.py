@@ -1,4 +1,4 @@
-"""What ``benchmarks/link.py`` measured: tables, the plot, and the lines it has to meet."""
+"""The report of ``benchmarks/link.py``: tables, a plot and targets."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _COLOURS = {50: "#0072b2", 95: "#e69f00", 99: "#d55e00"}
 
 @dataclass(frozen=True)
 class Criterion:
-    """Something that has to hold, and whether it does."""
+    """A target in words, and whether it is met."""
 
     holds: bool
     words: str
 
 
 def print_exchanges(exchanges: Sequence[Exchanged], share: float, messages: int, console: Console) -> list[Criterion]:
-    """Print what all exchanges together came to, and what was wrong in any.
+    """Print the totals of all exchanges, and every violation.
 
-    Nothing may be wrong, and as many messages delivered as were asked for.
+    Targets: no violation, and ``messages`` delivered.
     """
     struck, losses, delivered = Counter[str](), Counter[str](), Counter[str]()
     for exchange in exchanges:
@@ -42,18 +42,16 @@ def print_exchanges(exchanges: Sequence[Exchanged], share: float, messages: int,
         delivered += exchange.delivered
     table = figures(f"{share:.0%} of each fault, in virtual time", "", "count")
     rows = [(f"messages delivered {name}", count) for name, count in sorted(delivered.items())]
-    rows += [("frames written, both ways", sum(one.frames for one in exchanges))]
-    rows += [("packets written again", sum(one.resent for one in exchanges))]
-    rows += [(f"struck by: {kind}", count) for kind, count in sorted(struck.items())]
+    rows += [("frames written, both directions", sum(one.frames for one in exchanges))]
+    rows += [("packets retransmitted", sum(one.resent for one in exchanges))]
+    rows += [(f"fault: {kind}", count) for kind, count in sorted(struck.items())]
     rows += [("sessions", sum(one.sessions for one in exchanges))]
-    rows += [(f"ended because: {cause}", count) for cause, count in sorted(losses.items())]
+    rows += [(f"session ended by: {cause}", count) for cause, count in sorted(losses.items())]
     for name, count in rows:
         table.add_row(name, f"{count:,}")
     console.print(table)
     hours = sum(one.lasted_s for one in exchanges) / 3600
-    console.print(
-        f"{hours:.1f} hours on the wire, computed in {sum(one.took_s for one in exchanges):.0f} s of one core"
-    )
+    console.print(f"{hours:.1f} virtual hours, simulated in {sum(one.took_s for one in exchanges):.0f} s of one core")
     for exchange in exchanges:
         for words in exchange.wrong:
             console.print(f"seed {exchange.seed}: {words}", markup=False, highlight=False)
@@ -67,67 +65,67 @@ def print_exchanges(exchanges: Sequence[Exchanged], share: float, messages: int,
 
 
 def print_presses(results: Sequence[Pressed], console: Console) -> list[Criterion]:
-    """Print how long presses took; each press and each release has to be told once, in order."""
+    """Print the latencies of presses; each press and release must be reported once, in order."""
     took_s = [time_s for one in results for time_s in one.took_s]
     sessions = sum(one.sessions for one in results)
     most_ms = float(np.percentile(took_s, 99)) * 1e3
-    console.print(f"{len(took_s):,} presses of buttons that bounce, {sessions} sessions; from first touch to host:")
+    console.print(f"{len(took_s):,} presses of buttons that bounce, {sessions} sessions; from first contact to host:")
     console.print(
-        f"median {median(took_s) * 1e3:.0f} ms, 99 in 100 under {most_ms:.0f} ms; 20 ms is the contact's rest"
+        f"median {median(took_s) * 1e3:.0f} ms, 99th percentile {most_ms:.0f} ms, of which 20 ms are debouncing"
     )
-    pressed, told = sum(len(one.pressed) for one in results), sum(len(one.told) for one in results)
-    words = f"presses and releases of buttons: {pressed:,}, told {told:,}, each once and in order"
+    pressed, reported = sum(len(one.pressed) for one in results), sum(len(one.reported) for one in results)
+    words = f"presses and releases of buttons: {pressed:,}; reported: {reported:,}, each once and in order"
     return [Criterion(all(one.met for one in results), words)]
 
 
 def print_slow_lines(results: Sequence[SlowLine], console: Console) -> list[Criterion]:
-    """Print what slow lines show of twenty light frames a second.
+    """Print how slow lines carry twenty light frames a second.
 
-    On every one the newest lights have to show in the end, in one session, with nothing sent again.
+    Each must show the newest lights in the end, in one session, without retransmission.
     """
-    columns = ("bits a second", "lights", "said", "shown", "from said to shown: median", "longest", "sent again")
-    table = figures("light frames on slow lines, twenty a second said", *columns)
+    columns = ("bits a second", "lights", "sent", "shown", "latency: median", "longest", "retransmitted")
+    table = figures("light frames on slow lines, twenty a second", *columns)
     for one in results:
         took_ms = [f"{time_s * 1e3:,.0f} ms" for time_s in (median(one.took_s), max(one.took_s))]
-        table.add_row(f"{one.baud:,}", str(one.lights), f"{one.said:,}", f"{one.shown:,}", *took_ms, str(one.again))
+        table.add_row(f"{one.baud:,}", str(one.lights), f"{one.sent:,}", f"{one.shown:,}", *took_ms, str(one.again))
     console.print(table)
     again, sessions = sum(one.again for one in results), sum(one.sessions for one in results)
     words = (
-        f"slow lines: {len(results)}; sessions on them: {sessions}; packets sent again: {again}; newest lights shown"
+        f"slow lines: {len(results)}; sessions on them: {sessions}; packets retransmitted: {again}; newest lights shown"
     )
     return [Criterion(all(one.met for one in results), words)]
 
 
 def print_fuzz(results: Sequence[Fuzzed], console: Console) -> list[Criterion]:
-    """Print what the parsers made of the bytes; no crash, nothing accepted but what was sent, and all of that."""
-    columns = ("parser", "spoilt bytes", *KINDS, "whole frames", "compared checksums", "expected by chance")
-    table = figures("bytes that nobody sent as they are", *columns)
+    """Print the parsers' results; each must accept all intact frames and nothing else, without a crash."""
+    columns = ("parser", "corrupted bytes", *KINDS, "intact frames", "compared checksums", "expected by chance")
+    table = figures("corrupted bytes", *columns)
     for one in results:
         kinds = [f"{one.fed[kind] / max(1, one.fed.total()):.0%}" for kind in KINDS]
         counts = [f"{count:,}" for count in (one.whole_sent, one.compared)]
         table.add_row(one.parser, f"{one.byte_count:,}", *kinds, *counts, f"{one.expected_unsent:.1e}")
     console.print(table)
     console.print(
-        "A frame that nobody sent passes a CRC-32 with probability 2**-32; 'expected by chance' is that, times"
+        "A corrupted frame passes a CRC-32 with probability 2**-32; 'expected by chance' is that, times the checksums"
     )
-    console.print("the checksums compared for frames that weren't whole.")
+    console.print("compared for corrupted frames.")
     return [
         Criterion(
             one.met,
-            f"{one.parser}: crash {one.crash or 'none'}; accepted and never sent: {one.accepted_unsent}; "
-            f"whole and not accepted: {one.whole_missed}",
+            f"{one.parser}: crash {one.crash or 'none'}; accepted but never sent: {one.accepted_unsent}; "
+            f"intact but not accepted: {one.whole_missed}",
         )
         for one in results
     ]
 
 
 def print_serial(compared: Compared, console: Console) -> list[Criterion]:
-    """Print round trips and throughput side by side; the added round trip has to be short."""
-    table = figures("over a pseudo-terminal, in turns", "", "connection and virtual board", "bare pyserial and echo")
+    """Print round trips and throughput side by side; the connection may add little to a round trip."""
+    table = figures("over a pseudo-terminal, alternating", "", "connection and virtual board", "bare pyserial and echo")
     mine_s, echo_s = compared.connection_s, compared.echo_s
     table.add_row("round trip, median", f"{median(mine_s) * 1e3:.2f} ms", f"{median(echo_s) * 1e3:.2f} ms")
     most = [f"{percentile_99_s(times_s) * 1e3:.2f} ms" for times_s in (mine_s, echo_s)]
-    table.add_row("round trip, 99 in 100", *most)
+    table.add_row("round trip, 99th percentile", *most)
     rates = [median(rates) / 1e6 for rates in (compared.connection_bytes_per_s, compared.echo_bytes_per_s)]
     table.add_row("bytes a second, median", *(f"{rate:.2f} MB" for rate in rates))
     console.print(table)
@@ -144,37 +142,37 @@ def print_serial(compared: Compared, console: Console) -> list[Criterion]:
     return [Criterion(compared.met, words)]
 
 
-def draw_arrivals(took_s: Mapping[float, Mapping[str, Sequence[float]]], path: Path) -> None:
-    """Draw how long messages take to arrive, by the share of each fault: medians and percentiles, both ways."""
+def plot_latencies(latencies_s: Mapping[float, Mapping[str, Sequence[float]]], path: Path) -> None:
+    """Plot the median and percentiles of latencies by the share of each fault, in both directions."""
     figure = Figure(figsize=(8, 3.4), layout="constrained")
-    shares = sorted(took_s)
+    shares = sorted(latencies_s)
     both = figure.subplots(1, 2, sharey=True)
     for axes, direction in zip(both, (TO_DEVICE, TO_HOST), strict=True):
         for percent in _PERCENTS:
-            times_ms = [float(np.percentile(took_s[share][direction], percent)) * 1e3 for share in shares]
-            label = "median" if percent == _PERCENTS[0] else f"{percent} in 100 are quicker"
+            times_ms = [float(np.percentile(latencies_s[share][direction], percent)) * 1e3 for share in shares]
+            label = "median" if percent == _PERCENTS[0] else f"{percent}th percentile"
             axes.plot([share * 100 for share in shares], times_ms, "o-", color=_COLOURS[percent], label=label)
         axes.set_yscale("log")
         axes.set_title("light frames, host to device" if direction == TO_DEVICE else "messages, device to host")
-        axes.set_xlabel("share of frames struck by each of six faults, %")
+        axes.set_xlabel("share of frames with each of six faults, %")
         axes.grid(True, which="major", alpha=0.3)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-    both[0].set_ylabel("from said to there, ms")
+    both[0].set_ylabel("latency, ms")
     both[0].legend(fontsize=8, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
 
 
-def arrivals_table(took_s: Mapping[float, Mapping[str, Sequence[float]]]) -> str:
-    """The same figures in Markdown."""
+def latency_table(latencies_s: Mapping[float, Mapping[str, Sequence[float]]]) -> str:
+    """The plotted figures in Markdown."""
     lines = [
-        "| each fault | light frames, host to device: median, 95, 99 in 100 | messages, device to host |",
+        "| each fault | light frames, host to device: median, 95th, 99th percentile | messages, device to host |",
         "|---|---|---|",
     ]
-    for share in sorted(took_s):
+    for share in sorted(latencies_s):
         cells = [
-            ", ".join(f"{float(np.percentile(took_s[share][name], percent)) * 1e3:.0f}" for percent in _PERCENTS)
+            ", ".join(f"{float(np.percentile(latencies_s[share][name], percent)) * 1e3:.0f}" for percent in _PERCENTS)
             + " ms"
             for name in (TO_DEVICE, TO_HOST)
         ]

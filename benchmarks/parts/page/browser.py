@@ -1,4 +1,4 @@
-"""The system's Chromium, and how long it takes to show the page on a device as slow as a phone."""
+"""The system's Chromium, and its time to first paint of the page when throttled to a phone's speed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from referee.web.ports import PageOptions
 from referee.web.server import open_page
 
 PHONE: ViewportSize = {"width": 360, "height": 740}
-_SLOWER = 4
-"""How many times slower than this machine the browser computes."""
+_CPU_THROTTLING = 4
+"""Factor by which the browser's CPU is throttled."""
 _FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
@@ -34,7 +34,7 @@ def chromium() -> Iterator[Browser]:
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         raise click.ClickException("Chromium is not installed: apt install chromium")
-    # Root has no sandbox to be put in.
+    # Chromium has no sandbox for root.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=arguments)
@@ -46,7 +46,7 @@ def chromium() -> Iterator[Browser]:
 
 @dataclass(frozen=True)
 class Painted:
-    """A page on its first visit: when something could be seen, when it was live, and what it weighed."""
+    """A page's first visit: times to first paint and to live data, and bytes received."""
 
     seen_ms: float
     live_ms: float
@@ -54,7 +54,7 @@ class Painted:
 
 
 def painted(browser: Browser, address: str) -> Painted:
-    """Open a page as a phone does that was never there."""
+    """Open a page as a phone on its first visit."""
     context = browser.new_context(viewport=PHONE, device_scale_factor=3, is_mobile=True, has_touch=True)
     page = context.new_page()
     devtools = context.new_cdp_session(page)
@@ -65,7 +65,7 @@ def painted(browser: Browser, address: str) -> Painted:
 
     devtools.on("Network.loadingFinished", on_loaded)
     devtools.send("Network.enable")
-    devtools.send("Emulation.setCPUThrottlingRate", {"rate": _SLOWER})
+    devtools.send("Emulation.setCPUThrottlingRate", {"rate": _CPU_THROTTLING})
     began_s = time.monotonic()
     page.goto(address, wait_until="load")
     page.wait_for_selector("html[data-live]", state="attached")
@@ -76,9 +76,9 @@ def painted(browser: Browser, address: str) -> Painted:
 
 
 def print_first_paint(times: int) -> None:
-    """Open the table of each game so many times and print the figures."""
+    """Open each game's page so many times and print the figures."""
     size = f"{PHONE['width']} x {PHONE['height']}"
-    click.echo(f"A window of {size}, computing {_SLOWER} times slower; {times} first visits a game.")
+    click.echo(f"A window of {size}, CPU throttled {_CPU_THROTTLING} times; {times} first visits to each game.")
     click.echo(f"{'':14}{'first paint, ms':>24}{'live, ms':>12}{'weight, kB':>12}")
     click.echo(f"{'':14}{'median':>12}{'most':>12}{'median':>12}")
     with chromium() as browser:

@@ -1,7 +1,6 @@
-"""Kills at random moments of a running game: of the server, of the browser's tab, and of connections.
+"""Kills the server, the browser's tab and connections at random moments of a running game.
 
-After each the screen must come back by itself and show what the journal adds up to, and nothing that a screen showed
-may be missing from the journal.
+After each kill the screen must recover by itself and agree with the journal, which must hold everything shown before.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ GAME = "deblockle"
 _TAKE_BACKS = 0.15
 _BETWEEN_TURNS_S = 0.1
 _LONGEST_S = 1.0
-"""The longest time between two kills."""
-_PATIENCE_MS = 60_000
-_SHOWN = """() => {
+"""Longest time between two kills."""
+_TIMEOUT_MS = 60_000
+_READ_SCREEN = """() => {
     const text = (query) => [...document.querySelectorAll(query)].map((each) => each.textContent);
     return {
         number: Number(document.documentElement.dataset.live ?? NaN) || null,
@@ -62,7 +61,7 @@ _SHOWN = """() => {
 
 
 class _SetUpReader:
-    """Sees the game's start, which is all that is ever looked at: turns are typed."""
+    """Always reads the game's start, the only position that is looked at, since turns are typed."""
 
     def __init__(self, looks: Mapping[str, str]) -> None:
         self._seen = {place: PlaceReading({look: 1.0}) for place, look in looks.items()}
@@ -78,7 +77,7 @@ class _SetUpReader:
 
 
 def play(link: Connection, folder: str, port: int, seed: int) -> None:
-    """Referee games of random turns on the folder's journal until somebody kills this process."""
+    """Referee games of random turns on the folder's journal until this process is killed."""
     game, rng = load(GAME), random.Random(seed)
     commands, hub, path = CommandQueue(time.monotonic), SnapshotHub(), Path(folder) / "journal.sqlite"
     reader = _SetUpReader(game.table.appearance(game.rules.new()))
@@ -101,16 +100,16 @@ def play(link: Connection, folder: str, port: int, seed: int) -> None:
                 order = EnterTurn(game.notation.format_turn(rng.choice(turns)), "Ann")
             else:
                 order = TakeBack("Ann")
-            execute(service, order, _unheard)
+            execute(service, order, _ignore)
 
 
-def _unheard(reply: Reply | None) -> None:
-    """Take the reply to a command; what came of it is in the journal."""
+def _ignore(reply: Reply | None) -> None:
+    """Ignore the reply to a command; its result is in the journal."""
     del reply
 
 
 class Referee:
-    """The process that plays, on a journal in a folder."""
+    """The process that plays, with a journal in a folder."""
 
     def __init__(self, folder: str, rng: random.Random) -> None:
         self._folder, self._rng = folder, rng
@@ -122,7 +121,7 @@ class Referee:
         self.start()
 
     def start(self) -> None:
-        """Start it, or start it again."""
+        """Start or restart it."""
         link, theirs = self._processes.Pipe()
         seed = self._rng.randrange(2**32)
         self._process = self._processes.Process(target=play, args=(theirs, self._folder, self.port, seed), daemon=True)
@@ -132,13 +131,13 @@ class Referee:
         link.close()
 
     def kill(self) -> None:
-        """Kill it; nothing of it can be said or written any more."""
+        """Kill it and wait until it has ended."""
         self._process.kill()
         self._process.join()
 
 
-class Cable:
-    """What lies between the browser and the server: its connections can be cut in the middle of a word."""
+class Proxy:
+    """A TCP proxy between browser and server, whose connections can be cut at any byte."""
 
     def __init__(self, port: int) -> None:
         self._server_port = port
@@ -146,7 +145,7 @@ class Cable:
         self._open: set[asyncio.StreamWriter] = set()
         self.port = 0
 
-    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._server_port)
         except OSError:
@@ -154,7 +153,7 @@ class Cable:
             return
         ends = {writer, far_writer}
         self._open |= ends
-        await asyncio.gather(_pass_on(reader, far_writer), _pass_on(far_reader, writer))
+        await asyncio.gather(_forward(reader, far_writer), _forward(far_reader, writer))
         self._open -= ends
 
     def cut(self) -> None:
@@ -166,11 +165,11 @@ class Cable:
             writer.transport.abort()
 
     @contextmanager
-    def laid(self) -> Iterator[None]:
-        """Pass connections on while this is entered."""
+    def running(self) -> Iterator[None]:
+        """Forward connections in this context."""
         thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         thread.start()
-        listening = asyncio.start_server(self._join, "127.0.0.1", 0)
+        listening = asyncio.start_server(self._connect, "127.0.0.1", 0)
         server = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
         self.port = server.sockets[0].getsockname()[1]
         try:
@@ -188,7 +187,7 @@ class Cable:
         await asyncio.gather(*joined)
 
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     try:
         while part := await reader.read(4096):
             writer.write(part)
@@ -200,17 +199,17 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 
 
 def run_kills(count: int, seed: int) -> bool:
-    """Kill so many times and print what came of it; tells whether every screen agreed with the journal."""
+    """Kill so many times and print the results; say whether every screen agreed with the journal."""
     rng = random.Random(seed)
     done: Counter[str] = Counter()
     faults: list[str] = []
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         referee = Referee(folder, rng)
-        cable = Cable(referee.port)
+        proxy = Proxy(referee.port)
         port = TablePort(load(GAME), SnapshotHub(), CommandQueue(time.monotonic), Path(folder) / "journal.sqlite")
         history = History(port)
-        with cable.laid():
-            page = _opened(browser, cable.port)
+        with proxy.running():
+            page = _opened(browser, proxy.port)
             for number in range(1, count + 1):
                 kind = rng.choice(("server", "tab", "connection"))
                 time.sleep(rng.uniform(0, _LONGEST_S))
@@ -221,9 +220,9 @@ def run_kills(count: int, seed: int) -> bool:
                     referee.start()
                 elif kind == "tab":
                     page.context.close()
-                    page = _opened(browser, cable.port)
+                    page = _opened(browser, proxy.port)
                 else:
-                    cable.cut()
+                    proxy.cut()
                 done[kind] += 1
                 faults += _disagreements(page, history, shown, number, kind)
                 if number % 50 == 0:
@@ -231,48 +230,48 @@ def run_kills(count: int, seed: int) -> bool:
         referee.kill()
     for fault in faults:
         click.echo(fault)
-    told = ", ".join(f"{times} of the {kind}" for kind, times in sorted(done.items()))
-    click.echo(f"{count} kills ({told}), seed {seed}: {len(faults)} screens disagreed with the journal")
+    kinds = ", ".join(f"{times} of the {kind}" for kind, times in sorted(done.items()))
+    click.echo(f"{count} kills ({kinds}), seed {seed}: {len(faults)} screens disagreed with the journal")
     return not faults
 
 
 def _opened(browser: Browser, port: int) -> Page:
     page = browser.new_context(viewport=PHONE, locale="en-GB").new_page()
-    page.set_default_timeout(_PATIENCE_MS)
+    page.set_default_timeout(_TIMEOUT_MS)
     page.goto(f"http://127.0.0.1:{port}/")
     return page
 
 
 def _lost(history: History, shown: int, number: int) -> list[str]:
-    """Tell of an event that a screen showed and the journal of a killed server lacks."""
+    """Report an event that a screen showed but the journal of a killed server lacks."""
     last = history.of_game(None).events[-1].number
     return [f"kill {number}: event {shown} was shown, the journal ends with {last}"] if shown > last else []
 
 
 def _disagreements(page: Page, history: History, before: int, number: int, kind: str) -> list[str]:
-    """Wait until the screen shows something newer, and compare it with the journal at the same event."""
+    """Wait until the screen shows a newer event, and compare it with the journal at that event."""
     shown: dict[str, Any] = {"number": None}
-    # A connection may break once more between the wait and the look.
+    # A connection may break again between the wait and the evaluation.
     while shown["number"] is None:
         page.wait_for_selector(f"html[data-live]:not([data-live='{before}'])", state="attached")
-        shown = page.evaluate(_SHOWN)
+        shown = page.evaluate(_READ_SCREEN)
     if kind != "tab" and shown["number"] < before:
         return [f"kill {number} of the {kind}: event {before} was shown, then {shown['number']}"]
     table = history.position(shown["number"]).table
     expected: dict[str, Any] = {
-        "board": _drawn(table.board),
+        "board": _canonical(table.board),
         "players": [player.name for player in table.players],
         "toMove": [player.name for player in table.players if player.to_move],
     }
     if table.outcome:
         expected["next"] = table.outcome
-    shown["board"] = _drawn(shown["board"])
+    shown["board"] = _canonical(shown["board"])
     differing = [name for name, value in expected.items() if shown[name] != value]
     return [f"kill {number} of the {kind}: {', '.join(differing)} at event {shown['number']}"] if differing else []
 
 
-def _drawn(board: str) -> str:
-    """Write a board in one way, without the lights, which belong to the moment."""
+def _canonical(board: str) -> str:
+    """Give a board's canonical SVG without the lights, which the journal doesn't hold."""
     root = ET.fromstring(board)
     for parent in [*root.iter()]:
         for child in [each for each in parent if (each.get("class") or "").startswith("light ")]:
