@@ -1,16 +1,15 @@
-"""Losing nothing: kill -9 at random moments of live games, and power cuts at every sync point of others.
+"""Checks that nothing is lost: kill -9 at random moments of live games, and power cuts at every sync point of others.
 
 Run: python benchmarks/power_cut.py --kills 1000 [--games 5] [--seed 1] | --served 1000 [--disk failing] [--seed 1]
 
-First ``--games`` games are played on a disk that loses, reorders, tears or wrecks whatever was not yet synced, and
-are cut at every sync point, several times each. Then games are refereed by a process that is killed ``--kills`` times.
-Each line below ends with what was found; exit code 1 when anything was lost, changed, or there without having been
-judged. A cut that fails prints what to give to ``--replay``; killed games keep their journal, since where in its work a
-kill falls is the machine's doing and does not replay.
+First ``--games`` games are played on a simulated disk that loses, reorders, tears or wrecks unsynced data, and each is
+cut at every sync point several times. Then the process that referees other games is killed ``--kills`` times. Exit code
+1 when an event was lost, changed or added. A failing cut prints its argument for ``--replay``; kills can't be replayed,
+as their exact moment depends on the machine, so failing games keep their journal.
 
-``--served`` instead kills tables whose page is open and which are on a broker (a Mosquitto of this command's own).
-Their orders come from the page, the broker and a terminal. All disks but ``plain`` need root; ``slow``, ``failing`` and
-``cut``, whose power goes at each kill, also need FUSE.
+``--served`` instead kills tables with an open page and a broker (a private Mosquitto). Orders come from the page, the
+broker and a terminal. All disks but ``plain`` need root; ``slow``, ``failing`` and ``cut``, whose power is cut at each
+kill, also need FUSE.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ from benchmarks.parts.command_line import PROGRESS, counting_bar
 from benchmarks.parts.power.cuts import Cut, CutError, PlayedOnDisk
 from benchmarks.parts.power.disk import CutOutcome
 from benchmarks.parts.power.guests import BrokerGuest
-from benchmarks.parts.power.kills import KilledGame, KillError, KillTally, ready_to_fork
-from benchmarks.parts.power.mounted import DISKS, DiskMissingError, PlainDisk, keep_mounts_to_oneself
+from benchmarks.parts.power.kills import KilledGame, KillError, KillTally, start_forkserver
+from benchmarks.parts.power.mounted import DISKS, DiskMissingError, PlainDisk, unshare_mounts
 from benchmarks.parts.power.served_kills import KILLS_AN_EVENING, Evening, ServedTally
 from benchmarks.parts.power.vfs import scratch_folder
 
@@ -46,7 +45,7 @@ _MOST_FAULTS_SHOWN = 10
 
 
 def cut_games(seed: int, games: int, turns: int, draws: int, progress: Progress, console: Console) -> int:
-    """Play games on a disk that loses power and cut each everywhere; gives how many cuts went wrong."""
+    """Play games on a disk that loses power, and cut each everywhere; give the number of faults."""
     faults = cuts = points = lives = played = 0
     began_s = time.monotonic()
     bar = progress.add_task("power cuts", total=games)
@@ -86,11 +85,11 @@ def cut_games(seed: int, games: int, turns: int, draws: int, progress: Progress,
 
 
 def kill_games(seed: int, kills: int, turns: int, progress: Progress, console: Console) -> int:
-    """Kill the referee so often, in as many games as that takes; gives how many games went wrong."""
+    """Kill the referee so many times, in as many games as needed; give the number of failing games."""
     tally, faults = KillTally(), 0
     began_s = time.monotonic()
     bar = progress.add_task("kill -9", total=kills)
-    ready_to_fork(ROOT)
+    start_forkserver(ROOT)
     game = seed
     while tally.kills < kills and faults < _MOST_FAULTS_SHOWN:
         scratch = Path(tempfile.mkdtemp(prefix=f"killed-game-{game}-"))
@@ -115,13 +114,13 @@ def kill_games(seed: int, kills: int, turns: int, progress: Progress, console: C
 
 
 def kill_served(seed: int, kills: int, kind: str, progress: Progress, console: Console) -> int:
-    """Kill tables with a page and a broker so often, on a disk of that kind; gives how many evenings went wrong."""
+    """Kill tables with a page and a broker so many times; give the number of failing evenings."""
     tally, faults, evening = ServedTally(), 0, seed
     began_s = time.monotonic()
     bar = progress.add_task(f"kills on a disk that is {kind}", total=kills)
     if DISKS[kind] is not PlainDisk:
-        keep_mounts_to_oneself()
-    ready_to_fork(ROOT)
+        unshare_mounts()
+    start_forkserver(ROOT)
     multiprocessing.set_forkserver_preload([Evening.__module__])
     while (left := kills - tally.kills.total()) > 0 and faults < _MOST_FAULTS_SHOWN:
         scratch = Path(tempfile.mkdtemp(prefix=f"killed-evening-{evening}-", dir=scratch_folder()))
@@ -151,8 +150,8 @@ def kill_served(seed: int, kills: int, kind: str, progress: Progress, console: C
     console.print(
         f"disk: {kind}; {tally.kills.total()} kills ({aims}) in {tally.evenings} evenings of {tally.events} events in "
         f"{time.monotonic() - began_s:.0f} s; orders answered: {routes}, the slowest after "
-        f"{tally.slowest_answer_s:.1f} s; {tally.in_memory} were said to be only in memory, {tally.lost_as_said} of "
-        f"them were lost; {tally.stopped_in_words} starts ended in words: "
+        f"{tally.slowest_answer_s:.1f} s; {tally.in_memory} were only in memory, {tally.lost_from_memory} of "
+        f"them were lost; {tally.stopped_with_reason} starts ended with a reason: "
         f"{faults} evenings with something lost, added or changed",
         soft_wrap=True,
     )
@@ -160,18 +159,24 @@ def kill_served(seed: int, kills: int, kind: str, progress: Progress, console: C
 
 
 @click.command()
-@click.option("--kills", default=100, show_default=True, type=click.IntRange(min=0), help="How often to kill.")
-@click.option("--games", default=2, show_default=True, type=click.IntRange(min=0), help="Games to cut everywhere.")
-@click.option("--draws", default=4, show_default=True, type=click.IntRange(min=1), help="Cuts a point and outcome.")
-@click.option("--turns", default=12, show_default=True, type=click.IntRange(min=1), help="Turns a game.")
+@click.option("--kills", default=100, show_default=True, type=click.IntRange(min=0), help="Number of kills.")
+@click.option(
+    "--games", default=2, show_default=True, type=click.IntRange(min=0), help="Games to cut at every sync point."
+)
+@click.option(
+    "--draws", default=4, show_default=True, type=click.IntRange(min=1), help="Cuts for each point and outcome."
+)
+@click.option("--turns", default=12, show_default=True, type=click.IntRange(min=1), help="Turns in each game.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the first game of each kind.")
-@click.option("--replay", metavar="LIFE:REQUESTS:OUTCOME:DRAW", help="Only this one cut, as a failing run named it.")
+@click.option("--replay", metavar="LIFE:REQUESTS:OUTCOME:DRAW", help="Only this cut, as printed by a failing run.")
 @click.option("--served", metavar="KILLS", type=click.IntRange(min=1), help="Kill tables with a page and a broker.")
-@click.option("--disk", default="plain", show_default=True, type=click.Choice(list(DISKS)), help="What they write to.")
+@click.option(
+    "--disk", default="plain", show_default=True, type=click.Choice(list(DISKS)), help="Kind of disk for --served."
+)
 def main(
     kills: int, games: int, draws: int, turns: int, seed: int, replay: str | None, served: int | None, disk: str
 ) -> None:
-    """Show that nothing accepted is lost; exit 1 if anything was."""
+    """Check that nothing accepted is lost; exit code 1 otherwise."""
     console = Console(highlight=False, markup=False)
     if served is not None:
         try:
@@ -188,7 +193,7 @@ def main(
 
 
 def replayed(seed: int, turns: int, text: str, console: Console) -> int:
-    """Make one cut again; gives the exit code."""
+    """Repeat one cut; give the exit code."""
     try:
         life, requests, outcome, draw = text.split(":")
         case = Cut(int(life), int(requests), CutOutcome[outcome], int(draw))

@@ -1,4 +1,4 @@
-"""Films made of a set's pictures: each shown for a while with fresh sensor noise, and changes between them."""
+"""Films of a set's pictures: each is repeated with fresh sensor noise."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from vision.readers.registry import reader_kind
 FRAMES_PER_SECOND = 15.0
 NOISE_LEVELS = 1.5
 NOISE_FIELDS = 6
-SAME_PLACE_PX = 1.5
+SAME_VIEWPOINT_PX = 1.5
 THING_SHARE = 0.75
 
 
 @dataclass(frozen=True, eq=False)
 class Shot:
-    """Pictures of one table and piece set from one place, in order; ``pose`` is ``None`` where it can't be located."""
+    """Consecutive pictures of a piece set from the same viewpoint; ``pose`` is ``None`` if it can't be located."""
 
     camera: CameraModel
     pose: Pose | None
@@ -38,19 +38,19 @@ class Shot:
 
 @dataclass(frozen=True, eq=False)
 class PictureSet:
-    """What a set's folder holds: its layout, and its pictures by shots."""
+    """A set's layout, and its pictures grouped into shots."""
 
     layout: TableLayout
     shots: tuple[Shot, ...]
 
     def film_frames(self, held: int) -> int:
-        """How many frames a film of all shots has, each picture held for some; one picture alone is changed once."""
+        """Frames of a film with each picture held for ``held``; a shot of one picture gets a second one."""
         return held * sum(max(2, len(shot.pictures)) for shot in self.shots)
 
 
 @dataclass(frozen=True, eq=False)
 class FilmMoment:
-    """One frame of a film; ``kind`` is ``first``, ``changed`` or ``still``, ``shot`` the number of its shot."""
+    """One frame of a film; ``kind`` is ``first``, ``changed`` or ``still``, ``shot`` the index of its shot."""
 
     frame: Frame
     kind: str
@@ -60,8 +60,8 @@ class FilmMoment:
 def load_set(set_dir: Path, calibration: Path) -> PictureSet:
     """Load a set's pictures.
 
-    Without enrolment pictures the colours are learned from the first picture, which then is a game's set-up. Raises
-    OSError, and VisionError for what can't be used.
+    Without enrolment pictures, colours are learned from the first picture, which must show a game's set-up. Raises
+    OSError and VisionError.
     """
     folder = PictureFolder(set_dir, calibration)
     layout, learned = folder.layout, None
@@ -75,7 +75,7 @@ def load_set(set_dir: Path, calibration: Path) -> PictureSet:
         if (
             last is not None
             and (last.camera, last.looks) == (camera, looks)
-            and _same_place(last.pose, pose, camera, layout)
+            and _same_viewpoint(last.pose, pose, camera, layout)
         ):
             shots[-1] = replace(last, pictures=(*last.pictures, image))
         else:
@@ -92,11 +92,11 @@ def _pose(image: Image, camera: CameraModel, layout: TableLayout) -> Pose | None
         return None
 
 
-def _same_place(first: Pose | None, second: Pose | None, camera: CameraModel, layout: TableLayout) -> bool:
+def _same_viewpoint(first: Pose | None, second: Pose | None, camera: CameraModel, layout: TableLayout) -> bool:
     if first is None or second is None:
         return False
     points = [[x, y, layout.board.height_mm] for x, y in layout.markers.centres_mm.values()]
-    return float(np.abs(project(camera, first, points) - project(camera, second, points)).max()) < SAME_PLACE_PX
+    return float(np.abs(project(camera, first, points) - project(camera, second, points)).max()) < SAME_VIEWPOINT_PX
 
 
 def _learned(image: Image, camera: CameraModel, pose: Pose | None, layout: TableLayout) -> Appearance:
@@ -109,7 +109,7 @@ def _learned(image: Image, camera: CameraModel, pose: Pose | None, layout: Table
 
 
 class Projector:
-    """Turns shots into films: every picture is held for some frames, each with noise of its own."""
+    """Turns shots into films: every picture is held for ``held`` frames, each with its own noise."""
 
     def __init__(self, pictures: PictureSet, held: int, rng: np.random.Generator) -> None:
         self._set = pictures
@@ -120,10 +120,10 @@ class Projector:
         self._noise = np.round(noise).astype(np.int16)
 
     def film(self, start: int = 0) -> Iterator[FilmMoment]:
-        """Show every shot once; frames are numbered from ``start`` and 15 a second."""
+        """Show every shot once, at 15 frames a second, numbered from ``start``."""
         number = start
         for index, shot in enumerate(self._set.shots):
-            pictures = shot.pictures if len(shot.pictures) > 1 else self._with_a_thing(shot)
+            pictures = shot.pictures if len(shot.pictures) > 1 else self._with_disc(shot)
             for at, picture in enumerate(pictures):
                 for held in range(self._held):
                     kind = "still" if held else "changed" if at else "first"
@@ -131,16 +131,16 @@ class Projector:
                     yield FilmMoment(frame, kind, index)
                     number += 1
 
-    def _with_a_thing(self, shot: Shot) -> tuple[Image, ...]:
-        """A shot of one picture, and the same with a dark disc on a place drawn at random, three quarters as wide."""
+    def _with_disc(self, shot: Shot) -> tuple[Image, ...]:
+        """A single picture, and the same with a dark disc on a random place, ``THING_SHARE`` as wide as the place."""
         picture = shot.pictures[0]
         if shot.pose is None:
             return (picture,)
         layout = self._set.layout
         x, y = layout.centre_mm(layout.places[int(self._rng.integers(len(layout.places)))])
-        turns = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+        angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
         radius = THING_SHARE / 2 * layout.board.cell_mm
-        rim = [[x + radius * np.cos(turn), y + radius * np.sin(turn), layout.board.height_mm] for turn in turns]
+        rim = [[x + radius * np.cos(angle), y + radius * np.sin(angle), layout.board.height_mm] for angle in angles]
         changed = picture.copy()
         outline = np.clip(project(shot.camera, shot.pose, rim), -1e4, 1e4)
         cv2.fillConvexPoly(changed, np.round(outline).astype(np.int32), (40, 45, 50), cv2.LINE_AA)

@@ -1,8 +1,8 @@
-"""Sets of pictures with known truth: a folder opened, its piece sets learned, and what is seen in the scorer's words.
+"""Sets of pictures with known truth: opens a folder, learns its piece sets, and converts readings for the scorer.
 
 A set's folder holds ``layout.json``, ``index.json`` (file name to camera), pictures ``000.jpg``, ``001.jpg``, ... and,
-for enrolment, ``enrol*.jpg`` with ``enrol*.json``. The cameras' folder has one folder of ChArUco pictures a camera and,
-in ``layout.json``, the board. Truth files are left closed but for those of enrolment pictures.
+for enrolment, ``enrol*.jpg`` with ``enrol*.json``. The calibration folder has a folder of ChArUco pictures for each
+camera and, in ``layout.json``, the board. Of the truth files, only those of enrolment pictures are read.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from vision.reading import DieReading, HindranceKind, PlaceReading, Reading
 
 @dataclass(frozen=True, eq=False)
 class TeachingPicture:
-    """A picture to learn from, the camera that took it, and what is said of it, as parsed JSON."""
+    """An enrolment picture, its camera, and its truth as parsed JSON."""
 
     image: Image
     camera: CameraModel
-    said: Mapping[str, Any]
+    truth: Mapping[str, Any]
     name: str
 
 
 @dataclass(frozen=True)
 class PictureGame:
-    """``learn`` gives a piece set's appearance from its pictures; ``answer`` what is seen, as the scorer wants it.
+    """``learn`` gives a piece set's appearance from its pictures; ``answer`` converts a reading for the scorer.
 
     ``learn`` is ``None`` for pieces that need no teaching.
     """
@@ -67,13 +67,13 @@ def learned(
     position: Callable[[Mapping[str, Any]], Mapping[str, Any]],
     enrol: Callable[[Sequence[EnrolmentPicture], Surface], Appearance],
 ) -> Appearance:
-    """Teach a piece set, ``position`` reading what stands where; raises what ``locate`` and ``enrol`` raise."""
+    """Learn a piece set; ``position`` reads places from the truth. Raises what ``locate`` and ``enrol`` raise."""
     known = [
         EnrolmentPicture(
             picture.image,
             picture.camera,
             locate(picture.image, picture.camera, layout).pose,
-            position(picture.said),
+            position(picture.truth),
             picture.name,
             layout.markers,
         )
@@ -82,18 +82,18 @@ def learned(
     return enrol(known, layout.board)
 
 
-# Deblockle: blocks by square, colour and symbol up, and whether something is over the board.
+# Deblockle: blocks by square, colour and upper symbol, and whether the board is covered.
 
 _BLOCK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")
 LARGE_PLACES = 2
 
 
-def _blocks_said(said: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    return {block["cell"]: (block["colour"], block["top"]) for block in said["blocks"]}
+def _blocks_in(truth: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    return {block["cell"]: (block["colour"], block["top"]) for block in truth["blocks"]}
 
 
 def blocks_seen(reading: Reading) -> list[dict[str, str]]:
-    """Give each place's most probable look, where it is a block."""
+    """Give the places whose most probable look is a block."""
     seen = []
     for place, one in reading.places.items():
         look = one.best[0]
@@ -104,10 +104,10 @@ def blocks_seen(reading: Reading) -> list[dict[str, str]]:
 
 
 def is_covered(reading: Reading) -> bool:
-    """Whether a hand is over the board, or something large that was not made out to be one."""
-    thing = reading.hindered_by(HindranceKind.OBJECT)
+    """Whether a hand, or another large object, covers the board."""
+    covering = reading.hindered_by(HindranceKind.OBJECT)
     return reading.hindered_by(HindranceKind.HAND) is not None or (
-        thing is not None and len(thing.places) >= LARGE_PLACES
+        covering is not None and len(covering.places) >= LARGE_PLACES
     )
 
 
@@ -117,14 +117,14 @@ PLAYERS = load("diaballik").players
 PIECES_EACH = 7
 
 
-def _discs_said(said: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:
-    return {piece["cell"]: (PLAYERS[piece["player"] - 1], piece["ball"]) for piece in said["pieces"]}
+def _discs_in(truth: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:
+    return {piece["cell"]: (PLAYERS[piece["player"] - 1], piece["ball"]) for piece in truth["pieces"]}
 
 
 def pieces_seen(reading: Reading) -> list[dict[str, Any]]:
-    """Give the most probable table on which each player has all pieces, one of them with the ball, as a judge knows.
+    """Give the most probable position in which each player has all pieces, one of them with the ball.
 
-    No more pieces are missing than places are hidden.
+    At most as many pieces may be missing as places are hidden.
     """
     owners = _owners(reading)
     carriers = {
@@ -139,9 +139,9 @@ def pieces_seen(reading: Reading) -> list[dict[str, Any]]:
 
 
 def _owners(reading: Reading) -> dict[str, str]:
-    """Whose piece each place shows, on the most probable table with the right number of pieces.
+    """Owners by place in the most probable position with the right number of pieces.
 
-    Places are added one by one; of the tables so far with equally many pieces each, only the most probable is kept.
+    Dynamic programming over places: for each pair of piece counts, only the most probable position is kept.
     """
     tables: dict[tuple[int, ...], tuple[float, dict[str, str]]] = {(0,) * len(PLAYERS): (0.0, {})}
     for place, one in reading.places.items():
@@ -174,12 +174,12 @@ def _carries(one: PlaceReading, player: str) -> float:
 _LETTERS = {word: letter for letter, word in SIZE_WORDS.items()}
 
 
-def _stacks_said(said: Mapping[str, Any]) -> dict[str, Any]:
-    return {place: stack_of(stack) for place, stack in said["stacks"].items()}
+def _stacks_in(truth: Mapping[str, Any]) -> dict[str, Any]:
+    return {place: stack_of(stack) for place, stack in truth["stacks"].items()}
 
 
 def tops_seen(reading: Reading) -> dict[str, str]:
-    """Give each place's most probable top, such as ``M:yellow``."""
+    """Give the most probable top of each place's stack, such as ``M:yellow``."""
     seen = {}
     for place, one in reading.places.items():
         looks = {look: share for look, share in one.probabilities.items() if look != EMPTY}
@@ -204,7 +204,7 @@ def _die(die: DieReading) -> dict[str, Any]:
     return {"x": round(die.x_mm, 1), "y": round(die.y_mm, 1), "value": None if die.cocked else _value(die)}
 
 
-# Sheets: what each cell shows, lines from the top; loops by the rows and columns of their cells; the faces of the dice.
+# Sheets: each cell's content in lines from the top; loops by their cells' rows and columns; faces of the dice.
 
 _LETTER_OF = {
     "empty": ".",
@@ -214,7 +214,7 @@ _LETTER_OF = {
 
 
 def cells_seen(reading: Reading) -> list[str]:
-    """Give a sheet's lines from the top, a letter or digit for each cell."""
+    """Give a sheet's lines from the top, a character for each cell."""
     lines: dict[int, dict[str, str]] = {}
     for place, one in reading.places.items():
         name = place.partition(".")[2]
@@ -224,7 +224,7 @@ def cells_seen(reading: Reading) -> list[str]:
 
 
 def circled_seen(reading: Reading) -> list[list[list[int]]]:
-    """Give each loop's cells, by row from the top and column."""
+    """Give each loop's cells, as row from the top and column."""
     cells = {}
     top = max((int(place.partition(".")[2][1:]) for place in reading.places), default=0)
     for place, one in reading.places.items():
@@ -245,7 +245,7 @@ def faces_seen(reading: Reading) -> list[str]:
 PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType(
     {
         "blockade": PictureGame(
-            partial(learned, position=_stacks_said, enrol=stack_enrolment.enrol),
+            partial(learned, position=_stacks_in, enrol=stack_enrolment.enrol),
             lambda reading: {"tops": tops_seen(reading), "dice": dice_seen(reading)},
         ),
         "blokus-dice": PictureGame(
@@ -253,11 +253,11 @@ PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType(
             lambda reading: {"grid": cells_seen(reading), "dice": [int(face) for face in faces_seen(reading)]},
         ),
         "deblockle": PictureGame(
-            partial(learned, position=_blocks_said, enrol=block_enrolment.enrol),
+            partial(learned, position=_blocks_in, enrol=block_enrolment.enrol),
             lambda reading: {"blocks": blocks_seen(reading), "occluded": is_covered(reading)},
         ),
         "diaballik": PictureGame(
-            partial(learned, position=_discs_said, enrol=disc_enrolment.enrol),
+            partial(learned, position=_discs_in, enrol=disc_enrolment.enrol),
             lambda reading: {"pieces": pieces_seen(reading)},
         ),
         "number-drop": PictureGame(
@@ -271,7 +271,7 @@ PICTURE_GAMES: Mapping[str, PictureGame] = MappingProxyType(
         "dice": PictureGame(None, lambda reading: {"dice": [_die(die) for roll in reading.rolls for die in roll.dice]}),
     }
 )
-"""The games whose sets of pictures can be answered, by the name in a set's layout."""
+"""By the game's name in a set's layout."""
 
 
 def picture_settings(game: str) -> ServiceSettings:
@@ -286,13 +286,13 @@ _PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
 
 
 class PictureFolder:
-    """A folder of pictures; cameras are calibrated once each, when they are first asked for.
+    """A folder of pictures; each camera is calibrated on first use.
 
     Raises OSError, ValueError and LayoutError for a folder without the files it needs.
     """
 
     def __init__(self, folder: Path, calibration: Path, effect: str | None = None) -> None:
-        """Open a folder; ``effect`` is the name of one of ``camera_effects.EFFECTS``, applied to its pictures."""
+        """Open a folder; ``effect`` names one of ``camera_effects.EFFECTS`` to apply to its pictures."""
         self.folder = folder
         self._effect = effect
         self.layout = load_layout(folder / "layout.json")
@@ -306,7 +306,7 @@ class PictureFolder:
 
     @property
     def game(self) -> PictureGame:
-        """What is particular to the game; raises LayoutError for a game that no part of the benchmark knows."""
+        """The functions for the set's game; raises LayoutError for an unknown game."""
         known = PICTURE_GAMES.get(self.layout.game)
         if known is None:
             there = ", ".join(PICTURE_GAMES)
@@ -319,7 +319,7 @@ class PictureFolder:
         return sorted(path for path in self.folder.iterdir() if _PICTURE.fullmatch(path.name))
 
     def image(self, path: Path) -> Image:
-        """A picture, with the effect if it is to have it; raises what ``load_image`` raises."""
+        """A picture, with the effect if it applies; raises what ``load_image`` raises."""
         image = load_image(path)
         is_read = _PICTURE.fullmatch(path.name) is not None
         if self._effect is None or not (is_read or EFFECTS[self._effect].in_enrolment):
@@ -339,7 +339,7 @@ class PictureFolder:
         return calibrate(views, self._board, name=camera).camera
 
     def looks_of(self, name: str) -> Appearance | None:
-        """The piece set in a picture, learned from its enrolment pictures; ``None`` when it has none.
+        """The piece set in a picture, learned from its enrolment pictures; ``None`` without any.
 
         Raises what the game's ``learn`` raises.
         """
@@ -353,6 +353,6 @@ class PictureFolder:
         for path in sorted(self.folder.glob("enrol*.jpg")):
             if self.game.learn is not None and self._set_of(path.name) == set_name:
                 image, camera = self.load(path)
-                said = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-                pictures.append(TeachingPicture(image, camera, said, path.name))
+                truth = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+                pictures.append(TeachingPicture(image, camera, truth, path.name))
         return self.game.learn(pictures, self.layout) if pictures and self.game.learn is not None else None

@@ -1,9 +1,9 @@
-"""The journal on a disk that loses power: one game, a cut at every sync point, and what a restart finds.
+"""Power cuts under the journal: one game is cut at every sync point, and each restart is checked.
 
-A game is played in *lives*. In each the real service referees a virtual game onto a journal whose file layer takes
-notes. Within a life it may be killed and started again, so that there are files that are whole but not all synced.
-Then the power goes, what is left of the files is drawn, and the next life begins with that. Afterwards every point of
-every life is cut again, several times, and each time a plain SQLite opens what is left.
+A game is played in *lives*. In each, the real service referees a virtual game with a journal whose file operations are
+recorded. Within a life the service may be killed and restarted, which leaves complete files that are partly unsynced.
+At the end of a life the power is cut: the surviving content is drawn at random, and the next life begins with it.
+Afterwards each point of each life is cut again, several times, and each time a plain SQLite opens what is left.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.parts.power.disk import CutOutcome, Disk
-from benchmarks.parts.power.vfs import NotingFiles, write_files
+from benchmarks.parts.power.vfs import RecordingFiles, write_files
 from benchmarks.parts.power.world import GAME, SETTINGS, GlimpseReader, World, show
 from common.durable import sync_folder
 from engine.registry import load
@@ -31,7 +31,7 @@ from referee.runtime.builder import open_session
 
 JOURNAL = "journal.sqlite"
 LIMITS = EvidenceLimits(picture_bytes=16 * 1024, total_bytes=192 * 1024)
-"""Small, so that pictures make room for others within one game."""
+"""Small, so that pictures are evicted within one game."""
 
 _LIFE_FRAMES = (60, 200)
 _MOST_PARTS = 3
@@ -52,7 +52,7 @@ class Contents:
 
 @dataclass(frozen=True)
 class Mark:
-    """A moment at which the journal had said that it holds ``contents``: after how many requests to the disk."""
+    """The journal had confirmed ``contents`` after so many requests to the disk."""
 
     requests: int
     contents: Contents
@@ -60,24 +60,24 @@ class Mark:
 
 @dataclass
 class Life:
-    """From one start to the next cut: the disk's notes, and when the journal said it held what."""
+    """From a start to the next cut: the disk's recorded requests, and what the journal had confirmed when."""
 
     disk: Disk
     before: Contents
     marks: list[Mark] = field(default_factory=list)
 
-    def promised(self, requests: int) -> Contents:
-        """What the journal had said it holds when so many requests had been carried out."""
+    def confirmed(self, requests: int) -> Contents:
+        """The contents that the journal had confirmed after so many requests."""
         return next((mark.contents for mark in reversed(self.marks) if mark.requests <= requests), self.before)
 
-    def under_way(self, requests: int) -> Contents | None:
-        """What it was about to hold: also right, if the cut came before ``append`` returned."""
+    def pending(self, requests: int) -> Contents | None:
+        """The contents it was writing: also valid, if the cut came before ``append`` returned."""
         return next((mark.contents for mark in self.marks if mark.requests > requests), None)
 
 
 @dataclass(frozen=True)
 class Cut:
-    """One cut of a game: in which life, after how many requests, with what outcome, and the seed of its draw."""
+    """A cut of a game: the life, the number of requests before it, the outcome, and the seed of its draw."""
 
     life: int
     requests: int
@@ -89,20 +89,20 @@ class Cut:
 
 
 class CutError(Exception):
-    """A restart after a cut found less, more or something else than the journal had promised."""
+    """A restart after a cut found other contents than the journal had confirmed."""
 
 
 class MarkedJournal:
-    """A journal that notes, whenever ``append`` has returned, how far the disk was and what it then held."""
+    """A journal that adds a mark to its life whenever ``append`` returns."""
 
     def __init__(self, journal: Journal, read: Callable[[], Contents], life: Life) -> None:
-        """Take an open journal and what reads its rows."""
+        """Wrap an open journal; ``read`` gives its rows."""
         self._journal = journal
         self._read = read
         self._life = life
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
-        """Record one event, and note that it was."""
+        """Record one event, and mark it."""
         number = self._journal.append(event, evidence)
         self._life.marks.append(Mark(len(self._life.disk), self._read()))
         return number
@@ -117,12 +117,12 @@ class MarkedJournal:
 
 
 class _Opened:
-    """A journal with the connection it was given, so that its rows can be read without a second one."""
+    """A journal with its connection, so that its rows can be read without a second one."""
 
     def __init__(self, path: Path, connect: Connect = connect, sync_folder: SyncFolder = sync_folder) -> None:
         def connect_once(target: str) -> sqlite3.Connection:
             self.connection = connect(target)
-            # Often enough that there are several checkpoints in a game.
+            # Small, for several checkpoints in a game.
             self.connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
             return self.connection
 
@@ -142,10 +142,10 @@ class _Opened:
 
 
 class PlayedOnDisk:
-    """One game on a disk that loses power now and then, cut again wherever one likes."""
+    """A game on a disk that loses power at times, and that can be cut again at any point."""
 
     def __init__(self, seed: int, turns: int, scratch: Path) -> None:
-        """Play it, in lives; ``scratch`` is a folder of one's own, best in memory."""
+        """Play the game in lives; ``scratch`` is an empty folder, preferably in memory."""
         self.seed = seed
         self.lives: list[Life] = []
         self.said: list[str] = []
@@ -161,17 +161,17 @@ class PlayedOnDisk:
 
     @property
     def turns_played(self) -> tuple[str, ...]:
-        """The turns the players really played."""
+        """The true turns."""
         return self._world.truth.turns
 
     @property
     def turns_kept(self) -> tuple[str, ...]:
-        """The turns in the journal when the game was over."""
-        events = self.lives[-1].promised(len(self.lives[-1].disk)).events
+        """The turns in the final journal."""
+        events = self.lives[-1].confirmed(len(self.lives[-1].disk)).events
         return tuple(str(json.loads(row[3])["turn"]) for row in events if row[2] == "turn")
 
     def _live(self, files: Mapping[str, bytes], frames: int) -> bool:
-        """Referee so many frames, from what a cut left; gives whether the game goes on after the next cut."""
+        """Referee so many frames, starting with the files left by a cut; give whether the game goes on."""
         write_files(self._scratch, files)
         before = self._found() if files else Contents((), ())
         if self.lives:
@@ -184,8 +184,8 @@ class PlayedOnDisk:
         return not any(self._referee(life, numbers, frames // parts) for _ in range(parts))
 
     def _referee(self, life: Life, numbers: dict[str, int], frames: int) -> bool:
-        """Referee so many frames and be killed, or the rest of the game and close in order; tells which."""
-        layer = NotingFiles(life.disk, numbers)
+        """Referee so many frames and be killed (gives False), or finish the game and close properly (True)."""
+        layer = RecordingFiles(life.disk, numbers)
         opened = _Opened(self._scratch / JOURNAL, layer.connect, layer.sync_folder)
         reader = GlimpseReader()
         with open_session(
@@ -204,7 +204,7 @@ class PlayedOnDisk:
                 show(service, reader, glimpse)
         killed_at, names = len(life.disk), dict(layer.numbers)
         opened.journal.close()
-        # It was killed before that: what closing asked for never happened, but the system still has the rest.
+        # A killed process doesn't close its journal, but the system keeps its writes.
         del life.disk.requests[killed_at:]
         numbers.clear()
         numbers.update(names)
@@ -212,32 +212,32 @@ class PlayedOnDisk:
         return False
 
     def cases(self, draws: int, elsewhere: int) -> Iterator[Cut]:
-        """Every sync point of every life with every outcome, ``draws`` times where chance has a say.
+        """Every sync point of every life with every outcome, ``draws`` times if it is random.
 
-        ``elsewhere`` more cuts a life fall anywhere between two requests.
+        In each life, ``elsewhere`` more points lie between random requests.
         """
         for number, life in enumerate(self.lives):
             rng = random.Random(f"{self.seed} {number} cuts")
             inside = {rng.randint(0, len(life.disk)) for _ in range(elsewhere)}
             for requests in sorted({*life.disk.sync_points, *inside}):
                 for outcome in CutOutcome:
-                    chancy = outcome not in {CutOutcome.ALL_KEPT, CutOutcome.NONE_KEPT}
-                    for _ in range(draws if chancy else 1):
+                    is_random = outcome not in {CutOutcome.ALL_KEPT, CutOutcome.NONE_KEPT}
+                    for _ in range(draws if is_random else 1):
                         yield Cut(number, requests, outcome, rng.getrandbits(32))
 
     def check(self, case: Cut) -> None:
-        """Cut there, start again, look; raises CutError for anything lost, added or changed."""
+        """Cut, restart and compare; raises CutError for anything lost, added or changed."""
         rng = random.Random(case.draw)
         life = self.lives[case.life]
         files = life.disk.after_cut(case.requests, case.outcome, rng)
         if rng.random() < _SHARE_WITH_NOISE:
-            # Shared memory is never synced; whatever is left of it must not matter.
+            # SQLite never syncs its shared memory; any content of it must be harmless.
             files[f"{JOURNAL}-shm"] = rng.randbytes(32 * 1024)
         write_files(self._scratch, files)
         self._compare(self._found(), life, case.requests)
 
     def _found(self) -> Contents:
-        """Start on what is in the folder as the referee does, with a plain SQLite; gives what is there."""
+        """Open the folder's journal as the referee does, with a plain SQLite; give its contents."""
         try:
             opened = _Opened(self._scratch / JOURNAL)
             with opened.journal as journal:
@@ -255,7 +255,7 @@ class PlayedOnDisk:
         return found
 
     def _fold(self, journal: Journal, found: Contents) -> None:
-        """Fold each game, unless just these events were folded before."""
+        """Fold each game and check its states; skip events that were folded before."""
         key = hash(found.events)
         if key in self._folded:
             return
@@ -270,13 +270,13 @@ class PlayedOnDisk:
 
     @staticmethod
     def _compare(found: Contents, life: Life, requests: int) -> None:
-        promised, under_way = life.promised(requests), life.under_way(requests)
-        if found in (promised, under_way):
+        confirmed, pending = life.confirmed(requests), life.pending(requests)
+        if found in (confirmed, pending):
             return
-        lost = len(promised.events) - len(found.events)
-        if lost > 0 and found.events == promised.events[: len(found.events)]:
-            raise CutError(f"the last {lost} of {len(promised.events)} events are lost")
+        lost = len(confirmed.events) - len(found.events)
+        if lost > 0 and found.events == confirmed.events[: len(found.events)]:
+            raise CutError(f"the last {lost} of {len(confirmed.events)} events are lost")
         raise CutError(
             f"{len(found.events)} events and {len(found.evidence)} pictures were found that are not "
-            f"the {len(promised.events)} and {len(promised.evidence)} promised"
+            f"the {len(confirmed.events)} and {len(confirmed.evidence)} confirmed"
         )

@@ -1,9 +1,9 @@
-"""A disk that loses power: what its files may hold after a cut, given what was asked of it and what was synced.
+"""A model of a disk that loses power: what its files may hold after a cut, given its requests and syncs.
 
-What is promised by a file system is little (POSIX): a file's content is there once it was synced, a name once its
-folder was. Anything asked for since then is, each by itself, there, not there or there in part, in any order. A
-sector (512 bytes) is written whole or not at all; ``Outcome.WRECKED`` takes that promise away too: the 4,096 bytes
-around what was being written are then noise, as on cards that erase before they write.
+POSIX guarantees little: a file's content is durable once the file was synced, a name once its folder was. Each later
+request may be carried out, lost or carried out in part, in any order. A sector (512 bytes) is written atomically,
+except with ``CutOutcome.WRECKED``: then the 4,096 bytes around an interrupted write are noise, as on cards that erase
+first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WRECKED_BYTES = 4096
 
 @dataclass(frozen=True)
 class Create:
-    """A name that was not there now stands for a new, empty file."""
+    """A new, empty file with this name."""
 
     name: str
     file: int
@@ -27,14 +27,14 @@ class Create:
 
 @dataclass(frozen=True)
 class Delete:
-    """A name stands for nothing any more."""
+    """A name is removed."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Write:
-    """Bytes were written into a file."""
+    """Bytes are written into a file."""
 
     file: int
     offset: int
@@ -43,7 +43,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Truncate:
-    """A file was cut off, or grew by zeros."""
+    """A file is truncated, or extended by zeros."""
 
     file: int
     size: int
@@ -51,21 +51,21 @@ class Truncate:
 
 @dataclass(frozen=True)
 class Sync:
-    """A file's content was made durable."""
+    """A file's content is made durable."""
 
     file: int
 
 
 @dataclass(frozen=True)
 class SyncFolder:
-    """The names in the folder were made durable."""
+    """The names in the folder are made durable."""
 
 
 Request = Create | Delete | Write | Truncate | Sync | SyncFolder
 
 
 class CutOutcome(enum.Enum):
-    """What a cut makes of the requests that were not synced yet."""
+    """What happens to unsynced requests in a cut."""
 
     ALL_KEPT = "all kept"
     NONE_KEPT = "none kept"
@@ -78,16 +78,16 @@ class CutOutcome(enum.Enum):
 @dataclass
 class _File:
     durable: bytes = b""
-    since: list[Write | Truncate] = field(default_factory=list)
+    unsynced: list[Write | Truncate] = field(default_factory=list)
 
 
 class Disk:
-    """One folder on a disk: the requests in order, and what may be left of it after any of them."""
+    """A folder on a disk: its requests in order, and its possible contents after a cut."""
 
     def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
-        """Begin with durable files by name."""
+        """Start with durable files by name."""
         self.requests: list[Request] = []
-        self._begun = dict(files or {})
+        self._initial = dict(files or {})
         self._replay: _Replay | None = None
 
     def __len__(self) -> int:
@@ -95,7 +95,7 @@ class Disk:
 
     @property
     def sync_points(self) -> list[int]:
-        """How many requests had been carried out before each sync, and after it."""
+        """Numbers of requests before and after each sync."""
         points = {0, len(self.requests)}
         for index, request in enumerate(self.requests):
             if isinstance(request, Sync | SyncFolder):
@@ -103,37 +103,37 @@ class Disk:
         return sorted(points)
 
     def number_of(self, name: str) -> int | None:
-        """Give the number of a file that was there from the beginning."""
-        names = sorted(self._begun)
-        return names.index(name) if name in self._begun else None
+        """Give the number of an initial file."""
+        names = sorted(self._initial)
+        return names.index(name) if name in self._initial else None
 
     @property
     def next_number(self) -> int:
-        """A number no file has yet."""
-        return len(self._begun) + sum(isinstance(request, Create) for request in self.requests)
+        """The first unused file number."""
+        return len(self._initial) + sum(isinstance(request, Create) for request in self.requests)
 
     def after_cut(self, requests_done: int, outcome: CutOutcome, rng: random.Random) -> dict[str, bytes]:
-        """Give the files after the power went when that many requests had been carried out."""
+        """Give the files after a power cut that follows so many requests."""
         if self._replay is None or self._replay.done > requests_done:
-            self._replay = _Replay(self._begun)
-        self._replay.go_on(self.requests[self._replay.done : requests_done])
+            self._replay = _Replay(self._initial)
+        self._replay.advance(self.requests[self._replay.done : requests_done])
         files = self._replay.files
         names = dict(self._replay.names)
         _rename(names, _names_kept(self._replay.pending, outcome, rng))
         stale = [file.durable for file in files.values() if file.durable]
-        return {name: _left_of(files[number], outcome, rng, stale) for name, number in sorted(names.items())}
+        return {name: _after_cut(files[number], outcome, rng, stale) for name, number in sorted(names.items())}
 
 
 class _Replay:
-    """What is durable, and what was asked for since, after so many requests."""
+    """The durable content and the unsynced requests after the first ``done`` requests."""
 
-    def __init__(self, begun: Mapping[str, bytes]) -> None:
+    def __init__(self, initial: Mapping[str, bytes]) -> None:
         self.done = 0
-        self.names = {name: number for number, name in enumerate(sorted(begun))}
-        self.files = {number: _File(begun[name]) for name, number in self.names.items()}
+        self.names = {name: number for number, name in enumerate(sorted(initial))}
+        self.files = {number: _File(initial[name]) for name, number in self.names.items()}
         self.pending: list[Create | Delete] = []
 
-    def go_on(self, requests: Sequence[Request]) -> None:
+    def advance(self, requests: Sequence[Request]) -> None:
         self.done += len(requests)
         for request in requests:
             match request:
@@ -142,11 +142,11 @@ class _Replay:
                     if isinstance(request, Create):
                         self.files[request.file] = _File()
                 case Write() | Truncate():
-                    self.files[request.file].since.append(request)
+                    self.files[request.file].unsynced.append(request)
                 case Sync():
                     synced = self.files[request.file]
-                    synced.durable = _carried_out(synced.durable, synced.since)
-                    synced.since.clear()
+                    synced.durable = _applied(synced.durable, synced.unsynced)
+                    synced.unsynced.clear()
                 case SyncFolder():
                     _rename(self.names, self.pending)
                     self.pending.clear()
@@ -161,7 +161,7 @@ def _rename(names: dict[str, int], changes: Sequence[Create | Delete]) -> None:
 
 
 def _names_kept(pending: Sequence[Create | Delete], outcome: CutOutcome, rng: random.Random) -> list[Create | Delete]:
-    """The changes of names that reached the disk: of each name a first few, whatever became of other names."""
+    """The changes of names that reach the disk: the first few of each name, independently."""
     if outcome is CutOutcome.ALL_KEPT:
         return list(pending)
     if outcome is CutOutcome.NONE_KEPT:
@@ -173,27 +173,27 @@ def _names_kept(pending: Sequence[Create | Delete], outcome: CutOutcome, rng: ra
     return kept
 
 
-def _left_of(file: _File, outcome: CutOutcome, rng: random.Random, stale: Sequence[bytes]) -> bytes:
+def _after_cut(file: _File, outcome: CutOutcome, rng: random.Random, stale: Sequence[bytes]) -> bytes:
     match outcome:
         case CutOutcome.ALL_KEPT:
-            return _carried_out(file.durable, file.since)
+            return _applied(file.durable, file.unsynced)
         case CutOutcome.NONE_KEPT:
             return file.durable
         case CutOutcome.CUT_SHORT:
-            done = rng.randint(0, len(file.since))
-            torn = [_torn(request, rng) for request in file.since[done : done + 1]]
-            return _carried_out(file.durable, [*file.since[:done], *torn])
+            done = rng.randint(0, len(file.unsynced))
+            torn = [_torn(request, rng) for request in file.unsynced[done : done + 1]]
+            return _applied(file.durable, [*file.unsynced[:done], *torn])
         case CutOutcome.SHUFFLED:
-            some = [_torn(request, rng) if rng.random() < 0.3 else request for request in file.since]
+            some = [_torn(request, rng) if rng.random() < 0.3 else request for request in file.unsynced]
             some = rng.sample(some, rng.randint(0, len(some)))
-            return _carried_out(file.durable, some)
+            return _applied(file.durable, some)
         case CutOutcome.SECTORS:
             return _sector_by_sector(file, rng, stale)
         case CutOutcome.WRECKED:
             return _wrecked(file, rng)
 
 
-def _carried_out(content: bytes, requests: Sequence[Write | Truncate]) -> bytes:
+def _applied(content: bytes, requests: Sequence[Write | Truncate]) -> bytes:
     if not requests:
         return content
     now = bytearray(content)
@@ -208,7 +208,7 @@ def _carried_out(content: bytes, requests: Sequence[Write | Truncate]) -> bytes:
 
 
 def _torn(request: Write | Truncate, rng: random.Random) -> Write | Truncate:
-    """A run of sectors of a write, perhaps none; a truncation is done or not."""
+    """A random run of sectors of a write, perhaps none; a truncation unchanged."""
     if isinstance(request, Truncate):
         return request
     end = request.offset + len(request.content)
@@ -222,12 +222,12 @@ def _up(offset: int) -> int:
 
 
 def _sector_by_sector(file: _File, rng: random.Random, stale: Sequence[bytes]) -> bytes:
-    """Every sector as it was at some time since the sync, whatever the others are; never-written ones anything."""
-    if not file.since:
+    """Each sector as it was at a random time unsynced the sync; never-written ones hold a filler."""
+    if not file.unsynced:
         return file.durable
     versions = [file.durable]
-    for request in file.since:
-        versions.append(_carried_out(versions[-1], [request]))
+    for request in file.unsynced:
+        versions.append(_applied(versions[-1], [request]))
     size = len(rng.choice(versions))
     filler = rng.choice((bytes(size), rng.randbytes(size), (rng.choice(stale) if stale else b"").ljust(size, b"\0")))
     sectors = []
@@ -239,17 +239,17 @@ def _sector_by_sector(file: _File, rng: random.Random, stale: Sequence[bytes]) -
 
 
 def _wrecked(file: _File, rng: random.Random) -> bytes:
-    """Like a write cut short, and the surroundings of the write it fell on are noise."""
-    if not file.since:
+    """All requests before a random one, with noise around that one."""
+    if not file.unsynced:
         return file.durable
-    done = rng.randrange(len(file.since))
-    content = bytearray(_carried_out(file.durable, file.since[:done]))
-    under_way = file.since[done]
+    done = rng.randrange(len(file.unsynced))
+    content = bytearray(_applied(file.durable, file.unsynced[:done]))
+    under_way = file.unsynced[done]
     if isinstance(under_way, Write) and under_way.content:
         at = rng.randrange(under_way.offset, under_way.offset + len(under_way.content))
         begin = at // WRECKED_BYTES * WRECKED_BYTES
         content.extend(bytes(max(0, begin - len(content))))
-        # Beyond the end the file may have grown or not; what was there is noise in any case.
+        # The file may grow beyond its end or not; its old content there is noise in any case.
         end = begin + WRECKED_BYTES if rng.random() < 0.5 else min(begin + WRECKED_BYTES, max(len(content), begin))
         content[begin:end] = rng.randbytes(end - begin)
     return bytes(content)

@@ -1,8 +1,8 @@
-"""Kill -9 at random moments of live games: the world goes on, the referee is started again, nothing is lost.
+"""Kill -9 at random moments of live games: the world goes on, the referee restarts, and nothing may be lost.
 
-The world (players, blocks, button) lives in this process; the referee is a child that is told what there is to see
-and which button was pressed, and that tells what it records and, the moment a light shows it, what it shows. It is
-forked ready to run, so that a thousand starts take minutes; it opens the journal, resumes and referees as always.
+The world (players, blocks, button) lives in this process. The referee is a child process: it receives glimpses with
+readings and presses, and reports what it records, and what a light shows as soon as it does. It is forked with
+everything imported, so that a thousand starts take minutes; then it opens the journal, resumes and referees as usual.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from referee.runtime.builder import open_session
 from referee.session.feed import signal_subscriber
 
 ANSWER_TIMEOUT_S = 60.0
-_TURN_IS_LIT = frozenset({Mood.ACCEPTED.value, Mood.FINISHED.value})
-_ANSWERS = _TURN_IS_LIT | {Mood.FAULT.value, Mood.QUESTION.value}
+_LIT_TURN = frozenset({Mood.ACCEPTED.value, Mood.FINISHED.value})
+_ANSWERS = _LIT_TURN | {Mood.FAULT.value, Mood.QUESTION.value}
 
 
 class KillError(Exception):
-    """A restart found less, more or something else than was shown and played, or the referee did not go on."""
+    """The journal differs from what was shown and played, or the referee did not go on."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Shown:
-    """A light shows a signal: its mood, and the places of the turn it lights."""
+    """A light shows a signal: its mood, and the lit places of a turn."""
 
     mood: str
     turn: tuple[str, ...]
@@ -58,23 +58,23 @@ class Shown:
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence said: trouble with the journal, say."""
+    """A sentence from the service, such as trouble with the journal."""
 
     sentence: str
 
 
 class Step(enum.Enum):
-    """What else parent and child say to each other."""
+    """Other messages between parent and child."""
 
     DONE = "done"
     """The child has finished starting, or a frame."""
 
     CLOSE = "close"
-    """The parent wants the child to judge what is left and to close the journal."""
+    """The parent tells the child to finish judging and to close the journal."""
 
 
 class _Lamp:
-    """A driver that tells, at the moment it shows a signal, which one."""
+    """A driver that reports each signal when it shows it."""
 
     name = "lamp"
 
@@ -86,11 +86,11 @@ class _Lamp:
         self._parent.send(Shown(signal.mood.value, lit))
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
 
 class _ReportingJournal(BufferedJournal):
-    """The service's journal, telling of each event once ``append`` has returned."""
+    """The service's journal, which reports each event after ``append``."""
 
     def __init__(self, journal: Journal, parent: Connection) -> None:
         super().__init__(journal, lambda sentence: parent.send(Remark(sentence)))
@@ -122,18 +122,18 @@ def _ignore(sentence: str) -> None:
     del sentence
 
 
-def ready_to_fork(root: Path) -> None:
-    """Have a process with one thread and everything imported stand by, from which each referee is forked at once."""
-    # The standing-by process finds this package by its environment only.
+def start_forkserver(root: Path) -> None:
+    """Prepare a single-threaded fork server with everything imported, so that each referee starts at once."""
+    # The fork server finds this package by its environment only.
     paths = [str(root), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
-    # A fork in a process with more threads may never run.
+    # A fork of a multi-threaded process may deadlock.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     multiprocessing.set_forkserver_preload([__name__])
 
 
 class Aim(enum.Enum):
-    """When a kill is meant to fall."""
+    """The intended moment of a kill."""
 
     STARTING = "while starting"
     JUDGING = "in a frame after a press"
@@ -143,7 +143,7 @@ class Aim(enum.Enum):
 
 @dataclass(frozen=True)
 class KillPlan:
-    """The next kill: in the how-many-th frame that counts for this aim, and how long after it was handed over."""
+    """The next kill: ``delay_s`` after sending the frame of this number, among those that count for the aim."""
 
     aim: Aim
     frames: int
@@ -152,7 +152,7 @@ class KillPlan:
 
 @dataclass
 class KillTally:
-    """What the kills met: ``recorded_unshown`` fell between the journal and the light."""
+    """Counts of kills; ``recorded_unshown`` fell between journal and light."""
 
     kills: int = 0
     games: int = 0
@@ -162,10 +162,10 @@ class KillTally:
 
 
 class KilledGame:
-    """One game on one journal, refereed by one child after the other."""
+    """A game with one journal, refereed by a succession of child processes."""
 
     def __init__(self, seed: int, turns: int, path: Path, tally: KillTally) -> None:
-        """Set the world up; ``path`` is where the journal will be."""
+        """Set up the world; ``path`` is the journal's file."""
         self._game: Game[Any, Any] = load(GAME)
         self._world = World(seed, turns)
         self._rng = random.Random(f"{seed} kills")
@@ -173,14 +173,14 @@ class KilledGame:
         self._tally = tally
         self._context = multiprocessing.get_context("forkserver")
         self._recorded: dict[int, Event] = {}
-        self._told: list[Recorded | Shown] = []
+        self._reports: list[Recorded | Shown] = []
         self._unanswered: tuple[str, ...] = ()
         self._owed_presses: tuple[str, ...] = ()
         self._typical_start_s = 0.05
         self._typical_judging_s = 0.02
 
     def play(self, most_kills: int, after_kill: Callable[[], None]) -> None:
-        """Play the game to its end with at most so many kills; raises KillError."""
+        """Play the game to its end, with at most ``most_kills`` kills; raises KillError."""
         kills = 0
         while True:
             plan = self._plan() if kills < most_kills else None
@@ -192,7 +192,7 @@ class KilledGame:
                 self._tally.by_aim[plan.aim.value] = self._tally.by_aim.get(plan.aim.value, 0) + 1
             self._check()
             after_kill()
-            self._pass_by(self._rng.randint(0, 8))
+            self._go_on_alone(self._rng.randint(0, 8))
         folded = self._check()
         if folded.turns != self._world.truth.turns:
             raise KillError(f"at the end the journal has {folded.turns}, played were {self._world.truth.turns}")
@@ -213,7 +213,7 @@ class KilledGame:
                 return KillPlan(aim, rng.randint(1, 60), rng.uniform(0.0, 0.01))
 
     def _life(self, plan: KillPlan | None) -> bool:
-        """Start the referee and go on until the kill (gives False) or the end of the game (True)."""
+        """Run the referee until the kill (gives False) or the end of the game (True)."""
         here, there = self._context.Pipe()
         child = self._context.Process(target=referee, args=(self._path, there))
         began_s = time.monotonic()
@@ -229,35 +229,35 @@ class KilledGame:
         finally:
             child.kill()
             child.join()
-            self._receive_the_rest(here)
+            self._receive_remaining(here)
             here.close()
             child.close()
 
     def _referee(self, here: Connection, plan: KillPlan | None) -> bool:
-        """Hand frames over until the kill is due (gives False) or the game is over (True)."""
+        """Send frames until the kill is due (gives False) or the game is over (True)."""
         aim = None if plan is None else plan.aim
         counting = aim is Aim.ANY_TIME
         counted = 0
         while (glimpse := self._look()) is not None:
             counting = counting or (aim is Aim.JUDGING and bool(glimpse.presses))
             counted += counting
-            given_s = time.monotonic()
+            sent_s = time.monotonic()
             here.send(glimpse)
             if plan is not None and counting and counted == plan.frames:
-                self._receive_until(here, given_s + plan.delay_s)
+                self._receive_until(here, sent_s + plan.delay_s)
                 return False
             recorded = self._receive_until(here, None, stop_at_turn=aim is Aim.RECORDED)
             if plan is not None and recorded == "turn" and aim is Aim.RECORDED:
                 self._receive_until(here, time.monotonic() + plan.delay_s)
                 return False
             if recorded:
-                self._typical_judging_s += 0.2 * (time.monotonic() - given_s - self._typical_judging_s)
+                self._typical_judging_s += 0.2 * (time.monotonic() - sent_s - self._typical_judging_s)
         here.send(Step.CLOSE)
         self._receive_until(here, None)
         return True
 
     def _look(self) -> Glimpse | None:
-        """The next frame; a press that got no answer before a kill is made again."""
+        """The next frame; presses unanswered before a kill are repeated."""
         glimpse = self._world.look()
         if glimpse is None:
             return None
@@ -266,8 +266,8 @@ class KilledGame:
         self._unanswered += presses
         return Glimpse(glimpse.reading, presses)
 
-    def _pass_by(self, frames: int) -> None:
-        """Let the world go on while no referee is there."""
+    def _go_on_alone(self, frames: int) -> None:
+        """Let the world go on without a referee."""
         self._owed_presses = tuple(dict.fromkeys(self._unanswered))
         self._unanswered = ()
         for _ in range(frames):
@@ -276,7 +276,7 @@ class KilledGame:
                 self._owed_presses = tuple(dict.fromkeys((*self._owed_presses, *glimpse.presses)))
 
     def _receive_until(self, here: Connection, moment_s: float | None, *, stop_at_turn: bool = False) -> str:
-        """Hear the child until it is done, or until that moment, done or not; gives the kind of event recorded last."""
+        """Receive messages until the child is done, or until ``moment_s``; give the kind of the last recorded event."""
         end_s = time.monotonic() + ANSWER_TIMEOUT_S if moment_s is None else moment_s
         recorded = ""
         while here.poll(max(0.0, end_s - time.monotonic())):
@@ -295,8 +295,8 @@ class KilledGame:
             raise KillError(f"the referee gave no answer for {ANSWER_TIMEOUT_S:.0f} s")
         return recorded
 
-    def _receive_the_rest(self, here: Connection) -> None:
-        """Take what the child had told before it died; a message torn by the kill was not told."""
+    def _receive_remaining(self, here: Connection) -> None:
+        """Receive the messages sent before the kill; an incomplete one doesn't count."""
         try:
             while here.poll():
                 self._take(here.recv())
@@ -310,15 +310,15 @@ class KilledGame:
             if message.number in self._recorded:
                 raise KillError(f"event {message.number} was recorded twice")
             self._recorded[message.number] = message.event
-            self._told.append(message)
+            self._reports.append(message)
         elif isinstance(message, Shown):
             self._world.show_mood(message.mood)
             if message.mood in _ANSWERS:
                 self._unanswered = ()
-            self._told.append(message)
+            self._reports.append(message)
 
     def _check(self) -> Folded[Any]:
-        """Open the journal as a restart does and compare it with what was told and what was played."""
+        """Open the journal as a restart does, and compare it with the reports and the true game."""
         try:
             with Journal.open(self._path, wall_clock=lambda: datetime.now(UTC)) as journal:
                 journal.check()
@@ -335,7 +335,7 @@ class KilledGame:
         return folded
 
     def _check_recorded(self, events: Sequence[tuple[int, Event]]) -> None:
-        """What ``append`` returned for is there; and at most one more, that the child had no time to tell of."""
+        """Check that all reported events are there, and at most one more, which the child had no time to report."""
         there = dict(events)
         for number, event in self._recorded.items():
             kept = there.get(number)
@@ -343,28 +343,28 @@ class KilledGame:
                 raise KillError(f"event {number} ({event.kind}) was recorded and is lost")
             if (kept.kind, kept.data, kept.frame_time_s) != (event.kind, event.data, event.frame_time_s):
                 raise KillError(f"event {number} was recorded as {event} and is now {kept}")
-        untold = [number for number in there if number not in self._recorded]
-        if len(untold) > 1 or untold != list(there)[len(there) - len(untold) :]:
-            raise KillError(f"events {untold} are in the journal and were never recorded")
-        for number in untold:
+        unreported = [number for number in there if number not in self._recorded]
+        if len(unreported) > 1 or unreported != list(there)[len(there) - len(unreported) :]:
+            raise KillError(f"events {unreported} are in the journal and were never recorded")
+        for number in unreported:
             self._recorded[number] = there[number]
-            self._told.append(Recorded(number, there[number]))
+            self._reports.append(Recorded(number, there[number]))
 
     def _check_shown(self, events: Sequence[tuple[int, Event]], steps: Sequence[Folded[Any]]) -> None:
-        """Each turn that was lit was in the journal before its light."""
+        """Check that each lit turn was recorded before its light."""
         places = self._places_of_turns(events, steps)
         waiting: list[str] = []
-        for told in self._told:
-            if isinstance(told, Recorded):
-                waiting += places.get(told.number, ())
-            elif told.mood in _TURN_IS_LIT and told.turn:
-                if told.turn != tuple(dict.fromkeys(waiting)):
-                    raise KillError(f"{told.turn} was lit when the journal's new turns were on {waiting}")
+        for report in self._reports:
+            if isinstance(report, Recorded):
+                waiting += places.get(report.number, ())
+            elif report.mood in _LIT_TURN and report.turn:
+                if report.turn != tuple(dict.fromkeys(waiting)):
+                    raise KillError(f"{report.turn} was lit when the journal's new turns were on {waiting}")
                 waiting.clear()
         if waiting:
             self._tally.recorded_unshown += 1
-        # A turn that was recorded and not lit is not lit later: the next start says how far the game is instead.
-        self._told = []
+        # A recorded turn that was not lit is never lit: after a restart, the service shows the current position.
+        self._reports = []
 
     def _places_of_turns(
         self, events: Sequence[tuple[int, Event]], steps: Sequence[Folded[Any]]

@@ -1,7 +1,7 @@
-"""A table in a process of its own, with its page, its broker and its command socket: what the kills fall on.
+"""A table in its own process, with page, broker and command socket: the process to kill.
 
-It is the real service on a real file. Only the camera is replaced, by one that sees the pieces where they are believed
-to be, as if players moved them after typing each turn.
+It is the real service with a real journal file. Only the camera is replaced: pieces always appear where the service
+believes them, as if players moved them after typing each turn.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
 
 GAMES = tuple(map(load, ("deblockle", "diaballik")))
-"""Loaded before the fork, so that a start takes little."""
+"""Loaded before the fork, for a fast start."""
 
 TABLE = "t1"
 _BETWEEN_FRAMES_S = 0.1
-_HASTE = 10.0
-"""How much faster the frames' time runs, so that what waits five seconds waits half of one."""
+_SPEED_UP = 10.0
+"""Factor of the frames' clock, so that a wait of five seconds takes half a second."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a table is: its game, its journal, and the ports of its page and its broker."""
+class TableAddress:
+    """A table's game, its journal, and the ports of its page and its broker."""
 
     game: str
     journal: Path
@@ -59,24 +59,24 @@ class Place:
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence that the service said."""
+    """A sentence from the service."""
 
     sentence: str
 
 
 @dataclass(frozen=True)
 class Ended:
-    """The service has ended by itself, or as it was told to; ``reason`` is empty for that."""
+    """The service has ended; ``reason`` is empty if it was told to."""
 
     reason: str = ""
 
 
 READY, CLOSE = "ready", "close"
-"""What else child and parent say: that all is open, and that all is to be closed."""
+"""Other messages: the child is ready; the parent tells it to close."""
 
 
 class BelievedReader:
-    """A reader of a table on which everything stands as the service believes, at first as the game begins."""
+    """A reader of a table that always shows what the service believes, at first the game's start."""
 
     def __init__(self, game: Game[Any, Any]) -> None:
         self._game = game
@@ -97,7 +97,7 @@ class BelievedReader:
 
 
 class _Camera:
-    """Gives a frame at once when there is a command, and else a few in a second."""
+    """Gives a frame immediately after a command, and otherwise ten a second."""
 
     def __init__(self, commands: CommandQueue) -> None:
         self._commands = commands
@@ -108,46 +108,46 @@ class _Camera:
         self._commands.wait(min(timeout_s, _BETWEEN_FRAMES_S))
         self._sequence += 1
         picture = np.full((24, 24, 3), self._sequence % 256, np.uint8)
-        return Frame(picture, _HASTE * time.monotonic(), self._sequence)
+        return Frame(picture, _SPEED_UP * time.monotonic(), self._sequence)
 
 
-def serve_table(place: Place, parent: Connection) -> None:
-    """The child: referee until ``parent`` says ``CLOSE`` or the process is killed."""
-    said = threading.Lock()
+def serve_table(address: TableAddress, parent: Connection) -> None:
+    """The child process: referee until ``parent`` sends ``CLOSE`` or the process is killed."""
+    lock = threading.Lock()
 
     def tell(message: object) -> None:
-        with said:
+        with lock:
             parent.send(message)
 
     stop = threading.Event()
     try:
-        _serve(place, stop, parent, tell)
+        _serve(address, stop, parent, tell)
     except RefereeError as error:
         tell(Ended(str(error)))
     else:
         tell(Ended())
 
 
-def _serve(place: Place, stop: threading.Event, parent: Connection, tell: Callable[[object], None]) -> None:
+def _serve(address: TableAddress, stop: threading.Event, parent: Connection, tell: Callable[[object], None]) -> None:
     def say(sentence: str) -> None:
         tell(Remark(sentence))
 
-    game = load(place.game)
+    game = load(address.game)
     reader, hub = BelievedReader(game), SnapshotHub()
-    broker = MqttOptions("127.0.0.1", place.broker_port, TABLE, "Table 1", discovery_prefix=None, allows=Role.OWN)
+    broker = MqttOptions("127.0.0.1", address.broker_port, TABLE, "Table 1", discovery_prefix=None, allows=Role.OWN)
     with ExitStack() as stack:
-        opened = stack.enter_context(Journal.open(place.journal, wall_clock=lambda: datetime.now(UTC)))
+        opened = stack.enter_context(Journal.open(address.journal, wall_clock=lambda: datetime.now(UTC)))
         journal = stack.enter_context(BufferedJournal(opened, say))
         commands = stack.enter_context(CommandQueue(time.monotonic))
         settings = ServiceSettings(turn_end=TurnEnd.BUTTON)
         reader.service = service = stack.enter_context(
             open_session(game, reader, journal, settings, subscribers=(hub,))
         )
-        port = TablePort(game, hub, commands, place.journal)
-        stack.enter_context(open_page(port, PageOptions(port=place.page_port), say))
+        port = TablePort(game, hub, commands, address.journal)
+        stack.enter_context(open_page(port, PageOptions(port=address.page_port), say))
         stack.callback(commands.close)
         stack.enter_context(connect_to_broker(port, broker, say, lambda: datetime.now(UTC)))
-        stack.enter_context(open_command_socket(place.journal, commands, say))
+        stack.enter_context(open_command_socket(address.journal, commands, say))
 
         def close_on_order() -> None:
             parent.recv()
@@ -160,5 +160,5 @@ def _serve(place: Place, stop: threading.Event, parent: Connection, tell: Callab
 
 
 def referee_until(stop: threading.Event, service: Service[Any, Any], commands: CommandQueue) -> None:
-    """Referee until told to stop. As with a real camera the frames do not end, so the last ones end no turn."""
+    """Referee until ``stop`` is set. As with a real camera, frames never end, so the last ones don't end a turn."""
     run(service, _Camera(commands), LoopPorts(commands.wait, commands, stop=stop.is_set))

@@ -1,7 +1,7 @@
-"""Kill -9 and power cuts while a page, a broker and a terminal are told of the game and give orders.
+"""Kill -9 and power cuts while a page, a broker and a terminal watch the game and give orders.
 
-An *evening* is one journal. In each of its lives the table (``served.py``) is started, given orders, and killed. After
-each kill the journal is opened as the next start does, and compared with the ``Ledger`` of what was acknowledged.
+An *evening* has one journal. In each of its lives the table (``served.py``) is started, given orders, and killed. After
+each kill the journal is opened as by a restart, and compared with the ``Ledger`` of acknowledgements.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from typing import Any
 
-from benchmarks.parts.power.guests import PATIENCE_S, BrokerGuest, Order, PageGuest, order_by_terminal
+from benchmarks.parts.power.guests import TIMEOUT_S, BrokerGuest, Order, PageGuest, order_by_terminal
 from benchmarks.parts.power.kills import KillError
 from benchmarks.parts.power.ledger import Ledger
 from benchmarks.parts.power.mounted import PlainDisk
-from benchmarks.parts.power.served import CLOSE, GAMES, READY, Ended, Place, Remark, serve_table
+from benchmarks.parts.power.served import CLOSE, GAMES, READY, Ended, Remark, TableAddress, serve_table
 from engine.api import Game
 from referee.errors import JournalError, RefereeError
 from referee.journal import Folded, Journal, fold
@@ -38,7 +38,7 @@ _HEALED = 0.7
 
 
 class Aim(enum.Enum):
-    """When a kill is meant to fall."""
+    """The intended moment of a kill."""
 
     STARTING = "while starting"
     ORDERED = "while an order is carried out"
@@ -47,7 +47,7 @@ class Aim(enum.Enum):
 
 
 class Route(enum.Enum):
-    """By which way an order is given."""
+    """The way an order is given."""
 
     PAGE = "page"
     BROKER = "broker"
@@ -56,16 +56,16 @@ class Route(enum.Enum):
 
 @dataclass
 class ServedTally:
-    """What came of the kills: of ``kills`` by their aim, ``answered`` orders by their route, and the rest.
+    """Counts: ``kills`` by aim, ``answered`` orders by route, and others.
 
-    ``in_memory`` orders were answered as not written yet; ``lost_as_said`` of them were never written.
+    ``in_memory`` orders were acknowledged as not written yet; ``lost_from_memory`` of them were never written.
     """
 
     kills: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
     in_memory: int = 0
-    lost_as_said: int = 0
-    stopped_in_words: int = 0
+    lost_from_memory: int = 0
+    stopped_with_reason: int = 0
     evenings: int = 0
     events: int = 0
     slowest_answer_s: float = 0.0
@@ -73,7 +73,7 @@ class ServedTally:
 
 @dataclass
 class _Table:
-    """A table that runs: what it says, who looks at it, and the order that it carries out."""
+    """A running table: its messages, its page's guest, and the order it is executing."""
 
     link: Connection
     gone: threading.Event = field(default_factory=threading.Event)
@@ -84,16 +84,16 @@ class _Table:
 
 
 class Evening:
-    """One journal, refereed by one process after the other."""
+    """One journal, refereed by a succession of processes."""
 
     def __init__(self, seed: int, disk: PlainDisk, broker: BrokerGuest, tally: ServedTally) -> None:
-        """Lay everything out, on a disk that is there and for a broker that is heard."""
+        """Prepare an evening, on a mounted disk and with a connected broker."""
         self._rng = random.Random(f"{seed} served")
         self._game: Game[Any, Any] = GAMES[seed % len(GAMES)]
         self._disk = disk
         self._broker = broker
         self._tally = tally
-        self._place = Place(self._game.name, disk.folder / f"evening-{seed}.sqlite", _free_port(), broker.port)
+        self._address = TableAddress(self._game.name, disk.folder / f"evening-{seed}.sqlite", _free_port(), broker.port)
         self._context = multiprocessing.get_context("forkserver")
         self._ledger = Ledger()
         self._states: list[Any] = []
@@ -101,7 +101,7 @@ class Evening:
         self._typical_answer_s = 0.02
 
     def play(self, kills: int, after_kill: Callable[[], None]) -> None:
-        """Kill so many times, then let the table close in order; raises KillError."""
+        """Kill so many times, then let the table close properly; raises KillError."""
         done = 0
         while done < kills:
             aim = self._rng.choices(list(Aim), (1, 3, 2, 2))[0]
@@ -113,46 +113,46 @@ class Evening:
         if self._disk.may_refuse:
             self._start_once_more()
         else:
-            self._wait_until_told()
-        self._look()
+            self._wait_until_published()
+        self._check_journal()
         self._tally.evenings += 1
         self._tally.events += len(self._ledger.kept)
-        for path in self._disk.folder.glob(f"{self._place.journal.name}*"):
+        for path in self._disk.folder.glob(f"{self._address.journal.name}*"):
             path.unlink()
 
     def _start_once_more(self) -> None:
-        """Run a table that tells the broker what could only be written after it had left."""
+        """Run a table once more, to publish events that were written after the connection was lost."""
         with self._running() as table:
             if not self._is_open(table):
-                raise KillError(f"the table does not start, though its disk is well: {table.ended}")
-            self._wait_until_told()
+                raise KillError(f"the table does not start, though its disk has no fault: {table.ended}")
+            self._wait_until_published()
             self._close(table)
 
-    def _wait_until_told(self) -> None:
-        """Wait until the broker knows all events of the last look; raises KillError."""
-        heard, last = self._ledger.told, len(self._ledger.kept)
-        if not self._broker.until(lambda: set(range(1, last + 1)) <= {*heard, *self._broker.events}):
-            missing = sorted(set(range(1, last + 1)) - {*heard, *self._broker.events})
-            raise KillError(f"of {last} events, the broker was never told of {missing}")
+    def _wait_until_published(self) -> None:
+        """Wait until the broker has all events of the last check; raises KillError."""
+        published, last = self._ledger.published, len(self._ledger.kept)
+        if not self._broker.until(lambda: set(range(1, last + 1)) <= {*published, *self._broker.events}):
+            missing = sorted(set(range(1, last + 1)) - {*published, *self._broker.events})
+            raise KillError(f"of {last} events, {missing} were never published")
 
     def _live(self, aim: Aim | None) -> bool:
-        """Run a table to its kill, or without an aim until it closes; gives whether it had not stopped by itself."""
+        """Run a table until it is killed, or without an aim until it closes; give whether it did not stop by itself."""
         if aim is not None and self._rng.random() < _STARTS_DISTURBED:
             self._disk.disturb(self._rng)
-        with ThreadPoolExecutor(1) as hand, self._running() as table:
+        with ThreadPoolExecutor(1) as executor, self._running() as table:
             if aim is Aim.STARTING:
                 time.sleep(self._rng.uniform(0.0, 1.2 * self._typical_start_s))
             elif self._is_open(table):
-                self._give_orders(table, hand, aim)
-        self._look()
-        self._tally.stopped_in_words += bool(table.ended)
+                self._give_orders(table, executor, aim)
+        self._check_journal()
+        self._tally.stopped_with_reason += bool(table.ended)
         return not table.ended
 
     @contextmanager
     def _running(self) -> Iterator[_Table]:
-        """Run a table while this is entered; at the end it is killed, and what it had said is taken."""
+        """Run a table in this context; at the end it is killed, and its remaining messages are received."""
         here, there = self._context.Pipe()
-        process = self._context.Process(target=serve_table, args=(self._place, there))
+        process = self._context.Process(target=serve_table, args=(self._address, there))
         process.start()
         there.close()
         table = _Table(here)
@@ -164,31 +164,31 @@ class Evening:
             process.kill()
             process.join()
             table.gone.set()
-            self._broker.look_again()
+            self._broker.wake()
             if table.page is not None:
-                table.page.read_to_the_end()
-                self._ledger.shown = max(self._ledger.shown, table.page.newest_sound)
+                table.page.read_remaining()
+                self._ledger.shown = max(self._ledger.shown, table.page.newest_untroubled)
             if table.under_way is not None:
                 table.under_way.result()
-            self._receive_the_rest(table)
+            self._receive_remaining(table)
             here.close()
             process.close()
             self._disk.after_kill()
 
     def _is_open(self, table: _Table) -> bool:
-        """Wait until all of the table is open; gives whether it came to that."""
+        """Wait until the table is ready; give whether it became so."""
         began_s = time.monotonic()
         if self._next(table) != READY:
             return False
         self._typical_start_s += 0.2 * (time.monotonic() - began_s - self._typical_start_s)
-        table.page = PageGuest(self._place.page_port)
+        table.page = PageGuest(self._address.page_port)
         self._disk.heal()
         if not table.page.until(lambda shown: shown["awaits_turn"] or shown["outcome"]):
-            raise KillError("the table did not see how the game begins")
+            raise KillError("the table did not read the start of the game")
         self._read_states()
         return True
 
-    def _give_orders(self, table: _Table, hand: ThreadPoolExecutor, aim: Aim | None) -> None:
+    def _give_orders(self, table: _Table, executor: ThreadPoolExecutor, aim: Aim | None) -> None:
         """Give orders until the kill is due, or without an aim until the table has closed."""
         rng = self._rng
         count = rng.randint(1, _MOST_ORDERS)
@@ -198,7 +198,7 @@ class Evening:
                 self._disk.disturb(rng)
             elif number > trouble_at and rng.random() < _HEALED:
                 self._disk.heal()
-            table.under_way = hand.submit(self._give, table, rng.choice(list(Route)))
+            table.under_way = executor.submit(self._give, table, rng.choice(list(Route)))
             if aim is Aim.ORDERED and number == count - 1:
                 time.sleep(rng.uniform(0.0, 1.5 * self._typical_answer_s))
                 return
@@ -211,16 +211,16 @@ class Evening:
             self._close(table)
 
     def _close(self, table: _Table) -> None:
-        """Let the table close in order, on a disk that is well again if the system still writes to it."""
+        """Let the table close properly, after healing the disk."""
         self._disk.heal()
         table.link.send(CLOSE)
         message = self._next(table)
         if message != Ended():
-            raise KillError(f"the table was to close and said {message}")
+            raise KillError(f"the table was told to close and answered {message}")
 
     def _give(self, table: _Table, route: Route) -> None:
-        """Think of an order, give it by a route, and take the answer."""
-        order = self._thought_of()
+        """Draw an order, give it by a route, and note the answer."""
+        order = self._draw_order()
         if order is None or (route is Route.BROKER and not self._broker.is_online):
             return
         self._ledger.given.add(order.name)
@@ -232,7 +232,7 @@ class Evening:
             case Route.BROKER:
                 answer = self._broker.order(order, table.gone)
             case Route.TERMINAL:
-                answer = order_by_terminal(self._place.journal, order)
+                answer = order_by_terminal(self._address.journal, order)
         if answer is None:
             return
         took_s = time.monotonic() - began_s
@@ -249,8 +249,8 @@ class Evening:
         else:
             self._states.pop()
 
-    def _thought_of(self) -> Order | None:
-        """A turn or a take-back that the rules allow; nothing where nothing has been set up."""
+    def _draw_order(self) -> Order | None:
+        """A legal turn or take-back; ``None`` before the set-up."""
         if not self._states:
             return None
         name = f"order {len(self._ledger.given) + 1}"
@@ -261,9 +261,9 @@ class Evening:
         return Order(name, self._game.notation.format_turn(self._rng.choice(turns)))
 
     def _next(self, table: _Table) -> object:
-        """Give what the table says next, remarks aside; raises KillError where it ends without a word."""
+        """Receive the table's next message that isn't a remark; raises KillError if it ends without one."""
         try:
-            while table.link.poll(PATIENCE_S):
+            while table.link.poll(TIMEOUT_S):
                 message = table.link.recv()
                 if not isinstance(message, Remark):
                     table.ended = message.reason if isinstance(message, Ended) else ""
@@ -271,48 +271,48 @@ class Evening:
                 self._take_remark(message)
         except EOFError:
             raise KillError("the table ended by itself; what it said is above") from None
-        raise KillError(f"the table said nothing for {PATIENCE_S:.0f} s")
+        raise KillError(f"the table said nothing for {TIMEOUT_S:.0f} s")
 
-    def _receive_the_rest(self, table: _Table) -> None:
+    def _receive_remaining(self, table: _Table) -> None:
         try:
             while table.link.poll():
                 message = table.link.recv()
                 if isinstance(message, Remark):
                     self._take_remark(message)
         except (EOFError, OSError):
-            # A message that the kill has torn was not said.
+            # An incomplete message doesn't count.
             return
 
     def _take_remark(self, remark: Remark) -> None:
         if not self._disk.may_refuse:
             raise KillError(f"the table said: {remark.sentence}")
 
-    def _look(self) -> None:
-        """Open the journal as the next start does, and compare it with what was acknowledged."""
-        told, answers = self._broker.taken()
-        self._ledger.note_broker(told)
+    def _check_journal(self) -> None:
+        """Open the journal as a restart does, and compare it with the acknowledgements."""
+        published, answers = self._broker.take()
+        self._ledger.note_broker(published)
         for name, answer in answers.items():
             if name not in self._ledger.acknowledged:
                 self._ledger.note_answer(name, answer)
-        if not self._place.journal.exists():
-            self._ledger.look([])
+        if not self._address.journal.exists():
+            self._ledger.check([])
             return
         try:
-            with Journal.open(self._place.journal, wall_clock=lambda: datetime.now(UTC)) as journal:
+            with Journal.open(self._address.journal, wall_clock=lambda: datetime.now(UTC)) as journal:
                 journal.check()
                 events = journal.events()
         except RefereeError as error:
             raise KillError(f"the referee cannot go on: {error}") from error
-        self._tally.lost_as_said += self._ledger.look(events)
+        self._tally.lost_from_memory += self._ledger.check(events)
         self._states = []
 
     def _read_states(self) -> None:
-        """Fold the journal's game: the states at its start and after each turn that counts."""
+        """Fold the journal's game: the states at its start and after each turn not taken back."""
         try:
-            with Journal.open(self._place.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+            with Journal.open(self._address.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
                 folded: Folded[Any] = fold(self._game, journal.events(journal.latest_game()))
         except JournalError:
-            # On a disk that fails: what is believed is what was answered.
+            # The disk may be failing; then the answers so far give the states.
             return
         self._states = [states[0] for states in (folded.start, *(step.states for step in folded.steps)) if states]
 

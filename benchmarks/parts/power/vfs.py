@@ -1,7 +1,7 @@
-"""SQLite on a disk that takes notes: APSW puts a file layer under it that tells a ``Disk`` all that is asked.
+"""An SQLite VFS (by APSW) that records all requests in a ``Disk``.
 
-The requests are carried out on real files as well, by SQLite's own layer, so locking and shared memory are the real
-ones. ``NotingFiles.connect`` gives what ``referee.journal.Journal.open`` takes as ``connect``.
+SQLite's own VFS carries the requests out on real files as well, so locking and shared memory are real.
+``RecordingFiles.connect`` fits the parameter ``connect`` of ``referee.journal.Journal.open``.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _NEW_NAMES_ARE_SYNCED = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL | a
 _numbers = itertools.count(1)
 
 
-class NotingFiles(apsw.VFS):
-    """A file layer for one folder; ``numbers`` are the files its names stand for."""
+class RecordingFiles(apsw.VFS):
+    """A VFS for one folder; ``numbers`` are its files by name."""
 
     def __init__(self, disk: Disk, numbers: Mapping[str, int]) -> None:
-        """Put a layer over SQLite's own; ``disk`` has what the folder holds, by the names known so far or its own."""
+        """Wrap SQLite's VFS; ``disk`` holds the folder's files, and ``numbers`` those created before."""
         self.disk = disk
         self.numbers = dict(numbers)
         self.name = f"noting-{next(_numbers)}"
         super().__init__(self.name, "")
 
     def note(self, request: Request) -> None:
-        """Tell the disk."""
+        """Record a request."""
         self.disk.requests.append(request)
 
     def number_of(self, name: str) -> int:
-        """Give the file a name stands for, a new one when it stands for none."""
+        """Give the file number of a name, a new one if it has none."""
         if name not in self.numbers:
             known = self.disk.number_of(name)
             if known is None:
@@ -47,21 +47,21 @@ class NotingFiles(apsw.VFS):
         return self.numbers[name]
 
     def sync_folder(self, folder: Path) -> None:  # noqa: ARG002 - there is only one
-        """Make the names durable, as the journal asks for after making its file."""
+        """Record that the journal syncs the folder."""
         self.note(SyncFolder())
 
     def connect(self, target: str) -> sqlite3.Connection:
-        """Open a database through this layer, in the manner of ``sqlite3.connect``."""
+        """Open a database through this VFS, like ``sqlite3.connect``."""
         return cast("sqlite3.Connection", _Connection(target, self.name))
 
     def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:  # noqa: N802 - SQLite's name
-        """Open a file and note its name."""
+        """Open a file and record its name."""
         if name is None:
             return super().xOpen(name, flags)
-        return _NotingFile(self, name, flags)
+        return _RecordingFile(self, name, flags)
 
     def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802 - SQLite's name
-        """Delete a file and note it."""
+        """Delete a file and record it."""
         super().xDelete(filename, syncdir)
         short = Path(filename).name
         self.number_of(short)
@@ -71,15 +71,15 @@ class NotingFiles(apsw.VFS):
             self.note(SyncFolder())
 
 
-class _NotingFile(apsw.VFSFile):
-    """A file whose writes, truncations and syncs are noted once SQLite's own layer has done them."""
+class _RecordingFile(apsw.VFSFile):
+    """A file whose writes, truncations and syncs are recorded after SQLite's VFS has done them."""
 
-    def __init__(self, files: NotingFiles, name: Any, flags: list[int]) -> None:
+    def __init__(self, files: RecordingFiles, name: Any, flags: list[int]) -> None:
         super().__init__("", name, flags)
         self._note = files.note
         path = name if isinstance(name, str) else name.filename()
         self._file = files.number_of(Path(path).name)
-        # SQLite's layer for Unix syncs the folder with the first sync of a journal or log it made.
+        # SQLite's Unix VFS syncs the folder with the first sync of a journal or log it created.
         self._syncs_folder = bool(flags[0] & apsw.SQLITE_OPEN_CREATE and flags[0] & _NEW_NAMES_ARE_SYNCED)
 
     def xWrite(self, data: Any, offset: int) -> None:  # noqa: N802 - SQLite's name
@@ -91,7 +91,7 @@ class _NotingFile(apsw.VFSFile):
         self._note(Truncate(self._file, newsize))
 
     def xSync(self, flags: int) -> None:  # noqa: ARG002, N802 - SQLite's name
-        # The real files need no syncing: the power they may lose is a simulated one.
+        # The real files need no syncing: power cuts are simulated.
         self._note(Sync(self._file))
         if self._syncs_folder:
             self._syncs_folder = False
@@ -99,7 +99,7 @@ class _NotingFile(apsw.VFSFile):
 
 
 class _Rows:
-    """What ``execute`` gives back: the part of ``sqlite3.Cursor`` that the journal uses."""
+    """The part of ``sqlite3.Cursor`` that the journal uses."""
 
     def __init__(self, cursor: apsw.Cursor, lastrowid: int) -> None:
         self._cursor = cursor
@@ -122,7 +122,7 @@ class _Rows:
 
 
 class _Connection:
-    """APSW's connection as far as the journal uses ``sqlite3.Connection``."""
+    """The part of ``sqlite3.Connection`` that the journal uses, by APSW."""
 
     def __init__(self, target: str, vfs: str) -> None:
         flags = apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
@@ -163,7 +163,7 @@ def _errors_of_sqlite3() -> Iterator[None]:
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Make the folder hold just these files."""
+    """Replace the folder's files with these."""
     for old in folder.iterdir():
         old.unlink()
     for name, content in files.items():
@@ -171,6 +171,6 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def scratch_folder() -> Path | None:
-    """Where files may be made that nobody will miss: in memory if this machine has such a place."""
+    """A folder in memory for temporary files, or ``None``."""
     shared = Path("/dev/shm")
     return shared if shared.is_dir() and os.access(shared, os.W_OK) else None

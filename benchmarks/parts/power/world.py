@@ -1,6 +1,6 @@
-"""A table that outlives the referee: a virtual game as readings and presses, without a picture being made of it.
+"""A virtual game that outlives the referee, as readings and presses without pictures.
 
-The service under it is the real one; only the reader is replaced, by one that hands on what stands on the table.
+The service is the real one; only the reader is replaced, by one that passes on these readings.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ _CROP_PX = 40
 
 @dataclass(frozen=True)
 class Glimpse:
-    """What there is to see in one frame, and the buttons pressed since the one before."""
+    """The reading of a frame, and the buttons pressed since the previous one."""
 
     reading: Reading
     presses: tuple[str, ...]
 
 
 class World:
-    """One virtual game from one seed; ``look`` goes on by one frame, whether or not a referee is there to see it."""
+    """A virtual game drawn from a seed; ``look`` advances it by one frame, with or without a referee."""
 
     def __init__(self, seed: int, turns: int) -> None:
-        """Set up a game of that many turns (or fewer, if it is over sooner)."""
+        """Set up a game of at most ``turns`` turns."""
         self._game = load(GAME)
         self._layout = default_layout(GAME)
         self.truth = TruthLog()
-        # Nobody plays on before the light has answered: three turns that no referee saw are not what is asked here.
+        # Players wait for the light: several turns unseen by any referee are out of scope here.
         habits = Habits(
             violation_share=0.1, straighten_share=0.05, try_out_share=0.05, rest_share=0.0, pace=0.6, patience_s=60.0
         )
@@ -67,7 +67,7 @@ class World:
         return self._sequence / FPS
 
     def show_mood(self, mood: str) -> None:
-        """Let the players see what the table shows."""
+        """Tell the players which mood the table shows."""
         self._played.notice_mood(self.time_s, mood)
 
     def look(self) -> Glimpse | None:
@@ -100,32 +100,32 @@ class World:
 
 
 class GlimpseReader:
-    """A reader that is told what each frame shows."""
+    """A reader that gives a prepared reading of each frame."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
-        self.told: Reading | None = None
+        """Start without a reading."""
+        self.reading: Reading | None = None
 
     def read(self, frame: Frame) -> Reading:
-        """Give what was told of this frame."""
-        if self.told is None or self.told.sequence != frame.sequence:
-            raise ValueError(f"nothing was told of frame {frame.sequence}")
-        return self.told
+        """Give the prepared reading of this frame."""
+        if self.reading is None or self.reading.sequence != frame.sequence:
+            raise ValueError(f"no reading was prepared for frame {frame.sequence}")
+        return self.reading
 
     def crop(self, frame: Frame, place: str) -> Image:
-        """Give a small picture that is another one for every frame and place."""
+        """Give a small picture, different for each frame and place."""
         noise = np.random.default_rng([frame.sequence, *place.encode()])
         return noise.integers(0, 256, (_CROP_PX, _CROP_PX, 3), dtype=np.uint8)
 
 
 def show(service: Service[Any, Any], reader: GlimpseReader, glimpse: Glimpse) -> None:
-    """Let a service see a glimpse, and then hear what was pressed."""
-    reader.told = glimpse.reading
+    """Pass a glimpse to a service: its reading, then its presses."""
+    reader.reading = glimpse.reading
     service.step(frame_of(glimpse.reading))
     for role in glimpse.presses:
         execute(service, Press(ButtonRole(role)))
 
 
 def frame_of(reading: Reading) -> Frame:
-    """Give the frame a reading was made from; its picture is a single black dot."""
+    """Give a reading's frame; its picture is a single black pixel."""
     return Frame(np.zeros((1, 1, 3), np.uint8), reading.time_s, reading.sequence, "virtual table")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.parts.power.mounted import DiskMissingError, Ext4Disk, FailingDisk, keep_mounts_to_oneself
+from benchmarks.parts.power.mounted import DiskMissingError, Ext4Disk, FailingDisk, unshare_mounts
 
 RECORDS = 60
 
@@ -19,7 +19,7 @@ def disk(tmp_path: Path) -> Iterator[FailingDisk]:
     """A disk of its own; skipped where none can be made."""
     made = FailingDisk(tmp_path)
     try:
-        keep_mounts_to_oneself()
+        unshare_mounts()
         made.__enter__()
     except (DiskMissingError, RuntimeError) as error:
         pytest.skip(str(error))
@@ -36,7 +36,7 @@ def test_no_other_program_gets_a_copy_of_a_mount(disk: FailingDisk) -> None:
 def test_what_a_failing_disk_synced_without_an_error_is_there(disk: FailingDisk) -> None:
     rng = random.Random(1)
     synced: dict[str, bytes] = {}
-    disk.order("fail 0.1 1")
+    disk.command("fail 0.1 1")
     for number in range(RECORDS):
         name, content = f"{number}", rng.randbytes(rng.randrange(1, 9000))
         try:
@@ -47,7 +47,7 @@ def test_what_a_failing_disk_synced_without_an_error_is_there(disk: FailingDisk)
         except OSError:
             # The file system gives the disk up after some errors; the next mount makes it whole.
             disk.after_kill()
-            disk.order(f"fail 0.1 {number}")
+            disk.command(f"fail 0.1 {number}")
             continue
         synced[name] = content
     disk.after_kill()

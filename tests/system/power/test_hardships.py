@@ -18,7 +18,7 @@ import apsw
 import pytest
 
 from benchmarks.parts.power.disk import Disk, Sync
-from benchmarks.parts.power.vfs import NotingFiles
+from benchmarks.parts.power.vfs import RecordingFiles
 from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, GlimpseReader, World, frame_of, show
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
@@ -76,7 +76,7 @@ class Table:
         reading = self.last.reading
         for step in range(1, round(seconds * 4) + 1):
             following = replace(reading, sequence=reading.sequence + step, time_s=reading.time_s + step / 4)
-            self.reader.told = following
+            self.reader.reading = following
             self.service.step(frame_of(following))
 
     @property
@@ -103,7 +103,7 @@ class SmallDisk:
         self.connection.execute(f"PRAGMA max_page_count = {used + pages}")
 
 
-class FailingDisk(NotingFiles):
+class FailingDisk(RecordingFiles):
     """A disk that says of every sync that it failed, for as long as one likes."""
 
     fails = False

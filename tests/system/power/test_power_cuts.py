@@ -14,7 +14,7 @@ from benchmarks import power_cut
 from benchmarks.parts.power import vfs
 from benchmarks.parts.power.cuts import JOURNAL, Cut, CutError, PlayedOnDisk
 from benchmarks.parts.power.disk import CutOutcome, Sync, Write
-from benchmarks.parts.power.vfs import NotingFiles
+from benchmarks.parts.power.vfs import RecordingFiles
 
 
 def faults(played: PlayedOnDisk, cases: list[Cut]) -> list[str]:
@@ -59,7 +59,7 @@ def test_there_are_checkpoints_and_a_close_among_the_cuts(scratch: Path) -> None
 
 def without(monkeypatch: pytest.MonkeyPatch, statement: str, instead: str) -> None:
     """Have the journal's connection do something weaker than it was asked."""
-    plain = NotingFiles.connect
+    plain = RecordingFiles.connect
 
     class Weaker:
         def __init__(self, connection: Any) -> None:
@@ -71,10 +71,10 @@ def without(monkeypatch: pytest.MonkeyPatch, statement: str, instead: str) -> No
         def execute(self, text: str, arguments: Any = ()) -> Any:
             return self._connection.execute(text.replace(statement, instead), arguments)
 
-    def connect(files: NotingFiles, target: str) -> Any:
+    def connect(files: RecordingFiles, target: str) -> Any:
         return Weaker(plain(files, target.replace(statement, instead)))
 
-    monkeypatch.setattr(vfs.NotingFiles, "connect", connect)
+    monkeypatch.setattr(vfs.RecordingFiles, "connect", connect)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_journal_that_is_less_careful_is_found_out(
     played = PlayedOnDisk(5, 4, scratch)
     cases = [case for case in played.cases(draws=6, elsewhere=0) if case.outcome is outcome]
     found = next((fault for case in cases for fault in faults(played, [case])), "")
-    assert "lost" in found or "damage" in found or "promised" in found
+    assert "lost" in found or "damage" in found or "confirmed" in found
 
 
 def test_a_failing_cut_names_what_replays_it(monkeypatch: pytest.MonkeyPatch) -> None:
