@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
 from vision.readers.dice.networks import Network
+from vision.readers.ink.blanks import blank_cells
 from vision.readers.ink.crops import BLOT, SHIFTS_PX, SIGNS, Crops, crops_of
 from vision.readers.ink.handwriting import Handwriting, HandwritingSettings
 
@@ -70,7 +71,21 @@ class InkNetwork:
         )
 
     def read(self, ink: FloatImage, cells: npt.NDArray[np.int64]) -> FloatArray:
-        """Read cells (n, 2) of a flat picture's ink, with the outputs of ``scores``, averaged over several offsets."""
+        """Read cells (n, 2) of a flat picture's ink, with the outputs of ``scores``, averaged over several offsets.
+
+        Of blank cells only the darkest is read, and stands for all if it is surely empty.
+        """
+        alike = blank_cells(ink, cells)
+        rest = np.delete(np.arange(len(cells)), alike[1:])
+        scores = np.empty((len(cells), OUTPUTS))
+        scores[rest] = self._read_each(ink, cells[rest])
+        if len(alike) > 1:
+            darkest, others = scores[alike[0]], alike[1:]
+            scores[others] = darkest if darkest[0] > _SURELY_EMPTY else self._read_each(ink, cells[others])
+        return scores
+
+    def _read_each(self, ink: FloatImage, cells: npt.NDArray[np.int64]) -> FloatArray:
+        """Read each of the cells; see ``read``."""
         scores = self.scores(crops_of(ink, cells))
         signs = scores[:, : len(SIGNS)]
         unsure = np.flatnonzero((signs[:, 0] < _SURELY_EMPTY) & (signs.max(axis=1) < _SURELY_WRITTEN))
