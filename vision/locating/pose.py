@@ -147,7 +147,8 @@ def refine_pose(
     cost = float(residual @ residual)
     for _ in range(steps):
         normal = jacobian.T @ jacobian
-        damped = normal + damping * np.diag(np.diag(normal)) + 1e-12 * np.eye(6)
+        damped = normal.copy()
+        damped.flat[::7] += damping * damped.flat[::7] + 1e-12
         downhill = -jacobian.T @ residual
         step = np.linalg.solve(damped, downhill)
         if step @ (2 * downhill - normal @ step) <= _LEAST_GAIN * cost:
