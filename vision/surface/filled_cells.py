@@ -124,18 +124,18 @@ class FilledCells:
     def mark_foreign_hues(
         self, hue: FloatImage, ink: BoolImage, usual_deg: FloatArray, usual_within_deg: float
     ) -> BoolImage:
-        """Mark pixels whose hue is far from those of all pens, which are fitted to the sheet's filled cells where
-        there are enough; ``usual_deg`` are the hues of the other pens.
+        """Mark pixels of ink whose hue is far from those of all pens, which are fitted to the sheet's filled cells
+        where there are enough; ``usual_deg`` are the hues of the other pens.
         """
         settings = self._settings
-        off = [nearest_turn(hue - np.float32(pen)) for pen in usual_deg]
-        inner = np.asarray(ink & self._inner)
-        off_inside = np.stack([one[inner] for one in off])
-        nearest, cells = np.abs(off_inside).argmin(axis=0), self._cells[inner]
+        off = nearest_turn(hue[ink] - usual_deg.astype(np.float32)[:, None])
+        inner = self._inner[ink]
+        off_inside = off[:, inner]
+        nearest, cells = np.abs(off_inside).argmin(axis=0), self._cells[ink][inner]
         total = np.bincount(cells, minlength=self._count)
         filled = self._shares(ink) > settings.filled
         filled[0] = False
-        far = np.ones_like(ink)
+        far = np.ones(off.shape[1], dtype=np.bool_)
         for number in range(len(usual_deg)):
             own = nearest == number
             pixels = np.bincount(cells[own], minlength=self._count)
@@ -146,7 +146,9 @@ class FilledCells:
             else:
                 middle, within = 0.0, usual_within_deg
             far &= np.abs(nearest_turn(off[number] - np.float32(middle))) > within
-        return np.asarray(far)
+        found = np.zeros_like(ink)
+        found[ink] = far
+        return found
 
     def _shares(self, pixels: BoolImage) -> npt.NDArray[np.float64]:
         """Return the marked share of each cell inside its border; the first is what is beside the grid, in cells."""

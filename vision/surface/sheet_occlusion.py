@@ -166,8 +166,8 @@ class SheetOcclusionDetector:
             return np.zeros_like(odd)
         ink = np.asarray(odd & filled)
         found = self._cells.mark_objects(ink, self._wider_than_strokes(odd & (filled | self._margin)), even)
-        off = self._cells.mark_foreign_hues(hue, ink, self._pens_deg, self._settings.pen_hue_deg)
-        for pixels in self._wide_regions(ink & off):
+        foreign = self._cells.mark_foreign_hues(hue, ink, self._pens_deg, self._settings.pen_hue_deg)
+        for pixels in self._wide_regions(foreign):
             if float(pixels.sum()) > self._settings.off_hue_cells * self._cell_px**2:
                 found |= pixels
         return found
@@ -192,17 +192,21 @@ class SheetOcclusionDetector:
 
     def _hues(self, density: FloatImage) -> tuple[FloatImage, FloatImage, FloatImage]:
         """Return the hue of each pixel and its distance from the nearest pen's hue, in degrees, and its saturation as a
-        multiple of the least one of ink; 0 where nobody fills cells.
+        multiple of the least one of ink; all are 0 where no pen can have been.
         """
         settings = self._settings
+        hue, off, saturation = (np.zeros(self._margin.shape, dtype=np.float32) for _ in range(3))
         if not len(self._pens_deg):
-            nothing = np.zeros(self._margin.shape, dtype=np.float32)
-            return nothing, nothing, nothing
-        hue, strength = hues(density)
-        off = reduce(np.minimum, (np.abs(nearest_turn(hue - np.float32(pen))) for pen in self._pens_deg))
-        least = np.where(np.abs(hue) < settings.warm_deg, settings.warm_saturation, settings.least_saturation)
-        saturation = strength / np.maximum(settings.least_strength, least * least_channel(density))
-        return hue, off, np.asarray(np.where(self._margin, 0.0, saturation), dtype=np.float32)
+            return hue, off, saturation
+        least = least_channel(density)
+        # a colour is at most so many times as strong as its channels differ
+        inked = (most_channel(density) - least > settings.least_strength / np.sqrt(2.0)) & ~self._margin
+        own, strength = hues(density[inked])
+        hue[inked] = own
+        off[inked] = reduce(np.minimum, (np.abs(nearest_turn(own - np.float32(pen))) for pen in self._pens_deg))
+        lowest = np.where(np.abs(own) < settings.warm_deg, settings.warm_saturation, settings.least_saturation)
+        saturation[inked] = strength / np.maximum(settings.least_strength, lowest * least[inked])
+        return hue, off, saturation
 
 
 def _regions(mask: BoolImage) -> list[BoolImage]:

@@ -23,6 +23,8 @@ MARGIN_CELLS = 0.5
 """Margin of the flat picture around the grid, in cells."""
 MOST_FINER = 6
 """Maximum oversampling of the flat picture: a phone sees 300 pixels per cell."""
+_STEPS_APART_PX = 8
+"""Distance between the rows of the flat picture in which the camera's resolution is measured. Larger: faster."""
 CLOSING_CELLS = 1.0
 """Dark marks narrower than this, in cells, are ink; wider ones are shadow."""
 SHADOW_STEP = 0.04
@@ -48,8 +50,9 @@ def flat_map(camera: CameraModel, pose: Pose, surface: GridSurface, shape: Paper
     window = flat_window(surface)
     bent = None if shape is None else shape.seen_at_mm
     pixel_map = plane_map(camera, pose, window, bent)
-    steps_px = np.linalg.norm(np.diff(pixel_map, axis=1), axis=2)
-    finer = min(round(float(np.median(steps_px))), MOST_FINER)
+    # a step is as long as those beside it
+    steps_px = np.diff(pixel_map[::_STEPS_APART_PX], axis=1)
+    finer = min(round(float(np.median(np.hypot(steps_px[..., 0], steps_px[..., 1])))), MOST_FINER)
     if finer < 2:
         return pixel_map
     return plane_map(camera, pose, replace(window, px_per_mm=finer * window.px_per_mm), bent)

@@ -61,10 +61,10 @@ def densities(flat: Image, rows: int, columns: int, settings: PenSettings) -> Fl
     inner = density[margin : margin + rows * CELL_PX, margin : margin + columns * CELL_PX]
     at = (np.arange(CELL_PX) + 0.5) / CELL_PX - 0.5
     along = np.exp(-0.5 * (at / settings.window) ** 2)
-    window = np.outer(along, along)
-    window /= window.sum()
-    cells = inner.reshape(rows, CELL_PX, columns, CELL_PX, 3)
-    return np.asarray(np.einsum("iajbc,ab->ijc", cells, window), dtype=np.float64)
+    along /= along.sum()
+    # first down, then across: products of matrices take a fraction of the time of one sum over both
+    down = along @ inner.reshape(rows, CELL_PX, -1).astype(np.float64)
+    return np.asarray(along @ down.reshape(rows, columns, CELL_PX, 3), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
