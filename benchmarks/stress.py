@@ -1,14 +1,14 @@
-"""How well the reader sees under hardships nobody tuned it to, one at a time and all together.
+"""How well the reader works under hardships that it was not tuned for, one at a time and many at once.
 
 Run: python benchmarks/stress.py --images 600 --seed 1 --out DIR [--of diaballik|blockade] [--hardship NAME]...
      [--photoreal SET_DIR --calibration DIR --harder N]
 
-Every picture comes from the virtual table, with looks far from its usual ones. The reader knows the camera's lens and
-the table's layout, and has learned the pieces from two pictures of the same set under an ordinary light. Each picture
-is read by itself. With ``--photoreal`` a set of taken pictures is read, too, as it is and N times with a hardship laid
-over it (``stress_degrade``); its squares count like the others. DIR gets ``stress.md`` (tables), ``squares.npz`` (every
-probability), two plots, and under ``failures`` the pictures that went wrong. Exits with 1 when a line that must hold
-does not; the lines are in ``stress_score``.
+Pictures are rendered from the virtual table, with unusual appearances. The reader knows the camera's lens and the
+table's layout, and has learned the pieces from pictures of the same set under ordinary light. Each picture is read by
+itself. With ``--photoreal`` a set of photoreal pictures is read too, unchanged and N times with a hardship applied
+(``parts/stress/photoreal.py``); its squares count like the others. DIR gets ``stress.md`` (tables), ``squares.npz``
+(every probability), two plots, and under ``failures`` the pictures that failed. Exit code 1 when a target is missed;
+targets are in ``parts/stress/score.py``.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from benchmarks.parts.stress.drafts import disc_look, draft_layout, piece_look
 from benchmarks.parts.stress.hardships import hardships
 from benchmarks.parts.stress.photoreal import PhotorealSet, PhotorealTask
 from benchmarks.parts.stress.report import save_squares, tables, write_report
-from benchmarks.parts.stress.scenes import PUT, StressCase, case_of
-from benchmarks.parts.stress.score import PictureScore, lines_not_met, score
+from benchmarks.parts.stress.scenes import PLACE_PIECES, StressCase, case_of
+from benchmarks.parts.stress.score import PictureScore, missed_targets, score
 from common.places import EMPTY
 from engine.api import Game
 from engine.registry import load
@@ -56,7 +56,7 @@ MOST_SAVED = 400
 
 @dataclass(frozen=True)
 class Task:
-    """One picture to take: hardship, level, number and the run's seed."""
+    """One picture to render: hardship, level, number and the run's seed."""
 
     hardship: str
     level: str
@@ -74,9 +74,9 @@ class Task:
 def tasks(
     images: int, seed: int, names: Sequence[str] = (), piece_sets: int = PIECE_SETS, game: str = "deblockle"
 ) -> list[Task]:
-    """Spread that many pictures over the hardships named (all by default): half one at a time, half all at once.
+    """Distribute ``images`` over the named hardships, all by default: half one at a time, half many at once.
 
-    Levels take turns in an order drawn from the seed, so that a small number of pictures is a fair sample.
+    Levels alternate in a random order, so that a few pictures are a fair sample.
     """
     known = hardships(seed * 1000, piece_sets, game)
     single = [(name, level) for name in names or known if name != "everything" for level in known[name].levels]
@@ -94,7 +94,7 @@ def tasks(
 
 
 def learn(pieces: int, seed: int, game: str = "deblockle") -> Appearance | str:
-    """Learn a piece set as its owner would, from pictures under an ordinary light; a sentence when that fails."""
+    """Learn a piece set as its owner would, from pictures under ordinary light; give the error's text on failure."""
     setting = standard_setting(game=game)
     if game == "deblockle":
         setting = replace(setting, blocks=piece_look(pieces))
@@ -132,12 +132,12 @@ def _set_up(setting: Setting, seed: int) -> SetUpImage:
 
 
 def picture_of(case: StressCase) -> Image:
-    """Take the picture."""
+    """Render the picture."""
     return Renderer(case.number).render(case.scene, case.number)
 
 
 def look_at(task: Task, learned: Mapping[int, Appearance | str], failures: Path | None = None) -> PictureScore:
-    """Take a picture, read it, and compare; a picture that went wrong is saved into ``failures``."""
+    """Render, read and score a picture; a failing one is saved into ``failures``."""
     case = task.case()
     image = picture_of(case)
     looks = learned[case.pieces]
@@ -177,24 +177,24 @@ def _save(failures: Path, image: Image, result: PictureScore, said: Sequence[str
     (failures / f"{result.name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def look_at_taken(task: PhotorealTask, pictures: PhotorealSet, failures: Path | None = None) -> PictureScore:
-    """Read a picture of a photoreal set and compare; a picture that went wrong is saved into ``failures``."""
-    result, taken, said = pictures.look_at(task)
+def look_at_photoreal(task: PhotorealTask, pictures: PhotorealSet, failures: Path | None = None) -> PictureScore:
+    """Read and score a photoreal picture; a failing one is saved into ``failures``."""
+    result, picture, said = pictures.look_at(task)
     if failures is not None and not _good(result):
-        _save(failures, taken.image, result, said)
+        _save(failures, picture.image, result, said)
     return result
 
 
-def run_taken(
+def run_photoreal(
     pictures: PhotorealSet, todo: Sequence[PhotorealTask], jobs: int, failures: Path | None = None
 ) -> Iterator[PictureScore]:
-    """Look at pictures of a photoreal set, on ``jobs`` processes."""
+    """Read pictures of a photoreal set in ``jobs`` processes."""
     with processes(jobs) as pool:
-        yield from pool.map(partial(look_at_taken, pictures=pictures, failures=failures), todo, chunksize=4)
+        yield from pool.map(partial(look_at_photoreal, pictures=pictures, failures=failures), todo, chunksize=4)
 
 
 def run(todo: Sequence[Task], jobs: int, failures: Path | None = None) -> Iterator[PictureScore]:
-    """Learn the piece sets that are needed, then look at every picture, on ``jobs`` processes."""
+    """Learn the needed piece sets, then read every picture, in ``jobs`` processes."""
     with processes(jobs) as pool:
         needed = sorted(set(pool.map(_pieces_of, todo, chunksize=16)))
         seed = todo[0].seed if todo else 0
@@ -209,23 +209,25 @@ def _pieces_of(task: Task) -> int:
 
 @click.command()
 @click.option("--images", default=600, show_default=True, type=click.IntRange(1), help="How many pictures in all.")
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Draws every picture.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of the pictures.")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the report goes.")
-@click.option("--hardship", "--factor", "names", multiple=True, help="Only these hardships (may be given again).")
+@click.option("--hardship", "--factor", "names", multiple=True, help="Only this hardship; repeatable.")
 @click.option(
     "--of",
     "game",
-    type=click.Choice(list(PUT)),
+    type=click.Choice(list(PLACE_PIECES)),
     default="deblockle",
     show_default=True,
-    help="Whose pieces lie there.",
+    help="The game of the pieces.",
 )
 @click.option("--jobs", default=os.cpu_count() or 1, show_default=True, type=click.IntRange(1), help="Processes.")
 @click.option("--photoreal", type=click.Path(exists=True, file_okay=False, path_type=Path), help="A set with truth.")
 @click.option(
     "--calibration", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Its ChArUco pictures."
 )
-@click.option("--harder", default=0, show_default=True, type=click.IntRange(0), help="Pictures of it made harder.")
+@click.option(
+    "--harder", default=0, show_default=True, type=click.IntRange(0), help="Photoreal pictures with a hardship."
+)
 def main(
     images: int,
     seed: int,
@@ -237,7 +239,7 @@ def main(
     calibration: Path | None,
     harder: int,
 ) -> None:
-    """Read pictures from the virtual table under many hardships and report how that goes."""
+    """Read pictures under many hardships and report."""
     known = hardships(0, 1, game)
     unknown = sorted(set(names) - set(known))
     if unknown:
@@ -256,21 +258,21 @@ def main(
     )
     others: list[PictureScore] = []
     if photoreal is not None and calibration is not None:
-        taken = PhotorealSet(photoreal, calibration)
-        taken_todo = taken.tasks(harder, seed)
-        looked = run_taken(taken, taken_todo, jobs, failures)
-        others = list(track(looked, "Looking at taken pictures", len(taken_todo), console=PROGRESS))
+        photoreal_set = PhotorealSet(photoreal, calibration)
+        photoreal_tasks = photoreal_set.tasks(harder, seed)
+        looked = run_photoreal(photoreal_set, photoreal_tasks, jobs, failures)
+        others = list(track(looked, "Looking at photoreal pictures", len(photoreal_tasks), console=PROGRESS))
     click.echo(tables(pictures))
     if others:
         click.echo(tables(others))
     save_squares(pictures, out / "squares.npz")
-    missing = lines_not_met([*pictures, *others])
+    missing = missed_targets([*pictures, *others])
     write_report(out, pictures, others, missing)
     for line in missing:
         click.echo(f"NOT MET: {line}")
     if missing:
         sys.exit(1)
-    click.echo("Every line is met.")
+    click.echo("Every target is met.")
 
 
 if __name__ == "__main__":

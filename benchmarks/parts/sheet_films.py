@@ -1,4 +1,4 @@
-"""A table with sheets for the benchmark of frames: half written, then one more cell in each picture."""
+"""Films of tables with sheets, partly filled, with one more cell written in each picture."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from vision.layout.table import default_layout
 from vision.readers.registry import reader_kind
 
 SHOTS, PICTURES = 4, 5
-"""How many tables are shown, and how many pictures of each: the first, and one for every cell written then."""
+"""Number of tables, and of pictures of each: the first, and one for each cell written later."""
 _FILLED = 0.4
-"""The share of all lines that is written in the first picture, from the lowest up."""
+"""Share of lines written in the first picture, from the bottom up."""
 
 
 def sheet_film(game: str, sheets: int, size: tuple[int, int], seed: int) -> PictureSet:
-    """Tables with so many sheets, each in the handwriting of its own seed.
+    """Films of tables with so many sheets, each table in another handwriting.
 
     Raises LayoutError for a game without sheets.
     """
@@ -57,7 +57,7 @@ def _shot(setting: Setting, seed: list[int]) -> Shot:
 def _written(
     handler: SheetHandler, standing: Arrangement, places: tuple[str, ...], rng: np.random.Generator
 ) -> Arrangement:
-    """The arrangement after one player has written in these places of their sheet."""
+    """The arrangement after random signs are written into these places of one sheet."""
     signs = handler.signs
     looks = {place: signs[int(rng.integers(len(signs)))] for place in places}
     return standing.after_all(handler.write(standing, places[0].partition(".")[0], looks))

@@ -1,6 +1,6 @@
-"""What was about a turn or a question of a game: faults, latency, belief, what called for asking.
+"""The circumstances of a turn or question in a game: faults, latency, belief, and reasons for asking.
 
-That includes what switches alone leave open and when they misled.
+These include ambiguities and errors of switches.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from simulator.faults.game import NO_FAULT
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 
-_JUST_S = 0.5
-_A_FEW = 20
+_SETTLE_S = 0.5
+_MOST_TURNS = 20
 
 
 def kinds_around(played: GameRecord, from_s: float, to_s: float, what: str) -> tuple[str, ...]:
-    """The faults about in between; those who did ``what`` come first, and ``PLAIN`` stands for none."""
+    """Kinds of fault in a period, a violation's own first; ``NO_FAULT`` if there are none."""
     kinds = [what] if what.startswith("illegal") else []
     episode = next((one for one in reversed(played.episodes) if one.began_s <= from_s), None)
     if episode is not None and what == "turn" and episode.kind not in {*DISTURBANCE_KINDS, NO_FAULT, "illegal turn"}:
@@ -41,13 +41,13 @@ def kinds_around(played: GameRecord, from_s: float, to_s: float, what: str) -> t
 
 
 def latency_frames(played: GameRecord, event: TruthEvent, said: TimedVerdict) -> int | None:
-    """Frames from the first without the hand, the turn being ended, to the light; ``None`` if some are missing."""
+    """Frames from the end of the turn, with the hand gone, to the light; ``None`` if frames are missing."""
     turn_end = played.plan.turn_end
     last, ended_s = event, event.gone_s
     if turn_end == "button" and event.ended_s is not None:
         ended_s = max(ended_s, event.ended_s)
     elif turn_end == "touch" and event.kind is ActionKind.TURN:
-        # The touch that ends it is the next player's, whose hand has to be gone, too.
+        # The next player's touch ends the turn, and that hand must be gone too.
         following = next((one for one in played.truth.events if one.began_s >= ended_s), None)
         if following is None or following.kind is not ActionKind.TURN:
             return None
@@ -62,22 +62,22 @@ def latency_frames(played: GameRecord, event: TruthEvent, said: TimedVerdict) ->
     return None if first is None or said.sequence < 0 else max(0, said.sequence - first)
 
 
-_NOTHING_IN_SIGHT = 0.99
+_FULLY_HIDDEN_SHARE = 0.99
 
 
-def says_more_than_was_in_sight(game: Game[Any, Any], played: GameRecord, said: TimedVerdict) -> bool:
-    """Whether a verdict says that nothing changed, or what was played, of places that things hide altogether.
+def relies_on_hidden_places(game: Game[Any, Any], played: GameRecord, said: TimedVerdict) -> bool:
+    """Whether a verdict "unchanged" or "accepted" relies on places that objects hide completely.
 
-    That goes for what a camera alone sees: where a turn would change hidden places only, and where a piece arrived.
-    Places that a person spoke of since are known. A turn that was shown whole and then waited for the next player's
-    touch is held against what was in sight when it was shown.
+    This applies to games with a camera only: "unchanged", if some turn would change hidden places only, and "accepted",
+    if a piece arrived on a hidden place. Places that a person has described since are known. A turn that waited for the
+    next player's touch is judged by the places visible when it was first shown.
     """
     verdict, time_s = said.verdict, _first_shown_s(played, said)
     lying = [one for one in played.disturbances if one.things and one.began_s <= time_s and one.holds_at(time_s)]
     if played.plan.inputs is not Inputs.CAMERA or not lying:
         return False
     things = [thing for one in lying for thing in one.things]
-    hidden = covered_places(played.plan.setting, played.pose_at(time_s), things, _NOTHING_IN_SIGHT)
+    hidden = covered_places(played.plan.setting, played.pose_at(time_s), things, _FULLY_HIDDEN_SHARE)
     for word, _ in played.overrides:
         if min(one.began_s for one in lying) <= word.time_s <= time_s:
             hidden -= set(word.looks or hidden)
@@ -100,7 +100,7 @@ def says_more_than_was_in_sight(game: Game[Any, Any], played: GameRecord, said: 
 
 
 def _first_shown_s(played: GameRecord, said: TimedVerdict) -> float:
-    """When a verdict's turn was first shown as one that has not ended yet; when it was accepted if it never was."""
+    """When a verdict's turn was first a candidate; when it was accepted if it never was."""
     first_s = said.time_s
     for earlier in reversed(played.said[: played.said.index(said)]):
         if earlier.verdict.kind is VerdictKind.ACCEPTED and earlier.time_s < said.time_s:
@@ -110,16 +110,16 @@ def _first_shown_s(played: GameRecord, said: TimedVerdict) -> float:
     return first_s
 
 
-def called_for(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) -> bool:
-    """Whether something lay over a square that was asked about, or switches could not tell or erred."""
+def is_justified(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) -> bool:
+    """Whether a question was justified: objects hid its places, or the input was ambiguous or wrong."""
     time_s = asked.time_s
     if played.plan.inputs is not Inputs.CAMERA and misled(played, asked.verdict.places, time_s):
         return True
     if played.plan.inputs is Inputs.SENSORS:
-        return looks_the_same_by_occupancy(game, played.truth, time_s)
-    if game.side_faces is None and looks_the_same_from_above(game, played.truth, time_s):
+        return is_ambiguous_by_occupancy(game, played.truth, time_s)
+    if game.side_faces is None and is_ambiguous_from_above(game, played.truth, time_s):
         return True
-    lying = [one for one in played.disturbances if one.began_s <= time_s and one.holds_at(time_s - _JUST_S)]
+    lying = [one for one in played.disturbances if one.began_s <= time_s and one.holds_at(time_s - _SETTLE_S)]
     things = [thing for one in lying for thing in one.things]
     if not things:
         return False
@@ -128,7 +128,7 @@ def called_for(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) ->
 
 
 def named_trouble(played: GameRecord, from_s: float, to_s: float) -> str:
-    """What the table said was in its way meanwhile."""
+    """The hindrance that the table named in a period, or ``""``."""
     for time_s, mood, words in played.moods:
         if from_s <= time_s <= to_s and mood in {"cannot see", "trouble"}:
             return words or mood
@@ -136,7 +136,7 @@ def named_trouble(played: GameRecord, from_s: float, to_s: float) -> str:
 
 
 def belief_at(played: GameRecord, time_s: float) -> str:
-    """The position the referee believed then, in its text."""
+    """The text of the position that the referee believed at a time."""
     text = ""
     for _, event in played.events:
         if (event.frame_time_s or 0.0) > time_s:
@@ -147,27 +147,24 @@ def belief_at(played: GameRecord, time_s: float) -> str:
     return text
 
 
-_LATELY_S = 4.0
+_MISLED_WITHIN_S = 4.0
 _A_MOMENT_S = 0.2
 _QUICK_S = 0.5
 
 
 def misled(played: GameRecord, places: Collection[str], time_s: float) -> bool:
-    """Whether a switch under one of these places said what is not so in the seconds before, or a broken one is there.
-
-    No places stand for the whole table.
-    """
+    """Whether a switch under one of these places was wrong in the seconds before; no places: anywhere."""
     return any(
-        time_s - _LATELY_S <= at_s <= time_s and (not places or wrong & set(places))
+        time_s - _MISLED_WITHIN_S <= at_s <= time_s and (not places or wrong & set(places))
         for at_s, wrong in played.sensor_errors
     )
 
 
-def looks_the_same_by_occupancy(game: Game[Any, Any], truth: TruthLog, time_s: float) -> bool:
-    """Whether the turn under way, or played last, leaves the same squares taken as something else would.
+def is_ambiguous_by_occupancy(game: Game[Any, Any], truth: TruthLog, time_s: float) -> bool:
+    """Whether switches can't distinguish the current or last turn from something else.
 
-    That is another result of a legal turn; nothing, where the block came back to its square; a switch that missed a
-    block, where one left the board; and two turns in a row that were not sensed one by one.
+    That is: from another legal turn; from no turn, if the block came back to its square; from a missed block, if one
+    left the board; or two quick turns from one.
     """
     events = truth.events
     turns = [
@@ -191,8 +188,8 @@ def looks_the_same_by_occupancy(game: Game[Any, Any], truth: TruthLog, time_s: f
     return len(results) > 1
 
 
-def looks_the_same_from_above(game: Game[Any, Any], truth: TruthLog, time_s: float) -> bool:
-    """Whether the turn under way, or played last, leaves the table looking as another legal turn would."""
+def is_ambiguous_from_above(game: Game[Any, Any], truth: TruthLog, time_s: float) -> bool:
+    """Whether a camera above can't distinguish the current or last turn from another legal one."""
     turns = [event for event in truth.events if event.kind is ActionKind.TURN and event.began_s <= time_s]
     if not turns:
         return False
@@ -201,12 +198,12 @@ def looks_the_same_from_above(game: Game[Any, Any], truth: TruthLog, time_s: flo
         return False
     state = game.notation.parse_state(last.state_before)
     shown = turns_showing(game, state, {place: (look,) for place, look in last.after.items()})
-    ends = {game.notation.format_state(game.rules.apply(state, turn)) for turn in islice(shown, _A_FEW)}
+    ends = {game.notation.format_state(game.rules.apply(state, turn)) for turn in islice(shown, _MOST_TURNS)}
     return len(ends) > 1
 
 
 def undetected(played: GameRecord, event: TruthEvent) -> bool:
-    """Whether by sensors alone nothing was to be sensed of what changed: the switches there were broken."""
+    """Whether broken switches hid a change from a referee with sensors only."""
     if played.plan.inputs is not Inputs.SENSORS:
         return False
     sensed_before = occupied(event.before) ^ _wrong_at(played, event.began_s)
@@ -219,10 +216,10 @@ def _wrong_at(played: GameRecord, time_s: float) -> frozenset[str]:
 
 
 def facings_of(game: Game[Any, Any], state: Any) -> Mapping[Place, tuple[Facing, ...]]:
-    """Every facing still possible of each piece; nothing in a game whose pieces show no more at their sides."""
+    """The possible facings of each piece; empty in a game without side faces."""
     return {} if game.side_faces is None else game.side_faces.facings(state)
 
 
-def seen_as(told: str, look: str) -> bool:
-    """Whether what was told of a place fits its look; a switch tells no more than that a piece is there."""
-    return told == look or (told == PIECE and look != EMPTY)
+def seen_as(reported: str, look: str) -> bool:
+    """Whether a reported look fits the true one; a switch only reports that a piece is there."""
+    return reported == look or (reported == PIECE and look != EMPTY)

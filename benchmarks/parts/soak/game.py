@@ -59,7 +59,7 @@ _TURN_ENDS: tuple[PlannedTurnEnd, ...] = ("button", "rest", "button", "touch")
 
 @dataclass(frozen=True)
 class GamePlan:
-    """What one game is made of; the same plan gives the same game byte for byte."""
+    """The plan of a game; the same plan gives the same game byte for byte."""
 
     seed: int
     turns: int = 40
@@ -75,18 +75,18 @@ class GamePlan:
 
     @property
     def setting(self) -> Setting:
-        """The table at the start, the same one each time."""
+        """The table at the start."""
         sheets = None if load(self.game).printed_sheet is None else self.sheets
         return _setting(self.seed, self.size, self.game, sheets)
 
     @property
     def sheets(self) -> int:
-        """How many play a game that is written: 2 to 4."""
+        """Number of sheets, one for each player: 2 to 4."""
         return 2 + self.seed % 3
 
     @property
     def options(self) -> dict[str, OptionValue]:
-        """The rule options it is played by."""
+        """The rule options."""
         if self.game != "deblockle":
             return {} if load(self.game).printed_sheet is None else {"players": self.sheets}
         options: dict[str, OptionValue] = {"side_by_side": self.side_by_side}
@@ -105,13 +105,13 @@ def plan_of(
     inputs: Inputs = Inputs.CAMERA,
     game: str = "deblockle",
 ) -> GamePlan:
-    """How the game of a seed is played; games in a row are of every kind.
+    """Plan the game of a seed; consecutive seeds cover all kinds of games.
 
-    About half of the games end turns by the button, a quarter each by rest and by touch; one in five is the variant,
-    one in four gives a player fewer blocks, and one in five starts from squares the players agreed on. Sensors
-    alone can't tell whose block stands where, so they get neither these nor turns that end by touch.
+    Half of the games end turns by the button, a quarter each by rest and by touch. One in five is a variant, one in
+    four gives a player fewer blocks, and one in five starts from agreed squares. Sensors alone can't tell whose block
+    stands where, so they get neither agreed squares nor turns that end by touch.
     """
-    # Nobody's touch ends a turn that all write at once.
+    # All players write at once, so no touch ends a turn.
     by_touch = inputs is not Inputs.SENSORS and load(game).printed_sheet is None
     turn_ends = _TURN_ENDS if by_touch else ("button", "rest", "button", "rest")
     if game != "deblockle":
@@ -120,14 +120,14 @@ def plan_of(
     if inputs is Inputs.SENSORS:
         start = "usual"
     blocks = (2 + seed // 16 % 3, 3) if seed // 4 % 4 == 1 else (4, 4)
-    # With one player passed over there is nobody whose touch could end the other's turn.
+    # If one player must pass, the other's turn can't end by that player's touch.
     turn_end = "rest" if start == "cornered" else turn_ends[seed % 4]
     return GamePlan(seed, turns, size, turn_end, seed % 5 != 0, kinds, perfect_reader, blocks, start, inputs)
 
 
 @dataclass(frozen=True)
 class TimedVerdict:
-    """One verdict with the frame it came after."""
+    """A verdict with the frame it followed."""
 
     sequence: int
     time_s: float
@@ -136,26 +136,26 @@ class TimedVerdict:
 
 @dataclass
 class GameRecord:
-    """Everything that is needed to score a game: what happened, and what the referee made of it."""
+    """Everything needed to score a game: what happened, and what the referee said."""
 
     plan: GamePlan
     truth: TruthLog
     said: list[TimedVerdict] = field(default_factory=list)
     moods: list[tuple[float, str, str]] = field(default_factory=list)
     frames: list[tuple[int, float, float]] = field(default_factory=list)
-    """Sequence, table's time and seconds of computing of every frame that reached the service."""
+    """Sequence, virtual time and processor time in seconds of every frame that reached the service."""
     overrides: list[tuple[Override, Reply]] = field(default_factory=list)
-    """What a person told the referee, and the reply."""
+    """A person's corrections, and the replies."""
     remarks: list[tuple[float, str]] = field(default_factory=list)
     events: list[tuple[int, Event]] = field(default_factory=list)
     disturbances: list[Disturbance] = field(default_factory=list)
     episodes: list[Episode] = field(default_factory=list)
     sensor_errors: list[tuple[float, frozenset[str]]] = field(default_factory=list)
-    """When which switches said what is not so."""
+    """Times, and the places whose switches were wrong then."""
     digest: str = ""
 
     def pose_at(self, time_s: float) -> Pose:
-        """Where the camera stood then."""
+        """The camera's pose at a time."""
         moved = [one.pose for one in self.disturbances if one.pose is not None and one.began_s <= time_s]
         return moved[-1] if moved else self.plan.setting.pose
 
@@ -169,7 +169,7 @@ def _no_watch(frame: Frame | None, verdicts: list[Verdict]) -> None:
 
 @dataclass
 class _SignalTap:
-    """Lets the virtual players see the lights."""
+    """A light driver that shows signals to the virtual players."""
 
     table: FaultyTable
     moods: list[tuple[float, str, str]]
@@ -180,12 +180,12 @@ class _SignalTap:
         self.moods.append((self.table.time_s, signal.mood.value, signal.words))
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
 
 @dataclass
 class _Camera:
-    """The virtual camera, whose frames set the clock and are hashed."""
+    """The virtual camera, whose frames are hashed."""
 
     table: FaultyTable
     source: FrameSource
@@ -204,27 +204,27 @@ def _setting(seed: int, size: tuple[int, int], game: str, sheets: int | None) ->
 
 @cache
 def looks_of_pieces(size: tuple[int, int], game: str = "deblockle") -> Appearance:
-    """Enrol the piece set once, on an ordinary table: as an owner does, not for each game anew."""
+    """Enrol the piece set once, on an ordinary table, as an owner does."""
     return enrolled_appearance(VirtualTable(1, GameOptions(game), setting=standard_setting(lens(size), game=game)))
 
 
 Attend = Callable[[Game[Any, Any], CommandQueue], AbstractContextManager[Sequence[Subscriber]]]
-"""Opens what looks on while a game is played, given the game and the queue of what is said to its referee."""
+"""Opens further subscribers during a game, given the game and its command queue."""
 
 
 @contextmanager
-def _nobody(game: Game[Any, Any], commands: CommandQueue) -> Iterator[Sequence[Subscriber]]:
+def _no_subscribers(game: Game[Any, Any], commands: CommandQueue) -> Iterator[Sequence[Subscriber]]:
     del game, commands
     yield ()
 
 
 def play(
-    plan: GamePlan, watch: Watch = _no_watch, attend: Attend = _nobody, journal_file: Path | None = None
+    plan: GamePlan, watch: Watch = _no_watch, attend: Attend = _no_subscribers, journal_file: Path | None = None
 ) -> GameRecord:
     """Play and referee one game.
 
-    ``watch`` sees every frame with the verdicts it led to, ``attend`` opens who else gets the snapshots. The journal is
-    kept in memory unless a file is given, to which the game is added.
+    ``watch`` gets every frame with its verdicts; ``attend`` opens further subscribers. The journal is in memory unless
+    a file is given, to which the game is added.
     """
     game: Game[Any, Any] = load(plan.game)
     truth = TruthLog()
@@ -289,7 +289,7 @@ def play(
             watch(frame, verdicts)
 
         source = NoCamera(table) if plan.inputs is Inputs.SENSORS else table
-        camera = _Timed(_Camera(table, source, digest), began)
+        camera = _TimedCamera(_Camera(table, source, digest), began)
         with (
             attend(game, commands) as others,
             open_session(
@@ -323,8 +323,8 @@ def _reader(plan: GamePlan, table: FaultyTable, switches: TableSwitches, game: G
 
 
 @dataclass
-class _Timed:
-    """Starts the watch when a frame is handed over, or none comes, so that making the picture is not counted."""
+class _TimedCamera:
+    """Starts timing after each frame, or after a failure to give one, so that rendering isn't counted."""
 
     camera: _Camera
     began: list[float]

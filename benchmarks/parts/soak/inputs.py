@@ -1,7 +1,7 @@
-"""What the soak's referee has in place of a camera: a reader that is told what can be seen, and switches with faults.
+"""Inputs of the soak's referee besides a camera: a perfect reader, and switches with faults.
 
-The perfect reader says of each frame what a reader that never errs would say. With it a soak costs no pictures, so
-that thousands of turns show whether players, service and judge get along.
+The perfect reader gives the reading of a reader that never errs, from the scene. It needs no rendering, so that
+thousands of turns can test players, service and judge together.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from vision.reading import DieReading, Hindrance, HindranceKind, PlaceReading, R
 
 _SURE = 0.995
 PLAIN_HEIGHT_PX = 16.0
-"""A side face that is lower in the picture than this need not be readable."""
+"""Least height in the picture of a readable side face."""
 
 _PLAIN_OPEN_SHARE = 0.9
 _COVERED_SHARE = 0.08
@@ -45,7 +45,7 @@ def sides_in_plain_view(
     place: str,
     least_height_px: float = PLAIN_HEIGHT_PX,
 ) -> list[Side]:
-    """The compass sides of the block on ``place`` that are high enough in the picture and that no block hides."""
+    """The sides of the block on ``place`` that are high enough in the picture, and not hidden by other blocks."""
     solid = blocks[place]
     nearer = [
         outline_px(block, setting.camera, pose)
@@ -68,9 +68,9 @@ def sides_in_plain_view(
 def covered_places(
     setting: Setting, pose: Pose, things: Sequence[ForeignObject], more_than: float = _COVERED_SHARE
 ) -> set[str]:
-    """The places of which things hide more than a share, counted on a piece that stands or would stand there."""
+    """The places of which objects hide more than a share of the piece that stands, or would stand, there."""
     layout = setting.layout
-    hulls = [_thing_outline(setting, pose, thing) for thing in things]
+    hulls = [_object_outline(setting, pose, thing) for thing in things]
     found = set()
     for place in layout.places:
         outline = _place_outline(setting, pose, place)
@@ -84,7 +84,7 @@ def covered_places(
 
 
 def _place_outline(setting: Setting, pose: Pose, place: str) -> npt.NDArray[np.float32] | None:
-    """What is seen of what stands, or would stand, on a place; of a cell that is written in the cell itself."""
+    """The outline in pixels of the piece that stands, or would stand, on a place, or of a sheet's cell."""
     layout = setting.layout
     sheet = sheet_of(layout, place)
     if sheet is None:
@@ -95,7 +95,7 @@ def _place_outline(setting: Setting, pose: Pose, place: str) -> npt.NDArray[np.f
 
 
 def hull_px(points_px: FloatArray) -> npt.NDArray[np.float32]:
-    """The outline around points of a picture, shape (n, 2)."""
+    """The convex hull of points in pixels, shape (n, 2)."""
     return np.asarray(cv2.convexHull(points_px.astype(np.float32))[:, 0], dtype=np.float32)
 
 
@@ -105,7 +105,7 @@ def _distance(pose: Pose, block: CubeSolid) -> float:
 
 
 def _open_share(outline: FloatArray, nearer: Sequence[npt.NDArray[np.float32]]) -> float:
-    """How much of a quadrilateral lies outside all the outlines, from 0 to 1."""
+    """The share of a quadrilateral outside all the outlines, on a grid of samples."""
     shares = (np.arange(_GRID) + 0.5) / _GRID
     u, v = (one.ravel()[:, None] for one in np.meshgrid(shares, shares))
     top = outline[0] * (1 - u) + outline[1] * u
@@ -115,7 +115,7 @@ def _open_share(outline: FloatArray, nearer: Sequence[npt.NDArray[np.float32]]) 
     return 1.0 - float(np.mean(hidden))
 
 
-def _thing_outline(setting: Setting, pose: Pose, thing: ForeignObject) -> npt.NDArray[np.float32]:
+def _object_outline(setting: Setting, pose: Pose, thing: ForeignObject) -> npt.NDArray[np.float32]:
     reach = thing.half_width_mm
     angles = np.linspace(0.0, 2 * np.pi, 16, endpoint=False)
     ring = np.column_stack([thing.x_mm + reach * np.cos(angles), thing.y_mm + reach * np.sin(angles)])
@@ -130,14 +130,14 @@ def _thing_outline(setting: Setting, pose: Pose, thing: ForeignObject) -> npt.ND
 
 @dataclass
 class PerfectReader:
-    """A reader that is told what stands where, and says so as a camera would: not through hands, things or shaking."""
+    """Reads the true scene, except where hands, objects or a moving camera would prevent a reading."""
 
     table: FaultyTable
     looks: tuple[str, ...]
     _seen: tuple[Scene, dict[str, PlaceReading]] | None = None
 
     def read(self, frame: Frame) -> Reading:
-        """Say what the newest frame shows."""
+        """Read the newest scene."""
         scene = self.table.scene
         if frame.image.size == 0:
             black = Hindrance(HindranceKind.BAD_FRAME, "the frame is black")
@@ -148,8 +148,8 @@ class PerfectReader:
         if self.table.is_shaken:
             moving = Hindrance(HindranceKind.MOVED_CAMERA, "the camera is moving")
             return Reading(frame.sequence, frame.time_s, {}, (moving,))
-        # Between two hands every frame shows the same, and geometry takes longer than all the rest of a soak.
-        if self._seen is None or not _alike(self._seen[0], scene):
+        # The scene only changes with a hand present, and its geometry takes most of a soak's time.
+        if self._seen is None or not _is_unchanged(self._seen[0], scene):
             self._seen = (scene, self._look_at(scene))
         return Reading(frame.sequence, frame.time_s, self._seen[1], rolls=_rolls(scene))
 
@@ -183,12 +183,12 @@ class PerfectReader:
         }
 
     def crop(self, frame: Frame, place: str) -> Image:
-        """There is no picture to cut out."""
-        raise NotLocatedError(f"perfect eyes keep no picture of {place} in frame {frame.sequence}")
+        """Raise NotLocatedError: there is no picture."""
+        raise NotLocatedError(f"the perfect reader keeps no picture of {place} in frame {frame.sequence}")
 
 
 def _rolls(scene: Scene) -> tuple[RollReading, ...]:
-    """The dice that lie in the tray, where a table has one."""
+    """The dice in the table's tray, if it has one."""
     tray = dice_tray(scene.setting.layout)
     if tray is None:
         return ()
@@ -211,8 +211,8 @@ def _rolls(scene: Scene) -> tuple[RollReading, ...]:
     return (RollReading(tray.name, tuple(seen)),)
 
 
-def _alike(before: Scene, now: Scene) -> bool:
-    """Whether the same camera sees the same pieces and things."""
+def _is_unchanged(before: Scene, now: Scene) -> bool:
+    """Whether camera, pieces and objects are the same."""
     return before.setting is now.setting and (before.pieces, before.things) == (now.pieces, now.things)
 
 
@@ -221,51 +221,50 @@ _SECONDS_A_TURN = 7.0
 
 @dataclass
 class TableSwitches:
-    """What the switches say, as a board would report it: the newest snapshot, and what changed since the last one.
+    """The switches' reports, as by a controller: the newest snapshot, and the changes since the last one.
 
-    ``sensor_errors`` gathers when which switches said what is not so, or the cable was off (all of them): not for the
-    referee.
+    ``sensor_errors`` records when which switches were wrong, or all while unplugged; it is for the scorer only.
     """
 
     table: FaultyTable
     switches: VirtualSwitches
     sensor_errors: list[tuple[float, frozenset[str]]] = field(default_factory=list)
-    _told: SensorSnapshot | None = None
+    _last: SensorSnapshot | None = None
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
-        """Say what the switches say now; while the cable is off, what they said last."""
+        """Give the current snapshot; while unplugged, the last one."""
         pieces, layout = self.table.pieces, self.table.setting.layout
         closed = self.switches.closed(pieces, now_s)
         if closed is None:
             self.sensor_errors.append((now_s, frozenset(layout.places)))
-            return self._told
+            return self._last
         sensed = sensed_places(layout, pieces)
         wrong = frozenset(place for place, is_closed in closed.items() if is_closed != (place in sensed))
         if wrong:
             self.sensor_errors.append((now_s, wrong))
-        before = self._told.occupied if self._told else closed
+        before = self._last.occupied if self._last else closed
         changed = [place for place, is_closed in closed.items() if is_closed != before[place]]
-        # A piece was lifted before it, or another one, was put down.
+        # Pieces are lifted before they are put down.
         in_order = sorted(changed, key=lambda place: closed[place])
         changes = tuple(PlaceChange(place, closed[place], now_s) for place in in_order)
-        told = SensorSnapshot(now_s, closed, changes=changes)
-        self._told = replace(told, changes=())
-        return told
+        snapshot = SensorSnapshot(now_s, closed, changes=changes)
+        self._last = replace(snapshot, changes=())
+        return snapshot
 
 
 def switches_under(table: FaultyTable, turns: int) -> TableSwitches:
-    """Put switches under a table, with the faults that its seed draws for a game of so many turns."""
+    """Put switches under a table, with faults drawn from its seed for a game of so many turns."""
     faults = draw_switch_faults(table.setting.layout, np.random.default_rng([table.seed, 62]), turns * _SECONDS_A_TURN)
     return TableSwitches(table, VirtualSwitches(table.setting.layout, table.seed, faults))
 
 
 @dataclass
 class NoCamera:
-    """Ticks of the table's own clock in place of frames: whatever befalls the camera, the switches still sense."""
+    """Gives clock ticks instead of frames, so that switches work whatever happens to the camera."""
 
     table: FaultyTable
 
-    def read(self, timeout_s: float) -> Frame:  # noqa: ARG002 - a tick never keeps anyone waiting
+    def read(self, timeout_s: float) -> Frame:  # noqa: ARG002 - a tick comes at once
         """Give the next tick; raises EndOfFramesError when the game is over."""
         try:
             return self.table.read(0.0)

@@ -1,4 +1,4 @@
-"""What became of every turn and violation: outcomes per kind of fault, latency, computing, and what must hold."""
+"""The soak's report: outcomes by kind of fault, latencies, computing time, and targets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from simulator.play.players import HANDLERS
 MOST_NEEDLESS_SHARE = 0.01
 MOST_COMPUTING_FRAMES = 2.0
 WHOLE_TURNS = 2000
-"""From so many turns on every kind of fault must have come up."""
+"""Number of turns from which every kind of fault must have occurred."""
 
 _RULES_WIDTH = 100
 _SLOWEST = 8
@@ -32,7 +32,7 @@ _OF_SIDES = frozenset({"put back turned", "another block turned"})
 
 
 class Outcome(enum.Enum):
-    """What became of one turn or violation."""
+    """The outcome of a turn or violation."""
 
     AT_ONCE = "right at once"
     AFTER_ASKING = "right after asking"
@@ -44,7 +44,7 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True)
 class Item:
-    """One turn or violation: what it was, which faults were about, what became of it, and how long the light took."""
+    """A turn or violation: what it was, the faults around it, its outcome, and the latency of the light."""
 
     seed: int
     number: int
@@ -59,13 +59,13 @@ class Item:
 
     @property
     def failed(self) -> bool:
-        """Whether it may not be."""
+        """Whether the outcome is a failure."""
         return self.outcome in {Outcome.WRONG, Outcome.LOST}
 
 
 @dataclass(frozen=True)
 class GameScore:
-    """One game's items, how long computing took (seconds a frame; with a loud verdict apart), and its fingerprint."""
+    """A game's items, its computing times in seconds (of each frame; of those with a loud verdict), and its digest."""
 
     seed: int
     turns: int
@@ -83,7 +83,7 @@ class GameScore:
 
 @dataclass(frozen=True)
 class SoakReport:
-    """All games' scores; ``again`` are the options that play one of them again."""
+    """All games' scores; ``again`` are the options to repeat a game."""
 
     scores: Sequence[GameScore]
     again: str
@@ -97,27 +97,27 @@ class SoakReport:
 
     @property
     def turns(self) -> int:
-        """How many legal turns were played."""
+        """Number of legal turns played."""
         return sum(score.turns for score in self.scores)
 
     def count(self, outcome: Outcome) -> int:
-        """How many items came out so."""
+        """Number of items with an outcome."""
         return sum(item.outcome is outcome for item in self.items)
 
     def latencies(self, turn_end: str) -> list[int]:
-        """Frames from hand gone and turn ended to the light, of everything that was answered at once."""
+        """Frames from the end of the turn, with the hand gone, to the light, of all items right at once."""
         items = [item for score in self.scores if score.turn_end == turn_end for item in score.items]
         return [item.latency_frames for item in items if item.latency_frames is not None]
 
     @property
     def computing_frames(self) -> float:
-        """The 99th percentile of how long computing keeps a verdict back, in frames."""
+        """The 99th percentile of the delay of a verdict by computing, in frames."""
         spent = [one for score in self.scores for one in score.verdict_computing_s]
         return FRAMES_PER_SECOND * _percentile(spent, 99) if spent else 0.0
 
     @property
     def missing(self) -> list[str]:
-        """Kinds of fault that never came up, out of all that are to."""
+        """Expected kinds of fault that never occurred."""
         seen = {kind for item in self.items for kind in item.kinds}
         asked = [*DISTURBANCE_KINDS, *(doing for doing in PLAYER_FAULTS if doing not in _WITH_VIOLATIONS)]
         players = FAULTY_PLAYERS[self.game]
@@ -129,18 +129,18 @@ class SoakReport:
 
     @property
     def lines(self) -> list[tuple[bool, str]]:
-        """What must hold, and whether it does."""
+        """The targets in words, and whether each is met."""
         wrong, lost, needless = (self.count(one) for one in (Outcome.WRONG, Outcome.LOST, Outcome.NEEDLESSLY))
         most = MOST_NEEDLESS_SHARE * self.turns
         everything = self.turns >= WHOLE_TURNS and self.inputs is not Inputs.SENSORS
-        every = [(not self.missing, f"faults that never came up: {self._absent}")] if everything else []
+        every = [(not self.missing, f"faults that never occurred: {self._absent}")] if everything else []
         return [
             (wrong == 0, f"wrong: {wrong}, none allowed"),
             (lost == 0, f"lost: {lost}, none allowed"),
             (needless < most, f"asked needlessly: {needless} in {self.turns} turns, fewer than 1 in 100 allowed"),
             (
                 self.computing_frames < MOST_COMPUTING_FRAMES,
-                f"computing of a verdict: {self.computing_frames:.2f} frames (99 in 100), under 2 allowed",
+                f"computing of a verdict: {self.computing_frames:.2f} frames (99th percentile), under 2 allowed",
             ),
             *every,
         ]
@@ -151,11 +151,11 @@ class SoakReport:
 
     @property
     def met(self) -> bool:
-        """Whether every line holds."""
+        """Whether every target is met."""
         return all(holds for holds, _ in self.lines)
 
     def print_to(self, console: Console) -> None:
-        """Print everything."""
+        """Print the whole report."""
         console.print(self._table())
         console.print(self._rules())
         for turn_end, ending in (("button", "pressed"), ("rest", "rested"), ("touch", "touched")):
@@ -175,13 +175,13 @@ class SoakReport:
             f"{_percentile(spent, 99) * 1e3:.0f} ms, most {max(spent) * 1e3:.0f} ms, of {len(spent)} frames"
         )
         narrowed = sum(len(score.narrowed_wrongly) for score in self.scores)
-        console.print(f"faults that did not come up: {self._absent}")
+        console.print(f"faults that did not occur: {self._absent}")
         console.print(f"side faces misread and believed: {narrowed}")
         asked = sum(score.questions for score in self.scores)
         console.print(f"questions: {asked}, {100 * asked / max(1, self.turns):.1f} in 100 turns")
         over = sum(score.is_over for score in self.scores)
         other = sum(item.what == "final score" for item in self.items)
-        console.print(f"played to the end: {over} games; counted otherwise than it was played: {other}")
+        console.print(f"played to the end: {over} games; with a wrong final score: {other}")
         for item in self.items:
             if item.outcome in {Outcome.WRONG, Outcome.LOST, Outcome.NEEDLESSLY}:
                 console.print(
@@ -214,7 +214,7 @@ class SoakReport:
         return table
 
     def _rules(self) -> Table:
-        """How often each rule was named, and how often as one who knows every face names it."""
+        """How often each rule was named, and how often it agrees with full knowledge of all faces."""
         named: Counter[str] = Counter()
         agreed: Counter[str] = Counter()
         for item in self.items:
@@ -227,7 +227,7 @@ class SoakReport:
         table = Table(title=title, title_justify="left", width=_RULES_WIDTH)
         table.add_column("rule")
         table.add_column("named", justify="right")
-        table.add_column("as by one who knows every face", justify="right")
+        table.add_column("agrees with all faces known", justify="right")
         for rule, count in sorted(named.items()):
             table.add_row(rule, str(count), str(agreed[rule]))
         return table

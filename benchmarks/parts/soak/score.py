@@ -1,6 +1,6 @@
-"""What the referee said in one game beside what happened: an outcome for every turn and every violation.
+"""Scores a game: an outcome for every turn and violation, by comparing the referee with the ground truth.
 
-The journal is matched with what was played. The ground truth is only opened here, after the game.
+The ground truth is only used here, after the game.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 from benchmarks.parts.soak.circumstances import (
     belief_at,
-    called_for,
     facings_of,
+    is_justified,
     kinds_around,
     latency_frames,
     named_trouble,
-    says_more_than_was_in_sight,
+    relies_on_hidden_places,
 )
 from benchmarks.parts.soak.game import GameRecord
 from benchmarks.parts.soak.inputs import covered_places
@@ -44,7 +44,7 @@ from vision.layout.pieces import BlockPieces
 COIN = "coin on a piece"
 SHEET = "sheet over pieces"
 STALL_S = 26.0
-"""A block that is out of sight for so long must have been named: twenty seconds, and time for a turn."""
+"""A block hidden for so long must have been asked about: twenty seconds, plus the time of a turn."""
 
 _LOUD = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.ACCEPTED})
 
@@ -106,7 +106,7 @@ class _Scorer:
         others = [said for said in self._loud if id(said) not in self._honest]
         self._charged.update(id(said) for said in others if event.began_s <= said.time_s <= until_s)
         if violation.put_right_s is not None:
-            # While hands put it right, what is said may still be about it.
+            # Verdicts during the correction may still be about the violation.
             self._charged.update(
                 id(said)
                 for said in others
@@ -159,7 +159,7 @@ class _Scorer:
         elif not how:
             outcome, detail = Outcome.LOST, "never accepted"
         elif asked is not None:
-            outcome = Outcome.AFTER_ASKING if called_for(self._game, self._played, asked) else Outcome.NEEDLESSLY
+            outcome = Outcome.AFTER_ASKING if is_justified(self._game, self._played, asked) else Outcome.NEEDLESSLY
             detail = asked.verdict.sentence
         elif how == "correction":
             excuse = named_trouble(self._played, event.gone_s, resolved_s) or self._asked_meanwhile(
@@ -174,7 +174,7 @@ class _Scorer:
         return Item(played.plan.seed, number, event.gone_s, "turn", kinds, outcome, detail, latency)
 
     def _asked_meanwhile(self, from_s: float, to_s: float) -> str:
-        """What was asked about the turn before in the meantime: one answer settles both."""
+        """A question of the period, perhaps about the turn before: one answer settles both."""
         return next(
             (
                 said.verdict.sentence
@@ -185,10 +185,10 @@ class _Scorer:
         )
 
     def _coins(self) -> list[Item]:
-        """Blocks that could not be read for long: named, or not. Of other pieces a coin hides nothing that is asked."""
+        """Blocks hidden by a coin for long: asked about, or not. Other pieces have no symbols to hide."""
         found: list[Item] = []
         if self._played.plan.inputs is not Inputs.CAMERA:
-            # A switch that senses the block has nothing to ask.
+            # Switches sense a block under a coin.
             return found
         hides_symbols = isinstance(self._played.plan.setting.layout.board.pieces, BlockPieces)
         for one in self._played.disturbances:
@@ -200,7 +200,7 @@ class _Scorer:
                 for said in self._loud
                 if said.verdict.kind is VerdictKind.AMBIGUOUS
                 and one.began_s <= said.time_s <= ended_s + SETTLES_S
-                and called_for(self._game, self._played, said)
+                and is_justified(self._game, self._played, said)
             ]
             self._charged.update(id(said) for said in asked)
             lay_s = self._sheet_lies_since_s(ended_s) - one.began_s
@@ -215,16 +215,16 @@ class _Scorer:
         return found
 
     def _sheet_lies_since_s(self, until_s: float) -> float:
-        """Return when a sheet that still lies there at this time was laid on the board; this time if there is none.
+        """Return when the sheet that lies on the board at ``until_s`` was put there; ``until_s`` if there is none.
 
-        A sheet that reaches over the board's edge may be an arm: for a while nothing is asked.
+        A sheet across the board's edge may be an arm, so nothing is asked for a while.
         """
         sheets = [one for one in self._played.disturbances if one.kind == SHEET and one.began_s <= until_s]
         lying = [sheet.began_s for sheet in sheets if sheet.ended_s is None or sheet.ended_s >= until_s]
         return min(lying, default=until_s)
 
     def _is_known(self, coin: Disturbance, until_s: float) -> bool:
-        """Whether a person said what lies under a coin: that holds until the coin is gone."""
+        """Whether a person has said what lies under a coin."""
         played = self._played
         words = [word for word, _ in played.overrides if coin.began_s <= word.time_s <= until_s]
         return any(
@@ -234,7 +234,7 @@ class _Scorer:
         )
 
     def _refused(self) -> list[Item]:
-        """What a person said and the referee would not take."""
+        """A person's corrections that the referee refused."""
         return [
             Item(self._played.plan.seed, -1, word.time_s, "word", ("word",), Outcome.LOST, reply.words)
             for word, reply in self._played.overrides
@@ -242,12 +242,12 @@ class _Scorer:
         ]
 
     def _left_over(self) -> list[Item]:
-        """Faults and questions that belong to nothing that happened."""
+        """Violations named, and questions asked, without a cause."""
         found = []
         for said in self._loud:
             if id(said) in self._charged or said.verdict.kind is VerdictKind.ACCEPTED:
                 continue
-            outcome = Outcome.AFTER_ASKING if called_for(self._game, self._played, said) else Outcome.NEEDLESSLY
+            outcome = Outcome.AFTER_ASKING if is_justified(self._game, self._played, said) else Outcome.NEEDLESSLY
             if said.verdict.kind is VerdictKind.ILLEGAL:
                 outcome = Outcome.WRONG
             kinds = kinds_around(self._played, said.time_s, said.time_s, "quiet table")
@@ -257,17 +257,17 @@ class _Scorer:
         return found
 
     def _said_too_much(self) -> list[Item]:
-        """Verdicts on what nobody could see."""
+        """Verdicts that rely on hidden places."""
         found = []
         for said in self._played.said:
-            if says_more_than_was_in_sight(self._game, self._played, said):
+            if relies_on_hidden_places(self._game, self._played, said):
                 kinds = kinds_around(self._played, said.time_s, said.time_s, "quiet table")
                 detail = f"more than was in sight: {said.verdict.sentence}"
                 found.append(Item(self._played.plan.seed, -1, said.time_s, "verdict", kinds, Outcome.WRONG, detail))
         return found
 
     def _misread_rolls(self) -> list[Item]:
-        """Rolls that were taken from the table and show something else than was thrown last."""
+        """Rolls read from the table that differ from the last throw."""
         found = []
         thrown = [event for event in self._events if event.kind is ActionKind.ROLLED]
         for _, event in self._played.events:
@@ -282,7 +282,7 @@ class _Scorer:
         return found
 
     def _final_scores(self) -> list[Item]:
-        """The points of a game that was played to its end, where the referee counts others than there are."""
+        """A finished game whose final score the referee got wrong."""
         played, scores_of = self._played, self._game.scores
         true, believed = self._last_state, belief_at(played, float("inf"))
         if scores_of is None or not self._is_over or not believed:
@@ -310,9 +310,10 @@ _REFEREE_ITSELF = "button"
 
 @dataclass(frozen=True)
 class Resolution:
-    """How each turn came into the journal (``turn`` or ``correction``, and when), by its number.
+    """By turn number, how it came into the journal (``turn`` or ``correction``), and when.
 
-    ``stray`` are accepted turns that nobody played and no violation explains; ``matched`` is time and text of the rest.
+    ``stray`` are accepted turns that were not played and that no violation explains; ``matched`` are times and texts of
+    the others.
     """
 
     resolved: Mapping[int, tuple[str, float]]
@@ -321,7 +322,7 @@ class Resolution:
 
 
 def resolve(played: GameRecord, turns: Sequence[TruthEvent], violations: Sequence[tuple[float, float]]) -> Resolution:
-    """Match what the journal accepted with what was played; ``violations`` are when those began and were over."""
+    """Match the journal's turns with those played; ``violations`` are their periods."""
     game: Game[Any, Any] = load(played.plan.game)
     resolved: dict[int, tuple[str, float]] = {}
     stray: list[Event] = []
@@ -348,7 +349,7 @@ def resolve(played: GameRecord, turns: Sequence[TruthEvent], violations: Sequenc
 
 
 def narrowed_wrongly(game: Game[Any, Any], played: GameRecord, turns: Sequence[TruthEvent]) -> tuple[str, ...]:
-    """Where the belief excluded the faces a block really had: a side face was misread."""
+    """Where the belief excluded a block's true facing, because a side face was misread."""
     found: list[str] = []
     number = 0
     for _, event in played.events:
@@ -378,14 +379,14 @@ def _text(event: Event) -> str:
 
 
 def board_of(game: Game[Any, Any], event: Event) -> Mapping[str, str]:
-    """What the board shows after an accepted turn."""
+    """The board's looks after an accepted turn."""
     return dict(game.table.appearance(game.notation.parse_state(_text(event))))
 
 
 def behind_s(frames: Sequence[tuple[int, float, float]]) -> dict[int, float]:
-    """By how long computing keeps the answer to each frame back, what is left of the frames before it included.
+    """The delay by computing of each frame's answer, including the backlog of earlier frames, in seconds.
 
-    ``frames`` holds sequence, time in seconds and seconds of computing of each; the result goes by sequence.
+    ``frames`` holds sequence, time and processor time in seconds; the result maps sequences to delays.
     """
     found: dict[int, float] = {}
     before_s, behind = None, 0.0

@@ -1,6 +1,6 @@
-"""What became of one violation: named, asked about, out of sight, accepted, or passed over in silence.
+"""The outcome of a violation: named, asked about, out of sight, accepted, or ignored.
 
-For those that only side faces give away, geometry says whether a camera could have seen it.
+If only side faces reveal it, geometry decides whether a camera could have seen it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ SETTLES_S = 2.0
 
 @dataclass(frozen=True)
 class Violation:
-    """A violation of a game: its number among all events, and until when what is said is about it.
+    """A violation: its number among all events, and the end of the period in which verdicts refer to it.
 
-    ``put_right_s`` is when the hand that put it right was gone, ``None`` if nobody did.
+    ``put_right_s`` is when the correcting hand was gone, ``None`` if the violation was not corrected.
     """
 
     number: int
@@ -43,13 +43,13 @@ class Violation:
 
     @property
     def over_s(self) -> float:
-        """When it was over; for ever after, where nobody put it right."""
+        """When it was over; infinite if it was not corrected."""
         return float("inf") if self.put_right_s is None else self.put_right_s + SETTLES_S
 
 
 @dataclass(frozen=True)
 class Responses:
-    """What was said about a violation: the first of it, a fault that was named, a turn that was accepted."""
+    """The verdicts on a violation: the first, the one that named it, and one that accepted a turn."""
 
     first: TimedVerdict | None
     named: TimedVerdict | None
@@ -70,7 +70,7 @@ def violations_of(events: Sequence[TruthEvent]) -> list[Violation]:
 
 
 def responses_to(said: Sequence[TimedVerdict]) -> Responses:
-    """Sort what was said about a violation."""
+    """Sort the verdicts on a violation."""
 
     def first_of(kind: VerdictKind) -> TimedVerdict | None:
         return next((one for one in said if one.verdict.kind is kind), None)
@@ -79,34 +79,34 @@ def responses_to(said: Sequence[TimedVerdict]) -> Responses:
 
 
 def violation_outcome(
-    game: Game[Any, Any], played: GameRecord, violation: Violation, heard: Responses
+    game: Game[Any, Any], played: GameRecord, violation: Violation, responses: Responses
 ) -> tuple[Outcome, str]:
-    """Give what became of a violation, and why."""
+    """Give a violation's outcome, and the reason."""
     event, until_s = violation.event, violation.until_s
     if event.violation in ONLY_SIDES_TELL:
-        return _by_sides(game, played, event, heard)
-    if heard.accepted is not None:
-        return Outcome.WRONG, f"accepted {', '.join(heard.accepted.verdict.turns)}"
+        return _by_sides(game, played, event, responses)
+    if responses.accepted is not None:
+        return Outcome.WRONG, f"accepted {', '.join(responses.accepted.verdict.turns)}"
     meanwhile = [said.verdict.kind for said in played.said if event.gone_s <= said.time_s <= until_s]
     if VerdictKind.SET_UP in meanwhile:
         if event.before == event.after and played.plan.inputs is not Inputs.SENSORS:
             return Outcome.UNSEEN, "a piece is missing from a stack that looks the same from above"
         return Outcome.WRONG, "accepted as a start"
-    if heard.first is None:
+    if responses.first is None:
         if undetected(played, event):
-            return Outcome.UNSEEN, "no switch felt it"
+            return Outcome.UNSEEN, "no switch sensed it"
         if _shown_as_unfinished(played, event, until_s):
             return Outcome.AT_ONCE, "shown as a turn to finish"
         if _out_of_sight(game, played, event, until_s):
-            return Outcome.UNSEEN, "a thing hid whether it was a legal turn, and that was said"
+            return Outcome.UNSEEN, "an object hid whether it was a legal turn, and that was said"
         return Outcome.LOST, "nothing was said"
-    if heard.named is heard.first:
+    if responses.named is responses.first:
         return Outcome.AT_ONCE, ""
-    return Outcome.AFTER_ASKING, heard.first.verdict.sentence
+    return Outcome.AFTER_ASKING, responses.first.verdict.sentence
 
 
 def expected_rules(game: Game[Any, Any], played: GameRecord, event: TruthEvent) -> tuple[str, ...]:
-    """Give the rules that a violation breaks as one who knows every face names them."""
+    """Give the rules that a violation breaks, knowing all faces."""
     if event.violation.startswith("set-up"):
         try:
             game.table.set_up(event.after, played.plan.options)
@@ -123,23 +123,23 @@ def expected_rules(game: Game[Any, Any], played: GameRecord, event: TruthEvent) 
     )
 
 
-def _by_sides(game: Game[Any, Any], played: GameRecord, event: TruthEvent, heard: Responses) -> tuple[Outcome, str]:
-    if heard.named is not None and heard.named is heard.first:
+def _by_sides(game: Game[Any, Any], played: GameRecord, event: TruthEvent, responses: Responses) -> tuple[Outcome, str]:
+    if responses.named is not None and responses.named is responses.first:
         return Outcome.AT_ONCE, ""
-    if heard.first is not None and heard.first is not heard.accepted:
-        return Outcome.AFTER_ASKING, heard.first.verdict.sentence
+    if responses.first is not None and responses.first is not responses.accepted:
+        return Outcome.AFTER_ASKING, responses.first.verdict.sentence
     if event.violation == PUT_BACK_TURNED and _fault_still_shown(played, event):
         return Outcome.AT_ONCE, "the fault stayed lit"
     if not sides_tell(game, played, event, belief_at(played, event.began_s)):
         return Outcome.UNSEEN, ""
-    return Outcome.LOST, "accepted, though a side face told" if heard.accepted else "nothing was said"
+    return Outcome.LOST, "accepted, though a side face told" if responses.accepted else "nothing was said"
 
 
 def _shown_as_unfinished(played: GameRecord, event: TruthEvent, until_s: float) -> bool:
-    """Whether a block that is missing or has not hopped was shown as such, where only rest ends a turn."""
+    """Whether the violation was shown as an unfinished turn; not where a button ends turns."""
     if played.plan.turn_end == "button":
         return False
-    # The hand is out of the picture well before it is home.
+    # The hand leaves the picture well before its movement ends.
     quiet = [said for said in played.said if event.began_s <= said.time_s <= until_s]
     if not quiet or quiet[-1].verdict.kind is not VerdictKind.NOT_FINISHED:
         return False
@@ -151,9 +151,9 @@ def _shown_as_unfinished(played: GameRecord, event: TruthEvent, until_s: float) 
 
 
 def _out_of_sight(game: Game[Any, Any], played: GameRecord, event: TruthEvent, until_s: float) -> bool:
-    """Whether the last that was said is that some places can't be seen, and a turn or part of one may be there.
+    """Whether the last verdict was "cannot see" for places that objects hide, and a turn may be hidden there.
 
-    Things must hide those places, and all others must look as after that.
+    The visible places must fit a legal turn or a part of one.
     """
     said = [said for said in played.said if event.began_s <= said.time_s <= until_s]
     if not said or not event.state or said[-1].verdict.kind is not VerdictKind.CANNOT_SEE:
@@ -174,11 +174,11 @@ def _fault_still_shown(played: GameRecord, event: TruthEvent) -> bool:
 
 
 _SLACK_PX = 2.0
-"""A block stands a little off the middle of its square, so that a face just high enough there may be too low."""
+"""Added to the least height of a side face, since a block stands slightly off its square's centre."""
 
 
 def sides_tell(game: Game[Any, Any], played: GameRecord, event: TruthEvent, believed: str) -> bool:
-    """Whether a side face in plain view contradicts all that was known of the block before the violation."""
+    """Whether a visible side face contradicts what was known of the block before the violation."""
     if not believed:
         return False
     state = game.notation.parse_state(believed)
@@ -186,7 +186,7 @@ def sides_tell(game: Game[Any, Any], played: GameRecord, event: TruthEvent, beli
     possible: dict[str, list[Mapping[str, str]]] = {
         place: [dict(facing) for facing in facings]
         for place, facings in facings_of(game, state).items()
-        # Where touch ends a turn, what is believed is a turn behind.
+        # Where touch ends a turn, the belief is a turn behind.
         if looks[place] == event.before[place]
     }
     if event.violation == "turned while hopping":
@@ -210,7 +210,7 @@ def sides_tell(game: Game[Any, Any], played: GameRecord, event: TruthEvent, beli
 
 
 def _hidden_by_things(played: GameRecord, time_s: float) -> set[str]:
-    """The squares a thing lies over: of what stands there a camera says nothing."""
+    """The squares that objects hide."""
     things = [thing for one in played.disturbances if one.holds_at(time_s) for thing in one.things]
     setting = played.plan.setting
     return covered_places(setting, played.pose_at(time_s), things) if things else set()

@@ -1,4 +1,4 @@
-"""Ordinary scenes in numbers, which hardships change. Everything is drawn from seeds."""
+"""Parameters of ordinary scenes, which hardships modify; all are drawn from seeds."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from vision.layout.table import TableLayout, default_layout
 
 @dataclass(frozen=True)
 class Draft:
-    """An ordinary scene in numbers; hardships replace some of them.
+    """The parameters of a scene; hardships replace some of them.
 
-    ``pieces`` is the seed of a piece set (negative: an ordinary one, as ``piece_look`` explains), ``careless`` the most
-    a block is off its place's centre in millimetres and turned in degrees. ``blocks`` counts the pieces of any kind.
+    ``pieces`` is the seed of a piece set (negative: an ordinary one, see ``piece_look``). ``careless`` is the largest
+    offset of a block from its place's centre in millimetres, and its largest rotation in degrees. ``blocks`` is the
+    number of pieces of any kind.
     """
 
     game: str = "deblockle"
@@ -48,7 +49,7 @@ class Draft:
 
 
 def piece_look(pieces: int) -> BlockLook:
-    """The piece set of a number: negative ones are ordinary sets in gold and teal, others are drawn from that seed."""
+    """The piece set of a seed; negative seeds give ordinary sets in gold and teal."""
     if pieces >= 0:
         return varied_pieces(pieces)[1]
     ordinary = BlockLook()
@@ -56,12 +57,12 @@ def piece_look(pieces: int) -> BlockLook:
 
 
 def disc_look(pieces: int) -> DiscLook:
-    """The set of discs of a number: negative ones are ordinary sets in black and white, others are drawn from it."""
+    """The set of discs of a seed; negative seeds give ordinary sets in black and white."""
     return varied_discs(pieces)[1] if pieces >= 0 else DiscLook(gloss=1.0 + 0.4 * (-pieces % 3))
 
 
 def ordinary_draft(rng: np.random.Generator, game: str = "deblockle") -> Draft:
-    """An ordinary scene: a wooden table, one lamp somewhere, a good camera, blocks put down with ordinary care."""
+    """An ordinary scene: a wooden table, one lamp, a good camera, blocks placed with ordinary care."""
     angle = float(rng.uniform(-np.pi, np.pi))
     lamp = Lamp((500.0 * float(np.cos(angle)), 500.0 * float(np.sin(angle)), 1100.0))
     return Draft(
@@ -82,8 +83,8 @@ def draft_layout(game: str = "deblockle") -> TableLayout:
 
 
 def setting_of(draft: Draft) -> Setting:
-    """Everything about a draft but what stands on the board."""
-    # a wide lens as crooked as a narrow one would fold the picture's corners over
+    """The setting of a draft, without pieces."""
+    # with the distortion of a narrow lens, a wide one would fold the picture's corners over
     bend = draft.bend * min(1.0, (66.0 / draft.view_deg) ** 2)
     camera = lens(draft.size, draft.view_deg, (bend, -0.15 * bend, 0.0004, -0.0003, 0.0), (5.0, -4.0))
     distance = whole_table_distance_mm(camera, 215.0) * draft.farther

@@ -1,4 +1,4 @@
-"""Ordinary scenes in numbers, and hardships: named levels of what makes seeing harder, each a change of such a scene.
+"""Hardships: conditions that make reading harder, at named levels, each a change of an ordinary scene.
 
 Everything is drawn from seeds.
 """
@@ -34,29 +34,29 @@ Change = Callable[[Draft, np.random.Generator], Draft]
 
 @dataclass(frozen=True)
 class Hardship:
-    """One thing that makes seeing harder, with its levels from mild to hard."""
+    """A condition that makes reading harder, with its levels from mild to hard."""
 
     name: str
     levels: Mapping[str, Change]
 
 
-def _as_it_is(draft: Draft, _rng: np.random.Generator) -> Draft:
+def _unchanged(draft: Draft, _rng: np.random.Generator) -> Draft:
     return draft
 
 
-def _with(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
+def _with_draft(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
     return replace(draft, **changes)  # type: ignore[arg-type]
 
 
-def _sensed(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
+def _with_sensor(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
     return replace(draft, sensor=replace(draft.sensor, **changes))  # type: ignore[arg-type]
 
 
-def _lit(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
+def _with_lighting(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
     return replace(draft, lighting=replace(draft.lighting, **changes))  # type: ignore[arg-type]
 
 
-def _looking(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
+def _with_table(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
     return replace(draft, table=replace(draft.table, **changes))  # type: ignore[arg-type]
 
 
@@ -69,45 +69,45 @@ def _from_side(draft: Draft, rng: np.random.Generator, degrees: float) -> Draft:
     return replace(draft, azimuth_deg=degrees + off, tilt_deg=float(rng.uniform(10.0, 32.0)))
 
 
-def _surfaced(draft: Draft, rng: np.random.Generator, surface: Surface, colour: Colour) -> Draft:
+def _with_surface(draft: Draft, rng: np.random.Generator, surface: Surface, colour: Colour) -> Draft:
     tint = tuple(float(value) for value in np.clip(np.asarray(colour) * rng.uniform(0.85, 1.15, 3), 0.03, 0.98))
-    return _looking(draft, rng, surface=surface, colour=tint)
+    return _with_table(draft, rng, surface=surface, colour=tint)
 
 
-def _pieced(draft: Draft, rng: np.random.Generator, first: int, count: int) -> Draft:
+def _with_piece_set(draft: Draft, rng: np.random.Generator, first: int, count: int) -> Draft:
     return replace(draft, pieces=first + int(rng.integers(count)))
 
 
-def _glaring(draft: Draft, rng: np.random.Generator, gloss: float) -> Draft:
-    """A lamp where the camera sees it mirrored in the board, near where it is looked at."""
+def _with_glare(draft: Draft, rng: np.random.Generator, gloss: float) -> Draft:
+    """A lamp placed so that its specular reflection on the board is near the picture's centre."""
     azimuth = np.radians(draft.azimuth_deg + 180.0 + float(rng.uniform(-15.0, 15.0)))
     across = 1000.0 * float(np.tan(np.radians(max(draft.tilt_deg, 6.0) + float(rng.uniform(-5.0, 5.0)))))
     lamp = Lamp((across * float(np.cos(azimuth)), across * float(np.sin(azimuth)), 1000.0))
-    return _lit(draft, rng, lamps=(*draft.lighting.lamps, replace(lamp, strength=0.5)), gloss=gloss)
+    return _with_lighting(draft, rng, lamps=(*draft.lighting.lamps, replace(lamp, strength=0.5)), gloss=gloss)
 
 
-def _coloured(draft: Draft, _rng: np.random.Generator, colour: Colour, ambient: float = 0.3) -> Draft:
+def _with_lamp_colour(draft: Draft, _rng: np.random.Generator, colour: Colour, ambient: float = 0.3) -> Draft:
     lamps = tuple(replace(lamp, colour=colour) for lamp in draft.lighting.lamps)
     even: Colour = (0.5 + 0.5 * colour[0], 0.5 + 0.5 * colour[1], 0.5 + 0.5 * colour[2])
     return replace(draft, lighting=replace(draft.lighting, lamps=lamps, ambient=ambient, ambient_colour=even))
 
 
-def _shaded(draft: Draft, rng: np.random.Generator, left: float) -> Draft:
+def _with_shade(draft: Draft, rng: np.random.Generator, left: float) -> Draft:
     shade = Shade(float(rng.uniform(-180, 180)), float(rng.uniform(-60, 60)), float(rng.uniform(15, 90)), left)
-    return _lit(draft, rng, shade=shade, ambient=0.25)
+    return _with_lighting(draft, rng, shade=shade, ambient=0.25)
 
 
 def _shaken(draft: Draft, rng: np.random.Generator, length_px: float) -> Draft:
     angle = float(rng.uniform(0, np.pi))
-    return _sensed(draft, rng, shake_px=(length_px * float(np.cos(angle)), length_px * float(np.sin(angle))))
+    return _with_sensor(draft, rng, shake_px=(length_px * float(np.cos(angle)), length_px * float(np.sin(angle))))
 
 
-def _marked(draft: Draft, rng: np.random.Generator, states: tuple[MarkerState, ...]) -> Draft:
+def _with_markers(draft: Draft, rng: np.random.Generator, states: tuple[MarkerState, ...]) -> Draft:
     order = [int(marker_id) for marker_id in rng.permutation(4)]
-    return _looking(draft, rng, markers=dict(zip(order, states, strict=False)))
+    return _with_table(draft, rng, markers=dict(zip(order, states, strict=False)))
 
 
-def _thing(draft: Draft, rng: np.random.Generator, kind: str, on_board: bool) -> Draft:
+def _with_object(draft: Draft, rng: np.random.Generator, kind: str, on_board: bool) -> Draft:
     radius = drawn_radius_mm(rng, kind)
     colour = tuple(float(value) for value in rng.uniform(0.1, 0.9, 3))
     if kind == "coin":
@@ -131,7 +131,7 @@ def reaching_hand(
     skin: str | None = None,
     sleeve: str | None = None,
 ) -> Hand:
-    """A hand over the board, from any side, its fingertips ``most`` times ``scale`` mm from the middle at most."""
+    """A hand over the board from any side, with fingertips within ``most`` times ``scale`` mm of the centre."""
     angle = float(rng.uniform(-np.pi, np.pi))
     outwards = np.array([np.cos(angle), np.sin(angle)])
     tip = rng.uniform(-most, most, 2) * scale
@@ -146,7 +146,7 @@ def reaching_hand(
 def _arm(
     rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None
 ) -> tuple[Colour, Colour | None, float, float]:
-    """An arm's skin, its sleeve and where that begins, and how far the hand is closed."""
+    """An arm's skin, its sleeve and where that begins, and how closed the hand is."""
     return (
         SKINS[skin or ARM_SKINS[int(rng.integers(len(ARM_SKINS)))]],
         SLEEVES[sleeve or ARM_SLEEVES[int(rng.integers(len(ARM_SLEEVES)))]],
@@ -156,11 +156,11 @@ def _arm(
 
 
 def drawn_radius_mm(rng: np.random.Generator, kind: str) -> float:
-    """How large a coin, a cup or a card is."""
+    """The radius of a coin, a cup or a card."""
     return {"coin": float(rng.uniform(9, 13)), "cup": float(rng.uniform(32, 42)), "card": 32.0}[kind]
 
 
-def _reaching(draft: Draft, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Draft:
+def _with_hand(draft: Draft, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Draft:
     hand = reaching_hand(rng, draft_layout().board.height_mm, 110.0, skin=skin, sleeve=sleeve)
     return replace(draft, hands=(hand,))
 
@@ -202,27 +202,27 @@ def _levels(change: Callable[..., Draft], name: str, values: Mapping[str, object
 def _board(draft: Draft, rng: np.random.Generator, colour: Colour) -> Draft:
     dark = float(np.mean(colour)) < 0.45
     lines: Colour = (0.75, 0.75, 0.72) if dark and rng.random() < 0.5 else (0.12, 0.12, 0.14)
-    return _looking(draft, rng, board_colour=colour, line_colour=lines)
+    return _with_table(draft, rng, board_colour=colour, line_colour=lines)
 
 
 def hardships(piece_seed: int, piece_sets: int, game: str = "deblockle") -> dict[str, Hardship]:
-    """Every hardship of a game by name; piece sets are drawn from ``piece_seed`` on, ``piece_sets`` of them."""
+    """Every hardship of a game by name; piece sets have seeds from ``piece_seed`` on, ``piece_sets`` of them."""
     sizes = ((640, 480), (800, 600), (1280, 720), (1296, 972), (1920, 1080))
     listed = [
-        Hardship("ordinary", {"as it is": _as_it_is}),
-        Hardship("resolution", _levels(_with, "size", {f"{w}x{h}": (w, h) for w, h in sizes})),
-        Hardship("lens", _levels(_with, "view_deg", {f"{deg}° wide": float(deg) for deg in (50, 80, 95, 110)})),
-        Hardship("distortion", _levels(_with, "bend", {f"k1 {k:+.2f}": k for k in (-0.3, -0.2, 0.08)})),
+        Hardship("ordinary", {"as it is": _unchanged}),
+        Hardship("resolution", _levels(_with_draft, "size", {f"{w}x{h}": (w, h) for w, h in sizes})),
+        Hardship("lens", _levels(_with_draft, "view_deg", {f"{deg}° wide": float(deg) for deg in (50, 80, 95, 110)})),
+        Hardship("distortion", _levels(_with_draft, "bend", {f"k1 {k:+.2f}": k for k in (-0.3, -0.2, 0.08)})),
         Hardship("tilt", _levels(_tilted, "degrees", {f"{deg}°": float(deg) for deg in (0, 15, 30, 38, 45)})),
         Hardship("rotation", _levels(_from_side, "degrees", {f"{deg}°": float(deg) for deg in range(-180, 180, 45)})),
-        Hardship("table", {name: partial(_surfaced, surface=s, colour=c) for name, (s, c) in _SURFACES.items()}),
+        Hardship("table", {name: partial(_with_surface, surface=s, colour=c) for name, (s, c) in _SURFACES.items()}),
         Hardship("board", _levels(_board, "colour", dict(_BOARDS))),
-        Hardship("piece colours", {"any two": partial(_pieced, first=piece_seed, count=piece_sets)}),
-        Hardship("glare", _levels(_glaring, "gloss", {f"gloss {gloss}": gloss for gloss in (0.2, 0.5, 1.0)})),
+        Hardship("piece colours", {"any two": partial(_with_piece_set, first=piece_seed, count=piece_sets)}),
+        Hardship("glare", _levels(_with_glare, "gloss", {f"gloss {gloss}": gloss for gloss in (0.2, 0.5, 1.0)})),
         Hardship(
             "lamp colour",
             _levels(
-                _coloured,
+                _with_lamp_colour,
                 "colour",
                 {
                     "warm": (0.65, 0.9, 1.15),
@@ -233,16 +233,16 @@ def hardships(piece_seed: int, piece_sets: int, game: str = "deblockle") -> dict
                 },
             ),
         ),
-        Hardship("side in shadow", _levels(_shaded, "left", {f"{s:.0%} of the lamp": s for s in (0.4, 0.15, 0.0)})),
-        Hardship("exposure", _levels(_sensed, "exposure", {f"x {x}": x for x in (0.15, 0.3, 0.5, 1.3, 1.7)})),
-        Hardship("noise", _levels(_sensed, "noise", {f"{n} levels": float(n) for n in (4, 8, 14)})),
+        Hardship("side in shadow", _levels(_with_shade, "left", {f"{s:.0%} of the lamp": s for s in (0.4, 0.15, 0.0)})),
+        Hardship("exposure", _levels(_with_sensor, "exposure", {f"x {x}": x for x in (0.15, 0.3, 0.5, 1.3, 1.7)})),
+        Hardship("noise", _levels(_with_sensor, "noise", {f"{n} levels": float(n) for n in (4, 8, 14)})),
         Hardship("motion blur", _levels(_shaken, "length_px", {f"{px} px": float(px) for px in (3, 5, 8, 12)})),
-        Hardship("defocus", _levels(_sensed, "defocus_px", {f"sigma {px} px": px for px in (1.0, 1.6, 2.2, 3.0)})),
-        Hardship("compression", _levels(_sensed, "jpeg_quality", {f"JPEG {q}": q for q in (70, 40, 20)})),
+        Hardship("defocus", _levels(_with_sensor, "defocus_px", {f"sigma {px} px": px for px in (1.0, 1.6, 2.2, 3.0)})),
+        Hardship("compression", _levels(_with_sensor, "jpeg_quality", {f"JPEG {q}": q for q in (70, 40, 20)})),
         Hardship(
             "markers",
             _levels(
-                _marked,
+                _with_markers,
                 "states",
                 {
                     "1 half covered": ("half covered",),
@@ -253,20 +253,20 @@ def hardships(piece_seed: int, piece_sets: int, game: str = "deblockle") -> dict
                 },
             ),
         ),
-        Hardship("off centre", _levels(_with, "careless", {f"{mm} mm": (float(mm), 5.0) for mm in (5, 8)})),
-        Hardship("turned", _levels(_with, "careless", {f"{deg}°": (2.0, float(deg)) for deg in (10, 20, 30)})),
+        Hardship("off centre", _levels(_with_draft, "careless", {f"{mm} mm": (float(mm), 5.0) for mm in (5, 8)})),
+        Hardship("turned", _levels(_with_draft, "careless", {f"{deg}°": (2.0, float(deg)) for deg in (10, 20, 30)})),
         Hardship(
             "things",
             {
-                f"{kind} {'on' if on else 'beside'}": partial(_thing, kind=kind, on_board=on)
+                f"{kind} {'on' if on else 'beside'}": partial(_with_object, kind=kind, on_board=on)
                 for on in (False, True)
                 for kind in ("coin", "cup", "card")
             },
         ),
         Hardship(
             "hands",
-            {f"{skin}": partial(_reaching, skin=skin) for skin in ARM_SKINS}
-            | {sleeve: partial(_reaching, sleeve=sleeve) for sleeve in ARM_SLEEVES}
+            {f"{skin}": partial(_with_hand, skin=skin) for skin in ARM_SKINS}
+            | {sleeve: partial(_with_hand, sleeve=sleeve) for sleeve in ARM_SLEEVES}
             | {"beside": _hand_beside},
         ),
     ]
@@ -279,24 +279,24 @@ def hardships(piece_seed: int, piece_sets: int, game: str = "deblockle") -> dict
 
 
 _NOT_OF: Mapping[str, tuple[str, ...]] = {"diaballik": ("turned",), "blockade": ("piece colours", "things", "hands")}
-"""Hardships that a game's pieces don't have: discs are round; stacks have colours of their own and stand everywhere, so
-that nothing else fits on the board.
-"""
+"""Hardships that don't apply to a game: discs are round; stacks have fixed colours, and leave no room on the board."""
 
 
 def _hard_to_locate() -> Hardship:
-    """Two markers in sight at most, and those blurred, or a board whose lines hardly show to make up for it."""
-    two_left = partial(_marked, states=("missing", "missing"))
-    one_missing = partial(_marked, states=("missing",))
+    """At most two or three visible markers, with blur or with board lines that hardly show."""
+    two_left = partial(_with_markers, states=("missing", "missing"))
+    one_missing = partial(_with_markers, states=("missing",))
     return Hardship(
         "hard to locate",
         {
             "shaken 16 px": partial(_shaken, length_px=16.0),
             "2 markers, shaken 12 px": partial(_together, changes=(two_left, partial(_shaken, length_px=12.0))),
-            "2 markers, sigma 4 px": partial(_together, changes=(two_left, partial(_sensed, defocus_px=4.0))),
+            "2 markers, sigma 4 px": partial(_together, changes=(two_left, partial(_with_sensor, defocus_px=4.0))),
             "2 markers, faint lines": partial(_together, changes=(two_left, _faint_lines)),
             "2 markers, grained dark board": partial(_together, changes=(two_left, _careless, _grained)),
-            "1 missing, grained dark board": partial(_together, changes=(one_missing, _careless, _grained, _moved)),
+            "1 missing, grained dark board": partial(
+                _together, changes=(one_missing, _careless, _grained, _slightly_shaken)
+            ),
         },
     )
 
@@ -308,30 +308,30 @@ def _together(draft: Draft, rng: np.random.Generator, changes: tuple[Change, ...
 
 
 def _faint_lines(draft: Draft, rng: np.random.Generator) -> Draft:
-    """A dark board with lines hardly darker than it."""
+    """A dark board with slightly darker lines."""
     board = np.asarray(_BOARDS["walnut board"]) * float(rng.uniform(0.6, 1.1))
     colour, lines = (tuple(float(value) for value in one) for one in (board, 0.75 * board))
-    return _looking(draft, rng, board_colour=colour, line_colour=lines)
+    return _with_table(draft, rng, board_colour=colour, line_colour=lines)
 
 
 def _grained(draft: Draft, rng: np.random.Generator) -> Draft:
     """A dark board of strongly grained wood, whose lines hardly show, on a table of another wood."""
     grained = _faint_lines(draft, rng)
-    return _looking(grained, rng, board_grain=float(rng.uniform(0.2, 0.45)), surface="dark wood")
+    return _with_table(grained, rng, board_grain=float(rng.uniform(0.2, 0.45)), surface="dark wood")
 
 
 def _careless(draft: Draft, _rng: np.random.Generator) -> Draft:
-    """Many blocks, put down off centre and turned."""
+    """Many blocks, off centre and rotated."""
     return replace(draft, careless=(8.0, 25.0), blocks=14)
 
 
-def _moved(draft: Draft, rng: np.random.Generator) -> Draft:
-    """A picture a little shaken."""
+def _slightly_shaken(draft: Draft, rng: np.random.Generator) -> Draft:
+    """Slight motion blur."""
     return _shaken(draft, rng, float(rng.uniform(3.0, 8.0)))
 
 
 def _everything(known: Mapping[str, Hardship], share: float, draft: Draft, rng: np.random.Generator) -> Draft:
-    """Many hardships at once, each at any of its levels."""
+    """Many hardships at once, each at a random level."""
     for hardship in known.values():
         seldom = hardship.name in {"hands", "things"}
         if rng.random() < share * (0.5 if seldom else 1.0):

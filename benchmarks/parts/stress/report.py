@@ -43,12 +43,12 @@ def _row(name: str, count: Tally) -> str:
 
 
 def read_share(count: Tally) -> float:
-    """The share of blocks that were read right, those of tables not located counted as not read."""
+    """Share of blocks read right; those of unlocated tables count as not read."""
     return count.blocks_right / max(1, count.blocks) * count.located / max(1, count.tried)
 
 
 def tallies(pictures: Sequence[PictureScore], group_of: Callable[[PictureScore], GroupT]) -> dict[GroupT, Tally]:
-    """Count over each group of pictures, in the order in which the groups come."""
+    """Tally each group of pictures, in order of appearance."""
     groups: dict[GroupT, list[PictureScore]] = {}
     for picture in pictures:
         groups.setdefault(group_of(picture), []).append(picture)
@@ -65,7 +65,7 @@ def squares_of(pictures: Sequence[PictureScore]) -> list[SquareScore]:
 
 
 def tables(pictures: Sequence[PictureScore]) -> str:
-    """Two tables in Markdown: by hardship, weakest named, and by level."""
+    """Two tables in Markdown: by hardship with the weakest levels, and by level."""
     text = _HEAD.format(first="hardship")
     text += "".join(_row(name, count) for name, count in tallies(pictures, attrgetter("hardship")).items())
     text += _row("**all**", tally(pictures))
@@ -81,7 +81,7 @@ def tables(pictures: Sequence[PictureScore]) -> str:
 
 
 def calibration_table(title: str, squares: Sequence[SquareScore]) -> str:
-    """A table in Markdown of stated probabilities against how often they came true."""
+    """A reliability table in Markdown: stated probabilities and observed frequencies."""
     found = calibration_of(squares)
     text = f"\n{title}: expected calibration error {found.expected_error:.3%}\n\n"
     text += "| stated | squares | mean stated | came true |\n|---|---|---|---|\n"
@@ -94,7 +94,7 @@ def calibration_table(title: str, squares: Sequence[SquareScore]) -> str:
 
 
 def save_squares(pictures: Sequence[PictureScore], path: Path) -> None:
-    """Write every square's stated probability and what came of it, for whoever fits a mapping."""
+    """Save every square's stated probability and correctness as an npz file."""
     squares = [(picture.number, square) for picture in pictures for square in picture.squares]
     np.savez_compressed(
         path,
@@ -119,14 +119,14 @@ def write_report(
     if others:
         text += "\n" + tables(others) + calibration_table("Photoreal squares", squares_of(others))
         curves["photoreal, all squares"] = calibration_of(squares_of(others))
-    text += "\n" + ("Every line is met.\n" if not missing else "".join(f"- NOT MET: {line}\n" for line in missing))
+    text += "\n" + ("Every target is met.\n" if not missing else "".join(f"- NOT MET: {line}\n" for line in missing))
     (out / "stress.md").write_text(text, encoding="utf-8")
     plot_accuracy(pictures, out / "accuracy-by-hardship.png")
     plot_reliability(curves, out / "reliability.png")
 
 
 def plot_accuracy(pictures: Sequence[PictureScore], path: Path) -> None:
-    """Draw for each hardship and level what share of blocks was read right and of tables located."""
+    """Plot by hardship and level the shares of blocks read right and of tables located."""
     from matplotlib.figure import Figure
 
     groups = tallies(pictures, _level)
@@ -152,7 +152,7 @@ def plot_accuracy(pictures: Sequence[PictureScore], path: Path) -> None:
 
 
 def plot_reliability(curves: dict[str, Calibration], path: Path) -> None:
-    """Draw how often stated probabilities came true; the area of a dot grows with the number of squares."""
+    """Plot a reliability diagram; the area of a dot grows with the number of squares."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5.6, 5.4), dpi=110, layout="constrained")
@@ -168,6 +168,6 @@ def plot_reliability(curves: dict[str, Calibration], path: Path) -> None:
     axes.set_ylim(0, 1.01)
     axes.set_xlabel("stated probability of the look said")
     axes.set_ylabel("how often it was the true one")
-    axes.set_title("Stated probabilities and what came of them")
+    axes.set_title("Reliability of the stated probabilities")
     axes.legend(loc="upper left", fontsize=7)
     figure.savefig(path)

@@ -1,4 +1,4 @@
-"""Scenes far from the virtual table's usual look: what a hardship makes of a draft, and what it truly shows."""
+"""Stress scenes: a draft with a hardship applied, and its truth."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from vision.layout.table import TableLayout
 
 GAP_MM = 1.5
 BALL_OFF_MM = 0.8
-"""How far off its disc's middle a ball lies, standard deviation."""
+"""Standard deviation of a ball's offset from its disc's centre."""
 
 
 @dataclass(frozen=True, eq=False)
 class StressCase:
-    """One picture to take, and what it truly shows.
+    """A picture to render, and its truth.
 
     ``looks`` maps every place to its look; ``covered`` are the places of which hands hide at least a quarter;
-    ``hand`` is ``over``, ``beside`` (none of the board is hidden) or ``at the rim`` (neither counts).
+    ``hand`` is ``over``, ``beside`` (none of the board is hidden) or ``at the rim`` (not scored).
     """
 
     hardship: str
@@ -46,7 +46,7 @@ class StressCase:
 
     @property
     def name(self) -> str:
-        """A file name's worth: ``tilt-45-deg-003``."""
+        """The case as part of a file name, such as ``tilt-45deg-003``."""
         return f"{self.hardship}-{self.level}-{self.number:03d}".replace(" ", "-").replace("°", "deg")
 
 
@@ -58,16 +58,16 @@ def case_of(
     game: str = "deblockle",
     places: Sequence[str] | None = None,
 ) -> StressCase:
-    """The picture of that number of one hardship at one level, of a game's pieces.
+    """The case of this number of a hardship at a level.
 
-    They stand on some of ``places``, by default of those without a print.
+    Pieces stand on some of ``places``, by default of those without a print.
     """
     rng = np.random.default_rng([seed, number, *hardship.name.encode(), *level.encode()])
     draft = hardship.levels[level](ordinary_draft(rng, game), rng)
     layout = draft_layout(game)
     if places is None:
         places = [place for place in layout.places if place not in layout.board.printed]
-    scene = Scene(setting_of(draft), PUT[game](draft, layout, places, rng), draft.hands, draft.things)
+    scene = Scene(setting_of(draft), PLACE_PIECES[game](draft, layout, places, rng), draft.hands, draft.things)
     looks = Arrangement.on_board(layout, scene.pieces).appearance(layout.places)
     covered = HandOcclusion(scene.setting).covered(scene.hands, occupied(looks))
     return StressCase(hardship.name, level, number, draft.pieces, scene, looks, covered, _hand_state(scene, covered))
@@ -76,7 +76,7 @@ def case_of(
 def blocks_on(
     draft: Draft, layout: TableLayout, places: Sequence[str], rng: np.random.Generator
 ) -> tuple[BlockPose, ...]:
-    """Blocks on some of ``places``, drawn at random, no two in one another and none on a thing."""
+    """Random blocks on some of ``places``, which neither touch each other nor stand on an object."""
     order = [places[int(index)] for index in rng.permutation(len(places))]
     most_mm, most_deg = draft.careless
     standing: list[BlockPose] = []
@@ -110,13 +110,13 @@ def blocks_on(
 
 
 MOST_DISCS = 14
-"""Discs of two players."""
+"""The discs of both players."""
 
 
 def discs_on(
     draft: Draft, layout: TableLayout, places: Sequence[str], rng: np.random.Generator
 ) -> tuple[DiscPose, ...]:
-    """Discs of both players on some of ``places``, drawn at random, a ball on one of each, none on a thing."""
+    """Random discs of both players on some of ``places``, one of each with a ball, none on an object."""
     order = [places[int(index)] for index in rng.permutation(len(places))]
     most_mm, _ = draft.careless
     standing: list[DiscPose] = []
@@ -138,13 +138,13 @@ def discs_on(
 
 
 NEST_MM, NEST_DEG, LEAN_DEG = 0.5, 1.5, 0.6
-"""How far off, turned and leaning a pyramid sits on the one below; standard deviations."""
+"""Standard deviations of a pyramid's offset, rotation and lean on the one below."""
 
 
 def stacks_on(
     draft: Draft, layout: TableLayout, places: Sequence[str], rng: np.random.Generator
 ) -> tuple[StackPose, ...]:
-    """A stack on each of ``places``, such as a game may have: on clear larges of one colour, on others of their own."""
+    """A stack on each of ``places``: on a clear large pyramid any one colour, on others their own colour."""
     blockade = load("blockade")
     start = blockade.notation.format_state(blockade.rules.new())
     most_mm, most_deg = draft.careless
@@ -176,7 +176,7 @@ def _nested(rng: np.random.Generator, size: str, colour: str, number: int) -> Py
 
 
 def _pile(rng: np.random.Generator, base: str) -> list[tuple[str, str]]:
-    """Sizes and colours from below."""
+    """Sizes and colours of a random stack, from the bottom."""
     if base == "clear":
         colour = ("red", "yellow", "green", "blue")[int(rng.integers(4))]
         sizes = ["M"] * int(rng.integers(0, 6)) + ["S"] * int(rng.integers(0, 3))
@@ -186,14 +186,14 @@ def _pile(rng: np.random.Generator, base: str) -> list[tuple[str, str]]:
     return [*pile, ("L", "black")] if sizes == ["M", "S"] and rng.random() < 0.7 else pile
 
 
-PUT: Mapping[str, Callable[[Draft, TableLayout, Sequence[str], np.random.Generator], tuple[PiecePose, ...]]] = (
-    MappingProxyType({"deblockle": blocks_on, "diaballik": discs_on, "blockade": stacks_on})
-)
-"""What puts each game's pieces on a board."""
+PLACE_PIECES: Mapping[
+    str, Callable[[Draft, TableLayout, Sequence[str], np.random.Generator], tuple[PiecePose, ...]]
+] = MappingProxyType({"deblockle": blocks_on, "diaballik": discs_on, "blockade": stacks_on})
+"""By game, the function that places its pieces."""
 
 
 def _on_thing(draft: Draft, x_mm: float, y_mm: float) -> bool:
-    """Whether a piece would stand on a thing, or right beside it."""
+    """Whether a piece would stand on an object, or right beside it."""
     return any(
         thing.base_mm > 0 and np.hypot(thing.x_mm - x_mm, thing.y_mm - y_mm) < 22 + 1.4 * thing.radius_mm
         for thing in draft.things
@@ -201,7 +201,7 @@ def _on_thing(draft: Draft, x_mm: float, y_mm: float) -> bool:
 
 
 def _touch(first: BlockPose, second: BlockPose, side_mm: float) -> bool:
-    """Whether two turned squares come nearer than a small gap (separating axes, Gottschalk 1996)."""
+    """Whether two rotated squares are closer than ``GAP_MM`` (separating axes, Gottschalk 1996)."""
     apart = np.array([second.x_mm - first.x_mm, second.y_mm - first.y_mm])
     half = side_mm / 2
     for turned_deg in (first.turned_deg, second.turned_deg):

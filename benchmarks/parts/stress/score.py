@@ -1,4 +1,4 @@
-"""How readings of stress pictures compare with the truth, place by place and picture by picture."""
+"""Scores readings of stress pictures by place and by picture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BINS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 1.0)
 
 @dataclass(frozen=True)
 class SquareScore:
-    """One place of one picture: the most probable look and its probability, and the truth."""
+    """One place of one picture: its most probable look with the probability, and the truth."""
 
     place: str
     said: str
@@ -34,12 +34,12 @@ class SquareScore:
 
     @property
     def certain(self) -> bool:
-        """Whether the reading calls it certain."""
+        """Whether the reading is certain."""
         return self.hidden_by is None and self.probability >= CERTAIN
 
     @property
     def about_a_block(self) -> bool:
-        """Whether a block stands there or is said to."""
+        """Whether a block stands there, or is read there."""
         return EMPTY not in (self.said, self.truth) or self.said != self.truth
 
 
@@ -47,8 +47,8 @@ class SquareScore:
 class PictureScore:
     """One picture: its hardship and level, whether the table was located, and each place that was read.
 
-    ``covered`` are places that a hand truly hides; ``hand`` is as in ``StressCase``, ``thing`` tells whether a coin,
-    cup or card lies about; ``hand_said`` and ``thing_said`` tell what the reading names.
+    ``covered`` are places that a hand truly hides; ``hand`` is as in ``StressCase``; ``thing`` is whether a
+    coin, cup or card is there; ``hand_said`` and ``thing_said`` are whether the reading names one.
     """
 
     name: str
@@ -66,29 +66,29 @@ class PictureScore:
 
     @property
     def wholly_right(self) -> bool:
-        """Whether every place that could be seen was read right, and none called hidden where nothing is in the way."""
+        """Whether all visible places are read right, and none is called hidden without an object or a hand."""
         in_the_way = self.thing or self.hand != "beside"
         seen = [square for square in self.squares if square.place not in self.covered]
         return self.located and all(in_the_way if square.hidden_by else square.right for square in seen)
 
     @property
     def hand_missed(self) -> bool:
-        """Whether a hand hides places and the reading names nothing that is in the way."""
+        """Whether a hand hides places, and the reading names neither a hand nor an object."""
         return self.located and self.hand == "over" and not self.hand_said and not self.thing_said
 
     @property
     def hand_called_a_thing(self) -> bool:
-        """Whether a hand hides places and the reading says that something else does."""
+        """Whether a hand hides places, and the reading names an object instead."""
         return self.located and self.hand == "over" and not self.hand_said and self.thing_said
 
     @property
     def hand_invented(self) -> bool:
-        """Whether the reading names a hand and nothing is over the board."""
+        """Whether the reading names a hand, and nothing is over the board."""
         return self.located and self.hand == "beside" and not self.thing and self.hand_said
 
     @property
     def thing_called_a_hand(self) -> bool:
-        """Whether the reading names a hand where something else lies."""
+        """Whether the reading names a hand, and there is an object instead."""
         return self.located and self.hand == "beside" and self.thing and self.hand_said
 
 
@@ -113,7 +113,7 @@ def score(
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts over pictures: places by what became of them, and pictures."""
+    """Counts of pictures and, by outcome, of places."""
 
     pictures: int = 0
     located: int = 0
@@ -179,9 +179,9 @@ def tally(pictures: Iterable[PictureScore]) -> Tally:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """How often a stated probability comes true: for each bin its count, mean probability and share right.
+    """Reliability by bin: number of squares, mean stated probability, and share right.
 
-    ``expected_error`` is the mean gap between the two over all squares (expected calibration error, Naeini 2015).
+    ``expected_error`` is the expected calibration error (Naeini 2015).
     """
 
     counts: npt.NDArray[np.int64]
@@ -191,7 +191,7 @@ class Calibration:
 
 
 def calibration_of(squares: Sequence[SquareScore]) -> Calibration:
-    """Sort squares that are not hidden into bins by the probability of their most probable look."""
+    """Bin the visible squares by the probability of their most probable look."""
     judged = [square for square in squares if square.hidden_by is None]
     probabilities = np.array([square.probability for square in judged])
     right = np.array([square.right for square in judged], dtype=np.float64)
@@ -205,8 +205,8 @@ def calibration_of(squares: Sequence[SquareScore]) -> Calibration:
     return Calibration(counts.astype(np.int64), stated, came_true, error)
 
 
-def lines_not_met(pictures: Sequence[PictureScore]) -> list[str]:
-    """What falls short of what is asked: certain and wrong, hands, sets not enrolled, calibration; empty if nothing."""
+def missed_targets(pictures: Sequence[PictureScore]) -> list[str]:
+    """The missed targets in words: certain and wrong, hands, enrolment, calibration."""
     total = tally(pictures)
     squares = [square for picture in pictures for square in picture.squares]
     missing = []

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.parts.soak.circumstances import looks_the_same_by_occupancy, misled, seen_as
+from benchmarks.parts.soak.circumstances import is_ambiguous_by_occupancy, misled, seen_as
 from benchmarks.parts.soak.game import GamePlan, GameRecord, plan_of
 from benchmarks.parts.soak.inputs import NoCamera, PerfectReader, TableSwitches
 from engine.registry import load
@@ -108,15 +108,15 @@ def test_a_question_about_the_very_first_turn_may_be_called_for() -> None:
     results = [game.table.appearance(game.rules.apply(start, turn)) for turn in game.rules.legal_turns(start)]
     for looks in results:
         leaving.setdefault(taken(looks), set()).add(tuple(looks[place] for place in game.places))
-    called_for = set()
+    is_justified = set()
     for looks in results:
         truth = TruthLog(
             game.notation.format_state(start), [TruthEvent(ActionKind.TURN, "gold", 1.0, 2.0, before, looks, {})]
         )
-        called_for.add(looks_the_same_by_occupancy(game, truth, 2.5))
+        is_justified.add(is_ambiguous_by_occupancy(game, truth, 2.5))
         came_back = taken(looks) == taken(before)
-        assert looks_the_same_by_occupancy(game, truth, 2.5) == (came_back or len(leaving[taken(looks)]) > 1)
-    assert called_for == {True, False}
+        assert is_ambiguous_by_occupancy(game, truth, 2.5) == (came_back or len(leaving[taken(looks)]) > 1)
+    assert is_justified == {True, False}
 
 
 def test_perfect_eyes_read_the_dice_that_lie_in_the_tray() -> None:

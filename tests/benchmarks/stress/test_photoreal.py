@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.parts.stress.photoreal import IN_THE_SCENE, Taken, developed, harder, picture_levels
+from benchmarks.parts.stress.photoreal import IN_THE_SCENE, LabelledPicture, developed, harder, picture_levels
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import Scene
 from simulator.scene.viewpoint import lens
@@ -17,9 +17,9 @@ LEVELS = picture_levels()
 
 
 @pytest.fixture(scope="module")
-def taken() -> Taken:
+def picture() -> LabelledPicture:
     image = Renderer(1).render(Scene(SETTING), 1)
-    return Taken(image, SETTING.camera, SETTING.pose, SETTING.layout, ())
+    return LabelledPicture(image, SETTING.camera, SETTING.pose, SETTING.layout, ())
 
 
 def test_light_developed_is_the_picture_it_came_from() -> None:
@@ -29,24 +29,24 @@ def test_light_developed_is_the_picture_it_came_from() -> None:
 
 @pytest.mark.parametrize(("hardship", "level"), some(LEVELS, 15))
 def test_each_hardship_changes_the_picture_and_the_same_seed_gives_the_same(
-    hardship: str, level: str, taken: Taken
+    hardship: str, level: str, picture: LabelledPicture
 ) -> None:
-    first, again = (harder(taken, hardship, level, np.random.default_rng(5)) for _ in range(2))
+    first, again = (harder(picture, hardship, level, np.random.default_rng(5)) for _ in range(2))
     assert np.array_equal(first.image, again.image)
-    assert first.image.shape == taken.image.shape
-    assert not np.array_equal(first.image, taken.image)
+    assert first.image.shape == picture.image.shape
+    assert not np.array_equal(first.image, picture.image)
 
 
 @pytest.mark.parametrize("level", some(IN_THE_SCENE["hands"], 4))
-def test_a_hand_laid_over_covers_places(level: str, taken: Taken) -> None:
-    found = [harder(taken, "hands", level, np.random.default_rng(seed)) for seed in range(4)]
+def test_a_hand_laid_over_covers_places(level: str, picture: LabelledPicture) -> None:
+    found = [harder(picture, "hands", level, np.random.default_rng(seed)) for seed in range(4)]
     assert all(one.hand in {"over", "at the rim"} for one in found)
     assert any(one.covered for one in found)
 
 
-def test_a_marker_painted_over_is_not_seen(taken: Taken) -> None:
+def test_a_marker_painted_over_is_not_seen(picture: LabelledPicture) -> None:
     seen = [
-        locate(harder(taken, "markers", level, np.random.default_rng(3)).image, SETTING.camera, SETTING.layout)
+        locate(harder(picture, "markers", level, np.random.default_rng(3)).image, SETTING.camera, SETTING.layout)
         for level in ("1 missing", "2 missing")
     ]
     assert [len(one.ids_seen) for one in seen] == [3, 2]

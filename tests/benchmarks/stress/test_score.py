@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.parts.stress.score import PictureScore, SquareScore, calibration_of, lines_not_met, score, tally
+from benchmarks.parts.stress.score import PictureScore, SquareScore, calibration_of, missed_targets, score, tally
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 LOOKS = {"a1": "empty", "b1": "gold block, star up", "c1": "teal block, x up"}
@@ -67,7 +67,7 @@ def test_hands_missed_and_invented(
     result = score(NAME, reading(RIGHT, *kinds), LOOKS, hand=hand)
     count = tally([result])
     assert (count.hands_missed, count.hands_called_things, count.hands_invented) == (missed, called_a_thing, invented)
-    assert bool(lines_not_met([result])) == bool(missed or invented)
+    assert bool(missed_targets([result])) == bool(missed or invented)
 
 
 def test_a_cup_called_a_hand_is_counted_apart() -> None:
@@ -88,8 +88,8 @@ def test_a_table_that_is_not_located_misses_no_hand_and_reads_nothing() -> None:
 
 def test_pictures_that_show_nothing_meet_no_line() -> None:
     refused = score(NAME, None, LOOKS, refused="no clear star on a4")
-    assert any("could not be enrolled" in line for line in lines_not_met([refused]))
-    assert any("nothing was shown" in line for line in lines_not_met([score(NAME, reading({}), LOOKS)]))
+    assert any("could not be enrolled" in line for line in missed_targets([refused]))
+    assert any("nothing was shown" in line for line in missed_targets([score(NAME, reading({}), LOOKS)]))
 
 
 def squares(probability: float, right: int, wrong: int) -> list[SquareScore]:
@@ -103,21 +103,21 @@ def picture(*parts: list[SquareScore]) -> PictureScore:
 
 
 def test_one_certain_square_in_ten_thousand_may_be_wrong() -> None:
-    assert not lines_not_met([picture(squares(0.9999, 9_999, 1))])
-    assert "2 of 10000 squares called certain are wrong" in lines_not_met([picture(squares(0.9999, 9_998, 2))])[0]
+    assert not missed_targets([picture(squares(0.9999, 9_999, 1))])
+    assert "2 of 10000 squares called certain are wrong" in missed_targets([picture(squares(0.9999, 9_998, 2))])[0]
 
 
 def test_calibration_is_perfect_when_probabilities_come_true() -> None:
     found = calibration_of(squares(0.75, 75, 25) + squares(0.95, 95, 5))
     assert found.expected_error == pytest.approx(0.0, abs=1e-12)
-    lines = lines_not_met([picture(squares(0.75, 75, 25), squares(0.95, 95, 5), squares(1.0, 1, 0))])
+    lines = missed_targets([picture(squares(0.75, 75, 25), squares(0.95, 95, 5), squares(1.0, 1, 0))])
     assert not any("calibration error" in line for line in lines)
 
 
 def test_too_little_certainty_counts_against_calibration_as_much_as_too_much() -> None:
     assert calibration_of(squares(0.9, 100, 0)).expected_error == pytest.approx(0.1)
     assert calibration_of(squares(0.9, 80, 20)).expected_error == pytest.approx(0.1)
-    assert any("calibration error" in line for line in lines_not_met([picture(squares(0.9, 100, 0))]))
+    assert any("calibration error" in line for line in missed_targets([picture(squares(0.9, 100, 0))]))
 
 
 @given(st.lists(st.tuples(st.floats(0.0, 1.0), st.booleans()), min_size=1, max_size=60))

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from benchmarks.parts.soak.circumstances import looks_the_same_by_occupancy, undetected
+from benchmarks.parts.soak.circumstances import is_ambiguous_by_occupancy, undetected
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, plan_of, play
 from benchmarks.parts.soak.report import GameScore, Outcome, SoakReport
 from benchmarks.parts.soak.score import score
@@ -76,8 +76,8 @@ def test_a_violation_under_a_dead_switch_was_not_to_be_felt(sensed: GameRecord) 
 def test_a_question_is_called_for_where_switches_leave_more_than_one_turn(sensed: GameRecord) -> None:
     game = load("deblockle")
     asked = [said.time_s for said in sensed.said if said.verdict.kind is VerdictKind.AMBIGUOUS]
-    assert any(looks_the_same_by_occupancy(game, sensed.truth, time_s) for time_s in asked)
-    assert not looks_the_same_by_occupancy(game, sensed.truth, 0.0)
+    assert any(is_ambiguous_by_occupancy(game, sensed.truth, time_s) for time_s in asked)
+    assert not is_ambiguous_by_occupancy(game, sensed.truth, 0.0)
 
 
 @pytest.mark.parametrize("seed", [9, 13])
