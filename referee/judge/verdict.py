@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from engine.api import Game, StateT, TurnT
 from engine.values import Appearance, Breach, Place, Player
@@ -105,6 +106,16 @@ class Ruling:
     def verdict(self) -> Verdict:
         """The first verdict."""
         return self.verdicts[0]
+
+
+class _Placed(Protocol):
+    @property
+    def places(self) -> tuple[Place, ...]: ...
+
+
+def places_named(things: Iterable[_Placed]) -> tuple[Place, ...]:
+    """Return the places of turns, accepted turns or breaches, in order, each once."""
+    return tuple(dict.fromkeys(place for thing in things for place in thing.places))
 
 
 def verdict_about(

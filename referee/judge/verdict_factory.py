@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -14,7 +14,7 @@ from referee.judge.decision import Decision
 from referee.judge.explanations import Changes, Explanation, ExplanationKind
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import Trigger
-from referee.judge.verdict import Ruling, Verdict, VerdictKind, verdict_about
+from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named, verdict_about
 
 
 @dataclass(frozen=True)
@@ -32,77 +32,58 @@ class VerdictFactory(Generic[StateT, TurnT]):
 
     def which_turn(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask which of several turns was played."""
-        described = [self.game.notation.describe(turn) for turn in resolved.candidates]
-        verdict = verdict_about(
-            self.game,
-            self.belief,
-            VerdictKind.AMBIGUOUS,
-            sentences.which_turn(described),
-            seen,
-            places=self.places_of(decision.best.changes),
-            shown=dict(decision.best.changes),
-            candidates=tuple(self.game.notation.format_turn(turn) for turn in resolved.candidates),
-        )
-        return Ruling((verdict,))
+        changes = decision.best.changes
+        sentence = sentences.which_turn(self._described(resolved.candidates))
+        return self._ask(sentence, self.places_of(changes), changes, seen, self._written(resolved.candidates))
 
     def against_sides(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
         """Ask about turns whose side faces don't fit; a second declaration confirms them."""
-        described = " ".join(self.game.notation.describe(turn) for turn in resolved.turns)
-        return Ruling((self._about_turns(sentences.against_sides(described), resolved.turns, decision, seen),))
+        sentence = sentences.against_sides(" ".join(self._described(resolved.turns)))
+        return self._ask_about_turns(sentence, resolved.turns, decision, seen)
 
     def left_the_board(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
         """Ask about a turn that takes a piece off the board: a sensor may only have missed it."""
-        described = " ".join(self.game.notation.describe(turn) for turn in resolved.turns)
-        return Ruling((self._about_turns(sentences.left_the_board(described), resolved.turns, decision, seen),))
+        sentence = sentences.left_the_board(" ".join(self._described(resolved.turns)))
+        return self._ask_about_turns(sentence, resolved.turns, decision, seen)
 
     def piece_moved_on(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask about a turn after which the same piece moved on, which may also be one illegal move."""
         best = decision.best
         sentence = sentences.piece_moved_on(self.game.notation.describe(best.first[0]), best.to_do)
-        places = self.places_of(decision.shown)
-        return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.shown))
+        return self._ask(sentence, self.places_of(decision.shown), decision.shown, seen)
 
     def several_turns_sensed(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask about more than one turn, which sensors alone can't identify."""
         places = self.places_of(decision.shown) or self.places_of(decision.best.changes)
-        shown = dict(decision.shown)
-        return self.ruling(
-            VerdictKind.AMBIGUOUS, sentences.several_turns_sensed(places), seen, places=places, shown=shown
-        )
+        return self._ask(sentences.several_turns_sensed(places), places, decision.shown, seen)
 
     def ruled_out_by_sides(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
         """Ask what stands where, since the tops fit several turns but the side faces rule them out."""
-        sentence = sentences.ruled_out_by_sides([self.game.notation.describe(turn) for turn in resolved.turns])
-        return Ruling((self._about_turns(sentence, resolved.turns, decision, seen),))
+        sentence = sentences.ruled_out_by_sides(self._described(resolved.turns))
+        return self._ask_about_turns(sentence, resolved.turns, decision, seen)
 
     def piece_turned(self, turned: Sequence[Breach], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask about a piece that seems to have been turned on its place, while the turns are fine."""
-        places = tuple(dict.fromkeys(place for breach in turned for place in breach.places))
-        sentence = sentences.piece_turned(turned)
-        return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.best.changes))
+        return self._ask(sentences.piece_turned(turned), places_named(turned), decision.best.changes, seen)
 
     def too_many_turns(self, changes: Changes, seen: PooledReading) -> Ruling:
         """Ask what stands where, since more turns were played than the judge follows."""
         places = self.places_of(changes)
-        return self.ruling(
-            VerdictKind.AMBIGUOUS, sentences.too_many_turns(places), seen, places=places, shown=dict(changes)
-        )
+        return self._ask(sentences.too_many_turns(places), places, changes, seen)
 
     def differs_from_correction(self, shown: Changes, seen: PooledReading) -> Ruling:
         """Ask about places that a person named while they were hidden and that look different now."""
         places = self.places_of(shown)
-        sentence = sentences.differs_from_correction(places)
-        return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(shown))
+        return self._ask(sentences.differs_from_correction(places), places, shown, seen)
 
     def illegal(self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, margin: float) -> Verdict:
         """Name a fault."""
-        places = [place for breach in breaches for place in breach.places]
         only_sensed = any(look == PIECE for _, look in changes)
         return verdict_about(
             self.game,
@@ -110,35 +91,21 @@ class VerdictFactory(Generic[StateT, TurnT]):
             VerdictKind.ILLEGAL,
             sentences.fault_sensed(breaches) if only_sensed else sentences.fault(breaches),
             seen,
-            places=tuple(dict.fromkeys([*places, *self.places_of(changes)])),
+            places=tuple(dict.fromkeys([*places_named(breaches), *self.places_of(changes)])),
             shown=dict(changes),
             margin=margin,
             breaches=tuple(breaches),
-        )
-
-    def _about_turns(
-        self, sentence: str, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
-    ) -> Verdict:
-        return verdict_about(
-            self.game,
-            self.belief,
-            VerdictKind.AMBIGUOUS,
-            sentence,
-            seen,
-            places=tuple(dict.fromkeys(place for turn in turns for place in turn.places)),
-            shown=dict(decision.best.changes),
-            candidates=tuple(self.game.notation.format_turn(turn) for turn in turns),
         )
 
     def accepted(
         self, turns: Sequence[TurnT], moved: Advance[StateT], expected: Appearance, margin: float, seen: PooledReading
     ) -> Verdict:
         """Say what was played; ``expected`` is the appearance before."""
-        places = tuple(dict.fromkeys(place for step in moved.steps for place in step.places))
+        places = places_named(moved.steps)
         after = self.game.table.appearance(moved.states[0])
         return Verdict(
             VerdictKind.ACCEPTED,
-            " ".join(self.game.notation.describe(turn) for turn in turns),
+            " ".join(self._described(turns)),
             seen.time_s,
             seen.sequence,
             turns=tuple(step.turn for step in moved.steps),
@@ -151,9 +118,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def unexplained(self, changes: Changes, seen: PooledReading) -> Ruling:
         """Ask about changes that are neither a turn nor an explained violation."""
         places = self.places_of(changes)
-        return self.ruling(
-            VerdictKind.AMBIGUOUS, sentences.unexplained(places), seen, places=places, shown=dict(changes)
-        )
+        return self._ask(sentences.unexplained(places), places, changes, seen)
 
     def not_a_turn_yet(self, changes: Changes, seen: PooledReading, margin: float) -> Ruling:
         """Quietly show changes that are not a turn while nobody has ended one."""
@@ -170,18 +135,10 @@ class VerdictFactory(Generic[StateT, TurnT]):
     ) -> Ruling:
         """Quietly show a whole turn that has not ended; ``shown`` is what was seen of it, all unless given."""
         turns = resolved.turns or resolved.candidates
-        verdict = verdict_about(
-            self.game,
-            self.belief,
-            VerdictKind.NOT_FINISHED,
-            sentence,
-            seen,
-            places=tuple(dict.fromkeys(place for turn in turns[:1] for place in turn.places)),
-            shown=dict(decision.best.changes if shown is None else shown),
-            candidates=tuple(self.game.notation.format_turn(turn) for turn in turns),
-            margin=decision.margin,
+        changes = decision.best.changes if shown is None else shown
+        return self.not_finished(
+            sentence, places_named(turns[:1]), changes, seen, decision.margin, self._written(turns)
         )
-        return Ruling((verdict,))
 
     def undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, trigger: Trigger) -> Ruling:
         """Ask about the places that a decision depends on, quietly unless the trigger names faults.
@@ -197,8 +154,8 @@ class VerdictFactory(Generic[StateT, TurnT]):
         pressing = trigger.ends_by_touch and went_on and not seen.disputed.keys().isdisjoint(places)
         if not (trigger.names_faults or pressing):
             return self.not_finished(sentences.doubtful(places, {}), places, shown, seen, decision.margin)
-        candidates = tuple(dict.fromkeys(self.game.notation.format_turn(one.first[0]) for one in turns))
-        return Ruling((self.question_about(places, shown, seen, candidates),))
+        candidates = dict.fromkeys(self._written(one.first[0] for one in turns))
+        return self.question_about(places, shown, seen, tuple(candidates))
 
     def _indistinguishable(
         self,
@@ -237,29 +194,22 @@ class VerdictFactory(Generic[StateT, TurnT]):
     ) -> Ruling:
         touched = tuple(dict.fromkeys(change.place for change in seen.changes))
         turns = sorted(turns, key=lambda turn: -len({*touched} & {*turn.places}))
-        described = [self.game.notation.describe(turn) for turn in turns]
-        sentence = sentences.which_sensed(described, touched, unchanged=unchanged)
-        shown = dict(decision.shown)
-        places = [place for turn in turns for place in turn.places if place in touched or place in shown]
-        verdict = verdict_about(
-            self.game,
-            self.belief,
-            VerdictKind.AMBIGUOUS,
-            sentence,
-            seen,
-            places=tuple(dict.fromkeys(places)) or tuple(dict.fromkeys(p for turn in turns for p in turn.places)),
-            shown=shown,
-            candidates=tuple(self.game.notation.format_turn(turn) for turn in turns),
-        )
-        return Ruling((verdict,))
+        sentence = sentences.which_sensed(self._described(turns), touched, unchanged=unchanged)
+        named, shown = places_named(turns), dict(decision.shown)
+        places = tuple(place for place in named if place in touched or place in shown) or named
+        return self._ask(sentence, places, decision.shown, seen, self._written(turns))
 
     def not_finished(
-        self, sentence: str, places: Sequence[Place], changes: Changes, seen: PooledReading, margin: float
+        self,
+        sentence: str,
+        places: Sequence[Place],
+        changes: Changes,
+        seen: PooledReading,
+        margin: float,
+        candidates: tuple[str, ...] = (),
     ) -> Ruling:
         """Quietly show something that is not a whole turn."""
-        return self.ruling(
-            VerdictKind.NOT_FINISHED, sentence, seen, places=tuple(places), shown=dict(changes), margin=margin
-        )
+        return self.ruling(VerdictKind.NOT_FINISHED, sentence, seen, tuple(places), dict(changes), margin, candidates)
 
     def question_about(
         self,
@@ -267,24 +217,15 @@ class VerdictFactory(Generic[StateT, TurnT]):
         shown: Changes,
         seen: PooledReading,
         candidates: tuple[str, ...] = (),
-    ) -> Verdict:
+    ) -> Ruling:
         """Ask about places that can't be read for certain."""
         looks = {place: look for place, look in shown if place in places}
-        return verdict_about(
-            self.game,
-            self.belief,
-            VerdictKind.AMBIGUOUS,
-            sentences.unsure(places, looks, seen.disputed),
-            seen,
-            places=tuple(places),
-            shown=looks,
-            candidates=candidates,
-        )
+        sentence = sentences.unsure(places, looks, seen.disputed)
+        return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, tuple(places), looks, candidates=candidates)
 
     def out_of_sight(self, places: Sequence[Place], shown: Changes, seen: PooledReading) -> Ruling:
         """Say that something may have happened on these hidden places."""
-        sentence = sentences.out_of_sight(places)
-        return self.ruling(VerdictKind.CANNOT_SEE, sentence, seen, places=tuple(places), shown=dict(shown))
+        return self.ruling(VerdictKind.CANNOT_SEE, sentences.out_of_sight(places), seen, tuple(places), dict(shown))
 
     def places_of(self, changes: Changes) -> tuple[Place, ...]:
         """Return the places of some changes, in the order of the game."""
@@ -299,8 +240,39 @@ class VerdictFactory(Generic[StateT, TurnT]):
         places: tuple[Place, ...] = (),
         shown: Mapping[Place, str] | None = None,
         margin: float = 0.0,
+        candidates: tuple[str, ...] = (),
     ) -> Ruling:
         """Return a ruling of one verdict."""
-        return Ruling(
-            (verdict_about(self.game, self.belief, kind, sentence, seen, places=places, shown=shown, margin=margin),)
+        verdict = verdict_about(
+            self.game,
+            self.belief,
+            kind,
+            sentence,
+            seen,
+            places=places,
+            shown=shown,
+            margin=margin,
+            candidates=candidates,
         )
+        return Ruling((verdict,))
+
+    def _ask(
+        self,
+        sentence: str,
+        places: tuple[Place, ...],
+        changes: Changes,
+        seen: PooledReading,
+        candidates: tuple[str, ...] = (),
+    ) -> Ruling:
+        return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places, dict(changes), candidates=candidates)
+
+    def _ask_about_turns(
+        self, sentence: str, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
+    ) -> Ruling:
+        return self._ask(sentence, places_named(turns), decision.best.changes, seen, self._written(turns))
+
+    def _described(self, turns: Iterable[TurnT]) -> list[str]:
+        return [self.game.notation.describe(turn) for turn in turns]
+
+    def _written(self, turns: Iterable[TurnT]) -> tuple[str, ...]:
+        return tuple(self.game.notation.format_turn(turn) for turn in turns)

@@ -17,7 +17,7 @@ from referee.judge.explorer import JudgeContext, set_up_states, usual_appearance
 from referee.judge.faults import name_pieces
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import Trigger
-from referee.judge.verdict import Ruling, Verdict, VerdictKind, verdict_about
+from referee.judge.verdict import Ruling, Verdict, VerdictKind, places_named, verdict_about
 
 _MOST_UNREADABLE = 0.75
 """Above this share of unreadable start pieces, with all else in order, it may be another set of pieces."""
@@ -285,7 +285,7 @@ def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
     error = start.fault
     if error is None:
         return None
-    wrong = tuple(dict.fromkeys(place for breach in error.breaches for place in breach.places))
+    wrong = places_named(error.breaches)
     hangs_on = tuple(place for place in start.unclear if place in wrong or not wrong)
     sentence = sentences.fault(error.breaches) if error.breaches else str(error)
     is_another = start.trigger.names_faults and start.is_another_game

@@ -22,7 +22,7 @@ from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger
-from referee.judge.verdict import Ruling
+from referee.judge.verdict import Ruling, places_named
 from referee.judge.verdict_factory import VerdictFactory
 
 
@@ -61,11 +61,12 @@ def _accept_from(
         ),
     ).doubting_sensors(left.sensed, after)
     believed = believed.with_stacks_of(context, left.places)
-    asked = decision.set_aside
-    question = VerdictFactory(context.game, believed.states).question_about
-    questions = (question(asked, decision.shown, seen),) if asked else ()
     notes = tuple(sentences.dropped_sighting(place) for place in moved.dropped)
-    return believed, Ruling((accepted, *questions), moved.steps, notes)
+    ruling = Ruling((accepted,), moved.steps, notes)
+    if decision.set_aside:
+        verdicts = VerdictFactory(context.game, believed.states)
+        ruling = ruling.then(verdicts.question_about(decision.set_aside, decision.shown, seen))
+    return believed, ruling
 
 
 def ask_about_later_touch(
@@ -107,8 +108,7 @@ def name_fault(
 ) -> Judgement[StateT, TurnT]:
     """Name a fault, or show it quietly while nobody has ended a turn."""
     if not _may_name(look, changes):
-        places = tuple(dict.fromkeys(place for breach in breaches for place in breach.places))
-        places = places or look.context.in_order({place for place, _ in changes})
+        places = places_named(breaches) or look.context.in_order({place for place, _ in changes})
         return look.belief, look.verdicts.not_finished(
             sentences.not_a_turn_yet(places), places, changes, look.seen, margin
         )
@@ -168,7 +168,7 @@ def _too_many_pieces(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | No
     if not sensor_evidence.too_many_sensed(look.believed, shown):
         return None
     places = look.context.in_order({place for place, _ in shown})
-    return look.belief, Ruling((look.verdicts.question_about(places, shown, look.seen),))
+    return look.belief, look.verdicts.question_about(places, shown, look.seen)
 
 
 def _too_many_exchanged(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
@@ -182,9 +182,7 @@ def _too_many_exchanged(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] |
     }
     if len(exchanged) <= look.context.settings.most_exchanged:
         return None
-    return look.belief, Ruling(
-        (look.verdicts.question_about(look.context.in_order(exchanged), look.decision.shown, look.seen),)
-    )
+    return look.belief, look.verdicts.question_about(look.context.in_order(exchanged), look.decision.shown, look.seen)
 
 
 def _too_many_turns(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:

@@ -15,7 +15,7 @@ from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.rules.turns import accept, name_fault
 from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger
-from referee.judge.verdict import Ruling, VerdictKind
+from referee.judge.verdict import VerdictKind
 
 
 def judge_unchanged(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
@@ -88,7 +88,7 @@ def _places_set_aside(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
             look.verdicts.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen),
         )
     belief = look.belief.doubting_sensors(look.seen.sensed, look.believed)
-    return belief, Ruling((look.verdicts.question_about(places, look.decision.shown, look.seen),))
+    return belief, look.verdicts.question_about(places, look.decision.shown, look.seen)
 
 
 def _may_ask(look: Look[StateT, TurnT]) -> bool:
@@ -115,7 +115,7 @@ def _maybe_by_sensors(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | N
     decision = decide_for_trigger(look.context, look.states, sensed, look.trigger)
     if decision.best.kind is ExplanationKind.NOTHING or decision.conclusion is Conclusion.FORBIDDEN:
         return None
-    return belief, Ruling((look.verdicts.question_about(tuple(seen.disputed), decision.shown, seen),))
+    return belief, look.verdicts.question_about(tuple(seen.disputed), decision.shown, seen)
 
 
 def _differs_from_correction(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
