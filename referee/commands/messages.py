@@ -11,23 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 
 from hardware.pin_map import ButtonRole
 from referee.clocks.control import read_control
-from referee.commands.values import (
-    Announce,
-    AnswerDraw,
-    AskHint,
-    Command,
-    Correct,
-    EnterRoll,
-    EnterTurn,
-    NewGame,
-    OfferDraw,
-    Overrule,
-    PauseClock,
-    Press,
-    RestoreSensor,
-    Resume,
-    TakeBack,
-)
+from referee.commands import values as commands
 from referee.errors import ClockError, CorrectionError
 
 _Text = Annotated[str, Field(max_length=4000)]
@@ -54,13 +38,13 @@ class CommandMessage(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     needs: ClassVar[Role] = Role.PLAY
-    makes: ClassVar[Callable[..., Command]]
+    makes: ClassVar[Callable[..., commands.Command]]
 
     by: _Name = ""
     request_id: Annotated[str, Field(max_length=64)] = ""
     seen: Annotated[int, Field(ge=0)] | None = None
 
-    def value(self, by: str) -> Command:
+    def value(self, by: str) -> commands.Command:
         """Return the session's command; raises CorrectionError for values that contradict each other."""
         return self.makes(by=by, **self.model_dump(exclude={"command", *CommandMessage.model_fields}))
 
@@ -73,28 +57,28 @@ class _Played(CommandMessage):
 class TurnMessage(_Played):
     """A turn, in the game's notation."""
 
-    makes = EnterTurn
+    makes = commands.EnterTurn
     command: Literal["turn"]
 
 
 class RollMessage(_Played):
     """What the dice show, in the game's notation."""
 
-    makes = EnterRoll
+    makes = commands.EnterRoll
     command: Literal["roll"]
 
 
 class AnnounceMessage(_Played):
     """An announcement, such as a resignation."""
 
-    makes = Announce
+    makes = commands.Announce
     command: Literal["announce"]
 
 
 class OfferDrawMessage(CommandMessage):
     """A draw offer by ``player``, or by the player to move."""
 
-    makes = OfferDraw
+    makes = commands.OfferDraw
     command: Literal["offer draw"]
     player: _Player = None
 
@@ -102,7 +86,7 @@ class OfferDrawMessage(CommandMessage):
 class AnswerDrawMessage(CommandMessage):
     """Accepts or refuses the open draw offer."""
 
-    makes = AnswerDraw
+    makes = commands.AnswerDraw
     command: Literal["answer draw"]
     accepts: bool
 
@@ -110,7 +94,7 @@ class AnswerDrawMessage(CommandMessage):
 class CorrectMessage(CommandMessage):
     """A correction: ``looks`` by place, or a whole ``position`` in the game's notation; who plays next; why."""
 
-    makes = Correct
+    makes = commands.Correct
     command: Literal["correct"]
     looks: Annotated[dict[_Place, _Name], Field(max_length=1000)] = {}
     position: _Text = ""
@@ -121,21 +105,21 @@ class CorrectMessage(CommandMessage):
 class TakeBackMessage(CommandMessage):
     """Takes back the last turn, roll or announcement."""
 
-    makes = TakeBack
+    makes = commands.TakeBack
     command: Literal["take back"]
 
 
 class HintMessage(CommandMessage):
     """A request for a hint."""
 
-    makes = AskHint
+    makes = commands.AskHint
     command: Literal["hint"]
 
 
 class PressMessage(CommandMessage):
     """A button press; it is judged with the next frame."""
 
-    makes = Press
+    makes = commands.Press
     command: Literal["press"]
     role: ButtonRole
 
@@ -143,7 +127,7 @@ class PressMessage(CommandMessage):
 class OverruleMessage(CommandMessage):
     """States that places are as believed, whatever the camera sees there."""
 
-    makes = Overrule
+    makes = commands.Overrule
     command: Literal["overrule"]
     places: Annotated[tuple[_Place, ...], Field(min_length=1, max_length=1000)]
 
@@ -152,7 +136,7 @@ class RestoreSensorMessage(CommandMessage):
     """Switches the sensor under a place on again."""
 
     needs = Role.OWN
-    makes = RestoreSensor
+    makes = commands.RestoreSensor
     command: Literal["restore sensor"]
     place: _Place
 
@@ -160,7 +144,7 @@ class RestoreSensorMessage(CommandMessage):
 class PauseClockMessage(CommandMessage):
     """Stops the clock, or starts it again (``goes_on``)."""
 
-    makes = PauseClock
+    makes = commands.PauseClock
     command: Literal["pause clock"]
     goes_on: bool = False
 
@@ -179,14 +163,14 @@ class NewGameMessage(CommandMessage):
     without_hints: bool = False
     clock: _Name = ""
 
-    def value(self, by: str) -> Command:
+    def value(self, by: str) -> commands.Command:
         """Return the session's command; raises CorrectionError for a clock that can't be read."""
         del by
         try:
             clock = read_control(self.clock) if self.clock else None
         except ClockError as error:
             raise CorrectionError(str(error)) from error
-        return NewGame(
+        return commands.NewGame(
             self.game,
             self.options,
             self.players,
@@ -202,10 +186,10 @@ class ResumeMessage(CommandMessage):
     needs = Role.OWN
     command: Literal["resume"]
 
-    def value(self, by: str) -> Command:
+    def value(self, by: str) -> commands.Command:
         """Return the session's command."""
         del by
-        return Resume()
+        return commands.Resume()
 
 
 AnyCommandMessage = Annotated[

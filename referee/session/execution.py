@@ -11,6 +11,7 @@ from engine.api import Clock, Game
 from engine.errors import EngineError
 from hardware.pin_map import ButtonRole
 from referee.commands import draw_offers
+from referee.commands import values as commands
 from referee.commands.entries import (
     AppliedCorrection,
     apply_correction,
@@ -18,27 +19,6 @@ from referee.commands.entries import (
     implied_passes,
     refusal,
     start_states,
-)
-from referee.commands.values import (
-    Announce,
-    AnswerDraw,
-    AskHint,
-    Command,
-    Correct,
-    EnterRoll,
-    EnterTurn,
-    Entry,
-    NewGame,
-    OfferDraw,
-    Overrule,
-    PauseClock,
-    Press,
-    Reply,
-    Respond,
-    RestoreSensor,
-    Resume,
-    TakeBack,
-    ignore_reply,
 )
 from referee.errors import CorrectionError, JournalMissingError
 from referee.hints.advice import Answer, HintSettings, Question, answer_question
@@ -61,95 +41,97 @@ class Session(Protocol):
     def end_turn(self) -> list[Verdict]:
         """Treat the turn as ended; returns the new verdicts."""
 
-    def correct(self, command: Correct) -> AppliedCorrection:
+    def correct(self, command: commands.Correct) -> AppliedCorrection:
         """Apply a person's correction, which outranks the camera."""
 
-    def question_before(self, press: Press) -> str:
+    def question_before(self, press: commands.Press) -> str:
         """Ask whether a button that ends the game was meant; returns the question, or nothing if the press counts."""
 
-    def take_back(self, command: TakeBack) -> str:
+    def take_back(self, command: commands.TakeBack) -> str:
         """Undo the last turn, roll or announcement that counts."""
 
-    def enter(self, command: Entry) -> str:
+    def enter(self, command: commands.Entry) -> str:
         """Apply a turn, roll or announcement that a person typed."""
 
-    def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
+    def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Offer a draw, or answer the open offer."""
 
-    def hint(self, command: AskHint, respond: Respond) -> None:
+    def hint(self, command: commands.AskHint, respond: commands.Respond) -> None:
         """Start working out a hint; ``respond`` gets it when it is found, or the reason there is none."""
 
-    def overrule(self, command: Overrule) -> str:
+    def overrule(self, command: commands.Overrule) -> str:
         """Apply a person's word that places are as believed."""
 
-    def restore_sensor(self, command: RestoreSensor) -> str:
+    def restore_sensor(self, command: commands.RestoreSensor) -> str:
         """Switch a sensor on again."""
 
-    def pause_clock(self, command: PauseClock) -> str:
+    def pause_clock(self, command: commands.PauseClock) -> str:
         """Stop the clock, or let it run again."""
 
-    def begin(self, command: NewGame | Resume) -> str:
+    def begin(self, command: commands.NewGame | commands.Resume) -> str:
         """Begin a game, or resume one."""
 
 
-def execute(session: Session, command: Command, respond: Respond = ignore_reply) -> list[Verdict]:
+def execute(
+    session: Session, command: commands.Command, respond: commands.Respond = commands.ignore_reply
+) -> list[Verdict]:
     """Carry out a command and return the verdicts it caused.
 
     ``respond`` gets the reply at once; a hint's reply comes when the hint is found, which may be some frames later.
     """
     try:
         match command:
-            case Press():
+            case commands.Press():
                 return _press(session, command, respond)
-            case AskHint():
+            case commands.AskHint():
                 session.hint(command, respond)
                 return []
-            case Correct():
+            case commands.Correct():
                 sentence = session.correct(command).sentence
-            case TakeBack():
+            case commands.TakeBack():
                 sentence = session.take_back(command)
-            case Announce() if offer := draw_offers.offer_of(command):
+            case commands.Announce() if offer := draw_offers.offer_of(command):
                 sentence = session.settle_draw(offer)
-            case EnterTurn() | EnterRoll() | Announce():
+            case commands.EnterTurn() | commands.EnterRoll() | commands.Announce():
                 sentence = session.enter(command)
-            case OfferDraw() | AnswerDraw():
+            case commands.OfferDraw() | commands.AnswerDraw():
                 sentence = session.settle_draw(command)
-            case Overrule():
+            case commands.Overrule():
                 sentence = session.overrule(command)
-            case RestoreSensor():
+            case commands.RestoreSensor():
                 sentence = session.restore_sensor(command)
-            case PauseClock():
+            case commands.PauseClock():
                 sentence = session.pause_clock(command)
-            case NewGame() | Resume():
+            case commands.NewGame() | commands.Resume():
                 sentence = session.begin(command)
             case _:
                 assert_never(command)
     except CorrectionError as error:
-        respond(Reply(str(error), refused=True))
+        respond(commands.Reply(str(error), refused=True))
     except EngineError as error:
-        respond(Reply(refusal(error), refused=True))
+        respond(commands.Reply(refusal(error), refused=True))
     else:
-        respond(Reply(sentence))
+        respond(commands.Reply(sentence))
     return []
 
 
-def _press(session: Session, press: Press, respond: Respond) -> list[Verdict]:
+def _press(session: Session, press: commands.Press, respond: commands.Respond) -> list[Verdict]:
     match press.role:
         case ButtonRole.TAKE_BACK:
-            return execute(session, TakeBack(press.by), respond)
+            return execute(session, commands.TakeBack(press.by), respond)
         case ButtonRole.HINT:
-            return execute(session, AskHint(press.by), respond)
+            return execute(session, commands.AskHint(press.by), respond)
         case ButtonRole.END_TURN:
             verdicts = session.end_turn()
             sentences = [verdict.sentence for verdict in verdicts]
-            respond(Reply(" ".join(sentences) or "The table is judged once it is at rest."))
+            respond(commands.Reply(" ".join(sentences) or "The table is judged once it is at rest."))
             return verdicts
         case ButtonRole.DRAW | ButtonRole.RESIGN if question := session.question_before(press):
-            respond(Reply(question))
+            respond(commands.Reply(question))
             return []
         case ButtonRole.ANTI_PLAY | ButtonRole.REPETITION | ButtonRole.DRAW | ButtonRole.RESIGN:
             # For a draw, the first press asked the question, so the second one means that the players agree.
-            return execute(session, Announce(press.role.value, press.by, is_agreed=True), respond)
+            return execute(session, commands.Announce(press.role.value, press.by, is_agreed=True), respond)
 
 
 class ImmediateHints:
@@ -218,9 +200,9 @@ class IdleSession:
     def _states(self, folded: Folded[Any]) -> Sequence[Any]:
         return folded.states or start_states(self._game, folded.options)
 
-    def begin(self, command: NewGame | Resume) -> str:
+    def begin(self, command: commands.NewGame | commands.Resume) -> str:
         """Begin a game. Resuming does nothing, since the journal's game continues anyway."""
-        if isinstance(command, Resume):
+        if isinstance(command, commands.Resume):
             raise CorrectionError("no referee is running; `./run watch` goes on with the game")
         self._journal.append(event_records.new_game_event(command))
         game, number = registry.load(command.game), self._journal.latest_game()
@@ -231,12 +213,12 @@ class IdleSession:
         """Refuse, since nothing watches the table."""
         raise CorrectionError("no referee is running that could look at the table")
 
-    def question_before(self, press: Press) -> str:
+    def question_before(self, press: commands.Press) -> str:
         """Ask nothing, since no second press can follow."""
         del press
         return ""
 
-    def correct(self, command: Correct) -> AppliedCorrection:
+    def correct(self, command: commands.Correct) -> AppliedCorrection:
         """Record a person's correction."""
         folded = fold(self._game, self._events)
         done = apply_correction(self._game, folded.states, command, folded.options)
@@ -246,7 +228,7 @@ class IdleSession:
             self._journal.append(event_records.end_event(outcome, None))
         return done
 
-    def take_back(self, command: TakeBack) -> str:
+    def take_back(self, command: commands.TakeBack) -> str:
         """Record that the last turn, roll or announcement no longer counts."""
         folded = fold(self._game, self._events)
         if folded.last_played is None:
@@ -254,14 +236,16 @@ class IdleSession:
         self._journal.append(event_records.take_back_event(command.by, None))
         return event_records.take_back_sentence(folded)
 
-    def enter(self, command: Entry) -> str:
+    def enter(self, command: commands.Entry) -> str:
         """Record a turn, roll or announcement."""
         for turn in implied_passes(self._game, self._states(fold(self._game, self._events)), command):
             self.enter(turn)
         folded = fold(self._game, self._events)
         states = self._states(folded)
         before = (
-            event_records.states_before_seen_roll(self._game, self._events) if isinstance(command, EnterRoll) else ()
+            event_records.states_before_seen_roll(self._game, self._events)
+            if isinstance(command, commands.EnterRoll)
+            else ()
         )
         done = apply_entry(self._game, before or states, command)
         if before:
@@ -274,44 +258,44 @@ class IdleSession:
         self._journal.append(event_records.end_event(done.outcome, None))
         return with_outcome(done.sentence, done.outcome)
 
-    def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
+    def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Record that a draw is offered, accepted or refused."""
         recorded = self._events
         states, offer = self._states(fold(self._game, recorded)), draw_offers.open_offer_in(recorded)
         settled = draw_offers.resolve_draw(self._game, states, offer, command, None)
-        if isinstance(settled, Announce):
+        if isinstance(settled, commands.Announce):
             return self.enter(settled)
         self._journal.append(settled)
         return str(settled.data["sentence"])
 
-    def preview(self, command: Entry) -> str:
+    def preview(self, command: commands.Entry) -> str:
         """Say what a turn, roll or announcement would lead to, without recording it."""
         done = apply_entry(self._game, self._states(fold(self._game, self._events)), command)
         return done.sentence if done.outcome is None else with_outcome(done.sentence, done.outcome)
 
-    def hint(self, command: AskHint, respond: Respond) -> None:
+    def hint(self, command: commands.AskHint, respond: commands.Respond) -> None:
         """Give a hint in words, and record that it was given."""
         events = self._events
         folded = fold(self._game, events)
         states, fault = self._states(folded), folded.fault is not None
         requests = HintRequests(self._game, self._hints, ImmediateHints(self._clock))
-        messages = [requests.ask(states, events, command.by, ignore_reply, None, fault=fault)]
+        messages = [requests.ask(states, events, command.by, commands.ignore_reply, None, fault=fault)]
         messages += requests.poll(states, lambda: events, None, fault=fault)
         last = messages[-1]
         if last.event is not None and not last.repeated:
             self._journal.append(last.event)
-        respond(Reply(last.words, last.refused))
+        respond(commands.Reply(last.words, last.refused))
 
-    def overrule(self, command: Overrule) -> str:
+    def overrule(self, command: commands.Overrule) -> str:
         """Refuse, since nothing watches the table."""
         raise CorrectionError(f"no referee is running that could leave {', '.join(command.places)} out")
 
-    def pause_clock(self, command: PauseClock) -> str:
+    def pause_clock(self, command: commands.PauseClock) -> str:
         """Refuse, since the clock only runs while a referee is running."""
         del command
         raise CorrectionError("no referee is running, so the clock stands still anyway")
 
-    def restore_sensor(self, command: RestoreSensor) -> str:
+    def restore_sensor(self, command: commands.RestoreSensor) -> str:
         """Switch a sensor on again, and record it if there is a game."""
         sentence = self._restore(command.place)
         if self._journal.latest_game() is not None:

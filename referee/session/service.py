@@ -17,27 +17,9 @@ from engine.errors import EngineError, IllegalTurnError
 from engine.values import OptionValue, Player
 from hardware.lights.signals import Signal
 from referee.commands import draw_offers
+from referee.commands import values as commands
 from referee.commands.entries import AppliedCorrection, apply_correction, apply_entry, implied_passes, refusal
 from referee.commands.queue import Submitted
-from referee.commands.values import (
-    Announce,
-    AnswerDraw,
-    AskHint,
-    Correct,
-    EnterRoll,
-    Entry,
-    NewGame,
-    OfferDraw,
-    Overrule,
-    PauseClock,
-    Press,
-    Reply,
-    Respond,
-    RestoreSensor,
-    Resume,
-    TakeBack,
-    ignore_reply,
-)
 from referee.errors import CorrectionError
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
@@ -88,7 +70,7 @@ class Service(Generic[StateT, TurnT]):
         self._belief: Belief[StateT, TurnT] = Belief()
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(settings)
-        self._announced: Announce | None = None
+        self._announced: commands.Announce | None = None
         self._announcer: Announcer[StateT, TurnT] = Announcer(game, self._log, publish, say)
         self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
         self._time = Timekeeper(game, self._context, self._log, self._announcer, settings)
@@ -121,7 +103,7 @@ class Service(Generic[StateT, TurnT]):
     def carry_out(self, submitted: Submitted) -> list[Verdict]:
         """Carry out a command from the queue and return the verdicts it caused; its id is recorded with its events."""
 
-        def respond(reply: Reply | None) -> None:
+        def respond(reply: commands.Reply | None) -> None:
             submitted.respond(reply and self._log.with_write_warning(reply))
 
         with self._log.recording_request(submitted.request_id):
@@ -137,7 +119,7 @@ class Service(Generic[StateT, TurnT]):
             ended = None if folded is None else self._log.record_missing_end(folded)
             if ended is not None:
                 self._announcer.say(finished_signal(ended).words)
-            self.begin(NewGame(self._game.name, self._options, seed=seed))
+            self.begin(commands.NewGame(self._game.name, self._options, seed=seed))
             return
         self._options = dict(folded.options)
         self._belief = belief_from(self._context, self._log.events(), folded)
@@ -147,9 +129,9 @@ class Service(Generic[StateT, TurnT]):
         else:
             self._announcer.begin(self._belief)
 
-    def begin(self, command: NewGame | Resume) -> str:
+    def begin(self, command: commands.NewGame | commands.Resume) -> str:
         """Begin another game of the same rules. Resuming does nothing, since the current game continues anyway."""
-        if isinstance(command, Resume):
+        if isinstance(command, commands.Resume):
             raise CorrectionError("the game goes on already")
         if command.game != self._game.name:
             raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
@@ -196,7 +178,7 @@ class Service(Generic[StateT, TurnT]):
         stable = self._view.stable
         return [] if stable is None else self._decide(stable, Trigger.DECLARED)
 
-    def take_back(self, command: TakeBack) -> str:
+    def take_back(self, command: commands.TakeBack) -> str:
         """Undo the last turn, roll or announcement at a person's request; raises CorrectionError."""
         folded = self._log.folded()
         if folded.last_played is None:
@@ -209,7 +191,7 @@ class Service(Generic[StateT, TurnT]):
         self._show_override(waiting_signal(self._game, states[0]))
         return "The last turn is taken back."
 
-    def correct(self, command: Correct) -> AppliedCorrection:
+    def correct(self, command: commands.Correct) -> AppliedCorrection:
         """Apply a person's correction, which outranks the camera; raises CorrectionError if it is impossible.
 
         To say that the other player is to move ends the turn on the table.
@@ -224,14 +206,14 @@ class Service(Generic[StateT, TurnT]):
         self._show_override(corrected_signal(self._game, done.states[0], done.places, done.sentence))
         return done
 
-    def enter(self, command: Entry) -> str:
+    def enter(self, command: commands.Entry) -> str:
         """Apply a turn, roll or announcement that a person entered, and return the reply.
 
         The pieces may be moved later: the entry counts until the table visibly changes. A typed roll replaces one that
         the camera read. An announcement also ends the turn on the table; it waits until the table is at rest. Raises
         CorrectionError before the set-up, and EngineError for an entry that is unreadable or illegal.
         """
-        if not isinstance(command, Announce):
+        if not isinstance(command, commands.Announce):
             return self._enter(command)
         self._announced = None
         try:
@@ -244,15 +226,15 @@ class Service(Generic[StateT, TurnT]):
             self._announcer.alarm(self._belief, refusal(error) if isinstance(error, EngineError) else str(error))
             raise
 
-    def question_before(self, press: Press) -> str:
+    def question_before(self, press: commands.Press) -> str:
         """Ask whether a button that ends the game was meant; returns the question, or nothing on the second press."""
         return self._announcer.question_before(self._belief, press)
 
-    def settle_draw(self, command: OfferDraw | AnswerDraw) -> str:
+    def settle_draw(self, command: commands.OfferDraw | commands.AnswerDraw) -> str:
         """Offer a draw, or answer the open offer; raises CorrectionError if that isn't possible."""
         time_s, names = self._announcer.time_s, self._advisers.names
         settled = draw_offers.resolve_draw(self._game, self.belief, self._log.offer, command, time_s, names)
-        if isinstance(settled, Announce):
+        if isinstance(settled, commands.Announce):
             return self._enter(settled)
         self._log.append(settled)
         return self._announcer.show_offer(self._belief, settled)
@@ -271,12 +253,12 @@ class Service(Generic[StateT, TurnT]):
             self._view.press()
             raise CorrectionError(ruling.verdict.sentence)
 
-    def _enter(self, command: Entry) -> str:
-        if isinstance(command, EnterRoll):
+    def _enter(self, command: commands.Entry) -> str:
+        if isinstance(command, commands.EnterRoll):
             self._end_turn_before()
         for turn in implied_passes(self._game, self.belief, command):
             self._enter(turn)
-        before = self._log.states_before_seen_roll() if isinstance(command, EnterRoll) else ()
+        before = self._log.states_before_seen_roll() if isinstance(command, commands.EnterRoll) else ()
         done = apply_entry(self._game, before or self.belief, command, self._announcer.time_s)
         if before:
             self._log.append(events.take_back_event(command.by, self._announcer.time_s))
@@ -286,7 +268,7 @@ class Service(Generic[StateT, TurnT]):
         self._show_override(entered_signal(self._game, done.states[0], done.places, done.sentence))
         return done.sentence
 
-    def overrule(self, command: Overrule) -> str:
+    def overrule(self, command: commands.Overrule) -> str:
         """Accept a person's word that places are as believed, and ignore them until they look that way again."""
         self._belief = self._belief.with_places_confirmed(command.places)
         event = events.overrule_event(command.places, command.by, self._announcer.time_s)
@@ -294,7 +276,7 @@ class Service(Generic[StateT, TurnT]):
         self._view.judge_again()
         return str(event.data["sentence"])
 
-    def pause_clock(self, command: PauseClock) -> str:
+    def pause_clock(self, command: commands.PauseClock) -> str:
         """Stop the clock, or let it run again; raises CorrectionError if that isn't possible."""
         return self._time.pause(command, self._belief)
 
@@ -306,13 +288,13 @@ class Service(Generic[StateT, TurnT]):
             self._belief = override_belief(self._context, self._belief, done.states, done.places)
             self._show_override(self._announcer.waiting(done.states[0]))
 
-    def restore_sensor(self, command: RestoreSensor) -> str:
+    def restore_sensor(self, command: commands.RestoreSensor) -> str:
         """Switch a sensor on again; raises CorrectionError if it wasn't off."""
         sentence = self._restore(command.place)
         self._announcer.remark(events.restored_sentence(sentence, command.by))
         return sentence
 
-    def hint(self, command: AskHint, respond: Respond = ignore_reply) -> None:
+    def hint(self, command: commands.AskHint, respond: commands.Respond = commands.ignore_reply) -> None:
         """Start working out a hint and show it when it is found. ``respond`` gets the hint, or why there is none."""
         self._advisers.ask(command, self._belief, respond)
 
