@@ -26,28 +26,10 @@ from firmware_bridge.connection.events import (
 from firmware_bridge.errors import BridgeError, ConnectionLostError, VersionError
 from firmware_bridge.ports.foreign_devices import PROBE, certain_foreign_device, foreign_device_error, is_known_device
 from firmware_bridge.ports.serial_ports import SerialPort
+from firmware_bridge.protocol import messages
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import HostLink
-from firmware_bridge.protocol.messages import (
-    NEWEST_VERSION,
-    OLDEST_VERSION,
-    ButtonAction,
-    ButtonReport,
-    Configure,
-    FaultReport,
-    Hello,
-    Leave,
-    LightFrame,
-    Log,
-    Message,
-    Pong,
-    Refused,
-    SensorReport,
-    Snapshot,
-    Sound,
-    Welcome,
-)
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
 from firmware_bridge.protocol.status import LinkState, LossCause
 
@@ -56,7 +38,7 @@ _ANSWER_S = 0.5
 _COUNTER = 1 << 16
 _INTERRUPT = 0x03
 _RESTART_IT = "press its reset button, or unplug it and plug it in again"
-_KNOWN_ACTIONS = frozenset(ButtonAction)
+_KNOWN_ACTIONS = frozenset(messages.ButtonAction)
 
 
 class _Stage(enum.Enum):
@@ -75,7 +57,7 @@ class BoardConversation:
 
     def __init__(self, link: HostLink, random_session: Callable[[], int]) -> None:
         self.link = link
-        self.welcome: Welcome | None = None
+        self.welcome: messages.Welcome | None = None
         self.last_heard_s: float | None = None
         self._random_session = random_session
         self._session = 0
@@ -130,11 +112,11 @@ class BoardConversation:
         self.welcome = None
         self._stage = _Stage.HANDSHAKING
 
-    def send(self, message: LightFrame | Configure) -> None:
+    def send(self, message: messages.LightFrame | messages.Configure) -> None:
         """Request lights or settings from now on; they are sent again when the board was lost and is back."""
         self.link.send(message)
 
-    def send_once(self, message: Sound | Snapshot) -> None:
+    def send_once(self, message: messages.Sound | messages.Snapshot) -> None:
         """Request something short-lived, which is dropped if the board doesn't answer."""
         if self.is_linked:
             self.link.send(message)
@@ -143,7 +125,7 @@ class BoardConversation:
         """Switch the board to its bare interpreter as soon as it answers."""
         self._is_leaving = True
         if self.is_linked:
-            self.link.send(Leave())
+            self.link.send(messages.Leave())
 
     def received(self, data: bytes, now_s: float) -> None:
         """Process bytes that arrived."""
@@ -235,26 +217,26 @@ class BoardConversation:
             f"{_RESTART_IT}"
         )
 
-    def _take(self, message: Message, now_s: float) -> None:
+    def _take(self, message: messages.Message, now_s: float) -> None:
         match message:
-            case Welcome() if OLDEST_VERSION <= message.version <= NEWEST_VERSION:
+            case messages.Welcome() if messages.OLDEST_VERSION <= message.version <= messages.NEWEST_VERSION:
                 self._take_welcome(message, now_s)
-            case Pong():
+            case messages.Pong():
                 exchange = self.link.last_exchange
                 if exchange is not None:
                     self._clock.answered(exchange.sent_s, exchange.received_s, exchange.device_ms)
-            case SensorReport():
+            case messages.SensorReport():
                 self._events.append(self._sensors(message, now_s))
-            case ButtonReport() if message.what in _KNOWN_ACTIONS:
+            case messages.ButtonReport() if message.what in _KNOWN_ACTIONS:
                 time_s = self._clock.host_s(message.time_ms, now_s)
                 held_s = message.held_ms / 1000
-                self._events.append(ButtonChanged(message.button, ButtonAction(message.what), time_s, held_s))
-            case FaultReport():
+                self._events.append(ButtonChanged(message.button, messages.ButtonAction(message.what), time_s, held_s))
+            case messages.FaultReport():
                 self._events.append(FaultReported(now_s, message.code, message.number, message.text))
-            case Log():
+            case messages.Log():
                 self._events.append(self._line(message, now_s))
 
-    def _take_welcome(self, welcome: Welcome, now_s: float) -> None:
+    def _take_welcome(self, welcome: messages.Welcome, now_s: float) -> None:
         restarted = self._boot_id is not None and welcome.boot_id != self._boot_id
         if welcome.boot_id != self._boot_id:
             self._clock = ClockSync()
@@ -265,10 +247,10 @@ class BoardConversation:
         self._stage = _Stage.LINKED
         self._heard = b""
         if self._is_leaving:
-            self.link.send(Leave())
+            self.link.send(messages.Leave())
         self._events.append(Linked(now_s, self._port, welcome, restarted))
 
-    def _sensors(self, report: SensorReport, now_s: float) -> SensorsReported:
+    def _sensors(self, report: messages.SensorReport, now_s: float) -> SensorsReported:
         time_s = self._clock.host_s(report.time_ms, now_s)
         changes = [
             SwitchChanged(change.switch, change.closed, time_s - change.before_ms / 1000) for change in report.changes
@@ -280,7 +262,7 @@ class BoardConversation:
             changes=tuple(sorted(changes, key=lambda change: change.time_s)),
         )
 
-    def _line(self, log: Log, now_s: float) -> LogLine:
+    def _line(self, log: messages.Log, now_s: float) -> LogLine:
         missed = 0 if self._log_counter is None else (log.counter - self._log_counter - 1) % _COUNTER
         self._log_counter = log.counter
         return LogLine(self._clock.host_s(log.time_ms, now_s), log.level, log.text, missed)
@@ -296,21 +278,21 @@ def session_without_interrupt(random_session: Callable[[], int], before: int) ->
 
     A starting board listens for Ctrl-C during its first two seconds, and would stop at its prompt.
     """
-    _, payload = encode_message(Hello())
+    _, payload = encode_message(messages.Hello())
     while True:
         session = random_session()
         if session != before and _INTERRUPT not in packet_frame(Packet(Kind.HELLO, session, payload=payload)):
             return session
 
 
-def _version_error(port: SerialPort, refused: Refused | None) -> VersionError:
+def _version_error(port: SerialPort, refused: messages.Refused | None) -> VersionError:
     if refused is None:
         raise AssertionError("a link that was refused knows by whom")
     theirs = _versions(refused.oldest, refused.newest)
-    ours = _versions(OLDEST_VERSION, NEWEST_VERSION)
-    if refused.newest < OLDEST_VERSION:
+    ours = _versions(messages.OLDEST_VERSION, messages.NEWEST_VERSION)
+    if refused.newest < messages.OLDEST_VERSION:
         advice = "its firmware is older than this program: `./run hardware firmware install` renews it"
-    elif refused.oldest <= NEWEST_VERSION:
+    elif refused.oldest <= messages.NEWEST_VERSION:
         advice = "it still refuses, so its firmware is damaged: `./run hardware firmware install` renews it"
     else:
         advice = (

@@ -11,26 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from firmware_bridge.errors import MessageError, UnknownKindError
-from firmware_bridge.protocol.messages import (
-    ButtonReport,
-    Configure,
-    FaultReport,
-    Hello,
-    Leave,
-    LightFrame,
-    Log,
-    Message,
-    Ping,
-    Pong,
-    Refused,
-    Restarted,
-    SensorReport,
-    Snapshot,
-    Sound,
-    SwitchChange,
-    Tone,
-    Welcome,
-)
+from firmware_bridge.protocol import messages
 from firmware_bridge.protocol.packets import LARGEST_PAYLOAD, Kind
 
 Field = tuple[str, int]
@@ -38,14 +19,14 @@ Field = tuple[str, int]
 # name and bytes of each number, in order; a message that also has a ``text`` ends with it
 _NUMBERS: Mapping[Kind, tuple[type[Any], tuple[Field, ...]]] = MappingProxyType(
     {
-        Kind.HELLO: (Hello, (("oldest", 1), ("newest", 1))),
-        Kind.REFUSED: (Refused, (("oldest", 1), ("newest", 1))),
-        Kind.RESTARTED: (Restarted, (("boot_id", 4),)),
-        Kind.PING: (Ping, (("token", 4),)),
-        Kind.PONG: (Pong, (("token", 4), ("time_ms", 4))),
-        Kind.LOG: (Log, (("level", 1), ("counter", 2), ("time_ms", 4))),
+        Kind.HELLO: (messages.Hello, (("oldest", 1), ("newest", 1))),
+        Kind.REFUSED: (messages.Refused, (("oldest", 1), ("newest", 1))),
+        Kind.RESTARTED: (messages.Restarted, (("boot_id", 4),)),
+        Kind.PING: (messages.Ping, (("token", 4),)),
+        Kind.PONG: (messages.Pong, (("token", 4), ("time_ms", 4))),
+        Kind.LOG: (messages.Log, (("level", 1), ("counter", 2), ("time_ms", 4))),
         Kind.CONFIGURE: (
-            Configure,
+            messages.Configure,
             (
                 ("silence_ms", 2),
                 ("debounce_ms", 2),
@@ -55,10 +36,13 @@ _NUMBERS: Mapping[Kind, tuple[type[Any], tuple[Field, ...]]] = MappingProxyType(
                 ("snapshot_every_ms", 2),
             ),
         ),
-        Kind.SNAPSHOT: (Snapshot, ()),
-        Kind.LEAVE: (Leave, ()),
-        Kind.BUTTON: (ButtonReport, (("event", 2), ("button", 1), ("what", 1), ("time_ms", 4), ("held_ms", 2))),
-        Kind.FAULT: (FaultReport, (("code", 1), ("number", 2))),
+        Kind.SNAPSHOT: (messages.Snapshot, ()),
+        Kind.LEAVE: (messages.Leave, ()),
+        Kind.BUTTON: (
+            messages.ButtonReport,
+            (("event", 2), ("button", 1), ("what", 1), ("time_ms", 4), ("held_ms", 2)),
+        ),
+        Kind.FAULT: (messages.FaultReport, (("code", 1), ("number", 2))),
     }
 )
 _ENDING_IN_TEXT = frozenset({Kind.REFUSED, Kind.LOG, Kind.FAULT})
@@ -81,7 +65,7 @@ _WELCOME_THEN: tuple[Field, ...] = (
 )
 
 
-def encode_message(message: Message) -> tuple[Kind, bytes]:
+def encode_message(message: messages.Message) -> tuple[Kind, bytes]:
     """Return the kind and the payload of a message.
 
     A ``LightFrame`` becomes the shorter of ``LIGHTS_ALL`` and ``LIGHTS_LIT``. Texts are cut to 200 bytes.
@@ -92,18 +76,18 @@ def encode_message(message: Message) -> tuple[Kind, bytes]:
     name = type(message).__name__
     writer = FieldWriter(name)
     match message:
-        case LightFrame():
+        case messages.LightFrame():
             kind = _write_lights(writer, message)
-        case Sound():
+        case messages.Sound():
             kind = _write_sound(writer, message)
-        case SensorReport():
+        case messages.SensorReport():
             kind = _write_sensors(writer, message)
-        case Welcome():
+        case messages.Welcome():
             kind = _write_welcome(writer, message)
         case _:
             kind = _KINDS[type(message)]
             _write_numbers(writer, message, _NUMBERS[kind][1])
-            if isinstance(message, Refused | Log | FaultReport):
+            if isinstance(message, messages.Refused | messages.Log | messages.FaultReport):
                 writer.raw(text_bytes(message.text))
     payload = writer.payload()
     if len(payload) > LARGEST_PAYLOAD:
@@ -111,7 +95,7 @@ def encode_message(message: Message) -> tuple[Kind, bytes]:
     return kind, payload
 
 
-def decode_message(kind: int, payload: bytes) -> Message:
+def decode_message(kind: int, payload: bytes) -> messages.Message:
     """Return the message in the payload of a packet.
 
     Raises:
@@ -129,11 +113,11 @@ def decode_message(kind: int, payload: bytes) -> Message:
     values: dict[str, Any] = _read_numbers(reader, fields)
     if known in _ENDING_IN_TEXT:
         values["text"] = reader.text()
-    message: Message = make(**values)
+    message: messages.Message = make(**values)
     return message
 
 
-def _write_numbers(writer: FieldWriter, message: Message, fields: tuple[Field, ...]) -> None:
+def _write_numbers(writer: FieldWriter, message: messages.Message, fields: tuple[Field, ...]) -> None:
     for field, size in fields:
         writer.number(field, getattr(message, field), size)
 
@@ -142,7 +126,7 @@ def _read_numbers(reader: FieldReader, fields: tuple[Field, ...]) -> dict[str, i
     return {field: reader.number(field, size) for field, size in fields}
 
 
-def _write_lights(writer: FieldWriter, message: LightFrame) -> Kind:
+def _write_lights(writer: FieldWriter, message: messages.LightFrame) -> Kind:
     if len(message.colours) % 3:
         raise MessageError(f"LightFrame: {len(message.colours)} bytes of colours; expected three a light")
     colours = message.trimmed().colours
@@ -163,21 +147,21 @@ def _write_lights(writer: FieldWriter, message: LightFrame) -> Kind:
     return Kind.LIGHTS_LIT
 
 
-def _read_all_lights(reader: FieldReader) -> LightFrame:
-    return LightFrame(reader.raw("colours", 3 * reader.number("count", 2)))
+def _read_all_lights(reader: FieldReader) -> messages.LightFrame:
+    return messages.LightFrame(reader.raw("colours", 3 * reader.number("count", 2)))
 
 
-def _read_lit_lights(reader: FieldReader) -> LightFrame:
+def _read_lit_lights(reader: FieldReader) -> messages.LightFrame:
     colours = bytearray()
     for _ in range(reader.number("count", 2)):
         light = reader.number("light", 2)
         if 3 * light < len(colours):
             raise MessageError(f"LIGHTS_LIT: light {light} comes after light {len(colours) // 3 - 1}; expected rising")
         colours += bytes(3 * light - len(colours)) + reader.raw("colour", 3)
-    return LightFrame(bytes(colours))
+    return messages.LightFrame(bytes(colours))
 
 
-def _write_sound(writer: FieldWriter, message: Sound) -> Kind:
+def _write_sound(writer: FieldWriter, message: messages.Sound) -> Kind:
     writer.number("count", len(message.tones), 1)
     for tone in message.tones:
         writer.number("frequency_hz", tone.frequency_hz, 2)
@@ -185,12 +169,14 @@ def _write_sound(writer: FieldWriter, message: Sound) -> Kind:
     return Kind.SOUND
 
 
-def _read_sound(reader: FieldReader) -> Sound:
+def _read_sound(reader: FieldReader) -> messages.Sound:
     count = reader.number("count", 1)
-    return Sound(tuple(Tone(reader.number("frequency_hz", 2), reader.number("milliseconds", 2)) for _ in range(count)))
+    return messages.Sound(
+        tuple(messages.Tone(reader.number("frequency_hz", 2), reader.number("milliseconds", 2)) for _ in range(count))
+    )
 
 
-def _write_sensors(writer: FieldWriter, message: SensorReport) -> Kind:
+def _write_sensors(writer: FieldWriter, message: messages.SensorReport) -> Kind:
     if len(message.closed) != len(message.doubtful):
         raise MessageError(
             f"SensorReport: {len(message.closed)} switches closed or open, {len(message.doubtful)} doubtful or not; "
@@ -208,7 +194,7 @@ def _write_sensors(writer: FieldWriter, message: SensorReport) -> Kind:
     return Kind.SENSORS
 
 
-def _read_sensors(reader: FieldReader) -> SensorReport:
+def _read_sensors(reader: FieldReader) -> messages.SensorReport:
     time_ms = reader.number("time_ms", 4)
     count = reader.number("count", 2)
     closed = reader.bits("closed", count)
@@ -218,11 +204,11 @@ def _read_sensors(reader: FieldReader) -> SensorReport:
         switch = reader.number("switch", 2)
         if switch >= count:
             raise MessageError(f"SENSORS: switch {switch} changed, of {count} counted from 0")
-        changes.append(SwitchChange(switch, bool(reader.number("closed", 1)), reader.number("before_ms", 2)))
-    return SensorReport(time_ms, closed, doubtful, tuple(changes))
+        changes.append(messages.SwitchChange(switch, bool(reader.number("closed", 1)), reader.number("before_ms", 2)))
+    return messages.SensorReport(time_ms, closed, doubtful, tuple(changes))
 
 
-def _write_welcome(writer: FieldWriter, message: Welcome) -> Kind:
+def _write_welcome(writer: FieldWriter, message: messages.Welcome) -> Kind:
     _write_numbers(writer, message, _WELCOME_FIRST)
     for number in message.firmware:
         writer.number("firmware", number, 1)
@@ -233,15 +219,15 @@ def _write_welcome(writer: FieldWriter, message: Welcome) -> Kind:
     return Kind.WELCOME
 
 
-def _read_welcome(reader: FieldReader) -> Welcome:
+def _read_welcome(reader: FieldReader) -> messages.Welcome:
     first = _read_numbers(reader, _WELCOME_FIRST)
     major, minor, patch = (reader.number("firmware", 1) for _ in range(3))
     then = _read_numbers(reader, _WELCOME_THEN)
     board = reader.raw("board", reader.number("length of the board's name", 1)).decode("utf-8", "replace")
-    return Welcome(**first, **then, firmware=(major, minor, patch), board=board)
+    return messages.Welcome(**first, **then, firmware=(major, minor, patch), board=board)
 
 
-_READERS: Mapping[int, Callable[[FieldReader], Message]] = MappingProxyType(
+_READERS: Mapping[int, Callable[[FieldReader], messages.Message]] = MappingProxyType(
     {
         Kind.WELCOME: _read_welcome,
         Kind.LIGHTS_ALL: _read_all_lights,
