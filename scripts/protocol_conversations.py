@@ -83,6 +83,20 @@ class Conversation:
         return {"name": self._name, "about": self._about, "steps": self._steps}
 
 
+Write = Callable[[Conversation], object]
+_ALL: list[tuple[str, str, Write]] = []
+
+
+def _conversation(name: str, about: str) -> Callable[[Write], Write]:
+    """Take a function among those that write conversations down, in their order here."""
+
+    def add(write: Write) -> Write:
+        _ALL.append((name, about, write))
+        return write
+
+    return add
+
+
 # What the host says.
 
 
@@ -156,10 +170,8 @@ def gap(session: int, expected: int) -> Json:
 # The conversations.
 
 
-def _handshake() -> Conversation:
-    it = Conversation(
-        "handshake", "a session as it should be: handshake, settings, lights, a ping, a snapshot, a sound"
-    )
+@_conversation("handshake", "a session as it should be: handshake, settings, lights, a ping, a snapshot, a sound")
+def _handshake(it: Conversation) -> None:
     it.greeted()
     it.at(110, said(Configure(), A, 0, 1), sends=[taken(A, 1)])
     it.at(120, said(RED, A, 1, 1), sends=[taken(A, 2)])
@@ -168,42 +180,42 @@ def _handshake() -> Conversation:
     it.at(700, said(Snapshot(), A, 2, 1), sends=[taken(A, 3), sensors(A, 1, 3)])
     it.at(705, acknowledged(A, 2))
     it.at(710, said(Sound((Tone(880, 10),)), A, 3, 2), sends=[taken(A, 4)])
-    return it.at(740, said(ONE_BLUE, A, 4, 2), sends=[taken(A, 5)]).at(770, lights=ONE_BLUE)
+    it.at(740, said(ONE_BLUE, A, 4, 2), sends=[taken(A, 5)]).at(770, lights=ONE_BLUE)
 
 
-def _hello_again() -> Conversation:
-    it = Conversation("HELLO again", "a repeated HELLO is answered again until something numbered came, then ignored")
+@_conversation("HELLO again", "a repeated HELLO is answered again until something numbered came, then ignored")
+def _hello_again(it: Conversation) -> None:
     it.at(100, hello(A), sends=[welcome(A, 100), sensors(A, 0)])
     it.at(120, hello(A), sends=[welcome(A, 120)])
     it.at(125, acknowledged(A, 1))
     it.at(130, hello(A), hello(A), sends=[answer(Kind.WELCOME, A), answer(Kind.WELCOME, A)])
     it.at(140, said(RED, A, 0, 1), sends=[taken(A, 1)])
     it.at(150, hello(A))
-    return it.at(160, said(GREEN, A, 1, 1), sends=[taken(A, 2)]).at(190, lights=GREEN)
+    it.at(160, said(GREEN, A, 1, 1), sends=[taken(A, 2)]).at(190, lights=GREEN)
 
 
-def _new_session() -> Conversation:
-    it = Conversation("another session", "a HELLO of another session begins anew; the old one is known no more")
+@_conversation("another session", "a HELLO of another session begins anew; the old one is known no more")
+def _new_session(it: Conversation) -> None:
     it.greeted(A)
     it.at(110, said(RED, A, 0, 1), sends=[taken(A, 1)])
     it.greeted(B, 300)
     it.at(310, said(GREEN, A, 1, 1), sends=[restarted()])
     it.at(350, lights=RED)
-    return it.at(360, said(GREEN, B, 0, 1), sends=[taken(B, 1)]).at(390, lights=GREEN)
+    it.at(360, said(GREEN, B, 0, 1), sends=[taken(B, 1)]).at(390, lights=GREEN)
 
 
-def _unknown_session() -> Conversation:
-    it = Conversation("unknown session", "a packet of no session is answered by RESTARTED, once in 100 ms")
+@_conversation("unknown session", "a packet of no session is answered by RESTARTED, once in 100 ms")
+def _unknown_session(it: Conversation) -> None:
     it.at(200, said(RED, A, 5, 9), sends=[restarted()])
     it.at(250, said(Ping(1), A))
     it.at(290, acknowledged(B, 3), acknowledged(A, 3))
     it.at(310, said(Ping(2), A), sends=[restarted()])
     it.at(320, lights="waiting")
-    return it.greeted(B, 500)
+    it.greeted(B, 500)
 
 
-def _gap() -> Conversation:
-    it = Conversation("a gap", "what comes after a gap is dropped and complained of, once in 10 ms")
+@_conversation("a gap", "what comes after a gap is dropped and complained of, once in 10 ms")
+def _gap(it: Conversation) -> None:
     it.greeted()
     it.at(200, said(RED, A, 1, 1), sends=[gap(A, 0)])
     it.at(205, said(GREEN, A, 2, 1))
@@ -212,34 +224,30 @@ def _gap() -> Conversation:
     it.at(250, said(Configure(), A, 0, 1), sends=[taken(A, 1)])
     it.at(251, said(RED, A, 1, 1), sends=[taken(A, 2)])
     it.at(270, said(GREEN, A, 3, 1), sends=[gap(A, 2)])
-    return it.at(290, said(ONE_BLUE, A, 2, 1), sends=[taken(A, 3)]).at(320, lights=ONE_BLUE)
+    it.at(290, said(ONE_BLUE, A, 2, 1), sends=[taken(A, 3)]).at(320, lights=ONE_BLUE)
 
 
-def _repeat() -> Conversation:
-    it = Conversation("a repeat", "what was here before is acknowledged again and not done again")
+@_conversation("a repeat", "what was here before is acknowledged again and not done again")
+def _repeat(it: Conversation) -> None:
     it.greeted()
     it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
     it.at(220, said(GREEN, A, 1, 1), sends=[taken(A, 2)])
     it.at(240, said(RED, A, 0, 1), sends=[taken(A, 2)])
     it.at(260, said(GREEN, A, 1, 1), sends=[taken(A, 2)])
-    return it.at(290, lights=GREEN)
+    it.at(290, lights=GREEN)
 
 
-def _refused() -> Conversation:
-    it = Conversation(
-        "no version in common", "a host of later versions only is refused, and its packets are of no session"
-    )
+@_conversation("no version in common", "a host of later versions only is refused, and its packets are of no session")
+def _refused(it: Conversation) -> None:
     it.at(100, hello(A, 2, 9), sends=[answer(Kind.REFUSED, A, oldest=1, newest=1)])
     it.at(200, said(RED, A), sends=[restarted()])
     it.at(310, hello(B, 0, 0), sends=[answer(Kind.REFUSED, B, oldest=1, newest=1)])
     it.at(400, hello(A, 1, 9), sends=[answer(Kind.WELCOME, A, version=1), sensors(A, 0)])
-    return it.at(405, acknowledged(A, 1))
+    it.at(405, acknowledged(A, 1))
 
 
-def _silence() -> Conversation:
-    it = Conversation(
-        "silence", "a host that falls silent leaves no verdict behind; only a new light frame ends the waiting"
-    )
+@_conversation("silence", "a host that falls silent leaves no verdict behind; only a new light frame ends the waiting")
+def _silence(it: Conversation) -> None:
     it.greeted()
     it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
     it.at(230, lights=RED)
@@ -248,56 +256,52 @@ def _silence() -> Conversation:
     it.at(3400, said(Ping(9), A, 0, 1), sends=[answer(Kind.PONG, A, expected=1, token=9)])
     it.at(3500, lights="waiting")
     it.at(3600, said(GREEN, A, 1, 1), sends=[taken(A, 2)])
-    return it.at(3650, lights=GREEN)
+    it.at(3650, lights=GREEN)
 
 
-def _configured_silence() -> Conversation:
-    it = Conversation(
-        "silence as configured", "CONFIGURE says how long silence may last; pings keep the lights as they are"
-    )
+@_conversation("silence as configured", "CONFIGURE says how long silence may last; pings keep the lights as they are")
+def _configured_silence(it: Conversation) -> None:
     it.greeted()
     it.at(200, said(Configure(silence_ms=500), A, 0, 1), sends=[taken(A, 1)])
     it.at(210, said(RED, A, 1, 1), sends=[taken(A, 2)])
     for number in range(4):
         it.at(600 + 400 * number, said(Ping(number), A, 0, 1), sends=[answer(Kind.PONG, A, expected=2, token=number)])
     it.at(2200, lights=RED)
-    return it.at(2350, lights="waiting")
+    it.at(2350, lights="waiting")
 
 
-def _resending() -> Conversation:
-    it = Conversation(
-        "resending", "what isn't acknowledged is sent again after 60 ms, then after twice as long each time"
-    )
+@_conversation("resending", "what isn't acknowledged is sent again after 60 ms, then after twice as long each time")
+def _resending(it: Conversation) -> None:
     it.at(100, hello(A), sends=[welcome(A, 100), sensors(A, 0)])
     it.at(140)
     it.at(165, sends=[sensors(A, 0)])
     it.at(250)
     it.at(290, sends=[sensors(A, 0)])
     it.at(300, acknowledged(A, 1))
-    return it.at(900).at(1500)
+    it.at(900).at(1500)
 
 
-def _wrong_acknowledgement() -> Conversation:
-    it = Conversation("impossible acknowledgement", "a number that lies outside what is outstanding is ignored")
+@_conversation("impossible acknowledgement", "a number that lies outside what is outstanding is ignored")
+def _wrong_acknowledgement(it: Conversation) -> None:
     it.at(100, hello(A), sends=[welcome(A, 100), sensors(A, 0)])
     it.at(110, acknowledged(A, 2))
     it.at(120, acknowledged(A, 65_535))
     it.at(165, sends=[sensors(A, 0)])
     it.at(170, acknowledged(A, 1))
-    return it.at(600)
+    it.at(600)
 
 
-def _missing() -> Conversation:
-    it = Conversation("MISSING", "on MISSING the device sends again at once, but once only until something changes")
+@_conversation("MISSING", "on MISSING the device sends again at once, but once only until something changes")
+def _missing(it: Conversation) -> None:
     it.at(100, hello(A), sends=[welcome(A, 100), sensors(A, 0)])
     it.at(110, acknowledged(A, 0, Kind.MISSING), sends=[sensors(A, 0)])
     it.at(115, acknowledged(A, 0, Kind.MISSING))
     it.at(120, acknowledged(A, 1, Kind.MISSING))
-    return it.at(500)
+    it.at(500)
 
 
-def _bad_bytes() -> Conversation:
-    it = Conversation("bad bytes", "what fails its checksum or is no frame is answered by nothing and changes nothing")
+@_conversation("bad bytes", "what fails its checksum or is no frame is answered by nothing and changes nothing")
+def _bad_bytes(it: Conversation) -> None:
     it.greeted()
     good = said(RED, A, 0, 1)
     flipped = bytearray(good)
@@ -306,88 +310,68 @@ def _bad_bytes() -> Conversation:
     it.at(210, b"\x00garbage\x00", b"\x05\x01\x00", b"\x55" * 3000)
     it.at(220, b"\x00\x02\x07\x00")
     it.at(240, lights="waiting")
-    return it.at(250, good, sends=[taken(A, 1)]).at(280, lights=RED)
+    it.at(250, good, sends=[taken(A, 1)]).at(280, lights=RED)
 
 
-def _pieces() -> Conversation:
-    it = Conversation("in pieces", "bytes come as they come: one at a time, or several frames at once")
+@_conversation("in pieces", "bytes come as they come: one at a time, or several frames at once")
+def _pieces(it: Conversation) -> None:
     frame = hello(A)
     for at in range(len(frame) - 1):
         it.at(100 + at, frame[at : at + 1], sends=[])
     it.at(150, frame[-1:], sends=[welcome(A, 150), sensors(A, 0)])
     together = [acknowledged(A, 1), said(RED, A, 0, 1), said(GREEN, A, 1, 1), said(Ping(3), A, 0, 1)]
     it.at(160, *together, sends=[taken(A, 1), taken(A, 2), answer(Kind.PONG, A, expected=2, token=3)])
-    return it.at(200, lights=GREEN)
+    it.at(200, lights=GREEN)
 
 
-def _unknown_kinds() -> Conversation:
-    it = Conversation(
-        "later versions", "unknown kinds are ignored, numbered ones acknowledged; longer payloads are fine"
-    )
+@_conversation("later versions", "unknown kinds are ignored, numbered ones acknowledged; longer payloads are fine")
+def _unknown_kinds(it: Conversation) -> None:
     it.greeted()
     it.at(200, packet_frame(Packet(0x0C, A, 0, 1, b"what?")))
     it.at(210, packet_frame(Packet(0x30, A, 0, 1, b"what?")), sends=[taken(A, 1)])
     it.at(220, packet_frame(Packet(0x1F, A, 1, 1)), sends=[taken(A, 2)])
     kind, payload = encode_message(RED)
     it.at(230, packet_frame(Packet(kind, A, 2, 1, payload + b"more")), sends=[taken(A, 3)])
-    return it.at(260, lights=RED)
+    it.at(260, lights=RED)
 
 
-def _echo() -> Conversation:
-    it = Conversation("an echo", "what only a device says is dropped when it comes from a host")
+@_conversation("an echo", "what only a device says is dropped when it comes from a host")
+def _echo(it: Conversation) -> None:
     it.greeted()
     it.at(200, packet_frame(Packet(Kind.SENSORS, A, 0, 1, bytes(7))))
     it.at(210, packet_frame(Packet(Kind.PONG, A, 0, 1, bytes(8))))
     it.at(220, packet_frame(Packet(0x2F, A, 0, 1)))
-    return it.at(230, said(RED, A, 0, 1), sends=[taken(A, 1)]).at(260, lights=RED)
+    it.at(230, said(RED, A, 0, 1), sends=[taken(A, 1)]).at(260, lights=RED)
 
 
-def _malformed() -> Conversation:
-    it = Conversation("a malformed payload", "it is acknowledged, told as fault 1, and changes nothing")
+@_conversation("a malformed payload", "it is acknowledged, told as fault 1, and changes nothing")
+def _malformed(it: Conversation) -> None:
     it.greeted()
     it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
     bad = packet_frame(Packet(Kind.LIGHTS_ALL, A, 1, 1, b"\x04\x00\x01\x02"))
     it.at(220, bad, sends=[taken(A, 2), answer(Kind.FAULT, A, 1, 2, code=1)])
-    return it.at(225, acknowledged(A, 2)).at(250, lights=RED)
+    it.at(225, acknowledged(A, 2)).at(250, lights=RED)
 
 
-def _no_session() -> Conversation:
-    it = Conversation("HELLO without a session", "session 0 is none, so that HELLO is ignored")
+@_conversation("HELLO without a session", "session 0 is none, so that HELLO is ignored")
+def _no_session(it: Conversation) -> None:
     it.at(100, hello(0))
-    return it.greeted(A, 200)
+    it.greeted(A, 200)
 
 
-def _leave() -> Conversation:
-    it = Conversation("LEAVE", "the device acknowledges, puts the lights out and restarts into the bare interpreter")
+@_conversation("LEAVE", "the device acknowledges, puts the lights out and restarts into the bare interpreter")
+def _leave(it: Conversation) -> None:
     it.greeted()
     it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
     it.at(230, lights=RED)
-    return it.at(300, said(Leave(), A, 1, 1), sends=[taken(A, 2)])
-
-
-_ALL: tuple[Callable[[], Conversation], ...] = (
-    _handshake,
-    _hello_again,
-    _new_session,
-    _unknown_session,
-    _gap,
-    _repeat,
-    _refused,
-    _silence,
-    _configured_silence,
-    _resending,
-    _wrong_acknowledgement,
-    _missing,
-    _bad_bytes,
-    _pieces,
-    _unknown_kinds,
-    _echo,
-    _malformed,
-    _no_session,
-    _leave,
-)
+    it.at(300, said(Leave(), A, 1, 1), sends=[taken(A, 2)])
 
 
 def conversations() -> list[Json]:
     """All conversations."""
-    return [write().written() for write in _ALL]
+    made = []
+    for name, about, write in _ALL:
+        it = Conversation(name, about)
+        write(it)
+        made.append(it.written())
+    return made

@@ -177,43 +177,29 @@ def messages() -> list[Json]:
         sequence = chance.randrange(1 << 16) if is_sequenced(kind) else 0
         session = 0 if kind is Kind.RESTARTED else chance.randrange(1, 1 << 16)
         acknowledged = 0 if session == 0 or kind in (Kind.HELLO, Kind.WELCOME) else chance.randrange(1 << 16)
-        packet = Packet(kind, session, sequence, acknowledged, payload)
-        arrived = written(message)
-        told.append(
-            {
-                "name": name,
-                "kind": kind.name,
-                "number": int(kind),
-                "from": "host" if may_come_from_host(kind) else "device",
-                "message": type(message).__name__,
-                "fields": {field.name: plain(getattr(arrived, field.name)) for field in fields(arrived)},
-                "session": session,
-                "sequence": sequence,
-                "acknowledged": acknowledged,
-                "payload": payload.hex(),
-                "packet": encode_packet(packet).hex(),
-                "frame": packet_frame(packet).hex(),
-            }
-        )
+        sender = "host" if may_come_from_host(kind) else "device"
+        told.append(_told(name, sender, written(message), Packet(kind, session, sequence, acknowledged, payload)))
     for kind in (Kind.ACKNOWLEDGED, Kind.MISSING):
-        packet = Packet(kind, 0x1234, 0, 0xFFFF)
-        told.append(
-            {
-                "name": kind.name.lower(),
-                "kind": kind.name,
-                "number": int(kind),
-                "from": "both",
-                "message": None,
-                "fields": {},
-                "session": 0x1234,
-                "sequence": 0,
-                "acknowledged": 0xFFFF,
-                "payload": "",
-                "packet": encode_packet(packet).hex(),
-                "frame": packet_frame(packet).hex(),
-            }
-        )
+        told.append(_told(kind.name.lower(), "both", None, Packet(kind, 0x1234, 0, 0xFFFF)))
     return told
+
+
+def _told(name: str, sender: str, arrived: Message | None, packet: Packet) -> Json:
+    """A packet as the file has it, with the message that arrives in it."""
+    return {
+        "name": name,
+        "kind": Kind(packet.kind).name,
+        "number": int(packet.kind),
+        "from": sender,
+        "message": arrived and type(arrived).__name__,
+        "fields": {field.name: plain(getattr(arrived, field.name)) for field in fields(arrived)} if arrived else {},
+        "session": packet.session,
+        "sequence": packet.sequence,
+        "acknowledged": packet.acknowledged,
+        "payload": packet.payload.hex(),
+        "packet": encode_packet(packet).hex(),
+        "frame": packet_frame(packet).hex(),
+    }
 
 
 def bad_frames() -> list[Json]:

@@ -52,12 +52,7 @@ from scripts.training import (
     write_network,
 )
 from simulator.scene.dice_variety import DiceVariety, dice_picture
-from vision.readers.dice.networks import (
-    CLASSES,
-    CROP_PX,
-    WEIGHTS,
-    Network,
-)
+from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS, Network
 
 MINED = 300
 """In how many made pictures the finder's mistakes are looked for, beside all photographs."""
