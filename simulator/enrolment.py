@@ -38,7 +38,7 @@ _SHEET_MARGIN_PX = 8
 
 @dataclass(frozen=True)
 class PlacedBlock:
-    """One block of an enrolment picture: where it stands and how it lies."""
+    """One block of an enrolment picture: its square, its colour and its orientation."""
 
     cell: str
     colour: str
@@ -157,7 +157,7 @@ def _sheet_texture(sheet: CharucoSheet) -> Image:
 def charuco_views(
     camera: CameraModel, count: int, seed: int = 0, sheet: CharucoSheet | None = None, sensor: Sensor | None = None
 ) -> tuple[Image, ...]:
-    """Render pictures of a ChArUco sheet by a camera, from ``count`` directions, in different parts of the picture."""
+    """Render ``count`` pictures of a ChArUco sheet by a camera, each from a random pose."""
     paper = sheet or CharucoSheet()
     optics = sensor or Sensor(noise=1.5, defocus_px=0.4)
     texture = _sheet_texture(paper)

@@ -40,15 +40,15 @@ class SwitchFaults:
                 f"flickers_per_minute is {self.flickers_per_minute} and flicker_s {self.flicker_s}; "
                 "expected 0 or more, and more than 0"
             )
-        twice = sorted(set(self.stuck) & set(self.dead))
-        if twice:
-            raise ValueError(f"{', '.join(twice)}: both stuck and dead; expected one of the two")
+        both = sorted(set(self.stuck) & set(self.dead))
+        if both:
+            raise ValueError(f"{', '.join(both)}: both stuck and dead; expected one of the two")
 
 
 def draw_switch_faults(layout: TableLayout, rng: np.random.Generator, game_s: float) -> SwitchFaults:
     """Draw the faults of a bad board in one game of about ``game_s`` seconds.
 
-    Half of the boards have a stuck or a dead switch from some moment on; the cable is disconnected once or twice.
+    Half of the boards have a stuck or a dead switch from some moment on; the cable is disconnected once or both.
     """
     places = layout.places
     broken = {places[int(rng.integers(len(places)))]: float(rng.uniform(0.0, game_s))} if rng.random() < 0.5 else {}
@@ -63,7 +63,7 @@ def draw_switch_faults(layout: TableLayout, rng: np.random.Generator, game_s: fl
 
 
 class VirtualSwitches:
-    """One switch a place; the same seed and the same times give the same readings."""
+    """One switch for each place; the same seed and the same times give the same readings."""
 
     def __init__(self, layout: TableLayout, seed: int, faults: SwitchFaults | None = None) -> None:
         self._layout = layout
@@ -105,7 +105,7 @@ class VirtualSwitches:
 
 
 def sensed_places(layout: TableLayout, pieces: Sequence[PiecePose]) -> frozenset[str]:
-    """Return the places whose switch a piece's magnet reaches: it stands on the board, near enough to the middle."""
+    """Return the places whose switch a piece closes: it stands on the board, near enough to the square's centre."""
     reach_mm = REACH_SHARE * layout.board.cell_mm
     found = set()
     for piece in pieces:

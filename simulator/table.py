@@ -42,7 +42,7 @@ def standard_setting(
 
 
 def _usual_pose(camera: CameraModel, layout: TableLayout) -> Pose:
-    """Return a pose over the board, or over sheets as near as shows them all."""
+    """Return a pose over the board, or the nearest one that shows all sheets."""
     if not lying_sheets(layout):
         return looking_at()
     extent = extent_mm(layout)
@@ -108,15 +108,15 @@ class PlayedTable:
         return tuple(new)
 
     def show_mood(self, mood: str, words: str = "") -> None:  # noqa: ARG002 - people read the words; these players don't
-        """Tell the players what the table shows now: the status light's mood and the sentence with it."""
+        """Show the players the mood of the status light and the sentence with it."""
         self._played.notice_mood(self.time_s, mood)
 
 
 class VirtualTable(PlayedTable, Closeable):
     """One game on a virtual table, from one seed.
 
-    The same arguments and signals between the same frames give the same frames byte for byte. After the last turn, or
-    when the game is over, the table is still for a while and the frames end.
+    The same arguments, and the same moods shown between the same frames, give the same frames byte for byte. The frames
+    end shortly after the last turn or the end of the game.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class VirtualTable(PlayedTable, Closeable):
         return enrolment_images(self._setting, self.seed, self._slack)
 
     def enrolment_pictures(self) -> tuple[EnrolmentImage | SetUpImage, ...]:
-        """Render pictures for enrolment: every top of blocks, the set-up of other pieces."""
+        """Render the pictures for enrolment: every top of every block colour, or a set-up of other pieces."""
         if isinstance(self._setting.layout.board.pieces, BlockPieces):
             return self.enrolment_images()
         standing = self._played.set_up_again(np.random.default_rng([self.seed, 21]))

@@ -1,7 +1,7 @@
-"""A game whose players react to a referee that asks, does not answer, or is mistaken.
+"""A game whose players react to a referee that asks, stays silent or is mistaken.
 
-First they remove foreign objects and press again. Then they straighten the piece. Finally they correct the referee: one
-square or the whole position.
+First they remove foreign objects and press again. Then they straighten the piece. Finally they correct the referee:
+some squares or the whole position.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _HELPABLE = frozenset({Mood.QUESTION, Mood.CANNOT_SEE, Mood.TROUBLE})
 _NOTED = ANSWERS | {Mood.NOT_FINISHED}
 """In rules where a touch ends a turn, a complete turn only gets a quiet light."""
 
-_IN_A_FEW_WORDS_SHARE = 0.5
+_ONLY_SQUARES_SHARE = 0.5
+"""Share of answers that correct only the squares of the turn, where that is enough."""
 
 FAULTY_PLAYERS: Mapping[str, type[FaultyPlayers]] = {
     "deblockle": FaultyBlockPlayers,
@@ -33,7 +34,7 @@ FAULTY_PLAYERS: Mapping[str, type[FaultyPlayers]] = {
     "number-drop": FaultySheetPlayers,
     "blokus-dice": FaultySheetPlayers,
 }
-"""The players of each game with faults."""
+"""The class of players for each game with faults."""
 
 Wait = Generator[MotionSegment, None, Mood | None]
 
@@ -83,7 +84,7 @@ class AnsweringGame(VirtualGame):
         self._players = self._people
         if truth is not None:
             truth.start = self._game.notation.format_state(self._people.state)
-        self._fates = np.random.default_rng([seed, 47])
+        self._event_rng = np.random.default_rng([seed, 47])
         self._in_step = True
         self.disturbances = Disturbances()
         self.overrides: list[Override] = []
@@ -92,11 +93,11 @@ class AnsweringGame(VirtualGame):
         """Wait for the referee's verdict on a legal turn and make sure that the game continues; returns the verdict."""
         answer = yield from self._answer_to(action, since_s)
         if answer is Mood.FAULT:
-            yield from self._tell("that turn was legal")
+            yield from self._correct("that turn was legal")
         elif answer is Mood.QUESTION:
-            yield from self._answer_in_words(action)
+            yield from self._answer_question(action)
         elif answer not in _NOTED:
-            yield from self._tell("nobody said anything")
+            yield from self._correct("nobody said anything")
         self._in_step = answer is not Mood.NOT_FINISHED
         yield self._still(self._habits.pause_s)
         return answer
@@ -112,7 +113,7 @@ class AnsweringGame(VirtualGame):
         heard_from_s = since_s
         deadline_s = self._deadline_s()
         helped = 0
-        said = None
+        last_asked = None
         yield self._still(self._habits.settle_s)
         while True:
             mood = self._mood_since(heard_from_s, awaited | _HELPABLE)
@@ -125,12 +126,12 @@ class AnsweringGame(VirtualGame):
                     self.disturbances.remove_things(self._planned_s)
                     return answered
                 if is_violation or self._by_occupancy:
-                    # there is nothing to remove or straighten: only a correction can tell what no switch can
+                    # there is nothing to remove or straighten: only a correction gives what no switch senses
                     return mood
             if mood is Mood.QUESTION or self._planned_s > deadline_s:
-                said = mood or said
+                last_asked = mood or last_asked
                 if helped == 2 or (by_touch and is_violation):
-                    return said
+                    return last_asked
                 helped += 1
                 yield from self._help(action, helped)
                 heard_from_s, deadline_s = self._planned_s, self._deadline_s()
@@ -149,7 +150,7 @@ class AnsweringGame(VirtualGame):
         if self._options.turn_end == "button" or (attempt == 2 and action.kind is not ActionKind.VIOLATION):
             self._presses.append(Press(self._planned_s))
 
-    def _answer_in_words(self, action: Action) -> Iterator[MotionSegment]:
+    def _answer_question(self, action: Action) -> Iterator[MotionSegment]:
         """Correct some squares, or the whole position if more than this turn may be undecided.
 
         If the referee only has switches, the player also says how the block lies, which no switch shows. In games with
@@ -161,12 +162,12 @@ class AnsweringGame(VirtualGame):
             and not self._by_occupancy
             and self._game.dice is None
             and not people.is_over
-            and self._fates.random() < _IN_A_FEW_WORDS_SHARE
+            and self._event_rng.random() < _ONLY_SQUARES_SHARE
         ):
             squares = people.squares_of(action)
-            yield from self._tell("answered a question", {place: people.looks[place] for place in sorted(squares)})
+            yield from self._correct("answered a question", {place: people.looks[place] for place in sorted(squares)})
         else:
-            yield from self._tell("answered a question")
+            yield from self._correct("answered a question")
 
     def _read_out(self, rolled: Action) -> Iterator[MotionSegment]:
         """Enter the roll; if the referee asked about the turn before, correct that first."""
@@ -175,15 +176,15 @@ class AnsweringGame(VirtualGame):
             yield from super()._read_out(rolled)
             yield self._still(self._habits.settle_s if by_touch else 0.0)
         if by_touch and self._is_asked:
-            yield from self._tell("answered a question")
+            yield from self._correct("answered a question")
 
     @property
     def _is_asked(self) -> bool:
         """Whether the table shows a question."""
-        return bool(self._heard) and self._heard[-1][1] is Mood.QUESTION
+        return bool(self._moods) and self._moods[-1][1] is Mood.QUESTION
 
-    def _tell(self, why: str, looks: Mapping[str, str] | None = None) -> Iterator[MotionSegment]:
-        """Yield a person's correction, which overrides the camera."""
+    def _correct(self, why: str, looks: Mapping[str, str] | None = None) -> Iterator[MotionSegment]:
+        """Enter a person's correction, which overrides the camera: of some squares, or of the whole position."""
         if looks:
             self.overrides.append(Override(self._planned_s, "", why, looks, self._people.to_move))
         else:

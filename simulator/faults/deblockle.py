@@ -25,7 +25,7 @@ _MOST_BLOCKS = 4
 OUT_OF_TURN = "played out of turn"
 
 WHOLE_TURN_VIOLATIONS = (OUT_OF_TURN, "forbidden by the variant")
-"""Violations that are complete turns by other rules, by name."""
+"""Violations that are complete turns under other rules, by name."""
 
 PUT_BACK_TURNED = "put back turned"
 """Undoing a violation, but with another side to the north."""
@@ -37,13 +37,13 @@ ONLY_SIDES_TELL = frozenset({kind.name for kind in VIOLATIONS.values() if kind.o
     PUT_BACK_TURNED,
     ANOTHER_TURNED,
 }
-"""The kinds that change no top."""
+"""The kinds that are visible only on side faces."""
 
 NO_HOP_TO_COME = "rolled with no hop to come"
 """A roll after which the block can't hop, which the rules forbid."""
 
 WRONG_SET_UPS = ("block missing", "spare block put out", "wrong square", "block on a star")
-"""Ways to set the board up that the usual start does not allow, by name."""
+"""Kinds of wrong set-up, by name."""
 
 _VARIANT = " side_by_side=false"
 
@@ -71,7 +71,7 @@ class Onlooker:
         self._before = self._states
 
     def follow(self, after: Appearance) -> None:
-        """Follow a legal turn that left this; raises ValueError when no turn does."""
+        """Follow a legal turn after which the table looks like ``after``; raises ValueError when there is none."""
         reached: list[Any] = []
         for state in self._states:
             legal = self._game.rules.legal_turns(state)
@@ -86,7 +86,7 @@ class Onlooker:
         self._states = self._before
 
     def is_possible(self, after: Appearance) -> bool:
-        """Whether no turn, one legal turn or two in a row could leave this."""
+        """Whether the table could look like ``after`` when none, one or two legal turns were played."""
         return any(
             could_result_from_play(self._game, state, after, by_occupancy=self._by_occupancy) for state in self._states
         )
@@ -104,7 +104,7 @@ class Onlooker:
 
 
 class FaultyBlockPlayers(FaultyPlayers):
-    """Players of Deblockle; an onlooker who only sees tops decides whether a violation is visible.
+    """Players of Deblockle. An ``Onlooker``, who only sees tops, decides whether a violation is visible.
 
     With ``by_occupancy`` the onlooker only sees which squares are occupied, and nobody rotates a block unseen. A player
     who starts with fewer than four blocks has a spare one beside the board.
@@ -130,14 +130,14 @@ class FaultyBlockPlayers(FaultyPlayers):
             raise ValueError(f"{self._game.title} has no blocks; FaultyBlockPlayers play Deblockle")
         return self._handler
 
-    def rare_kinds(self, fates: np.random.Generator) -> set[str]:
+    def rare_kinds(self, event_rng: np.random.Generator) -> set[str]:
         """Return the kinds of violation that are rarely possible, and that this game should try to include."""
         spare = any(" tray " in place for place in self.standing)
         variant = not self._options.get("side_by_side", True)
         stars = [kind.name for kind in VIOLATIONS.values() if kind.star]
         return {
             MOVED_THOUGH_STUCK,
-            stars[int(fates.integers(len(stars)))],
+            stars[int(event_rng.integers(len(stars)))],
             *(("forbidden by the variant", NO_HOP_TO_COME) if variant else ()),
             *(("block put on", "replaced by the other's block") if spare else ()),
         }
@@ -253,7 +253,7 @@ class FaultyBlockPlayers(FaultyPlayers):
 
 
 def turns_of_kind(game: Game[Any, Any], state: Any, kind: str) -> Sequence[Any]:
-    """List complete turns that are one kind of ``WHOLE_TURN_VIOLATIONS``, and that look like no legal turn.
+    """Return the complete turns of one kind of ``WHOLE_TURN_VIOLATIONS``.
 
     Raises ValueError for another kind.
     """
@@ -266,14 +266,14 @@ def turns_of_kind(game: Game[Any, Any], state: Any, kind: str) -> Sequence[Any]:
 
 
 def _out_of_turn(game: Game[Any, Any], state: Any) -> Sequence[Any]:
-    """Return what the other player could play if it were their turn."""
+    """Return the turns that the other player could play if it were their turn."""
     other = next(player for player in game.players if player != state.to_move)
     others = game.table.amend(state, {}, other)
     return [] if others.to_move != other else game.rules.legal_turns(others)
 
 
 def _forbidden_by_variant(game: Game[Any, Any], state: Any) -> Sequence[Any]:
-    """Return what only the variant without side-by-side blocks forbids."""
+    """Return the turns that only the variant without side-by-side blocks forbids."""
     text = game.notation.format_state(state)
     if _VARIANT not in text:
         return []
@@ -291,7 +291,7 @@ def rolls_without_hop(game: Game[Any, Any], state: Any, rolls: Sequence[Carry]) 
 def wrong_set_up(
     kind: str, standing: Arrangement, handler: BlockHandler, colours: Sequence[str], rng: np.random.Generator
 ) -> Carries | None:
-    """Return the carries from a right set-up to a wrong one; ``None`` when that kind needs a block that is not there.
+    """Return the carries from a right set-up to a wrong one; ``None`` when that kind needs a missing block.
 
     Raises ValueError for a kind that is not one of ``WRONG_SET_UPS``.
     """
@@ -318,7 +318,7 @@ def wrong_set_up(
 
 
 def agreed_squares(start: str, handler: Handler, players: Sequence[str], rng: np.random.Generator) -> Mapping[str, str]:
-    """Return the squares that players agreed on, and whose block stands there: ``agreed`` (anywhere) or ``cornered``.
+    """Return the owners of blocks by square for a start that is ``agreed`` (anywhere) or ``cornered``.
 
     ``cornered`` leaves the first player one block, in a corner between two of the opponent's.
     """

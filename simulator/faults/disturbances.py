@@ -1,4 +1,4 @@
-"""Disturbances of the camera, the light and the table: when they begin and end, and how they are rendered."""
+"""Disturbances of the camera, the light and the table: their times and their effects."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class DisturbanceMaker:
         self._rng = rng
 
     def make(self, kind: str, now_s: float, free: tuple[str, ...], pieces: tuple[PiecePose, ...] = ()) -> Disturbance:
-        """Draw one that begins about ``now_s``; a thing may be put on the first of the ``free`` squares or ``pieces``.
+        """Draw one that begins about ``now_s``; an object lies on the first of the ``free`` squares or ``pieces``.
 
         Raises ValueError for a kind that is not one of ``DISTURBANCE_KINDS``.
         """
@@ -224,7 +224,7 @@ class DisturbanceMaker:
 
 
 def level_top_mm(layout: TableLayout, piece: PiecePose) -> float | None:
-    """Return the height of a coin on a piece that stands on the board, ``None`` where it would slip off."""
+    """Return the height of the level top of a piece on the board, ``None`` if it has none."""
     match piece:
         case BlockPose():
             return layout.board.height_mm + BlockPieces.on(layout.board).side_mm

@@ -1,4 +1,4 @@
-"""A game with faults: what players do besides playing, and what happens around them, drawn from the seed."""
+"""A game with random faults of the players and disturbances around the board."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ PLAYER_FAULTS = (
     "turn taken back",
     "word in between",
 )
-"""What players do besides playing, by name. ``illegal turn`` stands for each kind of violation in turn."""
+"""Faults of players, by name. ``illegal turn`` stands for every kind of violation."""
 
 DICE_TOUCHED = "dice touched"
-"""The same for tables with dice."""
+"""One more, on tables with dice."""
 
 NO_FAULT = "nothing"
 _NOT_BEGUN = frozenset({Mood.LOOKING, Mood.NOT_FINISHED, Mood.FAULT, Mood.QUESTION, Mood.CANNOT_SEE})
-"""What the table shows while the set-up is not accepted."""
+"""The moods before the set-up is accepted."""
 
 _TOGETHER_SHARE = 0.25
 _WRONG_SET_UP_SHARE = 0.3
@@ -43,7 +43,7 @@ _WRONG_SET_UP_SHARE = 0.3
 
 @dataclass(frozen=True)
 class Episode:
-    """The events drawn for one turn, and when they begin."""
+    """The events drawn for one turn: the players' fault (or a disturbance), and a disturbance at the same time."""
 
     kind: str
     around: str
@@ -63,16 +63,16 @@ class FaultyGame(AnsweringGame):
         self.episodes: list[Episode] = []
 
     def _play(self) -> Iterator[MotionSegment]:
-        if self._start == "usual" and not self._only and self._fates.random() < _WRONG_SET_UP_SHARE:
+        if self._start == "usual" and not self._only and self._event_rng.random() < _WRONG_SET_UP_SHARE:
             yield from self._wrong_set_up()
         # where any squares are allowed, a set-up must rest like a turn
         yield self._still((2 if self._start == "usual" else 5) * self._habits.settle_s)
         yield from self._wait_for_start()
         if self._by_occupancy:
-            # blocks are set up with any side up, which no switch can tell
-            yield from self._tell("how the blocks lie")
+            # blocks are set up with any side up, which no switch senses
+            yield from self._correct("how the blocks lie")
         if not self._only:
-            self._people.aims |= self._people.rare_kinds(self._fates)
+            self._people.aims |= self._people.rare_kinds(self._event_rng)
         if self._start == "cornered" and not self._only:
             self.episodes.append(Episode("illegal turn", "", self._planned_s))
             yield from self._illegal_turn(self._draw_violation())
@@ -83,7 +83,7 @@ class FaultyGame(AnsweringGame):
         if self._options.turn_end == "touch" and last is not None and not self._people.is_over:
             self._presses.append(Press(self._planned_s))
             if (yield from self._answer_to(last, self._planned_s)) is Mood.QUESTION:
-                yield from self._answer_in_words(last)
+                yield from self._answer_question(last)
         yield self._still(2 * self._habits.settle_s)
         if self._people.is_over:
             yield from self._carry_out(self._people.sweep())
@@ -92,7 +92,7 @@ class FaultyGame(AnsweringGame):
     def _wait_for_start(self) -> Iterator[MotionSegment]:
         """Wait until the table shows that the game may begin; begin anyway after a time limit."""
         deadline_s = self._planned_s + 3 * self._habits.patience_s
-        while self._planned_s < deadline_s and self._heard and self._heard[-1][1] in _NOT_BEGUN:
+        while self._planned_s < deadline_s and self._moods and self._moods[-1][1] in _NOT_BEGUN:
             yield self._still(POLL_S)
 
     def _wrong_set_up(self) -> Iterator[MotionSegment]:
@@ -110,7 +110,7 @@ class FaultyGame(AnsweringGame):
         """Draw from a shuffled bag, so that all kinds are about equally frequent."""
         left = self._bags.setdefault(bag, [])
         if not left:
-            left.extend(kinds[int(index)] for index in self._fates.permutation(len(kinds)))
+            left.extend(kinds[int(index)] for index in self._event_rng.permutation(len(kinds)))
         return left.pop()
 
     def _episode(self) -> Generator[MotionSegment, None, Action | None]:
@@ -123,7 +123,7 @@ class FaultyGame(AnsweringGame):
             every += (DICE_TOUCHED,)
         kind = self._draw_from("episodes", every)
         around = kind if kind in DISTURBANCE_KINDS else ""
-        if not around and kind != NO_FAULT and not self._only and self._fates.random() < _TOGETHER_SHARE:
+        if not around and kind != NO_FAULT and not self._only and self._event_rng.random() < _TOGETHER_SHARE:
             around = self._draw_from("around", DISTURBANCE_KINDS)
         self.episodes.append(Episode(kind, around, self._planned_s))
         number = self._begin(around) if around else None
@@ -145,7 +145,7 @@ class FaultyGame(AnsweringGame):
             case "hand resting":
                 yield from self._carry_out(people.rest_hand())
             case "hand stays on the piece":
-                return (yield from self._turn(stays_s=float(self._fates.uniform(1.0, 2.5))))
+                return (yield from self._turn(stays_s=float(self._event_rng.uniform(1.0, 2.5))))
             case "another block turned":
                 yield from self._illegal_turn(people.turn_besides_turning())
             case "two quick turns":
@@ -189,7 +189,7 @@ class FaultyGame(AnsweringGame):
 
     def _watch_coin(self) -> None:
         """Leave a coin on a piece until somebody asks; until then avoid that block if possible."""
-        if self._places_under_coins() and self._heard and self._heard[-1][1] is Mood.QUESTION:
+        if self._places_under_coins() and self._moods and self._moods[-1][1] is Mood.QUESTION:
             self.disturbances.remove_things(self._planned_s)
         self._people.avoided = self._places_under_coins()
 
@@ -251,8 +251,8 @@ class FaultyGame(AnsweringGame):
         people = self._people
         if self._in_step and not people.is_over:
             taken = people.taken_squares()
-            chosen = sorted(taken[int(index)] for index in self._fates.permutation(len(taken))[:2])
-            yield from self._tell("just to be sure", {place: people.looks[place] for place in chosen})
+            chosen = sorted(taken[int(index)] for index in self._event_rng.permutation(len(taken))[:2])
+            yield from self._correct("just to be sure", {place: people.looks[place] for place in chosen})
 
     def _clear_the_way(self, action: Action) -> None:
         """Remove objects from the squares that an action touches, because nobody plays onto a coin."""
@@ -293,4 +293,4 @@ class FaultyGame(AnsweringGame):
         yield from self._carry_out(people.put_right(before, action.player))
         yield self._still(2 * self._habits.settle_s)
         if answer is Mood.ACCEPTED:
-            yield from self._tell("that turn was illegal")
+            yield from self._correct("that turn was illegal")

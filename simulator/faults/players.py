@@ -24,14 +24,14 @@ _TRIES = 12
 class FaultyPlayers(Players):
     """Players of a game whose whole state is visible from above.
 
-    With ``by_occupancy`` a violation occupies other squares than any turn. ``aims`` are kinds of violation they play
-    towards; ``avoided`` are squares they don't touch if possible.
+    With ``by_occupancy`` a violation occupies other squares than any legal turn. The players work towards kinds of
+    violation in ``aims`` and avoid the squares in ``avoided``.
     """
 
     only_sides_tell: ClassVar[frozenset[str]] = frozenset()
     """The kinds of violation that are invisible from above."""
     wrong_set_ups: ClassVar[tuple[str, ...]] = ("piece missing", "wrong square")
-    """Names of set-ups that the usual start does not allow."""
+    """Kinds of wrong set-up, by name."""
     further_kinds: ClassVar[tuple[str, ...]] = ()
     """Kinds of violation besides those of the game's handler."""
 
@@ -57,7 +57,7 @@ class FaultyPlayers(Players):
         """Every kind of violation, by name."""
         return (*self._handler.violations, *self.further_kinds)
 
-    def rare_kinds(self, fates: np.random.Generator) -> set[str]:  # noqa: ARG002 - where all kinds have room
+    def rare_kinds(self, event_rng: np.random.Generator) -> set[str]:  # noqa: ARG002 - here every kind is often possible
         """Return the kinds of violation that are rarely possible, and that this game should try to include."""
         return set()
 
@@ -67,7 +67,7 @@ class FaultyPlayers(Players):
         return self.standing.appearance(self.places)
 
     def _is_possible(self, after: Mapping[str, str]) -> bool:
-        """Whether no turn, one legal turn or two in a row could leave this, judging by the view from above."""
+        """Whether the table could look like ``after`` from above when none, one or two legal turns were played."""
         return could_result_from_play(self._game, self.state, after, by_occupancy=self._by_occupancy)
 
     def _choose(self, turns: Sequence[Any]) -> Any:
@@ -126,29 +126,29 @@ class FaultyPlayers(Players):
         return Action(ActionKind.SWEPT, self.to_move, tuple(carries))
 
     def put_right_but_turned(self, before: Arrangement, player: str) -> Action | None:  # noqa: ARG002
-        """Undo an illegal turn, but with another side to the north, where pieces have sides."""
+        """Undo an illegal turn, but turn a piece on its square; ``None`` if pieces have no side faces."""
         return None
 
     def turn_besides_turning(self) -> Action | None:
-        """Return a legal turn with another piece turned on the way, where pieces have sides."""
+        """Return a legal turn after which another piece is turned too; ``None`` if pieces have no side faces."""
         return None
 
     def bump_pieces(self) -> None:
         """Displace every piece slightly, as by a bump against the table."""
         rng = self._rng
-        way = rng.uniform(-2.0, 2.0, 2)
+        shift = rng.uniform(-2.0, 2.0, 2)
         moved: dict[str, PiecePose] = {}
         for place, piece in self.standing.items():
             if isinstance(piece, InkPose):
                 moved[place] = piece
                 continue
-            x_mm, y_mm = (float(value) for value in way + rng.normal(0.0, 0.6, 2))
+            x_mm, y_mm = (float(value) for value in shift + rng.normal(0.0, 0.6, 2))
             turned_deg = piece.turned_deg + float(rng.normal(0.0, 1.5))
             moved[place] = changed(piece, x_mm=piece.x_mm + x_mm, y_mm=piece.y_mm + y_mm, turned_deg=turned_deg)
         self.standing = Arrangement(moved)
 
     def straighten_after(self, action: Action) -> Action:
-        """Nudge the piece moved last, as a player does when asked to check it."""
+        """Straighten the piece moved last, as a player does when asked to check it."""
         ends = [place for carry in action.carries for place in (carry.end, *(one for one, _ in carry.written))]
         place = next((place for place in reversed(ends) if place in self.places), "")
         if place not in self.standing:

@@ -27,12 +27,13 @@ from vision.geometry import Pose
 from vision.layout.table import default_layout
 
 DROPPED_SHARE = 0.6
+"""Share of frames lost while frames are dropped."""
 
 
 def faulty_setting(
     seed: int, size: tuple[int, int] = (1280, 720), game: str = "deblockle", sheets: int | None = None
 ) -> Setting:
-    """Return an ordinary table drawn from a seed: its surface, its lamp and its camera pose."""
+    """Return an ordinary table with a random surface, lamp and camera pose."""
     layout = default_layout(game) if sheets is None else default_layout(game).with_sheets(sheets)
     rng = np.random.default_rng([seed, 45])
     camera = lens(size)
@@ -130,11 +131,11 @@ class FaultyTable(PlayedTable):
             if moment is None:
                 raise EndOfFramesError(f"{self.name} has given all its {self._sequence} frames")
             self._pieces = moment.pieces
-            how = {one.delivery for one in self.disturbances.at(self.time_s)}
-            if "unplugged" in how:
+            deliveries = {one.delivery for one in self.disturbances.at(self.time_s)}
+            if "unplugged" in deliveries:
                 raise CameraError(f"{self.name}: the camera does not answer; check its cable")
             luck = np.random.default_rng([self.seed, 46, self._sequence]).random()
-            if "late" not in how and not ("dropped" in how and luck < DROPPED_SHARE):
+            if "late" not in deliveries and not ("dropped" in deliveries and luck < DROPPED_SHARE):
                 break
             if waited_s >= timeout_s:
                 raise FrameTimeoutError(f"{self.name}: no frame came in {timeout_s:g} s")
@@ -142,7 +143,7 @@ class FaultyTable(PlayedTable):
             waited_s += 1 / self.fps
         frame = self._take_frame(moment)
         self._sequence += 1
-        if "bad" in how and luck < 0.5:
+        if "bad" in deliveries and luck < 0.5:
             return _corrupt_frame(frame, luck)
         return frame
 
@@ -162,18 +163,18 @@ class FaultyTable(PlayedTable):
     def _setting_now(self, active: list[Disturbance]) -> Setting:
         everything = list(self.disturbances)
         moved = [number for number, one in enumerate(everything) if one.pose is not None and one in active]
-        lit = [number for number, one in enumerate(everything) if one.lighting is not None and one in active]
-        key = (moved[-1] if moved else -1, lit[-1] if lit else -1)
+        relit = [number for number, one in enumerate(everything) if one.lighting is not None and one in active]
+        key = (moved[-1] if moved else -1, relit[-1] if relit else -1)
         if key not in self._settings:
             pose: Pose = everything[key[0]].pose or self._setting.pose if moved else self._setting.pose
-            lighting = everything[key[1]].lighting or self._setting.lighting if lit else self._setting.lighting
+            lighting = everything[key[1]].lighting or self._setting.lighting if relit else self._setting.lighting
             # kept permanently: the renderer identifies a setting by object identity
             self._settings[key] = replace(self._setting, pose=pose, lighting=lighting)
         return self._settings[key]
 
 
 def _shake(image: Image, rng: np.random.Generator) -> Image:
-    """Return the picture of a shaking camera: displaced, slightly rotated, smeared."""
+    """Return the picture of a shaking camera: displaced, slightly rotated, blurred."""
     height, width = image.shape[:2]
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), float(rng.uniform(-1.5, 1.5)), 1.0)
     matrix = np.asarray(turn, dtype=np.float64)

@@ -30,7 +30,7 @@ MOST_BOUNCE_S = 0.006
 
 @dataclass(frozen=True)
 class ShownFrame:
-    """What the lights showed from ``time_s`` on; red, green, blue of each light, three bytes.
+    """The lights from ``time_s`` on: red, green and blue of each light, one byte each.
 
     ``colours`` is what was requested, sRGB encoded, as the host sends it; ``duty`` what the strip received, after
     gamma, brightness and current limit. ``is_waiting``: the firmware's own waiting animation, not a frame from the
@@ -53,7 +53,7 @@ class SoundedTone:
 
 @dataclass(frozen=True)
 class Wiring:
-    """What is connected to the pins: the number of lights, matrix rows and columns, single switches and buttons."""
+    """The numbers of lights, matrix rows and columns, single switches and buttons on the pins."""
 
     lights: int = 0
     rows: int = 0

@@ -101,7 +101,7 @@ class WireFaults:
         Several times in one setting are joined by ``+``: ``resets_at_s=5+12``. Raises ValueError, naming the wrong part
         and what is allowed there.
         """
-        knobs: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         names = [field.name for field in fields(cls)]
         for part in filter(None, (one.strip() for one in text.split(","))):
             name, equals, value = (word.strip() for word in part.partition("="))
@@ -113,16 +113,16 @@ class WireFaults:
             except ValueError:
                 raise ValueError(f"{part!r} has no number after the =; expected something like {name}=0.05") from None
             if name.endswith("_at_s"):
-                knobs[name] = numbers
+                settings[name] = numbers
             elif len(numbers) > 1:
                 raise ValueError(f"{part!r} has {len(numbers)} numbers; expected one, like {name}=0.05")
             elif name == "overtakes":
-                knobs[name] = bool(numbers[0])
+                settings[name] = bool(numbers[0])
             elif name == "all":
-                knobs |= dict.fromkeys(FRAME_FAULTS, numbers[0])
+                settings |= dict.fromkeys(FRAME_FAULTS, numbers[0])
             else:
-                knobs[name] = int(numbers[0]) if name == "garbage_bytes" and numbers[0].is_integer() else numbers[0]
-        return cls(**knobs)
+                settings[name] = int(numbers[0]) if name == "garbage_bytes" and numbers[0].is_integer() else numbers[0]
+        return cls(**settings)
 
 
 class Trouble(enum.Enum):
@@ -157,15 +157,15 @@ class FaultSchedule:
         return min((head[0] for head in self._heads if head is not None), default=None)
 
     def due(self, now_s: float) -> list[Trouble]:
-        """Return those up to ``now_s`` that were not returned before, in order of time."""
-        came: list[tuple[float, Trouble]] = []
+        """Take those up to ``now_s`` that were not taken before, in order of time."""
+        due: list[tuple[float, Trouble]] = []
         for number, stream in enumerate(self._streams):
             head = self._heads[number]
             while head is not None and head[0] <= now_s:
-                came.append(head)
+                due.append(head)
                 head = next(stream, None)
             self._heads[number] = head
-        return [trouble for _, trouble in sorted(came, key=lambda one: one[0])]
+        return [trouble for _, trouble in sorted(due, key=lambda one: one[0])]
 
 
 def _at(trouble: Trouble, at_s: tuple[float, ...]) -> Iterator[tuple[float, Trouble]]:

@@ -33,7 +33,7 @@ class VirtualMicrocontroller:
     may be called from any thread.
 
     Args:
-        pin_map: what is on the pins, in the format that the firmware parses (``PinMap.device_json()``).
+        pin_map: the wiring of the pins, in the format that the firmware parses (``PinMap.device_json()``).
         faults: faults of the wire; none by default.
         seed: determines the faults, the bounce of contacts and the boot ids.
         serial_number: USB serial number, by which the board is found again.
@@ -61,7 +61,7 @@ class VirtualMicrocontroller:
         self._serial_number = serial_number
         self._clock = clock
         self._changed = threading.Condition(threading.RLock())
-        self._inside: SteppedMicrocontroller | None = None
+        self._stepped: SteppedMicrocontroller | None = None
         self._terminal: PseudoTerminal | None = None
         self._next_terminal: PseudoTerminal | None = None
         self._wake_read, self._wake_write = -1, -1
@@ -75,7 +75,7 @@ class VirtualMicrocontroller:
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
         self._terminal = PseudoTerminal()
-        self._inside = SteppedMicrocontroller(
+        self._stepped = SteppedMicrocontroller(
             self._pin_map,
             self._faults,
             self._seed,
@@ -146,27 +146,27 @@ class VirtualMicrocontroller:
 
     def press(self, button: int, held_s: float = 0.1) -> None:
         """Press a button, and release it ``held_s`` later. Raises IndexError if there is no such button."""
-        self._do(lambda inside: inside.press(button, self._clock(), held_s))
+        self._do(lambda stepped: stepped.press(button, self._clock(), held_s))
 
     def set_switch(self, switch: int, closed: bool) -> None:
         """Close or open a switch. Raises IndexError if there is no such switch."""
-        self._do(lambda inside: inside.set_switch(switch, closed, self._clock()))
+        self._do(lambda stepped: stepped.set_switch(switch, closed, self._clock()))
 
     def unplug(self) -> None:
         """Pull the cable: a host that has the port open gets an error, and the board has no power."""
-        self._do(lambda inside: inside.unplug(self._clock()))
+        self._do(lambda stepped: stepped.unplug(self._clock()))
 
     def replug(self) -> None:
         """Plug the cable in again: the board starts, on a port with another name."""
-        self._do(lambda inside: inside.replug(self._clock()))
+        self._do(lambda stepped: stepped.replug(self._clock()))
 
     def reset(self, cause: int = SOFTWARE) -> None:
         """Reset the board; its port stays."""
-        self._do(lambda inside: inside.reset(self._clock(), cause))
+        self._do(lambda stepped: stepped.reset(self._clock(), cause))
 
     def hang(self) -> None:
         """Let the firmware hang until the watchdog resets the board."""
-        self._do(lambda inside: inside.hang(self._clock()))
+        self._do(lambda stepped: stepped.hang(self._clock()))
 
     @property
     def boots(self) -> int:
@@ -214,17 +214,17 @@ class VirtualMicrocontroller:
 
     @property
     def _running(self) -> SteppedMicrocontroller:
-        if self._inside is None:
+        if self._stepped is None:
             raise RuntimeError("the virtual microcontroller is not running; use it in a with statement")
-        return self._inside
+        return self._stepped
 
     def _do(self, act: Callable[[SteppedMicrocontroller], None]) -> None:
         with self._changed:
-            inside = self._running
-            act(inside)
+            stepped = self._running
+            act(stepped)
             self._wake()
             # only the thread opens and closes ports, since it may just be waiting for one
-            if not self.wait_for(lambda: inside.is_plugged == (self._terminal is not None)):
+            if not self.wait_for(lambda: stepped.is_plugged == (self._terminal is not None)):
                 raise RuntimeError("the virtual microcontroller's thread did not open or close its port within 10 s")
 
     def _wake(self) -> None:
@@ -234,13 +234,13 @@ class VirtualMicrocontroller:
 
     def _match_plug(self) -> None:
         """Remove the port when the cable was pulled, and open one with another name when it is plugged in again."""
-        inside = self._running
-        if not inside.is_plugged and self._terminal is not None:
+        stepped = self._running
+        if not stepped.is_plugged and self._terminal is not None:
             # opened before the old one is closed, so that its name differs
             self._next_terminal = PseudoTerminal()
             self._terminal.close()
             self._terminal = None
-        elif inside.is_plugged and self._terminal is None:
+        elif stepped.is_plugged and self._terminal is None:
             self._terminal, self._next_terminal = self._next_terminal, None
 
     def _serve(self) -> None:
@@ -253,16 +253,16 @@ class VirtualMicrocontroller:
 
     def _round(self) -> None:
         with self._changed:
-            inside, terminal, now_s = self._running, self._terminal, self._clock()
-            due_s = inside.next_due_s
+            stepped, terminal, now_s = self._running, self._terminal, self._clock()
+            due_s = stepped.next_due_s
             reading: list[int] = [self._wake_read]
             writing: list[int] = []
             if terminal is not None:
                 # a slow wire accepts no more while it is busy, so that the host's buffer fills
-                if inside.to_device.free_at_s <= now_s:
+                if stepped.to_device.free_at_s <= now_s:
                     reading.append(terminal.fileno())
                 else:
-                    due_s = min(due_s, inside.to_device.free_at_s)
+                    due_s = min(due_s, stepped.to_device.free_at_s)
                 writing += [terminal.fileno()] * terminal.is_waiting
         readable, _, _ = select.select(reading, writing, [], max(0.0, min(due_s - now_s, _LONGEST_SLEEP_S)))
         if self._wake_read in readable:
@@ -274,13 +274,13 @@ class VirtualMicrocontroller:
             self._changed.notify_all()
 
     def _exchange(self, terminal: PseudoTerminal | None) -> None:
-        inside, now_s = self._running, self._clock()
+        stepped, now_s = self._running, self._clock()
         if terminal is not None:
-            data = terminal.read() if inside.to_device.free_at_s <= now_s else b""
+            data = terminal.read() if stepped.to_device.free_at_s <= now_s else b""
             if data:
-                inside.from_host(data, now_s)
-        inside.advance(now_s)
-        for piece in inside.take_to_host(now_s):
+                stepped.from_host(data, now_s)
+        stepped.advance(now_s)
+        for piece in stepped.take_to_host(now_s):
             if terminal is not None:
                 terminal.write(piece)
         if terminal is not None:

@@ -37,7 +37,7 @@ class SteppedMicrocontroller:
     ``take_to_host``; ``next_due_s`` says when to call them next. The same seed and calls give the same bytes.
 
     Args:
-        pin_map: what is on the pins, in the format that the firmware parses.
+        pin_map: the wiring of the pins, in the format that the firmware parses.
         faults: faults of the wire, and when the board resets or is unplugged.
         seed: determines faults, bounce and boot ids.
         start_s: the present time, from which the times of faults count.
@@ -95,27 +95,25 @@ class SteppedMicrocontroller:
             self.to_device.write(data, now_s)
 
     def take_to_host(self, now_s: float) -> list[bytes]:
-        """Take what has arrived at the host by now, in pieces as it arrived."""
+        """Take the bytes that have arrived at the host by now, in pieces as they arrived."""
         return self.to_host.read(now_s) if self._plugged else []
 
     @property
     def next_due_s(self) -> float:
         """When to call ``advance`` and ``take_to_host`` next, unless the host writes earlier."""
         arrives_s = self.to_host.next_due_s if self._plugged else None
-        due_s = self._next_inside_s
+        due_s = self._next_event_s
         return max(self._now_s, due_s if arrives_s is None else min(due_s, arrives_s))
 
     def advance(self, now_s: float) -> None:
         """Process everything due up to now, in order of time."""
-        while (due_s := self._next_inside_s) <= now_s:
+        while (due_s := self._next_event_s) <= now_s:
             self._now_s = max(self._now_s, due_s)
             self._process_next()
         self._now_s = max(self._now_s, now_s)
 
     def set_switch(self, switch: int, closed: bool, now_s: float) -> None:
-        """Close or open a switch, as a piece does that is put on it or taken off. Raises IndexError for an unknown
-        switch.
-        """
+        """Close or open a switch. Raises IndexError for an unknown switch."""
         self.advance(now_s)
         self.board.move_switch(switch, closed, self._now_s)
 
@@ -140,16 +138,16 @@ class SteppedMicrocontroller:
         """Pull the cable, which also powers the board; data in transit is lost. It stays unplugged."""
         self.advance(now_s)
         self._replug_at_s = None
-        self._pull()
+        self._unplug()
 
     def replug(self, now_s: float) -> None:
         """Plug the cable in again: the board starts."""
         self.advance(now_s)
         if not self._plugged:
-            self._put_in()
+            self._plug_in()
 
     @property
-    def _next_inside_s(self) -> float:
+    def _next_event_s(self) -> float:
         dues = []
         if self._device is not None:
             dues.append(self.board.watchdog_fed_s + self._watchdog_s if self._hangs else self._loop_due_s)
@@ -168,7 +166,7 @@ class SteppedMicrocontroller:
         for trouble in self._troubles.due(now_s):
             self._apply_trouble(trouble)
         if self._replug_at_s is not None and self._replug_at_s <= now_s:
-            self._put_in()
+            self._plug_in()
         while self._releases and self._releases[0][0] <= now_s:
             self.board.move_button(heapq.heappop(self._releases)[1], False, now_s)
         arrived = self.to_device.read(now_s)
@@ -192,17 +190,17 @@ class SteppedMicrocontroller:
             case Trouble.RESET:
                 self._boot(WATCHDOG)
             case Trouble.UNPLUG:
-                self._pull()
+                self._unplug()
                 self._replug_at_s = self._now_s + self._faults.unplugged_s
 
-    def _pull(self) -> None:
+    def _unplug(self) -> None:
         self._plugged = False
         self._device = None
         self.board.lose_power()
         for wire in (self.to_device, self.to_host):
             wire.cut()
 
-    def _put_in(self) -> None:
+    def _plug_in(self) -> None:
         self._plugged = True
         self._replug_at_s = None
         self._boot(POWER)

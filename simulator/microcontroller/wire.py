@@ -23,50 +23,50 @@ class FaultyWire:
     def __init__(self, faults: WireFaults, seed: int | str) -> None:
         self._faults = faults
         # two streams, so that one kind of fault does not influence which frames another one hits
-        self._strikes = Random(f"{seed} strikes")
-        self._details = Random(f"{seed} details")
-        self._flying: list[tuple[float, int, bytes]] = []
+        self._hit_rng = Random(f"{seed} strikes")
+        self._detail_rng = Random(f"{seed} details")
+        self._in_transit: list[tuple[float, int, bytes]] = []
         self._written = 0
         self._busy_until_s = 0.0
         self._last_arrival_s = 0.0
         self._held = b""
         self._held_until_s = 0.0
         self._silent_until_s = 0.0
-        self._struck: Counter[str] = Counter()
+        self._hits: Counter[str] = Counter()
 
     @property
     def fault_counts(self) -> Mapping[str, int]:
         """Number of frames written (``"frames"``), and of those hit by each kind of fault."""
-        return self._struck
+        return self._hits
 
     def write(self, data: bytes, now_s: float) -> None:
         """Write bytes."""
         if now_s < self._silent_until_s:
-            self._struck["silence"] += 1
+            self._hits["silence"] += 1
             return
         self._release(now_s)
         for frame in frames_of(data):
             self._carry(frame, now_s)
 
     def read(self, now_s: float) -> list[bytes]:
-        """Take what has arrived by now, in pieces as it arrived."""
+        """Take the bytes that have arrived by now, in pieces as they arrived."""
         self._release(now_s)
         arrived = []
-        while self._flying and self._flying[0][0] <= now_s:
-            arrived.append(heapq.heappop(self._flying)[2])
+        while self._in_transit and self._in_transit[0][0] <= now_s:
+            arrived.append(heapq.heappop(self._in_transit)[2])
         return arrived
 
     @property
     def next_due_s(self) -> float | None:
         """When the next bytes arrive if nothing more is written; ``None`` if nothing is in transit."""
-        due_s = self._flying[0][0] if self._flying else None
+        due_s = self._in_transit[0][0] if self._in_transit else None
         if self._held and (due_s is None or self._held_until_s < due_s):
             return self._held_until_s
         return due_s
 
     @property
     def free_at_s(self) -> float:
-        """When a slow wire has carried what was written; 0 for one without a limit."""
+        """When a slow wire has carried everything written; 0 for one without a limit."""
         return 0.0 if self._faults.bytes_per_s is None else self._busy_until_s
 
     def be_silent(self, until_s: float) -> None:
@@ -80,7 +80,7 @@ class FaultyWire:
 
     def drop(self) -> None:
         """Lose everything in transit."""
-        self._flying.clear()
+        self._in_transit.clear()
         self._held = b""
         self._busy_until_s = self._last_arrival_s = 0.0
 
@@ -92,45 +92,45 @@ class FaultyWire:
     def garbage(self, count: int, now_s: float) -> None:
         """Deliver that many random bytes, without further faults."""
         if count:
-            data, self._held = self._held + self._details.randbytes(count), b""
+            data, self._held = self._held + self._detail_rng.randbytes(count), b""
             self._deliver(data, self._arrival_s(count, now_s))
 
     def _release(self, now_s: float) -> None:
-        """Release what waited in vain for another frame to be joined with."""
+        """Release a frame that waited in vain for another one to be joined with."""
         if self._held and self._held_until_s <= now_s:
             self._deliver(self._held, self._held_until_s)
             self._held = b""
 
     def _carry(self, frame: bytes, now_s: float) -> None:
-        faults, random = self._faults, self._strikes.random
+        faults, random = self._faults, self._hit_rng.random
         lose, flip, repeat = random() < faults.lose, random() < faults.flip, random() < faults.repeat
         delay, split, join = random() < faults.delay, random() < faults.split, random() < faults.join
-        struck = self._struck
-        struck["frames"] += 1
+        hits = self._hits
+        hits["frames"] += 1
         if lose:
-            struck["lose"] += 1
+            hits["lose"] += 1
             return None
         if flip:
-            struck["flip"] += 1
+            hits["flip"] += 1
             frame = self._flip_bits(frame)
         if self._held:
             frame, self._held = self._held + frame, b""
         if repeat:
-            struck["repeat"] += 1
+            hits["repeat"] += 1
         if join:
-            struck["join"] += 1
+            hits["join"] += 1
             self._held = frame * (1 + repeat)
             self._held_until_s = self._arrival_s(len(self._held), now_s) + faults.join_s
             return None
         if delay:
-            struck["delay"] += 1
-            late_s = self._details.random() * faults.delay_s
+            hits["delay"] += 1
+            late_s = self._detail_rng.random() * faults.delay_s
             if faults.overtakes:
                 self._deliver(frame, self._arrival_s(len(frame), now_s) + late_s)
                 return self._repeat(frame, now_s) if repeat else None
             self._busy_until_s = max(now_s, self._busy_until_s) + late_s
         if split:
-            struck["split"] += 1
+            hits["split"] += 1
             self._deliver_split(frame, self._arrival_s(len(frame), now_s))
         else:
             self._deliver(frame, self._arrival_s(len(frame), now_s))
@@ -140,7 +140,7 @@ class FaultyWire:
 
     def _repeat(self, frame: bytes, now_s: float) -> None:
         arrival_s = self._arrival_s(len(frame), now_s)
-        self._deliver(frame, arrival_s + self._details.random() * self._faults.delay_s * self._faults.overtakes)
+        self._deliver(frame, arrival_s + self._detail_rng.random() * self._faults.delay_s * self._faults.overtakes)
 
     def _arrival_s(self, count: int, now_s: float) -> float:
         """Return when the last of ``count`` bytes arrives, after everything before it."""
@@ -154,10 +154,10 @@ class FaultyWire:
             self._last_arrival_s = arrival_s = max(arrival_s, self._last_arrival_s)
         # the number keeps data that arrives at the same time in the order in which it was written
         self._written += 1
-        heapq.heappush(self._flying, (arrival_s, self._written, data))
+        heapq.heappush(self._in_transit, (arrival_s, self._written, data))
 
     def _deliver_split(self, frame: bytes, arrival_s: float) -> None:
-        rng = self._details
+        rng = self._detail_rng
         count = 2 + int(rng.random() * (_MOST_PIECES - 1))
         cuts = sorted(int(rng.random() * (len(frame) + 1)) for _ in range(count - 1))
         for start, end in zip([0, *cuts], [*cuts, len(frame)], strict=True):
@@ -167,7 +167,7 @@ class FaultyWire:
         self._busy_until_s = max(self._busy_until_s, arrival_s - self._faults.latency_s)
 
     def _flip_bits(self, frame: bytes) -> bytes:
-        rng = self._details
+        rng = self._detail_rng
         flipped = bytearray(frame)
         for _ in range(1 + int(rng.random() * _MOST_FLIPPED_BITS)):
             bit = int(rng.random() * len(frame) * 8)

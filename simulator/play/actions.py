@@ -1,4 +1,4 @@
-"""What players do with pieces of any kind: carries, actions and arrangements, as frozen values.
+"""Actions of players with pieces of any kind, as frozen values.
 
 A ``Handler`` makes carries the way people do: never quite centred, never quite straight.
 """
@@ -20,7 +20,7 @@ from vision.layout.table import TableLayout
 
 
 class ActionKind(StrEnum):
-    """What a hand did."""
+    """The purpose of a hand's action."""
 
     TURN = "turn"
     DONE = "done without"
@@ -37,12 +37,12 @@ class ActionKind(StrEnum):
 
 @dataclass(frozen=True)
 class Carry:
-    """One piece moved from its place to another (or none: the tray), over an edge or through the air.
+    """One piece moved from a place to another, rolled over an edge or lifted.
 
     ``start`` and ``end`` are places or tray names; ``tips_towards`` is the compass side it is rolled to. If only part
-    of what stands on ``start`` is taken, ``taken`` is that part and ``left`` the rest; if it is put on top of what
-    stands on ``end``, ``joined`` is the result. ``written`` maps places to the ink after a pen's stroke, ``None`` where
-    it was erased.
+    of the piece on ``start`` is taken, ``taken`` is that part and ``left`` the rest; if it is put on top of the piece
+    on ``end``, ``joined`` is the result. ``written`` maps places to the ink after a pen's stroke, ``None`` where it was
+    erased.
     """
 
     start: str
@@ -57,7 +57,7 @@ class Carry:
 
 @dataclass(frozen=True)
 class Action:
-    """Everything a hand does between coming in and leaving.
+    """Everything that a hand does between coming in and leaving.
 
     ``turn`` is the engine's text of the turn or roll, ``state_before`` that of the position it is played in,
     ``violation`` the kind of an illegal one. ``rest_s`` is how long the hand rests at the end; ``ends_turn`` whether
@@ -75,7 +75,7 @@ class Action:
 
 
 class Arrangement(Mapping[str, PiecePose]):
-    """What stands where: a frozen mapping from places on the board and the tray beside it to pieces."""
+    """A frozen mapping from places, on the board and beside it, to pieces."""
 
     def __init__(self, pieces: Mapping[str, PiecePose]) -> None:
         self._pieces = MappingProxyType(dict(pieces))
@@ -124,7 +124,7 @@ class Arrangement(Mapping[str, PiecePose]):
 
 @dataclass(frozen=True)
 class Slack:
-    """How carelessly pieces are put down: standard deviations, clipped at three times that and at ``most_mm``."""
+    """Inaccuracy of putting pieces down: standard deviations, and limits besides three times those."""
 
     offset_mm: float = 1.3
     turned_deg: float = 2.0
@@ -139,9 +139,9 @@ Carries = tuple[Carry, ...]
 class ViolationKind:
     """One way to break the rules: its name, and a function that draws the carries for a player.
 
-    ``carries`` returns ``None`` when the position has no room for it. ``only_sides_tell`` marks a kind that changes no
-    top beyond what a legal turn would. ``star`` is the star it needs a block near: the player's own or their goal.
-    ``usual`` marks what ordinary players do now and then.
+    ``carries`` returns ``None`` when the position does not allow it. ``only_sides_tell`` marks a kind whose tops look
+    like those after a legal turn. ``star`` is the star that it needs a block near: the player's own or their goal.
+    ``usual`` marks a kind that ordinary players commit now and then.
     """
 
     name: str
@@ -162,17 +162,21 @@ class Handler(ABC):
         self._slack = slack
         self._rng = rng
 
-    def _within(self, deviation: float, most: float) -> float:
+    def _clipped_normal(self, deviation: float, most: float) -> float:
+        """Draw from a normal distribution, clipped at three deviations and at ``most``."""
         limit = min(3 * deviation, most)
         return float(np.clip(self._rng.normal(0.0, deviation), -limit, limit)) if deviation > 0 else 0.0
 
     def _offset_mm(self, most_mm: float) -> tuple[float, float]:
         """Return a random offset from the centre of a place."""
-        return (self._within(self._slack.offset_mm, most_mm), self._within(self._slack.offset_mm, most_mm))
+        return (
+            self._clipped_normal(self._slack.offset_mm, most_mm),
+            self._clipped_normal(self._slack.offset_mm, most_mm),
+        )
 
     def _turned_deg(self) -> float:
         """Return a random rotation of a piece that is put down straight."""
-        return self._within(self._slack.turned_deg, self._slack.most_deg)
+        return self._clipped_normal(self._slack.turned_deg, self._slack.most_deg)
 
     @abstractmethod
     def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:
@@ -188,18 +192,18 @@ class Handler(ABC):
 
     @abstractmethod
     def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
-        """Lift what is on ``start`` to an empty square."""
+        """Return the carry that lifts the piece on ``start`` to an empty square."""
 
     @abstractmethod
     def take_off(self, standing: Arrangement, start: str) -> Carry:
-        """Take what is on ``start`` to its owner's side of the board."""
+        """Return the carry that takes the piece on ``start`` to its owner's side of the board."""
 
     def nudge(self, standing: Arrangement, start: str) -> Carry:
-        """Straighten what is on ``start`` where it stands."""
+        """Return the carry that straightens the piece on ``start`` in place."""
         return self.lift(standing, start, start)
 
     def nudges(self, standing: Arrangement, start: str) -> Carries:
-        """Straighten what is on ``start``, and put down what is needed for that."""
+        """Return the carries that straighten the piece on ``start``, and put down any tool used."""
         return (self.nudge(standing, start),)
 
     @abstractmethod
@@ -211,7 +215,7 @@ class Handler(ABC):
         """Return the owner of a piece, ``""`` for none; of a stack, the owner of its top piece."""
 
     def is_easy(self, faces: Sequence[str]) -> bool:  # noqa: ARG002 - in most games any roll will do
-        """Whether a turn with this roll can be drawn quickly."""
+        """Whether a turn with this roll can be drawn fast, because there are few."""
         return True
 
     def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:  # noqa: ARG002 - a table without dice
@@ -228,7 +232,7 @@ class Handler(ABC):
 
 
 class PlayArea:
-    """What is needed to draw a violation: the arrangement and the handler."""
+    """The arrangement and the handler from which a violation is drawn."""
 
     def __init__(self, standing: Arrangement, handler: Any) -> None:
         self.standing = standing

@@ -18,7 +18,7 @@ _COLOURS = MappingProxyType({"R": "red", "Y": "yellow", "G": "green", "B": "blue
 _OWNERS = MappingProxyType({"red": "warm", "yellow": "warm", "green": "cool", "blue": "cool"})
 _TOWER = ("L", "M", "S")
 _NEST_OFF_MM = 0.5
-"""How far off the axis of the one below a pyramid comes to sit, standard deviation."""
+"""Offset of a nested pyramid from the axis of the one below, standard deviation."""
 _NEST_TURN_DEG = 1.5
 _SUPPLY = ("L", "M", "S")
 _SUPPLY_EACH = 5
@@ -28,7 +28,7 @@ _MOST_PIPS = 4
 
 
 def die_name(colour: str) -> str:
-    """Return what a die is called among what stands and lies on the table."""
+    """Return a die's place in an arrangement."""
     return f"{colour} die"
 
 
@@ -64,11 +64,11 @@ class StackHandler(DiceThrower):
                 standing = Arrangement({**standing, name: StackPose(x, y, (Pyramid(size, "black"),), base_mm=0.0)})
         tray = dice_tray(self.layout)
         colours = () if tray is None else DicePieces.on(tray).colours
-        return Arrangement({**standing, **self.dice_lying_about({die_name(colour): colour for colour in colours})})
+        return Arrangement({**standing, **self.scattered_dice({die_name(colour): colour for colour in colours})})
 
     def _nest(self, size: str, colour: str) -> Pyramid:
-        offset = (self._within(_NEST_OFF_MM, 1.2), self._within(_NEST_OFF_MM, 1.2))
-        return Pyramid(size, colour, offset, self._within(_NEST_TURN_DEG, 4.0))
+        offset = (self._clipped_normal(_NEST_OFF_MM, 1.2), self._clipped_normal(_NEST_OFF_MM, 1.2))
+        return Pyramid(size, colour, offset, self._clipped_normal(_NEST_TURN_DEG, 4.0))
 
     def _beside(self, standing: Arrangement) -> tuple[float, float, str]:
         number = next(one for one in range(1, 100) if f"{_TRAY} {one}" not in standing)
@@ -77,15 +77,15 @@ class StackHandler(DiceThrower):
         return (-half - 24.0 - column * _SUPPLY_STEP_MM, (3.5 - row) * _SUPPLY_STEP_MM, f"{_TRAY} {number}")
 
     def is_easy(self, faces: Sequence[str]) -> bool:
-        """Whether a roll has few pips: others have up to hundreds of thousands of ends, and drawing one takes long."""
+        """Whether a roll has few pips: others allow up to hundreds of thousands of turns, too many to draw one fast."""
         return sum(map(int, faces)) <= _MOST_PIPS
 
     def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:
-        """Carry one die after the other, given by its colour, to where it is thrown, with these faces up."""
+        """Return the carries that throw dice, by colour, so that they show these faces."""
         return super().throw_dice(standing, {die_name(colour): face for colour, face in faces.items()})
 
     def shows(self, standing: Arrangement, turn: Any) -> bool:
-        """Whether a turn leaves the table other than it was."""
+        """Whether a turn changes the table."""
         after = standing.after_all(self.carries_of(standing, turn))
         return after.appearance(self.layout.board.places) != standing.appearance(self.layout.board.places)
 
@@ -125,7 +125,7 @@ class StackHandler(DiceThrower):
         return Carry(start, end, self._top_alone(joined), taken=taken, left=left, joined=joined)
 
     def _top_alone(self, pile: StackPose) -> StackPose:
-        """Return the top pyramid of a stack by itself, where it is."""
+        """Return the top pyramid of a stack as a piece of its own, in its present position."""
         elevations = PyramidPieces.on(self.layout.board).elevations_mm([one.size for one in pile.pyramids])
         base = self.layout.board.height_mm if pile.base_mm is None else pile.base_mm
         return changed(pile, pyramids=pile.pyramids[-1:], base_mm=base + elevations[-1])
@@ -189,7 +189,7 @@ def _pile(standing: Arrangement, place: str) -> tuple[Pyramid, ...]:
 
 
 def _count_common(one: Sequence[Pyramid], other: Sequence[Pyramid]) -> int:
-    """Return how many pyramids from below are alike in both."""
+    """Return the number of equal pyramids in both, from below to the first difference."""
     for number, (first, second) in enumerate(zip(one, other, strict=False)):
         if not _same_piece(first, second):
             return number

@@ -38,7 +38,7 @@ class Arm:
 class MotionSegment:
     """A segment of time with one uniform movement.
 
-    ``standing`` is what stands still; ``carry`` moves ``held`` to ``carry.pose``. The fingertips move from
+    ``standing`` are the pieces at rest; ``carry`` moves ``held`` to ``carry.pose``. The fingertips move from
     ``tip_from_mm`` to ``tip_to_mm``, or follow the held piece; without tips there is no hand.
     """
 
@@ -55,7 +55,7 @@ class MotionSegment:
 
 @dataclass(frozen=True)
 class Moment:
-    """What stands, what is held and which hands are visible at one time."""
+    """All pieces, a held one among them, and the visible hands at one time."""
 
     pieces: tuple[PiecePose, ...]
     hands: tuple[Hand, ...] = ()
@@ -130,16 +130,16 @@ class Choreography:
         if segment.held is not None and segment.carry is not None:
             piece = self._held_piece(segment.held, segment.carry, share)
             ahead = self._held_piece(segment.held, segment.carry, later)
-            way = _streak((ahead.x_mm - piece.x_mm, ahead.y_mm - piece.y_mm))
+            motion = _rounded((ahead.x_mm - piece.x_mm, ahead.y_mm - piece.y_mm))
             tip = self._grip_point(piece)
-            hand = self._hand(arm, tip, 0.9, way)
-            return Moment((*segment.standing, changed(piece, streak_mm=way)), (hand,))
+            hand = self._hand(arm, tip, 0.9, motion)
+            return Moment((*segment.standing, changed(piece, streak_mm=motion)), (hand,))
         if segment.tip_from_mm is None or segment.tip_to_mm is None:
             return Moment(segment.standing)
         tip, ahead_tip = (self._interpolate(segment, at) for at in (share, later))
-        way = _streak((ahead_tip[0] - tip[0], ahead_tip[1] - tip[1]))
+        motion = _rounded((ahead_tip[0] - tip[0], ahead_tip[1] - tip[1]))
         grip = segment.grip_from + (segment.grip_to - segment.grip_from) * share
-        return Moment(segment.standing, (self._hand(arm, tip, grip, way),))
+        return Moment(segment.standing, (self._hand(arm, tip, grip, motion),))
 
     @staticmethod
     def _interpolate(segment: MotionSegment, share: float) -> tuple[float, float, float]:
@@ -148,9 +148,9 @@ class Choreography:
         return (float(x), float(y), float(z) + 25.0 * math.sin(math.pi * share))
 
     @staticmethod
-    def _hand(arm: Arm, tip: tuple[float, float, float], grip: float, way: tuple[float, float]) -> Hand:
+    def _hand(arm: Arm, tip: tuple[float, float, float], grip: float, motion: tuple[float, float]) -> Hand:
         elbow = (0.45 * tip[0] + 85.0 * -arm.end, arm.end * _ELBOW_MM, 150.0)
-        return Hand(tip, elbow, arm.skin, arm.sleeve, arm.sleeve_from, grip, way)
+        return Hand(tip, elbow, arm.skin, arm.sleeve, arm.sleeve_from, grip, motion)
 
     def _held_piece(self, piece: PiecePose, carry: Carry, share: float) -> PiecePose:
         board = self._layout.board.height_mm
@@ -181,9 +181,8 @@ class Choreography:
 
 
 def _differ_only_in_position(one: PiecePose, other: PiecePose) -> bool:
-    """Whether the two differ only in position."""
     return changed(one, x_mm=other.x_mm, y_mm=other.y_mm, base_mm=other.base_mm, turned_deg=other.turned_deg) == other
 
 
-def _streak(way_mm: tuple[float, float]) -> tuple[float, float]:
-    return (round(way_mm[0], 2), round(way_mm[1], 2))
+def _rounded(motion_mm: tuple[float, float]) -> tuple[float, float]:
+    return (round(motion_mm[0], 2), round(motion_mm[1], 2))

@@ -38,7 +38,7 @@ class BlockHandler(Handler):
     violations = VIOLATIONS
 
     def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:  # noqa: ARG002 - all of it shows
-        """Roll every block and put it on its square, turned any way."""
+        """Put every block on its square, in a random orientation."""
         net = BlockPieces.on(self.layout.board).net
         blocks = {}
         for place, look in looks.items():
@@ -49,7 +49,7 @@ class BlockHandler(Handler):
         return Arrangement(blocks)
 
     def carries_of(self, standing: Arrangement, turn: Any) -> Carries:
-        """Return the carries that play a turn from where the blocks stand."""
+        """Return the carries that play a turn."""
         side = side_towards(turn.start, turn.rolled_to[0])
         roll = self.roll(standing, turn.start, side)
         after = standing.after(roll)
@@ -69,13 +69,13 @@ class BlockHandler(Handler):
         return {place: facing(self.layout, piece) for place, piece in standing.items() if place in places}
 
     def put_down(self, place: str, colour: str, up: str, north: str) -> BlockPose:
-        """Return a block as somebody puts it on a place."""
+        """Return a block put down on a place, slightly off centre and turned."""
         slack = self._slack
         offset = self._offset_mm(slack.most_mm)
         return block_on(self.layout, place, colour, up, north, offset_mm=offset, turned_deg=self._turned_deg())
 
     def faces(self, piece: PiecePose) -> dict[str, str]:
-        """Return which symbol each side of a block shows."""
+        """Return a block's symbols by side."""
         return _faces(self.layout, piece)
 
     def roll(self, standing: Arrangement, start: str, side: str) -> Carry:
@@ -93,7 +93,7 @@ class BlockHandler(Handler):
         return Carry(start, end, self.put_down(end, moved.colour, moved.up, moved.north))
 
     def lay(self, standing: Arrangement, start: str, end: str, up: str, north: str) -> Carry:
-        """Move the block on ``start`` to ``end`` and lay it another way."""
+        """Move the block on ``start`` to ``end``, in another orientation."""
         return Carry(start, end, self.put_down(end, as_block(standing[start]).colour, up, north))
 
     def take_off(self, standing: Arrangement, start: str) -> Carry:

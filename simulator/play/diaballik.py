@@ -12,7 +12,7 @@ from simulator.scene.pieces import Ball, BallPose, DiscPose, PiecePose, changed
 from vision.layout.pieces import DiscPieces
 
 _BALL_OFF_MM = 0.8
-"""How far off a disc's middle a ball comes to lie, standard deviation: discs are dished a little."""
+"""Offset of a ball from its disc's centre, standard deviation: discs are slightly dished."""
 _STRAIGHT = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
@@ -35,7 +35,11 @@ class DiscHandler(Handler):
         return Arrangement(pieces)
 
     def _ball(self, owner: str, is_there: bool) -> Ball | None:
-        return Ball(owner, (self._within(_BALL_OFF_MM, 2.0), self._within(_BALL_OFF_MM, 2.0))) if is_there else None
+        return (
+            Ball(owner, (self._clipped_normal(_BALL_OFF_MM, 2.0), self._clipped_normal(_BALL_OFF_MM, 2.0)))
+            if is_there
+            else None
+        )
 
     def _put_down(self, place: str, piece: DiscPose) -> DiscPose:
         x, y = self.layout.centre_mm(place)
@@ -43,7 +47,7 @@ class DiscHandler(Handler):
         return changed(piece, x_mm=x + right, y_mm=y + away, turned_deg=self._turned_deg(), base_mm=None)
 
     def shows(self, standing: Arrangement, turn: Any) -> bool:
-        """Whether a turn can be played without a word, and leaves the table other than it was."""
+        """Whether a turn needs no announcement and changes the table."""
         places = self.layout.places
         after = standing.after_all(self.carries_of(standing, turn))
         return not turn.claims and after.appearance(places) != standing.appearance(places)
@@ -54,7 +58,7 @@ class DiscHandler(Handler):
         places = self.layout.places
         for action in turn.actions:
             start, end = places[action.start], places[action.end]
-            carries.append(self.throw(standing, start, end) if action.passes else self.lift(standing, start, end))
+            carries.append(self.pass_ball(standing, start, end) if action.passes else self.lift(standing, start, end))
             standing = standing.after(carries[-1])
         return tuple(carries)
 
@@ -62,8 +66,8 @@ class DiscHandler(Handler):
         """Move a disc, with its ball if it has one, to an empty square."""
         return Carry(start, end, self._put_down(end, as_disc(standing[start])))
 
-    def throw(self, standing: Arrangement, start: str, end: str) -> Carry:
-        """Carry the ball from one disc to another."""
+    def pass_ball(self, standing: Arrangement, start: str, end: str) -> Carry:
+        """Return the carry that passes the ball from one disc to another."""
         giver, taker = as_disc(standing[start]), as_disc(standing[end])
         if giver.ball is None:
             raise ValueError(f"the {giver.look} on {start} has no ball to give")
@@ -74,7 +78,7 @@ class DiscHandler(Handler):
         )
 
     def _alone(self, piece: DiscPose) -> BallPose:
-        """Return the ball of a disc by itself, where it lies."""
+        """Return the ball of a disc as a piece of its own, in its present position."""
         if piece.ball is None:
             raise ValueError(f"a {piece.look} has no ball")
         right, away = piece.ball.offset_mm
@@ -143,7 +147,7 @@ class DiscHandler(Handler):
         """Bring a player's ball from wherever it is to a disc that has none."""
         for place, piece in standing.items():
             if isinstance(piece, DiscPose) and piece.ball is not None and piece.ball.colour == colour:
-                return self.throw(standing, place, target)
+                return self.pass_ball(standing, place, target)
             if isinstance(piece, BallPose) and piece.colour == colour:
                 joined = changed(as_disc(standing[target]), ball=self._ball(colour, is_there=True))
                 return Carry(place, target, self._alone(joined), joined=joined)
@@ -179,21 +183,21 @@ def _runners(table: PlayArea, player: str) -> list[str]:
 
 
 def _carriers(table: PlayArea, player: str) -> list[str]:
-    """Return the squares where the player's ball lies."""
+    """Return the squares of the player's ball."""
     carrying = (
         (place, as_disc(table.standing[place]).ball) for place in (*table.own(player), *table.opponents(player))
     )
     return [place for place, ball in carrying if ball is not None and ball.colour == player]
 
 
-def _moved(table: PlayArea, rng: np.random.Generator, ways: Sequence[tuple[str, str]]) -> Carries | None:
-    way = pick(rng, ways)
-    return None if way is None else (table.handler.lift(table.standing, *way),)
+def _moved(table: PlayArea, rng: np.random.Generator, moves: Sequence[tuple[str, str]]) -> Carries | None:
+    move = pick(rng, moves)
+    return None if move is None else (table.handler.lift(table.standing, *move),)
 
 
 def _too_far(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    ways = [(start, end) for start in _runners(table, player) for end in table.open_places()]
-    return _moved(table, rng, [(start, end) for start, end in ways if _distance(start, end) > 2])
+    moves = [(start, end) for start in _runners(table, player) for end in table.open_places()]
+    return _moved(table, rng, [(start, end) for start, end in moves if _distance(start, end) > 2])
 
 
 def _distance(start: str, end: str) -> int:
@@ -204,11 +208,11 @@ def _three_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carr
     carries: list[Carry] = []
     moved: set[str] = set()
     for _ in range(3):
-        way = pick(rng, _steps(table, [one for one in _runners(table, player) if one not in moved]))
-        if way is None:
+        step = pick(rng, _steps(table, [one for one in _runners(table, player) if one not in moved]))
+        if step is None:
             return None
-        carries.append(table.handler.lift(table.standing, *way))
-        moved.add(way[1])
+        carries.append(table.handler.lift(table.standing, *step))
+        moved.add(step[1])
         table = table.then(carries[-1])
     return tuple(carries)
 
@@ -221,25 +225,25 @@ def _opponents_moved(table: PlayArea, player: str, rng: np.random.Generator) -> 
     return _moved(table, rng, _steps(table, table.opponents(player)))
 
 
-def _thrown(table: PlayArea, rng: np.random.Generator, start: str | None, ends: Sequence[str]) -> Carries | None:
+def _passed(table: PlayArea, rng: np.random.Generator, start: str | None, ends: Sequence[str]) -> Carries | None:
     end = pick(rng, ends)
-    return None if start is None or end is None else (table.handler.throw(table.standing, start, end),)
+    return None if start is None or end is None else (table.handler.pass_ball(table.standing, start, end),)
 
 
 def _opponents_ball(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     others = [place for place in table.opponents(player) if as_disc(table.standing[place]).ball is None]
     start = next((place for place in table.opponents(player) if as_disc(table.standing[place]).ball is not None), None)
-    return _thrown(table, rng, start, others)
+    return _passed(table, rng, start, others)
 
 
 def _passed_anywhere(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """Return a pass to any other piece of one's own: crooked, or over an opponent."""
-    return _thrown(table, rng, pick(rng, _carriers(table, player)), _runners(table, player))
+    return _passed(table, rng, pick(rng, _carriers(table, player)), _runners(table, player))
 
 
 def _passed_to_opponent(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     others = [place for place in table.opponents(player) if as_disc(table.standing[place]).ball is None]
-    return _thrown(table, rng, pick(rng, _carriers(table, player)), others)
+    return _passed(table, rng, pick(rng, _carriers(table, player)), others)
 
 
 def _ball_taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:

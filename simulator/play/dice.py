@@ -13,19 +13,19 @@ from simulator.scene.pieces import DiePose, PiecePose, changed
 from vision.layout.pieces import DicePieces
 
 _FROM_THE_RIM = 0.75
-"""How far from the tray's rim a die's middle stays, in edges."""
+"""Minimum distance of a die's centre from the tray's rim, in edges."""
 _TOUCHED_MM = 1.5
-"""How far a die that is touched is pushed, standard deviation."""
+"""Displacement of a die that is touched, standard deviation."""
 _APART = 1.6
-"""How far from each other the middles of dice stay, in edges, so that none leans on another."""
+"""Minimum distance between the centres of dice, in edges, so that none leans on another."""
 _PIPS = "123456"
 """The faces of a die with pips."""
 _MOST_TRIES = 1000
-"""Throws after which a tray is taken to have no room: where half of it is free, one in two finds some."""
+"""Random positions tried before the tray counts as full."""
 
 
 def _values(dice: Sequence[DiePose], faces: Sequence[str]) -> tuple[int, ...]:
-    """Return which side of each die is up when they show these faces, in order if possible; none if impossible."""
+    """Return the number of each die's upper face when they show these faces, in any order; empty if they can't."""
     sides = [tuple(die.printed or _PIPS) for die in dice]
     for order in permutations(faces) if len(dice) == len(faces) else ():
         if all(face in has for face, has in zip(order, sides, strict=True)):
@@ -34,10 +34,10 @@ def _values(dice: Sequence[DiePose], faces: Sequence[str]) -> tuple[int, ...]:
 
 
 class DiceThrower(Handler):
-    """Handles pieces of a game with ordinary dice. Dice lie on places that are called what they are called."""
+    """Handles the dice of a game. In an arrangement, a die's place is the die's name."""
 
-    def dice_lying_about(self, dice: Mapping[str, str]) -> dict[str, PiecePose]:
-        """Return dice in the tray, given their names and colours; none where the table has no tray."""
+    def scattered_dice(self, dice: Mapping[str, str]) -> dict[str, PiecePose]:
+        """Return dice in the tray, given their colours by name; empty if the table has no tray."""
         lying: dict[str, PiecePose] = {}
         tray = dice_tray(self.layout)
         if tray is None:
@@ -54,7 +54,7 @@ class DiceThrower(Handler):
         return tray is not None and tray.bounds_mm.contains(die.x_mm, die.y_mm)
 
     def _throw(self, colour: str, value: int, lying: Iterable[PiecePose]) -> DiePose:
-        """Return a die as it comes to lie in the tray, clear of those that lie there."""
+        """Return a die thrown into the tray, clear of those that lie there."""
         tray, side = dice_tray(self.layout), die_side_mm(self.layout)
         if tray is None:
             raise ValueError("this table has no tray to throw dice in")
@@ -73,10 +73,7 @@ class DiceThrower(Handler):
         )
 
     def throw_dice(self, standing: Arrangement, faces: Mapping[str, str]) -> Carries:
-        """Carry one die after the other to where it is thrown, with these faces up, each on a die that has it.
-
-        No carries where there are no such dice.
-        """
+        """Return the carries that throw dice, by name, so that together they show these faces; none without dice."""
         dice = {name: die for name in faces if isinstance(die := standing.get(name), DiePose)}
         carries: list[Carry] = []
         for (name, die), value in zip(dice.items(), _values(tuple(dice.values()), tuple(faces.values())), strict=False):
@@ -87,12 +84,12 @@ class DiceThrower(Handler):
         return tuple(carries)
 
     def touch_dice(self, standing: Arrangement, player: str) -> Carries:
-        """Turn one of a player's dice over, near to where it lies."""
+        """Return the carry that turns one of a player's dice over, near its place; none without dice."""
         own = [name for name, piece in standing.items() if isinstance(piece, DiePose) and self.owner(piece) == player]
         name = pick(self._rng, own)
         die = None if name is None else standing[name]
         if name is None or not isinstance(die, DiePose):
             return ()
         value = die.value % 6 + 1
-        x, y = (middle + self._within(_TOUCHED_MM, 3 * _TOUCHED_MM) for middle in (die.x_mm, die.y_mm))
+        x, y = (middle + self._clipped_normal(_TOUCHED_MM, 3 * _TOUCHED_MM) for middle in (die.x_mm, die.y_mm))
         return (Carry(name, name, changed(die, x_mm=x, y_mm=y, value=value)),)

@@ -1,4 +1,4 @@
-"""A game being played: what the players do over time, and how they react to what the table shows.
+"""A game being played: the players' actions over time, and their reactions to the status light.
 
 No picture is made here; ``simulator.table`` puts a camera above it.
 """
@@ -46,7 +46,7 @@ class AnnouncedRoll:
 
 
 class Mood(StrEnum):
-    """What the table's status light shows, named as the lights name it."""
+    """The signals of the table's status light, by their names there."""
 
     WAITING = "waiting"
     LOOKING = "looking"
@@ -65,7 +65,7 @@ ANSWERS = frozenset({Mood.ACCEPTED, Mood.FINISHED, Mood.FAULT})
 
 @dataclass(frozen=True)
 class GameOptions:
-    """What is played, for at most how many turns, and how: ``rules`` are the game's own options.
+    """The game with its own options (``rules``), the maximum number of turns, and the players' behaviour.
 
     ``choose`` returns the turn to play in a state; without it turns are random.
     """
@@ -102,7 +102,7 @@ class VirtualGame:
         self._truth = truth
         if truth is not None:
             truth.start = self._game.notation.format_state(self._players.state)
-        self._heard: list[tuple[float, Mood]] = []
+        self._moods: list[tuple[float, Mood]] = []
         self._presses: list[Press] = []
         self.rolls: list[AnnouncedRoll] = []
         self._script = self._play()
@@ -117,8 +117,8 @@ class VirtualGame:
         return tuple(self._presses)
 
     def notice_mood(self, time_s: float, mood: str) -> None:
-        """Tell the players what the table shows from ``time_s`` on; raises ValueError for an unknown mood."""
-        self._heard.append((time_s, Mood(mood)))
+        """Show the players a mood from ``time_s`` on; raises ValueError for an unknown one."""
+        self._moods.append((time_s, Mood(mood)))
 
     def moment(self, time_s: float) -> Moment | None:
         """Return the scene at that time; ``None`` when the game is over and cleared away."""
@@ -156,7 +156,7 @@ class VirtualGame:
         return arms
 
     def _play(self) -> Iterator[MotionSegment]:
-        """Yield the game as segments, each made only when the one before is over, so that the players can react."""
+        """Yield the game as segments; each is made when the one before is over, so that the players can react."""
         habits, players = self._habits, self._players
         yield self._still(2 * habits.settle_s)
         for _ in range(self._options.turns):
@@ -188,7 +188,7 @@ class VirtualGame:
             yield from self._read_out(action)
 
     def _read_out(self, rolled: Action) -> Iterator[MotionSegment]:
-        """Enter a roll."""
+        """Enter a roll by hand."""
         self.rolls.append(AnnouncedRoll(self._planned_s, tuple(rolled.turn.split(","))))
         yield self._still(self._habits.pause_s)
 
@@ -250,8 +250,8 @@ class VirtualGame:
         return self._mood_since(since_s, ANSWERS)
 
     def _mood_since(self, since_s: float, moods: Collection[Mood]) -> Mood | None:
-        """Return the latest of these moods; what the table showed before ``since_s`` concerned something else."""
-        for time_s, mood in reversed(self._heard):
+        """Return the latest of these moods since ``since_s``; earlier ones were about another action."""
+        for time_s, mood in reversed(self._moods):
             if time_s < since_s:
                 break
             if mood in moods:

@@ -1,4 +1,4 @@
-"""What really happened on the virtual table, for scoring.
+"""Ground truth of a game on the virtual table, for scoring.
 
 Only tests, benchmarks and the demo's score read it, after the referee has decided.
 """
@@ -36,7 +36,7 @@ class TruthEvent:
 
 @dataclass(frozen=True)
 class FrameTruth:
-    """One frame: its looks by place (a block in a hand has no place), the hand's position and what it covers."""
+    """One frame: the looks by place (a block in a hand has none), whether there is a hand, and the places it covers."""
 
     sequence: int
     time_s: float

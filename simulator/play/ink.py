@@ -1,4 +1,4 @@
-"""How sheets are written on: pens taken from cell to cell, ink rubbed out; and ways to break the rules on purpose."""
+"""How sheets are written on with pens, and ways to break the rules on purpose."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from vision.layout.table import TableLayout
 
 _CIRCLED = " circled"
 _PEN_OUT_MM = 10.0
-"""How far from the left edge of its sheet a pen lies."""
+"""Distance of a pen from the left edge of its sheet."""
 _DIE = "die"
 ONE_CELL = "one cell written"
-"""What a violation is called that writes one cell."""
+"""Name of the violation that writes one cell."""
 
 
 def unnamed_dice(count: int) -> tuple[str, ...]:
-    """Return what dice are called that no game names."""
+    """Return names for dice that the game does not name."""
     return tuple(f"{_DIE} {number}" for number in range(1, count + 1))
 
 
@@ -46,7 +46,7 @@ def as_ink(piece: PiecePose) -> InkPose:
 
 
 class SheetHandler(DiceThrower):
-    """Writes on sheets, one a player, each in a hand of its own."""
+    """Writes on sheets, one for each player, each in a handwriting of their own."""
 
     signs: ClassVar[tuple[str, ...]]
     """The looks that violations write."""
@@ -65,7 +65,7 @@ class SheetHandler(DiceThrower):
         tray = dice_tray(self.layout)
         printed = () if tray is None else DicePieces.on(tray).printed
         dice = dict.fromkeys(unnamed_dice(len(printed or self._sheets)), "white")
-        return Arrangement({**pieces, **self.dice_lying_about(dice)})
+        return Arrangement({**pieces, **self.scattered_dice(dice)})
 
     @abstractmethod
     def _pen_of(self, player: str) -> str:
@@ -73,11 +73,11 @@ class SheetHandler(DiceThrower):
 
     @abstractmethod
     def looks_after(self, standing: Arrangement, turn: Any) -> dict[str, str]:
-        """Return what a turn writes, by place."""
+        """Return the looks that a turn writes, by place."""
 
     @abstractmethod
     def _strokes(self, sheet: LyingSheet, place: str, look: str) -> Sequence[Stroke]:
-        """Return the strokes of a look, in cells about the middle of one, y down."""
+        """Return the strokes of a look, in cells from the centre of its cell, y down."""
 
     @abstractmethod
     def _pen_for(self, player: str, look: str) -> tuple[str, float]:
@@ -118,7 +118,7 @@ class SheetHandler(DiceThrower):
         return Carry(_pen_name(player), _pen_name(player), changed(pen, x_mm=x, y_mm=y, colour=colour), written=written)
 
     def _circle_digit(self, standing: Arrangement, place: str, look: str) -> InkPose:
-        """Return a digit that has come to lie in a loop: the one that stands there, or a new one."""
+        """Return the ink of a circled digit: the digit there, or a new one if it differs."""
         digit = look.removesuffix(_CIRCLED)
         lies = standing.get(place)
         return changed(as_ink(lies) if lies is not None and lies.look == digit else self._ink(place, digit), look=look)
@@ -153,7 +153,7 @@ class SheetHandler(DiceThrower):
         return _table_point(sheet, sheet.surface.centre_mm(place))
 
     def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
-        """Rub out what is on ``start`` and write it on ``end``."""
+        """Rub out the ink on ``start`` and write the same look on ``end``."""
         player = start.partition(".")[0]
         pen = standing[_pen_name(player)]
         if not isinstance(pen, PenPose):
@@ -161,15 +161,15 @@ class SheetHandler(DiceThrower):
         return self._write_stroke(player, pen, end, ((start, None), (end, self._ink(end, standing[start].look))))
 
     def take_off(self, standing: Arrangement, start: str) -> Carry:
-        """Rub out what is on ``start``."""
+        """Rub out the ink on ``start``."""
         return self.write(standing, start.partition(".")[0], {start: EMPTY})[0]
 
     def nudge(self, standing: Arrangement, start: str) -> Carry:
-        """Trace what is on ``start`` over."""
+        """Trace the ink on ``start``."""
         return self.nudges(standing, start)[0]
 
     def nudges(self, standing: Arrangement, start: str) -> Carries:
-        """Trace what is on ``start`` over, and lay the pen down again."""
+        """Trace the ink on ``start``, and lay the pen down again."""
         look = as_ink(standing[start]).look
         player = start.partition(".")[0]
         traced = changed(self._ink(start, look.removesuffix(_CIRCLED)), look=look)
@@ -177,7 +177,7 @@ class SheetHandler(DiceThrower):
         return (replace(carry, written=((start, traced),)), back)
 
     def put_back(self, before: Arrangement, now: Arrangement) -> Carries:
-        """Rub out what was written since, and write again what was rubbed out."""
+        """Rub out ink that is not in ``before``, and write again ink that was rubbed out."""
         carries: list[Carry] = []
         for player in self._sheets:
             pen = now[_pen_name(player)]
@@ -199,7 +199,7 @@ class SheetHandler(DiceThrower):
         return self._sheets[player].surface.places
 
     def owner(self, piece: PiecePose) -> str:
-        """Return the player on whose sheet it is written; ``""`` for pens, loops and dice."""
+        """Return the player on whose sheet the ink is; ``""`` for pens, loops and dice."""
         return piece.place.partition(".")[0] if isinstance(piece, InkPose) else ""
 
 
@@ -248,9 +248,9 @@ class NumberSheetHandler(SheetHandler):
 
 
 _SPACINGS = (0.1, 0.14, 0.22)
-"""How far apart the lines are with which a cell is filled or hatched, in cells."""
+"""Distance between the lines that fill or hatch a cell, in cells, by player."""
 _ASIDE_MM = 13.0
-"""How far beyond the upper edge of their sheet a player puts a die that they took."""
+"""Distance from the upper edge of a player's sheet to a die that they took."""
 
 
 class ColourSheetHandler(SheetHandler):
@@ -281,7 +281,7 @@ class ColourSheetHandler(SheetHandler):
         return (Carry(taken, taken, aside), *carries)
 
     def _die(self, standing: Arrangement, value: int) -> str | None:
-        """Return a die of the tray that shows a number."""
+        """Return the name of a die in the tray that shows a value."""
         lying = {name: piece for name, piece in standing.items() if isinstance(piece, DiePose)}
         return next((name for name, die in lying.items() if die.value == value and self.in_tray(die)), None)
 

@@ -24,7 +24,7 @@ from vision.layout.table import TableLayout
 
 _TRIES = 40
 _DONE_WITHOUT_SHARE = 0.3
-"""How often players don't draw a loop although they could."""
+"""Probability that players draw no loop although they could."""
 
 HANDLERS: Mapping[str, type[Handler]] = MappingProxyType(
     {
@@ -44,7 +44,7 @@ Choose = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Habits:
-    """How the players behave: shares of turns preceded by other actions, and durations.
+    """The players' behaviour: probabilities of other actions before a turn, and durations.
 
     ``patience_s`` is how long they wait for the referee before they go on (or undo a violation by themselves),
     ``pause_s`` how long they think, ``pace`` how slowly hands move (1 is about 2.5 s a turn), ``settle_s`` how long a
@@ -80,7 +80,7 @@ class Players:
         choose: Choose | None = None,
     ) -> None:
         self._game = game
-        self._think = choose
+        self._choose_turn = choose
         self._habits = habits
         self._rng = rng
         self._handler = HANDLERS[game.name](layout, habits.slack, rng)
@@ -123,7 +123,7 @@ class Players:
         return self._game.notation.format_state(self._game.rules.new(self._options))
 
     def _starting_looks(self) -> Mapping[str, str]:
-        """Return what starts on which square."""
+        """Return the look of each square that is occupied at the start."""
         start = self._game.table.appearance(self._game.rules.new(self._options))
         return {place: look for place, look in start.items() if look != EMPTY}
 
@@ -140,7 +140,7 @@ class Players:
         return self._game.awaits_roll(self.state)
 
     def roll(self) -> Action:
-        """Roll the dice; ``state`` goes on at once, ``standing`` only by ``perform``.
+        """Roll the dice; ``state`` changes at once, ``standing`` only by ``perform``.
 
         Raises ValueError when none are to be rolled.
         """
@@ -148,8 +148,8 @@ class Players:
         if dice is None:
             raise ValueError(f"{self._game.title} has no dice")
         possible = dice.possible_rolls(self.state)
-        few = [one for one in possible if self._handler.is_easy(one.roll.faces)]
-        faces = few[int(self._rng.integers(len(few)))].roll.faces
+        easy = [one for one in possible if self._handler.is_easy(one.roll.faces)]
+        faces = easy[int(self._rng.integers(len(easy)))].roll.faces
         names = dice.dice_names(self.state) if isinstance(dice, NamesDice) else unnamed_dice(len(faces))
         carries = self._handler.throw_dice(self.standing, dict(zip(names, faces, strict=False)))
         player, before = self.to_move, self._game.notation.format_state(self.state)
@@ -167,23 +167,23 @@ class Players:
 
     def turn(self) -> Action:
         """Return a legal turn or a pass; ``state`` changes at once, ``standing`` only by ``perform``."""
-        thought_out = self._chosen_turn()
-        chosen = thought_out or self._choose(self._game.rules.legal_turns(self.state))
-        silent = silent_turns(self._game, self.state) if thought_out is None else ()
+        intended = self._intended_turn()
+        chosen = intended or self._choose(self._game.rules.legal_turns(self.state))
+        silent = silent_turns(self._game, self.state) if intended is None else ()
         if silent and (not self._handler.shows(self.standing, chosen) or self.draw_event(_DONE_WITHOUT_SHARE)):
-            return self._done_without(silent)
+            return self._pass_silently(silent)
         text = self._game.notation.format_turn(chosen)
         carries = self._handler.carries_of(self.standing, chosen)
         player, before = chosen.player, self._game.notation.format_state(self.state)
         self.state = self._game.rules.apply(self.state, chosen)
         return Action(ActionKind.TURN, player, carries, turn=text, state_before=before, ends_turn=True)
 
-    def _chosen_turn(self) -> Any | None:
-        """Return the chosen turn, if players choose and it changes the table."""
-        turn = None if self._think is None else self._think(self.state)
+    def _intended_turn(self) -> Any | None:
+        """Return the turn that the players' ``choose`` returns, if it changes the table."""
+        turn = None if self._choose_turn is None else self._choose_turn(self.state)
         return turn if turn is not None and self._handler.shows(self.standing, turn) else None
 
-    def _done_without(self, turns: Sequence[Any]) -> Action:
+    def _pass_silently(self, turns: Sequence[Any]) -> Action:
         """Pass for every player who may still act; nothing is written."""
         player, before = self.to_move, self._game.notation.format_state(self.state)
         for turn in turns:
@@ -191,7 +191,7 @@ class Players:
         return Action(ActionKind.DONE, player, state_before=before, ends_turn=True)
 
     def _choose(self, turns: Sequence[Any]) -> Any:
-        """Choose among the turns that change the table."""
+        """Draw a turn, if possible one that changes the table."""
         for _ in range(_TRIES):
             turn = turns[int(self._rng.integers(len(turns)))]
             if self._handler.shows(self.standing, turn):
@@ -203,7 +203,7 @@ class Players:
         self.standing = self.standing.after_all(action.carries)
 
     def violation(self) -> Action | None:
-        """Return an illegal turn that looks like no legal turn, nor two in a row; ``None`` when none is found."""
+        """Return an illegal turn that doesn't look like one or two legal turns; ``None`` when none is found."""
         player = self.to_move
         if not self._violations:
             return None
@@ -220,12 +220,12 @@ class Players:
         return None
 
     def _could_be_played(self, standing: Arrangement) -> bool:
-        """Whether no turn, one legal turn or two in a row would leave the table looking so."""
+        """Whether the table could look like this after none, one or two legal turns."""
         after = standing.appearance(self.places)
         return could_result_from_play(self._game, self.state, after, by_occupancy=self._habits.by_occupancy)
 
     def put_right(self, before: Arrangement, player: str) -> Action:
-        """Undo an illegal turn: everything back in place, only not quite as straight."""
+        """Undo an illegal turn: put everything back in place, but not quite as straight."""
         return Action(ActionKind.PUT_RIGHT, player, self._handler.put_back(before, self.standing))
 
     def undo(self, before: Arrangement, state: Any, player: str) -> Action:
@@ -243,7 +243,7 @@ class Players:
         return Action(ActionKind.STRAIGHTENED, player, self._handler.nudges(self.standing, place))
 
     def touch_dice(self) -> Action:
-        """Turn over a die that was already read; its new face is meaningless."""
+        """Turn over a die after its roll was read, by mistake."""
         return Action(ActionKind.STRAIGHTENED, self.to_move, self._handler.touch_dice(self.standing, self.to_move))
 
     def try_out(self) -> Action:
@@ -268,12 +268,15 @@ class Players:
         return [place for place in self.standing if self._handler.owner(self.standing[place]) == player]
 
     def facings(self) -> dict[str, dict[str, str]]:
-        """Return the side faces of every piece on the board, where pieces show anything at their sides."""
+        """Return the side faces of every piece on the board that has visible sides."""
         return self._handler.facings(self.standing)
 
 
 def could_result_from_play(game: Game[Any, Any], state: Any, after: Appearance, *, by_occupancy: bool = False) -> bool:
-    """Whether no turn, one legal turn or two in a row leave this (``by_occupancy``: these squares occupied)."""
+    """Whether the table could look like ``after`` when none, one or two legal turns were played.
+
+    With ``by_occupancy`` only occupied and empty squares are distinguished.
+    """
     exact = _could_be(game, after, by_occupancy=by_occupancy)
     before = game.table.appearance(state)
     if all(before[place] in looks for place, looks in exact.items()):

@@ -27,7 +27,6 @@ def rolls_of(table: PlayArea, starts: Sequence[str], *, onto_star: bool = False)
 
 
 def _one_of(rng: np.random.Generator, rolls: Sequence[Carry]) -> Carries | None:
-    """Return one of these rolls, and nothing more."""
     roll = pick(rng, rolls)
     return None if roll is None else (roll,)
 
@@ -126,24 +125,24 @@ def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carrie
 
 
 def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """Return a roll towards a block or the edge, where it can't lie, put down on another square instead."""
+    """Return a roll against another block or over the board's edge, put down on another square."""
     handler, standing = table.handler, table.standing
-    ways = []
+    blocked = []
     for start in table.own(player):
         for side in COMPASS:
             end = handler.layout.board.neighbour(start, *STEPS[side])
             if end is None or end in standing:
-                ways.append((start, side))
-    way, target = pick(rng, ways), pick(rng, table.open_places())
-    if way is None or target is None:
+                blocked.append((start, side))
+    roll, target = pick(rng, blocked), pick(rng, table.open_places())
+    if roll is None or target is None:
         return None
-    start, side = way
+    start, side = roll
     faces = roll_faces(handler.faces(standing[start]), side)
     return (handler.lay(standing, start, target, faces["up"], faces["north"]),)
 
 
 def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
-    """Return a roll to the next square and once more there, so that the side that was below comes up."""
+    """Return a roll to the next square and another on the spot, which brings the lower side up."""
     roll = pick(rng, rolls_of(table, table.own(player)))
     if roll is None or roll.tips_towards is None:
         return None
@@ -183,7 +182,7 @@ def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carri
         return None
     carry = table.handler.take_off(table.standing, start)
     if rng.random() < 0.5:
-        # Gone altogether: it rolled under the table.
+        # it rolled under the table
         return (replace(carry, pose=changed(carry.pose, x_mm=2.5 * carry.pose.x_mm, y_mm=450.0)),)
     return (carry,)
 
@@ -270,7 +269,7 @@ def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator
 
 
 MOVED_THOUGH_STUCK = "moved though stuck"
-"""The kind that only a player who has no turn can do."""
+"""A move by a player who has no legal turn."""
 
 _KINDS = (
     ViolationKind("wrong hop", _wrong_hop, usual=True),

@@ -37,7 +37,7 @@ def test_a_block_beside_the_board_is_sensed_nowhere() -> None:
     assert sensed_places(LAYOUT, (BLOCKS[0].at(900.0, 0.0),)) == set()
 
 
-def test_stuck_and_dead_switches_are_so_from_their_time_on() -> None:
+def test_switches_are_stuck_or_dead_from_their_time_on() -> None:
     switches = VirtualSwitches(LAYOUT, 1, SwitchFaults(stuck={"c3": 5.0}, dead={"e3": 7.0}))
     assert closed_at(switches, 4.9) == {"b1", "e3"}
     assert closed_at(switches, 5.0) == {"b1", "c3", "e3"}
@@ -49,7 +49,7 @@ def test_nothing_is_read_while_the_cable_is_off() -> None:
     assert [switches.closed(BLOCKS, time_s) is None for time_s in (1.9, 2.0, 2.9, 3.0)] == [False, True, True, False]
 
 
-def test_flickers_are_short_about_as_many_as_told_and_the_same_every_time() -> None:
+def test_flickers_are_short_repeatable_and_about_as_frequent_as_requested() -> None:
     faults = SwitchFaults(flickers_per_minute=2.0, flicker_s=0.4)
     times_s = [step / 50 for step in range(60 * 50)]
 
@@ -64,7 +64,7 @@ def test_flickers_are_short_about_as_many_as_told_and_the_same_every_time() -> N
     assert 0.004 < share < 0.01
 
 
-def test_faults_that_cannot_be_are_refused() -> None:
+def test_impossible_faults_are_refused() -> None:
     with pytest.raises(ValueError, match="c3: both stuck and dead"):
         SwitchFaults(stuck={"c3": 0.0}, dead={"c3": 1.0})
     with pytest.raises(ValueError, match="flickers_per_minute is -1"):

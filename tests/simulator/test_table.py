@@ -22,7 +22,7 @@ BUSY = Habits(violation_share=0.5, straighten_share=0.5, try_out_share=0.5, rest
 def play(
     setting: Setting, seed: int, turns: int = 3, answer: str = "", fps: float = 5.0, **options: Any
 ) -> tuple[TruthLog, str, int]:
-    """Play a game; when ``answer`` is given, the table shows it after every press."""
+    """Play a game; ``answer``, if any, is the mood shown after every press."""
     log, digest, count = TruthLog(), hashlib.sha256(), 0
     table = VirtualTable(seed, GameOptions(turns=turns, **options), setting=setting, truth=log, fps=fps)
     for frame in table.frames():
@@ -67,7 +67,7 @@ def test_presses_are_given_once_and_not_before_their_time(small_setting: Setting
     assert tuple(taken) == table.presses
 
 
-def test_a_table_hears_between_frames(small_setting: Setting) -> None:
+def test_moods_shown_between_frames_affect_the_players(small_setting: Setting) -> None:
     slow = Habits(violation_share=0, try_out_share=0, straighten_share=0, rest_share=0, patience_s=6.0)
     answered, unanswered = (play(small_setting, 3, 1, answer, habits=slow)[2] for answer in ("accepted", ""))
     assert answered < unanswered - 15
@@ -113,7 +113,7 @@ def test_enrolment_shows_every_top_of_every_colour(clean_setting: Setting) -> No
         assert set(picture.as_json()) == {"blocks"}
 
 
-def test_calibration_boards_give_the_camera_back() -> None:
+def test_calibration_pictures_yield_the_camera() -> None:
     table = VirtualTable(1, setting=Setting(lens((640, 360)), looking_at()))
     camera = table.calibration()
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
@@ -131,6 +131,6 @@ def test_calibration_boards_give_the_camera_back() -> None:
     assert abs(matrix[0, 0] / camera.matrix[0, 0] - 1) < 0.02
 
 
-def test_no_frames_a_second_are_refused() -> None:
+def test_a_frame_rate_of_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="more than 0"):
         VirtualTable(1, fps=0.0)

@@ -1,4 +1,4 @@
-"""The faults themselves: drawn from the seed, the same every time, and really there."""
+"""Faults of games: their effects, and that a seed repeats them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_bumped_camera_still_sees_every_marker(seed: int) -> None:
         assert (pixels < np.asarray(SIZE)).all()
 
 
-def test_what_lies_about_can_be_taken_away(setting: Setting) -> None:
+def test_foreign_objects_can_be_removed(setting: Setting) -> None:
     disturbances = Disturbances()
     maker = DisturbanceMaker(setting, np.random.default_rng(5))
     disturbances.begin(maker.make("thing beside the board", 1.0, ()))
@@ -119,7 +119,7 @@ def test_dropped_frames_leave_gaps_in_the_numbers() -> None:
     assert numbers[-1] > 11
 
 
-def test_a_thing_and_a_lamp_show_in_the_picture(setting: Setting) -> None:
+def test_a_foreign_object_and_a_lamp_change_the_picture(setting: Setting) -> None:
     maker = DisturbanceMaker(setting, np.random.default_rng(5))
     plain = table_with().read().image.astype(int)
     for kind in ("thing on the board", "lamp switched", "markers covered", "camera bumped"):
@@ -128,7 +128,7 @@ def test_a_thing_and_a_lamp_show_in_the_picture(setting: Setting) -> None:
         assert np.abs(plain - other).max() > 40, kind
 
 
-def test_the_table_ends() -> None:
+def test_frames_end_after_the_game() -> None:
     table = table_with()
     table.wait(60.0)
     with pytest.raises(EndOfFramesError, match="virtual table 3"):
@@ -152,7 +152,7 @@ def test_no_onlooker_takes_a_violation_for_a_turn(kind: str, setting: Setting) -
         assert players.looks == before.appearance(game.places)
 
 
-def test_an_onlooker_follows_what_is_legal_and_nothing_else() -> None:
+def test_an_onlooker_follows_only_legal_turns() -> None:
     game = load("deblockle")
     setting = faulty_setting(3, SIZE)
     players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(8))
@@ -197,7 +197,7 @@ def test_a_block_is_put_back_turned_with_the_same_symbol_up() -> None:
 
 
 def breaches_of(players: FaultyBlockPlayers, kind: str) -> list[str]:
-    """The rules that a violation breaks, by somebody who knows every face; empty when there is no room for it."""
+    """The rules that a violation breaks, judged with every face known; empty when it is impossible."""
     game = load("deblockle")
     action = players.violation_of(kind)
     if action is None:
@@ -234,7 +234,7 @@ def test_players_play_towards_a_violation_that_needs_a_star(kind: str, rule: str
         ("played out of turn", "not-your-turn"),
     ],
 )
-def test_a_violation_breaks_the_rule_it_is_there_for(kind: str, rule: str, setting: Setting) -> None:
+def test_each_violation_breaks_its_rule(kind: str, rule: str, setting: Setting) -> None:
     found: set[str] = set()
     for seed in range(6):
         generator = np.random.default_rng(seed)
@@ -281,7 +281,7 @@ def test_turns_that_only_the_variant_or_the_order_of_play_forbids() -> None:
 
 
 @pytest.mark.parametrize("kind", WRONG_SET_UPS)
-def test_a_wrong_set_up_is_none(kind: str, setting: Setting) -> None:
+def test_the_rules_refuse_every_wrong_set_up(kind: str, setting: Setting) -> None:
     game = load("deblockle")
     options = {"blocks_teal": 3}
     players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(8), options)
@@ -308,7 +308,7 @@ def test_a_turn_that_was_taken_back_is_forgotten_by_the_onlooker(setting: Settin
         players.perform(players.turn())
 
 
-def test_an_onlooker_by_occupancy_takes_two_swapped_blocks_for_nothing_at_all(setting: Setting) -> None:
+def test_an_onlooker_by_occupancy_does_not_see_two_swapped_blocks(setting: Setting) -> None:
     game: Any = load("deblockle")
     players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(1))
     start = players.looks
@@ -335,7 +335,7 @@ def test_players_under_a_referee_who_only_senses_squares_turn_no_block_and_hide_
 
 
 def test_no_coin_is_laid_on_a_coin() -> None:
-    """A block that is out of sight already, and was named, would seem to be passed over in silence the second time."""
+    """A referee that already asked about a hidden block would stay silent about the same block again."""
     plan = GamePlan(3, 8, turn_end="touch", perfect_reader=True, kinds=("coin on a piece",))
     coins = [one for one in play(plan).disturbances if one.things]
     assert len(coins) > 3

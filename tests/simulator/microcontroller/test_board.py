@@ -13,7 +13,7 @@ CELLS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)))
 
 
 @given(st.integers(0, 10_000), st.lists(st.booleans(), min_size=1, max_size=6))
-def test_a_contact_ends_where_it_was_moved_to_however_it_chatters(seed: int, moves: list[bool]) -> None:
+def test_a_contact_settles_at_the_level_it_was_moved_to(seed: int, moves: list[bool]) -> None:
     contact = Contact(Random(seed))
     for number, closed in enumerate(moves):
         contact.move(closed, number * 1.0)
@@ -23,14 +23,14 @@ def test_a_contact_ends_where_it_was_moved_to_however_it_chatters(seed: int, mov
 
 
 @given(st.integers(0, 10_000))
-def test_moved_back_while_it_chatters_it_ends_where_it_was_moved_last(seed: int) -> None:
+def test_a_contact_moved_while_it_bounces_settles_at_the_last_level(seed: int) -> None:
     contact = Contact(Random(seed))
     contact.move(True, 0.0)
     contact.move(False, MOST_BOUNCE_S / 3)
     assert not contact.is_closed(1.0)
 
 
-def test_contacts_do_chatter_unless_they_are_ideal() -> None:
+def test_contacts_bounce_unless_they_are_ideal() -> None:
     def edges(bounce_s: float) -> int:
         contact = Contact(Random(4), bounce_s)
         contact.move(True, 0.0)

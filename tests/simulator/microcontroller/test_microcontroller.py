@@ -40,7 +40,7 @@ PRESS = [ButtonAction.PRESSED, ButtonAction.RELEASED]
 
 
 class Table:
-    """The virtual board, and the service's end of the wire."""
+    """The virtual board and the service's end of its link."""
 
     def __init__(self, board: VirtualMicrocontroller, connection: BoardConnection) -> None:
         self.board = board
@@ -48,7 +48,7 @@ class Table:
         self.events: list[BoardEvent] = []
 
     def wait_for(self, *kinds: type[BoardEvent], count: int = 1) -> None:
-        """Wait until so many events of a kind have come."""
+        """Wait for a number of events of a kind."""
 
         def has_come() -> bool:
             self.events += self.connection.poll()
@@ -57,11 +57,11 @@ class Table:
         assert self.board.wait_for(has_come, GUARD_S), f"waited in vain for {count} {kinds}; came: {self.events}"
 
     def wait_for_lights(self, colours: bytes, since_s: float = 0.0) -> None:
-        """Wait until the lights have shown this since then, whatever they show by now."""
+        """Wait until a frame since then showed these colours."""
         self._wait_for_frame(lambda frame: frame.colours == colours and frame.time_s >= since_s)
 
     def wait_for_waiting(self, since_s: float) -> None:
-        """Wait until the lights have been in their waiting state since then."""
+        """Wait until a frame since then was of the waiting animation."""
         self._wait_for_frame(lambda frame: frame.is_waiting and frame.time_s >= since_s)
 
     def _wait_for_frame(self, fits: Callable[[ShownFrame], bool]) -> None:
@@ -172,7 +172,7 @@ def test_silence_on_the_wire_makes_the_lights_wait_until_it_ends(pin_map: bytes)
         at.wait_for_lights(newer)
 
 
-def test_switches_are_felt(pin_map: bytes) -> None:
+def test_switches_are_sensed(pin_map: bytes) -> None:
     with table(pin_map) as at:
         at.wait_for(Linked)
         at.board.set_switch(6, True)
@@ -214,7 +214,7 @@ def test_a_slow_wire_fills_the_hosts_buffer(pin_map: bytes) -> None:
         port.write(b"\1" * 40_000)
 
 
-def test_what_ends_its_thread_is_raised(pin_map: bytes) -> None:
+def test_an_exception_in_its_thread_is_raised(pin_map: bytes) -> None:
     times = iter([0.0] * 12)
 
     def clock() -> float:
@@ -229,7 +229,7 @@ def test_what_ends_its_thread_is_raised(pin_map: bytes) -> None:
     board.close()
 
 
-def test_outside_of_with_it_says_what_is_missing(pin_map: bytes) -> None:
+def test_outside_of_a_with_statement_it_names_the_remedy(pin_map: bytes) -> None:
     board = VirtualMicrocontroller(pin_map)
     for ask in (board.lights, board.unplug, board.fault_counts):
         with pytest.raises(RuntimeError, match="use it in a with statement"):

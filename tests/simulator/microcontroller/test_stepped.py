@@ -70,13 +70,13 @@ def test_the_same_seed_gives_the_same_bytes_at_the_same_times(pin_map: bytes) ->
 def test_a_host_that_draws_the_session_of_one_before_it_is_linked_all_the_same(
     pin_map: bytes, had_said_something: bool
 ) -> None:
-    """It is not answered, or gets the middle of the other's session; and begins another."""
+    """It gets no answer, or the middle of the other session, and begins a new one."""
     before = linked(pin_map)
     assert before.is_linked
     if had_said_something:
         before.show(1, 2, 3)
     before.run(0.5)
-    # Nobody is there to hear this; it is told again for two seconds.
+    # no host is there to receive this; it is sent again for two seconds
     before.board.set_switch(3, True, before.now_s)
     after = VirtualHost(before.board, before.now_s)
     assert after.link.session == before.link.session
@@ -127,7 +127,7 @@ def test_lights_come_back_after_the_board_was_away(pin_map: bytes, faults: WireF
     assert host.sessions >= 2
 
 
-def test_troubles_happen_by_themselves(pin_map: bytes) -> None:
+def test_outages_happen_on_schedule(pin_map: bytes) -> None:
     host = linked(pin_map, WireFaults(resets_at_s=(2.0,), unplugs_at_s=(4.0,), unplugged_s=0.5))
     shown = host.show(1, 2, 3)
     host.run(1.8)
@@ -141,7 +141,7 @@ def test_troubles_happen_by_themselves(pin_map: bytes) -> None:
     assert host.shown == shown
 
 
-def test_a_held_button_is_told_once_however_it_chatters(pin_map: bytes) -> None:
+def test_a_held_button_is_reported_once_despite_bounce(pin_map: bytes) -> None:
     host = linked(pin_map, bounce_s=0.006)
     for _ in range(10):
         host.board.press(2, host.now_s, held_s=1.5)
@@ -149,7 +149,7 @@ def test_a_held_button_is_told_once_however_it_chatters(pin_map: bytes) -> None:
     assert host.presses == [(2, PRESSED), (2, HELD), (2, RELEASED)] * 10
 
 
-def test_switches_are_told_with_their_changes(pin_map: bytes) -> None:
+def test_switches_are_reported_with_their_changes(pin_map: bytes) -> None:
     host = linked(pin_map)
     host.board.set_switch(5, True, host.now_s)
     host.board.set_switch(13, True, host.now_s)
@@ -162,7 +162,7 @@ def test_switches_are_told_with_their_changes(pin_map: bytes) -> None:
     assert changes == [(5, False)]
 
 
-def test_without_diodes_what_may_be_a_ghost_is_doubtful(pin_map: bytes) -> None:
+def test_without_diodes_a_possible_ghost_is_doubtful(pin_map: bytes) -> None:
     host = linked(pin_map)
     for switch in (0, 1, 4):
         host.board.set_switch(switch, True, host.now_s)
@@ -213,7 +213,7 @@ def test_tones_sound_for_their_time(pin_map: bytes) -> None:
     assert lasted_s == pytest.approx([0.1, 0.05, 0.2], abs=2 * IDLE_LOOP_S)
 
 
-def test_an_idle_board_loops_now_and_then_only(pin_map: bytes) -> None:
+def test_an_idle_board_loops_rarely(pin_map: bytes) -> None:
     board = SteppedMicrocontroller(pin_map)
     wakes, now_s = 0, 0.0
     while now_s < 10.0:
@@ -226,7 +226,7 @@ def test_an_idle_board_loops_now_and_then_only(pin_map: bytes) -> None:
     assert wakes <= math.ceil(9.0 / IDLE_LOOP_S) + 1
 
 
-def test_what_there_is_not_cannot_be_moved(pin_map: bytes) -> None:
+def test_unknown_switches_and_buttons_are_refused(pin_map: bytes) -> None:
     board = SteppedMicrocontroller(pin_map)
     with pytest.raises(IndexError, match="there is no button 3; the board has 3, counted from 0"):
         board.press(3, 0.0)
@@ -239,7 +239,7 @@ ACTIONS = st.sampled_from(["show", "show", "press", "reset", "unplug", "silence"
 
 @settings(max_examples=cases(10, 2))
 @given(st.lists(st.tuples(ACTIONS, st.floats(0.0, 1.5)), min_size=1, max_size=12), st.integers(0, 1000))
-def test_whatever_happens_the_newest_lights_are_shown_in_the_end(actions: list[tuple[str, float]], seed: int) -> None:
+def test_after_any_faults_the_newest_lights_are_shown(actions: list[tuple[str, float]], seed: int) -> None:
     form = b'{"format": 1, "board": "pico", "name": "v", "link": "usb", "lights": {"pin": 28, "count": 12, '
     form += b'"order": "GRB", "limit_ma": 2000, "brightness": 255}, "buttons": [18, 19, 20], "switches": [26, 27]}'
     host = linked(form, SOME_OF_ALL, seed)

@@ -41,7 +41,7 @@ def test_it_can_be_opened_again_and_again(terminal: PseudoTerminal) -> None:
             assert arrived(terminal, len(text)) == text
 
 
-def test_what_the_host_does_not_read_waits_and_then_is_lost(terminal: PseudoTerminal) -> None:
+def test_unread_data_is_buffered_and_then_lost(terminal: PseudoTerminal) -> None:
     with serial.Serial(terminal.name, timeout=GUARD_S) as port:
         pieces = [bytes([number]) * 1000 for number in range(100)]
         for piece in pieces:

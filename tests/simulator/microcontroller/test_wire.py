@@ -19,7 +19,7 @@ FOREVER_S = 1e9
 
 
 def carried(faults: WireFaults, seed: int, frames: list[bytes], apart_s: float = 0.01) -> list[tuple[float, bytes]]:
-    """What arrives, and when, of frames that are written that far apart."""
+    """The data that arrives, and when, if frames are written at that interval."""
     wire = FaultyWire(faults, seed)
     arrived: list[tuple[float, bytes]] = []
 
@@ -68,7 +68,7 @@ def test_another_seed_gives_other_bytes() -> None:
 
 
 @pytest.mark.parametrize("fault", FRAME_FAULTS)
-def test_which_frames_a_fault_strikes_does_not_depend_on_other_faults(fault: str) -> None:
+def test_which_frames_a_fault_hits_does_not_depend_on_other_faults(fault: str) -> None:
     def struck(**knobs: float) -> list[int]:
         wire = FaultyWire(faulty(**knobs), 7)
         counts = []
@@ -87,7 +87,7 @@ def test_which_frames_a_fault_strikes_does_not_depend_on_other_faults(fault: str
 
 
 @pytest.mark.parametrize("fault", FRAME_FAULTS)
-def test_a_share_is_the_share_of_frames_struck(fault: str) -> None:
+def test_a_share_is_the_share_of_frames_hit(fault: str) -> None:
     wire = FaultyWire(faulty(**{fault: 0.05}), 3)
     for number in range(20_000):
         wire.write(b"\0some frame\0", number * 1.0)
@@ -192,7 +192,7 @@ def test_a_slow_wire_says_when_it_is_free() -> None:
     assert unlimited.free_at_s == 0.0
 
 
-def test_silence_swallows_and_a_cut_loses_what_is_under_way() -> None:
+def test_silence_discards_new_data_and_a_cut_loses_data_in_transit() -> None:
     wire = FaultyWire(WireFaults(latency_s=1.0), 1)
     wire.be_silent(2.0)
     wire.write(b"\0swallowed\0", 1.0)
@@ -214,7 +214,7 @@ def test_garbage_is_as_long_as_asked_for_and_comes_first() -> None:
     assert second == b"\0hello\0"
 
 
-def test_troubles_come_at_their_times_and_at_random_ones_of_the_seed() -> None:
+def test_outages_come_at_fixed_times_and_at_random_ones_from_the_seed() -> None:
     faults = WireFaults(resets_at_s=(3.0, 1.0), silence_every_s=2.0, unplugs_at_s=(2.0,))
     troubles = FaultSchedule(faults, 5)
     came = []
@@ -232,7 +232,7 @@ def test_troubles_come_at_their_times_and_at_random_ones_of_the_seed() -> None:
 
 
 @given(st.floats(0.0, 1e9), st.integers(0, 100))
-def test_troubles_are_due_at_the_moment_they_name_whenever_the_clock_began(start_s: float, seed: int) -> None:
+def test_outages_count_from_the_start_on_any_clock(start_s: float, seed: int) -> None:
     troubles = FaultSchedule(WireFaults(reset_every_s=0.3), seed, start_s)
     for _ in range(20):
         next_s = troubles.next_s
@@ -253,12 +253,12 @@ def test_troubles_are_due_at_the_moment_they_name_whenever_the_clock_began(start
         ({"latency_s": math.inf}, "latency_s is inf"),
     ],
 )
-def test_a_knob_out_of_range_is_named(knobs: dict[str, float], words: str) -> None:
+def test_a_setting_out_of_range_is_named(knobs: dict[str, float], words: str) -> None:
     with pytest.raises(ValueError, match=f"^{words}; expected "):
         faulty(**knobs)
 
 
-def test_knobs_can_be_typed() -> None:
+def test_settings_are_parsed_from_text() -> None:
     assert WireFaults.from_text("") == WireFaults()
     assert WireFaults.from_text("all=0.05") == WireFaults.every_kind(0.05)
     assert WireFaults.from_text("all=0.05, lose=0, resets_at_s=1+2.5, garbage_bytes=20") == WireFaults(
@@ -268,7 +268,7 @@ def test_knobs_can_be_typed() -> None:
 
 
 @given(st.sampled_from([field.name for field in fields(WireFaults)]), st.integers(1, 9))
-def test_every_knob_can_be_typed(name: str, tenths: int) -> None:
+def test_every_setting_is_parsed_from_text(name: str, tenths: int) -> None:
     value = {"garbage_bytes": tenths, "bytes_per_s": tenths, "overtakes": True}.get(name, tenths / 10)
     faults = WireFaults.from_text(f"{name}={float(value)}")
     assert getattr(faults, name) in (value, (value,))
@@ -285,12 +285,12 @@ def test_every_knob_can_be_typed(name: str, tenths: int) -> None:
         ("garbage_bytes=1.5", r"garbage_bytes is 1.5; expected a whole number"),
     ],
 )
-def test_what_is_typed_wrongly_is_named(text: str, words: str) -> None:
+def test_a_wrong_part_of_the_text_is_named(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         WireFaults.from_text(text)
 
 
-def test_the_page_lists_every_knob() -> None:
+def test_the_page_lists_every_setting() -> None:
     page = (Path(__file__).parents[3] / "docs" / "virtual-table.md").read_text(encoding="utf-8")
     knobs = page[page.index("`--link-faults` takes fields") :].split("\n\n")[1]
     listed = set(re.findall(r"`(\w+)`", knobs)) - {"all"}

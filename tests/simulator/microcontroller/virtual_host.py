@@ -9,7 +9,7 @@ MOST_ROUNDS = 1_000_000
 
 
 class VirtualHost:
-    """The host's end of the link on the virtual clock of a stepped microcontroller; begins anew when it is lost."""
+    """The host's end of the link to a stepped microcontroller, in virtual time; a lost link is started again."""
 
     def __init__(self, board: SteppedMicrocontroller, now_s: float = 0.0) -> None:
         self.board = board
@@ -29,7 +29,7 @@ class VirtualHost:
         return bytes(colours)
 
     def run(self, seconds: float) -> None:
-        """Let everything happen that happens in so many seconds."""
+        """Advance the virtual time."""
         until_s = self.now_s + seconds
         for _ in range(MOST_ROUNDS):
             link_due_s = self.link.next_due_s(self.now_s)
@@ -63,7 +63,7 @@ class VirtualHost:
 
     @property
     def presses(self) -> list[tuple[int, int]]:
-        """Button and what it did (1 pressed, 2 held, 3 released), in order."""
+        """Buttons and their events (1 pressed, 2 held, 3 released), in order."""
         return [(one.button, one.what) for one in self.messages if isinstance(one, ButtonReport)]
 
     @property
@@ -77,5 +77,5 @@ class VirtualHost:
 
     @property
     def shown(self) -> bytes:
-        """What the lights show, as the host sent it, without the dark ones at the end."""
+        """The colours of the lights as the host sent them, without dark ones at the end."""
         return self.board.board.shown[-1].colours.rstrip(b"\0")

@@ -1,10 +1,10 @@
-"""Wires with faults that a test names."""
+"""Wire faults for tests."""
 
 from typing import Any
 
 from simulator.microcontroller.faults import WireFaults
 
 
-def faulty(**knobs: Any) -> WireFaults:
-    """Return the faults of a wire by the names of their knobs, which a test may look up."""
-    return WireFaults(**knobs)
+def faulty(**settings: Any) -> WireFaults:
+    """Return wire faults from settings whose names are only known at run time."""
+    return WireFaults(**settings)

@@ -50,7 +50,7 @@ def dice_of(players: FaultyPlayers) -> dict[str, DiePose]:
     return {piece.colour: piece for piece in players.standing.values() if isinstance(piece, DiePose)}
 
 
-def test_dice_are_thrown_by_whose_they_are_and_lie_clear_of_each_other_in_the_tray(blockade: Any) -> None:
+def test_dice_are_thrown_by_their_owner_and_lie_apart_in_the_tray(blockade: Any) -> None:
     players = played(blockade, 4, 0)
     tray = dice_tray(default_layout("blockade"))
     assert tray is not None
@@ -87,7 +87,7 @@ def test_players_without_a_tray_read_their_rolls_out() -> None:
     assert ActionKind.ROLLED not in {event.kind for event in log.events}
 
 
-def test_the_set_up_is_the_rules_one_with_the_supply_beside_it(blockade: Any) -> None:
+def test_the_set_up_is_that_of_the_rules_with_the_supply_beside_it(blockade: Any) -> None:
     players = played(blockade, 1, 0)
     assert piles(players.standing)["a1"] == [("L", "clear"), *[("M", "yellow")] * 5]
     supply = [as_stack(piece).pyramids[0] for place, piece in players.standing.items() if place.startswith("beside")]

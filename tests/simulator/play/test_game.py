@@ -22,7 +22,7 @@ STEP_S = 0.1
 def play(
     seed: int, turns: int = 4, answer: str = "", habits: Habits = BUSY, **options: Any
 ) -> tuple[TruthLog, list[tuple[float, Moment]], VirtualGame]:
-    """Play a game moment by moment; ``answer`` is what the table shows after every press."""
+    """Play a game moment by moment; ``answer`` is the mood shown after every press."""
     log = TruthLog()
     played = VirtualGame(seed, standard_layout(), GameOptions(turns=turns, habits=habits, **options), log)
     moments: list[tuple[float, Moment]] = []
@@ -169,6 +169,6 @@ def test_handicaps_and_a_lost_block(game: Any) -> None:
     assert len(log.turns) == 200 or game.rules.outcome(state) is not None or not game.rules.legal_turns(state)
 
 
-def test_nonsense_is_refused() -> None:
+def test_invalid_options_are_refused() -> None:
     with pytest.raises(ValueError, match="0 or more"):
         GameOptions(turns=-1)

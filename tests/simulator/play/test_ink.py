@@ -25,7 +25,7 @@ def players_of(name: str, seed: int = 1, players: int = 3) -> FaultyPlayers:
 
 
 def play(people: FaultyPlayers, turns: int) -> list[Any]:
-    """Play so many turns; what is written is what the rules say each time."""
+    """Play a number of turns; check the ink after each against the rules."""
     actions: list[Any] = []
     while len(actions) < turns and not people.is_over:
         while people.awaits_roll:
@@ -37,7 +37,7 @@ def play(people: FaultyPlayers, turns: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_what_is_written_is_what_the_rules_say(name: str) -> None:
+def test_the_ink_after_each_turn_is_that_of_the_rules(name: str) -> None:
     actions = play(players_of(name), 25)
     assert {action.kind for action in actions} <= {ActionKind.TURN, ActionKind.DONE}
     assert {action.player for action in actions} == {"p1", "p2", "p3"}
@@ -58,7 +58,7 @@ def test_the_printed_dice_of_a_layout_are_thrown_in_its_tray() -> None:
     assert sorted(die.printed[die.value - 1] for die in dice) == sorted(rolled.turn.split(","))
 
 
-def test_who_does_without_a_loop_ends_everybodys_turn_and_writes_nothing() -> None:
+def test_passing_ends_everybodys_turn_and_writes_nothing() -> None:
     people = players_of("number-drop", 3)
     done = next(action for action in play(people, 80) if action.kind is ActionKind.DONE)
     assert not done.carries
@@ -114,7 +114,7 @@ def test_a_die_is_taken_out_of_the_tray_with_each_shape() -> None:
         assert dice_in_the_tray(back) == dice_in_the_tray(before)
 
 
-def test_hands_differ_and_each_writes_alike_from_the_same_seed() -> None:
+def test_handwritings_differ_and_each_is_repeatable() -> None:
     def strokes(seed: int) -> list[Any]:
         people = players_of("number-drop", seed)
         play(people, 3)

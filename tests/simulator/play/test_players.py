@@ -21,7 +21,7 @@ TablesAfterATurn = Callable[[Any], list[dict[str, str]]]
 
 @pytest.fixture(scope="module")
 def tables_after_a_turn(game: Any) -> TablesAfterATurn:
-    """What the table may look like after each legal turn; kept, since many kinds of violation begin from one state."""
+    """The table after each legal turn; cached, since many kinds of violation begin from one state."""
 
     @functools.cache
     def tables(state: Any) -> list[dict[str, str]]:
@@ -91,7 +91,7 @@ def test_every_violation_happens_and_is_illegal(
     assert happened >= 2
 
 
-def test_by_occupancy_a_violation_leaves_other_squares_taken_than_any_turn(
+def test_by_occupancy_a_violation_occupies_other_squares_than_any_turn(
     make_players: Any, game: Any, tables_after_a_turn: TablesAfterATurn
 ) -> None:
     def taken(seen: Any) -> frozenset[str]:
@@ -127,7 +127,7 @@ def test_putting_right_restores_every_block(make_players: Any, seed: int, kind: 
     assert {place: (block.colour, block.up, block.north) for place, block in players.standing.items()} == lies
 
 
-def test_trying_out_changes_nothing_but_how_blocks_stand(make_players: Any, game: Any) -> None:
+def test_trying_out_changes_only_the_exact_positions_of_blocks(make_players: Any, game: Any) -> None:
     for seed in range(6):
         players = make_players(seed)
         before, state = players.standing, players.state

@@ -39,7 +39,7 @@ def ink_on(setting: Setting, place: str, colour: str = "black") -> InkPose:
 
 
 def patch(setting: Setting, image: npt.NDArray[np.uint8], place: str) -> npt.NDArray[np.uint8]:
-    """The middle of a cell."""
+    """The centre of a cell."""
     x, y = project(setting.camera, setting.pose, np.array([[*place_mm(setting.layout, place), 0.0]]))[0]
     return image[round(y) - 2 : round(y) + 3, round(x) - 2 : round(x) + 3]
 

@@ -31,7 +31,7 @@ def test_full_light_leaves_dark_colours_as_they_are() -> None:
     assert np.abs(table[:220, 0, 0].astype(int) - np.arange(220)).max() <= 1
 
 
-def test_shade_takes_no_light_where_there_is_no_shadow() -> None:
+def test_a_shade_table_keeps_the_light_outside_the_shadow() -> None:
     table = shade_table(np.array([0.25, 0.5, 1.0]))
     assert table[0, 0].tolist() == [255, 255, 255]
     assert table[255, 0].tolist() == [round(255 * 0.25 ** (1 / 2.2)), round(255 * 0.5 ** (1 / 2.2)), 255]
@@ -63,7 +63,7 @@ def test_motion_blur_spreads_only_along_the_motion() -> None:
     [Sensor(defocus_px=2.0), Sensor(shake_px=(9.0, 4.0)), Sensor(jpeg_quality=20), Sensor(noise=8.0)],
     ids=["defocus", "shake", "jpeg", "noise"],
 )
-def test_every_fault_of_the_sensor_shows(sensor: Sensor) -> None:
+def test_every_fault_of_the_sensor_changes_the_picture(sensor: Sensor) -> None:
     camera = lens((160, 120))
     image = np.zeros((120, 160, 3), dtype=np.uint8)
     image[40:80, 50:110] = (40, 120, 220)

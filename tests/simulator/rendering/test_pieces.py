@@ -56,14 +56,14 @@ def test_a_ball_lies_on_its_disc(discs_setting: Setting) -> None:
     assert at(setting, alone, 0.0, 0.0, 10.0 + 12.0).max() < 90
 
 
-def test_a_ball_throws_its_shadow_on_its_disc(discs_setting: Setting) -> None:
+def test_a_ball_casts_its_shadow_on_its_disc(discs_setting: Setting) -> None:
     lamp = Lamp((-700.0, 0.0, 700.0), radius_mm=10.0)
     setting = replace(discs_setting, lighting=Lighting((lamp,), ambient=0.2, gloss=0.0), pose=looking_at(tilt_deg=0.0))
     image = rendered(setting, DiscPose(0.0, 0.0, "white", Ball("white", (-3.0, 0.0))))
     assert at(setting, image, 8.5, 0.0, 20.0).mean() < 0.85 * at(setting, image, 0.0, 10.0, 20.0).mean()
 
 
-def test_no_colour_is_made_up(discs_setting: Setting, stacks_setting: Setting) -> None:
+def test_an_unknown_colour_is_refused(discs_setting: Setting, stacks_setting: Setting) -> None:
     with pytest.raises(ValueError, match="no piece colour 'red'; this table has black, white"):
         rendered(discs_setting, DiscPose(0.0, 0.0, "red"))
     with pytest.raises(ValueError, match="no pyramid colour 'pink'"):
@@ -83,7 +83,7 @@ def test_a_stack_shows_its_top_piece_at_its_height(stacks_setting: Setting, colo
     assert seen.max() > 1.5 * np.sort(seen)[1]
 
 
-def test_clear_hides_less_than_black(stacks_setting: Setting) -> None:
+def test_a_clear_pyramid_hides_less_than_a_black_one(stacks_setting: Setting) -> None:
     bare = rendered(stacks_setting)
     change = {}
     for colour in ("clear", "black"):
@@ -92,14 +92,14 @@ def test_clear_hides_less_than_black(stacks_setting: Setting) -> None:
     assert 0 < change["clear"] < 0.6 * change["black"]
 
 
-def test_a_leaning_pyramid_has_its_tip_where_it_leans(stacks_setting: Setting) -> None:
+def test_a_leaning_pyramid_displaces_its_tip(stacks_setting: Setting) -> None:
     setting = replace(stacks_setting, pose=looking_at(tilt_deg=0.0))
     image = rendered(setting, StackPose(0.0, 0.0, (Pyramid("L", "black", lean_deg=(20.0, 0.0)),)))
     tip_mm = 44.5 * np.sin(np.radians(20.0))
     assert at(setting, image, tip_mm - 1.0, 0.0, 6.0 + 44.5 * np.cos(np.radians(20.0)) - 1.0).max() < 90
 
 
-def test_a_piece_that_moves_is_smeared(discs_setting: Setting) -> None:
+def test_a_moving_piece_is_blurred(discs_setting: Setting) -> None:
     held = DiscPose(0.0, 0.0, "black", base_mm=30.0)
     still, moving = (rendered(discs_setting, replace(held, streak_mm=streak)) for streak in ((0.0, 0.0), (20.0, 0.0)))
     beside = [at(discs_setting, image, 15.0, 0.0, 35.0).mean() for image in (still, moving)]

@@ -19,7 +19,7 @@ UPRIGHT = np.array([1.0, 0.0, 0.0])
 
 @pytest.fixture
 def surroundings() -> Surroundings:
-    """Ground that is as bright as its x in mm, under a grey sky."""
+    """Ground with a brightness equal to its x in mm, under a grey sky."""
     column = (np.arange(SIDE_PX) - SIDE_PX / 2 + 0.5) * STEP_MM
     texture = np.broadcast_to(column[None, :, None], (SIDE_PX, SIDE_PX, 3)).astype(np.float32)
     half = SIDE_PX / 2 * STEP_MM - STEP_MM / 2

@@ -113,7 +113,7 @@ def test_a_blocks_top_is_where_it_is_projected(clean_setting: Setting, colour: s
 
 
 @pytest.mark.parametrize("turned_deg", [-30.0, 0.0, 17.0])
-def test_a_top_symbol_lies_as_it_should(clean_setting: Setting, turned_deg: float) -> None:
+def test_a_top_symbol_has_its_orientation(clean_setting: Setting, turned_deg: float) -> None:
     layout = clean_setting.layout
     block = block_on(layout, "d4", "teal", "star", "slider", turned_deg=turned_deg)
     setting = replace(clean_setting, pose=looking_at(tilt_deg=0.0))
@@ -173,7 +173,7 @@ def test_a_picture_depends_only_on_scene_seed_and_frame(small_setting: Setting) 
     assert not np.array_equal(used.render(scene, 3), Renderer(6).render(scene, 3))
 
 
-def test_rendering_twice_leaves_no_trace(small_setting: Setting) -> None:
+def test_rendering_a_scene_does_not_affect_the_next(small_setting: Setting) -> None:
     still = Scene(small_setting, (block_on(small_setting.layout, "c3", "gold", "x", "star"),))
     renderer = Renderer()
     before = renderer.render(still, 1)
@@ -193,7 +193,7 @@ def test_every_drawn_setting_has_its_markers_in_the_picture(seed: int, hardness:
         assert (pixels < np.asarray(setting.camera.size)).all()
 
 
-def test_knobs_are_checked(clean_setting: Setting) -> None:
+def test_arguments_are_validated(clean_setting: Setting) -> None:
     with pytest.raises(ValueError, match="expected 0 to 1"):
         varied_setting(1, 1.5)
     with pytest.raises(ValueError, match="no block colour 'red'"):

@@ -41,12 +41,12 @@ def shown_by(rotation: np.ndarray) -> dict[str, str]:
     return shown
 
 
-def test_the_net_itself_lies_as_printed() -> None:
+def test_the_net_itself_is_as_printed() -> None:
     assert faces_of(NET, "star", "slider") == dict(NET)
 
 
 @given(lying())
-def test_every_way_to_lie_shows_each_symbol_once(lies: tuple[str, str]) -> None:
+def test_every_orientation_shows_each_symbol_once(lies: tuple[str, str]) -> None:
     faces = faces_of(NET, *lies)
     assert (faces["up"], faces["north"]) == lies
     assert sorted(faces.values()) == sorted(SYMBOLS)
@@ -82,7 +82,7 @@ def test_an_unknown_symbol_is_named() -> None:
 
 
 @given(lying())
-def test_corners_run_as_a_picture_seen_from_outside(lies: tuple[str, str]) -> None:
+def test_corners_run_clockwise_seen_from_outside(lies: tuple[str, str]) -> None:
     for face in placed_faces(NET, rotation_of(NET, *lies), np.array([5.0, 6.0, 7.0]), 30.0):
         top_left, top_right, _, bottom_left = face.corners_mm
         facing = np.cross(top_right - top_left, top_left - bottom_left)

@@ -38,7 +38,7 @@ def test_a_die_that_the_edge_of_the_picture_cuts_off_is_not_in_sight() -> None:
     assert set(flattened) == {True, False}
 
 
-def test_a_die_that_leans_says_which_way_in_flattened_pictures_only() -> None:
+def test_a_leaning_die_has_a_direction_only_in_rectified_pictures() -> None:
     pictures = [made(number) for number in range(12)]
     assert {COCKED} < {die.shows for picture in pictures for die in picture.dice}
     for picture in pictures:
@@ -80,7 +80,7 @@ def test_a_star_has_one_point_above_and_two_below() -> None:
 
 
 @pytest.mark.parametrize("face", range(6))
-def test_what_is_printed_on_a_face_is_not_mirrored(face: int) -> None:
+def test_printed_faces_are_not_mirrored(face: int) -> None:
     faces = [np.zeros((FACE_PX, FACE_PX), dtype=np.float32) for _ in range(6)]
     faces[face][: FACE_PX // 2, : FACE_PX // 2] = 1  # the upper left quarter
     faces[face][: FACE_PX // 2, FACE_PX // 2 :] = 0.5  # the upper right one
@@ -96,7 +96,7 @@ def test_what_is_printed_on_a_face_is_not_mirrored(face: int) -> None:
 
 
 @pytest.mark.parametrize("face", range(6))
-def test_a_die_is_turned_as_asked(face: int) -> None:
+def test_a_die_has_the_requested_rotation(face: int) -> None:
     turn = die_rotation(face, 30.0)
     assert turn @ turn.T == pytest.approx(np.eye(3), abs=1e-9)
     axis = np.zeros(3)

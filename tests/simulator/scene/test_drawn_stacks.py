@@ -14,10 +14,10 @@ from vision.layout.table import default_layout
 
 USUAL = default_layout("blockade")
 LAYOUT = replace(USUAL, surfaces=(replace(USUAL.board, columns=3, rows=3),))
-"""A small board, which is drawn fast."""
+"""A small board, which renders fast."""
 
 
-def test_a_seed_gives_one_picture_whose_tips_are_where_they_are_said_to_be() -> None:
+def test_a_seed_gives_one_picture_with_tips_at_their_true_positions() -> None:
     made = drawn_stacks_picture(np.random.default_rng([2, 3]), LAYOUT)
     assert (drawn_stacks_picture(np.random.default_rng([2, 3]), LAYOUT).image == made.image).all()
     pieces = PyramidPieces.on(LAYOUT.board)

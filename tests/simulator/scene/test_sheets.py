@@ -7,7 +7,7 @@ from vision.layout.table import default_layout
 LAYOUT = default_layout("number-drop").with_sheets(4)
 
 
-def test_every_cell_of_every_sheet_lies_where_it_is_found() -> None:
+def test_every_cell_of_every_sheet_is_found_at_its_centre() -> None:
     for place in LAYOUT.places:
         assert place_under(LAYOUT, *place_mm(LAYOUT, place)) == place
 
@@ -28,7 +28,7 @@ def test_the_first_sheets_frame_is_the_table_s() -> None:
     assert place_mm(LAYOUT, "p1.a1") == pytest.approx(LAYOUT.centre_mm("p1.a1"))
 
 
-def test_a_board_lies_as_its_layout_says() -> None:
+def test_a_table_with_a_board_has_no_sheets() -> None:
     board = default_layout("deblockle")
     assert lying_sheets(board) == ()
     assert place_under(board, *place_mm(board, "c3")) == "c3"

@@ -1,4 +1,4 @@
-"""Made pictures of stacks, and what is told of them."""
+"""Random pictures of stacks, and their ground truth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vision.layout.table import default_layout
 
 USUAL = default_layout("blockade")
 LAYOUT = replace(USUAL, surfaces=(replace(USUAL.board, columns=3, rows=3),))
-"""A small board, which is drawn fast."""
+"""A small board, which renders fast."""
 
 
 @pytest.fixture(scope="module")

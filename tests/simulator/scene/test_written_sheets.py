@@ -28,7 +28,7 @@ def test_cells_with_ink_are_darker_than_empty_ones() -> None:
     assert spread[sheet.signs > 0].min() > np.median(spread[sheet.signs == 0])
 
 
-def test_loops_run_around_several_cells_that_hang_together() -> None:
+def test_loops_enclose_several_connected_cells() -> None:
     loops = loops_of(np.random.default_rng(1), 3)
     assert loops.max() >= 2
     for number in range(1, loops.max() + 1):
@@ -57,7 +57,7 @@ def test_signs_stay_near_their_cell(sign: str) -> None:
 
 
 def test_signs_are_taken_from_scans_on_a_share_of_the_sheets() -> None:
-    """A scan that covers its cell is told from any stroke by how much of the cell is dark."""
+    """A scan that fills its cell differs from any stroke by the dark share of the cell."""
     scans = {"1": np.full((1, 28, 28), 255, dtype=np.uint8)}
     dark = 0
     for seed in range(12):
