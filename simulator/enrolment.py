@@ -189,11 +189,11 @@ def _sheet_view(camera: CameraModel, pose: Pose, sheet: CharucoSheet, texture: I
     step = 1.0 / _SAMPLES
     first = (step - 1.0) / 2
     rays = normalised_rays(camera, first, first, (width * _SAMPLES, height * _SAMPLES), step)
-    points, seen = on_plane(pose, rays, 0.0)
+    points, hits = on_plane(pose, rays, 0.0)
     half = np.asarray(sheet.size_mm) / 2 + _PAPER_MM
     columns = ((points[..., 0] + half[0]) * _TEXTURE_PX_PER_MM - 0.5).clip(-2, texture.shape[1] + 1)
     rows = ((half[1] - points[..., 1]) * _TEXTURE_PX_PER_MM - 0.5).clip(-2, texture.shape[0] + 1)
-    inside = seen & (np.abs(points) <= half).all(axis=-1)
+    inside = hits & (np.abs(points) <= half).all(axis=-1)
     sampled = cv2.remap(texture, columns.astype(np.float32), rows.astype(np.float32), cv2.INTER_LINEAR)
     levels = decode_levels().astype(np.float32)
     desk = float(decode((0.45, 0.45, 0.45))[0])

@@ -48,7 +48,7 @@ class SwitchFaults:
 def draw_switch_faults(layout: TableLayout, rng: np.random.Generator, game_s: float) -> SwitchFaults:
     """Draw the faults of a bad board in one game of about ``game_s`` seconds.
 
-    Half of the boards have a stuck or a dead switch from some moment on; the cable is disconnected once or both.
+    Half of the boards have a stuck or a dead switch from some moment on; the cable is disconnected once or twice.
     """
     places = layout.places
     broken = {places[int(rng.integers(len(places)))]: float(rng.uniform(0.0, game_s))} if rng.random() < 0.5 else {}

@@ -95,9 +95,9 @@ class PlayedTable:
 
     def take_presses(self) -> tuple[Press, ...]:
         """Return the presses so far that were not taken yet."""
-        everything = self.presses
-        new = everything[self._presses_taken :]
-        self._presses_taken = len(everything)
+        due = self.presses
+        new = due[self._presses_taken :]
+        self._presses_taken = len(due)
         return new
 
     def take_rolls(self) -> tuple[AnnouncedRoll, ...]:

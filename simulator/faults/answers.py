@@ -120,7 +120,7 @@ class AnsweringGame(VirtualGame):
             if mood is not None and mood in awaited:
                 return mood
             if mood is Mood.QUESTION:
-                # what was accepted at the same moment may be the turn before
+                # an acceptance at the same moment may be of the turn before
                 answered = None if self._by_occupancy else self._mood_since(since_s, awaited)
                 if answered:
                     self.disturbances.remove_things(self._planned_s)

@@ -118,10 +118,10 @@ class FaultyGame(AnsweringGame):
         if self._people.is_over:
             # nobody can use this roll
             return None
-        every = self._only or (NO_FAULT, NO_FAULT, *PLAYER_FAULTS, "illegal turn", "illegal turn", *DISTURBANCE_KINDS)
+        kinds = self._only or (NO_FAULT, NO_FAULT, *PLAYER_FAULTS, "illegal turn", "illegal turn", *DISTURBANCE_KINDS)
         if not self._only and self._game.dice is not None:
-            every += (DICE_TOUCHED,)
-        kind = self._draw_from("episodes", every)
+            kinds += (DICE_TOUCHED,)
+        kind = self._draw_from("episodes", kinds)
         around = kind if kind in DISTURBANCE_KINDS else ""
         if not around and kind != NO_FAULT and not self._only and self._event_rng.random() < _TOGETHER_SHARE:
             around = self._draw_from("around", DISTURBANCE_KINDS)

@@ -161,13 +161,13 @@ class FaultyTable(PlayedTable):
         return Frame(image, time_s, self._sequence, self.name)
 
     def _setting_now(self, active: list[Disturbance]) -> Setting:
-        everything = list(self.disturbances)
-        moved = [number for number, one in enumerate(everything) if one.pose is not None and one in active]
-        relit = [number for number, one in enumerate(everything) if one.lighting is not None and one in active]
+        disturbances = list(self.disturbances)
+        moved = [number for number, one in enumerate(disturbances) if one.pose is not None and one in active]
+        relit = [number for number, one in enumerate(disturbances) if one.lighting is not None and one in active]
         key = (moved[-1] if moved else -1, relit[-1] if relit else -1)
         if key not in self._settings:
-            pose: Pose = everything[key[0]].pose or self._setting.pose if moved else self._setting.pose
-            lighting = everything[key[1]].lighting or self._setting.lighting if relit else self._setting.lighting
+            pose: Pose = disturbances[key[0]].pose or self._setting.pose if moved else self._setting.pose
+            lighting = disturbances[key[1]].lighting or self._setting.lighting if relit else self._setting.lighting
             # kept permanently: the renderer identifies a setting by object identity
             self._settings[key] = replace(self._setting, pose=pose, lighting=lighting)
         return self._settings[key]

@@ -104,8 +104,8 @@ class Players:
     def _set_up(self) -> None:
         """Put every piece on its starting square."""
         self.standing = self._handler.set_up(self._starting_looks(), self._starting_text())
-        seen = self.standing.appearance(self.places)
-        self.state = self._game.table.set_up(seen, self._options, anywhere=self._anywhere)
+        looks = self.standing.appearance(self.places)
+        self.state = self._game.table.set_up(looks, self._options, anywhere=self._anywhere)
         if self._game.side_faces is not None:
             self.state = self._game.side_faces.narrow(self.state, self.facings())
 

@@ -126,11 +126,11 @@ def _paint_markers(setting: Setting, image: Layer) -> None:
         samples = ((right - left) * _MARKER_SAMPLES, (bottom - top) * _MARKER_SAMPLES)
         first = (step - 1.0) / 2
         rays = normalised_rays(setting.camera, left + first, top + first, samples, step)
-        points, seen = on_plane(setting.pose, rays, markers.z_mm)
+        points, hits = on_plane(setting.pose, rays, markers.z_mm)
         scale = texture.shape[0] / side_mm
         columns = (points[..., 0] - (x - half)) * scale - 0.5
         rows = ((y + half) - points[..., 1]) * scale - 0.5
-        inside = seen & (np.abs(points[..., 0] - x) <= half) & (np.abs(points[..., 1] - y) <= half)
+        inside = hits & (np.abs(points[..., 0] - x) <= half) & (np.abs(points[..., 1] - y) <= half)
         albedo = decode_levels()[_sample(texture, columns, rows)]
         size = (right - left, bottom - top)
         cover = np.asarray(cv2.resize(inside.astype(np.float32), size, interpolation=cv2.INTER_AREA))
@@ -163,9 +163,9 @@ def _paint_board(setting: Setting, image: Layer, rays: FloatArray) -> None:
             _paint_polygon(image, project(setting.camera, setting.pose, side), edge * light)
     scale = min(max(1.4 * pixels_per_mm(setting), 1.0), 6.0)
     texture = board_texture(layout, setting.table, scale)
-    points, seen = on_plane(setting.pose, rays, top_mm)
+    points, hits = on_plane(setting.pose, rays, top_mm)
     half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
-    _lay(image, texture, points, half, seen, pixels_per_mm(setting), _light_on(setting, points, top_mm, 1.0))
+    _lay(image, texture, points, half, hits, pixels_per_mm(setting), _light_on(setting, points, top_mm, 1.0))
 
 
 def _lay(
@@ -173,18 +173,18 @@ def _lay(
     texture: Image,
     points: FloatArray,
     half_mm: FloatArray,
-    seen: npt.NDArray[np.bool_],
+    hits: npt.NDArray[np.bool_],
     px_per_mm: float,
     light: tuple[Layer, Layer],
 ) -> None:
     """Lay a texture over the picture, in place, with anti-aliased edges.
 
-    ``half_mm`` (2,) is half the texture's size; ``points`` (..., 2) is what each pixel shows, in mm from its centre.
+    ``half_mm`` (2,) is half the texture's size; ``points`` (..., 2) are positions of pixels relative to its centre.
     """
     columns = (points[..., 0] + half_mm[0]) * texture.shape[1] / (2 * half_mm[0]) - 0.5
     rows = (half_mm[1] - points[..., 1]) * texture.shape[0] / (2 * half_mm[1]) - 0.5
     inside_px = np.min(half_mm - np.abs(points), axis=-1) * px_per_mm + 0.5
-    cover = np.where(seen, np.clip(inside_px, 0.0, 1.0), 0.0).astype(np.float32)[..., None]
+    cover = np.where(hits, np.clip(inside_px, 0.0, 1.0), 0.0).astype(np.float32)[..., None]
     columns = np.clip(columns, -2.0, texture.shape[1] + 1.0)
     rows = np.clip(rows, -2.0, texture.shape[0] + 1.0)
     incident, shine = light
@@ -198,14 +198,14 @@ def paint_table(setting: Setting) -> Layer:
 
 
 def _table(setting: Setting, rays: FloatArray) -> Layer:
-    points, seen = on_plane(setting.pose, rays, 0.0)
+    points, hits = on_plane(setting.pose, rays, 0.0)
     points = np.clip(points, -20_000.0, 20_000.0)
     texture = table_texture(setting.table)
     columns = points[..., 0] * TABLE_PX_PER_MM + TABLE_TILE_PX / 2 - 0.5
     rows = TABLE_TILE_PX / 2 - points[..., 1] * TABLE_PX_PER_MM - 0.5
     incident, shine = _light_on(setting, points, 0.0, 0.5)
     image = _linear(_sample(texture, columns, rows)) * incident + shine
-    image[~seen] = 0.25 * setting.lighting.ambient
+    image[~hits] = 0.25 * setting.lighting.ambient
     sheets = lying_sheets(setting.layout)
     for sheet in sheets:
         _paint_sheet(setting, image, rays, sheet)
@@ -216,16 +216,16 @@ def _table(setting: Setting, rays: FloatArray) -> Layer:
 
 def _paint_sheet(setting: Setting, image: Layer, rays: FloatArray, sheet: LyingSheet) -> None:
     height_mm = sheet.surface.height_mm
-    points, seen = on_plane(setting.pose, rays, height_mm)
+    points, hits = on_plane(setting.pose, rays, height_mm)
     on_sheet = sheet.on_sheet(points)
     if setting.bend is not None:
         for _ in range(_BEND_ROUNDS):
             heights = height_mm + setting.bend.heights_mm(np.clip(on_sheet, *_AROUND_SHEET_MM))
-            points, seen = on_plane(setting.pose, rays, heights)
+            points, hits = on_plane(setting.pose, rays, heights)
             on_sheet = sheet.on_sheet(points)
     scale = pixels_per_mm(setting)
     texture = sheet_texture(sheet, setting.layout.game, 1.4 * scale)
-    _lay(image, texture, on_sheet, sheet.half_mm, seen, scale, _light_on(setting, points, height_mm, 0.3))
+    _lay(image, texture, on_sheet, sheet.half_mm, hits, scale, _light_on(setting, points, height_mm, 0.3))
 
 
 @lru_cache(maxsize=3)

@@ -270,16 +270,16 @@ def _trace(start: FloatArray, forward: FloatArray, look: DieLook) -> tuple[npt.N
 
 def _distance(points: FloatArray, look: DieLook) -> FloatArray:
     """Return a lower bound of the distance from points (n, 3) to the surface."""
-    beyond = np.abs(points) - (1 - look.rounding)
-    outside = np.sqrt(np.sum(np.maximum(beyond, 0) ** 2, axis=1))
-    box = outside + np.minimum(beyond.max(axis=1), 0) - look.rounding
+    excess = np.abs(points) - (1 - look.rounding)
+    outside = np.sqrt(np.sum(np.maximum(excess, 0) ** 2, axis=1))
+    box = outside + np.minimum(excess.max(axis=1), 0) - look.rounding
     ball = np.sqrt(np.sum(points * points, axis=1)) - look.ball
     return np.asarray(np.maximum(box, ball), dtype=np.float64)
 
 
 def _normals(points: FloatArray, look: DieLook) -> FloatArray:
-    beyond = np.maximum(np.abs(points) - (1 - look.rounding), 1e-6)
-    normals = np.sign(points) * beyond
+    excess = np.maximum(np.abs(points) - (1 - look.rounding), 1e-6)
+    normals = np.sign(points) * excess
     radius = np.sqrt(np.sum(points * points, axis=1))
     cut = radius > look.ball - 0.02
     normals[cut] = points[cut]
@@ -316,11 +316,11 @@ def _shade(points: FloatArray, forward: FloatArray, lighting: Lighting, die: Dra
     light = lighting.ambient * openness[:, None] * np.asarray(lighting.ambient_colour)
     specular = np.zeros_like(light)
     for lamp in lighting.lamps:
-        towards = np.asarray(lamp.position_mm) - die.middle_mm
-        towards = towards / np.linalg.norm(towards)
-        cosine = np.maximum(table_normals @ towards, 0)
-        light = light + lamp.strength * cosine[:, None] / max(float(towards[2]), 0.2) * np.asarray(lamp.colour)
-        halfway = towards @ die.rotation - forward
+        to_lamp = np.asarray(lamp.position_mm) - die.middle_mm
+        to_lamp = to_lamp / np.linalg.norm(to_lamp)
+        cosine = np.maximum(table_normals @ to_lamp, 0)
+        light = light + lamp.strength * cosine[:, None] / max(float(to_lamp[2]), 0.2) * np.asarray(lamp.colour)
+        halfway = to_lamp @ die.rotation - forward
         halfway /= np.linalg.norm(halfway, axis=1, keepdims=True)
         peak = np.maximum(np.sum(halfway * normals, axis=1), 0) ** 50
         specular += (look.gloss * lamp.strength * peak)[:, None] * np.asarray(lamp.colour)

@@ -138,12 +138,12 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
     limbs = [part for limb in limbs_of(hand) if (part := _shortened(setting, limb)) is not None]
     if not limbs:
         return None
-    seen = _ProjectedLimbs.of(setting, limbs)
-    outlines = [seen.outline(index) for index in range(len(limbs))]
+    projected = _ProjectedLimbs.of(setting, limbs)
+    outlines = [projected.outline(index) for index in range(len(limbs))]
     width, height = setting.camera.size
-    everything = np.vstack(outlines)
-    first = np.clip(np.floor(everything.min(axis=0)) - _MARGIN_PX, 0, [width, height]).astype(int)
-    last = np.clip(np.ceil(everything.max(axis=0)) + _MARGIN_PX, 0, [width, height]).astype(int)
+    points = np.vstack(outlines)
+    first = np.clip(np.floor(points.min(axis=0)) - _MARGIN_PX, 0, [width, height]).astype(int)
+    last = np.clip(np.ceil(points.max(axis=0)) + _MARGIN_PX, 0, [width, height]).astype(int)
     if first[0] >= last[0] or first[1] >= last[1]:
         return None
     origin = first.astype(np.float64)
@@ -156,7 +156,7 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
         cv2.fillPoly(cover, [np.rint((outline - origin) * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
         thickness = float(np.ptp(outline, axis=0).min())
         for (scale, _), value in zip(_SHADES, shades[index], strict=True):
-            ring = seen.outline(index, scale) + towards_light * (1.0 - scale) * min(thickness, 60.0) * 0.3
+            ring = projected.outline(index, scale) + towards_light * (1.0 - scale) * min(thickness, 60.0) * 0.3
             cv2.fillPoly(image, [np.rint((ring - origin) * 16).astype(np.int32)], value.tolist(), cv2.LINE_AA, 4)
     image = np.asarray(cv2.GaussianBlur(image, (5, 5), 1.3), dtype=np.uint8)
     distance = float(np.linalg.norm(np.asarray(hand.tip_mm) - setting.pose.camera_position_mm))
@@ -217,9 +217,9 @@ def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int) -> Image:
         limbs = [part for limb in limbs_of(hand) if (part := _shortened(setting, limb)) is not None]
         if not limbs:
             continue
-        seen = _ProjectedLimbs.of(setting, limbs)
+        projected = _ProjectedLimbs.of(setting, limbs)
         for index in range(len(limbs)):
-            cv2.fillConvexPoly(mask, np.rint(seen.outline(index) / shrink).astype(np.int32), 255)
+            cv2.fillConvexPoly(mask, np.rint(projected.outline(index) / shrink).astype(np.int32), 255)
     return mask
 
 

@@ -59,13 +59,13 @@ class InkPainter:
             points = np.array([[piece.x_mm + x, piece.y_mm + y, base] for x, y in stroke])
             points[:, 2] += paper_heights_mm(setting, points[:, :2])
             lines.append(project(setting.camera, setting.pose, points))
-        middle = np.array([[piece.x_mm, piece.y_mm, base], [piece.x_mm + 1.0, piece.y_mm, base]])
-        at, beside = project(setting.camera, setting.pose, middle)
-        width = piece.width_mm * float(np.linalg.norm(beside - at))
-        every = np.vstack(lines)
+        unit_mm = np.array([[piece.x_mm, piece.y_mm, base], [piece.x_mm + 1.0, piece.y_mm, base]])
+        start, end = project(setting.camera, setting.pose, unit_mm)
+        width = piece.width_mm * float(np.linalg.norm(end - start))
+        pixels = np.vstack(lines)
         margin = math.ceil(width) + MARGIN_PX
-        left, top = (int(value) for value in np.floor(every.min(axis=0)) - margin)
-        right, bottom = (int(value) for value in np.ceil(every.max(axis=0)) + margin + 1)
+        left, top = (int(value) for value in np.floor(pixels.min(axis=0)) - margin)
+        right, bottom = (int(value) for value in np.ceil(pixels.max(axis=0)) + margin + 1)
         size = (bottom - top, right - left)
         cover = np.zeros((size[0] * _SAMPLES, size[1] * _SAMPLES), np.uint8)
         thickness = max(round(width * _SAMPLES), 1)
@@ -91,8 +91,8 @@ def paper_heights_mm(setting: Setting, points_mm: FloatArray) -> FloatArray:
         return heights
     for sheet in lying_sheets(setting.layout):
         on_sheet = sheet.on_sheet(points_mm)
-        own = (np.abs(on_sheet) <= sheet.half_mm).all(axis=1)
-        heights[own] = setting.bend.heights_mm(on_sheet[own])
+        inside = (np.abs(on_sheet) <= sheet.half_mm).all(axis=1)
+        heights[inside] = setting.bend.heights_mm(on_sheet[inside])
     return heights
 
 
@@ -122,9 +122,9 @@ class PenPainter:
         parts = self._outline_mm(piece)
         light = irradiance(setting.lighting, parts[0][0], _UP) * sensor_gain(setting.sensor)
         pixels = [project(setting.camera, setting.pose, part) for part in parts]
-        every = np.vstack(pixels)
-        left, top = (int(value) for value in np.floor(every.min(axis=0)) - MARGIN_PX)
-        right, bottom = (int(value) for value in np.ceil(every.max(axis=0)) + MARGIN_PX + 1)
+        corners = np.vstack(pixels)
+        left, top = (int(value) for value in np.floor(corners.min(axis=0)) - MARGIN_PX)
+        right, bottom = (int(value) for value in np.ceil(corners.max(axis=0)) + MARGIN_PX + 1)
         image = np.zeros((bottom - top, right - left, 3), np.uint8)
         cover = np.zeros(image.shape[:2], np.uint8)
         for outline, colour in zip(pixels, (INKS[piece.colour][0], _BARREL), strict=True):

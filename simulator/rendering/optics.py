@@ -187,9 +187,9 @@ def _dot(vectors: FloatArray, normal: FloatArray) -> FloatArray:
 
 def _lamp_light(lamp: Lamp, points_mm: FloatArray, normal: FloatArray) -> FloatArray:
     position = np.asarray(lamp.position_mm, dtype=np.float64)
-    towards = position - points_mm
-    square = np.sum(towards * towards, axis=-1)
-    cosine = np.clip(_dot(towards, normal) / np.sqrt(square), 0.0, None)
+    to_lamp = position - points_mm
+    square = np.sum(to_lamp * to_lamp, axis=-1)
+    cosine = np.clip(_dot(to_lamp, normal) / np.sqrt(square), 0.0, None)
     reference = float(position @ position)
     return np.asarray(lamp.strength * cosine * reference / square, dtype=np.float64)
 
@@ -197,7 +197,7 @@ def _lamp_light(lamp: Lamp, points_mm: FloatArray, normal: FloatArray) -> FloatA
 def irradiance(lighting: Lighting, points_mm: FloatArray, normal: FloatArray) -> FloatArray:
     """Return the irradiance at points (..., 3) with a unit normal (3,), or one each (..., 3); shape (..., 3).
 
-    Under an irradiance of 1 white paper is white in the picture. Vertical faces get less ambient light than level ones.
+    At an irradiance of 1, white is white in the picture. Vertical faces get less ambient light than level ones.
     """
     openness = (0.65 + 0.35 * np.maximum(normal[..., 2], 0.0))[..., None]
     total = np.zeros(points_mm.shape, dtype=np.float64)
@@ -211,8 +211,8 @@ def irradiance(lighting: Lighting, points_mm: FloatArray, normal: FloatArray) ->
 def _unshaded(shade: Shade, points_mm: FloatArray) -> FloatArray:
     """Return the share of the lamps' light that reaches points (..., 3) past a shade; shape (...)."""
     angle = np.radians(shade.towards_deg)
-    beyond = points_mm[..., 0] * np.cos(angle) + points_mm[..., 1] * np.sin(angle) - shade.edge_mm
-    depth = np.clip(beyond / max(shade.softness_mm, 1e-6) + 0.5, 0.0, 1.0)
+    beyond_mm = points_mm[..., 0] * np.cos(angle) + points_mm[..., 1] * np.sin(angle) - shade.edge_mm
+    depth = np.clip(beyond_mm / max(shade.softness_mm, 1e-6) + 0.5, 0.0, 1.0)
     return np.asarray(1.0 - (1.0 - shade.light_left) * depth, dtype=np.float64)
 
 
@@ -237,10 +237,10 @@ def specular(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, came
 def share_in_shadow(lighting: Lighting, lamp: Lamp, point_mm: FloatArray) -> FloatArray:
     """Return the share of a level surface's light that remains in that lamp's shadow, shape (3,)."""
     up = np.array([0.0, 0.0, 1.0])
-    everything = irradiance(lighting, point_mm, up)
+    total = irradiance(lighting, point_mm, up)
     unshaded = 1.0 if lighting.shade is None else float(_unshaded(lighting.shade, point_mm))
     hidden = _lamp_light(lamp, point_mm, up) * np.asarray(lamp.colour) * unshaded
-    return np.asarray(np.clip(1.0 - hidden / np.maximum(everything, 1e-6), 0.0, 1.0), dtype=np.float64)
+    return np.asarray(np.clip(1.0 - hidden / np.maximum(total, 1e-6), 0.0, 1.0), dtype=np.float64)
 
 
 def shadow_points(lamp: Lamp, points_mm: FloatArray, height_mm: float) -> FloatArray:
@@ -257,7 +257,7 @@ def shadow_points(lamp: Lamp, points_mm: FloatArray, height_mm: float) -> FloatA
 
 
 def penumbra_mm(lamp: Lamp, caster_height_mm: float) -> float:
-    """Return the width of the penumbra that a caster at that height above a plane has on it."""
+    """Return the width of the penumbra on a plane, of a caster at that height above it."""
     distance = float(np.linalg.norm(lamp.position_mm))
     return lamp.radius_mm * caster_height_mm / max(distance - caster_height_mm, 1.0)
 

@@ -273,8 +273,8 @@ class StackCanvas:
         colour = colour * rng.uniform(0.4, 1.2)
         reach = board.bounds_mm.width_mm / 2
         end = np.array([*rng.uniform(-reach, reach, 2), rng.uniform(45, 130)])
-        towards = rng.uniform(0, 2 * math.pi)
-        along = np.array([math.cos(towards), math.sin(towards), rng.uniform(0, 0.3)])
+        azimuth = rng.uniform(0, 2 * math.pi)
+        along = np.array([math.cos(azimuth), math.sin(azimuth), rng.uniform(0, 0.3)])
         aside = np.array([-along[1], along[0], 0.0])
         if rng.random() < 0.7:
             segments = (

@@ -90,8 +90,8 @@ def normals_of(facets: FloatArray) -> FloatArray:
 
 def bodies_sprite(setting: Setting, bodies: Sequence[Body], streak_mm: tuple[float, float]) -> Sprite:
     """Draw bodies that stand on each other, lowest first, as the camera sees them."""
-    everything = np.vstack([body.corners_mm for body in bodies])
-    outline = project(setting.camera, setting.pose, everything)
+    corners = np.vstack([body.corners_mm for body in bodies])
+    outline = project(setting.camera, setting.pose, corners)
     left, top = (int(value) for value in np.floor(outline.min(axis=0)) - MARGIN_PX)
     right, bottom = (int(value) for value in np.ceil(outline.max(axis=0)) + MARGIN_PX + 1)
     canvas = _Canvas(setting, (left, top), (right - left, bottom - top))
@@ -99,7 +99,7 @@ def bodies_sprite(setting: Setting, bodies: Sequence[Body], streak_mm: tuple[flo
         above = bodies[number + 1].corners_mm if number + 1 < len(bodies) else None
         canvas.draw(body, above)
     image, cover = canvas.layers()
-    return with_motion_blur(setting, everything.mean(axis=0), streak_mm, left, top, image, cover)
+    return with_motion_blur(setting, corners.mean(axis=0), streak_mm, left, top, image, cover)
 
 
 class _Canvas:

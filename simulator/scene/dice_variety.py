@@ -283,8 +283,8 @@ def _flatten(
         camera_mm = float(pose.camera_position_mm[2])
         magnification = (camera_mm - height) / (camera_mm - float(top[2]))
         edge = die.side_mm * float(camera.matrix[0, 0]) / float((pose.rotation @ top + pose.translation)[2])
-        whole = bool((np.minimum(pixel[0], size - 1 - pixel[0]) > _RADIUS * edge).all())
-        placed.append(TrueDie(x, y, die.side_mm * scale * magnification, shows, in_sight and whole, _leans(die)))
+        is_whole = bool((np.minimum(pixel[0], size - 1 - pixel[0]) > _RADIUS * edge).all())
+        placed.append(TrueDie(x, y, die.side_mm * scale * magnification, shows, in_sight and is_whole, _leans(die)))
     x_mm, y_mm, z_mm = (float(value) for value in pose.camera_position_mm)
     camera_px = ((x_mm + half) * scale - 0.5, (half - y_mm) * scale - 0.5, (z_mm - height) * scale)
     return np.asarray(flat, dtype=np.uint8), placed, camera_px
@@ -338,8 +338,10 @@ def tray_picture(
     picture = paint_table(setting)
     draw_dice(picture, camera, pose, lighting, dice, supersampling=3)
     image = through_sensor(develop(picture), setting.sensor, SensorNoise(camera, setting.sensor.noise, seed), 0)
-    lie = tuple((float(one.middle_mm[0]), float(one.middle_mm[1]), face) for one, face in zip(dice, shows, strict=True))
-    return TrayPicture(image, camera, pose, layout, lie)
+    positions = tuple(
+        (float(one.middle_mm[0]), float(one.middle_mm[1]), face) for one, face in zip(dice, shows, strict=True)
+    )
+    return TrayPicture(image, camera, pose, layout, positions)
 
 
 def tray_of_six(tilt_deg: float = 20.0) -> TrayPicture:

@@ -120,7 +120,7 @@ def block_on(
 
 @dataclass(frozen=True)
 class DiscLook:
-    """The appearance of discs and balls: colours by name, gloss over that of the board, and rounding of the edges.
+    """The appearance of discs and balls: colours by name, gloss relative to the board, and rounding of the edges.
 
     A ball whose name is not among ``balls`` has its owner's colour.
     """

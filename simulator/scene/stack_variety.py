@@ -179,8 +179,10 @@ def _look(rng: np.random.Generator) -> PyramidSet:
 def _lights(rng: np.random.Generator) -> Lights:
     lamps = []
     for _ in range(int(rng.choice(4, p=[0.1, 0.5, 0.3, 0.1]))):
-        lean, towards = math.radians(rng.uniform(5, 68)), rng.uniform(0, 2 * math.pi)
-        direction = np.array([math.sin(lean) * math.cos(towards), math.sin(lean) * math.sin(towards), math.cos(lean)])
+        zenith, azimuth = math.radians(rng.uniform(5, 68)), rng.uniform(0, 2 * math.pi)
+        direction = np.array(
+            [math.sin(zenith) * math.cos(azimuth), math.sin(zenith) * math.sin(azimuth), math.cos(zenith)]
+        )
         colour = rng.uniform(0.3, 1.0) * rng.normal(1, 0.08, 3)
         lamps.append(DistantLamp(direction, colour, rng.uniform(0.02, 0.3)))
     return Lights(rng.uniform(0.15, 0.7), lamps)

@@ -213,14 +213,14 @@ def varied_pieces(seed: int, faces: tuple[str, ...] = (), inks: tuple[str, ...] 
         first, second = painted
         if first is None or second is None:
             continue
-        said = ", ".join(f"{face} with {ink}" for face, ink in zip(chosen, painted, strict=True))
+        description = ", ".join(f"{face} with {ink}" for face, ink in zip(chosen, painted, strict=True))
         look = BlockLook(
             colours={"gold": FACES[chosen[0]], "teal": FACES[chosen[1]]},
             inks={"gold": INKS[first], "teal": INKS[second]},
             grain=float(rng.uniform(0.1, 0.5)),
             symbol_scale=float(rng.uniform(0.88, 1.06)),
         )
-        return said, look
+        return description, look
     raise ValueError(f"no two of {', '.join(face_names)} can be told apart with inks {', '.join(ink_names)}")
 
 
@@ -238,15 +238,15 @@ def varied_discs(seed: int) -> tuple[str, DiscLook]:
     names = tuple(FACES)
     pairs = ([names[int(index)] for index in rng.integers(len(names), size=2)] for _ in range(_TRIES))
     chosen = next(pair for pair in pairs if are_distinguishable(FACES[pair[0]], FACES[pair[1]]))
-    said, balls = [], {}
+    descriptions, balls = [], {}
     for player, face in zip(("black", "white"), chosen, strict=True):
         ink = _ink_for(face, tuple(INKS), rng) if rng.random() < _OWN_BALL_COLOUR else None
-        said.append(face if ink is None else f"{face} with {ink} balls")
+        descriptions.append(face if ink is None else f"{face} with {ink} balls")
         if ink is not None:
             balls[player] = INKS[ink]
     colours = {"black": FACES[chosen[0]], "white": FACES[chosen[1]]}
     look = DiscLook(colours, balls, gloss=float(rng.uniform(0.8, 2.2)), rounding_mm=float(rng.uniform(0.6, 1.6)))
-    return ", ".join(said), look
+    return ", ".join(descriptions), look
 
 
 def _ink_for(face: str, inks: tuple[str, ...], rng: np.random.Generator) -> str | None:
