@@ -29,7 +29,7 @@ from rich.progress import track
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.parts.command_line import PROGRESS, processes
-from benchmarks.parts.stress.drafts import disc_look, draft_layout, piece_look
+from benchmarks.parts.stress.drafts import disc_look, piece_look
 from benchmarks.parts.stress.hardships import hardships
 from benchmarks.parts.stress.photoreal import PhotorealSet, PhotorealTask
 from benchmarks.parts.stress.report import save_squares, tables, write_report
@@ -46,6 +46,7 @@ from simulator.scene.scene import Setting
 from simulator.table import standard_setting
 from vision.errors import EnrolmentError
 from vision.frame import Frame, Image
+from vision.layout.table import default_layout
 from vision.locating.location import locate
 from vision.readers.protocols import Appearance, EnrolmentPicture
 from vision.readers.registry import reader_kind, table_reader
@@ -145,7 +146,7 @@ def look_at(task: Task, learned: Mapping[int, Appearance | str], failures: Path 
     name = (case.name, case.hardship, case.level, case.number)
     if isinstance(looks, str):
         return score(name, None, case.looks, covered=case.covered, hand=case.hand, thing=thing, refused=looks)
-    reader = table_reader(case.scene.setting.camera, draft_layout(task.game), looks)
+    reader = table_reader(case.scene.setting.camera, default_layout(task.game), looks)
     reading = reader.read(Frame(image, 0.0, 0, case.name))
     result = score(name, reading, case.looks, covered=case.covered, hand=case.hand, thing=thing)
     if failures is not None and not _good(result):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from benchmarks.hall.brokers import Mosquitto
 from benchmarks.hall.feeds import Feed, script
@@ -247,19 +248,19 @@ def _stored_bytes(database: Database, store: str) -> int:
 
 
 def _held(store: str) -> dict[str, int]:
-    database = Database(store)
-    with database.transaction() as work:
-        rows = work.rows("SELECT seat, count(*) FROM event GROUP BY seat")
-    database.close()
-    return dict(rows)
+    return dict(_pairs(store, "SELECT seat, count(*) FROM event GROUP BY seat"))
 
 
 def _rulings(store: str) -> list[tuple[str, str]]:
+    return _pairs(store, "SELECT request_id, status FROM ruling")
+
+
+def _pairs(store: str, query: str) -> list[tuple[Any, Any]]:
     database = Database(store)
     with database.transaction() as work:
-        rows = work.rows("SELECT request_id, status FROM ruling")
+        rows = work.rows(query)
     database.close()
-    return [(key, status) for key, status in rows]
+    return [(one, other) for one, other in rows]
 
 
 def _peak_mib(pid: int) -> float:

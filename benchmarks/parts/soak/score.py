@@ -130,10 +130,13 @@ class _Scorer:
         )
 
     def _stray(self, event: Event) -> Item:
-        time_s = event.frame_time_s or 0.0
         detail = f"accepted {event.data['turn']}, which was not played"
-        kinds = kinds_around(self._played, time_s, time_s, "turn")
-        return Item(self._played.plan.seed, -1, time_s, "turn", kinds, Outcome.WRONG, detail)
+        return self._unplayed(event.frame_time_s or 0.0, "turn", Outcome.WRONG, detail)
+
+    def _unplayed(self, time_s: float, what: str, outcome: Outcome, detail: str, about: str = "") -> Item:
+        """An item of no turn or violation; ``about`` names what happened then, unless it is ``what``."""
+        kinds = kinds_around(self._played, time_s, time_s, about or what)
+        return Item(self._played.plan.seed, -1, time_s, what, kinds, outcome, detail)
 
     def _turn_item(self, number: int) -> Item:
         played, event = self._played, self._turns[number]
@@ -175,14 +178,8 @@ class _Scorer:
 
     def _asked_meanwhile(self, from_s: float, to_s: float) -> str:
         """A question of the period, perhaps about the turn before: one answer settles both."""
-        return next(
-            (
-                said.verdict.sentence
-                for said in self._loud
-                if said.verdict.kind is VerdictKind.AMBIGUOUS and from_s <= said.time_s <= to_s
-            ),
-            "",
-        )
+        asked = (said for said in self._loud if said.verdict.kind is VerdictKind.AMBIGUOUS)
+        return next((said.verdict.sentence for said in asked if from_s <= said.time_s <= to_s), "")
 
     def _coins(self) -> list[Item]:
         """Blocks hidden by a coin for long: asked about, or not. Other pieces have no symbols to hide."""
@@ -206,12 +203,10 @@ class _Scorer:
             lay_s = self._sheet_lies_since_s(ended_s) - one.began_s
             if not asked and (not hides_symbols or lay_s < STALL_S or self._is_known(one, ended_s)):
                 continue
-            outcome, detail = (
-                (Outcome.AT_ONCE, asked[0].verdict.sentence) if asked else (Outcome.LOST, "a stall was not named")
-            )
-            found.append(
-                Item(self._played.plan.seed, -1, ended_s, "stall", ("stall: a block out of sight",), outcome, detail)
-            )
+            detail = asked[0].verdict.sentence if asked else "a stall was not named"
+            outcome = Outcome.AT_ONCE if asked else Outcome.LOST
+            kinds = ("stall: a block out of sight",)
+            found.append(Item(self._played.plan.seed, -1, ended_s, "stall", kinds, outcome, detail))
         return found
 
     def _sheet_lies_since_s(self, until_s: float) -> float:
@@ -250,21 +245,22 @@ class _Scorer:
             outcome = Outcome.AFTER_ASKING if is_justified(self._game, self._played, said) else Outcome.NEEDLESSLY
             if said.verdict.kind is VerdictKind.ILLEGAL:
                 outcome = Outcome.WRONG
-            kinds = kinds_around(self._played, said.time_s, said.time_s, "quiet table")
-            found.append(
-                Item(self._played.plan.seed, -1, said.time_s, "quiet table", kinds, outcome, said.verdict.sentence)
-            )
+            found.append(self._unplayed(said.time_s, "quiet table", outcome, said.verdict.sentence))
         return found
 
     def _said_too_much(self) -> list[Item]:
         """Verdicts that rely on hidden places."""
-        found = []
-        for said in self._played.said:
-            if relies_on_hidden_places(self._game, self._played, said):
-                kinds = kinds_around(self._played, said.time_s, said.time_s, "quiet table")
-                detail = f"more than was in sight: {said.verdict.sentence}"
-                found.append(Item(self._played.plan.seed, -1, said.time_s, "verdict", kinds, Outcome.WRONG, detail))
-        return found
+        return [
+            self._unplayed(
+                said.time_s,
+                "verdict",
+                Outcome.WRONG,
+                f"more than was in sight: {said.verdict.sentence}",
+                about="quiet table",
+            )
+            for said in self._played.said
+            if relies_on_hidden_places(self._game, self._played, said)
+        ]
 
     def _misread_rolls(self) -> list[Item]:
         """Rolls read from the table that differ from the last throw."""
@@ -277,8 +273,7 @@ class _Scorer:
             true = next((one.turn for one in reversed(thrown) if one.began_s <= time_s), "nothing")
             if true != event.data["roll"]:
                 detail = f"took {event.data['roll']} for the roll; {true} was thrown"
-                kinds = kinds_around(self._played, time_s, time_s, "roll")
-                found.append(Item(self._played.plan.seed, -1, time_s, "roll", kinds, Outcome.WRONG, detail))
+                found.append(self._unplayed(time_s, "roll", Outcome.WRONG, detail))
         return found
 
     def _final_scores(self) -> list[Item]:
@@ -290,10 +285,8 @@ class _Scorer:
         counted, there = (dict(scores_of(self._game.notation.parse_state(text))) for text in (believed, true))
         if counted == there:
             return []
-        time_s = self._events[-1].gone_s
-        kinds = kinds_around(played, time_s, time_s, "final score")
         detail = f"counted {counted}; there are {there}"
-        return [Item(played.plan.seed, -1, time_s, "final score", kinds, Outcome.WRONG, detail)]
+        return [self._unplayed(self._events[-1].gone_s, "final score", Outcome.WRONG, detail)]
 
     @property
     def _last_state(self) -> str:

@@ -7,18 +7,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from simulator.scene.pieces import BlockLook, DiscLook
-from simulator.scene.scene import (
-    ForeignObject,
-    Hand,
-    Lamp,
-    Lighting,
-    Sensor,
-    Setting,
-    TableLook,
-)
+from simulator.scene.scene import ForeignObject, Hand, Lamp, Lighting, Sensor, Setting, TableLook
 from simulator.scene.variety import pose_with_markers, varied_discs, varied_pieces
 from simulator.scene.viewpoint import lens, whole_table_distance_mm
-from vision.layout.table import TableLayout, default_layout
+from vision.layout.table import default_layout
 
 
 @dataclass(frozen=True)
@@ -77,11 +69,6 @@ def ordinary_draft(rng: np.random.Generator, game: str = "deblockle") -> Draft:
     )
 
 
-def draft_layout(game: str = "deblockle") -> TableLayout:
-    """The layout of every stress scene of a game."""
-    return default_layout(game)
-
-
 def setting_of(draft: Draft) -> Setting:
     """The setting of a draft, without pieces."""
     # with the distortion of a narrow lens, a wide one would fold the picture's corners over
@@ -93,7 +80,7 @@ def setting_of(draft: Draft) -> Setting:
     return Setting(
         camera,
         pose,
-        draft_layout(draft.game),
+        default_layout(draft.game),
         draft.table,
         piece_look(draft.pieces) if draft.game == "deblockle" else BlockLook(),
         draft.lighting,

@@ -11,19 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.parts.stress.drafts import Draft, draft_layout
+from benchmarks.parts.stress.drafts import Draft
 from simulator.scene.pieces import Colour
-from simulator.scene.scene import (
-    SKINS,
-    SLEEVES,
-    ForeignObject,
-    Hand,
-    Lamp,
-    MarkerState,
-    Shade,
-    Surface,
-)
+from simulator.scene.scene import SKINS, SLEEVES, ForeignObject, Hand, Lamp, MarkerState, Shade, Surface
 from vision.frame import FloatArray
+from vision.layout.table import default_layout
 
 ARM_SKINS = ("very pale skin", "pale skin", "tan skin", "brown skin", "dark skin")
 ARM_SLEEVES = ("bare arm", "dark sleeve", "red sleeve", "white sleeve", "wood-brown sleeve")
@@ -114,7 +106,7 @@ def _with_object(draft: Draft, rng: np.random.Generator, kind: str, on_board: bo
         colour = ((0.7, 0.75, 0.75), (0.3, 0.55, 0.7))[int(rng.integers(2))]
     if on_board:
         x, y = (float(value) for value in rng.uniform(-130, 130, 2))
-        base = draft_layout().board.height_mm
+        base = default_layout("deblockle").board.height_mm
     else:
         away = 140.0 + radius + float(rng.uniform(6.0, 30.0))
         along, side = float(rng.uniform(-110, 110)), int(rng.integers(4))
@@ -161,7 +153,7 @@ def drawn_radius_mm(rng: np.random.Generator, kind: str) -> float:
 
 
 def _with_hand(draft: Draft, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Draft:
-    hand = reaching_hand(rng, draft_layout().board.height_mm, 110.0, skin=skin, sleeve=sleeve)
+    hand = reaching_hand(rng, default_layout("deblockle").board.height_mm, 110.0, skin=skin, sleeve=sleeve)
     return replace(draft, hands=(hand,))
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from benchmarks.parts.stress.drafts import Draft, draft_layout, ordinary_draft, setting_of
+from benchmarks.parts.stress.drafts import Draft, ordinary_draft, setting_of
 from benchmarks.parts.stress.hardships import Hardship
 from common.places import occupied
 from engine.registry import load
@@ -20,7 +20,7 @@ from simulator.scene.pieces import SYMBOLS, Ball, BlockPose, DiscPose, PiecePose
 from simulator.scene.scene import Scene
 from vision.geometry import back_project
 from vision.layout.pieces import BlockPieces
-from vision.layout.table import TableLayout
+from vision.layout.table import TableLayout, default_layout
 
 GAP_MM = 1.5
 BALL_OFF_MM = 0.8
@@ -64,7 +64,7 @@ def case_of(
     """
     rng = np.random.default_rng([seed, number, *hardship.name.encode(), *level.encode()])
     draft = hardship.levels[level](ordinary_draft(rng, game), rng)
-    layout = draft_layout(game)
+    layout = default_layout(game)
     if places is None:
         places = [place for place in layout.places if place not in layout.board.printed]
     scene = Scene(setting_of(draft), PLACE_PIECES[game](draft, layout, places, rng), draft.hands, draft.things)
