@@ -22,11 +22,7 @@ from itertools import accumulate
 from engine.games.blockade.board import OWNED, PLACES, UNREACHABLE, Path, Stack
 from engine.games.blockade.enumeration.alternating import WaysToEnds, alternating_ends
 from engine.games.blockade.enumeration.budget import PointBudget
-from engine.games.blockade.enumeration.ends import (
-    ColourEnds,
-    Detours,
-    Group,
-)
+from engine.games.blockade.enumeration.ends import ColourEnds, Detours, Group
 from engine.games.blockade.enumeration.reach import LayoutMove, Reached
 from engine.games.blockade.enumeration.terrain import Layout
 from engine.games.blockade.moves import allocations

@@ -87,24 +87,20 @@ def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, s
     block = before.by_square()[move.start]
     wording = _MoveWording(before, block, move)
     if move.start == move.end:
-        return [
-            wording.breach(
-                "top-changed-in-place",
-                f"The {move.owner} block on {wording.start} shows {move.top_after} instead of {move.top_before}, "
-                "and didn't move.",
-            )
-        ]
+        sentence = (
+            f"The {move.owner} block on {wording.start} shows {move.top_after} instead of {move.top_before}, "
+            "and didn't move."
+        )
+        return [wording.breach("top-changed-in-place", sentence)]
     if move.landed_on:
         return _landed_on_block(before, wording)
     found: list[Breach] = []
     if move.top_after == move.top_before:
-        found.append(
-            wording.breach(
-                "no-roll",
-                f"The {move.owner} block went from {wording.start} to {wording.end} without a roll: "
-                f"{move.top_before} is still up.",
-            )
+        sentence = (
+            f"The {move.owner} block went from {wording.start} to {wording.end} without a roll: "
+            f"{move.top_before} is still up."
         )
+        found.append(wording.breach("no-roll", sentence))
         if STARS >> move.end & 1:
             found.append(wording.landed_on_star())
         return found
@@ -147,23 +143,21 @@ class _MoveWording:
     def landed_on_star(self) -> Breach:
         return self.breach("landed-on-star", f"The {self.move.owner} block stopped on {self.end}, a star square.")
 
+    def explanation(
+        self, distance: Distance, rule: str, sentence: str, *, remedy: str = "", also: tuple[str, ...] = ()
+    ) -> Explanation:
+        """Explain the move by a single breach."""
+        return Explanation(distance, (self.breach(rule, sentence, remedy=remedy, also=also),))
+
 
 def _landed_on_block(before: DeblockleState, wording: _MoveWording) -> list[Breach]:
     move = wording.move
     owner = move.landed_on[0] if move.landed_on else other(move.owner)
-    found = [
-        wording.breach(
-            "landed-on-block",
-            f"The {move.owner} block went from {wording.start} to {wording.end}, where a {owner} block stood.",
-            remedy=f"{wording.back} {put_back(before, move.end)}",
-        )
-    ]
+    sentence = f"The {move.owner} block went from {wording.start} to {wording.end}, where a {owner} block stood."
+    found = [wording.breach("landed-on-block", sentence, remedy=f"{wording.back} {put_back(before, move.end)}")]
     if move.top_after == move.top_before:
-        found.append(
-            wording.breach(
-                "no-roll", f"The {move.owner} block from {wording.start} didn't roll: {move.top_before} is still up."
-            )
-        )
+        sentence = f"The {move.owner} block from {wording.start} didn't roll: {move.top_before} is still up."
+        found.append(wording.breach("no-roll", sentence))
     return found
 
 
@@ -180,22 +174,15 @@ def _nearest_explanation(
     explanations = [_explanation(before, block, wording, side) for side in candidates]
     apart = columns_and_rows_apart(move.start, move.end)
     if apart == (1, 1):
-        diagonal = wording.breach(
-            "rolled-diagonally", f"The {move.owner} block went diagonally from {wording.start} to {wording.end}."
-        )
-        explanations.append(
-            Explanation(Distance.DIAGONAL, (diagonal, *((wording.landed_on_star(),) if STARS >> move.end & 1 else ())))
-        )
+        sentence = f"The {move.owner} block went diagonally from {wording.start} to {wording.end}."
+        diagonal = wording.breach("rolled-diagonally", sentence)
+        on_star = (wording.landed_on_star(),) if STARS >> move.end & 1 else ()
+        explanations.append(Explanation(Distance.DIAGONAL, (diagonal, *on_star)))
     if not candidates and apart in {(0, 2), (2, 0)}:
-        far = wording.breach(
-            "rolled-too-far", f"The {move.owner} block rolled two squares, from {wording.start} to {wording.end}."
-        )
-        explanations.append(Explanation(Distance.TWO_SQUARES, (far,)))
-    impossible = wording.breach(
-        "symbol-not-possible",
-        f"After one roll from {wording.start} the {move.owner} block can't show {move.top_after}.",
-    )
-    explanations.append(Explanation(Distance.IMPOSSIBLE, (impossible,)))
+        sentence = f"The {move.owner} block rolled two squares, from {wording.start} to {wording.end}."
+        explanations.append(wording.explanation(Distance.TWO_SQUARES, "rolled-too-far", sentence))
+    sentence = f"After one roll from {wording.start} the {move.owner} block can't show {move.top_after}."
+    explanations.append(wording.explanation(Distance.IMPOSSIBLE, "symbol-not-possible", sentence))
     return min(explanations, key=lambda one: one.distance)
 
 
@@ -206,16 +193,11 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
     ray = RAYS[move.start][side]
     what = f"The {move.owner} block"
     if not ray:
-        return Explanation(
-            Distance.OVER_EDGE,
-            (
-                wording.breach(
-                    "roll-blocked",
-                    f"{what} shows {move.top_after} only after a roll {TOWARDS[SIDES[side]]}, "
-                    f"and {wording.start} is at that edge.",
-                ),
-            ),
+        sentence = (
+            f"{what} shows {move.top_after} only after a roll {TOWARDS[SIDES[side]]}, "
+            f"and {wording.start} is at that edge."
         )
+        return wording.explanation(Distance.OVER_EDGE, "roll-blocked", sentence)
     target = ray[0]
     place = PLACES[target]
     if ground.taken >> target & 1:
@@ -224,15 +206,13 @@ def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, si
             if move.end == target
             else f"{what} shows {move.top_after} only after a roll onto {place}, where a block stands."
         )
-        return Explanation(Distance.THROUGH_BLOCK, (wording.breach("roll-blocked", sentence, also=(place,)),))
+        return wording.explanation(Distance.THROUGH_BLOCK, "roll-blocked", sentence, also=(place,))
     if STARS >> target & 1 and not (move.top_after == "star" and move.end != target):
         return _onto_star(wording, target)
     if move.top_after == "star":
-        rolled_up = wording.breach(
-            "star-rolled-up",
-            f"{what} from {wording.start} has the star up, but not on its goal {PLACES[GOAL[move.owner]]}.",
-        )
-        return Explanation(Distance.AFTER_ROLL if move.end == target else Distance.WRONG_HOP, (rolled_up,))
+        distance = Distance.AFTER_ROLL if move.end == target else Distance.WRONG_HOP
+        sentence = f"{what} from {wording.start} has the star up, but not on its goal {PLACES[GOAL[move.owner]]}."
+        return wording.explanation(distance, "star-rolled-up", sentence)
     return _bad_hop(before, wording, target, ground)
 
 
@@ -240,33 +220,16 @@ def _onto_star(wording: _MoveWording, target: int) -> Explanation:
     move = wording.move
     place = PLACES[target]
     if move.end == target and move.top_after == "star" and target == GOAL[move.owner]:
-        return Explanation(
-            Distance.AS_MOVED,
-            (
-                wording.breach(
-                    "not-removed",
-                    f"The {move.owner} block reached its goal {place} with the star up, and still stands there.",
-                    remedy=f"Take the {move.owner} block off {place}: it has arrived.",
-                ),
-            ),
-        )
+        sentence = f"The {move.owner} block reached its goal {place} with the star up, and still stands there."
+        remedy = f"Take the {move.owner} block off {place}: it has arrived."
+        return wording.explanation(Distance.AS_MOVED, "not-removed", sentence, remedy=remedy)
     if move.end == target and move.top_after == "star":
         goal = PLACES[GOAL[move.owner]]
-        return Explanation(
-            Distance.AFTER_ROLL,
-            (wording.breach("wrong-goal", f"{place} is {move.owner}'s own star; its blocks leave on {goal}."),),
-        )
-    return Explanation(
-        Distance.AFTER_ROLL if move.end == target else Distance.FORBIDDEN_ROLL,
-        (
-            wording.breach(
-                "rolled-onto-star",
-                f"The {move.owner} block rolled from {wording.start} onto the star square {place}, "
-                f"{move.top_after} up.",
-                also=(place,),
-            ),
-        ),
-    )
+        sentence = f"{place} is {move.owner}'s own star; its blocks leave on {goal}."
+        return wording.explanation(Distance.AFTER_ROLL, "wrong-goal", sentence)
+    distance = Distance.AFTER_ROLL if move.end == target else Distance.FORBIDDEN_ROLL
+    sentence = f"The {move.owner} block rolled from {wording.start} onto the star square {place}, {move.top_after} up."
+    return wording.explanation(distance, "rolled-onto-star", sentence, also=(place,))
 
 
 def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground: Ground) -> Explanation:
@@ -275,55 +238,31 @@ def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground:
     place, symbol, end = PLACES[target], move.top_after, move.end
     base = ends_of(symbol, target, ground, replace(options, side_by_side=True))
     may = ends_of(symbol, target, ground, options)
-    remedy = (
-        ""
-        if not options.side_by_side and adjacent_to(ground.own) & ground.foes
-        else _finish_remedy(wording, target, may)
-    )
+    is_beside = not options.side_by_side and adjacent_to(ground.own) & ground.foes
+    remedy = "" if is_beside else _finish_remedy(wording, target, may)
     if base >> end & 1:
         return Explanation(Distance.AS_MOVED, (_variant_breach(before, wording, target, ground),))
     if STARS >> end & 1:
         return Explanation(Distance.AFTER_ROLL, (wording.landed_on_star(),))
     if symbol == "stop":
-        return Explanation(
-            Distance.WRONG_HOP,
-            (
-                wording.breach(
-                    "stop-must-not-hop",
-                    f"The {move.owner} block rolled to {place} with the stop up and must stay there; "
-                    f"it went on to {wording.end}.",
-                    remedy=remedy,
-                    also=(place,),
-                ),
-            ),
+        sentence = (
+            f"The {move.owner} block rolled to {place} with the stop up and must stay there; "
+            f"it went on to {wording.end}."
         )
+        return wording.explanation(Distance.WRONG_HOP, "stop-must-not-hop", sentence, remedy=remedy, also=(place,))
     rule, how = _HOP_RULES[symbol]
     if end == target and may:
-        return Explanation(
-            Distance.AFTER_ROLL,
-            (
-                wording.breach(
-                    "hop-missing",
-                    f"The {move.owner} block on {place} has the {symbol} up, so it {how}; it hasn't hopped yet.",
-                    remedy=remedy,
-                ),
-            ),
-        )
+        sentence = f"The {move.owner} block on {place} has the {symbol} up, so it {how}; it hasn't hopped yet."
+        return wording.explanation(Distance.AFTER_ROLL, "hop-missing", sentence, remedy=remedy)
     if not may:
-        stuck = wording.breach(
-            "no-hop-possible",
+        distance = Distance.AFTER_ROLL if end == target else Distance.FORBIDDEN_ROLL
+        sentence = (
             f"After the roll to {place} the {move.owner} block has the {symbol} up and can't hop anywhere, "
-            "so it may not roll there.",
-            also=(place,),
+            "so it may not roll there."
         )
-        return Explanation(Distance.AFTER_ROLL if end == target else Distance.FORBIDDEN_ROLL, (stuck,))
-    wrong = wording.breach(
-        rule,
-        f"With the {symbol} up a block {how}; from {place} the {move.owner} block can't get to {wording.end}.",
-        remedy=remedy,
-        also=(place,),
-    )
-    return Explanation(Distance.WRONG_HOP, (wrong,))
+        return wording.explanation(distance, "no-hop-possible", sentence, also=(place,))
+    sentence = f"With the {symbol} up a block {how}; from {place} the {move.owner} block can't get to {wording.end}."
+    return wording.explanation(Distance.WRONG_HOP, rule, sentence, remedy=remedy, also=(place,))
 
 
 def _finish_remedy(wording: _MoveWording, target: int, may: int) -> str:
@@ -346,15 +285,11 @@ def _variant_breach(before: DeblockleState, wording: _MoveWording, target: int, 
     foe = other(move.owner)
     touching = list(members(adjacent_to(ground.own | 1 << move.end) & ground.foes))
     if symbol == "slider" and not slide_ends(target, ground, options) >> move.end & 1 and move.end != target:
-        return wording.breach(
-            "slider-stopped-by-opponent",
-            f"The {move.owner} block slid to {wording.end} and was stopped there by a {foe} block.",
-            also=(PLACES[target],),
-        )
+        sentence = f"The {move.owner} block slid to {wording.end} and was stopped there by a {foe} block."
+        return wording.breach("slider-stopped-by-opponent", sentence, also=(PLACES[target],))
     beside_places = tuple(PLACES[square] for square in touching)
-    return wording.breach(
-        "side-by-side",
+    sentence = (
         f"The turn from {wording.start} to {wording.end} ends with a {move.owner} block right beside "
-        f"the {foe} block on {beside_places[0]}.",
-        also=beside_places,
+        f"the {foe} block on {beside_places[0]}."
     )
+    return wording.breach("side-by-side", sentence, also=beside_places)

@@ -20,15 +20,7 @@ from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.number_drop import state_text
 from engine.games.number_drop.components import Components
 from engine.games.number_drop.drops import landings, turned_shapes
-from engine.games.number_drop.sheet import (
-    BOXES,
-    COLUMNS,
-    CROSS,
-    GRID,
-    LETTERS,
-    LINES_BELOW_GAME_OVER,
-    Sheet,
-)
+from engine.games.number_drop.sheet import BOXES, COLUMNS, CROSS, GRID, LETTERS, LINES_BELOW_GAME_OVER, Sheet
 from engine.games.number_drop.state import (
     OTHER_SIDE,
     PLAYERS,

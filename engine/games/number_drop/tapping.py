@@ -13,15 +13,7 @@ from engine.games.number_drop.drops import Cells, fits_dice, landings, turned_sh
 from engine.games.number_drop.flow import letter_open
 from engine.games.number_drop.notation import NONE, SLIDE
 from engine.games.number_drop.sheet import GRID, LETTERS, combinations_in_order
-from engine.games.number_drop.state import (
-    PLAYERS,
-    Combination,
-    Drop,
-    NumberDropState,
-    NumberDropTurn,
-    Phase,
-    Slide,
-)
+from engine.games.number_drop.state import PLAYERS, Combination, Drop, NumberDropState, NumberDropTurn, Phase, Slide
 from engine.games.number_drop.turns import in_order, turns_of
 from engine.tapping import Steps, Tapped, whole_and_following
 from engine.values import Place

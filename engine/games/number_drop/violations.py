@@ -109,19 +109,14 @@ def _not_playing(state: NumberDropState, player: int, take_back: str, turn: Numb
     protected = state.phase is Phase.PENALTY and slot is not None and bool(state.sheets[player].letters >> slot & 1)
     if protected and isinstance(turn, Drop):
         sentence = f"{who} drops the roll, but in a turn with a penalty nobody does."
-        return _breach(
-            "not-now", sentence, f"{take_back} Now {_asked(state)} by those who haven't circled its letter.", turn
-        )
+        remedy = f"{take_back} Now {_asked(state)} by those who haven't circled its letter."
+        return _breach("not-now", sentence, remedy, turn)
     if protected and slot is not None:
         sentence = f"{who} has circled the letter {LETTERS[slot]}, so its penalty isn't for {who}."
         return _breach("penalty-protected", sentence, take_back, turn)
     waiting = " and ".join(PLAYERS[each] for each in state.busy())
-    return _breach(
-        "not-your-turn",
-        f"{who} has nothing to write now; {waiting} {'plays' if len(state.busy()) == 1 else 'play'}.",
-        take_back,
-        turn,
-    )
+    sentence = f"{who} has nothing to write now; {waiting} {'plays' if len(state.busy()) == 1 else 'play'}."
+    return _breach("not-your-turn", sentence, take_back, turn)
 
 
 def _wrong_kind(state: NumberDropState, take_back: str, turn: NumberDropTurn) -> Breach | None:
@@ -133,9 +128,8 @@ def _wrong_kind(state: NumberDropState, take_back: str, turn: NumberDropTurn) ->
     if isinstance(turn, kinds.get(state.phase, (Slide,))):
         return None
     asked = _asked(state)
-    return _breach(
-        "not-now", f"{turn.player} plays something else, but now {asked}.", f"{take_back} First, {asked}.", turn
-    )
+    sentence = f"{turn.player} plays something else, but now {asked}."
+    return _breach("not-now", sentence, f"{take_back} First, {asked}.", turn)
 
 
 def _asked(state: NumberDropState) -> str:
@@ -153,9 +147,8 @@ def _breaches_of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...
         return (_breach("slide-at-bottom", f"There is no tile {turn.letter}.", choices),)
     if state.notches[LETTERS.index(turn.letter)] == SLIDES_TO_GO:
         return (_breach("slide-at-bottom", f"The tile {turn.letter} is at the bottom already.", choices),)
-    return (
-        _breach("slide-star-tile", f"The shape die shows {state.roll[-1]}, which isn't tile {turn.letter}.", choices),
-    )
+    sentence = f"The shape die shows {state.roll[-1]}, which isn't tile {turn.letter}."
+    return (_breach("slide-star-tile", sentence, choices),)
 
 
 def _breaches_of_first_digit(player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[Breach, ...]:
@@ -188,11 +181,8 @@ def _breaches_of_drop(state: NumberDropState, player: int, turn: SetUpDigit | Dr
     taken = [name for name in squares if name in GRID.index and sheet.cells[GRID.index[name]] != EMPTY_CELL]
     if taken:
         sentence = f"{turn.player} wrote over {', '.join(taken)}."
-        return (
-            _breach(
-                "written-stays", sentence, f"Write {', '.join(taken)} as it was, and drop the shape elsewhere.", turn
-            ),
-        )
+        remedy = f"Write {', '.join(taken)} as it was, and drop the shape elsewhere."
+        return (_breach("written-stays", sentence, remedy, turn),)
     penalty = state.phase is Phase.PENALTY
     found = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)
     shapes = penalty_shapes(state) if penalty else turned_shapes(state.options.components, state.roll[-1])
@@ -246,11 +236,8 @@ def _breaches_of_shape(
         sentence = f"The shape of {turn.player} hangs in the air; there it falls to line {min(reached) + 1}."
         return (_breach("falls-to-rest", sentence, "Let it fall until something stops it.", turn),)
     sentence = f"The shape of {turn.player} can't get there from the top; something is in its way."
-    return (
-        _breach(
-            "straight-down", sentence, "Let it fall straight down from the top, and stop where it is stopped.", turn
-        ),
-    )
+    remedy = "Let it fall straight down from the top, and stop where it is stopped."
+    return (_breach("straight-down", sentence, remedy, turn),)
 
 
 def _breaches_of_combination(state: NumberDropState, player: int, turn: Combination) -> tuple[Breach, ...]:
@@ -264,9 +251,8 @@ def _breaches_of_combination(state: NumberDropState, player: int, turn: Combinat
     squares = 0 if odd else squares_of(turn.squares)
     if odd or turn.squares != GRID.names_of(squares):
         sentence = f"{', '.join(odd or turn.squares)} are not squares in rising order."
-        return (
-            _breach("combination-of-digits", sentence, "Name squares of the sheet, line by line from below.", turn),
-        )
+        remedy = "Name squares of the sheet, line by line from below."
+        return (_breach("combination-of-digits", sentence, remedy, turn),)
     digits = digits_at(sheet.cells, squares)
     used = squares & sheet.circled
     again = "Erase this loop. Draw one round fitting digits, or draw none."

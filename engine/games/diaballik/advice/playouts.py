@@ -39,14 +39,7 @@ from engine.games.diaballik.state import (
     other,
     touching,
 )
-from engine.games.diaballik.turns import (
-    TurnInProgress,
-    can_act,
-    claimed_results,
-    outcome_of,
-    packed_results,
-    unpack,
-)
+from engine.games.diaballik.turns import TurnInProgress, can_act, claimed_results, outcome_of, packed_results, unpack
 from engine.support.chance import Ending, tally
 from engine.support.grid import ORTHOGONAL, members
 from engine.values import Tally
