@@ -18,12 +18,7 @@ from common.backoff import Backoff
 from hardware.errors import HardwareError
 from hardware.pin_map import PinAllocator, PinName
 from hardware.pins import hardware_error, open_pin_factory, pin_errors
-from hardware.switch_states import (
-    SwitchDebouncer,
-    SwitchSnapshot,
-    SwitchState,
-    switch_states,
-)
+from hardware.switch_states import SwitchDebouncer, SwitchSnapshot, SwitchState, switch_states
 
 DEFAULT_SCAN_S = 0.02
 _NAME = "sensors"

@@ -170,6 +170,15 @@ class BallPose(_Placed):
         return f"{self.colour} ball"
 
 
+_PLASTIC: Mapping[str, Colour] = {
+    "red": (0.13, 0.1, 0.72),
+    "yellow": (0.1, 0.76, 0.93),
+    "green": (0.25, 0.5, 0.1),
+    "blue": (0.66, 0.22, 0.12),
+}
+"""What pyramids and dice are made of."""
+
+
 @dataclass(frozen=True)
 class PyramidLook:
     """The appearance of pyramids: colours and opacities (0 to 1) by name.
@@ -178,14 +187,7 @@ class PyramidLook:
     """
 
     colours: Mapping[str, Colour] = field(
-        default_factory=lambda: {
-            "red": (0.13, 0.1, 0.72),
-            "yellow": (0.1, 0.76, 0.93),
-            "green": (0.25, 0.5, 0.1),
-            "blue": (0.66, 0.22, 0.12),
-            "clear": (0.66, 0.66, 0.65),
-            "black": (0.1, 0.1, 0.1),
-        }
+        default_factory=lambda: {**_PLASTIC, "clear": (0.66, 0.66, 0.65), "black": (0.1, 0.1, 0.1)}
     )
     opacity: Mapping[str, float] = field(default_factory=lambda: {"clear": 0.5, "black": 1.0})
     usual_opacity: float = 0.94
@@ -234,15 +236,7 @@ class DiceLook:
     ``rounding``, ``ball`` and ``gloss`` are those of ``simulator.rendering.dice.DieLook``.
     """
 
-    colours: Mapping[str, Colour] = field(
-        default_factory=lambda: {
-            "red": (0.13, 0.1, 0.72),
-            "yellow": (0.1, 0.76, 0.93),
-            "green": (0.25, 0.5, 0.1),
-            "blue": (0.66, 0.22, 0.12),
-            "white": (0.9, 0.93, 0.94),
-        }
-    )
+    colours: Mapping[str, Colour] = field(default_factory=lambda: {**_PLASTIC, "white": (0.9, 0.93, 0.94)})
     ink: Colour = (0.95, 0.96, 0.96)
     dark_ink: Colour = (0.08, 0.08, 0.08)
     rounding: float = 0.2
