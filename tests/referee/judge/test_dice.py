@@ -156,9 +156,7 @@ def test_a_die_that_is_put_back_when_a_turn_is_taken_back_is_no_new_die() -> Non
     assert judged.consider(drawn(BLOKUS, after, dice="4"), Trigger.DECLARED).verdict.kind is VerdictKind.ACCEPTED
     judged.correct(before, undone=judged.belief)
     look(judged, "4 4")
-    known = judged.all_believed.dice
-    assert known is not None
-    assert len(known.dice) == 2
+    assert len(present(judged.all_believed.dice).dice) == 2
 
 
 def test_a_die_that_is_nudged_or_turned_does_not_change_the_roll_and_is_noticed_once(blokus: JudgedGame) -> None:
@@ -246,8 +244,7 @@ def test_the_old_dice_are_no_roll_of_the_next_player() -> None:
 
 
 def test_rolls_are_weighed_as_sets_of_faces() -> None:
-    seen = pool_dice([Reading(0, 0.0, {}, rolls=(roll_drawn("1? 1 1 3"),))], 1e-5)
-    assert seen is not None
+    seen = present(pool_dice([Reading(0, 0.0, {}, rolls=(roll_drawn("1? 1 1 3"),))], 1e-5))
     weighed = rank_rolls(present(BLOKUS.dice), BLOKUS.rules.new(), seen, 1e-5)
     assert {one.roll.faces for one in weighed[:2]} == {("1", "1", "1", "3"), ("1", "1", "2", "3")}
     by_faces = {one.roll.faces: one.score for one in weighed}
@@ -257,8 +254,7 @@ def test_rolls_are_weighed_as_sets_of_faces() -> None:
 
 def test_faces_that_no_die_can_show_are_no_roll() -> None:
     only_ones = replace(roll_drawn("1 1 1 1"), dice=tuple(DieReading(30.0 * n, 0.0, {"1": 1.0}) for n in range(4)))
-    seen = pool_dice([Reading(0, 0.0, {}, rolls=(only_ones,))], 1e-5)
-    assert seen is not None
+    seen = present(pool_dice([Reading(0, 0.0, {}, rolls=(only_ones,))], 1e-5))
     assert [one.roll.faces for one in rank_rolls(present(BLOKUS.dice), BLOKUS.rules.new(), seen, 1e-5)] == [("1",) * 4]
 
 
@@ -267,15 +263,13 @@ def test_a_face_that_a_reading_does_not_name_is_as_improbable_as_the_floor() -> 
         Reading(number, float(number), {}, rolls=(RollReading("tray", (DieReading(0.0, 0.0, faces),)),))
         for number, faces in enumerate(({"5": 0.9, "6": 0.1}, {"6": 1.0}, {"6": 1.0}))
     ]
-    seen = pool_dice(readings, 1e-5)
-    assert seen is not None
+    seen = present(pool_dice(readings, 1e-5))
     assert seen.dice[0].faces == pytest.approx({"5": math.log(1e-5), "6": 0.0})
 
 
 def test_dice_on_two_surfaces_lie_far_apart() -> None:
     tray, board = roll_drawn("1"), replace(roll_drawn("1"), surface="board")
-    seen = pool_dice([Reading(0, 0.0, {}, rolls=(tray, board))], 1e-5)
-    assert seen is not None
+    seen = present(pool_dice([Reading(0, 0.0, {}, rolls=(tray, board))], 1e-5))
     on_tray, on_board = seen.dice
     assert (on_tray.surface, on_board.surface) == ("tray", "board")
     assert SeenDice((on_tray,)).all_moved_from(SeenDice((on_board,)))
@@ -387,11 +381,9 @@ def test_a_die_is_as_certain_as_its_best_face_leads() -> None:
 def test_dice_that_were_thrown_while_others_were_taken_away_count_from_then_on() -> None:
     shown = [roll_drawn("6 2"), roll_drawn("6 2 4"), roll_drawn("6 2 4")]
     given = [Reading(number, float(number), {}, rolls=(roll,)) for number, roll in enumerate(shown)]
-    pooled = pool_dice(given, 1e-5)
-    assert pooled is not None
+    pooled = present(pool_dice(given, 1e-5))
     assert [die.rests for die in pooled.dice] == [True, True, True]
-    fewer = pool_dice(given[:2], 1e-5)
-    assert fewer is not None
+    fewer = present(pool_dice(given[:2], 1e-5))
     assert not fewer.rests, "three dice rested in one reading only"
     assert pool_dice([*given, Reading(3, 3.0, {})], 1e-5) is None
 

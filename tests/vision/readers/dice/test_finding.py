@@ -69,12 +69,15 @@ class Leaning:
 PLAIN = np.full((160, 160, 3), 90, dtype=np.uint8)
 
 
+def networks(finder: Any, faces: Any, leaning: Any = None, temperature: float = 1.0) -> Any:
+    return SimpleNamespace(finder=finder, faces=faces, leaning=leaning, temperature=temperature)
+
+
 def found(
     faces: Threes | OnesWithPips, log_odds: float = -9.0, image: npt.NDArray[np.uint8] = PLAIN, **how: Any
 ) -> Any:
-    leaning = Leaning(log_odds)
-    networks: Any = SimpleNamespace(finder=OneMiddle(20, 15), faces=faces, leaning=leaning, temperature=1.0)
-    return find_dice(image, networks, (SIDE_PX / 1.4, SIDE_PX * 1.4), **how)
+    read_by = networks(OneMiddle(20, 15), faces, Leaning(log_odds))
+    return find_dice(image, read_by, (SIDE_PX / 1.4, SIDE_PX * 1.4), **how)
 
 
 def test_a_die_is_where_the_second_network_says() -> None:
@@ -129,8 +132,8 @@ def test_four_squares_are_looked_at_for_whether_a_die_leans() -> None:
             seen.append(batch)
             return super().run(batch) + len(seen)
 
-    networks: Any = SimpleNamespace(finder=Middles(MIDDLE), faces=Says([FIVE]), leaning=Watching(-9.0), temperature=1.0)
-    (die,) = find_dice(image, networks, SIDES, UNSCALED, slant_at=lambda _x, _y: (0.0, 1e-6))
+    read_by = networks(Middles(MIDDLE), Says([FIVE]), Watching(-9.0))
+    (die,) = find_dice(image, read_by, SIDES, UNSCALED, slant_at=lambda _x, _y: (0.0, 1e-6))
     assert math.log(die.cocked / (1 - die.cocked)) == pytest.approx(-9.0 + (1 + 2 + 3 + 4) / 4, abs=1e-3)
     # the spot is in the middle of the die; a twentieth of an edge is a pixel of the square, and two are mirrored
     bright = [np.argwhere(batch[0, 0] > 1).mean(axis=0) - (CROP_PX - 1) / 2 for batch in seen]
@@ -139,11 +142,7 @@ def test_four_squares_are_looked_at_for_whether_a_die_leans() -> None:
 
 def test_where_no_die_can_lie_none_is_looked_at() -> None:
     faces = Threes(0.0, 0.0)
-
-    def nowhere(_one: Candidate) -> bool:
-        return False
-
-    assert found(faces, is_possible=nowhere) == ()
+    assert found(faces, is_possible=lambda _one: False) == ()
     assert faces.slants == []
 
 
@@ -277,8 +276,8 @@ class Says:
 
 def dice_of(faces: Says, *middles: tuple[float, float, float, float], odds: float = -9.0, **how: Any) -> Any:
     """The dice of a plain picture in which the finder sees these middles and the classifier says this."""
-    networks: Any = SimpleNamespace(finder=Middles(*middles), faces=faces, leaning=Leaning(odds), temperature=1.0)
-    return find_dice(PLAIN, networks, SIDES, how.pop("settings", UNSCALED), **how)
+    read_by = networks(Middles(*middles), faces, Leaning(odds))
+    return find_dice(PLAIN, read_by, SIDES, how.pop("settings", UNSCALED), **how)
 
 
 FIVE = {"5": 12.0}
@@ -357,8 +356,7 @@ def test_the_second_square_is_turned_where_the_camera_is_unknown() -> None:
     image = PLAIN.copy()
     image[77:84, 90:] = 250
     faces = Says([{"5": 2.0}])
-    networks: Any = SimpleNamespace(finder=Middles(MIDDLE), faces=faces, leaning=None, temperature=1.0)
-    find_dice(image, networks, SIDES, UNSCALED)
+    find_dice(image, networks(Middles(MIDDLE), faces), SIDES, UNSCALED)
     first, second = (np.argwhere(batch[0, 0] > 1).mean(axis=0) - (CROP_PX - 1) / 2 for batch in faces.batches)
     assert abs(first[0]) < 1 < first[1]
     assert abs(second[0]) == pytest.approx(second[1], rel=0.2)
@@ -372,8 +370,7 @@ def test_what_is_hardly_a_die_is_dropped(nothing: float, looks: int, count: int)
 
 
 def test_a_temperature_evens_the_probabilities_out() -> None:
-    networks: Any = SimpleNamespace(finder=Middles(MIDDLE), faces=Says([FIVE]), leaning=None, temperature=4.0)
-    (die,) = find_dice(PLAIN, networks, SIDES, UNSCALED)
+    (die,) = find_dice(PLAIN, networks(Middles(MIDDLE), Says([FIVE]), temperature=4.0), SIDES, UNSCALED)
     assert die.probabilities.max() == pytest.approx(math.exp(3.0) / (math.exp(3.0) + len(CLASSES) - 1), rel=1e-4)
 
 
