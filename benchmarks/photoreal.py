@@ -1,13 +1,13 @@
-"""What the reader and the judge make of a set of pictures with known truth, which this program never opens.
+"""Runs the reader or the whole service on a set of pictures with known truth, which it never opens.
 
 Run: python benchmarks/photoreal.py SET_DIR --calibration DIR --out FILE.jsonl [--markers none] [--effect warm]
 
 SET_DIR holds ``layout.json``, ``index.json`` (file name to camera), pictures ``000.jpg``, ``001.jpg``, ... and, for
-enrolment, ``enrol*.jpg`` with ``enrol*.json``; DIR has one folder of ChArUco pictures a camera and, in
-``layout.json``, the board. Nothing else is read. A set without enrolment pictures is taken for frames of one game in
-order, the first of them its set-up, and goes through the judge; any other is read picture by picture. What is
-particular to a game is in ``benchmarks/parts/picture_sets.py``. With ``--markers none`` boards are found by their
-lines, the first player's side being that nearest to each picture's lower edge.
+enrolment, ``enrol*.jpg`` with ``enrol*.json``; DIR has a folder of ChArUco pictures for each camera and, in
+``layout.json``, the board. Nothing else is read. A set without enrolment pictures is refereed as consecutive frames of
+one game that begin with its set-up; any other is read picture by picture. Functions for each game are in
+``benchmarks/parts/picture_sets.py``. With ``--markers none`` boards are located by their lines; the first player's side
+is the one nearest to each picture's lower edge.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from vision.reading import Reading
 def read_pictures(
     frames: list[Frame], pictures: PictureFolder, layout: TableLayout, *, uncalibrated: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Read every picture by itself, each with a reader that has seen nothing before."""
+    """Read every picture by itself, each with a new reader."""
     for frame in frames:
         camera = photographed_sheet(frame.image, [layout]).camera if uncalibrated else pictures.camera_of(frame.source)
         reader = table_reader(camera, layout, pictures.looks_of(frame.source))
@@ -64,22 +64,22 @@ def read_pictures(
 
 
 def event_of(verdicts: list[Verdict], shown: Verdict | None, reading: Reading | None) -> dict[str, Any]:
-    """Say a frame's verdict in the words of the truth files."""
+    """Convert a frame's verdict to the format of the truth files."""
     verdict = verdicts[-1] if verdicts else shown
     if verdict is None:
         return {"event": "nothing"}
-    said: dict[str, Any] = {"event": verdict.kind.value, "sentence": verdict.sentence}
+    answer: dict[str, Any] = {"event": verdict.kind.value, "sentence": verdict.sentence}
     if verdict.kind is VerdictKind.CANNOT_SEE and reading is not None and is_covered(reading):
-        said["event"] = "hand"
+        answer["event"] = "hand"
     elif verdict.kind is VerdictKind.SET_UP:
-        said["event"] = "setup"
+        answer["event"] = "setup"
     elif verdict.kind is VerdictKind.ACCEPTED:
-        said["event"] = "turn"
-    return said
+        answer["event"] = "turn"
+    return answer
 
 
 def referee_game(frames: list[Frame], pictures: PictureFolder, layout: TableLayout) -> Iterator[dict[str, Any]]:
-    """Take the frames in order through the service; each is a table at rest at the end of a turn."""
+    """Referee the frames in order; each shows a table at rest at the end of a turn."""
     game = load(layout.game)
     camera = pictures.camera_of(frames[0].source)
     looks = pictures.looks_of(frames[0].source)
@@ -93,11 +93,11 @@ def referee_game(frames: list[Frame], pictures: PictureFolder, layout: TableLayo
             start = time.perf_counter()
             verdicts = service.step(frame)
             spent_ms = (time.perf_counter() - start) * 1000
-            said = {"image": frame.source, "ms": round(spent_ms, 1)}
-            said |= event_of(verdicts, service.shown, service.reading)
-            if said["event"] == "turn":
-                said |= _turn_of(game, before, verdicts[-1].turns)
-            yield said
+            answer = {"image": frame.source, "ms": round(spent_ms, 1)}
+            answer |= event_of(verdicts, service.shown, service.reading)
+            if answer["event"] == "turn":
+                answer |= _turn_of(game, before, verdicts[-1].turns)
+            yield answer
 
 
 def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict
                 played = game.notation.parse_turn(state, text)
                 state = game.rules.apply(state, played)
         except EngineError:
-            continue  # who starts was open, and this is the state in which the other player does
+            continue  # the starting player was open, and in this state it is the other one
         return {"player": played.player, "from": played.start, "top": played.top, "end": played.end or "off"}
     return {}
 
@@ -122,12 +122,12 @@ def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict
     type=click.Choice(["layout", "none"]),
     default="layout",
     show_default=True,
-    help="What the table is found by.",
+    help="How the table is located.",
 )
-@click.option("--effect", type=click.Choice(list(EFFECTS)), help="Read them as in other light or by another camera.")
-@click.option("--uncalibrated", is_flag=True, help="Sheets: guess each picture's lens, as of a phone's photo.")
+@click.option("--effect", type=click.Choice(list(EFFECTS)), help="Simulate another camera or other light.")
+@click.option("--uncalibrated", is_flag=True, help="Sheets: estimate each picture's camera, as for a phone's photo.")
 def main(set_dir: Path, calibration: Path, out: Path, markers: str, effect: str | None, uncalibrated: bool) -> None:
-    """Write what is seen in the pictures of SET_DIR, one line of JSON a picture."""
+    """Read or referee the pictures of SET_DIR, and write a line of JSON for each."""
     pictures = PictureFolder(set_dir, calibration, effect)
     layout = pictures.layout.without_markers() if markers == "none" else pictures.layout
     frames = [

@@ -1,14 +1,13 @@
-"""How often the referee asks by camera, by sensors and by both, and whether it ever accepts what was not played.
+"""How often the referee asks with camera, sensors or both, and whether it ever accepts a turn that was not played.
 
 Run: python benchmarks/sensing.py [--games N] [--turns N] [--seed S] [--game NAME]... [--times X]
 
-Random games before the judge, the same ones for all three, with errors of both drawn from a seed. There are no
-pictures: a camera is what a reader would say of the true table, with places hidden, unsure or misread; sensors say
-what stands where, with errors of the moment and some that are broken for good. At each turn a player says that it is
-over, and whenever it is not accepted, or asked about, a person says what was played. ``--times`` multiplies every
-rate of errors.
+The judge gets the same random games with each input, with errors drawn from a seed. There are no pictures: the camera
+is a simulated reading, with places hidden, unsure or misread; sensors have momentary errors, and some are stuck. A
+player declares the end of each turn, and a person says what was played if it is not accepted. ``--times`` multiplies
+all error rates.
 
-Exit code 1 when a turn is accepted that was not played, or when both together ask as often as either alone.
+Exit code 1 when a turn that was not played is accepted, or when both inputs together ask as often as one alone.
 """
 
 from __future__ import annotations
@@ -53,16 +52,16 @@ _REST_S = 3.0
 
 @dataclass(frozen=True)
 class ErrorRates:
-    """How often what errs, each a probability.
+    """Probabilities of errors.
 
     ``hidden``, ``unsure``, ``misread``
-        that a camera can't see a place at a turn, is torn between two looks, or takes it surely for another piece.
+        at a turn, the camera can't see a place, hesitates between two looks, or is sure of a wrong one.
     ``false_closed``, ``false_open``
-        that a sensor errs at a turn.
+        at a turn, a sensor is wrong.
     ``broken``
-        that a sensor is stuck, either way, for the whole game.
+        a sensor is stuck, open or closed, for the whole game.
     ``stops``
-        that a piece is set down where it passes.
+        a piece is briefly set down on its way.
     """
 
     hidden: float = 0.02
@@ -76,7 +75,7 @@ class ErrorRates:
 
 @dataclass
 class Played:
-    """What came of games: turns, how many of them were accepted, asked about or named a fault, and what went wrong."""
+    """Results of games: turns, counts of those accepted, asked about or named a fault, and wrong verdicts."""
 
     turns: int = 0
     counts: Counter[str] = field(default_factory=Counter)
@@ -84,7 +83,7 @@ class Played:
     said: list[str] = field(default_factory=list)
 
     def add(self, other: Played) -> None:
-        """Count another game in."""
+        """Add another game."""
         self.turns += other.turns
         self.counts += other.counts
         self.wrong += other.wrong
@@ -93,7 +92,7 @@ class Played:
 
 @dataclass
 class ScriptedInputs:
-    """A camera's reader and a source of sensors at once, told what there is to say."""
+    """A reader and a source of sensors with prepared values."""
 
     reading: Reading | None = None
     sensed: SensorSnapshot | None = None
@@ -101,7 +100,7 @@ class ScriptedInputs:
     def show(
         self, time_s: float, errors: DrawnErrors, looks: Mapping[Place, str], changes: tuple[PlaceChange, ...] = ()
     ) -> None:
-        """Put up a table, as far as it can be seen and sensed."""
+        """Prepare the inputs for a table, with errors."""
         self.reading = Reading(0, time_s, errors.camera(looks))
         self.sensed = SensorSnapshot(time_s, errors.sensors(looks), changes=changes)
 
@@ -115,7 +114,7 @@ class ScriptedInputs:
         raise NotLocatedError(f"no picture of {place} in frame {frame.sequence}")
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
-        """Give what the sensors say; changes once."""
+        """Give the sensors' snapshot, with its changes only once."""
         given = self.sensed
         if given is None:
             return None
@@ -124,18 +123,18 @@ class ScriptedInputs:
 
 
 class DrawnErrors:
-    """Draws what a camera and sensors make of a table; broken sensors stay broken."""
+    """Draws errors of camera and sensors; broken sensors stay broken."""
 
     def __init__(self, game: Any, rates: ErrorRates, rng: random.Random) -> None:
         self._game, self._rates, self._rng = game, rates, rng
         self._stuck = {place: rng.random() < 0.5 for place in game.places if rng.random() < rates.broken}
 
     def camera(self, looks: Mapping[Place, str]) -> dict[Place, PlaceReading]:
-        """Give what a camera sees of each place."""
+        """Give the camera's reading of each place."""
         return {place: self._seen(look) for place, look in looks.items()}
 
     def sensors(self, looks: Mapping[Place, str]) -> dict[Place, bool]:
-        """Give what each sensor says."""
+        """Give the state of each sensor."""
         return {place: self._sensed(place, look != EMPTY) for place, look in looks.items()}
 
     def _sensed(self, place: Place, stands: bool) -> bool:
@@ -160,7 +159,7 @@ class DrawnErrors:
 
 
 def random_start(game: Any, rng: random.Random) -> tuple[Any, Any]:
-    """Give a start with everything known, as the world knows it, and one as a referee knows it by looks alone."""
+    """Give a true start with all facings, and the same as the referee knows it from looks alone."""
     appearance = game.table.appearance(game.rules.new())
     if game.name == "deblockle":
         appearance = {
@@ -176,7 +175,7 @@ def random_start(game: Any, rng: random.Random) -> tuple[Any, Any]:
 
 
 def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, turns: int) -> Played:
-    """Play one game before one judge; whenever the judge does not accept, a person says what was played."""
+    """Play and judge a game; whenever a turn is not accepted, a person says what was played."""
     rng = random.Random(f"{name} {seed}")
     errors = DrawnErrors(game, rates, random.Random(f"errors {name} {seed}"))
     world, known = random_start(game, rng)
@@ -230,9 +229,9 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
 
 
 def _look(reader: Reader, time_s: float) -> list[Reading]:
-    """Look at a table at rest a few times.
+    """Read a table at rest a few times.
 
-    What was lost of the changes shows at the first look, and the table must have been quiet for a while then.
+    The first reading shows lost changes, for which the table must have been quiet for a while.
     """
     times_s = [time_s, *(time_s + _REST_S + 0.2 * number for number in range(_LOOKS_A_TURN))]
     frames = [Frame(np.zeros((1, 1, 3), np.uint8), each_s, number) for number, each_s in enumerate(times_s)]
@@ -243,7 +242,7 @@ def _look(reader: Reader, time_s: float) -> list[Reading]:
 def _changes(
     game: Any, before: Any, after: Any, turn: Any, clock_s: float, rng: random.Random, rates: ErrorRates
 ) -> tuple[PlaceChange, ...]:
-    """Give what perfect sensors notice of a turn: pieces lifted, set down where they pass if they are, put down."""
+    """Give a turn's changes as perfect sensors report them: pieces lifted, perhaps set down on the way, put down."""
     first, last = game.table.appearance(before), game.table.appearance(after)
     lifted = [place for place in turn.places if first[place] != EMPTY and last[place] == EMPTY]
     put = [place for place in turn.places if first[place] == EMPTY and last[place] != EMPTY]
@@ -259,27 +258,25 @@ _GAMES = ("deblockle", "diaballik")
 
 
 def scaled(rates: ErrorRates, times: float) -> ErrorRates:
-    """Give rates so many times as high; how often pieces are set down on their way stays."""
+    """Multiply all rates but ``stops``."""
     return ErrorRates(
         **{one.name: getattr(rates, one.name) * (1.0 if one.name == "stops" else times) for one in fields(ErrorRates)}
     )
 
 
 @click.command(help=__doc__)
-@click.option("--games", default=40, show_default=True, type=click.IntRange(1), help="How many games of each kind.")
+@click.option("--games", default=40, show_default=True, type=click.IntRange(1), help="Games with each input.")
 @click.option("--turns", default=12, show_default=True, type=click.IntRange(1), help="Turns in each game.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Games are seed, seed + 1, ...")
-@click.option("--game", "names", multiple=True, type=click.Choice(_GAMES), help="Only this game; may be repeated.")
-@click.option(
-    "--times", default=1.0, show_default=True, type=click.FloatRange(0), help="Multiplies the rates of errors."
-)
+@click.option("--game", "names", multiple=True, type=click.Choice(_GAMES), help="Only this game; repeatable.")
+@click.option("--times", default=1.0, show_default=True, type=click.FloatRange(0), help="Factor of the error rates.")
 def main(games: int, turns: int, seed: int, names: tuple[str, ...], times: float) -> None:
     """Play, count, report."""
     console = Console()
     rates = scaled(ErrorRates(), times)
     shown = ", ".join(f"{one.name} {getattr(rates, one.name):.3g}" for one in fields(ErrorRates))
     console.print(f"rates: {shown}; {games} games of {turns} turns from seed {seed}")
-    table = Table("game", "eyes", "turns", "accepted", "asked in 100 turns", "faults named", "wrong", "ms a turn")
+    table = Table("game", "input", "turns", "accepted", "asked in 100 turns", "faults named", "wrong", "ms a turn")
     met = True
     with counting_bar(console) as progress:
         for name in names or _GAMES:

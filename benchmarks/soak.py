@@ -1,10 +1,10 @@
-"""Whole games under faults, through the real service, on the virtual table: is any verdict wrong, or any turn lost?
+"""Whole games with faults on the virtual table, through the real service: no verdict may be wrong, no turn lost.
 
 Run: python benchmarks/soak.py --games 50 --seed 1 [--turns 40] [--jobs 2] [--size 1280x720]
      python benchmarks/soak.py --games 200 --eyes sensors|both   switches under the board, alone or beside the camera
-     python benchmarks/soak.py --game 1007 [--save DIR]      one game again, byte for byte, and verbosely
+     python benchmarks/soak.py --game 1007 [--save DIR]      repeats one game exactly, with verbose output
 
-Everything is drawn from the seed: the table, the players and what goes wrong. Exit code 1 when a line is not met.
+Table, players and faults are drawn from the seed. Exit code 1 when a target is missed.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def play_and_score(plan: GamePlan) -> GameScore:
 @click.option("--games", default=50, show_default=True, type=click.IntRange(1), help="How many games.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Games are seed, seed + 1, ...")
 @click.option("--turns", default=40, show_default=True, type=click.IntRange(1), help="Turns in each game.")
-@click.option("--jobs", default=0, type=click.IntRange(0), help="Processes; as many as cores unless given.")
-@click.option("--size", default="1280x720", show_default=True, help="The camera's picture; 960x540 is quicker.")
-@click.option("--kind", "kinds", multiple=True, help="Only faults of this kind; may be given several times.")
+@click.option("--jobs", default=0, type=click.IntRange(0), help="Processes; by default one a core.")
+@click.option("--size", default="1280x720", show_default=True, help="Size of the camera's picture; 960x540 is faster.")
+@click.option("--kind", "kinds", multiple=True, help="Only faults of this kind; repeatable.")
 @click.option(
     "--perfect-eyes",
     "perfect_reader",
     is_flag=True,
-    help="No pictures: the service is told what there is to see. Quick.",
+    help="Use a perfect reader instead of pictures, which is fast.",
 )
 @click.option(
     "--eyes",
@@ -57,12 +57,17 @@ def play_and_score(plan: GamePlan) -> GameScore:
     type=click.Choice([one.value for one in Inputs]),
     default="camera",
     show_default=True,
-    help="What the referee has.",
+    help="Inputs of the referee.",
 )
 @click.option(
-    "--of", "game", type=click.Choice(sorted(HANDLERS)), default="deblockle", show_default=True, help="What is played."
+    "--of",
+    "game",
+    type=click.Choice(sorted(HANDLERS)),
+    default="deblockle",
+    show_default=True,
+    help="Which game to play.",
 )
-@click.option("--game", "one", type=click.IntRange(0), help="Play only the game of this seed, and tell everything.")
+@click.option("--game", "one", type=click.IntRange(0), help="Play only the game of this seed, with verbose output.")
 @click.option("--save", type=click.Path(path_type=Path), help="With --game: write the frames around each failure here.")
 def main(
     games: int,
@@ -123,7 +128,7 @@ def _print_game(plan: GamePlan, console: Console, save: Path | None) -> GameScor
     def watch(frame: Frame | None, verdicts: list[Verdict]) -> None:
         for verdict in verdicts:
             sequence = -1 if frame is None else frame.sequence
-            _line(console, TimedVerdict(sequence, 0.0 if frame is None else frame.time_s, verdict))
+            _print_verdict(console, TimedVerdict(sequence, 0.0 if frame is None else frame.time_s, verdict))
 
     played = play(plan, watch)
     for event in played.truth.events:
@@ -153,7 +158,7 @@ def _print_game(plan: GamePlan, console: Console, save: Path | None) -> GameScor
     return scored
 
 
-def _line(console: Console, said: TimedVerdict) -> None:
+def _print_verdict(console: Console, said: TimedVerdict) -> None:
     verdict = said.verdict
     when = f"frame {said.sequence:5d} {said.time_s:7.1f} s"
     text = f"{when}  {verdict.kind.value:<12} {verdict.sentence} ({verdict.margin:.1f})"
@@ -161,7 +166,7 @@ def _line(console: Console, said: TimedVerdict) -> None:
 
 
 def save_frames(plan: GamePlan, times_s: list[float], folder: Path) -> None:
-    """Play it again, which gives the same frames, and write those around each failure."""
+    """Repeat a game, which gives the same frames, and save those around each failure."""
     folder.mkdir(parents=True, exist_ok=True)
 
     def watch(frame: Frame | None, verdicts: list[Verdict]) -> None:

@@ -1,14 +1,14 @@
-"""How often the judge asks which turn of Blockade was played, with and without how the stacks were seen before it.
+"""How often the judge asks which turn of Blockade was played, with and without earlier pictures of the stacks.
 
-It also counts by how many stacks pictures tell rightly that they were touched or not, and gives mean and standard
-deviation of the logarithm of the difference of two pictures where the top looks the same; and how often a number of
-pieces is right, by the probability that one picture gives it.
+It also counts for how many stacks the pictures tell rightly whether they were touched, with mean and standard deviation
+of the log difference of two pictures with the same top; and how often a number of pieces is right, by the probability
+that one picture gives it.
 
 Run: python benchmarks/stacks.py [--games N] [--turns N] [--seed S] [--size 960x540]
 
 Random turns are played on virtual tables that differ in camera, light and surface, without hands. Each position is
-drawn once and read by a reader that knows no earlier picture. Knowing how the stacks were seen before, no wrong turn
-may be accepted, and none of these be called illegal: exit code 1.
+rendered once and read by a new reader. Exit code 1 when, with earlier pictures, a wrong turn is accepted or a legal one
+is called illegal.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ from vision.readers.registry import table_reader
 from vision.reading import Reading
 
 _MOST_PIPS = 8
-"""Rolls with more have hundreds of thousands of ends, and drawing one takes long."""
+"""Higher rolls have hundreds of thousands of outcomes, and drawing one takes long."""
 _TRIES = 50
 _PROBABILITY_STEPS = (0.0, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 1.01)
 _LEAST_DIFFERENCE = 1e-3
-"""In usual ones: a smaller difference is taken to be this."""
+"""Floor of the difference, as a multiple of the usual one, before its logarithm is taken."""
 Step = tuple[Any, Any, list[Reading]]
-"""The state with its roll, the state after the turn, and readings of that."""
+"""The state with its roll, the state after the turn, and readings of the latter."""
 
 
 def played(game: Any, seed: int, turns: int, size: tuple[int, int]) -> Iterator[Step]:
@@ -97,7 +97,7 @@ def played(game: Any, seed: int, turns: int, size: tuple[int, int]) -> Iterator[
 def outcome(
     context: JudgeContext[Any, Any], belief: Belief[Any, Any], after: Any, readings: list[Reading]
 ) -> tuple[str, Belief[Any, Any]]:
-    """What the judge makes of a turn that a player declares; and what it believes once a person has answered."""
+    """The judge's verdict on a declared turn, and its belief after a person's answer."""
     believed, ruling = judge(context, belief, readings, Trigger.DECLARED)
     if not ruling.steps:
         return str(ruling.verdicts[0].kind.value), answered(context, believed, after, ruling.verdicts[0].places)
@@ -110,8 +110,8 @@ def outcome(
 def touches(
     context: JudgeContext[Any, Any], belief: Belief[Any, Any], after: Any, readings: list[Reading]
 ) -> Iterator[tuple[str, str, float | None]]:
-    """For each stack whether it was touched, and what its pictures say so surely that it alone decides; and the
-    logarithm of their difference, in usual ones, if the top looks the same.
+    """For each stack: whether it was touched, what its pictures say with certainty, and the logarithm of their
+    difference, as a multiple of the usual one, if the top looks the same.
     """
     game, side = context.game, context.settings.side
     seen = pool(readings, game.places, game.looks, context.settings.probability_floor)
@@ -128,7 +128,7 @@ def touches(
 def numbers_of_pieces(
     context: JudgeContext[Any, Any], after: Any, readings: list[Reading]
 ) -> Iterator[tuple[float, bool]]:
-    """For each number of pieces that each stack may have: its probability by one picture, and whether it is right."""
+    """For each possible number of pieces of each stack: its probability by one picture, and whether it is right."""
     game: Any = context.game
     seen, true = pool(readings, game.places, game.looks, context.settings.probability_floor), game.table.heights(after)
     for place, one in seen.places.items():
@@ -139,7 +139,7 @@ def numbers_of_pieces(
 def answered(
     context: JudgeContext[Any, Any], belief: Belief[Any, Any], state: Any, asked: Collection[str]
 ) -> Belief[Any, Any]:
-    """The belief once a person has said how the stacks are, on the places asked about and all others."""
+    """The belief after a person has named the true position, for the places asked about and all others."""
     others = [place for place in context.game.places if place not in asked]
     return override_belief(context, belief, (state,), list(asked), unchanged=others)
 

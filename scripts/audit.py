@@ -1,9 +1,9 @@
-"""What is known of faults in the locked libraries, and a bill of them in CycloneDX's JSON.
+"""Audits the locked libraries for known vulnerabilities, and writes a bill of materials in CycloneDX's JSON.
 
 Run: python scripts/audit.py [--bom bom.json]
 
-Exit code 1 when a library has a known fault. Where the index of advisories can't be reached, or knows none of the
-libraries, that is said, and the exit code is 0.
+Exit code 1 when a library has a known vulnerability. If the advisory index can't be reached, or knows none of the
+libraries, a message says so, and the exit code is 0.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _LOCKED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 Command = Callable[[list[str]], tuple[int, str]]
-"""Runs a command; gives its exit code and what it printed on its standard output."""
+"""Runs a command; gives its exit code and standard output."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found: libraries looked up, those that nothing is known of, and a sentence for each fault."""
+    """An audit's result: number of libraries found, names of unknown ones, and a sentence for each vulnerability."""
 
     looked_up: int
     unknown: tuple[str, ...]
@@ -50,7 +50,7 @@ def run(command: list[str]) -> tuple[int, str]:
 
 
 def audit(lock: Path, command: Command = run) -> Audit | None:
-    """Look the libraries of a lock up; ``None`` where the index of advisories can't be reached."""
+    """Audit the libraries of a lock; ``None`` if the advisory index can't be reached."""
     asked = [sys.executable, "-m", "pip_audit", "--requirement", str(lock), "--disable-pip", "--format", "json"]
     _, told = command([*asked, "--progress-spinner", "off", "--timeout", str(_ANSWER_S)])
     try:
@@ -69,7 +69,7 @@ def _sentence(row: Mapping[str, Any], fault: Mapping[str, Any]) -> str:
 
 def bill_of_materials(lock: str) -> str:
     """Write the libraries of a lock's text, with versions and SHA-256 sums, as CycloneDX 1.6."""
-    # A library begins at the start of a line, and its sums follow on further ones.
+    # Each entry begins at the start of a line; its hashes follow on indented ones.
     bom = Bom()
     bom.metadata.component = Component(name="tabletop-referee", type=ComponentType.APPLICATION)
     for entry in re.split(r"\n(?=\S)", lock):

@@ -1,4 +1,4 @@
-"""Small changes of a module's code, each of which is a fault that a test should notice."""
+"""Mutations of a module's code, each of which a test should notice."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ OTHER_ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 
 
 def changes_of(tree: ast.Module) -> list[tuple[int, Callable[[], None]]]:
-    """List what could be changed in a module, in a fixed order: the line, and what changes the tree there.
+    """List a module's mutations in a fixed order, each as a line and a function that changes the tree.
 
-    Annotations and decorators stay as they are: what they say hardly ever changes what the code does.
+    Annotations and decorators are left out, as they hardly affect behaviour.
     """
     found: list[tuple[int, Callable[[], None]]] = []
     waiting: list[ast.AST] = [tree]
@@ -80,7 +80,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def mutated(source: str, number: int) -> ast.Module:
-    """The tree of a module's source with the change of this number."""
+    """Parse a module's source and apply the mutation of this number."""
     tree = ast.parse(source)
     _, change = changes_of(tree)[number]
     change()
@@ -88,7 +88,7 @@ def mutated(source: str, number: int) -> ast.Module:
 
 
 def statement_until(source: str, line: int) -> range:
-    """The lines from the beginning of the innermost statement around a line to that line."""
+    """The lines from the start of the innermost statement around a line up to that line."""
     around = [
         node.lineno
         for node in ast.walk(ast.parse(source))
@@ -98,7 +98,7 @@ def statement_until(source: str, line: int) -> range:
 
 
 def changed_functions(before: CodeType, after: CodeType) -> dict[CodeType, CodeType] | None:
-    """The code of each function that differs, by what it was before; None where what runs on import differs."""
+    """New code by old code of each changed function; ``None`` if code that runs on import differs."""
     if before == after:
         return {}
     inner = [[part for part in code.co_consts if isinstance(part, CodeType)] for code in (before, after)]
@@ -118,6 +118,6 @@ def changed_functions(before: CodeType, after: CodeType) -> dict[CodeType, CodeT
 
 
 def diff_of(source: str, number: int) -> str:
-    """What a change does, as a unified diff."""
+    """A mutation as a unified diff."""
     before, after = (ast.unparse(tree).splitlines() for tree in (ast.parse(source), mutated(source, number)))
     return "\n".join(difflib.unified_diff(before, after, lineterm="", n=0)).partition("@@\n")[2]

@@ -1,6 +1,6 @@
-"""The four networks that read dice, not yet trained, and what is lost by what they give.
+"""The four untrained networks that read dice, and their losses.
 
-vision/readers/dice/networks.py says what they take and give.
+vision/readers/dice/networks.py describes their inputs and outputs.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from scripts.training import block
 from vision.readers.dice.networks import CLASSES, CROP_PX
 
 LEANS_WEIGHT = 8.0
-"""How much the squared error of how far a die leans counts beside the cross-entropy of whether it does."""
+"""Weight of the squared error of a die's lean, relative to the cross-entropy of whether it leans."""
 
 
 def finder_network() -> nn.Sequential:
-    """Blue-green-red squares (n, 3, 4 h, 4 w) to (n, 4, h, w): log-odds of a middle, log of the edge, its offset."""
+    """From BGR squares (n, 3, 4 h, 4 w) to (n, 4, h, w): log-odds of a die's centre, log of its edge, its offset."""
     last = nn.Conv2d(32, 4, 1)
     with torch.no_grad():
-        last.bias[0] = -4.0  # few squares hold a middle
+        last.bias[0] = -4.0  # few cells hold a centre
     return nn.Sequential(
         block(3, 16, 5, 2),
         block(16, 32, 3, 2),
@@ -31,10 +31,10 @@ def finder_network() -> nn.Sequential:
 
 
 def faces_network() -> nn.Sequential:
-    """Squares of ``square_input`` (n, 4, CROP_PX, CROP_PX) to log-probabilities of CLASSES, not normalised, and shape.
+    """From ``square_input`` (n, 4, CROP_PX, CROP_PX) to unnormalised log-probabilities of CLASSES, and corrections.
 
-    The last three of (n, 12) say how far the middle of the upper side is from where it was thought to be, in edges,
-    across and down, and the logarithm of how much longer than thought an edge is.
+    The last three of (n, 12) correct the upper side's estimated centre, across and down in edges, and its edge, as the
+    logarithm of a factor.
     """
     return nn.Sequential(
         block(4, 24, 5, 2),
@@ -51,7 +51,7 @@ def faces_network() -> nn.Sequential:
 
 
 def leaning_network() -> nn.Sequential:
-    """Squares of ``square_input`` (n, 4, CROP_PX, CROP_PX) to the log-odds that a die leans, and ``TrueDie.leans``."""
+    """From ``square_input`` (n, 4, CROP_PX, CROP_PX) to the log-odds that a die leans, and ``TrueDie.leans``."""
     return nn.Sequential(
         block(4, 16, 5, 2),
         block(16, 32, 3, 2),
@@ -66,7 +66,7 @@ def leaning_network() -> nn.Sequential:
 
 
 def printed_network(kinds: int) -> nn.Sequential:
-    """What ``printed_input`` gives, (n, 1, 24, 24), to log-probabilities of printed faces, not normalised."""
+    """From ``printed_input`` (n, 1, 24, 24) to unnormalised log-probabilities of printed faces."""
     return nn.Sequential(
         block(1, 16),
         block(16, 32, 3, 2),
@@ -82,20 +82,20 @@ def printed_network(kinds: int) -> nn.Sequential:
 
 
 def faces_loss(given: torch.Tensor, kinds: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
-    """The cross-entropy of the classes, and the absolute errors of middle and edge where there is a die."""
+    """Cross-entropy of the classes, plus the absolute errors of centre and edge where there is a die."""
     count = off[:, 3].sum().clamp(min=1)
     wrong = (given[:, len(CLASSES) :] - off[:, :3]).abs().sum(dim=1) * off[:, 3]
     return nn.functional.cross_entropy(given[:, : len(CLASSES)], kinds) + wrong.sum() / count
 
 
 def leaning_loss(given: torch.Tensor, leans: torch.Tensor, how: torch.Tensor) -> torch.Tensor:
-    """The cross-entropy of whether a die leans, and the squared error of how."""
+    """Cross-entropy of whether a die leans, plus the weighted squared error of its lean."""
     error = nn.functional.mse_loss(given[:, 1:], how)
     return nn.functional.binary_cross_entropy_with_logits(given[:, 0], leans) + LEANS_WEIGHT * error
 
 
 def finder_loss(given: torch.Tensor, heat: torch.Tensor, shape: torch.Tensor) -> torch.Tensor:
-    """The focal loss of CenterNet (Zhou et al., 2019), and the absolute errors of edge and offset at the middles."""
+    """CenterNet's focal loss (Zhou et al., 2019), plus the absolute errors of edge and offset at the centres."""
     likely = torch.sigmoid(given[:, 0]).clamp(1e-4, 1 - 1e-4)
     target, weight = heat[:, 0], heat[:, 1]
     hit = target.eq(1).float()

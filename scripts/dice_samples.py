@@ -1,4 +1,4 @@
-"""What the networks that read dice are trained on: squares cut out of pictures, with their truth, in batches."""
+"""Training samples of the dice networks: squares cropped from pictures, with their truth, in batches."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ FINDER_PX = 160
 """The side of the squares that the finder is trained on."""
 
 SMALLEST_PX, LARGEST_PX = 9.0, 27.0
-"""The edges of dice that the finder is trained to find; a picture is scaled so that they fall between them."""
+"""Range of the dice's edges that the finder is trained for; pictures are scaled to it."""
 
 OTHER_SCALES = 0.2
-"""The share of squares whose dice are too large or too small, where nothing is to be found."""
+"""Share of squares with dice too large or too small to be found."""
 
 MISTAKES = 0.2
-"""The share of squares that the classifier sees where the finder was mistaken."""
+"""Share of the classifier's squares that are false positives of the finder."""
 
 KNOWN_VIEWS = 0.8
-"""The share of flattened squares whose classifier is told from where the camera looked."""
+"""Share of rectified squares with a known viewing direction."""
 
 BLEACHED = 0.1
-"""The share of squares in light so bright that much of it is white."""
+"""Share of overexposed squares."""
 
 SIDE_FACES = 0.5
-"""The share of squares around nothing that lie where a die shows one of its side faces."""
+"""Share of squares without a die that show a die's side face."""
 
 _Batch = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
 @dataclass(frozen=True, eq=False)
 class Mistake:
-    """A place in a picture, with the edge of the die, where the finder takes something else for one."""
+    """A false positive of the finder: its position and edge in a picture."""
 
     picture: DicePicture
     x_px: float
@@ -62,7 +62,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Pictures:
-    """What is trained on: made pictures, and photographs whose share of the samples is ``photo_share``."""
+    """Training pictures: rendered ones, and photographs with ``photo_share`` of the samples."""
 
     made: Sequence[DicePicture]
     photos: Sequence[DicePicture]
@@ -70,13 +70,13 @@ class Pictures:
     mistakes: Sequence[Mistake] = ()
 
     def pick(self, rng: np.random.Generator) -> DicePicture:
-        """One of them."""
+        """Draw a picture."""
         of = self.photos if self.photos and rng.random() < self.photo_share else self.made
         return of[int(rng.integers(len(of)))]
 
 
 def recoloured(rng: np.random.Generator, image: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """The same picture in other light: brightness, contrast, colour balance, sometimes grey or other channels."""
+    """Augment a picture's colours: brightness, contrast, colour balance, noise, sometimes grey or permuted channels."""
     changed = image.astype(np.float32)
     if rng.random() < 0.25:
         changed = changed[..., rng.permutation(3)]
@@ -93,7 +93,7 @@ def recoloured(rng: np.random.Generator, image: npt.NDArray[np.uint8]) -> npt.ND
 
 
 def finder_sample(rng: np.random.Generator, picture: DicePicture) -> _Batch:
-    """A square of a picture, turned and scaled, with its heat (2, h, w: target and weight) and shape (4, h, w)."""
+    """A rotated, scaled square of a picture, its heat map (2, h, w: target and weight), and its shape (4, h, w)."""
     image, dice = picture.image, picture.dice
     if dice:
         about = dice[int(rng.integers(len(dice)))]
@@ -139,7 +139,7 @@ def finder_sample(rng: np.random.Generator, picture: DicePicture) -> _Batch:
 
 
 def mistakes_of(finder: Network, pictures: Sequence[DicePicture]) -> Iterator[Mistake]:
-    """Where the finder is mistaken: far from the middle of any die, or off by far in its size."""
+    """False positives of the finder: far from any die's centre, or with a wrong size."""
     for picture in pictures:
         for one in find_candidates(picture.image, finder, (SMALLEST_PX, 0.45 * picture.image.shape[0])):
             if not any(
@@ -154,8 +154,8 @@ def mistakes_of(finder: Network, pictures: Sequence[DicePicture]) -> Iterator[Mi
 class FaceSample:
     """A square for the classifier, and its class.
 
-    ``off`` is how far it is off: across and down in edges, and the logarithm of the edge. ``leans`` is that of
-    ``TrueDie``, in the square. Each is ``None`` where it is unknown.
+    ``off`` is the die's offset from the square, across and down in edges, and the log ratio of their edges. ``leans``
+    is ``TrueDie.leans`` in the square's coordinates. Each may be ``None`` for unknown.
     """
 
     given: Floats
@@ -165,7 +165,7 @@ class FaceSample:
 
 
 def face_sample(rng: np.random.Generator, picture: DicePicture) -> FaceSample | None:
-    """A square around a die, off by as much as the finder may be, or around nothing."""
+    """A square around a die, with an error like the finder's, or without a die."""
     seen = [die for die in picture.dice if die.in_sight]
     if seen and rng.random() < 0.1:
         die = seen[int(rng.integers(len(seen)))]
@@ -175,14 +175,14 @@ def face_sample(rng: np.random.Generator, picture: DicePicture) -> FaceSample | 
     if not seen or rng.random() < 0.22:
         return _sample_of_nothing(rng, picture, seen)
     die = seen[int(rng.integers(len(seen)))]
-    badly = rng.random() < (0.6 if die.shows == COCKED else 0.2)  # the finder takes a face that leans for an upper one
+    badly = rng.random() < (0.6 if die.shows == COCKED else 0.2)  # the finder takes a leaning face for an upper one
     off = rng.normal(0, 0.18 if badly else 0.07, 2).clip(-0.4, 0.4) * die.side_px
     side = die.side_px * math.exp(float(np.clip(rng.normal(0, 0.25 if badly else 0.1), -0.45, 0.45)))
     return cut_sample(rng, picture, (die.x_px + off[0], die.y_px + off[1], side), die)
 
 
 def _sample_of_nothing(rng: np.random.Generator, picture: DicePicture, seen: Sequence[TrueDie]) -> FaceSample | None:
-    """A square beside dice or anywhere else, or at a side face."""
+    """A square beside a die, at a side face, or elsewhere; ``None`` if it hit a die."""
     where = rng.uniform(0, picture.image.shape[0], 2)
     side = float(rng.uniform(10, 40))
     if seen:
@@ -212,7 +212,7 @@ def cut_sample(
     die: TrueDie | None,
     known_views: float = KNOWN_VIEWS,
 ) -> FaceSample:
-    """Cut out the square at (x, y, edge) and say what it holds: a die, or nothing."""
+    """Crop and augment the square at (x, y, edge), which holds ``die`` or nothing."""
     x, y, side = given
     slant = picture.slant_at(x, y) if rng.random() < known_views else None
     if slant is None:
@@ -240,7 +240,7 @@ def cut_sample(
 
 
 def faces_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
-    """Batches without end for the classifier: squares, classes, and shape with its weight (n, 4)."""
+    """Infinite batches for the classifier: squares, classes, and offsets with their weight (n, 4)."""
     while True:
         samples: list[FaceSample] = []
         while len(samples) < size:
@@ -264,7 +264,7 @@ def faces_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> It
 def leaning_batches(
     rng: np.random.Generator, pictures: Sequence[DicePicture], size: int
 ) -> Iterator[tuple[torch.Tensor, ...]]:
-    """Batches without end of squares around dice that were found, as many that lean as others: (n,) and (n, 2)."""
+    """Infinite, balanced batches of squares around leaning and flat dice: input, labels (n,), and leans (n, 2)."""
     dice = [(picture, die) for picture in pictures for die in picture.dice if die.in_sight and die.leans is not None]
     parts = [[one for one in dice if (one[1].shows == COCKED) == leans] for leans in (True, False)]
     parts = [part for part in parts if part]
@@ -286,7 +286,7 @@ def leaning_batches(
 
 
 def finder_batches(rng: np.random.Generator, pictures: Pictures, size: int) -> Iterator[tuple[torch.Tensor, ...]]:
-    """Batches without end for the finder."""
+    """Infinite batches for the finder."""
     while True:
         samples = [finder_sample(rng, pictures.pick(rng)) for _ in range(size)]
         yield tuple(torch.from_numpy(np.stack(part)) for part in zip(*samples, strict=True))

@@ -1,14 +1,14 @@
-"""Fits how bare each place of a surface looks, and writes the curves of ``vision.surface.emptiness``.
+"""Fits the probability that a place of a surface is empty, and writes the curves of ``vision.surface.emptiness``.
 
 Run: uv run --group training python scripts/fit_emptiness.py --pictures 200
 
-All pictures are virtual: those of ``benchmarks/stress.py``, with pieces on printed places, too, half with one hardship
-and half with many. Each place on which the reader sees no piece is a sample, and so is each piece that it is made to
-overlook: a small share of all pieces counts as overlooked however plainly it shows, so that pieces which no reader was
-taught are called pieces, too. What comes out depends on the options alone.
+Pictures are rendered by ``benchmarks/stress.py``, with pieces on printed places too, half with one hardship and half
+with many. Each place where the reader sees no piece is a sample. So are some pieces that the reader is made to
+overlook, however plainly they show, so that unknown kinds of pieces are not called empty. The result depends on the
+options only.
 
-A curve may only fall, so the fit is a logistic regression with weights of one sign (Newton's method, projected). Prints
-the curves, and how often the stated odds came true on pictures that were left out of the fit, by hardship as well.
+Curves must be monotonic, so the fit is a logistic regression with non-negative weights (projected Newton method).
+Prints the curves, and the cross-validated calibration, also by hardship.
 """
 
 from __future__ import annotations
@@ -62,31 +62,31 @@ MEASURES = (
     "out of sight",
     "board not clear",
 )
-"""What is fitted, of what ``place_measures`` gives."""
+"""The fitted features, from ``place_measures``."""
 
 GAMES = ("deblockle", "diaballik")
-"""Whose boards and pieces are drawn. The reader of stacks sees something everywhere, so it gives no samples."""
+"""The rendered games. The reader of stacks sees a piece everywhere, so Blockade gives no samples."""
 
 OVERLOOKED = 8
-"""Pieces of each picture that the reader is made to overlook, one at a time."""
+"""Pieces in each picture that the reader is made to overlook, one at a time."""
 
 OVERLOOKED_SHARE = 0.05
-"""The share of pieces that count as overlooked however plainly they show."""
+"""Assumed share of overlooked pieces."""
 
 POSE_OFF_MM = 0.3
-"""How far off the pose is, at the middle of the board and at its rim: median."""
+"""Median error of the pose, at the centre of the board and at its rim."""
 
 EVERY_DARK = 5
-"""Every fifth picture is taken in the dark, so that the model learns to be unsure of what is invisible."""
+"""Every fifth picture is dark, so that the model learns to be unsure of invisible places."""
 
 KNOTS = 4
-"""Most values at which a curve may bend, beside 0."""
+"""Most knots of a curve, besides 0."""
 
 RIDGE = 1.0
-"""How strongly the falls of the curves are drawn to 0, as log-likelihood for a squared fall of 1."""
+"""Ridge penalty, as log-likelihood for a squared fall of 1."""
 
 EDGES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 4.6, 5.0, 6.0, 7.0, 8.0])
-"""Log-odds between which the report counts."""
+"""Bins of log-odds in the report."""
 
 CERTAIN = 0.99
 
@@ -109,35 +109,35 @@ class Samples:
 
     @classmethod
     def joined(cls, parts: Sequence[Samples]) -> Samples:
-        """All samples of several."""
+        """Concatenate samples."""
         return cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
 
     def where(self, chosen: Flags) -> Samples:
-        """Some of them."""
+        """Select samples."""
         return Samples(*(getattr(self, one.name)[chosen] for one in fields(self)))
 
 
 def a_little_off(pose: Pose, rng: np.random.Generator) -> Pose:
-    """A pose as it is found in a picture."""
+    """A pose with a random error like that of a located table."""
     off = rng.normal(0, POSE_OFF_MM * float(np.exp(rng.normal(0, 0.6))), 6)
     turn, _ = cv2.Rodrigues(off[:3] / 150.0)
     return Pose(pose.rotation @ turn, pose.translation + pose.rotation @ (off[3:] * [1.0, 1.0, 0.5]))
 
 
 def in_the_dark(image: Image, rng: np.random.Generator) -> Image:
-    """The same picture in far too little light, of a camera that is out of focus."""
+    """Darken and defocus a picture at random."""
     light = linear_light(image) * np.float32(np.exp(rng.uniform(np.log(0.01), np.log(0.3))))
     return developed(np.asarray(cv2.GaussianBlur(light, (0, 0), float(rng.uniform(0.3, 5.0)))))
 
 
 @cache
 def plan_of(game: str) -> SurfacePlan:
-    """What the layout of a game's board says about views of it."""
+    """The surface plan of a game's board."""
     return SurfacePlan.of(default_layout(game).board)
 
 
 def samples_of(numbered: tuple[int, Task], learned: Mapping[tuple[str, int], Appearance | str]) -> Samples | None:
-    """The samples of one picture; ``None`` where its pieces can't be taught."""
+    """The samples of one picture; ``None`` if its piece set can't be enrolled."""
     number, task = numbered
     layout = default_layout(task.game)
     known = hardships(task.seed * 1000, task.piece_sets, task.game)
@@ -157,7 +157,7 @@ def samples_of(numbered: tuple[int, Task], learned: Mapping[tuple[str, int], App
     needed = HiddenPlaces(plan.surface, detector.sampler)
 
     def looked(sightings: Mapping[str, Sighting]) -> dict[str, FloatArray]:
-        """The measures of the places on which no piece is seen and that nothing else hides."""
+        """The features of visible places without a sighted piece."""
         solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
         view = detector.view(stages.view.image, solids)
         sight = detector.detect(view)
@@ -184,7 +184,7 @@ def samples_of(numbered: tuple[int, Task], learned: Mapping[tuple[str, int], App
 
 
 def drawn(pictures: int, seed: int, jobs: int) -> Samples:
-    """The samples of a number of pictures."""
+    """Render pictures and collect their samples."""
     todo = [task for game in GAMES for task in tasks(pictures // len(GAMES), seed, game=game)]
     with processes(jobs) as pool:
         cases = {(task.game, task.case().pieces) for task in todo}
@@ -202,7 +202,7 @@ def _taught(which: tuple[str, int, int]) -> Appearance | str:
 
 
 def knots_of(values: Floats, bare: Flags) -> Floats:
-    """Where a measure's curve may bend: 0 and quantiles of what bare places and others show, as many of each."""
+    """The knots of a feature's curve: 0, and quantiles over empty and other places in equal parts."""
     shown = [values[chosen & (values > 0.02)] for chosen in (bare, ~bare)]
     quantiles = [np.quantile(one, np.linspace(0, 1, KNOTS + 1)[1:]) for one in shown if len(one) >= 20]
     if not quantiles:
@@ -216,12 +216,12 @@ def knots_of(values: Floats, bare: Flags) -> Floats:
 
 
 def ramps(values: Floats, knots: Floats) -> Floats:
-    """How much of each piece of a curve a value has passed, (n, pieces), from 0 to 1."""
+    """The basis of a piecewise linear curve: the share of each segment below a value, (n, segments)."""
     return np.clip((values[:, None] - knots[:-1]) / np.diff(knots), 0.0, 1.0)
 
 
 def fitted(given: Floats, bare: Flags, weight: Floats) -> Floats:
-    """The constant and the falls, none below 0, that make what is seen likeliest, slightly drawn to 0."""
+    """Fit the constant and the non-negative falls by maximum likelihood with a ridge penalty."""
     inputs = np.column_stack([np.ones(len(given)), -given])
     ridge = np.full(inputs.shape[1], RIDGE)
     ridge[0] = 1e-6
@@ -255,9 +255,9 @@ def fitted(given: Floats, bare: Flags, weight: Floats) -> Floats:
 
 
 def surest(odds: Floats, bare: Flags, weight: Floats) -> float:
-    """The highest log-odds that are borne out: of the places called surest, the best share of bare ones to others.
+    """The highest log-odds that the samples support: the best ratio of empty to other places among the surest.
 
-    One more of each is counted than there are (Laplace's rule), so that few places prove little.
+    One of each is added (Laplace's rule), so that few places prove little.
     """
     order = np.argsort(-odds, kind="stable")
     right, wrong = (np.cumsum((weight * chosen)[order]) for chosen in (bare, ~bare))
@@ -265,7 +265,7 @@ def surest(odds: Floats, bare: Flags, weight: Floats) -> float:
 
 
 def report(samples: Samples, odds: Floats) -> None:
-    """Print how often the stated odds came true."""
+    """Print the calibration of the stated odds."""
     chance = 1 / (1 + np.exp(-odds))
     total = samples.weight.sum()
     right = samples.weight[(odds > 0) == samples.bare].sum() / total
@@ -291,13 +291,13 @@ def report(samples: Samples, odds: Floats) -> None:
 
 @click.command()
 @click.option("--pictures", type=click.IntRange(8), default=200, show_default=True, help="How many pictures to draw.")
-@click.option("--seed", type=click.IntRange(0), default=501, show_default=True, help="Draws every picture.")
+@click.option("--seed", type=click.IntRange(0), default=501, show_default=True, help="Seed of the pictures.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option(
     "--samples",
     "kept",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keeps what was drawn; where the file is there, nothing is drawn.",
+    help="File to save the samples in, or to load them from if it exists.",
 )
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=CURVES, show_default=True)
 def main(pictures: int, seed: int, jobs: int, kept: Path | None, out: Path) -> None:
@@ -324,7 +324,7 @@ def main(pictures: int, seed: int, jobs: int, kept: Path | None, out: Path) -> N
         odds[left_out] = constant - given[left_out] @ np.array(falls)
     most = surest(odds, samples.bare, samples.weight)
     unclear = is_unclear(dict(zip(MEASURES, samples.measures.T, strict=True)))
-    # nothing tells such places apart, so that all that are called bare are equally sure
+    # such places are indistinguishable, so all that are called empty are equally sure
     called = samples.where(unclear & (odds > 0))
     most_unclear = float(np.log((called.weight @ called.bare + 1) / (called.weight @ ~called.bare + 1)))
     least = -surest(-odds, ~samples.bare, samples.weight)

@@ -1,11 +1,11 @@
-"""Fits how much a die's outline counts beside the network, for whether the die leans, on made trays alone.
+"""Fits the weights of a die's outline and of the network in the odds that the die leans, on rendered trays.
 
 Run: uv run --group training python scripts/fit_leaning.py --trays 240
 
 In half of the trays all dice lean, by 10 to 30 degrees. Prints the weights of
 ``vision.readers.dice.leaning.LeaningOdds`` (logistic regression by Newton's method, on the dice whose outline the
-reader looks at). Prints too how many flat dice are said to lean and how many leaning ones are noticed in the half of
-the trays that was left out, by the network alone and by both.
+reader looks at). Also prints, by cross-validation, the shares of flat dice and of leaning dice that
+are said to lean, by the network alone and by both.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from vision.sampling import PlaneWindow, plane_map, sample
 
 PX_PER_MM = 1.8
 FLAT_MM = 16.0
-"""At which height trays are flattened: that of the upper sides of common dice."""
+"""Height of the rectified plane: that of the upper sides of common dice."""
 
 LEANS_DEG = (0.0, 10.0, 0.0, 15.0, 0.0, 20.0, 0.0, 25.0, 0.0, 30.0)
-"""By how much the dice of one tray after the other lean."""
+"""Leans of the dice in successive trays."""
 SEED = 500
 
 NEAR_MM = 8.0
-"""A die found farther from every true one is left out."""
+"""Detections farther than this from every true die are left out."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A die that was found: its tray's number, whether it leans, what network and outline say, and its slant."""
+    """A detected die: its tray's number, whether it leans, the evidence of network and outline, and its slant."""
 
     tray: int
     leans: bool
@@ -58,7 +58,7 @@ class Sample:
 
 
 def samples_of(number: int, networks: Networks) -> Iterator[Sample]:
-    """The dice of one made tray whose outline can be seen."""
+    """The dice with a visible outline in a rendered tray."""
     lean_deg = LEANS_DEG[number % len(LEANS_DEG)]
     made = leaning_picture(lean_deg, number, SEED)
     surface = made.layout.surfaces[0]
@@ -89,7 +89,7 @@ def samples_of(number: int, networks: Networks) -> Iterator[Sample]:
 
 
 def fitted(given: FloatArray, leans: FloatArray) -> FloatArray:
-    """The weights of a logistic regression, slightly drawn to 0."""
+    """The weights of a logistic regression with a small ridge penalty."""
     weights = np.zeros(given.shape[1])
     for _ in range(30):
         chance = 1 / (1 + np.exp(-given @ weights))

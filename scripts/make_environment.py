@@ -1,7 +1,7 @@
 """Make a virtual environment from a hash-locked requirements file, whole or not at all.
 
-``make_environment.py VENV LOCK`` builds the environment beside VENV, then renames it. Callers that come meanwhile wait.
-It runs on a bare Python, before anything is installed: standard library only.
+``make_environment.py VENV LOCK`` builds the environment beside VENV, then renames it. Concurrent callers wait. Standard
+library only, since it runs before anything is installed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class SetUpError(Exception):
 
 
 class Progress:
-    """Says what is going on: one line that changes on a terminal, one line at each end elsewhere."""
+    """Shows progress: one changing line on a terminal, otherwise a line at the start and at the end."""
 
     def __init__(self, stream: TextIO, total: int) -> None:
         self._stream = stream
@@ -79,9 +79,9 @@ class Progress:
         self._line("Installing what the referee needs; this happens once and takes about a minute", keep=True)
 
     def pip_line(self, line: str) -> None:
-        """Take one line of pip's output and show how far it is."""
+        """Update the progress from a line of pip's output."""
         words = line.split()
-        # "Processing" is what pip calls a wheel that it has at hand.
+        # pip says "Processing" for a local wheel.
         if words[:1] in (["Collecting"], ["Processing"]) and self._changes:
             self._done += 1
             file_name = words[1].rpartition("/")[2]
@@ -91,7 +91,7 @@ class Progress:
             self._line("  unpacking ...")
 
     def end(self) -> None:
-        """Say that all is in place."""
+        """Announce the end of the installation."""
         self._line("Installed.", keep=True)
 
     def _line(self, text: str, *, keep: bool = False) -> None:
@@ -100,7 +100,7 @@ class Progress:
 
 
 def check_modules(find: Callable[[str], object] = importlib.util.find_spec) -> None:
-    """Raise SetUpError when this Python lacks ``venv`` or ``ensurepip``, which Debian packages apart."""
+    """Raise SetUpError when this Python lacks ``venv`` or ``ensurepip``, which Debian packages separately."""
     missing = [name for name in ("venv", "ensurepip") if find(name) is None]
     if missing:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -174,11 +174,11 @@ def build(new: Path, venv: Path, lock: Path, progress: Progress) -> None:
     """Fill the folder ``new`` with an environment that works once it is renamed to ``venv``."""
     project = venv.parent
     env = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
-    # The real file, not a link such as python3: when a distribution moves that link to its next Python, the
-    # environment's own link then dangles, and it is made anew instead of failing to find its packages.
+    # The real file, not a link such as python3: when a distribution upgrades Python, the environment's link then
+    # dangles and the environment is rebuilt, instead of failing to find its packages.
     python = os.path.realpath(sys.executable)
     own = [str(new / "bin" / "python"), "-I", "-m"]
-    # In two steps, because venv keeps what a failing ensurepip says to itself.
+    # In two steps, because venv hides the output of a failing ensurepip.
     for command in ([python, "-I", "-m", "venv", "--without-pip", str(new)], [*own, "ensurepip", "--default-pip"]):
         code, said = run_quietly(command, lambda _line: None, env)
         if code:
@@ -199,10 +199,10 @@ def build(new: Path, venv: Path, lock: Path, progress: Progress) -> None:
 
 
 def add_project(new: Path, project: Path) -> None:
-    """Make the project importable where it stands, known by name and version, and started by ``bin/referee``."""
+    """Make the project importable in place, with its metadata and the launcher ``bin/referee``."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     packages = new / "lib" / f"python{version}" / "site-packages"
-    # Relative to site-packages, so that a project that is moved with its environment still works.
+    # Relative to site-packages, so that a moved project with its environment still works.
     (packages / "tabletop_referee.pth").write_text(os.path.relpath(new.parent, packages) + "\n", encoding="utf-8")
     about = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     info = packages / f"tabletop_referee-{about['version']}.dist-info"
@@ -216,7 +216,7 @@ def add_project(new: Path, project: Path) -> None:
 
 
 def move_scripts(scripts: Path, old: Path, new: Path) -> None:
-    """Make the text files among ``scripts`` name the folder ``new`` wherever they name ``old``."""
+    """Replace the folder ``old`` by ``new`` in the text files of ``scripts``."""
     for script in scripts.iterdir():
         if script.is_file() and not script.is_symlink():
             content = script.read_bytes()
@@ -226,7 +226,7 @@ def move_scripts(scripts: Path, old: Path, new: Path) -> None:
 
 @contextlib.contextmanager
 def one_at_a_time(project: Path, stream: TextIO) -> Iterator[None]:
-    """Hold the project's folder locked; who comes second says so and waits. The lock ends with its process."""
+    """Lock the project's folder; a second caller says so and waits. The lock ends with its process."""
     folder = os.open(project, os.O_RDONLY)
     try:
         try:
@@ -240,7 +240,7 @@ def one_at_a_time(project: Path, stream: TextIO) -> Iterator[None]:
 
 
 def is_made(venv: Path, lock: Path) -> bool:
-    """Whether ``venv`` was made from just this lock by just this Python."""
+    """Whether ``venv`` was made from this lock by this Python."""
     try:
         made_with = (venv / "made-with.txt").read_text(encoding="utf-8").rstrip("\n")
         same_lock = (venv / "lock.txt").read_bytes() == lock.read_bytes()
@@ -251,7 +251,7 @@ def is_made(venv: Path, lock: Path) -> bool:
 
 
 def make(venv: Path, lock: Path, stream: TextIO) -> None:
-    """Make ``venv`` from ``lock`` unless it is there; raises SetUpError and leaves nothing half-made."""
+    """Make ``venv`` from ``lock`` unless it exists; raises SetUpError and leaves nothing half-made."""
     project = venv.parent
     check_modules()
     try:

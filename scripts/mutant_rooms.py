@@ -1,4 +1,4 @@
-"""The rooms of the project that are mutated, each with its own tests."""
+"""The rooms of the project to mutate, each with its tests."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ GAMES = ("blockade", "blokus_dice", "deblockle", "diaballik", "number_drop")
 
 @dataclass(frozen=True)
 class Room:
-    """What is mutated, which tests are to notice it, and what share of the mutants they should notice at least."""
+    """The code to mutate, its tests, and the least share of mutants that they must notice."""
 
     source: str
     tests: tuple[str, ...]
-    """Their folder, as pytest is told it: with -k where only some of its tests are about this room."""
+    """Arguments for pytest: a folder, with -k if only some of its tests are about this room."""
     least_share: float
     left_out: tuple[str, ...] = ()
     """Names of modules and folders of the source that are not mutated."""
 
 
 NOT_RULES = ("advice", "game", "state_text")
-"""What a game has beside its rules, its table and the words for its turns."""
+"""Modules of a game besides its rules, its table and its notation of turns."""
 
 
 def _tests_of_rules(game: str) -> tuple[str, ...]:
-    """The tests of a game's folder and those of every game, for this game; not those of hints."""
+    """The tests of a game's rules, including those for every game, without hints."""
     return "tests/engine", "-k", f"({game} or {game.replace('_', '-')}) and not (hints or playouts or lookahead)"
 
 

@@ -1,4 +1,4 @@
-"""How long turns that could show what is seen, and a verdict on it, take in the worst position known of every game."""
+"""Times the search for turns that fit a picture, and the judge's verdict, in the worst known positions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
 
 FRAMES = 2
 LIMIT_S = FRAMES / 15
-"""What finding them may take: two frames of a camera that gives fifteen a second."""
+"""Longest time: two frames of a camera with fifteen a second."""
 
 _BLOCKADE = (
     "cool roll=6,6 a1:CL+YMMMMMS b1:GLS c1:GLS d1:GLS e1:CL+BMMMM a2:RLS b2:GLS c2:YL d2:YLSS e2:YL a3:RL b3:GLS "
@@ -47,14 +47,15 @@ WORST: tuple[tuple[str, str, str], ...] = (
         f"p1 drop p1={'/'.join(['3333333'] * 9)} p2=- slots=I3,I4,O4,S4,T4 roll=3,*,*,*,* then=p1",
     ),
 )
-"""The game, why it is bad, and the position."""
+"""Game, reason, and position."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """How long it took in one position, at most.
+    """The longest times in one position.
 
-    What is seen exactly, partly hidden as far as the judge asks, and to the first of all turns; and a verdict.
+    They are for turns that fit a fully visible picture, for a partly hidden one up to the judge's limit, for the first
+    of all turns, and for a verdict.
     """
 
     name: str
@@ -67,12 +68,12 @@ class Finding:
 
     @property
     def is_met(self) -> bool:
-        """Whether each of them is within the limit."""
+        """Whether all times are within the limit."""
         return max(self.exactly_s, self.hidden_s, self.first_s, self.verdict_s) < LIMIT_S
 
 
 def findings(sightings: int, rng: Random, only: tuple[str, ...] = ()) -> list[Finding]:
-    """Time every worst position of the games asked for, with so many turns drawn for each."""
+    """Time the worst positions of the selected games, with ``sightings`` random turns for each."""
     return [_finding(load(name), why, text, sightings, rng) for name, why, text in WORST if not only or name in only]
 
 
@@ -104,7 +105,7 @@ def _verdict_s(game: Game[Any, Any], state: Any, reading: Reading) -> float:
 
 
 def _readings(game: Game[Any, Any], state: Any, after: Any, rng: Random) -> list[Reading]:
-    """A legal end with everything certain, with places hidden, with one unclear; and a table that no rule allows."""
+    """Readings of a legal result: certain, with hidden places, with an unclear place; and of an illegal one."""
     table = game.table.appearance(after)
     places = rng.sample(list(table), 3)
     unclear = {game.table.appearance(state)[places[0]]: 0.4, rng.choice(game.looks): 0.1}
@@ -122,14 +123,14 @@ def _reading(game: Game[Any, Any], table: Appearance, instead: Mapping[str, Plac
 
 
 def _likely(game: Game[Any, Any], look: LookName, others: Mapping[LookName, float]) -> dict[LookName, float]:
-    """One look as good as certain, but for what others it may be."""
+    """Probabilities of a nearly certain look, with those given for others."""
     shares = {**dict.fromkeys(game.looks, 1e-6), **others}
     return shares | {look: 1 - sum(share for name, share in shares.items() if name != look)}
 
 
 def print_findings(found: list[Finding], console: Console) -> bool:
-    """Print them in milliseconds; give whether all are within the limit."""
-    title = f"Turns that could show this, at most {1e3 * LIMIT_S:.0f} ms"
+    """Print the times in milliseconds; say whether all are within the limit."""
+    title = f"Turns that fit a picture, at most {1e3 * LIMIT_S:.0f} ms"
     table = figures(
         title, "game", "position", "legal turns", "seen exactly", "six hidden", "first of all", "verdict", ""
     )
