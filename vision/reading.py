@@ -55,7 +55,9 @@ class PlaceReading:
     piece stands there; ``None`` without a sensor. It is independent of the other probabilities and valid for a hidden
     place too. ``heights`` maps numbers of stacked pieces to their probabilities, given the most probable look, and
     ``tops_mm`` to where (x, y) on its place the top piece would then stand; both are empty if unknown. ``picture``
-    shows the place, for readers that keep one, so that a later look can be compared with it.
+    shows the place, for readers that keep one, so that a later look can be compared with it. ``rarer`` says how much
+    rarer, in log units, the probabilities take some looks to be than the others: where the rules allow one as well as
+    another, it is not rarer.
     """
 
     probabilities: Mapping[str, float]
@@ -67,6 +69,7 @@ class PlaceReading:
     heights: Mapping[int, float] = field(default_factory=dict)
     tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     picture: PlacePicture | None = field(default=None, compare=False, repr=False)
+    rarer: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def best(self) -> tuple[str, float]:

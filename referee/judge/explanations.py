@@ -60,6 +60,15 @@ def score_changes(base: Appearance, changes: Changes, seen: PooledReading) -> fl
     )
 
 
+def score_allowed(base: Appearance, changes: Changes, seen: PooledReading) -> float:
+    """Return ``score_changes`` of changes that the rules allow: the dice alone say how likely a star's digit is."""
+    return math.fsum(
+        seen.places[place].lead_if_allowed(look, base.get(place, EMPTY))
+        for place, look in changes
+        if place in seen.places
+    )
+
+
 def score_touches(seen: PooledReading, played_on: Iterable[Collection[Place]]) -> float:
     """Log-likelihood of which stacks look touched, by the best of several turns, each given as the places played on.
 
@@ -102,14 +111,14 @@ def within_one_turn(
         found.append(Explanation(ExplanationKind.NOTHING, state, own, score))
         for part in context.explorer.unfinished(state, could_be):
             changes = changes_between(base, {**expansion.appearance, **part.change})
-            score = score_changes(base, changes, seen) + context.settings.unfinished_prior
+            score = score_allowed(base, changes, seen) + context.settings.unfinished_prior
             score += score_touches(seen, [part.places])
             found.append(
                 Explanation(ExplanationKind.PART, state, changes, score, to_do=part.to_do, touched=part.places)
             )
         for own_changes, turns in expansion.by_changes.items():
             changes = changes_between(base, {**expansion.appearance, **dict(own_changes)})
-            score = score_changes(base, changes, seen) + score_touches(seen, (turn.places for turn in turns))
+            score = score_allowed(base, changes, seen) + score_touches(seen, (turn.places for turn in turns))
             found.append(Explanation(ExplanationKind.TURN, state, changes, score, turns))
     return sorted(found, key=lambda one: -one.score)
 
@@ -201,14 +210,14 @@ def _after_first(
     following, settings = context.explorer.expand(after, could_be), context.settings
     for part in context.explorer.unfinished(after, could_be):
         changes = changes_between(base, {**following.appearance, **part.change})
-        score = score_changes(base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
+        score = score_allowed(base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
         score += score_touches(seen, [{*first.places, *part.places}])
         yield Explanation(
             ExplanationKind.TURN_AND_PART, state, changes, score, (first,), to_do=part.to_do, touched=part.places
         )
     for own_changes, seconds in following.by_changes.items():
         changes = changes_between(base, {**following.appearance, **dict(own_changes)})
-        score = score_changes(base, changes, seen) + settings.second_turn_prior
+        score = score_allowed(base, changes, seen) + settings.second_turn_prior
         score += score_touches(seen, ({*first.places, *second.places} for second in seconds))
         yield Explanation(ExplanationKind.TWO_TURNS, state, changes, score, (first,), seconds)
 

@@ -30,6 +30,7 @@ class PooledPlace:
     numbers of stacked pieces to their log-probabilities, given the best look; ``tops_mm`` maps them to where on its
     place the top piece would then be. ``picture`` is the newest. ``touched`` is the log-odds that a stack was
     touched since it was last known, ``None`` if it never was; if given, ``heights`` assume that it was touched.
+    ``rarer`` is how much rarer the probabilities take some looks to be than others.
     """
 
     log_probabilities: Mapping[str, float]
@@ -39,6 +40,7 @@ class PooledPlace:
     tops_mm: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     picture: PlacePicture | None = field(default=None, repr=False)
     touched: float | None = None
+    rarer: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def best(self) -> str:
@@ -57,6 +59,10 @@ class PooledPlace:
     def lead(self, look: str, other: str) -> float:
         """Return the log-odds by which ``look`` leads ``other`` here."""
         return self._log_probability(look) - self._log_probability(other)
+
+    def lead_if_allowed(self, look: str, other: str) -> float:
+        """Return the log-odds by which ``look`` leads ``other`` if the rules allow both: then neither is rarer."""
+        return self.lead(look, other) + self.rarer.get(look, 0.0) - self.rarer.get(other, 0.0)
 
     def _log_probability(self, look: str) -> float:
         if look == PIECE:
@@ -148,7 +154,7 @@ class PooledReading:
             possible[place] = tuple(
                 look
                 for look, value in one.log_probabilities.items()
-                if value >= best - within - (0.0 if look == EMPTY else more)
+                if value + one.rarer.get(look, 0.0) >= best - within - (0.0 if look == EMPTY else more)
             )
         return possible
 

@@ -116,7 +116,13 @@ def _pool_camera(
     tops = {place: _pool_tops(every) for place, every in seen.items()}
     return {
         place: PooledPlace(
-            shown[place], sides.get(place, {}), False, heights.get(place, {}), tops[place], seen[place][-1].picture
+            shown[place],
+            sides.get(place, {}),
+            False,
+            heights.get(place, {}),
+            tops[place],
+            seen[place][-1].picture,
+            rarer=seen[place][-1].rarer,
         )
         for place in seen
     }

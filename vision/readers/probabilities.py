@@ -36,6 +36,7 @@ def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float
         heights={} if stack is None else stack.heights,
         tops_mm={} if stack is None else {pieces: _offset(top, centre_mm) for pieces, top in stack.tops_mm.items()},
         picture=None if stacked is None else stacked.picture,
+        rarer=getattr(piece, "rarer", {}),
     )
 
 

@@ -202,6 +202,13 @@ def test_handwriting_widens_the_bound_only_between_what_is_written() -> None:
     assert pooled(place(0.6, 0.3, 0.1)).could_be(1.0, 3.0)["c3"] == ("empty", "gold")
 
 
+def test_a_rarer_look_could_be_there_as_if_it_were_not_rarer() -> None:
+    behind = math.log(8)
+    seen = pooled(replace(place(0.1, 0.8, 0.1), rarer={"teal": 1.0}))
+    assert seen.could_be(behind - 0.99)["c3"] == ("gold", "teal")
+    assert seen.could_be(behind - 1.01)["c3"] == ("gold",)
+
+
 def test_a_place_that_is_taken_as_believed_surely_looks_so() -> None:
     seen = pooled(HIDDEN).assuming({"c3": "teal"}, ["c3"], LOOKS)
     assert (seen.hidden, seen.places["c3"].best) == (frozenset(), "teal")

@@ -11,6 +11,7 @@ from engine.registry import load
 from engine.showing import silent_turns
 from engine.values import Roll
 from referee.judge import Trigger
+from referee.judge.pooled_reading import PooledPlace
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
@@ -175,10 +176,14 @@ def test_what_was_taken_back_does_not_count_again_while_it_is_still_there() -> N
     assert judged.consider(drawn(NUMBER_DROP, state, looks, time_s=22.0), Trigger.DECLARED).steps
 
 
-def judged_after(roll: tuple[str, ...], written: dict[str, str]) -> Any:
-    """The ruling on what p1 wrote, at rest, after a roll."""
+def judged_after(roll: tuple[str, ...], written: dict[str, str], rarer: dict[str, float] | None = None) -> Any:
+    """The ruling on what p1 wrote, at rest, after a roll; some looks are taken to be ``rarer`` than others."""
     state = rolled(*roll)
-    return JudgedGame(NUMBER_DROP, belief=(state,)).consider(drawn(NUMBER_DROP, state, written), Trigger.RESTED)
+    readings = [
+        replace(one, places={place: replace(seen, rarer=rarer or {}) for place, seen in one.places.items()})
+        for one in drawn(NUMBER_DROP, state, written)
+    ]
+    return JudgedGame(NUMBER_DROP, belief=(state,)).consider(readings, Trigger.RESTED)
 
 
 @pytest.mark.parametrize(
@@ -197,6 +202,36 @@ def test_a_digit_that_the_dice_forbid_is_a_fault_only_if_it_is_very_clear(seven:
 def test_a_digit_in_place_of_a_star_is_accepted_only_if_it_is_clear(nine: str, kind: VerdictKind) -> None:
     written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": nine}
     assert judged_after(("1", "2", "4", "*", "I"), written).verdict.kind is kind
+
+
+@pytest.mark.parametrize(
+    ("rarer", "kind"),
+    [("digit 8", VerdictKind.AMBIGUOUS), ("digit 9", VerdictKind.ACCEPTED)],
+)
+def test_a_digit_that_a_star_allows_is_no_rarer_than_others(rarer: str, kind: VerdictKind) -> None:
+    written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": "digit 9 80%"}
+    assert judged_after(("1", "2", "4", "*", "I"), written, {rarer: 2.4}).verdict.kind is kind
+
+
+def test_a_rarer_digit_keeps_a_star_from_being_read_as_another() -> None:
+    written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": "digit 5 99%"}
+    assert judged_after(("1", "2", "4", "*", "I"), written).verdict.kind is VerdictKind.ACCEPTED
+    ruling = judged_after(("1", "2", "4", "*", "I"), written, {"digit 9": 4.0})
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert ruling.verdict.places == ("p1.d1",)
+
+
+def test_a_digit_that_no_die_allows_stays_rarer() -> None:
+    written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": "digit 9 95%"}
+    plain, rarer = (judged_after(("1", "2", "4", "6", "I"), written, one).verdict for one in ({}, {"digit 9": 2.4}))
+    assert (rarer.kind, rarer.margin) == (plain.kind, plain.margin)
+
+
+def test_a_loop_around_a_rarer_digit_is_no_likelier() -> None:
+    rarer = {"digit 9": 2.4, "digit 9 circled": 2.4}
+    seen = PooledPlace({"digit 9": -0.7, "digit 9 circled": -0.9, "digit 4": -3.0}, rarer=rarer)
+    assert seen.lead_if_allowed("digit 9 circled", "digit 9") == pytest.approx(-0.2)
+    assert seen.lead_if_allowed("digit 9", "digit 4") == pytest.approx(2.3 + 2.4)
 
 
 def test_a_cell_that_is_written_or_empty_needs_no_clearer_hand() -> None:

@@ -31,7 +31,7 @@ def read_handwriting(
         size = (flat.shape[1] // finer, flat.shape[0] // finer)
         flat = np.asarray(cv2.resize(flat, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
     cells = np.argwhere(np.ones((grid.rows, grid.columns), dtype=np.bool_))
-    scores = InkNetwork(taught=taught, fewer_stars=0.0).read(ink_on(flat), cells)[:, : len(SIGNS)]
+    scores = InkNetwork(taught=taught).read(ink_on(flat), cells)[:, : len(SIGNS)]
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     found = [_cell_of(dict(zip(_SYMBOLS, own, strict=True))) for own in shares.tolist()]

@@ -28,10 +28,6 @@ _SURELY_WRITTEN = -0.03
 """... and of the likeliest sign: further views change nothing then, and take most of the time."""
 _FEWER_BLOTS = 3.0
 """How much rarer blots are in games than in the training sheets, in log units."""
-_FEWER_STARS = 2.4
-"""How much rarer 0, 8 and 9 are than other digits, in log units: only stars, 3 of Number Drop's 24 faces with digits,
-are written so."""
-_STARS = [SIGNS.index(digit) for digit in "089"]
 
 
 def calibrated(scores: FloatArray, temperature: float, written: float) -> FloatArray:
@@ -52,17 +48,9 @@ class InkNetwork:
     """The network of a folder, its calibration (see ``calibrated``), and a household's handwriting if learned."""
 
     def __init__(
-        self,
-        folder: Path = WEIGHTS,
-        taught: Handwriting | None = None,
-        settings: HandwritingSettings | None = None,
-        fewer_stars: float = _FEWER_STARS,
+        self, folder: Path = WEIGHTS, taught: Handwriting | None = None, settings: HandwritingSettings | None = None
     ) -> None:
-        """Load and check the network; ``fewer_stars`` is how much rarer 0, 8 and 9 are than other digits, in log units.
-
-        Raises what ``Network`` raises.
-        """
-        self._fewer_stars = fewer_stars
+        """Load and check the network; raises what ``Network`` raises."""
         sums = json.loads((folder / "weights.json").read_text(encoding="utf-8"))
         self._network = Network(folder / "ink.onnx", sums["ink"])
         self._temperature, self._written = float(sums["temperature"]), float(sums["written"])
@@ -104,7 +92,6 @@ class InkNetwork:
         if self._corrections is not None:
             scores[:, : len(SIGNS)] += outputs[:, OUTPUTS:] @ self._corrections[0] + self._corrections[1]
         scores[:, SIGNS.index(BLOT)] -= _FEWER_BLOTS
-        scores[:, _STARS] -= self._fewer_stars
         scores[:, : len(SIGNS)] = calibrated(scores[:, : len(SIGNS)], self._temperature, self._written)
         return scores
 

@@ -30,6 +30,10 @@ hand.
 _CROSS_LOOK = "cross"
 _LEAST_SHARE = 1e-4
 """Minimum share of each sign in what is written, before it is split by loops. Higher: every reading is less certain."""
+_STARS_RARER = 2.4
+"""How much rarer 0, 8 and 9 are than other digits, in log units: only stars, 3 of Number Drop's 24 faces with digits,
+are written so.
+"""
 _SAME_LOG_ODDS = 1e-3
 """Change of a loop's log-odds around a cell below which its sighting is kept."""
 _LOOKS = looks_of(())
@@ -40,13 +44,16 @@ _SIGN_OF_LOOK = [_SHOWN.index(SIGNS.index(_NAMED[look])) for look in _LOOKS]
 """... and for each look which of them it is."""
 _IS_CIRCLED = np.array([look in {circled_look(digit) for digit in DIGITS} for look in _LOOKS])
 _IS_CROSS = np.array([look == _CROSS_LOOK for look in _LOOKS])
+_RARER = {look: _STARS_RARER for digit in "089" for look in (digit_look(digit), circled_look(digit))}
+_HOW_OFTEN = np.exp([-_RARER.get(look, 0.0) for look in _LOOKS])
 
 
 @dataclass(frozen=True, eq=False)
 class InkSighting:
     """The contents of a cell: log-odds that there are any, the probability of each look if so, and the sides along
-    which a loop's line runs. ``scores`` are the network's outputs for the cell by itself, if it was run, and ``around``
-    the log-odds of a loop and of its lines.
+    which a loop's line runs. ``rarer`` says how much rarer these probabilities take some looks to be than others, in
+    log units. ``scores`` are the network's outputs for the cell by itself, if it was run, and ``around`` the log-odds
+    of a loop and of its lines.
     """
 
     place: str
@@ -55,6 +62,7 @@ class InkSighting:
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     scores: FloatArray | None = None
     around: FloatArray | None = None
+    rarer: Mapping[str, float] = field(default_factory=dict)
     solid: None = None
 
     @property
@@ -170,6 +178,7 @@ def _sightings(places: Sequence[str], scores: FloatArray, around: FloatArray) ->
     likely = 1 / (1 + np.exp(-np.clip(around, -30, 30)))
     circled = likely[:, :1]
     shares = given[:, _SIGN_OF_LOOK] * np.where(_IS_CIRCLED, circled, np.where(_IS_CROSS, 1.0, 1 - circled))
+    shares *= _HOW_OFTEN
     shares /= shares.sum(axis=1, keepdims=True)
     log_odds = np.log(np.maximum(written, 1e-9)) - np.log(np.maximum(empty, 1e-9))
     return [
@@ -180,6 +189,7 @@ def _sightings(places: Sequence[str], scores: FloatArray, around: FloatArray) ->
             {name: {LOOP: line, NO_LOOP: 1 - line} for name, line in zip(COMPASS, lines, strict=True)},
             score,
             near,
+            _RARER,
         )
         for place, odds, own, (_, *lines), score, near in zip(
             places, log_odds.tolist(), shares.tolist(), likely.tolist(), scores, around, strict=True

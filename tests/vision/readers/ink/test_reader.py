@@ -157,9 +157,11 @@ def test_what_may_as_well_be_a_blot_may_be_any_sign(monkeypatch: pytest.MonkeyPa
     view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
     one = InkReader(board, PIECE_READERS["ink"].plain(board)).read(view, board.places, {})["p1.d4"]
     probabilities = one.look_probabilities()
+    rare = 3 * np.exp(-2.4)
     of_the_blot = 0.5 / len(set(SIGNS) - {EMPTY_SIGN, BLOT})
-    assert probabilities["digit 3"] == pytest.approx(0.5 + of_the_blot, abs=0.01)
-    assert probabilities["cross"] == pytest.approx(of_the_blot, abs=0.01)
+    total = 0.5 + of_the_blot * (len(set(SIGNS) - {EMPTY_SIGN, BLOT}) - 3 + rare)
+    assert probabilities["digit 3"] == pytest.approx((0.5 + of_the_blot) / total, abs=0.01)
+    assert probabilities["cross"] == pytest.approx(of_the_blot / total, abs=0.01)
 
 
 def test_a_cell_is_read_again_with_the_eight_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,8 +213,12 @@ def test_looks_and_sides_are_reckoned_from_the_scores_of_each_cell(monkeypatch: 
         for sign in set(shown) - {CROSS}:
             weights[f"digit {sign}"] = (1 - inside) * given[sign]
             weights[f"digit {sign} circled"] = inside * given[sign]
+        for look in one.rarer:
+            weights[look] *= np.exp(-2.4)
         total = sum(weights.values())
         expected = {look: weight / total for look, weight in weights.items()}
+        assert set(one.rarer) == {f"digit {digit}{loop}" for digit in "089" for loop in ("", " circled")}
+        assert set(one.rarer.values()) == {2.4}
         assert one.look_probabilities() == pytest.approx(expected, rel=1e-6)
 
 
