@@ -148,7 +148,8 @@ def refine_pose(
     for _ in range(steps):
         normal = jacobian.T @ jacobian
         damped = normal.copy()
-        damped.flat[::7] += damping * damped.flat[::7] + 1e-12
+        damped.flat[::7] += damping * damped.flat[::7]
+        damped.flat[::7] += 1e-12
         downhill = -jacobian.T @ residual
         step = np.linalg.solve(damped, downhill)
         if step @ (2 * downhill - normal @ step) <= _LEAST_GAIN * cost:
@@ -223,8 +224,10 @@ def _error_px(camera: CameraModel, pose: Pose, points: FloatArray, pixels: Float
 def _agreeing_markers(camera: CameraModel, layout: MarkerLayout, pose: Pose, markers: Sequence[Marker]) -> list[Marker]:
     """Return the marker of each id that agrees best with a pose, if any does."""
     best: dict[int, tuple[float, Marker]] = {}
-    for marker in markers:
-        error = marker_error_px(camera, pose, layout, marker)
+    points, pixels = corner_pairs(layout, markers)
+    off = (project(camera, pose, points) - pixels).reshape(-1, 4, 2)
+    errors = np.sqrt((off**2).sum(axis=2).mean(axis=1))
+    for error, marker in zip(errors.tolist(), markers, strict=True):
         if error <= agreement_px(layout, marker) and error < best.get(marker.marker_id, (np.inf, marker))[0]:
             best[marker.marker_id] = (error, marker)
     return [marker for _, (_, marker) in sorted(best.items())]
@@ -303,16 +306,16 @@ def fit_from(
     the amount, and the corners are moved back by it.
     """
     sized = list(used)
-    pose = refine_pose(camera, start, *corner_pairs(layout, sized))
+    points, pixels = corner_pairs(layout, sized)
+    pose = refine_pose(camera, start, points, pixels)
     for _ in range(2 if len(sized) > 1 else 0):
-        lacking = [
-            (np.sqrt(quad_area(project(camera, pose, layout.corners_mm(marker.marker_id)))) - marker.side_px) / 2
-            for marker in used
-        ]
+        expected = project(camera, pose, points).reshape(-1, 4, 2)
+        lacking = [(np.sqrt(quad_area(quad)) - one.side_px) / 2 for quad, one in zip(expected, used, strict=True)]
         growth_px = float(np.clip(np.median(lacking), -_SETTINGS.largest_growth_px, _SETTINGS.largest_growth_px))
         sized = [replace(marker, corners_px=grow_quad(marker.corners_px, growth_px)) for marker in used]
-        pose = refine_pose(camera, pose, *corner_pairs(layout, sized))
-    return PoseFit(pose, tuple(sized), unused, _error_px(camera, pose, *corner_pairs(layout, sized)))
+        pixels = np.concatenate([marker.corners_px for marker in sized])
+        pose = refine_pose(camera, pose, points, pixels)
+    return PoseFit(pose, tuple(sized), unused, _error_px(camera, pose, points, pixels))
 
 
 def merge_fits(group: Sequence[PoseFit]) -> PoseFit:
