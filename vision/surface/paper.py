@@ -36,6 +36,8 @@ _EASILY_DARKER = 0.08
 """Distance below the fitted light, in log units, within which a pixel is paper."""
 _ROUNDS = 12
 """Number of iterations of the fit, each without darker pixels."""
+_KEEP = 1e-3 * np.diag([0.0, 1, 1, 1, 1, 1])
+"""Prior against slopes and bends of the light, as a share of the pixels."""
 
 
 def usual_hues(pens: Sequence[str]) -> FloatArray:
@@ -76,8 +78,7 @@ def _terms(rows: int, columns: int) -> FloatArray:
 def _weighted_fit(terms: FloatArray, values: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the weights of the terms that fit values (..., pixels) best: (..., 6)."""
     weighted = terms * weights  # a long last axis: NumPy takes many times as long for a short one
-    keep = 1e-3 * np.diag([0.0, 1, 1, 1, 1, 1]) * weights.sum()
-    return np.asarray(np.linalg.solve(weighted @ terms.T + keep, weighted @ values.T).T)
+    return np.asarray(np.linalg.solve(weighted @ terms.T + _KEEP * weights.sum(), weighted @ values.T).T)
 
 
 def densities_on(light: FloatImage, paper: FloatImage, floor: float) -> FloatImage:

@@ -93,6 +93,7 @@ class InkReader:
         self._appearance = appearance
         self._pens = Ink.on(surface).colours
         self._usual_deg = usual_hues(self._pens)
+        self._cells = {place: cell_of(place, surface) for place in surface.places}
         taught = appearance.handwriting
         self._network = shipped() if taught is None else InkNetwork(taught=taught)
         self._map: tuple[CameraModel, Pose, PixelMap] | None = None
@@ -119,12 +120,11 @@ class InkReader:
         surface = self._surface
         flat = flat_picture(image, pixel_map, surface)
         seen = read_pens(flat, surface.rows, surface.columns, self._usual_deg)
-        found = {}
-        for place in surface.places:
-            cell = cell_of(place, surface)
-            shares = dict(zip(self._pens, seen.pens[cell].tolist(), strict=True))
-            found[place] = InkSighting(place, float(seen.filled[cell]), shares)
-        return found
+        filled, pens = seen.filled.tolist(), seen.pens.tolist()
+        return {
+            place: InkSighting(place, filled[row][column], dict(zip(self._pens, pens[row][column], strict=True)))
+            for place, (row, column) in self._cells.items()
+        }
 
     def _read_digits(
         self, image: Image, pixel_map: PixelMap, places: Collection[str], previous: Mapping[str, InkSighting]
@@ -135,18 +135,18 @@ class InkReader:
         order = [place for place in surface.places if place not in known]
         scores = np.zeros((surface.rows, surface.columns, len(SIGNS) + 1 + len(COMPASS)))
         for place, score in known.items():
-            scores[cell_of(place, surface)] = score
+            scores[self._cells[place]] = score
         if order:
-            cells = np.array([cell_of(place, surface) for place in order], dtype=np.int64)
+            cells = np.array([self._cells[place] for place in order], dtype=np.int64)
             part = range_around(cells, surface)
             ink = ink_on(flat_picture(image, pixel_map, surface, part))
             scores[tuple(cells.T)] = self._network.read(ink, cells - (part.row, part.column))
         lines = lines_between(scores[..., len(SIGNS) + 1 :])
         looped = looped_cells(scores[..., len(SIGNS)], lines)
         around = np.concatenate([looped[..., None], lines], axis=-1)
-        kept = {place: previous[place] for place in known if previous[place].is_inside(around[cell_of(place, surface)])}
+        kept = {place: previous[place] for place in known if previous[place].is_inside(around[self._cells[place]])}
         fresh = [place for place in surface.places if place not in kept]
-        at = tuple(np.array([cell_of(place, surface) for place in fresh], dtype=np.int64).reshape(-1, 2).T)
+        at = tuple(np.array([self._cells[place] for place in fresh], dtype=np.int64).reshape(-1, 2).T)
         found = kept | {one.place: one for one in _sightings(fresh, scores[at], around[at])}
         return {place: found[place] for place in surface.places}
 
