@@ -24,7 +24,7 @@ def finder_network() -> nn.Sequential:
         block(3, 16, 5, 2),
         block(16, 32, 3, 2),
         block(32, 32),
-        block(32, 32, spread=2),
+        block(32, 32, dilation=2),
         block(32, 32),
         last,
     )

@@ -59,7 +59,7 @@ _PHONES = (("blockade", "light", "en-GB"), ("diaballik", "dark", "de-DE"), ("num
 
 
 def picture_of(browser: Browser, name: str, size: tuple[int, int], scheme: str, locale: str) -> Image:
-    """Give what a browser of this size shows of a game."""
+    """Give a screenshot of a game's page."""
     shown = _SCREENS["screen_of"](name)
     hub = SnapshotHub()
     hub(replace(shown.snapshot, evidence=None))
@@ -69,7 +69,7 @@ def picture_of(browser: Browser, name: str, size: tuple[int, int], scheme: str, 
 
 
 def shown_at(browser: Browser, address: str, size: tuple[int, int], scheme: str, locale: str) -> Image:
-    """Give what a browser of this size shows at an address."""
+    """Give a screenshot of the page at an address."""
     width, height = size
     context = browser.new_context(
         viewport={"width": width, "height": height},
@@ -87,7 +87,7 @@ def shown_at(browser: Browser, address: str, size: tuple[int, int], scheme: str,
 
 
 def steps_of_set_up(browser: Browser) -> list[Image]:
-    """Give what a phone shows of two steps of a set-up: a camera that is calibrated, and a board that is measured."""
+    """Give a phone's screenshots of two steps of a set-up: calibrating the camera, and measuring the board."""
     setting = standard_setting(lens(_SEEN))
     pictures = (charuco_views(setting.camera, 1, seed=1)[0], Renderer(1).render(Scene(setting, ()), 0))
     shown = []
@@ -125,7 +125,7 @@ def draw_icon(browser: Browser, side: int) -> Path:
 
 
 def main() -> None:
-    """Write the pictures into the folder that is named, or into docs/pictures."""
+    """Write the pictures into the given folder, by default docs/pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "pictures")
     folder = parser.parse_args().folder

@@ -43,7 +43,7 @@ from vision.reading import PlaceReading, Reading  # noqa: E402
 
 WIDTH, HEIGHT = 92, 26
 _DEMO_TURNS = 3
-"""As many as it takes to the first fault."""
+"""Enough for the first fault."""
 _OPTIONS: Mapping[str, Mapping[str, OptionValue]] = MappingProxyType(
     {"blokus-dice": {"players": 4}, "number-drop": {"players": 3}}
 )
@@ -73,11 +73,11 @@ _PLAYED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )  # fmt: skip
 _NAMES = ("Ann", "Ben", "Zoe", "Tom")
 _FONTS = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
-"""Fonts that a browser would fetch from elsewhere; a page of docs is to show without a network."""
+"""Fonts from the web; the docs must be readable without a network."""
 
 
 class _ScriptedReader:
-    """A reader that is told what stands where."""
+    """A reader that reads prepared looks."""
 
     def __init__(self, looks: Mapping[str, str]) -> None:
         self.looks = dict(looks)
@@ -92,7 +92,7 @@ class _ScriptedReader:
 
 
 class _Collected:
-    """A page that keeps what it hears."""
+    """A page that records its lines and snapshots."""
 
     def __init__(self) -> None:
         self.said: list[ScreenLine] = []
@@ -105,11 +105,11 @@ class _Collected:
         self.snapshots.append(snapshot)
 
     def refresh(self, time_s: float | None = None) -> None:
-        """Nothing is on a screen yet."""
+        """Nothing to redraw."""
 
 
 def screen_of(name: str) -> ScreenContent:
-    """Play a few turns of a game through the real service and give what the screen then shows."""
+    """Play a few turns of a game through the real service; give the screen's content."""
     game: Game[Any, Any] = load(name)
     options = dict(_OPTIONS.get(name, {}))
     start = game.rules.new(options)
@@ -140,7 +140,7 @@ def screen_of(name: str) -> ScreenContent:
 
 
 def _with_a_fault(looks: Mapping[str, str]) -> dict[str, str]:
-    """A block that went two squares sideways."""
+    """Looks with a block moved illegally."""
     moved = dict(looks)
     moved["g3"], moved["c3"] = moved["c3"], EMPTY
     return moved
@@ -159,14 +159,14 @@ def svg_of(name: str) -> str:
 
 
 def draw_demo(folder: Path) -> Path:
-    """Play the demo as far as its first fault and keep that frame."""
+    """Play the demo up to its first fault, and save that frame."""
     picture = folder / "demo.png"
     run_demo(DemoOptions(turns=_DEMO_TURNS, fast=True, still=picture, lights="none"), Console(file=io.StringIO()))
     return picture
 
 
 def main() -> None:
-    """Write every picture into the folder that is named, or into docs/pictures."""
+    """Write every picture into the given folder, by default docs/pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "pictures")
     parser.add_argument("--demo", action="store_true", help="Draw demo.png as well.")

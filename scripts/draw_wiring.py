@@ -30,12 +30,12 @@ from scripts.wiring_shapes import (  # noqa: E402
 
 PI_ROWS = (4, 5, 6, 7, 8, 9, 10)
 PI_COLUMNS = (11, 12, 16, 17, 20, 21, 22)
-"""A matrix for 7 × 7 squares on a Pi that has no edge lights: their pins, see docs/hardware.md."""
+"""Pins of a matrix of 7 × 7 squares on a Pi without edge lights; see docs/hardware.md."""
 
 PI_LIGHTS = {"column a": 4, "row 1": 11, "status, red": 13, "status, green": 19, "status, blue": 26}
 PI_BUTTONS = {"end turn": 23, "hint": 24, "take back": 25}
 PI_BUZZER = 18
-"""Lights, buttons and buzzer on a Pi: the wiring that docs/hardware.md proposes, one column and one row of it."""
+"""Lights, buttons and buzzer on a Pi as in docs/hardware.md, with one column and one row."""
 
 _SUPPLY = {"pico": "VBUS (5 V)", "esp32-s3": "5V"}
 _LEGEND = ((FIVE_VOLTS, "5 V"), (GROUND, "ground"), (DATA, "light data"), (PLAIN, "USB"))
@@ -88,7 +88,7 @@ def _strip(board: str, pins: Mapping[str, Any]) -> str:
     draw.wire([enable, (ground_x, enable[1]), (ground_x, micro["GND"][1])], GROUND)
     draw.wire([shifter["GND (7)"], micro["GND"]], GROUND)
     draw.dot((ground_x, micro["GND"][1]))
-    # The supply's two rails, the strip between them.
+    # The supply's two rails, with the strip between them.
     supply = draw.board((20, strip_y - 20), (150, 110), "5 V supply", right=["+5 V", "GND", ""])
     plus_y, minus_y = strip_y - 40, strip_y + 150
     fuse_left, fuse_right = draw.fuse((250, plus_y), "fuse, near the supply")
@@ -186,7 +186,7 @@ def _matrix(board: str, rows: list[str], columns: list[str]) -> str:
 
 
 def _crossing(draw: Drawing, at: Point) -> None:
-    """A switch and a diode between the column that runs down at ``at`` and the row that runs across there."""
+    """Draw a switch and a diode between the column and the row that cross at ``at``."""
     x, y = at
     joint = (x, y - 48)
     draw.dot(joint, SENSE)
@@ -250,8 +250,8 @@ def _pi_lights() -> str:
         y = pi[f"GPIO{pin}"][1]
         first, last = draw.resistor((260, y), "470 Ω each" if pin == PI_LIGHTS["column a"] else "")
         left, right = draw.led_right((380, y), light)
-        for way, colour in (([pi[name], first], SENSE), ([last, left], SENSE), ([right, (rail_x, y)], GROUND)):
-            draw.wire(way, colour)
+        for points, colour in (([pi[name], first], SENSE), ([last, left], SENSE), ([right, (rail_x, y)], GROUND)):
+            draw.wire(points, colour)
         draw.dot((rail_x, y))
     y = pi[f"GPIO{PI_BUZZER}"][1]
     draw.box((350, y - 16), (130, 32), fill="#eeeeee")
@@ -263,8 +263,12 @@ def _pi_lights() -> str:
         y = pi[f"GPIO{pin}"][1]
         first, last = draw.resistor((260, y), "1 kΩ each" if role == "end turn" else "")
         left, right = draw.switch((400, y))
-        for way, colour in (([pi[f"GPIO{pin}"], first], SENSE), ([last, left], SENSE), ([right, (rail_x, y)], GROUND)):
-            draw.wire(way, colour)
+        for points, colour in (
+            ([pi[f"GPIO{pin}"], first], SENSE),
+            ([last, left], SENSE),
+            ([right, (rail_x, y)], GROUND),
+        ):
+            draw.wire(points, colour)
         draw.dot((rail_x, y))
         draw.text((440, y - 5), role, size=12, anchor="start")
     y = pi["GND"][1]
@@ -316,7 +320,7 @@ def _hall() -> str:
 
 
 def main() -> None:
-    """Write every drawing into the folder that is named, or into docs/pictures."""
+    """Write every drawing into the given folder, by default docs/pictures."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "pictures"
     for name, svg in drawings().items():
         (folder / name).write_text(svg, encoding="utf-8")

@@ -1,15 +1,14 @@
-"""How many small faults do the tests notice? Mutants drawn at random, each run against the tests of its own package.
+"""Mutation testing: runs random mutants against the tests of their own room.
 
 Run: ./check --mutants                                   every room, as before a release
      ./check --mutants --room judge --count 40 --seed 2  forty mutants of the judge
 
 A mutant is one change in a copy of the project: a comparison, an "and", a "not", a True, a number by one, a sign, or
-two branches swapped (scripts/code_changes.py). The tests look as hard as in ./check. They run once on the unchanged
-code, and which test runs which line is written down. Then they are collected once, and for every mutant a process is
-forked from there, in which its functions are changed. It is shown to the tests that run its line, then to the others of
-their files, since these may share what was made once. A mutant of what runs on import is written to the copy, and its
-tests are collected anew. Survivors are printed with what was changed. Exit code 1 when a room's tests notice too small
-a share.
+two branches swapped (scripts/code_changes.py). The tests use the same profile as ./check. They run once on the
+unchanged code, which records the lines that each test runs. Then they are collected once, and for each mutant a forked
+process replaces its functions and runs the tests of its line, then the other tests of their files, which may share
+fixtures. A mutant of code that runs on import is written to the copy, and its tests are collected again. Survivors are
+printed with their change. Exit code 1 when a room's tests notice too small a share.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ ALSO_COPIED = ("pyproject.toml", "docs", "README.md", "CONTRIBUTING.md", "script
 
 LEAST_CPU_S = 30
 CPU_FACTOR = 6
-"""A mutant that computes this many times as long as the same tests of the unchanged code hangs, and so was noticed."""
+"""A mutant whose tests take this multiple of their usual processor time counts as hanging, and so as noticed."""
 
 LONGEST_WAIT_S = 900.0
-"""So long may one wait that computes nothing, which also happens on a busy machine, beyond what it may compute."""
+"""Longest wall-clock time beyond the processor time, since a mutant may wait, or the machine be busy."""
 
 LONGEST_BASELINE_S = 600.0
 
@@ -60,7 +59,7 @@ FORKED = multiprocessing.get_context("fork")
 
 @dataclass(frozen=True)
 class Mutant:
-    """The change of this number among those that a module allows, and the line it is on."""
+    """The mutation of this number in a module, and its line."""
 
     module: str
     number: int
@@ -79,9 +78,9 @@ def mutants_of(room: Room, copy: Path) -> list[Mutant]:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What the tests of the unchanged code showed: how long each took, and which ran each line of each module.
+    """Durations of the tests on unchanged code, and the tests that run each line of each module.
 
-    A line that runs while its module is imported has a test without a name.
+    A line that runs on import has a test named ``""``.
     """
 
     durations_s: Mapping[str, float]
@@ -111,7 +110,7 @@ class Baseline:
         return [test for test in self.durations_s if _file_of(test) in files and test not in tests]
 
     def took_s(self, tests: Collection[str]) -> float:
-        """How long some tests took together; one whose name the report has not is taken for the slowest."""
+        """The total duration of some tests; unknown ones count like the slowest."""
         slowest_s = max(self.durations_s.values(), default=0.0)
         return sum(self.durations_s.get(test, slowest_s) for test in tests)
 
@@ -125,13 +124,13 @@ def _file_of(test: str) -> str:
 
 
 def tests_for(mutant: Mutant, source: str, baseline: Baseline) -> list[str]:
-    """The tests that a mutant is shown to, in order; none where no test runs its line."""
+    """The tests for a mutant, in order; none if no test runs its line."""
     first = baseline.running(mutant.module, code_changes.statement_until(source, mutant.line))
     return [*first, *baseline.beside(first)]
 
 
 class Watching:
-    """Part of a run of pytest: notes how long each test takes, and what failed last."""
+    """A pytest plugin that records the duration of each test, and the last failure."""
 
     def __init__(self) -> None:
         self.durations_s: dict[str, float] = {}
@@ -145,14 +144,14 @@ class Watching:
 
 
 class InOrder(Watching):
-    """A run of pytest of the named tests in their order, until one fails."""
+    """A pytest plugin that runs the named tests in order until one fails."""
 
     def __init__(self, order: Sequence[str]) -> None:
         super().__init__()
         self.order = order
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run the tests in place of pytest's own loop; all that were collected, if one of them has another name."""
+        """Run the tests instead of pytest's loop; all collected ones, if a name is unknown."""
         items = {item.nodeid: item for item in session.items}
         chosen = [items[test] for test in self.order] if set(self.order) <= set(items) else session.items
         for item, following in zip(chosen, [*chosen[1:], None], strict=True):
@@ -163,16 +162,16 @@ class InOrder(Watching):
 
 
 class Changing(InOrder):
-    """A run of pytest that collects tests, then shows each of some mutants to its tests, in a process forked there."""
+    """A pytest plugin that collects tests once, then runs those of each mutant in a forked process."""
 
     def __init__(self, mutants: Sequence[Mutant], baseline: Baseline, copy: Path, tell: Connection) -> None:
         super().__init__(baseline.in_order(list(baseline.durations_s)))
         self.mutants, self.baseline, self.copy, self.tell = mutants, baseline, copy, tell
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Send what failed without a mutant, then whether each was noticed: None where it must be collected anew."""
+        """Send the failure without a mutant, then whether each mutant was noticed; ``None``: needs a new collection."""
         self.tell.send(self._failed(session, []))
-        gc.unfreeze()  # What tests/conftest.py froze is not among the objects that are listed.
+        gc.unfreeze()  # get_objects omits what tests/conftest.py froze
         functions: dict[tuple[str, CodeType], list[FunctionType]] = {}
         for found in gc.get_objects():
             if isinstance(found, FunctionType):
@@ -207,7 +206,7 @@ class Changing(InOrder):
 
 
 def in_a_process(run: Callable[[], str | None], usual_s: float) -> str | None:
-    """What a function returns in a forked process; a complaint if that ends early or computes far longer than usual."""
+    """Run a function in a forked process; give its result, or a complaint if the process dies or takes far too long."""
     ours, theirs = FORKED.Pipe(duplex=False)
     most_s = LEAST_CPU_S + CPU_FACTOR * math.ceil(usual_s)
     process = FORKED.Process(target=_alone, args=(run, most_s, theirs))
@@ -234,9 +233,9 @@ def _alone(run: Callable[[], str | None], most_s: int, theirs: Connection) -> No
 
 
 def run_pytest(copy: Path, arguments: Sequence[str], watching: Watching) -> str | None:
-    """Run pytest in this process on a copy of the project; what failed, or how its words end."""
+    """Run pytest in this process on a copy of the project; give the failure, or the end of the output."""
     os.chdir(copy)
-    # Two mutants of a file may have the same size and time: bytecode kept of one would be taken for the other.
+    # Two mutants of a file may have the same size and time, so cached bytecode of one would be used for the other.
     sys.dont_write_bytecode = True
     os.environ.update(HYPOTHESIS_PROFILE="quick", COVERAGE_FILE=str(copy / "lines"))
     with (copy / "said").open("w") as said:
@@ -249,7 +248,7 @@ def run_pytest(copy: Path, arguments: Sequence[str], watching: Watching) -> str 
 
 
 def baseline_of(copy: Path, room: Room) -> Baseline:
-    """Run a room's tests on the unchanged code, and write down which test runs which of its lines.
+    """Run a room's tests on the unchanged code, and record which tests run which lines.
 
     Raises:
         click.ClickException: a test fails.
@@ -278,10 +277,8 @@ def baseline_of(copy: Path, room: Room) -> Baseline:
     return Baseline(json.loads(timings.read_text(encoding="utf-8")), tests_of)
 
 
-def tried_where_collected(
-    copy: Path, room: Room, mutants: Sequence[Mutant], baseline: Baseline
-) -> Iterator[bool | None]:
-    """Whether the tests, collected once, notice each mutant; None where this cannot be told without collecting anew.
+def noticed_in_forks(copy: Path, room: Room, mutants: Sequence[Mutant], baseline: Baseline) -> Iterator[bool | None]:
+    """Whether the tests, collected once, notice each mutant; ``None`` if they must be collected again.
 
     Raises:
         click.ClickException: a test fails without a mutant, when the tests run in the order of their times.
@@ -303,14 +300,14 @@ def tried_where_collected(
 
 
 def is_noticed_anew(copy: Path, mutant: Mutant, baseline: Baseline) -> bool:
-    """Write a mutant to the copy, collect its tests and run them, and put the copy right again."""
+    """Write a mutant to the copy, collect and run its tests, and restore the copy."""
     path = copy / mutant.module
     source, written = path.read_text(encoding="utf-8"), path.stat()
     order = tests_for(mutant, source, baseline)
     files = sorted({_file_of(test) for test in order})
     try:
         path.write_text(ast.unparse(code_changes.mutated(source, mutant.number)), encoding="utf-8")
-        # Python takes the bytecode that it kept for a file of the same size and the same second.
+        # Python would use cached bytecode for a file of the same size and second.
         os.utime(path, ns=(written.st_atime_ns, written.st_mtime_ns + 2_000_000_000))
         usual_s = baseline.took_s(order)
         run = partial(run_pytest, copy, ("-p", "no:cov", *files), InOrder(order))
@@ -334,7 +331,7 @@ def copied(folder: Path) -> Path:
 
 
 def run_room(name: str, count: int, seed: int, copy: Path) -> list[bool]:
-    """Whether each of some mutants of a room is noticed; tells of those that are not."""
+    """Whether each of some random mutants of a room is noticed; prints the survivors."""
     room = ROOMS[name]
     every = mutants_of(room, copy)
     drawn = random.Random(f"{name} {seed}").sample(every, min(count, len(every)))
@@ -354,7 +351,7 @@ def run_room(name: str, count: int, seed: int, copy: Path) -> list[bool]:
         if mutant not in run:
             settle(mutant, noticed=False, is_run=False)
     of_import = []
-    for mutant, noticed in zip(run, tried_where_collected(copy, room, run, baseline), strict=True):
+    for mutant, noticed in zip(run, noticed_in_forks(copy, room, run, baseline), strict=True):
         if noticed is None:
             of_import.append(mutant)
         else:
@@ -366,10 +363,10 @@ def run_room(name: str, count: int, seed: int, copy: Path) -> list[bool]:
 
 @click.command(help=__doc__)
 @click.option("--room", "rooms", multiple=True, type=click.Choice(sorted(ROOMS)), help="Only these rooms.")
-@click.option("--count", default=40, show_default=True, type=click.IntRange(1), help="Mutants a room.")
-@click.option("--seed", default=1, show_default=True, type=int, help="Which mutants are drawn.")
+@click.option("--count", default=40, show_default=True, type=click.IntRange(1), help="Mutants in each room.")
+@click.option("--seed", default=1, show_default=True, type=int, help="Seed of the mutants.")
 def main(rooms: tuple[str, ...], count: int, seed: int) -> None:
-    """Try out mutants of the rooms."""
+    """Run mutants of the rooms."""
     met = True
     for name in rooms or ROOMS:
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder:

@@ -1,4 +1,4 @@
-"""Collect the page's words and the referee's sentences, and compile their translations: referee/web/catalogues.
+"""Collects the page's words and the referee's sentences, and compiles their translations, in referee/web/catalogues.
 
 Run: python scripts/page_words.py [--check]
 
@@ -82,9 +82,9 @@ _SPEAKING = (
     "vision/motion/*.py",
     "vision/readers/*_reader.py",
 )
-"""The modules all of whose sentences the page says."""
+"""Modules with sentences that the page shows."""
 _ROOMS = ("common", "hardware", "firmware_bridge", "vision", "referee")
-"""The rooms of whose other modules it says what each makes of errors and findings."""
+"""Rooms whose other modules give the page only errors and findings."""
 _WITHOUT_A_PAGE = (
     *("firmware_bridge/firmware/", "firmware_bridge/install/", "firmware_bridge/pin_maps/"),
     *("firmware_bridge/protocol/", "referee/cli/", "referee/commands/command_socket.py", "referee/demo/"),
@@ -94,7 +94,7 @@ _WITHOUT_A_PAGE = (
     *("vision/readers/dice/photographs.py", "vision/readers/ink/", "vision/readers/positions.py"),
     "vision/readers/tiles/",
 )
-"""Those whose errors a terminal or a log shows: of a command, of a start that fails, of a protocol."""
+"""Paths whose errors are only shown by a terminal or a log."""
 _SILENT = frozenset(
     {
         "engine/support/lazy.py",
@@ -119,26 +119,26 @@ _SILENT = frozenset(
         "engine/games/number_drop/state_text.py",
     }
 )
-"""Those among them that speak to engineers, of files, or only as the page's own words."""
+"""Modules without sentences for people, or whose sentences are among the page's own words."""
 _NOT_SAID = frozenset(
     {
         *("__init__", "summary", "_stuck", "_describe_dice", "_describe_penalties", "combine", "_seconds"),
         *("load_health", "dumps", "_commands", "_headings", "_statuses", "_systems"),
     }
 )
-"""Functions whose texts are for a terminal, a log, an engineer or the API's description, or are the page's words."""
+"""Functions with texts for a terminal, a log, an engineer or the API's description, or from the page's words."""
 _FOR_MACHINES = re.compile(
     r"^(went on|flag fell|remove the file.*|round robin)$"
     r"|translate\(|default-src|camera=|attachment;|to= and|slots=|star_slid=|got an array of"
     r"|^(edge )?light \{(place|line|replace)\}$|inline;"
     r"|^(PRAGMA|SELECT|INSERT|UPDATE|BEGIN) |^# |^\w+ = |^tabletop-referee |^light_map = "
-    # What a reader puts before another's words: its surface is translated by itself.
+    # A reader's prefix to another message; the surface's name is translated by itself.
     r"|^the \{name\}(: \{message\})?$"
-    # What is printed on a sheet, and what is asked at a terminal.
+    # Text on printed sheets, and questions at a terminal.
     r"|^marker \{marker_id\}: |^Table markers|^Cut along|^Glue |^Calibration board|Enter alone|Enter to |^Enter "
 )
 _PIECES = {"self.piece": ("piece", "block")}
-"""What ``PieceBreaches`` is made for; as a fixed text, since words of another gender stand around each."""
+"""The pieces of ``PieceBreaches``, as fixed texts, since their gender affects the words around them."""
 _WORDS = (
     *("and", "or", ", and", "Or:", ", then", "and on", "nothing", "nobody", "is", "are", "stays", "nobody"),
     *("{describe} That {reason}. {expectation}", "{describe} Take {die}. That {reason}. {expectation}"),
@@ -163,12 +163,12 @@ _WORDS = (
     *("{lights} lights, {switches} switches, {buttons} buttons", ", a buzzer"),
     *("(did you mean {near!r}?)", "(did you mean {near}?)", "unnamed", "none", "some"),
 )
-"""What stands in sentences, and where it is written is no word among others: a list's joint, the name of a kind."""
+"""Parts of sentences that are not found in the code as sentences, such as a list's conjunctions and kinds of things."""
 
 
 @cache
 def collected(domain: str = "page") -> Catalog:
-    """Give every word that the page says, or every sentence of the rules, with where it is said."""
+    """Give every text of the page, or every sentence of the rules, with its location."""
     catalogue = Catalog(project="Tabletop Referee", charset="utf-8")
     for file, message in _page_words() if domain == "page" else _sentences():
         catalogue.add(message, locations=[(file, 0)])
@@ -211,7 +211,7 @@ def _sentences() -> Iterator[tuple[str, str]]:
 
 
 def kept(language: str, domain: str) -> Catalog:
-    """Give a language's translations as they are in its file; none where there is no file yet."""
+    """Give a language's translations from its file; none if there is no file yet."""
     path = po_path(language, domain)
     if not path.is_file():
         return Catalog(locale=language, project="Tabletop Referee", charset="utf-8")
@@ -220,12 +220,12 @@ def kept(language: str, domain: str) -> Catalog:
 
 
 def updated(language: str, domain: str) -> Catalog:
-    """Give a language's translations with today's words, nothing guessed. Forms of a word stay as long as the word."""
+    """Update a language's translations to the current texts, without guesses; keep the forms of remaining words."""
     catalogue = kept(language, domain)
     forms = [message for message in catalogue if message.context]
     words, created = collected(domain), catalogue.creation_date
     catalogue.update(words, no_fuzzy_matching=True)
-    # A date that is new with every run would only be in the way of whoever merges.
+    # A new date in every run would cause merge conflicts.
     catalogue.creation_date = created
     for form in forms:
         if form.id in words:
@@ -237,7 +237,7 @@ def updated(language: str, domain: str) -> Catalog:
 
 
 def missing(language: str, domain: str) -> list[str]:
-    """List the words that have no translation, and the sentences whose translation fills in other parts."""
+    """List texts without a translation, and those whose translation has other placeholders."""
     return [
         str(message.id)
         for message in updated(language, domain)
@@ -246,13 +246,13 @@ def missing(language: str, domain: str) -> list[str]:
 
 
 def stale(language: str, domain: str) -> list[str]:
-    """List the words in a language's file that nobody says any more."""
+    """List unused texts in a language's file."""
     words = collected(domain)
     return [str(message.id) for message in kept(language, domain) if message.id and message.id not in words]
 
 
 def compiled(catalogue: Catalog, domain: str) -> bytes:
-    """Give what is read at run time: by gettext, or a list of sentences, which are not looked up by their text."""
+    """Give the run-time file: for gettext, or a list of sentence templates, which are matched by pattern."""
     if domain == "page":
         written = io.BytesIO()
         write_mo(written, catalogue)
@@ -263,12 +263,12 @@ def compiled(catalogue: Catalog, domain: str) -> bytes:
 
 
 def po_path(language: str, domain: str) -> Path:
-    """Where a language's words are translated."""
+    """Path of a language's translations."""
     return CATALOGUES / language / "LC_MESSAGES" / f"{domain}.po"
 
 
 def compiled_path(language: str, domain: str) -> Path:
-    """Where what is read at run time stands."""
+    """Path of the run-time file."""
     return sentences_path(language) if domain == "rules" else po_path(language, domain).with_suffix(".mo")
 
 
@@ -282,7 +282,7 @@ def _same_parts(message: Message) -> bool:
 
 
 def main() -> int:
-    """Write the catalogues, or only say what is missing."""
+    """Write the catalogues, or only print what is missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="Change nothing.")
     arguments = parser.parse_args()

@@ -1,4 +1,4 @@
-"""What a host says to a device, and what the device should answer: the conversations among the protocol's vectors."""
+"""The conversations among the protocol's test vectors: a host's messages, and the answers expected from a device."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ DEVICE: Json = {
     "switches": 4,
     "buttons": 1,
 }
-"""The device that the conversations are held with: it starts at 0 ms with every switch open and no button pressed."""
+"""The device in all conversations: it starts at 0 ms with every switch open and no button pressed."""
 
 A = 0x1234
 B = 0x00FE
-"""Two sessions."""
+"""Session ids."""
 
 RED = LightFrame(bytes((255, 0, 0)) * 4)
 GREEN = LightFrame(bytes((0, 255, 0)) * 4)
@@ -55,7 +55,7 @@ ONE_BLUE = LightFrame(bytes(9) + bytes((0, 0, 255)))
 
 
 class Conversation:
-    """A conversation while it is written down; every one begins with the device's start at 0 ms."""
+    """Builds a conversation, which begins with the device's start at 0 ms."""
 
     def __init__(self, name: str, about: str) -> None:
         self._name = name
@@ -66,7 +66,7 @@ class Conversation:
     def at(
         self, at_ms: int, *arrives: bytes, sends: list[Json] | None = None, lights: str | LightFrame | None = None
     ) -> Conversation:
-        """Write down a step."""
+        """Add a step."""
         step: Json = {"at_ms": at_ms, "arrives": b"".join(arrives).hex(), "sends": sends or []}
         if lights is not None:
             step["lights"] = lights.colours.hex() if isinstance(lights, LightFrame) else lights
@@ -74,12 +74,12 @@ class Conversation:
         return self
 
     def greeted(self, session: int = A, at_ms: int = 100) -> Conversation:
-        """Write down a handshake, with the device's first report acknowledged 5 ms later."""
+        """Add a handshake, with the device's first report acknowledged 5 ms later."""
         self.at(at_ms, hello(session), sends=[welcome(session, at_ms), sensors(session, 0)])
         return self.at(at_ms + 5, acknowledged(session, 1))
 
     def written(self) -> Json:
-        """Give the conversation as it stands in the file."""
+        """Give the conversation as JSON."""
         return {"name": self._name, "about": self._about, "steps": self._steps}
 
 
@@ -97,10 +97,10 @@ def _conversation(name: str, about: str) -> Callable[[Write], Write]:
     return add
 
 
-# What the host says.
+# Messages from the host.
 
 
-def said(message: HostMessage, session: int, sequence: int = 0, expected: int = 0) -> bytes:
+def host_frame(message: HostMessage, session: int, sequence: int = 0, expected: int = 0) -> bytes:
     """A message's frame."""
     kind, payload = encode_message(message)
     return packet_frame(Packet(kind, session, sequence, expected, payload))
@@ -108,7 +108,7 @@ def said(message: HostMessage, session: int, sequence: int = 0, expected: int = 
 
 def hello(session: int, oldest: int = 1, newest: int = 1) -> bytes:
     """A HELLO."""
-    return said(Hello(oldest, newest), session)
+    return host_frame(Hello(oldest, newest), session)
 
 
 def acknowledged(session: int, expected: int, kind: Kind = Kind.ACKNOWLEDGED) -> bytes:
@@ -116,11 +116,11 @@ def acknowledged(session: int, expected: int, kind: Kind = Kind.ACKNOWLEDGED) ->
     return packet_frame(Packet(kind, session, 0, expected))
 
 
-# What the device answers.
+# Expected answers from the device.
 
 
 def answer(kind: Kind, session: int, sequence: int = 0, expected: int = 0, **fields: object) -> Json:
-    """A packet that the device should send; of its message only these fields are compared."""
+    """An expected packet, of which only these fields are compared."""
     return {
         "kind": kind.name,
         "session": session,
@@ -173,14 +173,14 @@ def gap(session: int, expected: int) -> Json:
 @_conversation("handshake", "a session as it should be: handshake, settings, lights, a ping, a snapshot, a sound")
 def _handshake(it: Conversation) -> None:
     it.greeted()
-    it.at(110, said(Configure(), A, 0, 1), sends=[taken(A, 1)])
-    it.at(120, said(RED, A, 1, 1), sends=[taken(A, 2)])
+    it.at(110, host_frame(Configure(), A, 0, 1), sends=[taken(A, 1)])
+    it.at(120, host_frame(RED, A, 1, 1), sends=[taken(A, 2)])
     it.at(150, lights=RED)
-    it.at(620, said(Ping(77), A, 0, 1), sends=[answer(Kind.PONG, A, expected=2, token=77, time_ms=620)])
-    it.at(700, said(Snapshot(), A, 2, 1), sends=[taken(A, 3), sensors(A, 1, 3)])
+    it.at(620, host_frame(Ping(77), A, 0, 1), sends=[answer(Kind.PONG, A, expected=2, token=77, time_ms=620)])
+    it.at(700, host_frame(Snapshot(), A, 2, 1), sends=[taken(A, 3), sensors(A, 1, 3)])
     it.at(705, acknowledged(A, 2))
-    it.at(710, said(Sound((Tone(880, 10),)), A, 3, 2), sends=[taken(A, 4)])
-    it.at(740, said(ONE_BLUE, A, 4, 2), sends=[taken(A, 5)]).at(770, lights=ONE_BLUE)
+    it.at(710, host_frame(Sound((Tone(880, 10),)), A, 3, 2), sends=[taken(A, 4)])
+    it.at(740, host_frame(ONE_BLUE, A, 4, 2), sends=[taken(A, 5)]).at(770, lights=ONE_BLUE)
 
 
 @_conversation("HELLO again", "a repeated HELLO is answered again until something numbered came, then ignored")
@@ -189,27 +189,27 @@ def _hello_again(it: Conversation) -> None:
     it.at(120, hello(A), sends=[welcome(A, 120)])
     it.at(125, acknowledged(A, 1))
     it.at(130, hello(A), hello(A), sends=[answer(Kind.WELCOME, A), answer(Kind.WELCOME, A)])
-    it.at(140, said(RED, A, 0, 1), sends=[taken(A, 1)])
+    it.at(140, host_frame(RED, A, 0, 1), sends=[taken(A, 1)])
     it.at(150, hello(A))
-    it.at(160, said(GREEN, A, 1, 1), sends=[taken(A, 2)]).at(190, lights=GREEN)
+    it.at(160, host_frame(GREEN, A, 1, 1), sends=[taken(A, 2)]).at(190, lights=GREEN)
 
 
 @_conversation("another session", "a HELLO of another session begins anew; the old one is known no more")
 def _new_session(it: Conversation) -> None:
     it.greeted(A)
-    it.at(110, said(RED, A, 0, 1), sends=[taken(A, 1)])
+    it.at(110, host_frame(RED, A, 0, 1), sends=[taken(A, 1)])
     it.greeted(B, 300)
-    it.at(310, said(GREEN, A, 1, 1), sends=[restarted()])
+    it.at(310, host_frame(GREEN, A, 1, 1), sends=[restarted()])
     it.at(350, lights=RED)
-    it.at(360, said(GREEN, B, 0, 1), sends=[taken(B, 1)]).at(390, lights=GREEN)
+    it.at(360, host_frame(GREEN, B, 0, 1), sends=[taken(B, 1)]).at(390, lights=GREEN)
 
 
 @_conversation("unknown session", "a packet of no session is answered by RESTARTED, once in 100 ms")
 def _unknown_session(it: Conversation) -> None:
-    it.at(200, said(RED, A, 5, 9), sends=[restarted()])
-    it.at(250, said(Ping(1), A))
+    it.at(200, host_frame(RED, A, 5, 9), sends=[restarted()])
+    it.at(250, host_frame(Ping(1), A))
     it.at(290, acknowledged(B, 3), acknowledged(A, 3))
-    it.at(310, said(Ping(2), A), sends=[restarted()])
+    it.at(310, host_frame(Ping(2), A), sends=[restarted()])
     it.at(320, lights="waiting")
     it.greeted(B, 500)
 
@@ -217,30 +217,30 @@ def _unknown_session(it: Conversation) -> None:
 @_conversation("a gap", "what comes after a gap is dropped and complained of, once in 10 ms")
 def _gap(it: Conversation) -> None:
     it.greeted()
-    it.at(200, said(RED, A, 1, 1), sends=[gap(A, 0)])
-    it.at(205, said(GREEN, A, 2, 1))
-    it.at(220, said(GREEN, A, 2, 1), sends=[gap(A, 0)])
+    it.at(200, host_frame(RED, A, 1, 1), sends=[gap(A, 0)])
+    it.at(205, host_frame(GREEN, A, 2, 1))
+    it.at(220, host_frame(GREEN, A, 2, 1), sends=[gap(A, 0)])
     it.at(240, lights="waiting")
-    it.at(250, said(Configure(), A, 0, 1), sends=[taken(A, 1)])
-    it.at(251, said(RED, A, 1, 1), sends=[taken(A, 2)])
-    it.at(270, said(GREEN, A, 3, 1), sends=[gap(A, 2)])
-    it.at(290, said(ONE_BLUE, A, 2, 1), sends=[taken(A, 3)]).at(320, lights=ONE_BLUE)
+    it.at(250, host_frame(Configure(), A, 0, 1), sends=[taken(A, 1)])
+    it.at(251, host_frame(RED, A, 1, 1), sends=[taken(A, 2)])
+    it.at(270, host_frame(GREEN, A, 3, 1), sends=[gap(A, 2)])
+    it.at(290, host_frame(ONE_BLUE, A, 2, 1), sends=[taken(A, 3)]).at(320, lights=ONE_BLUE)
 
 
 @_conversation("a repeat", "what was here before is acknowledged again and not done again")
 def _repeat(it: Conversation) -> None:
     it.greeted()
-    it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
-    it.at(220, said(GREEN, A, 1, 1), sends=[taken(A, 2)])
-    it.at(240, said(RED, A, 0, 1), sends=[taken(A, 2)])
-    it.at(260, said(GREEN, A, 1, 1), sends=[taken(A, 2)])
+    it.at(200, host_frame(RED, A, 0, 1), sends=[taken(A, 1)])
+    it.at(220, host_frame(GREEN, A, 1, 1), sends=[taken(A, 2)])
+    it.at(240, host_frame(RED, A, 0, 1), sends=[taken(A, 2)])
+    it.at(260, host_frame(GREEN, A, 1, 1), sends=[taken(A, 2)])
     it.at(290, lights=GREEN)
 
 
 @_conversation("no version in common", "a host of later versions only is refused, and its packets are of no session")
 def _refused(it: Conversation) -> None:
     it.at(100, hello(A, 2, 9), sends=[answer(Kind.REFUSED, A, oldest=1, newest=1)])
-    it.at(200, said(RED, A), sends=[restarted()])
+    it.at(200, host_frame(RED, A), sends=[restarted()])
     it.at(310, hello(B, 0, 0), sends=[answer(Kind.REFUSED, B, oldest=1, newest=1)])
     it.at(400, hello(A, 1, 9), sends=[answer(Kind.WELCOME, A, version=1), sensors(A, 0)])
     it.at(405, acknowledged(A, 1))
@@ -249,23 +249,27 @@ def _refused(it: Conversation) -> None:
 @_conversation("silence", "a host that falls silent leaves no verdict behind; only a new light frame ends the waiting")
 def _silence(it: Conversation) -> None:
     it.greeted()
-    it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
+    it.at(200, host_frame(RED, A, 0, 1), sends=[taken(A, 1)])
     it.at(230, lights=RED)
     it.at(3100, lights=RED)
     it.at(3300, lights="waiting")
-    it.at(3400, said(Ping(9), A, 0, 1), sends=[answer(Kind.PONG, A, expected=1, token=9)])
+    it.at(3400, host_frame(Ping(9), A, 0, 1), sends=[answer(Kind.PONG, A, expected=1, token=9)])
     it.at(3500, lights="waiting")
-    it.at(3600, said(GREEN, A, 1, 1), sends=[taken(A, 2)])
+    it.at(3600, host_frame(GREEN, A, 1, 1), sends=[taken(A, 2)])
     it.at(3650, lights=GREEN)
 
 
 @_conversation("silence as configured", "CONFIGURE says how long silence may last; pings keep the lights as they are")
 def _configured_silence(it: Conversation) -> None:
     it.greeted()
-    it.at(200, said(Configure(silence_ms=500), A, 0, 1), sends=[taken(A, 1)])
-    it.at(210, said(RED, A, 1, 1), sends=[taken(A, 2)])
+    it.at(200, host_frame(Configure(silence_ms=500), A, 0, 1), sends=[taken(A, 1)])
+    it.at(210, host_frame(RED, A, 1, 1), sends=[taken(A, 2)])
     for number in range(4):
-        it.at(600 + 400 * number, said(Ping(number), A, 0, 1), sends=[answer(Kind.PONG, A, expected=2, token=number)])
+        it.at(
+            600 + 400 * number,
+            host_frame(Ping(number), A, 0, 1),
+            sends=[answer(Kind.PONG, A, expected=2, token=number)],
+        )
     it.at(2200, lights=RED)
     it.at(2350, lights="waiting")
 
@@ -303,7 +307,7 @@ def _missing(it: Conversation) -> None:
 @_conversation("bad bytes", "what fails its checksum or is no frame is answered by nothing and changes nothing")
 def _bad_bytes(it: Conversation) -> None:
     it.greeted()
-    good = said(RED, A, 0, 1)
+    good = host_frame(RED, A, 0, 1)
     flipped = bytearray(good)
     flipped[6] ^= 1
     it.at(200, bytes(flipped))
@@ -319,7 +323,7 @@ def _pieces(it: Conversation) -> None:
     for at in range(len(frame) - 1):
         it.at(100 + at, frame[at : at + 1], sends=[])
     it.at(150, frame[-1:], sends=[welcome(A, 150), sensors(A, 0)])
-    together = [acknowledged(A, 1), said(RED, A, 0, 1), said(GREEN, A, 1, 1), said(Ping(3), A, 0, 1)]
+    together = [acknowledged(A, 1), host_frame(RED, A, 0, 1), host_frame(GREEN, A, 1, 1), host_frame(Ping(3), A, 0, 1)]
     it.at(160, *together, sends=[taken(A, 1), taken(A, 2), answer(Kind.PONG, A, expected=2, token=3)])
     it.at(200, lights=GREEN)
 
@@ -341,13 +345,13 @@ def _echo(it: Conversation) -> None:
     it.at(200, packet_frame(Packet(Kind.SENSORS, A, 0, 1, bytes(7))))
     it.at(210, packet_frame(Packet(Kind.PONG, A, 0, 1, bytes(8))))
     it.at(220, packet_frame(Packet(0x2F, A, 0, 1)))
-    it.at(230, said(RED, A, 0, 1), sends=[taken(A, 1)]).at(260, lights=RED)
+    it.at(230, host_frame(RED, A, 0, 1), sends=[taken(A, 1)]).at(260, lights=RED)
 
 
 @_conversation("a malformed payload", "it is acknowledged, told as fault 1, and changes nothing")
 def _malformed(it: Conversation) -> None:
     it.greeted()
-    it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
+    it.at(200, host_frame(RED, A, 0, 1), sends=[taken(A, 1)])
     bad = packet_frame(Packet(Kind.LIGHTS_ALL, A, 1, 1, b"\x04\x00\x01\x02"))
     it.at(220, bad, sends=[taken(A, 2), answer(Kind.FAULT, A, 1, 2, code=1)])
     it.at(225, acknowledged(A, 2)).at(250, lights=RED)
@@ -362,9 +366,9 @@ def _no_session(it: Conversation) -> None:
 @_conversation("LEAVE", "the device acknowledges, puts the lights out and restarts into the bare interpreter")
 def _leave(it: Conversation) -> None:
     it.greeted()
-    it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
+    it.at(200, host_frame(RED, A, 0, 1), sends=[taken(A, 1)])
     it.at(230, lights=RED)
-    it.at(300, said(Leave(), A, 1, 1), sends=[taken(A, 2)])
+    it.at(300, host_frame(Leave(), A, 1, 1), sends=[taken(A, 2)])
 
 
 def conversations() -> list[Json]:

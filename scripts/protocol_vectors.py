@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Write tests/data/protocol-vectors.json: what both ends of the wire are tested against.
+"""Writes tests/data/protocol-vectors.json, the test vectors for both ends of the link.
 
-docs/internals/protocol.md has its form.
+docs/internals/protocol.md describes the format.
 
-Run it as ``python scripts/protocol_vectors.py``; with ``--check`` it only says whether the file is as it would be.
-The same file comes out every time. Exit codes: 0 all is well, 1 the file is not as it would be.
+Run: python scripts/protocol_vectors.py [--check]
+
+The output is deterministic. With ``--check`` it only checks that the file is up to date; exit code 1 if it is not.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def checksums() -> list[Json]:
 
 
 def framings() -> list[Json]:
-    """Packets, of any bytes, and their frames; the lengths are those at which COBS begins another block."""
+    """Packets of arbitrary bytes, and their frames; lengths are around those at which COBS begins another block."""
     chance = random.Random(254)
     made = []
     for length in (0, 1, 2, 11, 253, 254, 255, 507, 508, 509, LARGEST_PACKET - 1, LARGEST_PACKET):
@@ -148,7 +149,7 @@ EVERY_MESSAGE: tuple[tuple[str, Message], ...] = (
 
 
 def plain(value: Any) -> Any:
-    """A field's value as JSON has it: bytes in hexadecimal, values with fields as lists."""
+    """A field's value for JSON: bytes in hexadecimal, dataclasses as lists."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, tuple):
@@ -159,7 +160,7 @@ def plain(value: Any) -> Any:
 
 
 def written(message: Message) -> Message:
-    """The message as it arrives: texts cut, dark lights at the end gone."""
+    """The message as received: long texts cut, trailing dark lights removed."""
     if isinstance(message, LightFrame):
         return message.trimmed()
     if isinstance(message, Log):
@@ -169,7 +170,7 @@ def written(message: Message) -> Message:
 
 
 def messages() -> list[Json]:
-    """One or more of every message, in packets with numbers of their own."""
+    """One or more packets of every kind of message."""
     chance = random.Random(16)
     told = []
     for name, message in EVERY_MESSAGE:
@@ -203,7 +204,7 @@ def _told(name: str, sender: str, arrived: Message | None, packet: Packet) -> Js
 
 
 def bad_frames() -> list[Json]:
-    """Bytes in which something is wrong, the packets that are in them all the same, and what is counted."""
+    """Faulty byte streams, the valid packets in them, and the counts of errors."""
     good = Packet(Kind.PING, 0x4321, 0, 5, b"\x07\x00\x00\x00")
     frame = packet_frame(good)
     body = encode_packet(good)
@@ -245,7 +246,7 @@ def bad_frames() -> list[Json]:
 
 
 def _with_empty_last_block() -> bytes:
-    """254 bytes without a zero as some encoders write them: with an empty block at the end."""
+    """254 bytes without a zero, encoded with an empty last block, as by some encoders."""
     return encode_frame(b"\x11" * 254)[:-1] + b"\x01\x00"
 
 
@@ -277,11 +278,11 @@ def as_text() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file, or check it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--check", action="store_true", help="only say whether the file is as it would be")
+    parser.add_argument("--check", action="store_true", help="only check that the file is up to date")
     text = as_text()
     if parser.parse_args(arguments).check:
         same = FILE.exists() and FILE.read_text(encoding="utf-8") == text
-        print(f"{FILE.relative_to(ROOT)} is {'up to date' if same else 'not as it would be: run me without --check'}")
+        print(f"{FILE.relative_to(ROOT)} is {'up to date' if same else 'out of date: run this without --check'}")
         return 0 if same else 1
     FILE.write_text(text, encoding="utf-8")
     print(f"wrote {FILE.relative_to(ROOT)}, {FILE.stat().st_size} bytes")

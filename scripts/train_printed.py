@@ -2,9 +2,10 @@
 
 Run: uv run --group training python scripts/train_printed.py --squares 60000 --minutes 10 [--fonts FOLDER]
 
-Faces are drawn in OpenCV's fonts of lines and in those of the training group's packages, but for HELD_OUT; squares
-around them are made by ``simulator.scene.printed_dice``. In the end ray-cast trays of dice in the fonts held out are
-read from above and aslant, by the whole reader. ``printed.onnx`` and ``printed.json`` go beside the other weights.
+Faces are drawn in OpenCV's line fonts and in the fonts of the training group's packages, except HELD_OUT; squares
+around them are rendered by ``simulator.scene.printed_dice``. Finally the whole reader is tested on ray-cast trays of
+dice in the held-out fonts, seen from above and at an angle. ``printed.onnx`` and ``printed.json`` go beside the other
+weights.
 """
 
 from __future__ import annotations
@@ -53,28 +54,28 @@ LINE_FONTS = (
     cv2.FONT_HERSHEY_TRIPLEX,
 )
 STROKES = (0.055, 0.085, 0.12)
-"""The widths of lines in those fonts, as shares of a die's edge."""
+"""Line widths in those fonts, as shares of a die's edge."""
 
 HELD_OUT = ("Caladea", "HankenGrotesk", "DejaVuSerif", "DejaVuSansMono")
-"""How the names of the fonts begin that are never trained on: with serifs, plain, with a dot in the 0."""
+"""Prefixes of the names of held-out fonts: with and without serifs, and with a dotted 0."""
 
 HEIGHT = 0.6
-"""How high a face is drawn, as a share of the edge; a square shows it larger or smaller."""
+"""Nominal height of a character, as a share of the edge; squares vary it."""
 
 UNDERLINED = 0.2
-"""The share of drawings of a 6 or 9 that have a line beneath."""
+"""Share of underlined drawings of 6 and 9."""
 
 SETS = ("1*3457", "12*456", "234*67", "123567", "IOTLS*"), ("123456", "234567", "345678", "012378", "OTLSI*")
-"""The sets of dice of the trays that are read in the end."""
+"""The sets of dice in the test trays."""
 
 PART = 200
-"""How many squares are made at once."""
+"""Squares that a process renders at a time."""
 
 TRAYS = 30
-"""How many they are."""
+"""Number of test trays."""
 
 NEAR_MM = 8.0
-"""A die read farther from every true one is no die."""
+"""Largest distance of a detection from its true die."""
 
 _LARGE_PX = 4 * FACE_PX
 
@@ -83,7 +84,7 @@ Faces = Mapping[str, Sequence[Layer]]
 
 
 def font_face(text: str, path: Path) -> Layer:
-    """A face with a character in the font of a file; OpenCV 5 draws it."""
+    """Draw a face with a character in a font file; needs OpenCV 5."""
     drawn = np.zeros((3 * _LARGE_PX, 3 * _LARGE_PX), dtype=np.uint8)
     cv2.putText(drawn, text, (_LARGE_PX, 2 * _LARGE_PX), (255,), cv2.FontFace(str(path)), _LARGE_PX)
     left, top, width, height = cv2.boundingRect(drawn)
@@ -97,14 +98,14 @@ def font_face(text: str, path: Path) -> Layer:
 
 
 def font_files(folders: Sequence[Path], held_out: bool) -> list[Path]:
-    """The fonts of the training group's packages and of further folders that are, or are not, held out."""
+    """The held-out or the other fonts of the training group's packages and of further folders."""
     packages = Path(sysconfig.get_paths()["purelib"]).glob("font_*")
     files = [path for folder in (*folders, *packages) for path in sorted(folder.rglob("*.ttf"))]
     return [path for path in files if path.stem.startswith(HELD_OUT) == held_out and "Math" not in path.stem]
 
 
 def other_faces() -> Iterator[tuple[str, Layer]]:
-    """Stars, shapes of four squares and digits of lines, each with its name in PRINTED."""
+    """Stars, shapes of four squares and digits in line fonts, each with its name in PRINTED."""
     for digit in "0123456789":
         for font in LINE_FONTS:
             for stroke in STROKES:
@@ -143,7 +144,7 @@ def all_faces(fonts: Sequence[Path]) -> Faces:
 
 
 def make_squares(faces: Faces, seed: int, count: int) -> tuple[Floats, Kinds]:
-    """What ``printed_input`` gives of squares around dice, and which of PRINTED each shows."""
+    """Render squares around dice; give their ``printed_input``, and their indices in PRINTED."""
     rng = np.random.default_rng(seed)
     kinds = rng.integers(len(PRINTED), size=count)
     others = rng.permutation(kinds)
@@ -160,7 +161,7 @@ def make_squares(faces: Faces, seed: int, count: int) -> tuple[Floats, Kinds]:
 
 
 def batches(rng: np.random.Generator, given: Floats, kinds: Kinds, size: int) -> Batches:
-    """Batches without end of what ``printed_input`` gave, each turned by a quarter or not, and with noise."""
+    """Infinite batches of ``printed_input``, rotated by a multiple of 90 degrees, with noise."""
     while True:
         chosen = np.sort(rng.choice(len(given), size, replace=False))
         turned = np.rot90(given[chosen], int(rng.integers(4)), (2, 3))
@@ -169,17 +170,17 @@ def batches(rng: np.random.Generator, given: Floats, kinds: Kinds, size: int) ->
 
 
 def temperature_of(network: nn.Sequential, given: torch.Tensor, kinds: torch.Tensor) -> float:
-    """The temperature of the network, by squares that were not trained on."""
+    """The temperature of the network, from held-out squares."""
     with torch.no_grad():
-        told = torch.cat([network(part) for part in given.split(256)])
-    right = float((told.argmax(1) == kinds).float().mean())
-    best = fitted_temperature(told, kinds)
-    click.echo(f"{right:.2%} right of {len(kinds)} made squares in fonts not trained on, temperature {best:.2f}")
+        scores = torch.cat([network(part) for part in given.split(256)])
+    right = float((scores.argmax(1) == kinds).float().mean())
+    best = fitted_temperature(scores, kinds)
+    click.echo(f"{right:.2%} right of {len(kinds)} rendered squares in held-out fonts, temperature {best:.2f}")
     return best
 
 
 def train_all(faces: Faces, unseen: Faces, count: int, minutes: float, seed: int, out: Path) -> None:
-    """Train the network on so many squares and write it; ``unseen`` fits the temperature."""
+    """Train the network on ``count`` squares and write it; ``unseen`` faces fit the temperature."""
     torch.manual_seed(seed)
     console = Console(stderr=True)
     parts = [PART] * max(1, count // PART)
@@ -194,22 +195,22 @@ def train_all(faces: Faces, unseen: Faces, count: int, minutes: float, seed: int
     sha256 = write(network, "printed", (1, 1, SEEN_PX, SEEN_PX), out)
     others, true = make_squares(unseen, seed + len(parts), max(PART, count // 10))
     temperature = temperature_of(network, torch.from_numpy(others), torch.from_numpy(true))
-    told = {"printed": sha256, "temperature": temperature}
-    (out / "printed.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    record = {"printed": sha256, "temperature": temperature}
+    (out / "printed.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True)
 class ReadDie:
-    """A die of a tray: from how far aslant it was seen, what it shows, what was read (nothing: "") and how surely."""
+    """A die of a tray: the camera's tilt, the true face, the one read ("": not found), and its probability."""
 
     tilt_deg: float
     shows: str
-    told: str
+    read: str
     probability: float
 
 
 def read_tray(rng: np.random.Generator, faces: Faces, printed: PrintedFaces) -> Iterator[ReadDie]:
-    """The dice of a made tray, each of its own colours and font, as the whole reader reads them."""
+    """Read a rendered tray of dice, each in its own colours and font, with the whole reader."""
     sets = SETS[int(rng.integers(len(SETS)))]
     side_mm = float(rng.choice([14.0, 16.0, 19.0]))
     dice, shows = [], []
@@ -233,17 +234,17 @@ def read_tray(rng: np.random.Generator, faces: Faces, printed: PrintedFaces) -> 
     roll = DiceReader(surface, printed=printed).read(SurfaceView(made.image, camera, pose, surface), None)
     for x_mm, y_mm, shown in made.dice:
         near = [one for one in roll.dice if math.dist((one.x_mm, one.y_mm), (x_mm, y_mm)) < NEAR_MM]
-        told = max(near[0].faces, key=near[0].faces.__getitem__) if near else ""
-        yield ReadDie(tilt_deg, shown, told, near[0].faces[told] if near else 0.0)
+        face = max(near[0].faces, key=near[0].faces.__getitem__) if near else ""
+        yield ReadDie(tilt_deg, shown, face, near[0].faces[face] if near else 0.0)
 
 
 @click.command()
-@click.option("--squares", default=60000, show_default=True, help="how many squares are made")
+@click.option("--squares", default=60000, show_default=True, help="number of rendered squares")
 @minutes_option
 @seed_option
-@click.option("--fonts", "folders", multiple=True, type=FOLDER, help="a folder of further fonts")
+@click.option("--fonts", "folders", multiple=True, type=FOLDER, help="folder of further fonts; repeatable")
 @out_option(WEIGHTS)
-@click.option("--score", is_flag=True, help="only read trays with the network that is there")
+@click.option("--score", is_flag=True, help="only test the existing network on trays")
 def main(squares: int, minutes: float, seed: int, folders: tuple[Path, ...], out: Path, score: bool) -> None:
     """Train the network and score it on trays."""
     unseen = all_faces(font_files(folders, held_out=True))
@@ -253,11 +254,11 @@ def main(squares: int, minutes: float, seed: int, folders: tuple[Path, ...], out
     numbers = track(range(TRAYS), "Reading trays", console=Console(stderr=True))
     dice = [die for number in numbers for die in read_tray(np.random.default_rng([seed, number]), unseen, read)]
     for die in dice:
-        if die.told != die.shows:
+        if die.read != die.shows:
             click.echo(
-                f"{die.tilt_deg:.0f} degrees aslant: {die.shows} read as {die.told or '-'} ({die.probability:.2f})"
+                f"{die.tilt_deg:.0f} degrees of tilt: {die.shows} read as {die.read or '-'} ({die.probability:.2f})"
             )
-    right = [die for die in dice if die.told == die.shows]
+    right = [die for die in dice if die.read == die.shows]
     unsure = sum(die.probability < 0.9 for die in right)
     click.echo(f"{len(right)} of {len(dice)} dice right, {unsure} of them with less than 0.9")
 

@@ -1,13 +1,13 @@
-"""Trains the small network that tells sizes by the sides of a stack, and writes it with its SHA-256.
+"""Trains the small network that recognises a stack's size from its sides, and writes it with its SHA-256.
 
 Run: uv run --group training python scripts/train_stacks.py --made 1800 --steps 6000
 
-Add --start vision/readers/stacks/weights to go on from the network that is shipped, with --rate 5e-4; --blend 0.5 then
-writes the mean of both, which is surer of less that is wrong than either.
+Add --start vision/readers/stacks/weights to continue from the shipped network, with --rate 5e-4; --blend 0.5 then
+writes the mean of both, which is less often certain and wrong than either.
 
-All pictures are made, from seeds: ``simulator.scene.stack_variety`` draws three of four, the virtual table the fourth.
-No picture of a real table, and none of a benchmark, is trained on. Beside the true tips, a little off, the network is
-shown all spots that the reader's own search takes for tips.
+Pictures are rendered from seeds, three of four by ``simulator.scene.stack_variety``, the fourth by the virtual table.
+Pictures of real tables or of a benchmark are never trained on. Besides the true tips with small errors, the network is
+trained on all tips that the reader's own search proposes.
 """
 
 from __future__ import annotations
@@ -55,34 +55,32 @@ from vision.readers.stacks.proposals import group_by_spot, tips_and_angles
 from vision.readers.stacks.search import TopSearch, possible_tops
 
 ASIDE = 0.05
-"""The share of made pictures that are kept to fit the temperature and to tell the accuracy."""
+"""Share of pictures held out for the temperature and the accuracy."""
 
 VARIANTS = 2
-"""How often each stack is laid flat, each time a little off, as the search for its tip leaves it."""
+"""Number of rectified crops of each stack, each with an error like that of the search for its tip."""
 
 TIP_SPREAD_MM, TURN_SPREAD, WRONG_HEIGHT = 0.45, 0.07, 0.3
-"""How far off: standard deviations of the tip in mm and of its turn in radians, and the share of tips that are taken to
-be one piece too high or too low.
+"""Those errors: standard deviations of the tip in mm and of its angle in radians, and the share of tips with a height
+off by one piece.
 """
 
 NO_TIPS = 0.35
-"""The share of samples that are laid flat from where no tip is, most of them along the stack's axis."""
+"""Share of samples rectified around a spot without a tip, mostly along the stack's axis."""
 
 AT_TIP_PX, OFF_TIP_PX = 3.5, 5.0
-"""Distance from the tip, in pixels of the crop, up to which a spot of the search counts as the tip, and from which it
-counts as none.
-"""
+"""Distances from the tip, in crop pixels, up to which a proposal counts as the tip, and from which as no tip."""
 
 DRAWN_EVERY = 4
-"""Every fourth picture is drawn by the virtual table."""
+"""Every fourth picture is rendered by the virtual table."""
 
 LOSS = nn.CrossEntropyLoss(label_smoothing=0.02)
 BATCH = 64
 RATE = 3e-3
-"""The highest learning rate."""
+"""Peak learning rate."""
 
 CHANNELS, HIDDEN = 24, 72
-"""Of the last convolution, and of the layer after it."""
+"""Sizes of the last convolution, and of the hidden layer after it."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -97,12 +95,12 @@ class Samples:
     kinds: npt.NDArray[np.int64]
 
     def part(self, chosen: npt.NDArray[np.int64]) -> Samples:
-        """Some of them."""
+        """Select samples."""
         return Samples(self.sides[chosen], self.views[chosen], self.angles_rad[chosen], self.kinds[chosen])
 
 
 def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Generator) -> Samples:
-    """Samples of the stacks of a made picture whose tops are in sight."""
+    """Samples of the stacks with a visible top in a rendered picture."""
     crops = StackCrops(picture.camera, picture.pose, board)
     seen = {place: one for place, one in picture.stacks.items() if place not in picture.hidden}
     places = [place for place, one in seen.items() if one.pieces <= MOST_PIECES] * VARIANTS
@@ -123,8 +121,8 @@ def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Genera
         place = places[number]
         aside, along = rng.normal(0, 2), rng.choice([-1, 1]) * rng.uniform(3, 16)
         if rng.random() < 0.3:
-            way, far = rng.uniform(0, 2 * math.pi), rng.uniform(2.8, 12)
-            aside, along = far * math.cos(way), far * math.sin(way)
+            angle, distance = rng.uniform(0, 2 * math.pi), rng.uniform(2.8, 12)
+            aside, along = distance * math.cos(angle), distance * math.sin(angle)
         moved = crops.pixels(place, tips[number : number + 1])[0] + np.array([aside, along])
         tips[number] = crops.at_height(place, moved, tips[number, 2])
         kinds[number] = NO_TIP
@@ -132,7 +130,7 @@ def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Genera
 
 
 def proposals_of(picture: StacksPicture, board: GridSurface, search: TopSearch) -> Samples:
-    """Samples of all that the reader's search takes for tips at the places that are in sight."""
+    """Samples of all tips proposed by the reader's search at visible places."""
     camera, crops = StackCamera(picture.camera, picture.pose, board), StackCrops(picture.camera, picture.pose, board)
     places = [place for place in board.places if place not in picture.hidden]
     seen = camera.picture(picture.image)
@@ -160,7 +158,7 @@ def proposals_of(picture: StacksPicture, board: GridSurface, search: TopSearch) 
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
-    """All samples of several."""
+    """Concatenate samples."""
     return Samples(
         np.concatenate([part.sides for part in parts]),
         np.concatenate([part.views for part in parts]),
@@ -170,7 +168,7 @@ def joined(parts: Sequence[Samples]) -> Samples:
 
 
 class StackNetwork(nn.Module):  # type: ignore[misc]
-    """From ``network_input`` (n, values) to scores of the kinds (n, KINDS); each side goes through the same layers."""
+    """From ``network_input`` (n, values) to scores of kinds and "no tip" (n, KINDS + 1); sides share layers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -179,7 +177,7 @@ class StackNetwork(nn.Module):  # type: ignore[misc]
             block(channels, 16, (5, 3), (2, 1)), block(16, 24, (5, 3), (2, 2)), block(24, CHANNELS, (3, 3), (2, 2))
         )
         self._flat = SHAPE[0] * CHANNELS * math.ceil(rows / 8) * math.ceil(columns / 4)
-        # OpenCV 4.10 can't import what joins the two before one layer.
+        # Two layers are summed, since OpenCV 4.10 can't import a concatenation before one layer.
         self.seen = nn.Sequential(nn.Dropout(0.1), nn.Linear(self._flat, HIDDEN))
         self.extras = nn.Linear(EXTRAS, HIDDEN)
         self.last = nn.Linear(HIDDEN, KINDS + 1)
@@ -194,7 +192,7 @@ class StackNetwork(nn.Module):  # type: ignore[misc]
 
 
 def start_from(network: StackNetwork, folder: Path) -> None:
-    """Take the weights of a folder that ``write`` filled, where each normalisation is part of its convolution."""
+    """Load weights from a folder of ``write``, with normalisations folded into convolutions."""
     layers = take_convolutions(folder / "stacks.onnx", network.sides)
     for layer, held in zip((network.seen[1], network.extras, network.last), layers, strict=True):
         layer.weight.data, *bias = held
@@ -202,7 +200,7 @@ def start_from(network: StackNetwork, folder: Path) -> None:
 
 
 def blend(network: nn.Module, before: dict[str, torch.Tensor], share: float) -> None:
-    """Move all weights towards what they were before."""
+    """Interpolate all weights towards those before, by ``share``."""
     with torch.no_grad():
         for name, value in network.state_dict().items():
             if value.is_floating_point():
@@ -210,12 +208,12 @@ def blend(network: nn.Module, before: dict[str, torch.Tensor], share: float) -> 
 
 
 def mirrored(given: Samples) -> Samples:
-    """The same stacks, were left and right exchanged."""
+    """Mirror the samples."""
     return Samples(mirror_sides(given.sides), given.views, -given.angles_rad, given.kinds)
 
 
 def varied(rng: np.random.Generator, given: Samples) -> npt.NDArray[np.uint8]:
-    """The same sides in other light."""
+    """Augment sides: brightness, colour balance, channels and noise."""
     sides = given.sides.astype(np.float32)
     gains = rng.normal(1, 0.08, (len(sides), 1, 1, 1, 3)) * rng.uniform(0.5, 1.1, (len(sides), 1, 1, 1, 1))
     sides *= gains.astype(np.float32)
@@ -227,7 +225,7 @@ def varied(rng: np.random.Generator, given: Samples) -> npt.NDArray[np.uint8]:
 
 
 def batches(rng: np.random.Generator, given: Samples, size: int) -> Batches:
-    """Batches without end."""
+    """Infinite batches."""
     while True:
         order = rng.permutation(len(given.kinds))
         for start in range(0, len(order) - size + 1, size):
@@ -240,13 +238,13 @@ def batches(rng: np.random.Generator, given: Samples, size: int) -> Batches:
 def learn(
     network: nn.Module, given: Samples, steps: int, rng: np.random.Generator, console: Console, rate: float = RATE
 ) -> None:
-    """Train for a number of batches."""
+    """Train for a number of steps."""
     with Progress(console=console) as progress:
         train(network, batches(rng, given, BATCH), LOSS, for_steps(steps), progress, "stacks", rate)
 
 
 def write(network: nn.Module, aside: Samples, folder: Path) -> None:
-    """Write the network as ONNX, and ``weights.json`` with its SHA-256 and the temperature that ``aside`` asks for."""
+    """Write the network as ONNX, and ``weights.json`` with its SHA-256 and the temperature by held-out samples."""
     given = math.prod(SHAPE) + EXTRAS
     sha256 = write_network(network, folder / "stacks.onnx", (1, given), "sides", "given")
     with torch.no_grad():
@@ -256,13 +254,13 @@ def write(network: nn.Module, aside: Samples, folder: Path) -> None:
     there = kinds < NO_TIP
     sizes = scores[there, :KINDS].softmax(1).reshape(-1, KINDS // each, each).sum(2).argmax(1)
     right = float((sizes == kinds[there] // each).float().mean())
-    click.echo(f"{right:.2%} of the sizes of {int(there.sum())} stacks not trained on are right")
+    click.echo(f"{right:.2%} of the sizes of {int(there.sum())} held-out stacks are right")
     sums = {"stacks": sha256, "temperature": fitted_temperature(scores, kinds)}
     (folder / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
 
 
 def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples:
-    """The samples of pictures made from a seed and their numbers."""
+    """Render pictures from a seed and their numbers; give their samples."""
     layout = default_layout("blockade")
     search = TopSearch(layout.board)
     parts = []
@@ -275,15 +273,15 @@ def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples
 
 
 @click.command()
-@click.option("--made", default=1800, show_default=True, help="how many pictures are made")
-@click.option("--steps", default=6000, show_default=True, help="of how many batches the network learns")
-@click.option("--rate", default=RATE, show_default=True, help="the highest learning rate; lower with --start")
+@click.option("--made", default=1800, show_default=True, help="number of rendered pictures")
+@click.option("--steps", default=6000, show_default=True, help="training steps, a batch each")
+@click.option("--rate", default=RATE, show_default=True, help="peak learning rate; lower with --start")
 @start_option
-@click.option("--blend", "share", default=0.0, show_default=True, help="the share of --start in what is written")
+@click.option("--blend", "share", default=0.0, show_default=True, help="share of --start in the written weights")
 @seed_option
 @out_option(WEIGHTS)
 def main(made: int, steps: int, rate: float, start: Path | None, share: float, seed: int, out: Path) -> None:
-    """Train on made pictures."""
+    """Train on rendered pictures."""
     console = Console(stderr=True)
     torch.manual_seed(seed)
     kept = max(1, round(made * ASIDE))

@@ -1,4 +1,4 @@
-"""What the scripts that train networks share: blocks of layers, the loop, the file, the temperature, options."""
+"""Shared by the training scripts: convolution blocks, training loop, ONNX files, temperature, options."""
 
 from __future__ import annotations
 
@@ -17,32 +17,30 @@ from rich.progress import Progress
 from torch import nn
 
 Batches = Iterator[tuple[torch.Tensor, ...]]
-"""Batches without end: what a network is given, then what its loss is told."""
+"""Infinite batches: a network's input, then the targets of its loss."""
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 seed_option = click.option("--seed", default=1, show_default=True)
-minutes_option = click.option(
-    "--minutes", default=15.0, show_default=True, help="how long each of the networks is trained"
-)
-start_option = click.option("--start", type=FOLDER, help="a folder of weights to go on from; without it, from scratch")
+minutes_option = click.option("--minutes", default=15.0, show_default=True, help="training time of each network")
+start_option = click.option("--start", type=FOLDER, help="folder of weights to start from  [default: random]")
 
 
 def out_option(weights: Path) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The option of where the weights go: to those that are shipped, unless it is told."""
+    """The option for the output folder, by default the shipped weights."""
     return click.option(
-        "--out", default=weights, type=click.Path(file_okay=False, path_type=Path), help="where the weights go"
+        "--out", default=weights, type=click.Path(file_okay=False, path_type=Path), help="output folder"
     )
 
 
 def block(
-    given: int, made: int, size: int | tuple[int, int] = 3, stride: int | tuple[int, int] = 1, spread: int = 1
+    inputs: int, outputs: int, size: int | tuple[int, int] = 3, stride: int | tuple[int, int] = 1, dilation: int = 1
 ) -> nn.Sequential:
-    """A convolution with its normalisation, which keeps the size of the picture but for the stride."""
+    """A same-padded convolution of dilation ``dilation``, with batch normalisation and ReLU."""
     rows, columns = (size, size) if isinstance(size, int) else size
-    around = (rows // 2 * spread, columns // 2 * spread)
-    convolution = nn.Conv2d(given, made, (rows, columns), stride, around, spread, bias=False)
-    return nn.Sequential(convolution, nn.BatchNorm2d(made), nn.ReLU(inplace=True))
+    padding = (rows // 2 * dilation, columns // 2 * dilation)
+    convolution = nn.Conv2d(inputs, outputs, (rows, columns), stride, padding, dilation, bias=False)
+    return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
 
 
 def for_minutes(minutes: float) -> Iterator[float]:
@@ -61,22 +59,22 @@ def train(
     network: nn.Module,
     batches: Batches,
     loss_of: Callable[..., torch.Tensor],
-    shares_done: Iterable[float],
+    progress_shares: Iterable[float],
     progress: Progress,
     name: str,
     rate: float = 3e-3,
     weight_decay: float = 1e-2,
     largest_gradient: float = math.inf,
 ) -> None:
-    """Train by AdamW, one batch for each share done; the rate rises at first, then falls like a cosine.
+    """Train with AdamW, one batch for each share done; the rate warms up, then follows a cosine schedule.
 
-    Gradients are shortened to ``largest_gradient``.
+    Gradients are clipped to the norm ``largest_gradient``.
     """
     optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=weight_decay)
     network.train()
     losses: list[float] = []
     task = progress.add_task(name, total=1.0)
-    for done in shares_done:
+    for done in progress_shares:
         for group in optimiser.param_groups:
             group["lr"] = rate * min(1.0, 0.05 + 20 * done) * (0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2)
         given, *truth = next(batches)
@@ -93,47 +91,51 @@ def train(
 
 
 def write_network(
-    network: nn.Module, file: Path, shape: tuple[int, ...], given: str, told: str, free: dict[int, str] | None = None
+    network: nn.Module,
+    file: Path,
+    shape: tuple[int, ...],
+    input_name: str,
+    output_name: str,
+    free: dict[int, str] | None = None,
 ) -> str:
-    """Write a network as ONNX; gives the file's SHA-256.
+    """Write a network as ONNX; give the file's SHA-256.
 
-    ``shape`` is that of what the network is given, ``given`` and ``told`` name what goes in and comes out. The count is
-    free, and so are the dimensions that ``free`` names.
+    ``shape`` is the input's. The first dimension is dynamic, and so are those that ``free`` names.
     """
-    held = io.BytesIO()
+    buffer = io.BytesIO()
     names = {0: "count", **(free or {})}
     torch.onnx.export(
         network,
         (torch.zeros(shape),),
-        held,
-        input_names=[given],
-        output_names=[told],
-        dynamic_axes={given: names, told: names},
+        buffer,
+        input_names=[input_name],
+        output_names=[output_name],
+        dynamic_axes={input_name: names, output_name: names},
         opset_version=13,
         dynamo=False,
     )
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(held.getvalue())
-    return hashlib.sha256(held.getvalue()).hexdigest()
+    file.write_bytes(buffer.getvalue())
+    return hashlib.sha256(buffer.getvalue()).hexdigest()
 
 
 def take_convolutions(file: Path, blocks: Iterable[nn.Sequential]) -> list[list[torch.Tensor]]:
-    """Give blocks the weights of a file of ``write_network``, where each normalisation is part of its convolution.
+    """Load blocks from a file of ``write_network``, in which normalisations are folded into convolutions.
 
-    Gives what the layers after the blocks have: of each its matrix and, if there is one, its bias.
+    Gives the matrix and, if there is one, the bias of each dense layer after the blocks.
     """
     graph = onnx.load(file).graph
-    held = {one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy()) for one in graph.initializer}
+    weights = {one.name: torch.from_numpy(onnx.numpy_helper.to_array(one).copy()) for one in graph.initializer}
     convolutions = [node for node in graph.node if node.op_type == "Conv"]
     for one, node in zip(blocks, convolutions, strict=True):
-        one[0].weight.data, bias = (held[name] for name in node.input[1:])
+        one[0].weight.data, bias = (weights[name] for name in node.input[1:])
         one[0].bias = nn.Parameter(bias)
         one[1] = nn.Identity()
-    return [[held[name] for name in node.input[1:]] for node in graph.node if node.op_type == "Gemm"]
+    return [[weights[name] for name in node.input[1:]] for node in graph.node if node.op_type == "Gemm"]
 
 
 def fitted_temperature(scores: torch.Tensor, kinds: torch.Tensor) -> float:
-    """The temperature (Guo et al., 2017) by which scores (n, kinds) of what was not trained on come true most often."""
-    tried = [0.5 + 0.05 * step for step in range(41)]
-    losses = [float(nn.functional.cross_entropy(scores / one, kinds)) for one in tried]
-    return round(tried[int(np.argmin(losses))], 3)
+    """The temperature (Guo et al., 2017) that best calibrates the scores (n, kinds) of held-out samples."""
+    candidates = [0.5 + 0.05 * step for step in range(41)]
+    losses = [float(nn.functional.cross_entropy(scores / one, kinds)) for one in candidates]
+    return round(candidates[int(np.argmin(losses))], 3)

@@ -1,4 +1,4 @@
-"""The shapes of a wiring drawing as SVG: boxes with pins, wires, and the few parts that hang on them."""
+"""The shapes of a wiring drawing as SVG: boxes with pins, wires, and a few components."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Drawing:
     _parts: list[str] = field(default_factory=list)
 
     def svg(self) -> str:
-        """Give the whole picture; the same calls give the same text."""
+        """Give the SVG text."""
         return (
             f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {self.width} {self.height}' "
             f"width='{self.width}' height='{self.height}' role='img' aria-labelledby='title about'>\n"
@@ -35,7 +35,7 @@ class Drawing:
         )
 
     def text(self, at: Point, words: str, *, size: int = 13, anchor: str = "middle", bold: bool = False) -> None:
-        """Write words, a line each, the first one's baseline at ``at``."""
+        """Draw lines of text, with the first baseline at ``at``."""
         weight = " font-weight='bold'" if bold else ""
         for number, line in enumerate(words.split("\n")):
             self._parts.append(
@@ -44,7 +44,7 @@ class Drawing:
             )
 
     def box(self, at: Point, size: Point, words: str = "", fill: str = "#f3f3ee") -> None:
-        """Draw a box with its corner at ``at`` and words at its top."""
+        """Draw a box with its corner at ``at`` and a title at its top."""
         self._parts.append(
             f"<rect x='{at[0]:g}' y='{at[1]:g}' width='{size[0]:g}' height='{size[1]:g}' rx='5' fill='{fill}' "
             "stroke='#222222' stroke-width='1.5'/>"
@@ -55,7 +55,7 @@ class Drawing:
     def board(
         self, at: Point, size: Point, words: str, *, left: Sequence[str] = (), right: Sequence[str] = ()
     ) -> dict[str, Point]:
-        """Draw a box with named pins on its sides; gives each pin's point. A name ``""`` leaves a gap."""
+        """Draw a box with named pins on its sides; give each pin's point. A name ``""`` leaves a gap."""
         self.box(at, size, words)
         first_y = at[1] + 22 + 18 * (1 + words.count("\n"))
         pins: dict[str, Point] = {}
@@ -69,16 +69,16 @@ class Drawing:
         return pins
 
     def wire(self, points: Sequence[Point], colour: str = PLAIN) -> None:
-        """Draw a wire along points; a wire may cross another: only a dot joins them."""
+        """Draw a wire along points; crossing wires are joined only by a dot."""
         way = " ".join(f"{x:g},{y:g}" for x, y in points)
         self._parts.append(f"<polyline points='{way}' fill='none' stroke='{colour}' stroke-width='2.2'/>")
 
     def dot(self, at: Point, colour: str = "#222222") -> None:
-        """Draw a joint."""
+        """Draw a junction dot."""
         self._parts.append(f"<circle cx='{at[0]:g}' cy='{at[1]:g}' r='3.6' fill='{colour}'/>")
 
     def resistor(self, at: Point, words: str) -> tuple[Point, Point]:
-        """Draw a lying resistor with its middle at ``at``; gives its left and right ends."""
+        """Draw a horizontal resistor centred at ``at``; give its left and right ends."""
         x, y = at
         self._parts.append(
             f"<rect x='{x - 20:g}' y='{y - 7:g}' width='40' height='14' fill='#e8d9b5' stroke='#222222'/>"
@@ -87,7 +87,7 @@ class Drawing:
         return (x - 20, y), (x + 20, y)
 
     def fuse(self, at: Point, words: str) -> tuple[Point, Point]:
-        """Draw a lying fuse with its middle at ``at``; gives its left and right ends."""
+        """Draw a horizontal fuse centred at ``at``; give its left and right ends."""
         x, y = at
         self._parts.append(
             f"<rect x='{x - 22:g}' y='{y - 8:g}' width='44' height='16' rx='8' fill='white' stroke='{FIVE_VOLTS}' "
@@ -98,7 +98,7 @@ class Drawing:
         return (x - 22, y), (x + 22, y)
 
     def capacitor(self, at: Point, words: str) -> tuple[Point, Point]:
-        """Draw a standing electrolytic capacitor, its middle at ``at``, plus above; gives its upper and lower end."""
+        """Draw a vertical electrolytic capacitor centred at ``at``, plus above; give its upper and lower end."""
         x, y = at
         self.wire([(x - 16, y - 5), (x + 16, y - 5)], "#222222")
         self._parts.append(
@@ -110,7 +110,7 @@ class Drawing:
         return (x, y - 5), (x, y + 5)
 
     def switch(self, at: Point, words: str = "") -> tuple[Point, Point]:
-        """Draw a lying open switch with its middle at ``at``; gives its left and right ends."""
+        """Draw a horizontal open switch centred at ``at``; give its left and right ends."""
         x, y = at
         self.dot((x - 14, y))
         self.dot((x + 14, y))
@@ -120,7 +120,7 @@ class Drawing:
         return (x - 14, y), (x + 14, y)
 
     def diode_down(self, at: Point) -> tuple[Point, Point]:
-        """Draw a standing diode with its middle at ``at``, its ring (cathode) below; gives its upper and lower end."""
+        """Draw a vertical diode centred at ``at``, its ring (cathode) below; give its upper and lower end."""
         x, y = at
         self._parts.append(
             f"<path d='M {x - 8:g} {y - 7:g} L {x + 8:g} {y - 7:g} L {x:g} {y + 7:g} Z' fill='#222222'/>"
@@ -129,7 +129,7 @@ class Drawing:
         return (x, y - 7), (x, y + 7)
 
     def led_right(self, at: Point, words: str = "") -> tuple[Point, Point]:
-        """Draw a lying LED with its middle at ``at``, its cathode to the right; gives its left and right end."""
+        """Draw a horizontal LED centred at ``at``, its cathode to the right; give its left and right end."""
         x, y = at
         self._parts.append(
             f"<path d='M {x - 7:g} {y - 8:g} L {x - 7:g} {y + 8:g} L {x + 7:g} {y:g} Z' fill='#222222'/>"
@@ -142,7 +142,7 @@ class Drawing:
         return (x - 7, y), (x + 7, y)
 
     def ground(self, at: Point) -> None:
-        """Draw the sign for ground, hanging from ``at``."""
+        """Draw the ground symbol below ``at``."""
         x, y = at
         self.wire([at, (x, y + 10)], GROUND)
         for number, half in enumerate((12, 8, 4)):
@@ -150,7 +150,7 @@ class Drawing:
             self.wire([(x - half, level), (x + half, level)], GROUND)
 
     def legend(self, at: Point, entries: Sequence[tuple[str, str]]) -> None:
-        """Say what the colours of wires mean, one beside the other."""
+        """Draw the legend of the wires' colours in a row."""
         x, y = at
         for colour, words in entries:
             self.wire([(x, y), (x + 28, y)], colour)
