@@ -68,14 +68,14 @@ def exchange(seed: int, frames: int, share: float) -> Exchanged:
 
 def exchange_unbroken(seed: int, frames: int, share: float) -> Exchanged:
     """Run an exchange without restarts, so that sequence numbers wrap, and with reordered frames."""
-    result = Exchange(wire_faults(share, with_troubles=False, overtakes=True), seed).run(frames)
+    result = Exchange(wire_faults(share, with_outages=False, overtakes=True), seed).run(frames)
     result.again = f"--again {seed} --frames {frames} --share {share} --unbroken"
     return result
 
 
 def latencies(seed: int, frames: int, share: float) -> dict[str, list[float]]:
     """Latencies of messages by direction, in virtual seconds."""
-    return Exchange(wire_faults(share, with_troubles=False), seed, _MESSAGE_EVERY_S).run(frames).latencies_s
+    return Exchange(wire_faults(share, with_outages=False), seed, _MESSAGE_EVERY_S).run(frames).latencies_s
 
 
 @click.command(help=__doc__)

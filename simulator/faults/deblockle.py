@@ -33,7 +33,7 @@ PUT_BACK_TURNED = "put back turned"
 ANOTHER_TURNED = "another turned"
 """A legal turn, and another block put back with another side to the north."""
 
-ONLY_SIDES_TELL = frozenset({kind.name for kind in VIOLATIONS.values() if kind.only_sides_tell}) | {
+ONLY_SIDE_FACES = frozenset({kind.name for kind in VIOLATIONS.values() if kind.only_side_faces}) | {
     PUT_BACK_TURNED,
     ANOTHER_TURNED,
 }
@@ -110,9 +110,9 @@ class FaultyBlockPlayers(FaultyPlayers):
     who starts with fewer than four blocks has a spare one beside the board.
     """
 
-    only_sides_tell = ONLY_SIDES_TELL
+    only_side_faces = ONLY_SIDE_FACES
     wrong_set_ups = WRONG_SET_UPS
-    further_kinds = (*WHOLE_TURN_VIOLATIONS, NO_HOP_TO_COME)
+    extra_kinds = (*WHOLE_TURN_VIOLATIONS, NO_HOP_TO_COME)
 
     def _set_up(self) -> None:
         super()._set_up()
@@ -232,7 +232,7 @@ class FaultyBlockPlayers(FaultyPlayers):
                 return Action(ActionKind.VIOLATION, player, tuple(carries), violation=PUT_BACK_TURNED)
         return None
 
-    def turn_besides_turning(self) -> Action | None:
+    def turn_and_rotate_another(self) -> Action | None:
         """Return a legal turn, and on the way another own block is put back with another side to the north."""
         if self._by_occupancy:
             return None

@@ -147,7 +147,7 @@ class FaultyGame(AnsweringGame):
             case "hand stays on the piece":
                 return (yield from self._turn(stays_s=float(self._event_rng.uniform(1.0, 2.5))))
             case "another block turned":
-                yield from self._illegal_turn(people.turn_besides_turning())
+                yield from self._illegal_turn(people.turn_and_rotate_another())
             case "two quick turns":
                 return (yield from self._two_quick_turns())
             case "illegal turn":

@@ -28,11 +28,11 @@ class FaultyPlayers(Players):
     violation in ``aims`` and avoid the squares in ``avoided``.
     """
 
-    only_sides_tell: ClassVar[frozenset[str]] = frozenset()
+    only_side_faces: ClassVar[frozenset[str]] = frozenset()
     """The kinds of violation that are invisible from above."""
     wrong_set_ups: ClassVar[tuple[str, ...]] = ("piece missing", "wrong square")
     """Kinds of wrong set-up, by name."""
-    further_kinds: ClassVar[tuple[str, ...]] = ()
+    extra_kinds: ClassVar[tuple[str, ...]] = ()
     """Kinds of violation besides those of the game's handler."""
 
     def __init__(
@@ -55,7 +55,7 @@ class FaultyPlayers(Players):
     @property
     def kinds_of_violation(self) -> tuple[str, ...]:
         """Every kind of violation, by name."""
-        return (*self._handler.violations, *self.further_kinds)
+        return (*self._handler.violations, *self.extra_kinds)
 
     def rare_kinds(self, event_rng: np.random.Generator) -> set[str]:  # noqa: ARG002 - here every kind is often possible
         """Return the kinds of violation that are rarely possible, and that this game should try to include."""
@@ -79,16 +79,16 @@ class FaultyPlayers(Players):
         return turn
 
     def violation_of(self, kind: str) -> Action | None:
-        """Return an illegal turn of that kind, visible from above (or ``only_sides_tell``); ``None`` if impossible."""
+        """Return an illegal turn of that kind, visible from above (or ``only_side_faces``); ``None`` if impossible."""
         player = self.to_move
-        if self._by_occupancy and kind in self.only_sides_tell:
+        if self._by_occupancy and kind in self.only_side_faces:
             return None
         for _ in range(_TRIES):
             carries = self._carries_of_violation(kind, player)
             if carries is None:
                 continue
             after = self.standing.after_all(carries).appearance(self.places)
-            if kind in self.only_sides_tell or not self._is_possible(after):
+            if kind in self.only_side_faces or not self._is_possible(after):
                 return Action(ActionKind.VIOLATION, player, carries, violation=kind, ends_turn=True)
         return None
 
@@ -129,7 +129,7 @@ class FaultyPlayers(Players):
         """Undo an illegal turn, but turn a piece on its square; ``None`` if pieces have no side faces."""
         return None
 
-    def turn_besides_turning(self) -> Action | None:
+    def turn_and_rotate_another(self) -> Action | None:
         """Return a legal turn after which another piece is turned too; ``None`` if pieces have no side faces."""
         return None
 

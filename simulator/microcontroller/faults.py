@@ -125,7 +125,7 @@ class WireFaults:
         return cls(**settings)
 
 
-class Trouble(enum.Enum):
+class Outage(enum.Enum):
     """An outage of the whole cable or board."""
 
     SILENCE = "silence"
@@ -141,13 +141,13 @@ class FaultSchedule:
 
     def __init__(self, faults: WireFaults, seed: int, start_s: float = 0.0) -> None:
         self._streams = [
-            ((start_s + time_s, trouble) for time_s, trouble in stream)
-            for trouble, every_s, at_s in (
-                (Trouble.SILENCE, faults.silence_every_s, faults.silences_at_s),
-                (Trouble.RESET, faults.reset_every_s, faults.resets_at_s),
-                (Trouble.UNPLUG, faults.unplug_every_s, faults.unplugs_at_s),
+            ((start_s + time_s, outage) for time_s, outage in stream)
+            for outage, every_s, at_s in (
+                (Outage.SILENCE, faults.silence_every_s, faults.silences_at_s),
+                (Outage.RESET, faults.reset_every_s, faults.resets_at_s),
+                (Outage.UNPLUG, faults.unplug_every_s, faults.unplugs_at_s),
             )
-            for stream in (_at(trouble, at_s), _every(trouble, every_s, Random(f"{seed} {trouble.value}")))
+            for stream in (_at(outage, at_s), _every(outage, every_s, Random(f"{seed} {outage.value}")))
         ]
         self._heads = [next(stream, None) for stream in self._streams]
 
@@ -156,25 +156,25 @@ class FaultSchedule:
         """Time of the next one; ``None`` if there are no more."""
         return min((head[0] for head in self._heads if head is not None), default=None)
 
-    def due(self, now_s: float) -> list[Trouble]:
+    def due(self, now_s: float) -> list[Outage]:
         """Take those up to ``now_s`` that were not taken before, in order of time."""
-        due: list[tuple[float, Trouble]] = []
+        due: list[tuple[float, Outage]] = []
         for number, stream in enumerate(self._streams):
             head = self._heads[number]
             while head is not None and head[0] <= now_s:
                 due.append(head)
                 head = next(stream, None)
             self._heads[number] = head
-        return [trouble for _, trouble in sorted(due, key=lambda one: one[0])]
+        return [outage for _, outage in sorted(due, key=lambda one: one[0])]
 
 
-def _at(trouble: Trouble, at_s: tuple[float, ...]) -> Iterator[tuple[float, Trouble]]:
+def _at(outage: Outage, at_s: tuple[float, ...]) -> Iterator[tuple[float, Outage]]:
     for time_s in sorted(at_s):
-        yield time_s, trouble
+        yield time_s, outage
 
 
-def _every(trouble: Trouble, every_s: float | None, rng: Random) -> Iterator[tuple[float, Trouble]]:
+def _every(outage: Outage, every_s: float | None, rng: Random) -> Iterator[tuple[float, Outage]]:
     time_s = 0.0
     while every_s is not None:
         time_s += rng.expovariate(1.0 / every_s)
-        yield time_s, trouble
+        yield time_s, outage

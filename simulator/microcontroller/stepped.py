@@ -17,7 +17,7 @@ from simulator.microcontroller.board import (
     VirtualBoard,
     Wiring,
 )
-from simulator.microcontroller.faults import FaultSchedule, Trouble, WireFaults
+from simulator.microcontroller.faults import FaultSchedule, Outage, WireFaults
 from simulator.microcontroller.wire import FaultyWire
 
 BUSY_LOOP_S, IDLE_LOOP_S = 0.001, 0.005
@@ -63,7 +63,7 @@ class SteppedMicrocontroller:
         self.board = VirtualBoard(Wiring.of_pin_map(self._pins), lambda: self._now_s, self._rng, bounce_s)
         self.to_device = FaultyWire(self._faults, f"{seed} to device")
         self.to_host = FaultyWire(self._faults, f"{seed} to host")
-        self._troubles = FaultSchedule(self._faults, seed, start_s)
+        self._outages = FaultSchedule(self._faults, seed, start_s)
         self._device: Device | None = None
         self._plugged = True
         self._replug_at_s: float | None = None
@@ -155,16 +155,16 @@ class SteppedMicrocontroller:
             dues.append(self._replug_at_s)
         if self._releases:
             dues.append(self._releases[0][0])
-        if self._troubles.next_s is not None:
-            dues.append(self._troubles.next_s)
+        if self._outages.next_s is not None:
+            dues.append(self._outages.next_s)
         if self.to_device.next_due_s is not None:
             dues.append(self.to_device.next_due_s)
         return min(dues, default=math.inf)
 
     def _process_next(self) -> None:
         now_s = self._now_s
-        for trouble in self._troubles.due(now_s):
-            self._apply_trouble(trouble)
+        for outage in self._outages.due(now_s):
+            self._apply_outage(outage)
         if self._replug_at_s is not None and self._replug_at_s <= now_s:
             self._plug_in()
         while self._releases and self._releases[0][0] <= now_s:
@@ -180,16 +180,16 @@ class SteppedMicrocontroller:
         elif now_s >= self.board.watchdog_fed_s + self._watchdog_s:
             self._boot(WATCHDOG)
 
-    def _apply_trouble(self, trouble: Trouble) -> None:
+    def _apply_outage(self, outage: Outage) -> None:
         if not self._plugged:
             return
-        match trouble:
-            case Trouble.SILENCE:
+        match outage:
+            case Outage.SILENCE:
                 for wire in (self.to_device, self.to_host):
                     wire.be_silent(self._now_s + self._faults.silence_s)
-            case Trouble.RESET:
+            case Outage.RESET:
                 self._boot(WATCHDOG)
-            case Trouble.UNPLUG:
+            case Outage.UNPLUG:
                 self._unplug()
                 self._replug_at_s = self._now_s + self._faults.unplugged_s
 

@@ -139,14 +139,14 @@ Carries = tuple[Carry, ...]
 class ViolationKind:
     """One way to break the rules: its name, and a function that draws the carries for a player.
 
-    ``carries`` returns ``None`` when the position does not allow it. ``only_sides_tell`` marks a kind whose tops look
-    like those after a legal turn. ``star`` is the star that it needs a block near: the player's own or their goal.
+    ``carries`` returns ``None`` when the position does not allow it. ``only_side_faces`` marks a kind that is visible
+    only on side faces. ``star`` is the star that it needs a block near: the player's own or their goal.
     ``usual`` marks a kind that ordinary players commit now and then.
     """
 
     name: str
     carries: Callable[[PlayArea, str, np.random.Generator], Carries | None]
-    only_sides_tell: bool = False
+    only_side_faces: bool = False
     star: Literal["own", "goal"] | None = None
     usual: bool = False
 

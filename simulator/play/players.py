@@ -49,8 +49,7 @@ class Habits:
     ``patience_s`` is how long they wait for the referee before they go on (or undo a violation by themselves),
     ``pause_s`` how long they think, ``pace`` how slowly hands move (1 is about 2.5 s a turn), ``settle_s`` how long a
     hand stays away around a change. ``violations`` are kinds of the game; by default those that are usual and visible
-    from above. ``by_occupancy`` leaves out those that only change what is up, for a table that only senses occupied
-    squares.
+    from above. With ``by_occupancy`` each changes which squares are occupied, for a table that senses nothing else.
     """
 
     violation_share: float = 0.2
@@ -95,7 +94,7 @@ class Players:
         """Return the kinds of violation they commit; raises ValueError for an unknown kind."""
         kinds = self._handler.violations
         if chosen is None:
-            return tuple(kind.name for kind in kinds.values() if kind.usual and not kind.only_sides_tell)
+            return tuple(kind.name for kind in kinds.values() if kind.usual and not kind.only_side_faces)
         unknown = [kind for kind in chosen if kind not in kinds]
         if unknown:
             raise ValueError(f"no such violation: {', '.join(unknown)}; there are {', '.join(kinds)}")
@@ -213,7 +212,7 @@ class Players:
             if carries is None:
                 continue
             after = self.standing.after_all(carries)
-            only_sides = self._handler.violations[kind].only_sides_tell and not self._habits.by_occupancy
+            only_sides = self._handler.violations[kind].only_side_faces and not self._habits.by_occupancy
             if not only_sides and self._could_be_played(after):
                 continue
             return Action(ActionKind.VIOLATION, player, carries, violation=kind, ends_turn=True)

@@ -283,7 +283,7 @@ _KINDS = (
     ViolationKind("two blocks moved", _two_blocks_moved, usual=True),
     ViolationKind("turned over in place", _turned_over_in_place, usual=True),
     ViolationKind("taken off", _taken_off, usual=True),
-    ViolationKind("turned in place", _turned_in_place, only_sides_tell=True, usual=True),
+    ViolationKind("turned in place", _turned_in_place, only_side_faces=True, usual=True),
     *(
         ViolationKind(f"hopped wrongly with {symbol} up", partial(_wrong_hop, symbol=symbol))
         for symbol in ("stop", "cross", "x", "slider", "hoops")
@@ -299,7 +299,7 @@ _KINDS = (
     ViolationKind("left standing on the goal", _left_standing_on_goal, star="goal"),
     ViolationKind("left by its own star", _left_by_own_star, star="own"),
     ViolationKind(MOVED_THOUGH_STUCK, _moved_though_stuck),
-    ViolationKind("turned while hopping", _turned_while_hopping, only_sides_tell=True),
+    ViolationKind("turned while hopping", _turned_while_hopping, only_side_faces=True),
 )
 
 VIOLATIONS: Mapping[str, ViolationKind] = {kind.name: kind for kind in _KINDS}

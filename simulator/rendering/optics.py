@@ -213,7 +213,7 @@ def _unshaded(shade: Shade, points_mm: FloatArray) -> FloatArray:
     angle = np.radians(shade.towards_deg)
     beyond_mm = points_mm[..., 0] * np.cos(angle) + points_mm[..., 1] * np.sin(angle) - shade.edge_mm
     depth = np.clip(beyond_mm / max(shade.softness_mm, 1e-6) + 0.5, 0.0, 1.0)
-    return np.asarray(1.0 - (1.0 - shade.light_left) * depth, dtype=np.float64)
+    return np.asarray(1.0 - (1.0 - shade.remaining_light) * depth, dtype=np.float64)
 
 
 def specular(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, camera_mm: FloatArray) -> FloatArray:

@@ -45,13 +45,13 @@ class Shade:
     """One side of the table in shadow, as cast by a curtain or a person beside it.
 
     The shadow's edge lies ``edge_mm`` from the board's centre towards ``towards_deg`` (0: the first player's right, 90:
-    away from them) and is ``softness_mm`` wide. ``light_left`` is the share of the lamps' light that remains beyond it.
+    away from them) and is ``softness_mm`` wide. ``remaining_light`` is the share of the lamps' light beyond it.
     """
 
     towards_deg: float = 0.0
     edge_mm: float = 0.0
     softness_mm: float = 60.0
-    light_left: float = 0.15
+    remaining_light: float = 0.15
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.messages import ButtonReport, FaultReport, SensorReport, Welcome
 from firmware_bridge.protocol.packets import FIRST_SEQUENCED, Kind
 from firmware_bridge.protocol.status import LinkState
-from simulator.microcontroller.faults import FRAME_FAULTS, FaultSchedule, Trouble, WireFaults
+from simulator.microcontroller.faults import FRAME_FAULTS, FaultSchedule, Outage, WireFaults
 from simulator.microcontroller.wire import FaultyWire
 
 TO_DEVICE, TO_HOST = "to the device", "to the host"
@@ -36,11 +36,11 @@ _MOST_SHOWN = 20
 _WELCOME = Welcome(1, (0, 0, 0), 1, 0, 1024, 8, 300, 64, 3, 2, 0, 0, "virtual")
 
 
-def wire_faults(share: float, *, with_troubles: bool = True, overtakes: bool = False) -> WireFaults:
+def wire_faults(share: float, *, with_outages: bool = True, overtakes: bool = False) -> WireFaults:
     """Every kind of frame fault, each at that share, and by default silences, resets and unplugging."""
     every = WireFaults.every_kind(share)
     faults = replace(every, delay_s=0.02, latency_s=0.001, garbage_bytes=40, overtakes=overtakes)
-    if not with_troubles:
+    if not with_outages:
         return faults
     silent = replace(faults, silence_every_s=15.0, silence_s=2.5)
     return replace(silent, reset_every_s=10.0, unplug_every_s=15.0, unplugged_s=0.3)
@@ -131,7 +131,7 @@ class Exchange:
         self._to_device, self._to_host = Ledger(TO_DEVICE), Ledger(TO_HOST)
         self._wire_to_device = FaultyWire(faults, f"{seed} to device")
         self._wire_to_host = FaultyWire(faults, f"{seed} to host")
-        self._troubles = FaultSchedule(faults, seed)
+        self._outages = FaultSchedule(faults, seed)
         self._now_s = 0.0
         self._host = HostLink()
         self._device: _DeviceEnd | None = None
@@ -179,12 +179,12 @@ class Exchange:
         for due_s in (host_due_s, self._wire_to_device.next_due_s, self._wire_to_host.next_due_s):
             if due_s is not None:
                 dues.append(due_s)
-        if not self._is_calm and self._troubles.next_s is not None:
-            dues.append(self._troubles.next_s)
+        if not self._is_calm and self._outages.next_s is not None:
+            dues.append(self._outages.next_s)
         self._now_s = now_s = max(self._now_s, min(dues))
         if not self._is_calm:
-            for trouble in self._troubles.due(now_s):
-                self._interrupt(trouble)
+            for outage in self._outages.due(now_s):
+                self._interrupt(outage)
         if self._replug_at_s <= now_s:
             self._replug_at_s = math.inf
             self._start_device()
@@ -274,17 +274,17 @@ class Exchange:
 
     # Interruptions.
 
-    def _interrupt(self, trouble: Trouble) -> None:
+    def _interrupt(self, outage: Outage) -> None:
         if self._device is None:
             return
-        self.result.struck[trouble.value] += 1
-        match trouble:
-            case Trouble.SILENCE:
+        self.result.struck[outage.value] += 1
+        match outage:
+            case Outage.SILENCE:
                 for wire in (self._wire_to_device, self._wire_to_host):
                     wire.be_silent(self._now_s + self._faults.silence_s)
-            case Trouble.RESET:
+            case Outage.RESET:
                 self._start_device()
-            case Trouble.UNPLUG:
+            case Outage.UNPLUG:
                 self._device = None
                 self._device_due_s = math.inf
                 self._replug_at_s = self._now_s + self._faults.unplugged_s

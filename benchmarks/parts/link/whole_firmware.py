@@ -118,7 +118,7 @@ class Pressed:
 
 def press_buttons(seed: int, count: int, share: float) -> Pressed:
     """Press ``count`` buttons, one after the other, with each fault at that share."""
-    board = SteppedMicrocontroller(pin_map(), wire_faults(share, with_troubles=False), seed)
+    board = SteppedMicrocontroller(pin_map(), wire_faults(share, with_outages=False), seed)
     link, rng, result = HostLink(), Random(f"{seed} presses"), Pressed(seed)
     # A button that is down when the board starts is not reported.
     now_s, press_at_s = 0.0, 0.5

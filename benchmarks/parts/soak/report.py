@@ -121,7 +121,7 @@ class SoakReport:
         seen = {kind for item in self.items for kind in item.kinds}
         asked = [*DISTURBANCE_KINDS, *(doing for doing in PLAYER_FAULTS if doing not in _WITH_VIOLATIONS)]
         players = FAULTY_PLAYERS[self.game]
-        kinds = {*HANDLERS[self.game].violations, *players.further_kinds, *players.only_sides_tell}
+        kinds = {*HANDLERS[self.game].violations, *players.extra_kinds, *players.only_side_faces}
         asked += [f"illegal: {kind}" for kind in sorted(kinds)]
         if "put back turned" not in kinds:
             asked = [kind for kind in asked if kind not in _OF_SIDES]

@@ -20,7 +20,7 @@ from engine.showing import turns_showing, unfinished_showing
 from engine.values import EMPTY
 from referee.judge.verdict import VerdictKind
 from referee.wiring.plan import Inputs
-from simulator.faults.deblockle import ONLY_SIDES_TELL, PUT_BACK_TURNED
+from simulator.faults.deblockle import ONLY_SIDE_FACES, PUT_BACK_TURNED
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
 from vision.geometry import CubeSolid, Side
@@ -83,7 +83,7 @@ def violation_outcome(
 ) -> tuple[Outcome, str]:
     """Give a violation's outcome, and the reason."""
     event, until_s = violation.event, violation.until_s
-    if event.violation in ONLY_SIDES_TELL:
+    if event.violation in ONLY_SIDE_FACES:
         return _by_sides(game, played, event, responses)
     if responses.accepted is not None:
         return Outcome.WRONG, f"accepted {', '.join(responses.accepted.verdict.turns)}"

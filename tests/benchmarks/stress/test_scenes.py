@@ -124,7 +124,7 @@ def test_ordinary_sets_are_gold_and_teal() -> None:
 
 
 def test_a_shade_takes_the_lamp_away_on_one_side_only() -> None:
-    shade = Shade(towards_deg=0.0, edge_mm=20.0, softness_mm=40.0, light_left=0.0)
+    shade = Shade(towards_deg=0.0, edge_mm=20.0, softness_mm=40.0, remaining_light=0.0)
     points = np.array([[-100.0, 0.0, 0.0], [100.0, 0.0, 0.0], [20.0, 0.0, 0.0]])
     up = np.array([0.0, 0.0, 1.0])
     bare = irradiance(Lighting(), points, up)

@@ -15,7 +15,7 @@ from engine.errors import IllegalTurnError
 from engine.registry import load
 from simulator.faults.answers import FaultyOptions
 from simulator.faults.deblockle import (
-    ONLY_SIDES_TELL,
+    ONLY_SIDE_FACES,
     WHOLE_TURN_VIOLATIONS,
     WRONG_SET_UPS,
     FaultyBlockPlayers,
@@ -135,7 +135,7 @@ def test_frames_end_after_the_game() -> None:
         table.read()
 
 
-@pytest.mark.parametrize("kind", some(sorted({*VIOLATIONS, *WHOLE_TURN_VIOLATIONS} - set(ONLY_SIDES_TELL)), 10))
+@pytest.mark.parametrize("kind", some(sorted({*VIOLATIONS, *WHOLE_TURN_VIOLATIONS} - set(ONLY_SIDE_FACES)), 10))
 def test_no_onlooker_takes_a_violation_for_a_turn(kind: str, setting: Setting) -> None:
     game = load("deblockle")
     for seed in range(cases(2)):
@@ -326,8 +326,8 @@ def test_players_under_a_referee_who_only_senses_squares_turn_no_block_and_hide_
     game: Any = load("deblockle")
     players = FaultyBlockPlayers(game, setting.layout, Habits(), np.random.default_rng(0), by_occupancy=True)
     onlooker = Onlooker(game, players.looks, None, by_occupancy=True)
-    assert all(players.violation_of(kind) is None for kind in ONLY_SIDES_TELL)
-    assert players.turn_besides_turning() is None
+    assert all(players.violation_of(kind) is None for kind in ONLY_SIDE_FACES)
+    assert players.turn_and_rotate_another() is None
     found = [action for kind in some(sorted(VIOLATIONS), 14) if (action := players.violation_of(kind))]
     assert len(found) > 3
     for action in found:

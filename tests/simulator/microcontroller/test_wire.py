@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.microcontroller.faults import FRAME_FAULTS, FaultSchedule, Trouble, WireFaults
+from simulator.microcontroller.faults import FRAME_FAULTS, FaultSchedule, Outage, WireFaults
 from simulator.microcontroller.wire import FaultyWire, frames_of
 from tests.simulator.microcontroller.wires import faulty
 
@@ -216,29 +216,29 @@ def test_garbage_is_as_long_as_asked_for_and_comes_first() -> None:
 
 def test_outages_come_at_fixed_times_and_at_random_ones_from_the_seed() -> None:
     faults = WireFaults(resets_at_s=(3.0, 1.0), silence_every_s=2.0, unplugs_at_s=(2.0,))
-    troubles = FaultSchedule(faults, 5)
+    outages = FaultSchedule(faults, 5)
     came = []
-    while (next_s := troubles.next_s) is not None and next_s < 1000.0:
-        came += [(next_s, trouble) for trouble in troubles.due(next_s)]
-    assert [time_s for time_s, trouble in came if trouble is Trouble.RESET] == [1.0, 3.0]
-    assert [time_s for time_s, trouble in came if trouble is Trouble.UNPLUG] == [2.0]
-    silences = [time_s for time_s, trouble in came if trouble is Trouble.SILENCE]
+    while (next_s := outages.next_s) is not None and next_s < 1000.0:
+        came += [(next_s, outage) for outage in outages.due(next_s)]
+    assert [time_s for time_s, outage in came if outage is Outage.RESET] == [1.0, 3.0]
+    assert [time_s for time_s, outage in came if outage is Outage.UNPLUG] == [2.0]
+    silences = [time_s for time_s, outage in came if outage is Outage.SILENCE]
     # Five standard deviations of a Poisson count around 500.
     assert abs(len(silences) - 500) < 112
     assert came == sorted(came, key=lambda one: one[0])
     at_once = FaultSchedule(faults, 5).due(1000.0)
-    assert at_once == [trouble for _, trouble in came]
+    assert at_once == [outage for _, outage in came]
     assert FaultSchedule(WireFaults(), 5).next_s is None
 
 
 @given(st.floats(0.0, 1e9), st.integers(0, 100))
 def test_outages_count_from_the_start_on_any_clock(start_s: float, seed: int) -> None:
-    troubles = FaultSchedule(WireFaults(reset_every_s=0.3), seed, start_s)
+    outages = FaultSchedule(WireFaults(reset_every_s=0.3), seed, start_s)
     for _ in range(20):
-        next_s = troubles.next_s
+        next_s = outages.next_s
         assert next_s is not None
         assert next_s >= start_s
-        assert Trouble.RESET in troubles.due(next_s)
+        assert Outage.RESET in outages.due(next_s)
 
 
 @pytest.mark.parametrize(

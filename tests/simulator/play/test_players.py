@@ -80,7 +80,7 @@ def test_every_violation_happens_and_is_illegal(
         after = before.after_all(action.carries)
         seen = after.appearance(game.places)
         legal = tables_after_a_turn(players.state)
-        if not VIOLATIONS[kind].only_sides_tell:
+        if not VIOLATIONS[kind].only_side_faces:
             assert seen not in legal
             assert seen != before.appearance(game.places)
         else:
