@@ -1,4 +1,4 @@
-"""How digits and crosses are written: the strokes of each of their usual forms."""
+"""The usual forms of handwritten digits and crosses, as strokes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 Form = tuple[tuple[tuple[float, float], ...], ...]
-"""A sign's strokes, each through its points (x, y), in a box one high and one wide."""
+"""A sign's strokes, each through its points (x, y), in the unit square."""
 
 
 def _form(text: str) -> Form:
-    """Read strokes, parted by ``|``, of points ``x,y`` in hundredths."""
+    """Parse strokes separated by ``|``, each of points ``x,y`` in hundredths."""
     return tuple(
         tuple((int(x) / 100, int(y) / 100) for x, y in (point.split(",") for point in stroke.split()))
         for stroke in text.split("|")
@@ -116,4 +116,4 @@ _WRITTEN = {
 FORMS: Mapping[str, tuple[Form, ...]] = MappingProxyType(
     {sign: tuple(_form(text) for text in forms) for sign, forms in _WRITTEN.items()}
 )
-"""How each sign is written. A point given twice is a corner."""
+"""The forms of each sign; a point given twice is a corner."""
