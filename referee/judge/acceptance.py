@@ -41,7 +41,7 @@ def resolve(
     """Reduce explanations that leave the same appearance to one turn, or to two in a row.
 
     Look-alikes are told apart by side faces and heights, or else combined into one turn that stands for all of them.
-    Where neither works, the result has candidates instead of turns.
+    Where neither works, or the stacks contradict the best one, the result has candidates instead of turns.
     """
     game, explorer, side = context.game, context.explorer, context.settings.side
     contradictions: dict[tuple[TurnT, ...], float] = {}
@@ -60,7 +60,8 @@ def resolve(
         costs[sequence] = min(cost, costs.get(sequence, cost))
     best = min(costs.values())
     sequences = [sequence for sequence, cost in costs.items() if cost < best + side]
-    if len(sequences) == 1:
+    by_stacks = best - contradictions[sequences[0]]
+    if len(sequences) == 1 and by_stacks < context.settings.stacks:
         return Resolved(sequences[0], contradiction=contradictions[sequences[0]])
     return Resolved((), tuple(dict.fromkeys(turn for sequence in sequences for turn in sequence)))
 

@@ -181,7 +181,7 @@ class Belief(Generic[StateT, TurnT]):
             for place, one in unchanged_stacks(context.game, state, self.observations.stacks).items()
             if place not in seen or (not settled and (seen[place].touched or 0.0) > 0)
         }
-        stacks = stacks_as_believed(context.game, state, seen) | kept
+        stacks = stacks_as_believed(context.game, state, seen, self.observations.stacks) | kept
         return replace(self, observations=replace(self.observations, stacks=stacks))
 
     def with_places_confirmed(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:

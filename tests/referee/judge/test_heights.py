@@ -159,6 +159,7 @@ def test_a_stack_is_known_as_the_last_turn_left_it() -> None:
     game.consider(standing(after("c2-d2"), {"c2", "d2", "b1"}), Trigger.DECLARED)
     stacks = game.all_believed.observations.stacks
     assert [stacks[place].pieces for place in ("c2", "c3", "d2")] == [2, 3, 2]
+    assert [[one.pieces for one in stacks[place].below] for place in ("c2", "c3", "d2")] == [[], [], [1]]
     for place, thing in {"c2": "touched", "d2": "touched", "b1": "touched", "c3": "as before"}.items():
         assert stacks[place].picture.difference(picture(place, thing)) == pytest.approx(0.0, abs=1e-6), place
 
@@ -218,6 +219,13 @@ def test_a_stack_that_looks_touched_and_is_clear_is_not_asked_about() -> None:
     assert (verdict.kind, verdict.turns) == (VerdictKind.ACCEPTED, ("c2-d2",))
 
 
+def test_a_turn_that_several_stacks_contradict_is_asked_about() -> None:
+    """A top may have been misread, so that the true turn was not considered."""
+    table = standing(after("c2-d2"), {"c2", "d2", "a4", "b4", "b5"})
+    verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
+    assert (verdict.kind, verdict.candidates) == (VerdictKind.AMBIGUOUS, ("c2-d2",))
+
+
 def looked_touched_at(place: str) -> PooledReading:
     one = PooledPlace({"black piece": 0.0}, heights={1: -0.1, 2: -3.0}, touched=2.0)
     return PooledReading({place: one}, frozenset(), 0.0, 0)
@@ -232,8 +240,9 @@ def looked_touched_at(place: str) -> PooledReading:
         (2.5, {}, 1.0, math.exp(2.5)),
         (2.5, {2: 0.2, 3: 0.8}, 4.0, math.exp(2.5)),
         (-2.5, {}, math.exp(2.5), 1.0),
-        (-0.5, {2: 0.2, 3: 0.8}, 4.0, 1.0),
-        (-2.5, {2: 0.2, 3: 0.8}, math.exp(2.5), 1.0),
+        (2.5, {2: 0.8, 3: 0.2}, 1.0, 4 * math.exp(2.5)),
+        (-0.5, {2: 0.2, 3: 0.8}, 4 * math.exp(0.5), 1.0),
+        (-2.5, {2: 0.8, 3: 0.2}, math.exp(2.5), 1.0),
     ],
 )
 def test_the_odds_against_a_stack_are_those_of_its_touch_and_of_its_pieces(

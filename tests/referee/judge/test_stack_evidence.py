@@ -55,17 +55,37 @@ def density(off_mm: float, spread_mm2: float) -> float:
 def test_heights_are_weighed_as_for_tops_that_rest_or_were_pushed(moved_mm: float) -> None:
     """One top in ten was pushed, 5 mm or so; a piece comes to rest to 1 mm on the one below.
 
-    Each further piece is less likely by a factor of e, and as many as before mean that one left and one came. One
-    height in ten is any.
+    As many pieces as before mean that one left and one came. One height in ten is any.
     """
     now = {2: 0.2, 3: 0.5, 4: 0.2, 5: 0.1}
     weights = {}
     for count, alone in now.items():
         off_mm, pieces = moved_mm + (3 - count) * RISE_MM, max(abs(count - 3), 1)
-        weights[count] = alone * math.exp(-pieces) * (0.9 * density(off_mm, pieces) + 0.1 * density(off_mm, 5.0**2))
+        weights[count] = alone * (0.9 * density(off_mm, pieces) + 0.1 * density(off_mm, 5.0**2))
     expected = {count: 0.9 * weight / sum(weights.values()) + 0.1 / len(now) for count, weight in weights.items()}
     found = judged(now, moved_mm=moved_mm).heights
     assert {count: math.exp(value) for count, value in found.items()} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("share", "look", "lead"), [(0.0, TOP, 4.0), (0.9, TOP, 0.0), (0.0, "red small", 0.0)])
+def test_a_stack_that_looks_as_when_it_was_lower_is_so_again(share: float, look: str, lead: float) -> None:
+    """Of four pieces two or three are left."""
+    lower = KnownStack(look, 2, picture(share))
+    stood = {place: KnownStack(TOP, 1, picture(0.0)) for place in PLACES}
+    stood["c3"] = KnownStack(TOP, 4, picture(0.9), below=(lower,))
+    places = {place: PooledPlace({TOP: 0.0}, picture=picture(0.001)) for place in PLACES}
+    places["c3"] = PooledPlace({TOP: 0.0}, heights={2: math.log(0.5), 3: math.log(0.5)}, picture=picture(0.0))
+    heights = compare_with_earlier_stacks(PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"].heights
+    assert heights[2] - heights[3] == pytest.approx(lead)
+    assert math.exp(heights[2]) + math.exp(heights[3]) == pytest.approx(1.0)
+
+
+def test_only_lower_stacks_are_remembered() -> None:
+    stack = KnownStack(TOP, 3, picture(0.0), below=(KnownStack("red large", 1, picture(0.1)),))
+    assert [one.pieces for one in stack.lower_than(4)] == [1, 3]
+    assert [one.pieces for one in stack.lower_than(3)] == [1]
+    assert stack.lower_than(1) == ()
+    assert all(not one.below for one in stack.lower_than(4))
 
 
 def test_the_less_a_picture_differs_the_likelier_nobody_touched_it() -> None:
