@@ -154,7 +154,7 @@ def main(games: int, turns: int, seed: int, size: str) -> None:
     cv2.setNumThreads(1)
     game: Any = load("blockade")
     console = Console()
-    told: list[tuple[str, str, float | None]] = []
+    stack_results: list[tuple[str, str, float | None]] = []
     numbers: list[tuple[float, bool]] = []
     counted = {"stacks seen before": Counter[str](), "this picture alone": Counter[str]()}
     for number in track(range(seed, seed + games), console=console, transient=True):
@@ -165,7 +165,7 @@ def main(games: int, turns: int, seed: int, size: str) -> None:
                 believed = answered(context, judge(context, Belief.of([after]), readings, Trigger.RESTED)[0], after, ())
             else:
                 believed = replace(believed, states=(before,), states_ignoring_sides=(before,))
-                told += touches(context, believed, after, readings)
+                stack_results += touches(context, believed, after, readings)
                 numbers += numbers_of_pieces(context, after, readings)
                 kind, believed = outcome(context, believed, after, readings)
                 counted["stacks seen before"][kind] += 1
@@ -174,8 +174,8 @@ def main(games: int, turns: int, seed: int, size: str) -> None:
     said = ("touched", "unsure", "untouched")
     stacks = figures("Stacks, by what their pictures say", "stacks", *said, "mean", "deviation")
     for true in ("touched", "untouched"):
-        counts = Counter(one for stack, one, _ in told if stack == true)
-        apart = [value for stack, _, value in told if stack == true and value is not None]
+        counts = Counter(one for stack, one, _ in stack_results if stack == true)
+        apart = [value for stack, _, value in stack_results if stack == true and value is not None]
         spread = [f"{mean(apart):.2f}", f"{stdev(apart):.2f}"] if len(apart) > 1 else ["", ""]
         stacks.add_row(true, *(str(counts[one]) for one in said), *spread)
     console.print(stacks)

@@ -1,4 +1,4 @@
-"""Pictures as another camera would have taken them, or in other light."""
+"""Simulations of other cameras and other light."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def steepest(image: Image) -> float:
     return float(np.abs(np.diff(image[30].astype(float).mean(axis=1))).max())
 
 
-def test_each_effect_is_what_it_is_called(squares: Image) -> None:
+def test_each_effect_does_what_its_name_says(squares: Image) -> None:
     blue, _, red = cv2.split(with_effect("warm", squares).astype(float))
     assert red.mean() > blue.mean() + 20
     assert with_effect("dim", squares).mean() < 0.7 * squares.mean()
@@ -59,7 +59,7 @@ def test_each_effect_is_what_it_is_called(squares: Image) -> None:
     assert cv2.Laplacian(shaken, cv2.CV_64F).std() < 0.7 * cv2.Laplacian(squares.astype(float), cv2.CV_64F).std()
 
 
-def test_light_is_scaled_not_levels(squares: Image) -> None:
+def test_exposure_scales_light_and_not_levels(squares: Image) -> None:
     before = float(np.median(linear_light(squares)))
     assert float(np.median(linear_light(with_effect("bright", squares)))) == pytest.approx(1.6 * before, rel=0.05)
     dark = linear_light(with_effect("night", squares))

@@ -64,12 +64,12 @@ labs = st.tuples(st.floats(0, 100), st.floats(-120, 120), st.floats(-120, 120))
 
 
 @pytest.mark.parametrize(("one", "other", "published"), PUBLISHED)
-def test_differences_are_those_that_were_published(one, other, published: float) -> None:
+def test_differences_equal_the_published_ones(one, other, published: float) -> None:
     assert ciede2000(one, other) == pytest.approx(published, abs=0.00005)
 
 
 @given(labs, labs)
-def test_a_difference_is_the_same_both_ways(one, other) -> None:
+def test_the_difference_is_symmetric(one, other) -> None:
     assert ciede2000(one, other) == pytest.approx(ciede2000(other, one), abs=1e-6)
     assert ciede2000(one, one) == 0.0
 

@@ -1,4 +1,4 @@
-"""Trays that are hard to read, and how what was read of them is counted."""
+"""Trays under hardships, and the scoring of their readings."""
 
 import pytest
 

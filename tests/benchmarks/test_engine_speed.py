@@ -1,4 +1,4 @@
-"""The benchmark of the engine: what it counts, when a line is met, and what it says without python-chess."""
+"""The benchmark of the engine: its counts, its targets, and its message without python-chess."""
 
 import io
 import random
@@ -69,7 +69,7 @@ def console():
         ("number-drop", (10.0, 10.0, 10.0), True),
     ],
 )
-def test_games_of_two_must_be_ahead_in_the_median_repetition(name, rates, met):
+def test_two_player_games_must_be_faster_in_the_median_repetition(name, rates, met):
     out = console()
     assert print_random_games([Rate(name, rates, 5.0, 7.0)], CHESS, out) is met
     assert ("NOT MET" in out.file.getvalue()) is not met
@@ -103,14 +103,14 @@ def test_counts_grow_until_the_next_would_take_too_long(monkeypatch, name, most_
     assert [each.count for each in counts_to_depth(load(name), load(name).rules.new(), most_s)] == counts
 
 
-def test_random_games_are_as_many_as_take_long_enough():
+def test_the_batch_of_random_games_grows_until_it_takes_long_enough():
     random_games = RandomGames(load("deblockle"), load("deblockle").rules.new(), 0.01, random.Random(1))
     assert random_games.rate() > 0
     assert random_games.played == random_games.games
     assert random_games.plain_rate(least_s=0.001) > 0
 
 
-def test_worst_positions_are_of_every_game_and_timed():
+def test_every_game_has_a_timed_worst_position():
     assert {name for name, _, _ in turns_showing.WORST} == set(games())
     assert all(load(name).notation.parse_state(text).to_move for name, _, text in turns_showing.WORST)
     found = turns_showing.findings(1, random.Random(1), ("blokus-dice", "number-drop"))
@@ -122,14 +122,14 @@ def test_worst_positions_are_of_every_game_and_timed():
 
 @pytest.mark.parametrize(("slow_s", "met"), [(0.13, True), (0.14, False)])
 @pytest.mark.parametrize("slow", ["exactly_s", "hidden_s", "first_s", "verdict_s"])
-def test_two_frames_are_too_long_for_any_of_them(slow, slow_s, met):
+def test_every_time_must_be_below_two_frames(slow, slow_s, met):
     times = {"exactly_s": 0.01, "hidden_s": 0.01, "first_s": 0.01, "verdict_s": 0.01, slow: slow_s}
     out = console()
     assert turns_showing.print_findings([turns_showing.Finding("toy", "why", 7, **times)], out) is met
     assert ("NOT MET" in out.file.getvalue()) is not met
 
 
-def test_the_middle_of_a_game_goes_on():
+def test_middlegame_positions_are_unfinished():
     found = middlegame_positions(load("diaballik"), 2, random.Random(1))
     assert all(len(set(diaballik_results(state))) == len(diaballik_results(state)) > 0 for state in found)
 

@@ -1,4 +1,4 @@
-"""The benchmark of frames times what it says it times, and names the lines that are not met."""
+"""The benchmark of frames times the stages, and names missed targets."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def report(**changes: Any) -> FrameReport:
     return FrameReport(**{**usual, **changes})
 
 
-def test_nothing_is_timed_once_the_stopwatch_was_let_go() -> None:
+def test_nothing_is_timed_after_the_stopwatch_ends() -> None:
     watch, before = Stopwatch(), ChangeDetector.changed
     with watch.running():
         assert ChangeDetector.changed is not before
     assert ChangeDetector.changed is before
 
 
-def test_lines_that_are_not_met_are_named(tmp_path) -> None:
+def test_missed_targets_are_named(tmp_path) -> None:
     lines = {"first": 4.0, "still": 0.7}
     assert report().not_met(lines, 4.0) == []
     slow = report(medians_s={"first": 0.1, "still": 0.005}, growth_mb=9.0)
@@ -45,7 +45,7 @@ def test_lines_that_are_not_met_are_named(tmp_path) -> None:
     assert (tmp_path / "deeper" / "stages.png").stat().st_size > 5000
 
 
-def test_growth_is_judged_after_a_whole_showing_of_a_long_run_only() -> None:
+def test_growth_is_only_judged_in_long_runs_after_one_showing() -> None:
     leaking = [(number, 100 + number / 1000) for number in range(0, 20_000, 100)]
     assert growth_mb(leaking, 20_000, 1000) == pytest.approx(14.4, abs=0.5)
     settled = [(number, 100.0 if number < 2000 else 180.0) for number in range(0, 20_000, 100)]

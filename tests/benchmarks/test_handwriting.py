@@ -1,4 +1,4 @@
-"""What teaching a hand does is measured on hands and sheets of its own."""
+"""Teaching a handwriting improves reading it."""
 
 from __future__ import annotations
 

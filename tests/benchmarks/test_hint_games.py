@@ -1,4 +1,4 @@
-"""What the benchmark of hints makes of games: intervals, lines, seats, openings and dice."""
+"""The benchmark of hints: intervals, targets, seats, openings and dice."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_wilsons_interval(share: float, count: int, low: float, high: float) -> 
     assert wilson(share, count) == pytest.approx((low, high), abs=1e-4)
 
 
-def test_an_interval_of_nothing() -> None:
+def test_intervals_of_too_few_values() -> None:
     with pytest.raises(ValueError, match="no games"):
         wilson(0.5, 0)
     assert mean_interval([3.0]) == (-math.inf, math.inf)
@@ -61,7 +61,7 @@ def test_an_interval_of_nothing() -> None:
         score_of(RANDOM, [])
 
 
-def test_the_interval_of_a_mean_holds_it_as_often_as_it_says() -> None:
+def test_the_interval_of_a_mean_has_its_coverage() -> None:
     rng = Random(1)
     held = 0
     for _ in range(1_000):
@@ -70,7 +70,7 @@ def test_the_interval_of_a_mean_holds_it_as_often_as_it_says() -> None:
     assert 0.93 <= held / 1_000 <= 0.97
 
 
-def test_lines_are_met_by_shares_and_by_intervals() -> None:
+def test_targets_are_met_by_shares_and_by_intervals() -> None:
     assert score_of(RANDOM, results(RANDOM, [1.0] * 98 + [0.0] * 2)).met
     assert not score_of(RANDOM, results(RANDOM, [1.0] * 97 + [0.5] + [0.0] * 2)).met
     greedy = replace(RANDOM, opponent="greedy")
@@ -82,7 +82,7 @@ def test_lines_are_met_by_shares_and_by_intervals() -> None:
     assert score_of(replace(RANDOM, opponent="hint"), results(RANDOM, [0.0])).met
 
 
-def test_punctuality_has_its_lines() -> None:
+def test_timing_has_targets() -> None:
     good, slow, late = Timing(5, 0.01, 0.01), Timing(5, 0.03, 0.0), Timing(5, 0.01, 0.06)
     assert TimingScore(RANDOM, good, good).met
     assert TimingScore(RANDOM, good, slow).met, "what is first shown may wait where the machine is busy"
@@ -114,8 +114,8 @@ def test_seats_alternate_and_two_games_share_their_opening(monkeypatch: pytest.M
     assert {player for player, _ in seen[1][2:]} == {game.players[0]}
 
 
-def test_for_points_the_same_dice_fall_for_both() -> None:
-    # The toy's hint is its greedy player, so with the same dice nobody is ahead.
+def test_for_points_both_play_with_the_same_dice() -> None:
+    # The toy's hint is its greedy player, so with the same dice the scores are equal.
     played = [play(plan) for plan in plans_of(POINTS, 6, 3)]
     assert [game.result for game in played] == [0.0] * 6
     assert all(game.turns == 4 and not game.cut_off for game in played)
@@ -128,7 +128,7 @@ def test_a_game_that_does_not_end_is_a_draw(monkeypatch: pytest.MonkeyPatch) -> 
     assert score_of(RANDOM, [played]).cut_off == 1
 
 
-def test_hints_are_timed_wherever_they_are_asked_for() -> None:
+def test_hints_are_timed_in_each_position() -> None:
     for pairing in (RANDOM, POINTS):
         game = load(pairing.game)
         asked = positions_of(pairing, 5, 1)

@@ -1,4 +1,4 @@
-"""The benchmark of the link finds what it is there to find."""
+"""The benchmark of the link finds each kind of violation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_numbered_messages_carry_their_number(number: int, filler: bytes) -> Non
 
 
 @given(NUMBERS, st.integers(0, 7), st.data())
-def test_a_numbered_message_with_a_bit_turned_over_is_noticed(number: int, bit: int, data: st.DataObject) -> None:
+def test_a_flipped_bit_in_a_numbered_message_is_noticed(number: int, bit: int, data: st.DataObject) -> None:
     kind, payload = encode_message(numbered_sound(number))
     at = data.draw(st.integers(1, len(payload) - 1))
     spoilt = bytes([*payload[:at], payload[at] ^ 1 << bit, *payload[at + 1 :]])
@@ -53,7 +53,7 @@ class Desk:
         return kind, payload
 
 
-def test_what_arrives_as_it_was_sent_is_right() -> None:
+def test_messages_that_arrive_unaltered_are_right() -> None:
     desk, count = Desk(), cases(70_000)
     for number in range(count):
         desk.there.give(*desk.write(number % 65536, number))
@@ -73,7 +73,7 @@ def test_what_arrives_as_it_was_sent_is_right() -> None:
         ([0, 2], "where .* was sent"),
     ],
 )
-def test_what_arrives_twice_or_out_of_order_is_noticed(order: list[int], words: str) -> None:
+def test_duplicated_and_reordered_messages_are_noticed(order: list[int], words: str) -> None:
     desk = Desk()
     packets = [desk.write(number, number) for number in range(3)]
     for number in order:
@@ -83,7 +83,7 @@ def test_what_arrives_twice_or_out_of_order_is_noticed(order: list[int], words: 
         raise AssertionError(desk.there.wrong[0])
 
 
-def test_what_is_acknowledged_and_was_not_given_is_noticed() -> None:
+def test_an_acknowledged_but_undelivered_message_is_noticed() -> None:
     desk = Desk()
     desk.there.give(*desk.write(0, 0))
     desk.write(1, 1)
@@ -109,7 +109,7 @@ def test_a_number_written_with_two_payloads_is_noticed() -> None:
     assert desk.there.wrong == ["there: number 0 was written with two payloads (session, boot (7, 0))"]
 
 
-def test_what_a_device_wrote_before_it_restarted_does_not_count_for_what_it_is_now() -> None:
+def test_messages_before_a_restart_do_not_count_for_the_restarted_device() -> None:
     desk = Desk()
     kind, payload = encode_message(numbered_fault(1, ""))
     newer_kind, newer_payload = encode_message(numbered_fault(2, ""))
@@ -122,7 +122,7 @@ def test_what_a_device_wrote_before_it_restarted_does_not_count_for_what_it_is_n
     assert desk.back.wrong == ["back: 1 acknowledged, only 0 given (session, boot (7, 1))"]
 
 
-def test_an_exchange_over_a_bad_wire_is_right_and_the_same_each_time() -> None:
+def test_an_exchange_over_a_faulty_wire_is_right_and_deterministic() -> None:
     first, second = (Exchange(wire_faults(0.05), 3).run(2000) for _ in range(2))
     assert first.wrong == []
     assert sum(first.delivered.values()) >= 2000
@@ -136,7 +136,7 @@ def test_an_exchange_over_a_bad_wire_is_right_and_the_same_each_time() -> None:
     )
 
 
-def test_a_receiver_that_takes_whatever_comes_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_receiver_that_accepts_everything_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     take = Receiver.take
 
     def take_anything(self: Receiver, sequence: int, now_s: float) -> Arrival:
@@ -147,7 +147,7 @@ def test_a_receiver_that_takes_whatever_comes_is_found_out(monkeypatch: pytest.M
     assert Exchange(wire_faults(0.05), 3).run(500).wrong_count > 0
 
 
-def test_a_sender_that_gives_up_what_was_lost_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sender_that_does_not_retransmit_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def forget(self: SendWindow, now_s: float) -> tuple[()]:
         while self._outstanding:
             self._outstanding.popleft()
@@ -159,7 +159,7 @@ def test_a_sender_that_gives_up_what_was_lost_is_found_out(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("parser", parser_fuzz.PARSERS)
-def test_the_parsers_take_only_what_was_sent(parser: str) -> None:
+def test_the_parsers_accept_only_intact_frames(parser: str) -> None:
     result = fuzz(parser, 100_000, 1)
     assert result.met
     assert result.byte_count >= 100_000
@@ -207,7 +207,7 @@ def test_other_messages_carry_no_number() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1])
-def test_each_press_is_told_once(share: float) -> None:
+def test_each_press_is_reported_once(share: float) -> None:
     result = press_buttons(2, 25, share)
     assert len(result.pressed) == 50
     assert result.met
@@ -216,13 +216,13 @@ def test_each_press_is_told_once(share: float) -> None:
     assert min(result.took_s) >= 0.02 - IDLE_LOOP_S
 
 
-def test_a_press_told_twice_is_found_out() -> None:
+def test_a_press_reported_twice_is_found_out() -> None:
     assert Pressed(1, [(0, 1), (0, 3)], [(0, 1), (0, 3)]).met
     assert not Pressed(1, [(0, 1), (0, 3)], [(0, 1), (0, 1), (0, 3)]).met
 
 
 @pytest.mark.parametrize(("baud", "lights", "shown"), [(9_600, 300, 4), (38_400, 64, 50), (115_200, 64, 61)])
-def test_slow_lines_show_the_newest_lights_and_send_nothing_again(baud: int, lights: int, shown: int) -> None:
+def test_slow_lines_show_the_newest_lights_without_retransmission(baud: int, lights: int, shown: int) -> None:
     result = show_lights(baud, lights, 3.0)
     assert result.met
     assert result.sent in (60, 61)
@@ -232,14 +232,14 @@ def test_slow_lines_show_the_newest_lights_and_send_nothing_again(baud: int, lig
     assert min(result.took_s) >= 30 * lights / baud
 
 
-def test_what_is_sent_again_on_a_slow_line_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_retransmission_on_a_slow_line_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HostLink, "use_line", lambda *_: None)
     result = show_lights(38_400, 300, 3.0)
     assert result.again > 0
     assert not result.met
 
 
-def test_lights_that_do_not_come_or_sessions_that_end_are_noticed() -> None:
+def test_missing_lights_and_ended_sessions_are_noticed() -> None:
     assert SlowLine(1, 1, sessions=1, is_last_shown=True).met
     assert not SlowLine(1, 1, sessions=2, is_last_shown=True).met
     assert not SlowLine(1, 1, sessions=1, is_last_shown=False).met

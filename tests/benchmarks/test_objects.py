@@ -1,4 +1,4 @@
-"""Objects on filled sheets: what is counted, and that tables are drawn as said."""
+"""Objects on filled sheets: the counts, and the drawn sheets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reading(**differing: PlaceReading) -> Reading:
         (reading(c3=uniform_reading(LOOKS, HindranceKind.OBJECT)), Tally(1, 1, 0)),
     ],
 )
-def test_only_what_is_surely_misread_on_visible_cells_is_wrong(seen: Reading, expected: Tally) -> None:
+def test_only_confident_misreadings_of_visible_cells_are_wrong(seen: Reading, expected: Tally) -> None:
     tally = Tally()
     add_sheet(SHEET, BARE, seen, tally)
     assert tally == expected

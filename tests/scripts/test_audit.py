@@ -1,4 +1,4 @@
-"""The audit says what it could not look up, and the bill of materials has every library of the lock."""
+"""The audit names unknown libraries, and the bill of materials has every library of the lock."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FAULT = {"id": "PYSEC-2026-1", "fix_versions": ["2.1"], "aliases": [], "descript
         ),
     ],
 )
-def test_what_the_index_says_is_told(told: str, found: Audit | None) -> None:
+def test_the_answer_of_the_index_is_parsed(told: str, found: Audit | None) -> None:
     asked: list[list[str]] = []
 
     def command(words: list[str]) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""The templates of sentences are found in the source of whoever says them."""
+"""Templates of sentences are found in source code."""
 
 from textwrap import dedent
 
@@ -37,7 +37,7 @@ def test_each_way_to_say_a_sentence_is_a_template(source: str, templates: list[s
     assert found_in(source, self_piece=("block", "disc")) == templates
 
 
-def test_a_local_text_that_is_only_filled_in_is_no_template_of_its_own() -> None:
+def test_a_local_text_that_is_only_a_part_is_no_template_of_its_own() -> None:
     source = """
         def said(onto, end):
             \"\"\"Say what cannot be.\"\"\"
@@ -56,7 +56,7 @@ def test_a_local_text_that_is_only_filled_in_is_no_template_of_its_own() -> None
     ]
 
 
-def test_of_a_module_whose_faults_alone_are_shown_only_what_makes_faults_is_heard() -> None:
+def test_with_only_faults_other_functions_are_left_out() -> None:
     source = """
         HELP = "Say nothing of this."
 

@@ -18,6 +18,6 @@ SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "try_on_arm64"
         (["trixie", "--quick"], "unknown argument --quick; there is --demo-only"),
     ],
 )
-def test_what_it_does_not_know_is_named(arguments: list[str], said: str) -> None:
+def test_unknown_arguments_are_named(arguments: list[str], said: str) -> None:
     done = subprocess.run([SCRIPT, *arguments], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (64, f"try_on_arm64: {said}\n")

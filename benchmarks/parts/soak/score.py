@@ -112,9 +112,9 @@ class _Scorer:
                 for said in others
                 if said.verdict.kind is not VerdictKind.ACCEPTED and until_s <= said.time_s <= violation.over_s
             )
-        heard = responses_to([said for said in others if event.gone_s <= said.time_s <= until_s])
-        outcome, detail = violation_outcome(self._game, self._played, violation, heard)
-        named = heard.named
+        responses = responses_to([said for said in others if event.gone_s <= said.time_s <= until_s])
+        outcome, detail = violation_outcome(self._game, self._played, violation, responses)
+        named = responses.named
         what = f"illegal: {event.violation}"
         return Item(
             self._played.plan.seed,

@@ -1,4 +1,4 @@
-"""What a day of play is measured by."""
+"""The criteria for a day of play."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def a_day(games: int = 60) -> list[AfterGame]:
     return [AfterGame(number / 2, 200.0, 12, 3, 700_000) for number in range(games)]
 
 
-def test_what_stays_the_same_is_flat() -> None:
+def test_constant_resources_are_no_growth() -> None:
     assert not_flat(a_day()) == []
 
 
-def test_what_is_made_once_while_it_warms_up_is_no_growth() -> None:
+def test_growth_during_the_warm_up_does_not_count() -> None:
     day = a_day()
     for number in range(WARM_UP_GAMES):
         day[number] = replace(day[number], memory_mb=100.0 + number, files=5, threads=1)
@@ -42,7 +42,7 @@ def test_a_day_of_one_game_is_compared_with_itself() -> None:
         (AfterGame(30, 200.0, 12, 3, 770_000), "Python's objects hold 10.0% more"),
     ],
 )
-def test_what_stays_behind_is_named(grown: AfterGame, said: str) -> None:
+def test_growth_and_leaks_are_named(grown: AfterGame, said: str) -> None:
     assert not_flat([*a_day(40), *[grown] * 20]) == [said]
 
 

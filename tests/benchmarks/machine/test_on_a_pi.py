@@ -1,10 +1,10 @@
-"""Frames planned for a Pi: what the emulator's marks say."""
+"""Estimates for a Pi, and the emulator's marks."""
 
 from __future__ import annotations
 
 from benchmarks.machine.on_a_pi import between_marks, estimates, medians
 
-SAID = """\
+OUTPUT = """\
 instructions 1000
 instructions 4000
 frame first
@@ -19,14 +19,14 @@ frame still
 
 
 def test_a_frames_instructions_lie_between_its_two_marks() -> None:
-    assert list(between_marks(SAID)) == [("first", 3000.0), ("still", 200.0), ("still", 300.0)]
+    assert list(between_marks(OUTPUT)) == [("first", 3000.0), ("still", 200.0), ("still", 300.0)]
 
 
-def test_kinds_are_told_apart_and_come_in_their_order() -> None:
-    assert medians(between_marks(SAID)) == {"first": 3000.0, "still": 250.0}
+def test_medians_are_by_kind_in_order_of_appearance() -> None:
+    assert medians(between_marks(OUTPUT)) == {"first": 3000.0, "still": 250.0}
 
 
-def test_a_frame_is_planned_by_rating_and_by_instructions() -> None:
+def test_a_frame_is_estimated_by_rating_and_by_instructions() -> None:
     assert list(estimates(1769.0 * 0.05, None)) == ["Pi 4 50 ms by 7-Zip", "Pi 5 28 ms by 7-Zip"]
     assert (
         list(estimates(3196.0 * 0.01, 24e6))[1]

@@ -1,4 +1,4 @@
-"""The simulated disk: what it may and may not leave after a cut."""
+"""The simulated disk's possible contents after a cut."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def disk_of(*requests: object, files: dict[str, bytes] | None = None) -> Disk:
 
 
 def plainly(requests: list[Write | Truncate]) -> bytes:
-    """What a file holds when everything is carried out in order."""
+    """The content of a file after all requests in order."""
     content = bytearray()
     for request in requests:
         if isinstance(request, Truncate):
@@ -46,7 +46,7 @@ def plainly(requests: list[Write | Truncate]) -> bytes:
 
 
 @given(st.lists(writes | truncations, max_size=6), st.lists(writes | truncations, max_size=6), seeds)
-def test_kept_is_everything_and_not_kept_is_what_was_synced(
+def test_all_kept_is_everything_and_none_kept_is_what_was_synced(
     synced: list[Write | Truncate], since: list[Write | Truncate], seed: int
 ) -> None:
     disk = disk_of(Create("f", FILE), SyncFolder(), *synced, Sync(FILE), *since)
@@ -56,9 +56,7 @@ def test_kept_is_everything_and_not_kept_is_what_was_synced(
 
 
 @given(st.lists(writes | truncations, max_size=8), st.sampled_from(CutOutcome), seeds)
-def test_what_was_synced_is_there_whatever_the_cut_does(
-    synced: list[Write | Truncate], outcome: CutOutcome, seed: int
-) -> None:
+def test_synced_data_survives_every_cut(synced: list[Write | Truncate], outcome: CutOutcome, seed: int) -> None:
     disk = disk_of(Create("f", FILE), *synced, Sync(FILE), SyncFolder(), Create("g", 1), Write(1, 0, b"x" * 9000))
     assert disk.after_cut(len(disk), outcome, random.Random(seed))["f"] == plainly(synced)
 
@@ -74,7 +72,7 @@ def test_a_torn_write_leaves_each_sector_old_or_new(before: bytes, write: Write,
 
 
 @given(writes, seeds)
-def test_wrecking_stays_near_the_write(write: Write, seed: int) -> None:
+def test_noise_is_limited_to_the_surroundings_of_the_write(write: Write, seed: int) -> None:
     before = random.Random(seed).randbytes(20_000)
     left = disk_of(write, files={"f": before}).after_cut(1, CutOutcome.WRECKED, random.Random(seed))["f"]
     begin = write.offset // WRECKED_BYTES * WRECKED_BYTES
@@ -84,7 +82,7 @@ def test_wrecking_stays_near_the_write(write: Write, seed: int) -> None:
     assert left != before
 
 
-def test_every_outcome_but_the_plain_ones_is_drawn_from_many() -> None:
+def test_random_outcomes_vary() -> None:
     changes = [Write(FILE, offset, bytes([offset // 100]) * 700) for offset in range(0, 6000, 600)]
     disk = disk_of(*changes, files={"f": b"\xff" * 6000})
     for outcome in CutOutcome:
@@ -98,7 +96,7 @@ def test_writes_may_reach_the_disk_in_another_order() -> None:
     assert any(one[:5] == bytes(5) and one[600:606] == b"second" for one in left)
 
 
-def test_a_new_name_is_only_there_for_sure_once_its_folder_was_synced() -> None:
+def test_a_new_name_is_only_durable_once_its_folder_was_synced() -> None:
     disk = disk_of(Create("f", FILE), Write(FILE, 0, b"x"), Sync(FILE), SyncFolder())
     assert disk.after_cut(3, CutOutcome.NONE_KEPT, random.Random(1)) == {}
     assert disk.after_cut(4, CutOutcome.NONE_KEPT, random.Random(1)) == {"f": b"x"}

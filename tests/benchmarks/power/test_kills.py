@@ -1,4 +1,4 @@
-"""What the benchmark of kills finds when something is wrong."""
+"""The benchmark of kills finds lost, changed and invented events."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def game(path: Path) -> KilledGame:
     return KilledGame(1, 2, path, KillTally())
 
 
-def test_an_event_that_was_recorded_and_is_gone_is_found(game: KilledGame) -> None:
+def test_a_lost_event_is_found(game: KilledGame) -> None:
     game._take(Recorded(1, NEW_GAME))
     game._check()
     game._take(Recorded(2, Event(EventKind.NOTE, {"sentence": "lost"})))
@@ -42,14 +42,14 @@ def test_an_event_that_changed_is_found(game: KilledGame) -> None:
         game._check()
 
 
-def test_events_nobody_recorded_are_found(game: KilledGame, path: Path) -> None:
+def test_events_that_were_never_recorded_are_found(game: KilledGame, path: Path) -> None:
     with Journal.open(path, wall_clock=lambda: datetime(2026, 5, 1, tzinfo=UTC)) as journal:
         journal.append(Event(EventKind.NOTE, {"sentence": "from nowhere"}))
     with pytest.raises(KillError, match=r"events \[1, 2\] are in the journal and were never recorded"):
         game._check()
 
 
-def test_a_turn_nobody_played_is_found(game: KilledGame, path: Path) -> None:
+def test_a_turn_that_was_not_played_is_found(game: KilledGame, path: Path) -> None:
     deblockle = load("deblockle")
     notation = deblockle.notation
     state = deblockle.rules.new({})

@@ -1,4 +1,4 @@
-"""The disk that fails says so: what it took without an error is there after it is mounted again."""
+"""A failing disk reports its errors: everything synced without an error survives remounting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RECORDS = 60
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[FailingDisk]:
-    """A disk of its own; skipped where none can be made."""
+    """A private disk; skipped where none can be made."""
     made = FailingDisk(tmp_path)
     try:
         unshare_mounts()
@@ -27,13 +27,13 @@ def disk(tmp_path: Path) -> Iterator[FailingDisk]:
     made.__exit__(None, None, None)
 
 
-def test_no_other_program_gets_a_copy_of_a_mount(disk: FailingDisk) -> None:
+def test_mounts_are_private(disk: FailingDisk) -> None:
     own, parents = (Path(f"/proc/{process}/mounts").read_text() for process in ("thread-self", os.getppid()))
     assert str(disk.folder) in own
     assert str(disk.folder) not in parents
 
 
-def test_what_a_failing_disk_synced_without_an_error_is_there(disk: FailingDisk) -> None:
+def test_data_synced_without_an_error_survives_on_a_failing_disk(disk: FailingDisk) -> None:
     rng = random.Random(1)
     synced: dict[str, bytes] = {}
     disk.command("fail 0.1 1")
@@ -45,7 +45,7 @@ def test_what_a_failing_disk_synced_without_an_error_is_there(disk: FailingDisk)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError:
-            # The file system gives the disk up after some errors; the next mount makes it whole.
+            # The file system shuts down after some errors; remounting repairs it.
             disk.after_kill()
             disk.command(f"fail 0.1 {number}")
             continue
@@ -56,7 +56,7 @@ def test_what_a_failing_disk_synced_without_an_error_is_there(disk: FailingDisk)
     assert [name for name in synced if kept[name] != synced[name]] == []
 
 
-def test_what_reaches_a_disk_is_counted(tmp_path: Path) -> None:
+def test_bytes_written_to_the_device_are_counted(tmp_path: Path) -> None:
     disk, size = Ext4Disk(tmp_path, 64), 3 * 1024**2
     try:
         disk.__enter__()

@@ -1,4 +1,4 @@
-"""The table that the kills fall on ends as a real one does."""
+"""The table to be killed ends like a real one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands for a camera in the soak: switches with faults, ticks of a clock, and what they leave open."""
+"""The soak's inputs without a camera: switches with faults, clock ticks, and their ambiguities."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_sensors_alone_get_the_usual_start_and_no_touch() -> None:
     assert {plan.turn_end for plan in plans} == {"button", "rest"}
 
 
-def test_switches_tell_each_change_once_and_the_last_snapshot_while_the_cable_is_off() -> None:
+def test_switches_report_each_change_once_and_the_last_snapshot_while_unplugged() -> None:
     made = table()
     layout = made.setting.layout
     source = TableSwitches(made, VirtualSwitches(layout, 1, SwitchFaults(unplugged=((3.0, 4.0),))))
@@ -75,14 +75,14 @@ def test_ticks_end_with_the_game() -> None:
         all_of_them()
 
 
-def test_what_a_switch_tells_fits_any_piece() -> None:
+def test_a_switch_fits_any_piece() -> None:
     assert seen_as("a piece", "gold block, x up")
     assert not seen_as("a piece", "empty")
     assert seen_as("empty", "empty")
     assert not seen_as("gold block, x up", "teal block, x up")
 
 
-def test_a_switch_misled_only_about_its_place_and_lately() -> None:
+def test_a_switch_only_misleads_about_its_own_place_and_for_a_while() -> None:
     played = GameRecord(GamePlan(1, inputs=Inputs.SENSORS), TruthLog())
     played.sensor_errors = [(10.0, frozenset({"c3"}))]
     assert misled(played, ("c3", "d4"), 12.0)
@@ -92,8 +92,8 @@ def test_a_switch_misled_only_about_its_place_and_lately() -> None:
     assert not misled(played, ("c3",), 20.0)
 
 
-def test_a_question_about_the_very_first_turn_may_be_called_for() -> None:
-    """Nothing went before it, and yet some first turns leave the same squares taken as another, and some don't."""
+def test_a_question_about_the_first_turn_may_be_justified() -> None:
+    """Some first turns occupy the same squares as another turn, and some don't."""
     game = load("deblockle")
     start = game.rules.new()
     side_faces = present(game.side_faces)
@@ -119,7 +119,7 @@ def test_a_question_about_the_very_first_turn_may_be_called_for() -> None:
     assert is_justified == {True, False}
 
 
-def test_perfect_eyes_read_the_dice_that_lie_in_the_tray() -> None:
+def test_the_perfect_reader_reads_the_dice_in_the_tray() -> None:
     played = FaultyTable(3, FaultyOptions("blockade"), setting=faulty_setting(3, game="blockade"), pictures=False)
     reader = PerfectReader(played, load("blockade").looks)
     reading = reader.read(played.read())

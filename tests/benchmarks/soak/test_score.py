@@ -1,4 +1,4 @@
-"""What the scoring of a game must find when a verdict is taken away or made up."""
+"""The scorer finds removed and invented verdicts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from simulator.scene.scene import ForeignObject
 
 
 @pytest.fixture(scope="module")
-def told() -> GameRecord:
+def played_game() -> GameRecord:
     """A short game whose reader never errs: honest turns and a violation."""
     return play(GamePlan(5, turns=3, perfect_reader=True, kinds=("illegal turn", "nothing")))
 
@@ -36,33 +36,33 @@ def tampered(played: GameRecord, change: Callable[[GameRecord], GameRecord]) -> 
     return score(change(replace(played, said=list(played.said), events=list(played.events))))
 
 
-def test_a_game_that_went_well_is_right(told: GameRecord) -> None:
-    scored = score(told)
+def test_a_game_that_went_well_is_right(played_game: GameRecord) -> None:
+    scored = score(played_game)
     assert sum(item.what.startswith("illegal") for item in scored.items) >= 1
     assert set(outcomes(scored)) == {Outcome.AT_ONCE}
 
 
-def test_an_accepted_turn_that_is_not_in_the_journal_is_lost(told: GameRecord) -> None:
+def test_an_accepted_turn_that_is_not_in_the_journal_is_lost(played_game: GameRecord) -> None:
     def change(game: GameRecord) -> GameRecord:
         last = max(number for number, (_, event) in enumerate(game.events) if event.kind == "turn")
         del game.events[last]
         return game
 
-    scored = tampered(told, change)
+    scored = tampered(played_game, change)
     assert outcomes(scored).count(Outcome.LOST) == 1
     assert not SoakReport([scored], "").met
 
 
-def test_a_turn_nobody_played_is_wrong(told: GameRecord) -> None:
+def test_an_accepted_turn_that_was_not_played_is_wrong(played_game: GameRecord) -> None:
     def change(game: GameRecord) -> GameRecord:
         number, event = next((n, e) for n, (_, e) in enumerate(game.events) if e.kind == "turn")
         game.events.insert(number, (0, Event(EventKind.TURN, {**event.data, "turn": "made up"}, event.frame_time_s)))
         return game
 
-    assert Outcome.WRONG in outcomes(tampered(told, change))
+    assert Outcome.WRONG in outcomes(tampered(played_game, change))
 
 
-def test_a_violation_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost(told: GameRecord) -> None:
+def test_a_violation_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost(played_game: GameRecord) -> None:
     def accept(game: GameRecord) -> GameRecord:
         game.said = [
             replace(one, verdict=replace(one.verdict, kind=VerdictKind.ACCEPTED))
@@ -76,13 +76,13 @@ def test_a_violation_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lo
         game.said = [one for one in game.said if one.verdict.kind is not VerdictKind.ILLEGAL]
         return game
 
-    assert Outcome.WRONG in outcomes(tampered(told, accept))
-    assert Outcome.LOST in outcomes(tampered(told, forget))
+    assert Outcome.WRONG in outcomes(tampered(played_game, accept))
+    assert Outcome.LOST in outcomes(tampered(played_game, forget))
 
 
-def test_a_verdict_on_what_a_sheet_hides_says_too_much(told: GameRecord) -> None:
-    accepted = [one for one in told.said if one.verdict.kind is VerdictKind.ACCEPTED]
-    board = told.plan.setting.layout.board
+def test_a_verdict_that_relies_on_places_under_a_sheet_is_wrong(played_game: GameRecord) -> None:
+    accepted = [one for one in played_game.said if one.verdict.kind is VerdictKind.ACCEPTED]
+    board = played_game.plan.setting.layout.board
 
     def cover(radius_mm: float) -> Callable[[GameRecord], GameRecord]:
         def change(game: GameRecord) -> GameRecord:
@@ -96,17 +96,17 @@ def test_a_verdict_on_what_a_sheet_hides_says_too_much(told: GameRecord) -> None
     def too_much(scored: GameScore) -> list[str]:
         return [item.detail for item in scored.items if item.what == "verdict" and item.failed]
 
-    assert too_much(tampered(told, cover(1.0))) == []
-    assert len(too_much(tampered(told, cover(board.cell_mm * board.rows)))) == len(accepted) + 1
+    assert too_much(tampered(played_game, cover(1.0))) == []
+    assert len(too_much(tampered(played_game, cover(board.cell_mm * board.rows)))) == len(accepted) + 1
 
 
-def test_a_coin_that_is_not_named_is_lost_unless_a_person_says_what_lies_under_it(told: GameRecord) -> None:
-    layout = told.plan.setting.layout
+def test_a_coin_that_is_not_asked_about_is_lost_unless_a_person_names_the_piece(played_game: GameRecord) -> None:
+    layout = played_game.plan.setting.layout
     x_mm, y_mm = layout.centre_mm("c3")
     coin = ForeignObject("coin", x_mm, y_mm, base_mm=layout.board.height_mm)
     lies = Disturbance(COIN, 0.0, STALL_S + 1.0, things=(coin,))
 
-    def stalls(*words: Override, sheet: Disturbance | None = None, game: GameRecord = told) -> list[Outcome]:
+    def stalls(*words: Override, sheet: Disturbance | None = None, game: GameRecord = played_game) -> list[Outcome]:
         overrides = [(word, Reply("Thank you.")) for word in words]
         disturbances = [lies] if sheet is None else [lies, sheet]
         scored = score(replace(game, disturbances=disturbances, overrides=overrides))
@@ -126,9 +126,9 @@ def test_a_coin_that_is_not_named_is_lost_unless_a_person_says_what_lies_under_i
     assert stalls(sheet=Disturbance(SHEET, STALL_S + 0.5, STALL_S + 1.0)) == [Outcome.LOST]
 
 
-def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: GameRecord) -> None:
-    # The light on a first turn after a violation may still be about that.
-    turn = next(one for before, one in pairwise(told.truth.events) if before.kind is one.kind is ActionKind.TURN)
+def test_a_false_alarm_is_wrong_and_a_question_without_cause_needless(played_game: GameRecord) -> None:
+    # The verdict on the first turn after a violation may still be about the violation.
+    turn = next(one for before, one in pairwise(played_game.truth.events) if before.kind is one.kind is ActionKind.TURN)
 
     def say(kind: VerdictKind) -> Callable[[GameRecord], GameRecord]:
         def change(game: GameRecord) -> GameRecord:
@@ -137,31 +137,31 @@ def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: Game
 
         return change
 
-    assert Outcome.WRONG in outcomes(tampered(told, say(VerdictKind.ILLEGAL)))
-    scored = tampered(told, say(VerdictKind.AMBIGUOUS))
+    assert Outcome.WRONG in outcomes(tampered(played_game, say(VerdictKind.ILLEGAL)))
+    scored = tampered(played_game, say(VerdictKind.AMBIGUOUS))
     assert outcomes(scored).count(Outcome.NEEDLESSLY) == 1
     assert not SoakReport([scored], "").met
 
 
-def test_computing_that_takes_longer_than_a_frame_adds_up() -> None:
+def test_delays_longer_than_a_frame_accumulate() -> None:
     frames = [(0, 0.0, 0.1), (1, 0.067, 0.1), (2, 0.5, 0.02)]
     assert behind_s(frames) == pytest.approx({0: 0.1, 1: 0.133, 2: 0.02})
 
 
-def test_a_roll_that_was_not_thrown_is_wrong(told: GameRecord) -> None:
+def test_a_roll_that_was_not_thrown_is_wrong(played_game: GameRecord) -> None:
     thrown = TruthEvent(ActionKind.ROLLED, "gold", 1.0, 2.0, {}, {}, {}, turn="4,1")
 
     def taken(roll: str) -> GameScore:
         read = Event(EventKind.ROLLED, {"roll": roll, "state": "", "source": SEEN}, 2.5)
-        truth = replace(told.truth, events=[thrown, *told.truth.events])
-        return score(replace(told, truth=truth, events=[*told.events, (99, read)]))
+        truth = replace(played_game.truth, events=[thrown, *played_game.truth.events])
+        return score(replace(played_game, truth=truth, events=[*played_game.events, (99, read)]))
 
     assert Outcome.WRONG not in outcomes(taken("4,1"))
     wrong = next(item for item in taken("4,2").items if item.outcome is Outcome.WRONG)
     assert (wrong.what, wrong.detail) == ("roll", "took 4,2 for the roll; 4,1 was thrown")
 
 
-def test_points_counted_otherwise_than_they_were_written_are_wrong() -> None:
+def test_a_different_final_score_is_wrong() -> None:
     whole = play(GamePlan(9, 400, perfect_reader=True, kinds=("nothing",), game="number-drop"))
 
     def forget(game: GameRecord) -> GameRecord:

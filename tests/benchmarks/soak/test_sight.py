@@ -1,4 +1,4 @@
-"""What a camera can see of the virtual table by geometry alone."""
+"""Visibility of the virtual table's places and side faces, by geometry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vision.geometry import CubeSolid
 from vision.layout.pieces import BlockPieces
 
 
-def test_what_is_under_a_thing_and_which_sides_are_in_plain_view() -> None:
+def test_which_places_an_object_covers_and_which_sides_are_visible() -> None:
     setting = faulty_setting(3, (1280, 720))
     layout = setting.layout
     x_mm, y_mm = layout.centre_mm("c3")

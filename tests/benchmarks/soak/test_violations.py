@@ -1,4 +1,4 @@
-"""What became of a violation that a thing hid, or that nobody could have seen from above."""
+"""Outcomes of violations that an object hid, or that are invisible from above."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNTIL_S = 8.0
 
 
 def outcome_of(game_name: str, event: TruthEvent, said: Verdict, coin_on: str = "") -> Outcome:
-    """What became of a violation about which nothing loud was said, with a coin on a piece."""
+    """The outcome of a violation without a loud verdict, with a coin on a piece."""
     plan = GamePlan(5, perfect_reader=True, game=game_name)
     played = GameRecord(plan, TruthLog(), [TimedVerdict(0, said.time_s, said)])
     if coin_on:
@@ -44,7 +44,7 @@ def ball_taken_off() -> TruthEvent:
 CANNOT_SEE = Verdict(VerdictKind.CANNOT_SEE, "I can't see what happened on c1.", 3.0, 30, places=("c1",))
 
 
-def test_a_ball_that_may_lie_under_the_coin_could_not_be_seen(ball_taken_off: TruthEvent) -> None:
+def test_a_ball_that_may_be_under_the_coin_is_out_of_sight(ball_taken_off: TruthEvent) -> None:
     assert outcome_of("diaballik", ball_taken_off, CANNOT_SEE, "c1") is Outcome.UNSEEN
 
 
@@ -57,9 +57,7 @@ def test_a_ball_that_may_lie_under_the_coin_could_not_be_seen(ball_taken_off: Tr
         (replace(CANNOT_SEE, kind=VerdictKind.UNCHANGED), "c1"),
     ],
 )
-def test_a_ball_that_lies_on_no_piece_in_sight_is_lost_when_nobody_says_so(
-    ball_taken_off: TruthEvent, said: Verdict, coin_on: str
-) -> None:
+def test_a_missing_ball_without_a_verdict_is_lost(ball_taken_off: TruthEvent, said: Verdict, coin_on: str) -> None:
     assert outcome_of("diaballik", ball_taken_off, said, coin_on) is Outcome.LOST
 
 

@@ -22,7 +22,7 @@ def picture() -> LabelledPicture:
     return LabelledPicture(image, SETTING.camera, SETTING.pose, SETTING.layout, ())
 
 
-def test_light_developed_is_the_picture_it_came_from() -> None:
+def test_developing_inverts_linear_light() -> None:
     grey = np.arange(256, dtype=np.uint8).reshape(16, 16, 1).repeat(3, axis=2)
     assert np.array_equal(developed(linear_light(grey)), grey)
 
@@ -38,13 +38,13 @@ def test_each_hardship_changes_the_picture_and_the_same_seed_gives_the_same(
 
 
 @pytest.mark.parametrize("level", some(IN_THE_SCENE["hands"], 4))
-def test_a_hand_laid_over_covers_places(level: str, picture: LabelledPicture) -> None:
+def test_an_added_hand_covers_places(level: str, picture: LabelledPicture) -> None:
     found = [harder(picture, "hands", level, np.random.default_rng(seed)) for seed in range(4)]
     assert all(one.hand in {"over", "at the rim"} for one in found)
     assert any(one.covered for one in found)
 
 
-def test_a_marker_painted_over_is_not_seen(picture: LabelledPicture) -> None:
+def test_a_painted_over_marker_is_not_detected(picture: LabelledPicture) -> None:
     seen = [
         locate(harder(picture, "markers", level, np.random.default_rng(3)).image, SETTING.camera, SETTING.layout)
         for level in ("1 missing", "2 missing")

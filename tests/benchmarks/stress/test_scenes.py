@@ -26,7 +26,7 @@ def cases() -> list[StressCase]:
     return [case_of(KNOWN[name], level, 0, seed=5) for name, level in some(LEVELS, 15)]
 
 
-def test_blocks_do_not_stand_in_one_another(cases: list[StressCase]) -> None:
+def test_blocks_do_not_intersect(cases: list[StressCase]) -> None:
     grid = np.stack(np.meshgrid(np.linspace(-14.9, 14.9, 16), np.linspace(-14.9, 14.9, 16)), axis=-1).reshape(-1, 2)
     for case in cases:
         for first in case.scene.pieces:
@@ -94,7 +94,7 @@ def test_half_the_pictures_show_everything_at_once_and_the_rest_every_level_in_t
 
 
 @pytest.mark.parametrize("seed", some(range(40)))
-def test_pieces_that_are_drawn_can_be_are_distinguishable(seed: int) -> None:
+def test_drawn_piece_sets_are_distinguishable(seed: int) -> None:
     said, look = varied_pieces(seed)
     assert are_distinguishable(look.colours["gold"], look.colours["teal"])
     for part, name in zip(said.split(", "), ("gold", "teal"), strict=True):
@@ -104,7 +104,7 @@ def test_pieces_that_are_drawn_can_be_are_distinguishable(seed: int) -> None:
         assert shows_on(INKS[ink], FACES[face])
 
 
-def test_pieces_nobody_can_tell_apart_are_refused() -> None:
+def test_indistinguishable_pieces_are_refused() -> None:
     with pytest.raises(ValueError, match="can be told apart"):
         varied_pieces(1, faces=("white", "cream"), inks=("black",))
     with pytest.raises(ValueError, match="can be told apart"):
@@ -123,7 +123,7 @@ def test_ordinary_sets_are_gold_and_teal() -> None:
     assert piece_look(-1).symbol_scale != piece_look(-2).symbol_scale
 
 
-def test_a_shade_takes_the_lamp_away_on_one_side_only() -> None:
+def test_a_shade_removes_the_lamp_on_one_side_only() -> None:
     shade = Shade(towards_deg=0.0, edge_mm=20.0, softness_mm=40.0, remaining_light=0.0)
     points = np.array([[-100.0, 0.0, 0.0], [100.0, 0.0, 0.0], [20.0, 0.0, 0.0]])
     up = np.array([0.0, 0.0, 1.0])

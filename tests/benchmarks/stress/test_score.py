@@ -33,7 +33,7 @@ def test_a_reading_that_says_the_truth_is_wholly_right() -> None:
     assert (count.blocks, count.blocks_right, count.hands_invented) == (2, 2, 0)
 
 
-def test_places_are_sorted_by_what_became_of_them() -> None:
+def test_places_are_counted_by_outcome() -> None:
     said = {"a1": ("gold block, star up", 0.995), "b1": ("gold block, star up", 0.8), "c1": ("teal block, x up", 1.0)}
     count = tally([score(NAME, reading(said, hidden=("c1",)), LOOKS)])
     assert (count.right, count.wrong_and_certain, count.unsure, count.hidden) == (0, 1, 1, 1)
@@ -77,7 +77,7 @@ def test_a_cup_called_a_hand_is_counted_apart() -> None:
     assert result.wholly_right
 
 
-def test_a_place_called_hidden_with_nothing_in_the_way_is_a_fault() -> None:
+def test_a_place_called_hidden_without_a_hindrance_is_a_fault() -> None:
     assert not score(NAME, reading(RIGHT, "object", hidden=("a1",)), LOOKS).wholly_right
 
 
@@ -86,7 +86,7 @@ def test_a_table_that_is_not_located_misses_no_hand_and_reads_nothing() -> None:
     assert (count.pictures, count.located, count.hands_missed, count.places) == (1, 0, 0, 0)
 
 
-def test_pictures_that_show_nothing_meet_no_line() -> None:
+def test_pictures_without_a_certain_square_miss_the_target() -> None:
     refused = score(NAME, None, LOOKS, refused="no clear star on a4")
     assert any("could not be enrolled" in line for line in missed_targets([refused]))
     assert any("nothing was shown" in line for line in missed_targets([score(NAME, reading({}), LOOKS)]))
@@ -114,7 +114,7 @@ def test_calibration_is_perfect_when_probabilities_come_true() -> None:
     assert not any("calibration error" in line for line in lines)
 
 
-def test_too_little_certainty_counts_against_calibration_as_much_as_too_much() -> None:
+def test_too_little_certainty_is_as_bad_for_calibration_as_too_much() -> None:
     assert calibration_of(squares(0.9, 100, 0)).expected_error == pytest.approx(0.1)
     assert calibration_of(squares(0.9, 80, 20)).expected_error == pytest.approx(0.1)
     assert any("calibration error" in line for line in missed_targets([picture(squares(0.9, 100, 0))]))
