@@ -9,6 +9,7 @@ change.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -41,6 +42,10 @@ EDGE_FLOORS = np.array([0.06, 0.06, 0.05])
 """Added to the noise of a colour's three terms, in log units, before contrast is divided by it. Higher: the outline
 counts less.
 """
+MIDDLE_SHARE = 0.6
+"""Radius of the disc's middle in which shading is measured, as a share of the ball's. Larger: less noise, but a coin's
+rim counts as shading sooner.
+"""
 FEWEST_POINTS = 12
 """Minimum number of visible points on the ball, and on the bare top. Higher: more discs without evidence of a ball."""
 FEWEST_DIRECTIONS = 6
@@ -60,13 +65,16 @@ class BallEvidence:
 
     ``shaded`` is the standard deviation of brightness explained by a sphere's smooth shading, over that of noise.
     ``edge`` is the median contrast of its outline, ``colour`` the median colour inside it. All are 0 where it is
-    hidden. ``top`` are the colours of the whole disc's top and of what lies on it, (n, 3).
+    hidden. ``top`` are the colours of the whole disc's top and of what lies on it, (n, 3). ``rounded`` is the standard
+    deviation of brightness, in log units, that smooth shading explains in the disc's middle: nearly 0 on anything flat,
+    infinite where it is hidden.
     """
 
     shaded: float
     edge: float
     colour: FloatArray
     top: FloatArray
+    rounded: float = math.inf
 
     @property
     def unevenness(self) -> float:
@@ -97,12 +105,16 @@ def ball_evidence(
     noise = np.sqrt(apart)
     shaded = np.sqrt(np.maximum(0.0, whole - smooth)) / (NOISE_FLOOR + noise[:, 2])
     edges = _edges(plane, shape, centres, noise, nearer)
+    middle = seen & ((within**2).sum(axis=-1) < (MIDDLE_SHARE * shape.pieces.ball_mm / 2) ** 2)
+    flat, curved = (_residuals(colours[..., 2:], middle, terms[:, :count])[:, 0] for count in (1, 6))
+    rounded = np.where(middle.sum(axis=1) < FEWEST_POINTS, np.inf, np.sqrt(np.maximum(0.0, flat - curved)))
     return [
         BallEvidence(
             float(shaded[index]),
             float(edges[index]),
             median(colours[index, on_top[index]]),
             colours[index, seen[index]],
+            float(rounded[index]),
         )
         if is_seen[index]
         else BallEvidence(0.0, 0.0, fit.colour, np.empty((0, 3)))

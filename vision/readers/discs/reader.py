@@ -12,7 +12,7 @@ from vision.frame import BoolImage, FloatArray, Image
 from vision.geometry import FrustumSolid
 from vision.layout.pieces import DiscPieces
 from vision.layout.surfaces import Surface
-from vision.readers.discs.appearance import DiscAppearance, look_name
+from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, look_name, shares_of
 from vision.readers.discs.balls import BallEvidence, ball_evidence
 from vision.readers.discs.drawing import draw_discs
 from vision.readers.discs.finder import DiscFinder, DiscFit, TopPlane
@@ -115,6 +115,11 @@ class DiscSettings:
     foreign_most: float = 8.0
     """Cost, in odds, from which a ball is no longer judged. Higher: balls are still judged on tops that are partly
     covered.
+    """
+    flat: float = 0.025
+    """Standard deviation of brightness, in log units, that smooth shading explains in a disc's middle, below which less
+    than all evidence of a ball counts, and below half of it none: it may be a coin. Higher: more coins are noticed, and
+    balls in even light are missed.
     """
     ball_colour_spread: float = 0.4
     """Standard deviation, in log units, of a ball's colour, which varies by shading. Larger: a ball's own colour counts
@@ -280,6 +285,8 @@ class DiscReader:
             ]
             ball_log_odds = self._ball_log_odds(ball, others, distance, light)
             foreign = self._foreign_colour_cost(ball, owner, light)
+            if ball_log_odds > 0:
+                ball_log_odds *= 1 - self._flatness(ball, plane)
             ball_log_odds *= max(0.0, 1 - foreign / self._settings.foreign_most)
             if ball_log_odds < 0 and fit.light > self._settings.bleached:
                 ball_log_odds *= self._settings.bleached_share
@@ -349,6 +356,13 @@ class DiscReader:
         share = float(((off**2).sum(axis=-1).min(axis=-1) > self._settings.foreign**2).mean())
         lost = self._settings.foreign_cost * max(0.0, share - self._settings.foreign_easy)
         return min(self._settings.colour_cost_limit, lost)
+
+    def _flatness(self, ball: BallEvidence, plane: TopPlane) -> float:
+        """Return how flat a seeming ball is, 0 to 1; 0 where it is too dark or too overexposed to show any shading."""
+        light = float(median((shares_of(ball.colour) - DARK_FLOOR) * plane.paper))
+        if not self._settings.faint < light < self._settings.bleached:
+            return 0.0
+        return min(1.0, max(0.0, 2 - 2 * ball.rounded / self._settings.flat))
 
     def _ball_distance2(self, apart: FloatArray) -> float:
         return float(min(12.0, ((apart / self._settings.ball_colour_spread) ** 2).sum()))

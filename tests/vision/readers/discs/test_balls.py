@@ -50,6 +50,10 @@ def test_discs_with_a_ball_are_far_more_uneven_than_those_without(seen: dict[str
     assert max(bare) < 0.3
     assert min(with_ball) > 4 * max(bare)
     assert min(bare) >= 1e-3
+    flat = [seen[disc.place].rounded for disc in STANDING if disc.ball is None]
+    round_ones = [seen[disc.place].rounded for disc in STANDING if disc.ball is not None]
+    assert max(flat) < 0.02
+    assert min(round_ones) > 0.06
 
 
 def test_a_balls_colour_is_told_and_what_lies_on_the_top(seen: dict[str, BallEvidence]) -> None:
@@ -88,6 +92,7 @@ def test_where_nearly_all_is_hidden_nothing_is_said() -> None:
     assert (nothing.shaded, nothing.edge, len(nothing.top)) == (0.0, 0.0, 0)
     assert nothing.colour is fits[0].colour
     assert nothing.unevenness == 1e-3
+    assert nothing.rounded == math.inf
     column, _ = plane.window.to_pixels(*BOARD.centre_mm("d4"))
     hidden[:, : round(column) + 1] = False
     (half,) = ball_evidence(plane, finder.shape, fits, hidden)
@@ -130,8 +135,12 @@ def by_points(plane: TopPlane, shape: DiscShape, fit: DiscFit, nearer: BoolImage
             change = (plane.at(inner) - plane.at(outer)) / (np.array([0.06, 0.06, 0.05]) + noise)
             contrasts.append(float(np.linalg.norm(change)))
     edge = float(np.median(contrasts)) if len(contrasts) >= 6 else 0.0
+    middle = top[np.hypot(top[:, 0], top[:, 1]) < 4.5]
+    rounded = math.inf
+    if len(middle) >= 12:
+        rounded = math.sqrt(max(0.0, middle[:, 4].var() - residual(middle[:, :2], middle[:, 4], curved=True)))
     return BallEvidence(
-        math.sqrt(max(0.0, gained)) / (0.02 + noise[2]), edge, np.median(ball[:, 2:], axis=0), top[:, 2:]
+        math.sqrt(max(0.0, gained)) / (0.02 + noise[2]), edge, np.median(ball[:, 2:], axis=0), top[:, 2:], rounded
     )
 
 
@@ -155,4 +164,5 @@ def test_the_evidence_is_that_reckoned_point_by_point(hidden_mm: int) -> None:
         assert one.shaded == pytest.approx(expected.shaded, rel=0.01, abs=0.01)
         assert one.edge == pytest.approx(expected.edge, rel=0.01, abs=0.01)
         assert one.colour == pytest.approx(expected.colour, abs=1e-3)
+        assert one.rounded == pytest.approx(expected.rounded, rel=0.01, abs=1e-3)
         assert one.top.shape == expected.top.shape

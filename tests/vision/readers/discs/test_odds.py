@@ -25,8 +25,8 @@ from tests.vision.readers.discs.drawn import (
 )
 from vision.frame import Image
 from vision.geometry import Pose, project
-from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares
-from vision.readers.discs.lighting import ColourClassifier
+from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, DiscColours, colour_of_shares, shares_of
+from vision.readers.discs.lighting import USUAL_PAPER, ColourClassifier
 from vision.readers.discs.reader import DiscReader, DiscSighting
 
 POSE = seen_from()
@@ -171,6 +171,22 @@ def test_a_top_in_two_other_colours_is_something_foreign(seen: dict[str, DiscSig
     }
 
 
+@pytest.mark.parametrize(("place", "light", "is_coin"), [("c4", PALE, True), ("e5", PALE, True), ("a1", DARK, False)])
+def test_a_flat_spot_in_the_balls_colour_is_no_ball_unless_too_dark_to_tell(
+    seen: dict[str, DiscSighting], place: str, light: tuple[float, float, float], is_coin: bool
+) -> None:
+    image = picture_of(STANDING, POSE)
+    x, y = seen[place].fit.centre_mm
+    turns = np.linspace(0, 2 * np.pi, 30, endpoint=False)
+    rim = [[x + 8.0 * np.cos(turn), y + 8.0 * np.sin(turn), 20.0] for turn in turns]
+    cv2.fillConvexPoly(image, np.round(project(CAMERA, POSE, rim)).astype(np.int32), encoded(light).tolist())
+    found = seen_in(image)
+    assert (found[place].ball_log_odds < 0.5) == is_coin
+    assert told({one: found[one] for one in TRUTH if one != place}) == {
+        one: what for one, what in TRUTH.items() if one != place
+    }
+
+
 def test_only_places_asked_for_are_looked_at_and_dark_discs_too(seen: dict[str, DiscSighting]) -> None:
     reader = DiscReader(BOARD, LOOKS)
     view = view_of(picture_of([disc for disc in STANDING if disc.place != "a1"], POSE), POSE)
@@ -233,6 +249,9 @@ def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tu
         strange = float((np.minimum(*apart) > 3.0).mean()) if len(one.ball.top) else 0.0
         foreign = min(26.0, 80.0 * max(0.0, strange - 0.15))
     ball = 12.0 * math.tanh((ball + by_colour) / 12.0)
+    lit_ball = float(np.median((shares_of(one.ball.colour) - DARK_FLOOR) * USUAL_PAPER))
+    if ball > 0 and 0.026 < lit_ball < 0.93:
+        ball *= min(1.0, max(0.0, 2 * one.ball.rounded / 0.025 - 1))
     ball *= max(0.0, 1 - foreign / 8.0)
     if ball < 0 and one.fit.light > 0.93:
         ball *= 0.25

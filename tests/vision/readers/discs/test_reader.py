@@ -184,7 +184,8 @@ def told(table: Setting, standing: Arrangement) -> EnrolmentPicture:
     return EnrolmentPicture(picture.image, table.camera, pose, picture.position, picture.name, table.layout.markers)
 
 
-def test_a_coin_on_a_disc_is_not_taken_for_a_ball() -> None:
+@pytest.mark.parametrize("colour", [(0.2, 0.4, 0.55), (0.85, 0.85, 0.88)])
+def test_a_coin_on_a_disc_is_not_taken_for_a_ball(colour: tuple[float, float, float]) -> None:
     table = DRAWN
     handler = DiscHandler(table.layout, Slack(), np.random.default_rng(2))
     looks = {place: f"{player} piece" for row, player in ((1, "black"), (7, "white")) for place in row_of(row)}
@@ -193,7 +194,7 @@ def test_a_coin_on_a_disc_is_not_taken_for_a_ball() -> None:
     reader = table_reader(table.camera, table.layout, enrol([told(table, standing)], table.layout.board))
     top_mm = table.layout.board.height_mm + DiscPieces.on(table.layout.board).disc_mm
     coins = [
-        ForeignObject("coin", standing[place].x_mm, standing[place].y_mm, (0.2, 0.4, 0.55), top_mm, radius_mm)
+        ForeignObject("coin", standing[place].x_mm, standing[place].y_mm, colour, top_mm, radius_mm)
         for place, radius_mm in (("a1", 8.0), ("c1", 9.5), ("f1", 10.0), ("b7", 8.5), ("e7", 9.5))
     ]
     image = Renderer(3).render(Scene(table, tuple(standing.values()), (), tuple(coins)), 0)
