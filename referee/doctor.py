@@ -138,11 +138,8 @@ def check_packages(version_of: Version) -> Iterator[Finding]:
         version = version_of("opencv-python")
     except metadata.PackageNotFoundError:
         return
-    yield Finding.note(
-        "libraries",
-        f"opencv-python {version} is installed beside the headless one; they overwrite each other's files",
-        "uninstall both, then install opencv-python-headless alone",
-    )
+    message = f"opencv-python {version} is installed beside the headless one; they overwrite each other's files"
+    yield Finding.note("libraries", message, "uninstall both, then install opencv-python-headless alone")
 
 
 def check_opencv() -> Iterator[Finding]:
@@ -238,21 +235,16 @@ def _calibration(settings: Settings) -> Iterator[Finding]:
     yield Finding.ok("calibration", f"{calibration}: {width} x {height}, {error_px:.2f} px off on average")
     asked = (settings.camera.width_px, settings.camera.height_px)
     if camera.size != asked:
-        yield Finding.fault(
-            "calibration",
-            f"it is for {width} x {height} pixels, the camera is asked for {asked[0]} x {asked[1]}",
-            "set width_px and height_px below [camera] to the calibration's, or calibrate again",
-        )
+        message = f"it is for {width} x {height} pixels, the camera is asked for {asked[0]} x {asked[1]}"
+        remedy = "set width_px and height_px below [camera] to the calibration's, or calibrate again"
+        yield Finding.fault("calibration", message, remedy)
 
 
 def _looks(settings: Settings, load: Callable[[Path], Appearance]) -> Finding:
     looks = settings.table.looks
     if looks is None:
-        return Finding.note(
-            "looks",
-            "none are set; they are learned from each set-up",
-            "`./run pieces enrol` gives more reliable results",
-        )
+        message = "none are set; they are learned from each set-up"
+        return Finding.note("looks", message, "`./run pieces enrol` gives more reliable results")
     try:
         known = load(looks)
     except VisionError as error:

@@ -68,12 +68,9 @@ class PieceBreaches:
     def too_few(self, player: Player, found: int, least: int, missing: tuple[Place, ...]) -> Breach:
         """Return the breach for too few pieces at the start; ``missing`` are the places of the others, if known."""
         more = f"{counted(least - found, f'more {player} {self.piece}')} on the board"
-        return Breach(
-            f"too-few-{self.piece}s",
-            self._there_are(player, found, least),
-            f"Put {f'a {player} {self.piece} on {listed(missing)}' if missing else more}.",
-            missing,
-        )
+        sentence = self._there_are(player, found, least)
+        remedy = f"Put {f'a {player} {self.piece} on {listed(missing)}' if missing else more}."
+        return Breach(f"too-few-{self.piece}s", sentence, remedy, missing)
 
     def wrong_number(
         self, player: Player, found: int, right: int, missing: tuple[Place, ...], surplus: tuple[Place, ...]
@@ -89,30 +86,18 @@ class PieceBreaches:
 
     def not_at_start(self, player: Player, place: Place, home: Place) -> Breach:
         """Return the breach for a piece that is not on ``home``, where it starts."""
-        return Breach(
-            "start-square",
-            f"The {player} {self.piece} on {place} is not where {player} starts.",
-            f"Move it from {place} to {home}.",
-            (place, home),
-        )
+        sentence = f"The {player} {self.piece} on {place} is not where {player} starts."
+        return Breach("start-square", sentence, f"Move it from {place} to {home}.", (place, home))
 
     def added(self, player: Player, place: Place) -> Breach:
         """Return the breach for a piece that wasn't there before."""
-        return Breach(
-            f"{self.piece}-added",
-            f"There is a {player} {self.piece} on {place} that wasn't on the board.",
-            f"Take the {player} {self.piece} off {place}.",
-            (place,),
-        )
+        sentence = f"There is a {player} {self.piece} on {place} that wasn't on the board."
+        return Breach(f"{self.piece}-added", sentence, f"Take the {player} {self.piece} off {place}.", (place,))
 
     def recoloured(self, place: Place, before: Player, after: Player, remedy: str) -> Breach:
         """Return the breach for a piece of one player on a place where the other player's piece stood."""
-        return Breach(
-            "colour-changed",
-            f"On {place} stood a {before} {self.piece}, and now a {after} one stands there.",
-            remedy,
-            (place,),
-        )
+        sentence = f"On {place} stood a {before} {self.piece}, and now a {after} one stands there."
+        return Breach("colour-changed", sentence, remedy, (place,))
 
 
 class StartComparison(NamedTuple):

@@ -146,11 +146,9 @@ def _read_fault(board: BareBoard, survey: Survey) -> Iterator[Finding]:
     for file in FAULT_FILES:
         if file in survey.hashes:
             lines = [line.strip() for line in board.read(file).decode(errors="replace").splitlines() if line.strip()]
-            yield Finding.note(
-                "last fault",
-                lines[-1] if lines else "unknown",
-                f"the firmware restarted after it; the whole is in {file} on the board",
-            )
+            message = lines[-1] if lines else "unknown"
+            remedy = f"the firmware restarted after it; the whole is in {file} on the board"
+            yield Finding.note("last fault", message, remedy)
             return
 
 
@@ -160,11 +158,8 @@ def _describe_difference(differs: Difference) -> Iterator[Finding]:
     if differs.altered:
         yield Finding.fault("files", f"other than they should be: {_name_some(differs.altered)}", _INSTALL)
     if differs.left_over:
-        yield Finding.note(
-            "files",
-            f"left over and of no use: {_name_some(differs.left_over)}",
-            "`./run hardware firmware install` removes them",
-        )
+        message = f"left over and of no use: {_name_some(differs.left_over)}"
+        yield Finding.note("files", message, "`./run hardware firmware install` removes them")
     if differs.is_empty:
         yield Finding.ok("files", "each is as it should be")
 
@@ -182,9 +177,8 @@ def _compare_pin_maps(there: str | int | None, wanted: str | int | None, *, has:
 
 def _running_finding(welcome: Welcome | None) -> Finding:
     if welcome is None:
-        return Finding.fault(
-            "board", "its firmware does not answer", "unplug it and plug it in again; else install anew"
-        )
+        message = "its firmware does not answer"
+        return Finding.fault("board", message, "unplug it and plug it in again; else install anew")
     return Finding.ok("board", f"{welcome.board} answers: {equipment(welcome)}")
 
 

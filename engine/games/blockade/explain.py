@@ -204,19 +204,11 @@ class _Change:
                 if seen.startswith(COLOURS[BLACK]):
                     is_smaller = size_of(_PIECE_OF[seen]) < size_of(stack[-1])
                     why = "and a larger one is left" if is_smaller else f"but every {seen} is on another tower"
-                    yield Breach(
-                        "largest-black-first",
-                        f"The new {colour} tower on {place} has a {seen}, {why}.",
-                        f"Put a {black} on {place} instead.",
-                        (place,),
-                    )
+                    sentence = f"The new {colour} tower on {place} has a {seen}, {why}."
+                    yield Breach("largest-black-first", sentence, f"Put a {black} on {place} instead.", (place,))
                 elif seen == name_of(stack[-2]):
-                    yield Breach(
-                        "tower-not-capped",
-                        f"The {colour} tower on {place} has no black piece yet.",
-                        f"Put a {black} on {place}.",
-                        (place,),
-                    )
+                    sentence = f"The {colour} tower on {place} has no black piece yet."
+                    yield Breach("tower-not-capped", sentence, f"Put a {black} on {place}.", (place,))
         for square, piece in self.capped:
             if not is_blockade(played.stacks[square]):
                 place = PLACES[square]

@@ -88,9 +88,8 @@ def rested(rule: str, stack: Stack, height: int, square: int) -> Breach:
         ON_OTHER_BLOCKADE: f"rests on a blockade of {COLOURS[stack[0] >> 2]}, which isn't its colour",
         ON_SMALL_BLACK: f"rests on a {below}, which isn't larger",
     }.get(rule, f"rests on a {below}, which is smaller")
-    return Breach(
-        rule, f"The {piece} on {place} {why}.", f"Move the {piece} from {place} to where it may rest.", (place,)
-    )
+    sentence = f"The {piece} on {place} {why}."
+    return Breach(rule, sentence, f"Move the {piece} from {place} to where it may rest.", (place,))
 
 
 def points(

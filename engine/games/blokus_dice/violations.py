@@ -102,12 +102,8 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     sheet, filled, player = state.options.sheet, state.sheets[seat], PLAYERS[seat]
     if closed := squares & sheet.closed:
         places = places_on(state, seat, closed)
-        yield Breach(
-            "closed-square",
-            f"{_named(places)} {_is(places)} closed on this sheet.",
-            "Draw the shape on open squares.",
-            places,
-        )
+        sentence = f"{_named(places)} {_is(places)} closed on this sheet."
+        yield Breach("closed-square", sentence, "Draw the shape on open squares.", places)
     if taken := squares & filled.filled:
         yield square_taken(places_on(state, seat, taken))
     places = places_on(state, seat, squares)
@@ -119,16 +115,11 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
         yield Breach("not-one-shape", sentence, "Draw the squares of one shape, side by side.", places)
     elif name is None or name not in sheet.number_of:
         what = f"The {squares.bit_count()} squares on {_named(places)} are"
-        yield Breach(
-            "no-such-shape",
-            f"{what if name is None else f'{name} on {_named(places)} is'} no shape of this sheet.",
-            "Draw a shape that stands on the sheet.",
-            places,
-        )
+        sentence = f"{what if name is None else f'{name} on {_named(places)} is'} no shape of this sheet."
+        yield Breach("no-such-shape", sentence, "Draw a shape that stands on the sheet.", places)
     elif filled.used >> sheet.number_of[name] & 1:
-        yield Breach(
-            "shape-used", f"{player} has drawn the shape {name} before.", "Draw a shape not crossed off yet.", places
-        )
+        sentence = f"{player} has drawn the shape {name} before."
+        yield Breach("shape-used", sentence, "Draw a shape not crossed off yet.", places)
 
 
 def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterator[Breach]:
@@ -139,12 +130,9 @@ def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterat
     if not own:
         if not squares & sheet.corners:
             corners = places_on(state, seat, sheet.corners & ~state.sheets[seat].filled)
-            yield Breach(
-                "first-in-a-corner",
-                f"The first {colour} shape of {player} covers no corner square.",
-                f"Draw it so that it covers {_named(corners, 'or') or 'a corner'}.",
-                (*places, *corners),
-            )
+            sentence = f"The first {colour} shape of {player} covers no corner square."
+            remedy = f"Draw it so that it covers {_named(corners, 'or') or 'a corner'}."
+            yield Breach("first-in-a-corner", sentence, remedy, (*places, *corners))
         return
     if touching := sheet.grid.adjacent_to(squares) & own:
         beside = places_on(state, seat, touching)
@@ -152,12 +140,9 @@ def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterat
         remedy = f"Draw it so that it touches {colour} at corners only."
         yield Breach("touches-side", sentence, remedy, (*places, *beside))
     if not sheet.grid.diagonal_to(squares) & own:
-        yield Breach(
-            "touches-no-corner",
-            f"The {colour} shape on {_named(places)} touches no other {colour} shape at a corner.",
-            f"Draw it so that a corner of it touches a corner of a {colour} shape.",
-            places,
-        )
+        sentence = f"The {colour} shape on {_named(places)} touches no other {colour} shape at a corner."
+        remedy = f"Draw it so that a corner of it touches a corner of a {colour} shape."
+        yield Breach("touches-no-corner", sentence, remedy, places)
 
 
 def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares: int) -> Iterator[Breach]:

@@ -177,9 +177,8 @@ def _opponent_moved(before: DeblockleState, move: Moved, playable: PlayableTurns
 
 
 def _out_of_turn(before: DeblockleState, owner: str, start: str, remedy: str, places: tuple[str, ...]) -> Breach:
-    return Breach(
-        "not-your-turn", f"It is {before.to_move}'s turn, but {owner} played the block from {start}.", remedy, places
-    )
+    sentence = f"It is {before.to_move}'s turn, but {owner} played the block from {start}."
+    return Breach("not-your-turn", sentence, remedy, places)
 
 
 def _removed(before: DeblockleState, change: Removed, playable: PlayableTurns, *, alone: bool) -> list[Breach]:

@@ -118,13 +118,11 @@ def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
     home = HOME_STAR[block.owner]
     for side, results in enumerate(before.options.cube.rolls(block.mask)):
         if RAYS[square][side][:1] == (home,) and any(top == "star" for top, _, _ in results):
-            return Breach(
-                "wrong-goal",
+            sentence = (
                 f"The {block.owner} block from {PLACES[square]} left by {PLACES[home]}, its own star; "
-                f"its goal is {PLACES[GOAL[block.owner]]}.",
-                put_back(before, square),
-                (PLACES[square], PLACES[home]),
+                f"its goal is {PLACES[GOAL[block.owner]]}."
             )
+            return Breach("wrong-goal", sentence, put_back(before, square), (PLACES[square], PLACES[home]))
     return None
 
 

@@ -103,12 +103,8 @@ def anti_play_breach(state: DiaballikState, player: Player, claimants: Sequence[
             f"Wait for {player}'s turn.",
         )
     if not is_wall(foes):
-        return Breach(
-            "anti-play-wall",
-            f"{foe.capitalize()}'s pieces don't form a wall from one side of the board to the other.",
-            "Play on.",
-            GRID.names_of(foes),
-        )
+        sentence = f"{foe.capitalize()}'s pieces don't form a wall from one side of the board to the other."
+        return Breach("anti-play-wall", sentence, "Play on.", GRID.names_of(foes))
     places = GRID.names_of(touch)
     named = f", on {' and '.join(places)}" if places else ""
     sentence = f"Of {player}'s pieces {len(places)} touch {foe}'s wall{named}; it takes {CONTACTS_TO_CLAIM}."
