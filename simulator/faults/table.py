@@ -74,8 +74,10 @@ class FaultyTable(PlayedTable):
         self._game = FaultyGame(seed, setting, options, truth)
         super().__init__(seed, self._game, setting, fps)
         self._renderer = Renderer(seed) if pictures else None
-        self._scene = Scene(self._setting)
-        self._pieces: tuple[PiecePose, ...] = ()
+        self.scene = Scene(self._setting)
+        """The scene of the newest frame; hidden from the referee."""
+        self.pieces: tuple[PiecePose, ...] = ()
+        """Positions of all pieces now, with or without a camera: for switches under the board."""
         self._settings: dict[tuple[int, int], Setting] = {}
         self._overrides_taken = 0
 
@@ -88,16 +90,6 @@ class FaultyTable(PlayedTable):
     def episodes(self) -> tuple[Episode, ...]:
         """The events drawn so far, turn by turn; hidden from the referee."""
         return tuple(self._game.episodes)
-
-    @property
-    def scene(self) -> Scene:
-        """The scene of the newest frame; hidden from the referee."""
-        return self._scene
-
-    @property
-    def pieces(self) -> tuple[PiecePose, ...]:
-        """Positions of all pieces now, with or without a camera: for switches under the board."""
-        return self._pieces
 
     @property
     def is_shaken(self) -> bool:
@@ -116,7 +108,7 @@ class FaultyTable(PlayedTable):
         """Advance the table's time without taking a frame."""
         for _ in range(max(1, round(seconds * self.fps))):
             moment = self._game.moment(self.time_s)
-            self._pieces = self._pieces if moment is None else moment.pieces
+            self.pieces = self.pieces if moment is None else moment.pieces
             self._sequence += 1
 
     def read(self, timeout_s: float = 2.0) -> Frame:
@@ -130,7 +122,7 @@ class FaultyTable(PlayedTable):
             moment = self._game.moment(self.time_s)
             if moment is None:
                 raise EndOfFramesError(f"{self.name} has given all its {self._sequence} frames")
-            self._pieces = moment.pieces
+            self.pieces = moment.pieces
             deliveries = {one.delivery for one in self.disturbances.at(self.time_s)}
             if "unplugged" in deliveries:
                 raise CameraError(f"{self.name}: the camera does not answer; check its cable")
@@ -152,10 +144,10 @@ class FaultyTable(PlayedTable):
         active = self.disturbances.at(time_s)
         setting = self._setting_now(active)
         things = tuple(thing for one in active for thing in one.things)
-        self._scene = Scene(setting, moment.pieces, moment.hands, things)
+        self.scene = Scene(setting, moment.pieces, moment.hands, things)
         if self._renderer is None:
             return Frame(np.full((1, 1, 3), 128, np.uint8), time_s, self._sequence, self.name)
-        image = self._renderer.render(self._scene, self._sequence)
+        image = self._renderer.render(self.scene, self._sequence)
         if any(time_s < one.shaking_until_s for one in active):
             image = _shake(image, np.random.default_rng([self.seed, 49, self._sequence]))
         return Frame(image, time_s, self._sequence, self.name)

@@ -111,8 +111,10 @@ class VirtualBoard(Board):
         self._ticks_offset_ms = 0
         self._switches = [Contact(rng, bounce_s) for _ in range(wiring.switches)]
         self._buttons = [Contact(rng, bounce_s) for _ in range(wiring.buttons)]
-        self._shown: deque[ShownFrame] = deque(maxlen=_REMEMBERED_FRAMES)
-        self._tones: deque[SoundedTone] = deque(maxlen=_REMEMBERED_TONES)
+        self.shown: deque[ShownFrame] = deque(maxlen=_REMEMBERED_FRAMES)
+        """The last thousand frames shown, newest last."""
+        self.tones: deque[SoundedTone] = deque(maxlen=_REMEMBERED_TONES)
+        """The last tones sounded, newest last."""
         self._masks: list[int] = []
         self._moving_until_s: float | None = clock()
         self.moved_s = clock()
@@ -131,13 +133,13 @@ class VirtualBoard(Board):
         self._inbox.clear()
         self._inbox_bytes = 0
         self._outbox.clear()
-        self._tones.append(SoundedTone(now_s, 0))
+        self.tones.append(SoundedTone(now_s, 0))
 
     def lose_power(self) -> None:
         """Turn lights and buzzer off."""
         dark = bytes(3 * self._wiring.lights)
-        self._shown.append(ShownFrame(self._clock(), dark, dark, is_waiting=False))
-        self._tones.append(SoundedTone(self._clock(), 0))
+        self.shown.append(ShownFrame(self._clock(), dark, dark, is_waiting=False))
+        self.tones.append(SoundedTone(self._clock(), 0))
 
     # the firmware's side
 
@@ -165,7 +167,7 @@ class VirtualBoard(Board):
         """Show and record a frame."""
         wanted = self.wanted_lights
         frame = (bytes(colours), False) if wanted is None else (bytes(wanted.wanted), wanted.is_waiting)
-        self._shown.append(ShownFrame(self._clock(), frame[0], bytes(colours), frame[1]))
+        self.shown.append(ShownFrame(self._clock(), frame[0], bytes(colours), frame[1]))
 
     def scan(self, masks: list[int]) -> None:
         """Read the switches' present levels, including ghosts and bounce."""
@@ -193,7 +195,7 @@ class VirtualBoard(Board):
 
     def tone(self, frequency_hz: int) -> None:
         """Sound a frequency until the next call."""
-        self._tones.append(SoundedTone(self._clock(), frequency_hz))
+        self.tones.append(SoundedTone(self._clock(), frequency_hz))
 
     def feed_watchdog(self) -> None:
         """Feed the watchdog."""
@@ -204,16 +206,6 @@ class VirtualBoard(Board):
         raise BoardRestartedError(into_interpreter)
 
     # the outside world's side
-
-    @property
-    def shown(self) -> Sequence[ShownFrame]:
-        """The last thousand frames shown, newest last."""
-        return self._shown
-
-    @property
-    def tones(self) -> Sequence[SoundedTone]:
-        """The last tones sounded, newest last."""
-        return self._tones
 
     @property
     def has_input(self) -> bool:

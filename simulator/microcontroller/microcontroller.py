@@ -13,6 +13,7 @@ from typing import Self
 
 from serial.tools.list_ports_common import ListPortInfo
 
+from common.closeable import Closeable
 from simulator.microcontroller.board import MOST_BOUNCE_S, SOFTWARE, ShownFrame, SoundedTone
 from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.stepped import WATCHDOG_S, SteppedMicrocontroller
@@ -25,7 +26,7 @@ VENDOR_ID, PRODUCT_ID = 0x2E8A, 0x0005
 _LONGEST_SLEEP_S = 60.0
 
 
-class VirtualMicrocontroller:
+class VirtualMicrocontroller(Closeable):
     """The firmware's own core on a virtual board, behind a real pseudo-terminal and a faulty wire.
 
     For a program that opens ``port_name`` with pyserial and lists ports with ``list_ports`` it behaves like a board on
@@ -86,9 +87,6 @@ class VirtualMicrocontroller:
         self._serving = self._threads.submit(self._serve)
         self._serving.add_done_callback(self._ended)
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the thread and remove the port. Raises the exception that ended the thread earlier, if any."""

@@ -64,8 +64,10 @@ class SteppedMicrocontroller:
         self.to_device = FaultyWire(self._faults, f"{seed} to device")
         self.to_host = FaultyWire(self._faults, f"{seed} to host")
         self._outages = FaultSchedule(self._faults, seed, start_s)
-        self._device: Device | None = None
-        self._plugged = True
+        self.device: Device | None = None
+        """The firmware's core; ``None`` while the board has no power or is in the bare interpreter."""
+        self.is_plugged = True
+        """Whether the cable is plugged in."""
         self._replug_at_s: float | None = None
         self._hangs = False
         self._loop_due_s = start_s
@@ -74,34 +76,24 @@ class SteppedMicrocontroller:
         self._boot(POWER)
 
     @property
-    def device(self) -> Device | None:
-        """The firmware's core; ``None`` while the board has no power or is in the bare interpreter."""
-        return self._device
-
-    @property
-    def is_plugged(self) -> bool:
-        """Whether the cable is plugged in."""
-        return self._plugged
-
-    @property
     def is_in_interpreter(self) -> bool:
         """Whether the board waits at the bare interpreter's prompt."""
-        return self._plugged and self._device is None
+        return self.is_plugged and self.device is None
 
     def from_host(self, data: bytes, now_s: float) -> None:
         """Accept bytes written by the host; while the board is unplugged they are lost."""
         self.advance(now_s)
-        if self._plugged:
+        if self.is_plugged:
             self.to_device.write(data, now_s)
 
     def take_to_host(self, now_s: float) -> list[bytes]:
         """Take the bytes that have arrived at the host by now, in pieces as they arrived."""
-        return self.to_host.read(now_s) if self._plugged else []
+        return self.to_host.read(now_s) if self.is_plugged else []
 
     @property
     def next_due_s(self) -> float:
         """When to call ``advance`` and ``take_to_host`` next, unless the host writes earlier."""
-        arrives_s = self.to_host.next_due_s if self._plugged else None
+        arrives_s = self.to_host.next_due_s if self.is_plugged else None
         due_s = self._next_event_s
         return max(self._now_s, due_s if arrives_s is None else min(due_s, arrives_s))
 
@@ -126,7 +118,7 @@ class SteppedMicrocontroller:
     def reset(self, now_s: float, cause: int = SOFTWARE) -> None:
         """Reset the board; ignored while it has no power."""
         self.advance(now_s)
-        if self._plugged:
+        if self.is_plugged:
             self._boot(cause)
 
     def hang(self, now_s: float) -> None:
@@ -143,13 +135,13 @@ class SteppedMicrocontroller:
     def replug(self, now_s: float) -> None:
         """Plug the cable in again: the board starts."""
         self.advance(now_s)
-        if not self._plugged:
+        if not self.is_plugged:
             self._plug_in()
 
     @property
     def _next_event_s(self) -> float:
         dues = []
-        if self._device is not None:
+        if self.device is not None:
             dues.append(self.board.watchdog_fed_s + self._watchdog_s if self._hangs else self._loop_due_s)
         if self._replug_at_s is not None:
             dues.append(self._replug_at_s)
@@ -170,7 +162,7 @@ class SteppedMicrocontroller:
         while self._releases and self._releases[0][0] <= now_s:
             self.board.move_button(heapq.heappop(self._releases)[1], False, now_s)
         arrived = self.to_device.read(now_s)
-        if self._device is None:
+        if self.device is None:
             return
         for piece in arrived:
             self.board.receive(piece)
@@ -181,7 +173,7 @@ class SteppedMicrocontroller:
             self._boot(WATCHDOG)
 
     def _apply_outage(self, outage: Outage) -> None:
-        if not self._plugged:
+        if not self.is_plugged:
             return
         match outage:
             case Outage.SILENCE:
@@ -194,14 +186,14 @@ class SteppedMicrocontroller:
                 self._replug_at_s = self._now_s + self._faults.unplugged_s
 
     def _unplug(self) -> None:
-        self._plugged = False
-        self._device = None
+        self.is_plugged = False
+        self.device = None
         self.board.lose_power()
         for wire in (self.to_device, self.to_host):
             wire.cut()
 
     def _plug_in(self) -> None:
-        self._plugged = True
+        self.is_plugged = True
         self._replug_at_s = None
         self._boot(POWER)
 
@@ -212,8 +204,8 @@ class SteppedMicrocontroller:
         # data in transit to a board that restarts is not read by anyone
         self.to_device.drop()
         self.to_host.garbage(self._faults.garbage_bytes, self._now_s)
-        self._device = Device(self.board, self._pins)
-        self.board.wanted_lights = self._device.lights
+        self.device = Device(self.board, self._pins)
+        self.board.wanted_lights = self.device.lights
         self._loop_due_s = self._now_s
 
     def _loop(self) -> None:
@@ -233,13 +225,13 @@ class SteppedMicrocontroller:
         self._loop_due_s = self._now_s + (BUSY_LOOP_S if is_busy or data else IDLE_LOOP_S)
 
     def _step(self) -> None:
-        if self._device is not None:
-            self._device.step()
+        if self.device is not None:
+            self.device.step()
 
     def _handle_restart(self, restarted: BoardRestartedError) -> None:
         self.to_host.write(self.board.sent(), self._now_s)
         if restarted.into_interpreter:
-            self._device = None
+            self.device = None
             self.to_host.write(_PROMPT, self._now_s)
         else:
             self._boot(SOFTWARE)

@@ -26,16 +26,12 @@ class PseudoTerminal(Closeable):
         self.name = os.ttyname(self._host_end)
         self._waiting: deque[bytes] = deque()
         self._waiting_bytes = 0
-        self._lost_bytes = 0
+        self.lost_bytes = 0
+        """Number of bytes lost because the host didn't read."""
 
     def fileno(self) -> int:
         """Return the file descriptor to wait on with ``select``."""
         return self._device_end
-
-    @property
-    def lost_bytes(self) -> int:
-        """Number of bytes lost because the host didn't read."""
-        return self._lost_bytes
 
     @property
     def is_waiting(self) -> bool:
@@ -52,7 +48,7 @@ class PseudoTerminal(Closeable):
     def write(self, data: bytes) -> None:
         """Send as many bytes to the host as there is room for, and keep the rest for ``flush``."""
         if self._waiting_bytes + len(data) > _MOST_WAITING:
-            self._lost_bytes += len(data)
+            self.lost_bytes += len(data)
             return
         self._waiting.append(data)
         self._waiting_bytes += len(data)

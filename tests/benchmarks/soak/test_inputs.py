@@ -42,9 +42,9 @@ def test_switches_report_each_change_once_and_the_last_snapshot_while_unplugged(
     made = table()
     layout = made.setting.layout
     source = TableSwitches(made, VirtualSwitches(layout, 1, SwitchFaults(unplugged=((3.0, 4.0),))))
-    made._pieces = (block_on(layout, "b1", "gold", "star", "slider"),)
+    made.pieces = (block_on(layout, "b1", "gold", "star", "slider"),)
     first = source.latest(1.0)
-    made._pieces = (block_on(layout, "c1", "gold", "star", "slider"),)
+    made.pieces = (block_on(layout, "c1", "gold", "star", "slider"),)
     second = source.latest(2.0)
     off = source.latest(3.5)
     assert first is not None
