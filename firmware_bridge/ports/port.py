@@ -48,14 +48,10 @@ class Port:
 
     def __init__(self, device: serial.Serial) -> None:
         self._serial = device
-        self._name = str(device.port)
+        self.name = str(device.port)
+        """Name of the port, such as ``/dev/ttyACM0``."""
         self._readable = select.poll()
         self._readable.register(device.fileno(), select.POLLIN)
-
-    @property
-    def name(self) -> str:
-        """Name of the port, such as ``/dev/ttyACM0``."""
-        return self._name
 
     def fileno(self) -> int:
         """Return the file descriptor to wait on."""
@@ -97,7 +93,7 @@ class Port:
 
     def _gone(self, error: OSError | None) -> PortGoneError:
         why = "" if error is None else f" ({error.strerror})"
-        return PortGoneError(f"{self._name} was unplugged, or its device switched off{why}; check the cable")
+        return PortGoneError(f"{self.name} was unplugged, or its device switched off{why}; check the cable")
 
 
 def open_port(
