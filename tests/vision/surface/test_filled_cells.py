@@ -164,7 +164,7 @@ def mark_foreign_hues(areas: dict[Area, float]) -> set[tuple[int, int]]:
     ink, hue = painted(areas), np.zeros(WINDOW.shape, dtype=np.float32)
     for one, degrees in areas.items():
         hue[area(*one)] = degrees
-    return marked(CELLS.mark_foreign_hues(hue, ink, PENS_DEG, USUAL_WITHIN_DEG) & ink)
+    return marked(CELLS.mark_foreign_hues(hue, ink, PENS_DEG, USUAL_WITHIN_DEG))
 
 
 @pytest.mark.parametrize(
