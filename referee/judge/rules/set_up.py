@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
@@ -155,8 +155,11 @@ def _start(
     disputed = seen.disputed.keys() - confirmed
     sure = {place: settings.margin if place in disputed else settings.set_up for place in seen.places}
     unclear = context.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
-    assumed = {} if usual or anywhere else _assume_usual_start(context, seen, options, shown, unclear)
-    unclear = tuple(place for place in unclear if place not in assumed)
+    assumed: Mapping[Place, LookName] = {}
+    if not usual and not anywhere:
+        missing = _maybe_missing(context, seen, options, shown)
+        assumed = _assume_usual_start(context, seen, options, shown, unclear, missing - set(unclear))
+        unclear = context.in_order({*unclear, *missing} - assumed.keys())
     table = {**shown, **assumed}
     faults: list[tuple[IllegalTurnError, Mapping[Place, LookName]]] = []
     for appearance in _possible_appearances(usual, table, game.looks):
@@ -172,20 +175,41 @@ def _start(
     return _Start(context, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, (), nearest, turned)
 
 
+def _maybe_missing(
+    context: JudgeContext[StateT, TurnT],
+    seen: PooledReading,
+    options: Mapping[str, OptionValue] | None,
+    shown: Mapping[Place, LookName],
+) -> set[Place]:
+    """Return the places that look empty, though not for certain, and have a piece in the game's usual start."""
+    usual, within = usual_appearance(context.game, options), context.settings.own_start
+    return {
+        place
+        for place, look in shown.items()
+        if look == EMPTY and usual[place] != EMPTY and seen.places[place].lead(EMPTY, usual[place]) < within
+    }
+
+
 def _assume_usual_start(
     context: JudgeContext[StateT, TurnT],
     seen: PooledReading,
     options: Mapping[str, OptionValue] | None,
     shown: Mapping[Place, LookName],
     unclear: Sequence[Place],
+    missing: Collection[Place],
 ) -> Mapping[Place, LookName]:
-    """Return what the game's usual start has on doubtful places; nothing where another start is as close."""
+    """Return what the game's usual start has on doubtful places; nothing where another start is as close.
+
+    The pieces that may be ``missing`` are not assumed.
+    """
     game, within = context.game, context.settings.own_start
     usual = usual_appearance(game, options)
     doubtful = [
         place
         for place, look in shown.items()
-        if (look != usual[place] or place in unclear) and seen.places[place].lead(look, usual[place]) < within
+        if place not in missing
+        and (look != usual[place] or place in unclear)
+        and seen.places[place].lead(look, usual[place]) < within
     ]
     if sum(shown[place] != usual[place] for place in doubtful) > _MOST_ASSUMED * len(shown):
         return {}

@@ -71,6 +71,17 @@ def test_a_place_that_surely_shows_something_else_is_a_fault() -> None:
     assert "e3 shows yellow large, and the game starts with a yellow small on top there." in ruling.verdict.sentence
 
 
+@pytest.mark.parametrize(
+    ("c3", "kind"),
+    [("empty 80%", VerdictKind.AMBIGUOUS), ("empty 10%", VerdictKind.SET_UP), ("empty 99.99%", VerdictKind.ILLEGAL)],
+)
+def test_a_piece_is_not_assumed_where_the_place_clearly_shows_none(c3: str, kind: VerdictKind) -> None:
+    _, ruling = begun({"c3": c3})
+    assert ruling.verdict.kind is kind
+    if kind is VerdictKind.ILLEGAL:
+        assert ruling.verdict.places == ("c3",)
+
+
 def test_a_board_of_which_too_much_is_doubtful_is_not_taken_for_the_start() -> None:
     _, ruling = begun(dict.fromkeys(list(LOOKS)[:8], "blue medium 60%"), Trigger.DECLARED)
     assert ruling.verdict.kind is not VerdictKind.SET_UP
