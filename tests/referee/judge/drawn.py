@@ -1,4 +1,4 @@
-"""Readings drawn in a few words: a table, what is unsure of it, and dice.
+"""Readings written as short text: a table, its doubtful places, and dice.
 
 A table is drawn as the places that differ from a state's, with their looks: ``{"c3": "empty"}``. A look may be followed
 by how sure it is, ``"black piece 70%"``, or be ``"hidden"``. Dice are drawn as ``"4 1"``, left to right: ``4?`` is a

@@ -1,4 +1,4 @@
-"""A game that is judged look by look: what is believed after one look is what the next one goes by."""
+"""A game judged look by look: each look starts from the belief after the one before."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def felt(
     changes: tuple[PlaceChange, ...] = (),
     time_s: float = 10.0,
 ) -> list[Reading]:
-    """Four readings by sensors alone; those under ``wrong`` err, those under ``mute`` say nothing."""
+    """Four readings by sensors alone, inverted under the places ``wrong`` and absent under ``mute``."""
     places = {
         place: sensed_only(
             OCCUPIED if (look != "empty") != (place in wrong) else FREE, game.looks, HindranceKind.NO_CAMERA
@@ -41,7 +41,7 @@ def both(
     wrong: Collection[str] = (),
     **extra: Any,
 ) -> list[Reading]:
-    """Four readings by a camera that sees ``seen`` and sensors that feel where ``stands`` has pieces."""
+    """Four readings by a camera that sees ``seen`` and sensors that report the pieces of ``stands``."""
     readings = []
     for number in range(4):
         reading = make_reading(seen, time_s=10 + number / 10, **extra)

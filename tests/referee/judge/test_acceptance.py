@@ -1,4 +1,4 @@
-"""A turn that waits for the next player's touch: what counts as a touch, which table it left, and what is accepted."""
+"""A turn that waits for the next player's touch: touches, the reading the turn is judged by, and acceptance."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_piece_that_the_next_player_lifts_is_a_touch_where_touches_end_turns(
     assert waiting.touched({"b7": "empty"}, trigger) is (trigger in {Trigger.TOUCH, Trigger.TOUCH_RESTED})
 
 
-def test_a_turn_and_part_of_the_next_is_what_a_lifted_piece_is_taken_for(waiting: Waiting) -> None:
+def test_a_lifted_piece_is_explained_as_part_of_the_next_turn(waiting: Waiting) -> None:
     lifted = decide(waiting.context, (waiting.state,), seen_as(waiting.game, waiting.after, {"b7": "empty"}))
     assert lifted.best.kind is ExplanationKind.TURN_AND_PART
 
@@ -81,7 +81,7 @@ def test_the_whole_next_turn_is_a_touch(waiting: Waiting) -> None:
     assert waiting.touched({"b7": "empty", "b5": "white piece"})
 
 
-def test_nothing_is_touched_where_no_turn_waits(waiting: Waiting) -> None:
+def test_nothing_counts_as_a_touch_while_no_turn_waits(waiting: Waiting) -> None:
     assert not waiting.touched({"b7": "empty"}, pending=PendingTurn())
 
 
@@ -93,13 +93,13 @@ def test_a_fault_is_a_touch_once_the_table_rests_and_still_shows_the_turn(waitin
     assert not waiting.touched(undone, Trigger.TOUCH_RESTED)
 
 
-def test_turns_left_the_table_on_which_they_waited(waiting: Waiting) -> None:
+def test_a_waiting_turn_is_judged_by_the_reading_from_before_the_touch(waiting: Waiting) -> None:
     now = seen_as(waiting.game, waiting.after, {"b7": "empty"})
     left = reading_of_turns(waiting.game, (waiting.state,), (waiting.turn,), waiting.pending, now)
     assert left is waiting.pending.seen
 
 
-def test_other_turns_left_the_table_that_is_seen_now(waiting: Waiting) -> None:
+def test_other_turns_are_judged_by_the_current_reading(waiting: Waiting) -> None:
     now = seen_as(waiting.game, waiting.after)
     other = waiting.game.notation.parse_turn(waiting.state, "b1-b2 b2-b3")
     following = waiting.game.notation.parse_turn(waiting.after, NEXT)
@@ -121,7 +121,7 @@ class _Simple:
     ("next_to_move", "touched", "moves_on"),
     [("gold", ("b1",), True), ("gold", ("c1",), False), ("teal", ("b1",), False)],
 )
-def test_a_piece_moves_on_when_its_player_plays_again_and_touches_the_same_place(
+def test_the_same_piece_moves_on_if_its_player_is_to_move_again_and_touches_its_place(
     next_to_move: str, touched: tuple[str, ...], moves_on: bool
 ) -> None:
     game: Any = SimpleNamespace(rules=SimpleNamespace(apply=lambda *_: _Simple(next_to_move)))
@@ -143,17 +143,17 @@ def test_a_piece_moves_on_when_its_player_plays_again_and_touches_the_same_place
         (5.0, ExplanationKind.TURN, SideSupport.DOUBTFUL),
     ],
 )
-def test_side_faces_doubt_turns_and_rule_several_out_from_the_set_log_odds_on(
+def test_side_faces_make_a_turn_doubtful_and_rule_out_two_turns_from_the_configured_log_odds(
     waiting: Waiting, contradiction: float, kind: ExplanationKind, support: SideSupport
 ) -> None:
-    """A single turn that they rule out stays doubtful where the engine knows no broken rule."""
+    """A single turn is only ever doubtful: the engine finds no broken rule in it."""
     explanation = Explanation(kind, waiting.state, waiting.pending.changes, 0.0, (waiting.turn,))
     resolved: Resolved[Any] = Resolved((waiting.turn,), contradiction=contradiction)
     seen = seen_as(waiting.game, waiting.after)
     assert weigh_sides(waiting.context, (waiting.state,), resolved, explanation, seen, frozenset()).support is support
 
 
-def test_each_of_several_accepted_turns_has_the_state_after_it(waiting: Waiting) -> None:
+def test_each_of_two_accepted_turns_comes_with_the_state_after_it(waiting: Waiting) -> None:
     notation = waiting.game.notation
     following = notation.parse_turn(waiting.after, NEXT)
     end = waiting.game.rules.apply(waiting.after, following)
@@ -177,7 +177,7 @@ def test_a_turn_that_ends_the_game_waits_for_no_touch(waiting: Waiting, trigger:
     assert (waits.verdict.kind, waits.steps) == (VerdictKind.NOT_FINISHED, ())
 
 
-def test_while_it_is_open_who_started_two_turns_in_either_order_are_asked_about(waiting: Waiting) -> None:
+def test_two_turns_are_asked_about_while_either_player_may_have_started(waiting: Waiting) -> None:
     game = waiting.game
     white = game.table.amend(waiting.state, {}, "white")
     both = game.rules.apply(waiting.after, game.notation.parse_turn(waiting.after, NEXT))

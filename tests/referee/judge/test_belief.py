@@ -1,4 +1,4 @@
-"""What lasts between looks: what a person settled, what sensors are known to say wrongly, what is set aside."""
+"""State kept between looks: a person's corrections, sensors known to be wrong, and places set aside."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sensed(**says: bool) -> PooledReading:
     return PooledReading({}, frozenset(), 7.0, 0, sensed=says)
 
 
-def test_sensors_that_contradict_what_is_believed_are_doubted_until_they_say_something_else() -> None:
+def test_a_sensor_that_contradicts_the_belief_is_doubted_until_its_value_changes() -> None:
     observations = Observations().doubting_sensors({"a1": False, "b1": True, "c1": False}, BELIEVED)
     assert observations.doubted == {"a1": False, "b1": True}
     later = observations.after_sensing(sensed(a1=True, c1=False))
@@ -29,7 +29,7 @@ def test_sensors_that_contradict_what_is_believed_are_doubted_until_they_say_som
     assert later.doubting_sensors({"a1": False}, BELIEVED).doubted == {"a1": False, "b1": True}
 
 
-def test_what_sensors_noticed_before_a_belief_belongs_to_the_one_before() -> None:
+def test_a_new_belief_ignores_sensor_changes_from_before_it() -> None:
     belief: Belief[Any, Any] = Belief.of(())
     assert belief.observations.since_s == -math.inf
     looked: Belief[Any, Any] = Belief(observations=Observations().after_looking(sensed()))
@@ -37,7 +37,7 @@ def test_what_sensors_noticed_before_a_belief_belongs_to_the_one_before() -> Non
     assert looked.with_states(()).observations.since_s == 7.0
 
 
-def test_a_place_named_unseen_is_asked_about_once_it_looks_otherwise() -> None:
+def test_a_place_that_a_person_described_while_it_was_hidden_is_asked_about_once_it_looks_different() -> None:
     override = Override(frozenset({"a1", "b1"}), {"b1": "white piece", "c1": "white piece"}, frozenset({"a1", "b1"}))
     assert override.places_to_ask == {"b1"}
     assert (
@@ -47,18 +47,18 @@ def test_a_place_named_unseen_is_asked_about_once_it_looks_otherwise() -> None:
     assert override.without(["b1"]) == Override(frozenset({"a1"}), {"c1": "white piece"}, frozenset({"a1"}))
 
 
-def test_overruling_adds_to_what_is_set_aside_and_ends_a_fault() -> None:
+def test_confirming_places_sets_them_aside_and_ends_a_fault() -> None:
     belief: Belief[Any, Any] = Belief(set_aside=frozenset({"a1"}))
     assert belief.with_places_confirmed(["b1"]).set_aside == {"a1", "b1"}
     assert belief.with_places_confirmed(["b1"]).fault is None
 
 
-def test_a_person_needs_to_say_what_holds(diaballik: Any) -> None:
+def test_a_correction_needs_at_least_one_state(diaballik: Any) -> None:
     with pytest.raises(ValueError, match="at least one state"):
         override_belief(JudgeContext.of(diaballik), Belief(), ())
 
 
-def test_what_was_believed_before_a_correction_is_refused_and_places_are_held_against_the_camera(
+def test_a_correction_refuses_the_old_belief_and_overrides_the_camera_on_the_named_places(
     diaballik: Any,
 ) -> None:
     context: JudgeContext[Any, Any] = JudgeContext.of(diaballik)
@@ -70,7 +70,7 @@ def test_what_was_believed_before_a_correction_is_refused_and_places_are_held_ag
     told = override_belief(context, looked, (state,), ("a1", "b1", "c1"))
     assert told.states == (state,)
     assert told.conversation.refused == {frozenset({("a1", "empty"), ("a3", "black piece")})}
-    # The camera saw b1 as it was said to be, and could not see c1.
+    # The camera agreed about b1 and could not see c1.
     assert told.override == Override(frozenset({"a1", "c1"}), unseen=frozenset({"c1"}))
     again = override_belief(context, told, (state,))
     assert again.conversation.refused == frozenset()
@@ -78,12 +78,12 @@ def test_what_was_believed_before_a_correction_is_refused_and_places_are_held_ag
     assert taken_back.conversation.refused == told.conversation.refused
 
 
-def test_sensors_that_contradicted_what_was_believed_before_a_correction_are_no_news(diaballik: Any) -> None:
+def test_after_a_correction_sensors_that_were_already_wrong_stay_doubted(diaballik: Any) -> None:
     state = diaballik.rules.new()
     after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2 a2-a3"))
     stuck: Belief[Any, Any] = Belief(
         (state,), (state,), observations=Observations(sensed={"a1": True, "a3": False, "d4": True, "b1": True})
     )
     told = override_belief(JudgeContext.of(diaballik), stuck, (after,))
-    # d4 was wrong before and is wrong now; a1 and a3 were right and may follow.
+    # d4 contradicted the old belief too; a1 and a3 agreed with it and may still change.
     assert told.observations.doubted == {"d4": True}

@@ -1,4 +1,4 @@
-"""Blockade's set-up as the judge takes it: what is read doubtfully, turned, short of pieces, or of another game."""
+"""Blockade's set-up: squares read doubtfully, a turned board, missing pieces, another game."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def quarter_turned(quarters: int) -> dict[str, str]:
     return looks
 
 
-def test_places_that_are_read_doubtfully_are_taken_for_the_only_start_there_is_and_named() -> None:
+def test_doubtful_squares_are_assumed_to_show_the_fixed_start_and_are_named() -> None:
     judged, ruling = begun(DOUBTFUL)
     assert ruling.verdict.kind is VerdictKind.SET_UP
     assert ruling.notes == (
@@ -42,7 +42,7 @@ def test_places_that_are_read_doubtfully_are_taken_for_the_only_start_there_is_a
     assert judged.belief == (START,)
 
 
-def test_what_was_misread_in_the_set_up_is_no_news_until_it_looks_another_way() -> None:
+def test_squares_misread_in_the_set_up_are_ignored_until_they_look_different() -> None:
     judged, _ = begun(DOUBTFUL)
     again = judged.consider(drawn(BLOCKADE, START, DOUBTFUL), Trigger.RESTED)
     assert again.verdict.kind is VerdictKind.UNCHANGED
@@ -51,7 +51,7 @@ def test_what_was_misread_in_the_set_up_is_no_news_until_it_looks_another_way() 
     assert lifted.verdict.places == ("d4",)
 
 
-def test_what_looks_otherwise_than_a_whole_position_that_a_person_gave_is_no_news_until_it_looks_another_way() -> None:
+def test_squares_that_contradict_a_position_a_person_gave_are_ignored_until_they_look_different() -> None:
     judged, _ = begun({})
     darker = {"d4": "blue medium", "a2": "red large"}
     assert judged.consider(drawn(BLOCKADE, START, darker), Trigger.RESTED).verdict.kind is VerdictKind.ILLEGAL
@@ -65,7 +65,7 @@ def test_what_looks_otherwise_than_a_whole_position_that_a_person_gave_is_no_new
     assert lifted.verdict.places == ("d4",)
 
 
-def test_a_place_that_surely_shows_something_else_is_a_fault() -> None:
+def test_a_square_that_clearly_shows_another_piece_is_a_fault() -> None:
     _, ruling = begun({**DOUBTFUL, "e3": "yellow large 99.9%"})
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert "e3 shows yellow large, and the game starts with a yellow small on top there." in ruling.verdict.sentence
@@ -82,14 +82,14 @@ def test_a_piece_is_not_assumed_where_the_place_clearly_shows_none(c3: str, kind
         assert ruling.verdict.places == ("c3",)
 
 
-def test_a_board_of_which_too_much_is_doubtful_is_not_taken_for_the_start() -> None:
+def test_a_board_with_too_many_doubtful_squares_is_not_taken_for_the_start() -> None:
     _, ruling = begun(dict.fromkeys(list(LOOKS)[:8], "blue medium 60%"), Trigger.DECLARED)
     assert ruling.verdict.kind is not VerdictKind.SET_UP
 
 
 @pytest.mark.parametrize(("quarters", "by"), [(1, "a quarter turn"), (2, "half a turn"), (3, "a quarter turn")])
 @pytest.mark.parametrize("doubtful", [{}, {"b3": "green large 70%"}])
-def test_a_board_that_is_turned_is_said_to_be(quarters: int, by: str, doubtful: dict[str, str]) -> None:
+def test_a_turned_board_is_reported_as_turned(quarters: int, by: str, doubtful: dict[str, str]) -> None:
     _, ruling = begun({**quarter_turned(quarters), **doubtful})
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert f"the start, but turned by {by}" in ruling.verdict.sentence
@@ -105,14 +105,14 @@ def test_a_missing_stack_and_a_missing_piece_are_named() -> None:
 
 
 @pytest.mark.parametrize("looks", [dict.fromkeys(LOOKS, "black small"), dict.fromkeys(LOOKS, "empty")])
-def test_a_table_of_another_game_or_set_is_said_to_be_none_of_this_one(looks: dict[str, str]) -> None:
+def test_a_table_set_up_for_another_game_is_reported(looks: dict[str, str]) -> None:
     _, ruling = begun(looks, Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert ruling.verdict.sentence.startswith("This does not look like the start of Blockade: most of its 25 squares")
     assert "./run pieces enrol" in ruling.verdict.sentence
 
 
-def test_more_tops_that_look_otherwise_than_anybody_exchanges_at_once_are_asked_about() -> None:
+def test_more_changed_tops_than_a_person_changes_at_once_are_asked_about() -> None:
     judged, _ = begun({})
     darker = {"d4": "blue medium", "a2": "red large"}
     assert judged.consider(drawn(BLOCKADE, START, darker), Trigger.RESTED).verdict.kind is VerdictKind.ILLEGAL
@@ -123,7 +123,7 @@ def test_more_tops_that_look_otherwise_than_anybody_exchanges_at_once_are_asked_
     assert again.verdict.kind in {VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT}
 
 
-def test_what_a_person_says_stands_on_squares_that_were_asked_about_holds_until_they_look_another_way() -> None:
+def test_an_answer_about_squares_holds_until_they_look_different() -> None:
     judged, _ = begun({})
     darker = {"d4": "blue medium", "a2": "red large", "c2": "yellow medium"}
     asked = judged.consider(drawn(BLOCKADE, START, darker), Trigger.RESTED)

@@ -1,4 +1,4 @@
-"""The judge where sensors speak beside a camera, and against it."""
+"""The judge with sensors beside a camera, agreeing with it or contradicting it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.referee.judge.sensor_readings import after, both, felt, known_start
 from vision.reading import HindranceKind, PlaceReading, Reading
 
 
-def test_a_sensor_adds_to_what_a_camera_is_torn_about(deblockle: Any, make_reading: Any) -> None:
+def test_a_sensor_decides_where_the_camera_is_torn(deblockle: Any, make_reading: Any) -> None:
     looks = dict.fromkeys(deblockle.places, "empty")
     torn = {"c3": {"empty": 0.5, "gold block, x up": 0.45}}
     readings = both(make_reading, looks, {**looks, "c3": "gold block, x up"}, overrides=torn)
@@ -25,7 +25,7 @@ def test_a_sensor_adds_to_what_a_camera_is_torn_about(deblockle: Any, make_readi
     assert not place.sensed_only
 
 
-def test_a_square_the_camera_cannot_see_is_felt(deblockle: Any, make_reading: Any) -> None:
+def test_a_sensor_reports_a_square_that_the_camera_cannot_see(deblockle: Any, make_reading: Any) -> None:
     state = deblockle.table.set_up(deblockle.table.appearance(deblockle.rules.new()))
     turn, looks = after(deblockle, state, "c1-b1=x-a2")
     alone = JudgedGame(deblockle, belief=(state,))
@@ -43,9 +43,7 @@ def test_a_square_the_camera_cannot_see_is_felt(deblockle: Any, make_reading: An
     assert turn.player == "gold"
 
 
-def test_a_sensor_that_contradicts_the_camera_over_something_new_is_asked_about(
-    deblockle: Any, make_reading: Any
-) -> None:
+def test_a_sensor_that_contradicts_the_camera_about_a_change_is_asked_about(deblockle: Any, make_reading: Any) -> None:
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
     judge = JudgedGame(deblockle, belief=(state,))
@@ -59,7 +57,7 @@ def test_a_sensor_that_contradicts_the_camera_over_something_new_is_asked_about(
 
 
 def test_a_dispute_is_asked_about_aloud_once_the_next_player_has_gone_on(deblockle: Any, make_reading: Any) -> None:
-    """Where a touch ends a turn, quick players never let the table rest, and three turns are too many to follow."""
+    """If touches end turns, quick players never let the table rest, and three turns are too many to follow."""
     state = known_start(deblockle)
     first, looks = after(deblockle, state, "c1-c2=hoops-a1")
     judge = JudgedGame(deblockle, belief=(state,))
@@ -106,7 +104,7 @@ def beside_switches(diaballik: Any, state: Any, hidden: Collection[str] = (), wr
 
 
 @pytest.mark.parametrize("trigger", [Trigger.TOUCH, Trigger.TOUCH_RESTED])
-def test_two_quick_turns_that_the_camera_tells_are_followed_although_a_sensor_speaks_for_one_square(
+def test_two_quick_turns_that_the_camera_sees_are_followed_although_one_square_is_only_sensed(
     diaballik: Any, trigger: Trigger
 ) -> None:
     states = played(diaballik, "d2-d3 g3-g2", "f6-e6 a7-b7 c7*b7", "f1-f2 f2-f3")
@@ -117,7 +115,7 @@ def test_two_quick_turns_that_the_camera_tells_are_followed_although_a_sensor_sp
     assert ruling.verdicts[-1].candidates == ("f1-f2 f2-f3",)
 
 
-def test_two_quick_turns_that_only_sensors_tell_are_asked_about_at_once_where_a_touch_ends_them(diaballik: Any) -> None:
+def test_two_quick_turns_known_only_by_sensors_are_asked_about_at_once_if_touches_end_turns(diaballik: Any) -> None:
     states = played(diaballik, "d2-d3 g3-g2", "g6-g5")
     hidden = ["d2", "d3", "g2", "g3", "d4", "g4"]
     judge = JudgedGame(diaballik, belief=states[:1])
@@ -138,7 +136,7 @@ def test_a_sensor_that_contradicts_the_camera_is_not_believed_once_something_cov
     assert [step.turn for step in seen_again.steps] == ["f6-e6 c7*a7"]
 
 
-def test_a_stuck_sensor_elsewhere_disturbs_nobody_who_sees(deblockle: Any, make_reading: Any) -> None:
+def test_a_stuck_sensor_elsewhere_does_not_disturb_the_camera(deblockle: Any, make_reading: Any) -> None:
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
     judge = JudgedGame(deblockle, belief=(state,))
@@ -163,7 +161,7 @@ def test_a_piece_the_camera_sees_and_a_sensor_does_not_is_set_aside(deblockle: A
     assert ruling.verdict.places == ("g4",)
 
 
-def test_a_whole_turn_that_sensors_feel_and_the_camera_does_not_see_is_asked_about(
+def test_a_whole_turn_that_sensors_report_and_the_camera_denies_is_asked_about(
     deblockle: Any, make_reading: Any
 ) -> None:
     state = known_start(deblockle)
@@ -178,7 +176,7 @@ def test_a_whole_turn_that_sensors_feel_and_the_camera_does_not_see_is_asked_abo
 
 
 @pytest.mark.parametrize("trigger", [Trigger.GLANCE, Trigger.RESTED, Trigger.DECLARED])
-def test_a_single_stuck_sensor_under_a_piece_that_the_camera_sees_is_no_news(diaballik: Any, trigger: Trigger) -> None:
+def test_a_single_stuck_sensor_under_a_visible_piece_is_ignored(diaballik: Any, trigger: Trigger) -> None:
     (state,) = played(diaballik)
     judge = JudgedGame(diaballik, belief=(state,))
     assert (
@@ -211,7 +209,7 @@ def test_a_set_up_the_camera_sees_well_counts_although_a_sensor_says_no(deblockl
     assert any("sensors under c3 disagree with the camera" in note for note in ruling.notes)
 
 
-def test_a_sensor_that_a_person_overruled_says_nothing_until_it_agrees(deblockle: Any) -> None:
+def test_a_sensor_that_a_person_overruled_is_ignored_until_it_agrees(deblockle: Any) -> None:
     state = known_start(deblockle)
     looks = deblockle.table.appearance(state)
     wrong, right = felt(deblockle, looks, wrong=["g4"]), felt(deblockle, looks)
@@ -238,7 +236,7 @@ def test_two_sensors_that_were_wrong_before_do_not_make_a_turn(deblockle: Any) -
     assert "c1-c2=hoops-a1" not in ruling.verdict.turns
 
 
-def test_a_ball_that_left_its_piece_need_not_have_come_to_the_one_that_is_only_felt(diaballik: Any) -> None:
+def test_a_ball_that_left_its_piece_is_not_assumed_on_a_piece_that_is_only_sensed(diaballik: Any) -> None:
     state = diaballik.rules.new()
     looks = {**diaballik.table.appearance(state), "d1": "black piece"}
 

@@ -1,4 +1,4 @@
-"""What explains a table, at the edges of noise, doubt and certainty."""
+"""The explanation chosen for a table, at the limits of noise, doubt and certainty."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def decided(
     return decide(context, (state,), seen_as(game, shown, differing))
 
 
-def test_nothing_explains_a_table_as_believed(context: JudgeContext[Any, Any]) -> None:
+def test_a_table_as_believed_needs_no_explanation(context: JudgeContext[Any, Any]) -> None:
     decision = decided(context)
     assert decision.shows_nothing
     assert (decision.shown, decision.places, decision.set_aside) == (frozenset(), (), ())
@@ -54,7 +54,7 @@ def test_a_piece_from_nowhere_is_noise_or_set_aside_or_a_fault(
     assert decision.shown == ({("d4", "black piece")} if conclusion is Conclusion.FORBIDDEN else set())
 
 
-def test_a_fault_is_no_surer_than_its_least_sure_place(context: JudgeContext[Any, Any]) -> None:
+def test_a_fault_is_only_as_certain_as_its_least_certain_place(context: JudgeContext[Any, Any]) -> None:
     decision = decided(context, {"d4": "black piece 98%", "d5": "black piece 99.9%"})
     assert decision.conclusion is Conclusion.FORBIDDEN
     assert decision.margin == pytest.approx(math.log(0.98 / 0.005) + context.settings.illegal_prior)
@@ -66,7 +66,7 @@ def test_two_doubtful_places_are_set_aside_and_three_are_a_fault(context: JudgeC
     assert decided(context, {"d3": doubtful, "d4": doubtful, "d5": doubtful}).conclusion is Conclusion.FORBIDDEN
 
 
-def test_a_turn_and_a_doubtful_place_elsewhere(context: JudgeContext[Any, Any]) -> None:
+def test_a_turn_is_allowed_despite_a_doubtful_place_elsewhere(context: JudgeContext[Any, Any]) -> None:
     decision = decided(context, {"d4": "white piece 80%"}, "a1-a2 a2-a3")
     assert (decision.conclusion, decision.best.kind) == (Conclusion.ALLOWED, ExplanationKind.TURN)
     assert decision.set_aside == ("d4",)
@@ -82,7 +82,7 @@ def test_a_doubtful_place_of_the_turn_itself_is_asked_about(context: JudgeContex
 @pytest.mark.parametrize(
     ("white", "conclusion"), [(0.9, Conclusion.UNDECIDED), (0.86, Conclusion.ALLOWED), (0.4, Conclusion.ALLOWED)]
 )
-def test_a_place_that_hardly_looks_otherwise_than_after_the_turn_does_not_contradict_it(
+def test_a_slight_difference_from_the_table_after_a_turn_does_not_contradict_it(
     context: JudgeContext[Any, Any], white: float, conclusion: Conclusion
 ) -> None:
     """A look that leads by less than ``unsure`` counts as unchanged after a turn too."""
@@ -114,7 +114,7 @@ def test_a_piece_that_left_a_hidden_place_is_followed(context: JudgeContext[Any,
     assert (decision.conclusion, decision.best.kind) == (Conclusion.ALLOWED, ExplanationKind.TURN)
 
 
-def test_two_turns_are_looked_for_only_where_one_does_not_do(context: JudgeContext[Any, Any]) -> None:
+def test_two_turns_explain_a_table_that_one_turn_cannot(context: JudgeContext[Any, Any]) -> None:
     game = context.game
     state = game.rules.new()
     one = game.rules.apply(state, game.notation.parse_turn(state, "a1-a2 a2-a3"))
@@ -130,7 +130,7 @@ def test_a_stopover_is_a_piece_put_down_for_a_while(lifted_s: float, found: set[
     assert find_stopovers(changes, 0.25) == found
 
 
-def test_a_piece_that_was_only_lifted_made_no_stopover() -> None:
+def test_lifting_a_piece_is_no_stopover() -> None:
     assert find_stopovers((PlaceChange("c3", False, 5.0), PlaceChange("c3", True, 6.0)), 0.25) == frozenset()
     again = (PlaceChange("c3", True, 0.0), PlaceChange("c3", False, 0.1), PlaceChange("c3", False, 9.0))
     assert find_stopovers(again, 0.25) == frozenset()

@@ -1,4 +1,4 @@
-"""Diaballik before the judge: turns of steps and a pass, what ends them, and what is said of a ball that is astray."""
+"""The judge on Diaballik: turns of steps and a pass, their ends, and misplaced balls."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def test_a_game_is_followed_turn_by_turn(diaballik: Any, judged: JudgedGame) -> 
         assert judged.belief == (state,)
 
 
-def test_what_was_moved_again_before_anybody_looked_is_not_taken_for_misread(diaballik: Any) -> None:
+def test_a_piece_that_moved_again_before_the_next_look_is_not_taken_for_a_misreading(diaballik: Any) -> None:
     after = [diaballik.notation.parse_state("black black:e1*,g1,e2,f2,d4,e4,a5 white:c4,b6,d6,e6,c7,f7,g7*")]
     for text in ("e2-e3 a5-b5 e1*f2", "c4-c5 b6-c6 g7*c7", "e4-f4 b5-b6 f2*f4", "c7*c6 c7-e7"):
         after.append(diaballik.rules.apply(after[-1], diaballik.notation.parse_turn(after[-1], text)))
     looks = [diaballik.table.appearance(state) for state in after]
     judged = JudgedGame(diaballik, belief=(after[0],))
     judged.consider([seen(diaballik, looks[1], 1)], Trigger.TOUCH)
-    # Two turns before the next look; the second one leaves places of both turns before it.
+    # Two turns before the next look; the second moves pieces of both earlier turns.
     judged.consider([seen(diaballik, looks[3], 2)], Trigger.TOUCH)
     assert judged.belief == (after[2],)
     accepted, waiting = judged.consider([seen(diaballik, looks[4], 3)], Trigger.TOUCH).verdicts
@@ -76,7 +76,7 @@ def test_what_was_moved_again_before_anybody_looked_is_not_taken_for_misread(dia
     assert waiting.sentence.endswith("if the turn ends here.")
 
 
-def test_play_that_goes_on_after_what_no_turn_explains_is_asked_about_before_the_table_rests(
+def test_unexplained_changes_are_asked_about_before_the_table_rests_once_the_opponent_plays_on(
     diaballik: Any, judged: JudgedGame, looks: dict[str, str]
 ) -> None:
     jumped = {"a1": "empty", "a4": PLAIN}
@@ -99,7 +99,7 @@ def test_changes_that_no_turn_explains_stay_quiet_while_nobody_plays_on(
         assert quiet.verdict.kind is VerdictKind.NOT_FINISHED
 
 
-def test_more_of_one_player_s_fault_waits_until_the_table_has_rested(
+def test_a_second_fault_by_the_same_player_is_named_once_the_table_has_rested(
     diaballik: Any, judged: JudgedGame, looks: dict[str, str]
 ) -> None:
     jumped = {"a1": "empty", "a4": PLAIN}
@@ -149,7 +149,7 @@ def test_steps_and_a_pass_in_any_number_wait_for_the_end_of_the_turn(
         pytest.param({"a1": "empty"}, "piece-removed", id="a piece in a hand"),
     ],
 )
-def test_what_is_seen_at_the_end_of_a_turn_is_named_by_the_rule_it_breaks(
+def test_a_fault_at_the_end_of_a_turn_names_the_broken_rule(
     diaballik: Any, judged: JudgedGame, looks: dict[str, str], change: dict[str, str], rule: str
 ) -> None:
     verdict = judged.consider([seen(diaballik, looks | change)], Trigger.DECLARED).verdict
@@ -158,7 +158,7 @@ def test_what_is_seen_at_the_end_of_a_turn_is_named_by_the_rule_it_breaks(
     assert judged.consider([seen(diaballik, looks)], Trigger.DECLARED).verdict.kind is not VerdictKind.ILLEGAL
 
 
-def test_a_rendered_table_is_taught_and_judged(diaballik: Any, judged: JudgedGame, looks: dict[str, str]) -> None:
+def test_a_rendered_table_is_enrolled_and_judged(diaballik: Any, judged: JudgedGame, looks: dict[str, str]) -> None:
     layout = default_layout("diaballik")
     setting = standard_setting(game="diaballik")
     renderer = Renderer(3)
@@ -199,7 +199,7 @@ def quarter_turned(looks: Mapping[str, str], quarters: int) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("quarters", "by"), [(1, "a quarter turn"), (2, "half a turn"), (3, "a quarter turn")])
-def test_a_set_up_that_is_turned_is_said_to_be(diaballik: Any, looks: dict[str, str], quarters: int, by: str) -> None:
+def test_a_turned_set_up_is_reported_as_turned(diaballik: Any, looks: dict[str, str], quarters: int, by: str) -> None:
     judged = JudgedGame(diaballik)
     turned = quarter_turned(looks, quarters)
     said = judged.begin([seen(diaballik, turned)]).verdict
@@ -210,7 +210,7 @@ def test_a_set_up_that_is_turned_is_said_to_be(diaballik: Any, looks: dict[str, 
     assert judged.begin([seen(diaballik, looks, 1)]).verdict.kind is VerdictKind.SET_UP
 
 
-def test_pieces_of_another_set_are_said_to_be_unknown(diaballik: Any, looks: dict[str, str]) -> None:
+def test_pieces_of_another_set_are_reported_as_unknown(diaballik: Any, looks: dict[str, str]) -> None:
     def unread(places: Sequence[str]) -> Reading:
         known = seen(diaballik, looks).places
         unknown = uniform_reading(diaballik.looks, HindranceKind.OBJECT)

@@ -43,7 +43,7 @@ def look(judged: JudgedGame, dice: str, trigger: Trigger = Trigger.RESTED, **how
 
 
 def moving_turn(state: Any) -> tuple[Any, Any]:
-    """A turn of Blockade after which the table looks as after no other and not as before, and the state after it."""
+    """A turn of Blockade with a unique appearance that differs from the one before, and the state after it."""
     ends = [(turn, BLOCKADE.rules.apply(state, turn)) for turn in BLOCKADE.rules.legal_turns(state)]
     alike = Counter(tuple(BLOCKADE.table.appearance(end).values()) for _, end in ends)
     alike[tuple(BLOCKADE.table.appearance(state).values())] = 2
@@ -51,7 +51,7 @@ def moving_turn(state: Any) -> tuple[Any, Any]:
 
 
 def moved_alike(state: Any) -> Any:
-    """The state after a turn of Blockade that changes the table, and leaves it looking as another turn would."""
+    """The state after a turn of Blockade that changes the table to the appearance another turn has too."""
     ends = [BLOCKADE.rules.apply(state, turn) for turn in BLOCKADE.rules.legal_turns(state)]
     looks = [tuple(BLOCKADE.table.appearance(end).values()) for end in ends]
     alike = Counter(looks)
@@ -72,7 +72,7 @@ def test_dice_that_came_to_rest_are_the_roll(blokus: JudgedGame, trigger: Trigge
 
 
 @pytest.mark.parametrize(("dice", "lean"), [("6 2 4/ 1", "a die leans"), ("6/ 2 4/ 1", "2 dice lean")])
-def test_where_dice_lean_another_roll_is_asked_for(blokus: JudgedGame, dice: str, lean: str) -> None:
+def test_a_new_roll_is_asked_for_if_a_die_leans(blokus: JudgedGame, dice: str, lean: str) -> None:
     for trigger in Trigger:
         ruling = look(blokus, dice, trigger)
         assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
@@ -89,11 +89,11 @@ def test_dice_that_move_hide_or_are_too_few_or_many_are_no_roll_yet(blokus: Judg
     assert present(BLOKUS.dice).roll_of(blokus.belief[0]) is None
 
 
-def test_no_dice_say_nothing(blokus: JudgedGame) -> None:
+def test_an_empty_tray_is_no_roll(blokus: JudgedGame) -> None:
     assert look(blokus, "").verdict.kind is VerdictKind.UNCHANGED
 
 
-def test_dice_that_rested_in_one_reading_only_are_no_roll_yet(blokus: JudgedGame) -> None:
+def test_dice_at_rest_in_a_single_reading_are_no_roll_yet(blokus: JudgedGame) -> None:
     moving, resting = roll_drawn("6 2 4 1~"), roll_drawn("6 2 4 1")
     readings = drawn(BLOKUS, blokus.belief[0], readings=4)
 
@@ -111,7 +111,7 @@ def test_one_bad_frame_does_not_change_a_face(blokus: JudgedGame) -> None:
     assert blokus.consider(readings, Trigger.RESTED).rolls[0].roll == "1,2,4,6"
 
 
-def test_an_unsure_die_is_asked_about_once_somebody_waits_for_an_answer(blokus: JudgedGame) -> None:
+def test_an_unclear_die_is_asked_about_once_somebody_waits_for_an_answer(blokus: JudgedGame) -> None:
     assert look(blokus, "6 2 4 1?", Trigger.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
     asked = look(blokus, "6 2 4 1?").verdict
     assert (asked.kind, asked.candidates) == (VerdictKind.AMBIGUOUS, ("1,2,4,6", "2,2,4,6"))
@@ -128,7 +128,7 @@ def test_no_more_than_four_rolls_are_named(blokus: JudgedGame) -> None:
     assert len(asked.candidates) == 4
 
 
-def test_what_a_person_said_was_rolled_stays_whatever_the_dice_show(blokus: JudgedGame) -> None:
+def test_a_roll_that_a_person_entered_stays_whatever_the_dice_show(blokus: JudgedGame) -> None:
     look(blokus, "6 2 4 1?")
     said = present(BLOKUS.dice).rolled(blokus.belief[0], Roll(("2", "2", "4", "6")))
     blokus.correct((said,))
@@ -177,7 +177,7 @@ def test_dice_that_lay_there_before_the_game_are_no_roll() -> None:
     assert look(judged, "6 2 4 1", at_mm=5.0).verdict.kind is VerdictKind.UNCHANGED
 
 
-def test_dice_put_aside_with_the_same_faces_up_count_by_a_press() -> None:
+def test_dice_put_aside_with_the_same_faces_up_count_after_a_press() -> None:
     judged = waiting_for_a_roll(BLOKUS, "6 2 4 1")
     aside = look(judged, "6 2 4 1", at_mm=FAR_MM)
     assert (aside.verdict.kind, aside.rolls) == (VerdictKind.NOT_FINISHED, ())
@@ -190,7 +190,7 @@ def test_dice_with_names_are_told_apart_by_them() -> None:
     assert look(judged, "yellow:1 red:4").rolls[0].roll == "4,1"
 
 
-def test_dice_whose_names_can_not_be_told_are_asked_about() -> None:
+def test_dice_without_readable_names_are_asked_about() -> None:
     judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
     ruling = look(judged, "1 4")
     assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
@@ -219,7 +219,7 @@ def test_the_next_player_may_roll_before_the_turn_counts(trigger: Trigger) -> No
 
 
 @pytest.mark.parametrize("trigger", [Trigger.TOUCH, Trigger.TOUCH_RESTED])
-def test_where_a_touch_ends_a_turn_the_next_roll_has_it_asked_which_turn_of_several_it_was(trigger: Trigger) -> None:
+def test_the_next_roll_prompts_the_question_which_of_several_turns_was_played(trigger: Trigger) -> None:
     judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
     look(judged, "red:1 yellow:1")
     after = moved_alike(judged.belief[0])
@@ -267,7 +267,7 @@ def test_a_face_that_a_reading_does_not_name_is_as_improbable_as_the_floor() -> 
     assert seen.dice[0].faces == pytest.approx({"5": math.log(1e-5), "6": 0.0})
 
 
-def test_dice_on_two_surfaces_lie_far_apart() -> None:
+def test_dice_on_two_surfaces_are_never_at_the_same_place() -> None:
     tray, board = roll_drawn("1"), replace(roll_drawn("1"), surface="board")
     seen = present(pool_dice([Reading(0, 0.0, {}, rolls=(tray, board))], 1e-5))
     on_tray, on_board = seen.dice
@@ -275,7 +275,7 @@ def test_dice_on_two_surfaces_lie_far_apart() -> None:
     assert SeenDice((on_tray,)).all_moved_from(SeenDice((on_board,)))
 
 
-def test_dice_that_are_rolled_are_a_table_to_look_at_anew() -> None:
+def test_rolling_the_dice_begins_a_new_look() -> None:
     settling = StabilityFilter()
 
     def views(dice: str, from_s: float) -> list[Any]:
@@ -323,7 +323,7 @@ def test_dice_of_another_player_may_lean_or_move(four: JudgedGame) -> None:
     assert look_at_four(four, "red:2 yellow:6 green:1/ blue:1~").rolls[0].roll == "2,6"
 
 
-def test_a_die_that_comes_to_lie_where_it_lay_counts_when_it_shows_another_face(four: JudgedGame) -> None:
+def test_a_die_that_lands_at_its_old_place_counts_if_it_shows_another_face(four: JudgedGame) -> None:
     assert look_at_four(four, "red:3 yellow:2", 2 * FAR_MM).rolls[0].roll == "3,2"
 
 
@@ -332,7 +332,7 @@ def test_a_roll_waits_until_both_dice_were_thrown(four: JudgedGame) -> None:
     assert look_at_four(four, "red:2", trigger=Trigger.DECLARED).verdict.sentence.startswith("The dice lie as before.")
 
 
-def test_the_same_faces_on_the_other_dice_are_another_roll(four: JudgedGame) -> None:
+def test_the_same_faces_on_the_other_players_dice_are_a_new_roll(four: JudgedGame) -> None:
     assert look_at_four(four, "red:1 yellow:4").rolls[0].roll == "1,4"
 
 
@@ -344,7 +344,7 @@ def test_a_die_of_a_roll_that_is_thrown_again_is_noticed_once(four: JudgedGame) 
     assert present(BLOCKADE.dice).roll_of(four.belief[0]) == Roll(("2", "6"))
 
 
-def test_the_next_player_may_throw_own_dice_before_the_turn_counts(four: JudgedGame) -> None:
+def test_the_next_player_may_throw_their_own_dice_before_the_turn_counts(four: JudgedGame) -> None:
     look_at_four(four, "red:1 yellow:1")
     rolled = four.belief[0]
     early = look_at_four(four, "red:1 yellow:1 green:2 blue:3")
@@ -355,7 +355,7 @@ def test_the_next_player_may_throw_own_dice_before_the_turn_counts(four: JudgedG
     assert [(verdict.turns != (), verdict.roll) for verdict in both.verdicts] == [(True, ""), (False, "2,3")]
 
 
-def test_dice_of_another_surface_or_name_or_beyond_half_a_die_lie_elsewhere() -> None:
+def test_a_die_on_another_surface_or_of_another_name_or_over_half_a_die_away_lies_elsewhere() -> None:
     die = PooledDie("tray", 10.0, 20.0, "red", {"1": -0.1, "2": -3.0})
     assert die.is_same_die(replace(die, x_mm=15.0, y_mm=26.0)), "nudged by 7.8 mm"
     assert die.is_same_die(replace(die, x_mm=18.0)), "nudged by half its width"
@@ -368,7 +368,7 @@ def test_dice_of_another_surface_or_name_or_beyond_half_a_die_lie_elsewhere() ->
     assert die.distance_mm(replace(die, surface="board")) == math.inf
 
 
-def test_a_die_is_as_certain_as_its_best_face_leads() -> None:
+def test_the_certainty_of_a_die_is_the_lead_of_its_best_face() -> None:
     die = PooledDie("tray", 0.0, 0.0, "", {"1": -0.5, "2": -4.0, "3": -2.0})
     assert (die.best, die.certainty) == ("1", 1.5)
     assert replace(die, faces={"1": -0.5}).certainty == math.inf
@@ -378,7 +378,7 @@ def test_a_die_is_as_certain_as_its_best_face_leads() -> None:
     assert not other.is_sure(1.5)
 
 
-def test_dice_that_were_thrown_while_others_were_taken_away_count_from_then_on() -> None:
+def test_dice_thrown_while_others_are_taken_away_count_from_then_on() -> None:
     shown = [roll_drawn("6 2"), roll_drawn("6 2 4"), roll_drawn("6 2 4")]
     given = [Reading(number, float(number), {}, rolls=(roll,)) for number, roll in enumerate(shown)]
     pooled = present(pool_dice(given, 1e-5))
@@ -388,7 +388,7 @@ def test_dice_that_were_thrown_while_others_were_taken_away_count_from_then_on()
     assert pool_dice([*given, Reading(3, 3.0, {})], 1e-5) is None
 
 
-def test_dice_are_what_is_left_of_others_when_one_was_taken_and_the_rest_lie_still() -> None:
+def test_dice_are_the_rest_of_an_earlier_roll_if_one_was_taken_and_the_others_lie_still() -> None:
     three, two = (
         SeenDice(tuple(PooledDie("tray", x, 0.0, "", {"1": -0.1}) for x in at)) for at in ((0, 30, 60), (0, 60))
     )

@@ -1,4 +1,4 @@
-"""What could have happened, and how well each of it suits the table."""
+"""Possible explanations of a table and their scores."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from tests.referee.judge.drawn import seen_as
 from vision.reading import PlaceChange
 
 CLEAR = math.log(0.98 / 0.005)
-"""By how much a look that is drawn without a share leads any other one of five ..."""
+"""Log-odds lead, over each of the five others, of a look drawn without a percentage ..."""
 UNCLEAR = math.log(0.9 / 0.025)
-"""... and one that is drawn with 90 %."""
+"""... and of one drawn with 90 %."""
 
 
 def reading(**places: PooledPlace) -> PooledReading:
@@ -48,7 +48,7 @@ def reading(**places: PooledPlace) -> PooledReading:
         ({"a1": 2.0, "b1": 1.5}, [{"a1"}], -1.5),
     ],
 )
-def test_turns_suit_the_stacks_that_look_touched(
+def test_turns_score_higher_if_the_stacks_they_touch_look_touched(
     touched: Mapping[str, float], played_on: list[set[str]], score: float
 ) -> None:
     seen = reading(**{place: PooledPlace({"empty": 0.0}, touched=value) for place, value in touched.items()})
@@ -64,16 +64,18 @@ def test_turns_suit_the_stacks_that_look_touched(
         ({"empty": -4.0, "red": -2.5, "blue": -0.1}, {("a1", "blue")}),
     ],
 )
-def test_a_place_shows_what_leads_the_believed_look_by_enough(logs: Mapping[str, float], shown: Any) -> None:
+def test_a_place_shows_a_change_if_another_look_leads_the_believed_one_by_enough(
+    logs: Mapping[str, float], shown: Any
+) -> None:
     assert shown_changes({"a1": "red", "b1": "empty"}, reading(a1=PooledPlace(logs)), 2.0) == shown
 
 
-def test_a_piece_that_only_a_sensor_reports_is_a_change_where_none_was() -> None:
+def test_a_piece_that_only_a_sensor_reports_is_a_change_on_an_empty_place() -> None:
     sensed = PooledPlace({"empty": -4.0, "red": -0.02, "blue": -0.02}, sensed_only=True)
     assert shown_changes({"a1": "red", "b1": "empty"}, reading(a1=sensed, b1=sensed), 2.0) == {("b1", PIECE)}
 
 
-def test_changes_count_by_how_much_they_lead_and_hidden_ones_not_at_all() -> None:
+def test_changes_score_by_their_lead_and_hidden_ones_score_nothing() -> None:
     seen = reading(a1=PooledPlace({"empty": -0.5, "red": -2.5}), b1=PooledPlace({"empty": -3.0, "red": -0.1}))
     changes = frozenset({("a1", "empty"), ("b1", "red"), ("c1", "red")})
     assert score_changes({"a1": "red"}, changes, seen) == pytest.approx(2.0 + 2.9)
@@ -89,7 +91,7 @@ def best(found: list[Explanation[Any, Any]], kind: ExplanationKind, changes: dic
     return max(one.score for one in found if one.kind is kind and one.changes == frozenset(changes.items()))
 
 
-def test_half_a_turn_and_a_second_one_are_less_likely_before_the_table_is_looked_at(
+def test_partial_turns_and_second_turns_have_a_lower_prior(
     context: JudgeContext[Any, Any],
 ) -> None:
     game = context.game
@@ -113,7 +115,7 @@ def test_half_a_turn_and_a_second_one_are_less_likely_before_the_table_is_looked
 
 @pytest.mark.parametrize("wall", ["a1:G.star/north=slider", "d4:G.star/north=slider"])
 def test_two_turns_of_one_block_are_followed_only_where_its_player_plays_again(deblockle: Any, wall: str) -> None:
-    """In the corner gold is walled in, so teal plays on: the first turn ends on a square that is empty again."""
+    """With the star on a1 gold cannot move, so teal plays twice with one block; g6, its stop, is empty again."""
     rules, context = deblockle.rules, JudgeContext.of(deblockle)
     blocks = f"{wall} a2:T.star/north=slider b1:T.star/north=slider f7:T.star/north=slider removed=3,1"
     state = deblockle.notation.parse_state(f"teal {blocks}")
@@ -127,8 +129,8 @@ def test_two_turns_of_one_block_are_followed_only_where_its_player_plays_again(d
     assert (first in [turn for one in found for turn in one.first]) == (wall[:2] == "a1")
 
 
-def test_what_looks_touched_counts_for_every_kind_of_explanation(context: JudgeContext[Any, Any]) -> None:
-    """a1, b7 and f1 look touched, g1 does not; what is not played on though it looks so, or the other way, counts."""
+def test_touched_places_count_for_every_kind_of_explanation(context: JudgeContext[Any, Any]) -> None:
+    """a1, b7 and f1 look touched and g1 does not; each mismatch between looking touched and being played on costs."""
     game = context.game
     state = game.rules.new()
     base = game.table.appearance(state)
@@ -146,7 +148,7 @@ def test_what_looks_touched_counts_for_every_kind_of_explanation(context: JudgeC
     assert both == pytest.approx(2 * CLEAR - 2.0 - 1.0)
 
 
-def test_of_turns_that_look_alike_those_that_miss_a_stopover_lose_two(context: JudgeContext[Any, Any]) -> None:
+def test_of_turns_that_look_alike_those_that_miss_a_stopover_score_two_less(context: JudgeContext[Any, Any]) -> None:
     game = context.game
     state = game.rules.new()
 

@@ -1,4 +1,4 @@
-"""Of all turns only those are looked at that could show what is seen: that changes no verdict."""
+"""Leaving out turns that cannot look like the table changes no verdict."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vision.reading import HindranceKind, PlaceReading, Reading, uniform_reading
 
 
 class EverythingExplorer(Explorer[Any, Any]):
-    """Looks at every legal turn and everything unfinished, whatever is seen."""
+    """Considers every legal turn and every unfinished one, whatever the table looks like."""
 
     def __init__(self, game: Any) -> None:
         super().__init__(game)
@@ -47,7 +47,7 @@ class EverythingExplorer(Explorer[Any, Any]):
 
 
 def seen_as(game: Any, table: Mapping[str, str], rng: Random) -> Reading:
-    """A table with a place or two that can't be read well, and sometimes some that are hidden."""
+    """A table with one or two doubtful places, and sometimes some hidden ones."""
     places = {}
     for place, look in table.items():
         shares = {name: rng.random() * 1e-3 for name in game.looks}
@@ -61,7 +61,7 @@ def seen_as(game: Any, table: Mapping[str, str], rng: Random) -> Reading:
 
 
 def tables(game: Any, state: Any, rng: Random) -> Iterator[Mapping[str, str]]:
-    """The table before, during and after a turn, after two turns, and with something on it that no rule allows."""
+    """The table before, during and after a turn, after two turns, and with an illegal piece on it."""
     before = game.table.appearance(state)
     yield before
     after = state
@@ -79,7 +79,7 @@ def tables(game: Any, state: Any, rng: Random) -> Iterator[Mapping[str, str]]:
 
 @pytest.mark.parametrize(("name", "plies"), [("deblockle", 12), ("diaballik", 2), ("blokus-dice", 3)])
 @pytest.mark.parametrize("trigger", some([Trigger.RESTED, Trigger.DECLARED], 1))
-def test_a_verdict_is_the_same_when_every_turn_is_looked_at(name: str, plies: int, trigger: Trigger) -> None:
+def test_considering_every_turn_gives_the_same_verdict(name: str, plies: int, trigger: Trigger) -> None:
     game, rng = load(name), Random(7)
     state = game.rules.new()
     for _ in range(plies):

@@ -1,4 +1,4 @@
-"""Places that stay set aside, and which rules a change breaks."""
+"""Places that stay set aside, and the rules that a change breaks."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tests.referee.judge.drawn import seen_as
 _ELSEWHERE = ("a5", "b5", "c5", "d5", "e5")
 
 
-def test_a_place_stays_set_aside_while_it_is_hidden_or_looks_otherwise(diaballik: Any) -> None:
+def test_a_place_stays_set_aside_while_it_is_hidden_or_looks_wrong(diaballik: Any) -> None:
     state = diaballik.rules.new()
     believed = diaballik.table.appearance(state)
     seen = seen_as(diaballik, state, {"a1": "hidden", "b1": "empty"})
     assert still_differing(believed, frozenset({"a1", "b1", "c1", "c3"}), seen) == {"a1", "b1"}
 
 
-def test_a_fault_names_what_changed_and_not_what_nobody_can_see(diaballik: Any) -> None:
-    """A piece that jumped is named; one that nobody can see stands where it was believed."""
+def test_a_fault_names_changed_places_and_no_hidden_ones(diaballik: Any) -> None:
+    """A piece that jumped is named; hidden pieces are assumed to be where they were."""
     context: JudgeContext[Any, Any] = JudgeContext.of(diaballik)
     state = diaballik.rules.new()
     jumped = frozenset({("b1", "empty"), ("b5", "black piece")})
@@ -32,7 +32,7 @@ def test_a_fault_names_what_changed_and_not_what_nobody_can_see(diaballik: Any) 
     assert {place for breach in breaches for place in breach.places} <= {"b1", "b2", "b3", "b4", "b5"}
 
 
-def test_the_state_that_needs_the_fewest_breaches_is_the_one_to_explain_from(diaballik: Any) -> None:
+def test_breaches_are_found_from_the_believed_state_that_needs_fewest(diaballik: Any) -> None:
     context: JudgeContext[Any, Any] = JudgeContext.of(diaballik)
     black = diaballik.rules.new()
     white = diaballik.table.amend(black, {}, "white")
@@ -42,7 +42,7 @@ def test_the_state_that_needs_the_fewest_breaches_is_the_one_to_explain_from(dia
     assert find_breaches(context, (black, white), moved, seen) == ()
 
 
-def test_no_more_than_two_dozen_names_are_tried_for_pieces_that_only_sensors_noticed() -> None:
+def test_at_most_24_assignments_are_tried_for_pieces_known_only_by_sensors() -> None:
     lifted = [f"red {size}" for size in ("pawn", "rook", "knight", "bishop", "queen")]
     base = dict(zip(("a1", "b1", "c1", "d1", "e1"), lifted, strict=True)) | dict.fromkeys(_ELSEWHERE, "empty")
     changes = frozenset({(place, "empty") for place in base if base[place] != "empty"})
@@ -52,7 +52,7 @@ def test_no_more_than_two_dozen_names_are_tried_for_pieces_that_only_sensors_not
     assert len({tuple(tried[place] for place in _ELSEWHERE) for tried in named}) == 24
 
 
-def test_a_standing_fault_is_about_the_places_that_look_otherwise_than_expected() -> None:
+def test_a_standing_fault_is_about_the_places_that_look_wrong() -> None:
     said = Verdict(
         VerdictKind.ILLEGAL, "", 0.0, 0, expected={"a1": "x", "b1": "y"}, seen={"a1": "x", "b1": "z", "c1": "w"}
     )

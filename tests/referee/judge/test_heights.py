@@ -1,4 +1,4 @@
-"""Turns that look alike from above, told apart by how many pieces are stacked."""
+"""Turns that look alike from above, told apart by the number of pieces in each stack."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BEFORE = BLOCKADE.dice.rolled(
     ),
     Roll(("4", "1")),
 )
-"""A medium from c2 or from c3 may come to d2; both squares show a medium before and after."""
+"""A medium can move to d2 from c2 or c3. Both show a medium on top before and after, so only heights tell."""
 TWO, THREE = {2: 0.9, 3: 0.1}, {2: 0.1, 3: 0.9}
 
 
@@ -52,7 +52,7 @@ def test_without_heights_turns_that_look_alike_are_asked_about() -> None:
 
 
 @pytest.mark.parametrize(("c2", "c3", "turn"), [(TWO, THREE, "c2-d2"), (THREE, TWO, "c3-d2")])
-def test_the_stack_that_became_lower_tells_where_a_piece_came_from(
+def test_the_stack_that_became_lower_shows_where_the_piece_came_from(
     c2: Mapping[int, float], c3: Mapping[int, float], turn: str
 ) -> None:
     verdict = ruled({"c2": c2, "c3": c3})
@@ -60,27 +60,27 @@ def test_the_stack_that_became_lower_tells_where_a_piece_came_from(
 
 
 @pytest.mark.parametrize("c3", [{}, {2: 0.5, 3: 0.5}, {2: 0.4, 3: 0.6}])
-def test_heights_that_hardly_tell_leave_the_question(c3: Mapping[int, float]) -> None:
+def test_uncertain_heights_leave_the_question_open(c3: Mapping[int, float]) -> None:
     assert ruled({"c2": {2: 0.6, 3: 0.4}, "c3": c3}).kind is VerdictKind.AMBIGUOUS
 
 
-def test_heights_that_cannot_be_are_no_news_where_the_tops_are_as_believed() -> None:
+def test_impossible_heights_are_ignored_while_the_tops_are_as_believed() -> None:
     heights = {place: {1: 0.01, 7: 0.99} for place in BLOCKADE.places}
     assert ruled(heights, "yellow large").kind is VerdictKind.UNCHANGED
 
 
-def test_a_table_says_how_many_pieces_are_stacked() -> None:
+def test_the_table_knows_the_number_of_pieces_in_each_stack() -> None:
     heights = BLOCKADE.table.heights(BEFORE)
     assert (heights["a1"], heights["e1"], heights["c2"], heights["d2"]) == (2, 6, 3, 1)
 
 
 FLAT = {2: 0.5, 3: 0.5}
 RISE_MM = 0.9
-"""By how much a top seems to stand elsewhere for each piece."""
+"""Apparent shift of a top for each piece below it."""
 
 
 def picture(place: str, thing: str) -> PlacePicture:
-    """What a place looks like while a thing stands there: as unlike any other as can be."""
+    """A random picture for this place and content, unlike that of any other place or content."""
     random = np.random.default_rng(zlib.crc32(f"{place} {thing}".encode()))
     return PlacePicture.of(random.integers(40, 200, (60, 40, 3)).astype(np.uint8), np.array([20.0, 30.0]))
 
@@ -92,7 +92,7 @@ def standing(
     misread: Mapping[str, str] | None = None,
     camera: str = "",
 ) -> list[Reading]:
-    """Readings of stacks that look as they always do to this camera, but for those that were touched."""
+    """Readings in which every stack has its usual picture for this camera, except those touched."""
     heights = BLOCKADE.table.heights(state)
 
     def stacked(place: str, one: PlaceReading) -> PlaceReading:
@@ -121,7 +121,7 @@ def looked_at_before() -> JudgedGame:
 
 
 @pytest.mark.parametrize("turn", ["c2-d2", "c3-d2"])
-def test_a_stack_that_looks_as_it_did_was_not_touched(turn: str) -> None:
+def test_a_stack_with_an_unchanged_picture_was_not_touched(turn: str) -> None:
     table = standing(after(turn), {turn[:2], "d2"})
     alone = JudgedGame(BLOCKADE, belief=(BEFORE,)).consider(table, Trigger.DECLARED).verdict
     assert alone.kind is VerdictKind.AMBIGUOUS
@@ -130,12 +130,12 @@ def test_a_stack_that_looks_as_it_did_was_not_touched(turn: str) -> None:
 
 
 @pytest.mark.parametrize("touched", [{"c2", "c3", "d2"}, {"d2"}])
-def test_where_both_stacks_look_alike_the_judge_asks(touched: Collection[str]) -> None:
+def test_the_judge_asks_if_both_stacks_or_neither_look_touched(touched: Collection[str]) -> None:
     table = standing(after("c2-d2"), touched)
     assert looked_at_before().consider(table, Trigger.DECLARED).verdict.kind is VerdictKind.AMBIGUOUS
 
 
-def test_after_the_camera_was_moved_the_stacks_are_learnt_anew() -> None:
+def test_stacks_are_learnt_anew_after_the_camera_was_moved() -> None:
     game = looked_at_before()
     table = standing(after("c2-d2"), {"c2", "d2"}, camera="moved ")
     assert game.consider(table, Trigger.DECLARED).verdict.kind is VerdictKind.AMBIGUOUS
@@ -147,14 +147,14 @@ def test_after_the_camera_was_moved_the_stacks_are_learnt_anew() -> None:
 
 
 def test_a_touch_is_remembered_until_the_turn_is_played() -> None:
-    """A medium is lifted from c2 while nothing else is seen, and is then put down on d2."""
+    """c2 looks touched at first without any other change; then its medium is on d2."""
     game = looked_at_before()
     assert game.consider(standing(BEFORE, {"c2"}), Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
     verdict = game.consider(standing(after("c2-d2"), {"c2", "d2"}), Trigger.DECLARED).verdict
     assert (verdict.kind, verdict.turns) == (VerdictKind.ACCEPTED, ("c2-d2",))
 
 
-def test_a_stack_is_known_as_the_last_turn_left_it() -> None:
+def test_an_accepted_turn_updates_the_known_stacks() -> None:
     game = looked_at_before()
     game.consider(standing(after("c2-d2"), {"c2", "d2", "b1"}), Trigger.DECLARED)
     stacks = game.all_believed.observations.stacks
@@ -164,7 +164,7 @@ def test_a_stack_is_known_as_the_last_turn_left_it() -> None:
         assert stacks[place].picture.difference(picture(place, thing)) == pytest.approx(0.0, abs=1e-6), place
 
 
-def test_a_stack_that_cannot_be_seen_stays_known() -> None:
+def test_a_hidden_stack_is_remembered() -> None:
     game = looked_at_before()
     game.consider(standing(BEFORE, misread={"c2": "hidden", "d2": "hidden"}), Trigger.RESTED)
     verdict = game.consider(standing(after("c2-d2"), {"c2", "d2"}), Trigger.DECLARED).verdict
@@ -172,9 +172,7 @@ def test_a_stack_that_cannot_be_seen_stays_known() -> None:
 
 
 @pytest.mark.parametrize(("looked_before", "kind"), [(True, VerdictKind.UNCHANGED), (False, VerdictKind.AMBIGUOUS)])
-def test_a_stack_that_looks_as_it_did_is_not_asked_about_when_it_is_misread(
-    looked_before: bool, kind: VerdictKind
-) -> None:
+def test_a_misread_stack_with_an_unchanged_picture_is_not_asked_about(looked_before: bool, kind: VerdictKind) -> None:
     game = looked_at_before() if looked_before else JudgedGame(BLOCKADE, belief=(BEFORE,))
     table = standing(BEFORE, misread={"c1": "green medium 90%"})
     assert game.consider(table, Trigger.DECLARED).verdict.kind is kind
@@ -191,10 +189,10 @@ def test_stacks_that_a_person_corrects_are_learnt_anew() -> None:
 
 
 BOTH = "a2-a3 c2-d2"
-"""Of the small from a2 only the large below it tells: a3 shows a small before and after."""
+"""The small's move from a2 shows only on a2, by the large below it: a3 has a small on top before and after."""
 
 
-def test_a_stack_that_looks_touched_was_played_on_even_if_it_is_read_as_before() -> None:
+def test_a_touched_stack_was_played_on_even_if_its_top_is_read_as_before() -> None:
     table = standing(after(BOTH), {"a2", "a3", "c2", "d2"}, misread={"a2": "red small 70%"})
     verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
     assert (verdict.kind, verdict.turns) == (VerdictKind.ACCEPTED, (BOTH,))
@@ -203,14 +201,14 @@ def test_a_stack_that_looks_touched_was_played_on_even_if_it_is_read_as_before()
     assert (verdict.kind, verdict.turns) == (VerdictKind.ACCEPTED, ("c2-d2",))
 
 
-def test_a_stack_that_looks_touched_and_is_unclear_is_asked_about() -> None:
-    """A small was put from a2 on a3, and a2 looks empty rather than like anything that a turn can leave there."""
+def test_a_touched_stack_with_an_unclear_top_is_asked_about() -> None:
+    """A small moved from a2 to a3, and a2 seems empty, which no turn can bring about."""
     table = standing(after(BOTH), {"a2", "c2", "d2"}, misread={"a2": "empty 40%"})
     verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
     assert (verdict.kind, verdict.places) == (VerdictKind.AMBIGUOUS, ("a2",))
 
 
-def test_a_stack_that_looks_touched_and_is_clear_is_not_asked_about() -> None:
+def test_a_touched_stack_with_a_clear_top_is_not_asked_about() -> None:
     """Somebody brushed against it."""
     verdict = looked_at_before().consider(standing(BEFORE, {"b4"}), Trigger.DECLARED).verdict
     assert verdict.kind is VerdictKind.UNCHANGED
@@ -220,7 +218,7 @@ def test_a_stack_that_looks_touched_and_is_clear_is_not_asked_about() -> None:
 
 
 def test_a_turn_that_several_stacks_contradict_is_asked_about() -> None:
-    """A top may have been misread, so that the true turn was not considered."""
+    """One of their tops may have been misread, which would rule out the true turn."""
     table = standing(after("c2-d2"), {"c2", "d2", "a4", "b4", "b5"})
     verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
     assert (verdict.kind, verdict.candidates) == (VerdictKind.AMBIGUOUS, ("c2-d2",))
@@ -245,10 +243,10 @@ def looked_touched_at(place: str) -> PooledReading:
         (-2.5, {2: 0.8, 3: 0.2}, math.exp(2.5), 1.0),
     ],
 )
-def test_the_odds_against_a_stack_are_those_of_its_touch_and_of_its_pieces(
+def test_the_odds_against_a_stack_combine_its_touch_and_its_height(
     touched: float | None, heights: Mapping[int, float], looked_touched: float, untouched: float
 ) -> None:
-    """A medium went from c2, where three pieces stood; or it did not."""
+    """c2 has three pieces; its medium may have left."""
     logs = {count: math.log(value) for count, value in heights.items()}
     top = BLOCKADE.table.appearance(BEFORE)["c2"]
     assert BLOCKADE.table.appearance(after("c2-d2"))["c2"] == top
@@ -261,11 +259,11 @@ def test_the_odds_against_a_stack_are_those_of_its_touch_and_of_its_pieces(
     assert against(top, "c2-d2") == pytest.approx(looked_touched)
     assert against(top) == pytest.approx(untouched)
     assert against(top, "c3-d2") == pytest.approx(untouched)
-    assert against("empty") == 1.0, "what shows another look tells nothing by its height"
+    assert against("empty") == 1.0, "heights count only for a top as believed"
     assert height_contradiction(load("diaballik"), load("diaballik").rules.new(), (), looked_touched_at("a1")) == 0.0
 
 
-def test_stacks_stay_known_while_they_have_the_same_top_and_as_many_pieces() -> None:
+def test_stacks_stay_known_while_their_top_and_number_of_pieces_stay() -> None:
     game = looked_at_before()
     known = game.all_believed.observations.stacks
     assert unchanged_stacks(BLOCKADE, BEFORE, known) == known

@@ -32,7 +32,7 @@ def test_an_illegal_set_up_is_explained(deblockle: Any, make_reading: Any, start
     assert judge.belief == ()
 
 
-def test_an_unfinished_set_up_is_not_a_fault_before_it_rests(deblockle: Any, make_reading: Any, start: Any) -> None:
+def test_an_unfinished_set_up_is_no_fault_before_the_table_rests(deblockle: Any, make_reading: Any, start: Any) -> None:
     judge = JudgedGame(deblockle)
     ruling = judge.begin([make_reading({**start, "c1": "empty"})], trigger=Trigger.GLANCE)
     assert ruling.verdict.kind is VerdictKind.NOT_FINISHED
@@ -50,7 +50,7 @@ def test_a_set_up_that_cannot_be_read_is_asked_about(deblockle: Any, make_readin
 
 
 @pytest.mark.parametrize(("gone", "kind"), [("c1", VerdictKind.ILLEGAL), ("c3", VerdictKind.AMBIGUOUS)])
-def test_a_place_that_is_unclear_is_asked_about_first_only_if_the_fault_is_there(
+def test_an_unclear_place_is_asked_about_first_only_if_the_fault_is_there(
     deblockle: Any, make_reading: Any, start: Any, gone: str, kind: VerdictKind
 ) -> None:
     looks = {**start, gone: "empty"}
@@ -72,11 +72,11 @@ def test_either_may_start_until_the_first_turn(deblockle: Any, make_reading: Any
     assert [state.to_move for state in judge.belief] == ["gold"]
 
 
-def test_nothing_changed(judge: JudgedGame, make_reading: Any, start: Any) -> None:
+def test_an_unchanged_table_is_unchanged(judge: JudgedGame, make_reading: Any, start: Any) -> None:
     assert judge.consider([make_reading(start)], Trigger.DECLARED).verdict.kind is VerdictKind.UNCHANGED
 
 
-def test_a_turn_is_accepted_when_it_ends_and_only_then(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
+def test_a_turn_is_accepted_only_when_it_ends(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     turn = known_turn(deblockle, state, start="c1", top="hoops")
     after = deblockle.table.appearance(deblockle.rules.apply(state, turn))
@@ -123,7 +123,7 @@ def test_after_a_fault_a_legal_turn_is_accepted(
     assert judge.fault is None
 
 
-def test_moving_the_other_players_block_is_not_ones_turn(
+def test_moving_the_other_players_block_is_a_fault(
     judge: JudgedGame, deblockle: Any, make_reading: Any, start: Any
 ) -> None:
     wrong = {**start, "e7": "empty", "g7": START["e7"]}
@@ -152,7 +152,7 @@ def test_an_unsure_square_elsewhere_is_set_aside_and_asked_about(
     assert judge.set_aside == ()
 
 
-def test_a_flat_square_says_nothing(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
+def test_a_square_with_equally_likely_looks_is_ignored(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     after = deblockle.table.appearance(
         deblockle.rules.apply(state, known_turn(deblockle, state, start="c1", top="hoops"))
@@ -162,7 +162,7 @@ def test_a_flat_square_says_nothing(judge: JudgedGame, deblockle: Any, make_read
 
 
 @pytest.mark.parametrize(("pieces", "others", "is_unknown"), [(8, 0, True), (7, 1, True), (6, 2, False), (8, 8, False)])
-def test_where_nearly_all_start_pieces_and_little_else_cannot_be_read_they_may_be_of_another_set(
+def test_unreadable_start_pieces_on_an_otherwise_readable_board_may_be_of_another_set(
     deblockle: Any, make_reading: Any, start: Any, pieces: int, others: int, is_unknown: bool
 ) -> None:
     stand = [place for place, look in start.items() if look != "empty"]
@@ -198,7 +198,7 @@ def test_a_turn_that_starts_out_of_sight_is_accepted(
     assert deblockle.table.appearance(judge.belief[0]) == deblockle.table.appearance(after)
 
 
-def test_a_word_that_the_camera_bears_out_holds_nothing_against_the_next_turn(
+def test_a_correction_that_the_camera_confirms_does_not_block_the_next_turn(
     judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
     state = judge.belief[0]
@@ -287,7 +287,9 @@ def test_after_the_game_pieces_may_be_swept_together(deblockle: Any, make_readin
     assert "The game is over" not in unsure.verdict.sentence
 
 
-def test_nothing_to_see(judge: JudgedGame, deblockle: Any, make_reading: Any, start: Any) -> None:
+def test_a_table_without_readable_places_cannot_be_seen(
+    judge: JudgedGame, deblockle: Any, make_reading: Any, start: Any
+) -> None:
     verdict = judge.consider([make_reading(start, hidden=deblockle.places)], Trigger.DECLARED).verdict
     assert (verdict.kind, verdict.margin, verdict.turns) == (VerdictKind.CANNOT_SEE, 0.0, ())
 
@@ -298,7 +300,7 @@ def test_one_bad_frame_among_several_changes_nothing(judge: JudgedGame, make_rea
     assert judge.consider([good, good, bad, good], Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
 
 
-def test_there_must_be_something_to_judge(deblockle: Any, make_reading: Any, start: Any) -> None:
+def test_judging_needs_readings_and_a_belief(deblockle: Any, make_reading: Any, start: Any) -> None:
     with pytest.raises(ValueError, match="set-up"):
         JudgedGame(deblockle).consider([make_reading(start)], Trigger.RESTED)
     with pytest.raises(ValueError, match="at least one"):
@@ -333,7 +335,7 @@ def test_what_each_trigger_may_accept_and_say_aloud() -> None:
     }
 
 
-def test_settings_at_their_limits_are_taken() -> None:
+def test_settings_at_their_limits_are_valid() -> None:
     settings = JudgeSettings(stopover=0.0, illegal_prior=-2.0, unsure=2.0)
     assert (settings.stopover, settings.illegal_prior) == (0.0, -2.0)
     assert JudgeSettings(margin=0.5, stopover=0.4).margin == 0.5
@@ -346,9 +348,7 @@ def test_the_guide_names_every_setting_and_its_value() -> None:
     assert told == {field.name: getattr(JudgeSettings(), field.name) for field in fields(JudgeSettings)}
 
 
-def test_a_touch_that_breaks_a_rule_ends_the_turn_before_it_all_the_same(
-    judge: JudgedGame, deblockle: Any, make_reading: Any
-) -> None:
+def test_an_illegal_touch_still_ends_the_turn_before_it(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     first = known_turn(deblockle, state, start="c1", top="hoops")
     middle = deblockle.table.appearance(deblockle.rules.apply(state, first))

@@ -1,4 +1,4 @@
-"""Games with more turns than could be listed between two frames, and sheets on which several players write at once."""
+"""Games with too many turns to list between two frames, and sheets that several players write on at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vision.reading import Hindrance, HindranceKind
 
 
 class _CountedOnly(Sequence[Any]):
-    """Turns of which the number may be asked, and the first beyond those that are listed, but no list."""
+    """Turns that can be counted, and indexed just beyond the listing limit, but not iterated."""
 
     def __init__(self, turns: Sequence[Any]) -> None:
         self._turns = turns
@@ -38,7 +38,7 @@ class _CountedOnly(Sequence[Any]):
 
 
 class _Unlisted:
-    """Rules whose legal turns can't be walked."""
+    """Rules whose legal turns can't be iterated."""
 
     def __init__(self, rules: Any) -> None:
         self._rules = rules
@@ -56,7 +56,7 @@ def unlisted(name: str) -> Any:
 
 
 def with_many_turns(game: Any, players: int) -> Any:
-    """A position of Number Drop in which everybody is to write, and there are more turns than are listed."""
+    """A position of Number Drop in which everybody is to write and the turns are too many to list."""
     rng = Random(5)
     state = game.rules.new({"players": players})
     while True:
@@ -78,7 +78,7 @@ def drop_of(game: Any, state: Any, player: str, rng: Random) -> Any:
 
 
 def test_a_turn_of_blockade_with_a_big_roll_is_found_without_a_list() -> None:
-    """134,203 ends, of which four look so: what lies under a piece is not seen, so a person says which it was."""
+    """134,203 turns, four with this appearance: hidden pieces make the difference, so a person chooses."""
     game: Any = load("blockade")
     state = game.dice.rolled(game.rules.new({"starts": "warm"}), Roll(("5", "4")))
     after = game.rules.apply(state, game.notation.parse_turn(state, "c4-b4 c2-a1 e4-c3"))
@@ -102,7 +102,7 @@ def test_a_drop_of_number_drop_is_accepted_without_a_list(players: int) -> None:
     assert judged.belief == (after,)
 
 
-def test_what_no_drop_explains_is_a_fault_without_a_list() -> None:
+def test_writing_that_no_drop_explains_is_a_fault_without_a_list() -> None:
     game = load("number-drop")
     state = with_many_turns(game, 1)
     judged = JudgedGame(unlisted("number-drop"), belief=(state,))
@@ -111,7 +111,7 @@ def test_what_no_drop_explains_is_a_fault_without_a_list() -> None:
     assert judged.belief == (state,)
 
 
-def test_many_squares_that_no_drop_explains_are_not_called_more_turns() -> None:
+def test_many_squares_that_no_drop_explains_are_not_taken_for_several_turns() -> None:
     game = load("number-drop")
     state = with_many_turns(game, 1)
     judged = JudgedGame(unlisted("number-drop"), belief=(state,))
@@ -146,7 +146,7 @@ def test_a_fault_on_one_sheet_does_not_keep_the_others_from_counting() -> None:
     assert ruling.verdicts[-1].places[0].startswith(first)
 
 
-def test_nothing_is_taken_sheet_by_sheet_before_a_turn_has_ended() -> None:
+def test_sheets_are_not_judged_separately_before_a_turn_has_ended() -> None:
     game = load("number-drop")
     state = with_many_turns(game, 3)
     first, second, _ = game.rules.players_to_move(state)

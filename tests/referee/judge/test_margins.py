@@ -1,4 +1,4 @@
-"""How sure a table must look: on each side of every margin, with the settings as they are shipped."""
+"""Required certainty: just below and above each margin of the default settings."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ CHECK_D4 = ("I think d4 shows: empty. Please tell me if that is wrong.",)
         ("black piece 97.5%", VerdictKind.ILLEGAL, ()),
     ],
 )
-def test_a_place_of_the_only_start_is_clear_or_to_be_checked_or_a_fault(
+def test_a_place_of_a_fixed_start_is_clear_or_to_be_checked_or_a_fault(
     diaballik: Any, look: str, kind: VerdictKind, notes: tuple[str, ...]
 ) -> None:
-    """It is named where another look comes within 20 to 1, and is a fault where another one leads by 148 to 1."""
+    """It is named if another look comes within 20 to 1, and is a fault if another look leads by 148 to 1."""
     ruling = JudgedGame(diaballik).begin(drawn(diaballik, diaballik.rules.new(), {"d4": look}))
     assert (ruling.verdict.kind, ruling.notes) == (kind, notes)
 
@@ -41,7 +41,7 @@ def test_a_place_of_the_only_start_is_clear_or_to_be_checked_or_a_fault(
         ("empty 40%", VerdictKind.AMBIGUOUS, ()),
     ],
 )
-def test_where_any_start_will_do_a_place_is_asked_about_unless_it_leads_by_e_to_1(
+def test_a_place_of_a_free_start_is_asked_about_unless_its_look_leads_by_e_to_1(
     diaballik: Any, look: str, kind: VerdictKind, notes: tuple[str, ...]
 ) -> None:
     ruling = JudgedGame(diaballik).begin(drawn(diaballik, diaballik.rules.new(), {"d4": look}), anywhere=True)
@@ -49,7 +49,7 @@ def test_where_any_start_will_do_a_place_is_asked_about_unless_it_leads_by_e_to_
 
 
 @pytest.mark.parametrize(("doubtful", "kind"), [(12, VerdictKind.SET_UP), (13, VerdictKind.ILLEGAL)])
-def test_at_most_a_quarter_of_the_squares_are_taken_for_the_start_although_they_look_otherwise(
+def test_at_most_a_quarter_of_the_squares_may_look_wrong_in_an_assumed_start(
     diaballik: Any, doubtful: int, kind: VerdictKind
 ) -> None:
     state = diaballik.rules.new()
@@ -60,7 +60,7 @@ def test_at_most_a_quarter_of_the_squares_are_taken_for_the_start_although_they_
 
 @pytest.mark.parametrize(("wrong", "is_another"), [(7, False), (8, True)])
 @pytest.mark.parametrize("trigger", [Trigger.GLANCE, Trigger.RESTED])
-def test_where_more_than_half_of_the_start_is_wrong_another_game_may_stand_there(
+def test_another_game_is_suspected_if_more_than_half_of_the_start_is_wrong(
     diaballik: Any, wrong: int, is_another: bool, trigger: Trigger
 ) -> None:
     state = diaballik.rules.new()
@@ -89,7 +89,7 @@ def test_settings_with_which_the_judge_would_guess_are_refused(settings: dict[st
         JudgeSettings(**settings)  # type: ignore[arg-type]
 
 
-def test_settings_up_to_these_limits_are_taken() -> None:
+def test_settings_up_to_these_limits_are_valid() -> None:
     JudgeSettings(probability_floor=0.0099, stopover=0.0)
     JudgeSettings(margin=2.1, probability_floor=1e-12)
     JudgeSettings(margin=0.1, stopover=0.0, unsure=-0.5, illegal_prior=0.5)

@@ -1,4 +1,4 @@
-"""The small decisions about what only sensors know: one table of cases each."""
+"""Decisions about places known only by sensors, one table of cases each."""
 
 from __future__ import annotations
 
@@ -39,26 +39,26 @@ LEFT, CAME, GUESSED, TURNED = ("a1", "empty"), ("c1", "gold"), ("d1", PIECE), ("
         (set(), False),
     ],
 )
-def test_there_are_too_many_pieces_where_more_came_than_left_and_a_sensor_is_among_those_who_say_so(
+def test_there_are_too_many_pieces_if_more_came_than_left_and_one_is_only_sensed(
     changes: Changes, too_many: bool
 ) -> None:
     assert too_many_sensed(BELIEVED, frozenset(changes)) is too_many
 
 
-def test_what_only_sensors_know_of_changes() -> None:
+def test_changes_known_only_by_sensors() -> None:
     sensed = PooledPlace({"empty": -0.1, "gold": -3.0}, sensed_only=True)
     seen = PooledReading({"a1": sensed, "c1": PooledPlace({"empty": -3.0, "gold": -0.1})}, frozenset(), 0.0, 0)
     assert only_sensed(frozenset({LEFT, CAME}), seen)
     assert not only_sensed(frozenset({CAME, ("d1", "gold")}), seen)
     assert not only_sensed(frozenset(), seen)
     assert may_have_left(BELIEVED, frozenset({LEFT}), seen)
-    assert may_have_left(BELIEVED, frozenset({LEFT, TURNED}), seen), "one piece for another fills no empty place"
+    assert may_have_left(BELIEVED, frozenset({LEFT, TURNED}), seen), "exchanging a piece fills no empty place"
     assert not may_have_left(BELIEVED, frozenset({TURNED}), seen)
     stands = replace(seen, places={"a1": replace(sensed, log_probabilities={"empty": -3.0, "gold": -0.1})})
     assert not may_have_left(BELIEVED, frozenset({LEFT}), stands)
 
 
-def test_what_sensors_noticed_last_of_a_turn_is_the_last_change_on_its_places() -> None:
+def test_the_last_sensor_change_of_a_turn_is_the_latest_on_its_places() -> None:
     changes = tuple(
         PlaceChange(place, True, time_s) for place, time_s in (("a1", 3.0), ("c1", 5.0), ("a1", 4.0), ("d1", 9.0))
     )
@@ -91,13 +91,13 @@ TWO_TURNS = explanation(ExplanationKind.TWO_TURNS, LEFT, CAME)
         (Conclusion.UNDECIDED, True, (PART, TURN), True, None),
     ],
 )
-def test_a_turn_that_is_said_to_be_over_is_the_only_whole_one_that_can_be_told(
+def test_a_finished_turn_rules_out_partial_turns_if_only_one_whole_turn_is_possible(
     conclusion: Conclusion, alike: bool, every: tuple[Explanation[Any, Any], ...], hides: bool, taken: Any
 ) -> None:
     decision = Decision(conclusion, every[:1], frozenset(), 0.5, ("a1",), every[1:], alike=alike)
     sensed = PooledPlace({"empty": -3.0, "gold": -0.1, "teal": -0.1}, sensed_only=True)
     seen = PooledReading({"a1": sensed} if hides else {}, frozenset(), 0.0, 0)
-    # Only a sensor knows c1, and it was taken before.
+    # c1 is only sensed, and was occupied before.
     believed = {**BELIEVED, "c1": "teal"} if hides else BELIEVED
     seen = replace(seen, places={"c1": sensed}) if hides else seen
     whole = rule_out_parts(believed, decision, seen)
@@ -119,7 +119,7 @@ def test_a_turn_that_is_said_to_be_over_is_the_only_whole_one_that_can_be_told(
         (Conclusion.ALLOWED, False, set(), [set()], False),
     ],
 )
-def test_an_undone_turn_lies_there_while_the_table_shows_it(
+def test_an_undone_turn_is_recognised_while_the_table_still_shows_it(
     conclusion: Conclusion, alike: bool, changes: Changes, undone: list[Changes], lies: bool
 ) -> None:
     decision = Decision(conclusion, (explanation(ExplanationKind.TURN, *changes),), frozenset(), 0.0, alike=alike)
@@ -148,7 +148,7 @@ class Played:
         (Trigger.GLANCE, [("a1", "c1")], ["c1"], True),
     ],
 )
-def test_turns_that_sensors_miss_are_asked_about_at_a_press_or_after_a_stop_on_their_way(
+def test_turns_without_a_sensed_change_are_asked_about_at_a_press_or_after_a_stopover(
     trigger: Trigger, turns: list[tuple[str, ...]], stopped: list[str], asks: bool
 ) -> None:
     nothing = explanation(ExplanationKind.NOTHING)

@@ -1,4 +1,4 @@
-"""No more than was seen: what may have happened on hidden places is neither unchanged nor accepted, in every game."""
+"""In every game, a verdict never relies on hidden places: possible changes there are neither accepted nor ruled out."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def context(request: pytest.FixtureRequest) -> JudgeContext[Any, Any]:
 def verdict_on(
     context: JudgeContext[Any, Any], state: Any, differing: Mapping[str, str], trigger: Trigger = Trigger.RESTED
 ) -> Verdict:
-    """The verdict on a table that differs so from a state's."""
+    """The verdict on a state's table with these differences."""
     return judge(context, Belief.of((state,)), drawn(context.game, state, differing), trigger)[1].verdict
 
 
 def looks_after(game: Any, state: Any) -> list[dict[str, str]]:
-    """What the table shows after each legal turn, and where nothing happened, each once."""
+    """The distinct appearances of the unchanged table and of the table after each legal turn."""
     tables = [game.table.appearance(game.rules.apply(state, turn)) for turn in game.rules.legal_turns(state)]
     every = [game.table.appearance(state), *tables]
     return [dict(one) for one in dict.fromkeys(tuple(sorted(table.items())) for table in every)]
 
 
 def hidden_sets(rng: Random, before: Mapping[str, str], tables: list[dict[str, str]]) -> list[set[str]]:
-    """Some random places, some that a turn changes, and both."""
+    """Sets of random places, of places that a turn changes, and of both."""
     places = list(before)
     found = []
     for number in range(HIDDEN_SETS):
@@ -54,7 +54,7 @@ def hidden_sets(rng: Random, before: Mapping[str, str], tables: list[dict[str, s
 
 
 @pytest.mark.parametrize("trigger", [Trigger.DECLARED, Trigger.GLANCE])
-def test_a_verdict_says_no_more_than_was_seen(context: JudgeContext[Any, Any], trigger: Trigger) -> None:
+def test_a_verdict_does_not_rely_on_hidden_places(context: JudgeContext[Any, Any], trigger: Trigger) -> None:
     game = context.game
     rng = Random(f"out of sight {game.name} {trigger}")
     unseen = 0
@@ -82,13 +82,13 @@ def test_a_verdict_says_no_more_than_was_seen(context: JudgeContext[Any, Any], t
             if verdict.kind is VerdictKind.CANNOT_SEE:
                 assert verdict.places, what
                 assert hidden.issuperset(verdict.places), what
-                # whatever could have happened shows on one of the places that are named
+                # Any two possibilities differ on a named place.
                 others = [one for one in alike if one != alike[0]]
                 assert all({*changed_places(alike[0], one)} & {*verdict.places} for one in others), what
     assert unseen, "nothing could have happened out of sight"
 
 
-def test_pieces_that_may_have_been_moved_out_of_sight_are_not_unchanged(context: JudgeContext[Any, Any]) -> None:
+def test_a_table_is_not_unchanged_if_hidden_pieces_may_have_moved(context: JudgeContext[Any, Any]) -> None:
     game = context.game
     state = next(iter(playable(game, {}, 0.4, some=6)))
     before = game.table.appearance(state)
@@ -102,7 +102,7 @@ def test_pieces_that_may_have_been_moved_out_of_sight_are_not_unchanged(context:
         assert "can't see" in verdict.sentence
 
 
-def test_a_single_bare_place_that_is_hidden_keeps_nothing_back() -> None:
+def test_a_single_hidden_empty_place_does_not_prevent_a_verdict() -> None:
     game = load("diaballik")
     judged = JudgedGame(game, belief=(game.rules.new(),))
     verdict = judged.consider(drawn(game, judged.belief[0], {"d4": "hidden"}), Trigger.RESTED).verdict

@@ -1,4 +1,4 @@
-"""A person's word against the camera."""
+"""A person's corrections against the camera."""
 
 import math
 from typing import Any
@@ -23,12 +23,12 @@ def seen(hidden: frozenset[str] = frozenset(), **looks: str) -> PooledReading:
     return PooledReading(places, hidden, 0.0, 0)
 
 
-def test_a_place_that_looks_as_was_said_is_judged_as_ever() -> None:
+def test_a_place_that_looks_as_the_person_said_is_judged_normally() -> None:
     word = Override(frozenset({"c3"})).after_look(BELIEVED, seen(c3="gold block, x up", c4="empty"))
     assert word == Override()
 
 
-def test_a_place_that_looks_otherwise_is_left_out_until_it_shows_a_third_thing() -> None:
+def test_a_place_that_contradicts_the_person_is_ignored_until_it_shows_a_third_look() -> None:
     misread = seen(c3="gold block, cross up", c4="empty")
     word = Override(frozenset({"c3"})).after_look(BELIEVED, misread)
     assert word.ignored == {"c3"}
@@ -38,7 +38,7 @@ def test_a_place_that_looks_otherwise_is_left_out_until_it_shows_a_third_thing()
     assert word.after_look(BELIEVED, seen(c3="empty", c4="empty")).ignored == frozenset()
 
 
-def test_a_hidden_place_waits_for_its_look() -> None:
+def test_a_corrected_place_that_is_hidden_is_checked_once_it_is_visible() -> None:
     hidden = seen(frozenset({"c3"}), c4="empty")
     word = Override(frozenset({"c3"})).after_look(BELIEVED, hidden)
     assert word == Override(frozenset({"c3"}))
@@ -47,19 +47,19 @@ def test_a_hidden_place_waits_for_its_look() -> None:
     assert word.after_look(BELIEVED, hidden).ignored == {"c3"}
 
 
-def test_what_was_not_spoken_of_is_judged_as_ever() -> None:
+def test_a_place_that_the_person_did_not_mention_is_judged_normally() -> None:
     word = Override(frozenset({"c3"})).after_look(BELIEVED, seen(c3="gold block, x up", c4="teal block, x up"))
     assert word.ignored == frozenset()
 
 
-def test_a_turn_played_on_a_place_ends_the_word_about_it() -> None:
+def test_a_turn_on_a_place_ends_the_override_there() -> None:
     word = Override(frozenset({"c4"}), {"c3": "empty", "d1": "empty"})
     assert word.without(["c3", "c4"]) == Override(frozenset(), {"d1": "empty"})
 
 
 @pytest.fixture
 def told(deblockle: Any, make_reading: Any) -> JudgedGame:
-    """A judge who could not see c1 when a person said what stands there."""
+    """A judge that could not see c1 when a person said which piece is there."""
     state = known_start(deblockle)
     judge = JudgedGame(deblockle, belief=(state,))
     looks = deblockle.table.appearance(state)
@@ -72,12 +72,12 @@ def told(deblockle: Any, make_reading: Any) -> JudgedGame:
 
 @pytest.fixture
 def comes_back(deblockle: Any, told: JudgedGame) -> str:
-    """A turn of c1's block that comes back to c1 with another symbol up."""
+    """A turn of c1's block that ends on c1 with another symbol up."""
     turns: list[str] = [deblockle.notation.format_turn(turn) for turn in deblockle.rules.legal_turns(told.belief[0])]
     return next(text for text in turns if text.startswith("c1-") and text.endswith("-c1"))
 
 
-def test_a_turn_back_to_a_place_that_was_spoken_of_unseen_is_asked_about_and_counts_by_a_press(
+def test_a_turn_ending_on_a_place_corrected_while_hidden_is_asked_about_and_a_press_accepts_it(
     deblockle: Any, make_reading: Any, told: JudgedGame, comes_back: str
 ) -> None:
     _, looks = after(deblockle, told.belief[0], comes_back)
@@ -92,10 +92,10 @@ def test_a_turn_back_to_a_place_that_was_spoken_of_unseen_is_asked_about_and_cou
     assert deblockle.table.appearance(told.belief[0]) == looks
 
 
-def test_the_word_holds_while_a_turn_is_played_elsewhere(
+def test_an_override_holds_while_a_turn_is_played_elsewhere(
     deblockle: Any, make_reading: Any, told: JudgedGame, comes_back: str
 ) -> None:
-    """Whoever plays on and presses says nothing of a place that was asked about: the camera may be wrong there."""
+    """A press after another turn doesn't answer the question about c1: the camera may be wrong there."""
     _, misread = after(deblockle, told.belief[0], comes_back)
     assert told.consider([make_reading(misread)], Trigger.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
     _, looks = after(deblockle, told.belief[0], "e1-d1=x-c2")
@@ -104,7 +104,7 @@ def test_the_word_holds_while_a_turn_is_played_elsewhere(
     assert deblockle.table.appearance(told.belief[0])["c1"] == looks["c1"]
 
 
-def test_a_glance_asks_nothing_and_a_place_that_was_in_sight_is_never_asked_about(
+def test_a_glance_asks_nothing_and_a_place_corrected_in_sight_is_never_asked_about(
     deblockle: Any, make_reading: Any, told: JudgedGame, comes_back: str
 ) -> None:
     _, misread = after(deblockle, told.belief[0], comes_back)
@@ -115,10 +115,10 @@ def test_a_glance_asks_nothing_and_a_place_that_was_in_sight_is_never_asked_abou
 
 
 @pytest.mark.parametrize("by_sensors", [False, True])
-def test_a_word_that_agrees_with_the_set_up_hides_nothing_that_happens_before_the_next_look(
+def test_confirming_the_set_up_does_not_hide_a_change_before_the_next_look(
     deblockle: Any, make_reading: Any, by_sensors: bool
 ) -> None:
-    """Somebody says how the blocks lie, and before the table has rested again one is taken away."""
+    """A person confirms the blocks, and one is taken away before the table has rested again."""
 
     def look(looks: dict[str, str]) -> list[Reading]:
         return felt(deblockle, looks) if by_sensors else [make_reading(looks)]
@@ -130,14 +130,14 @@ def test_a_word_that_agrees_with_the_set_up_hides_nothing_that_happens_before_th
     ruling = judge.consider(look({**start, "e1": "empty"}), Trigger.DECLARED)
     assert ruling.verdict.kind is (VerdictKind.AMBIGUOUS if by_sensors else VerdictKind.ILLEGAL)
     if by_sensors:
-        # What shows something new comes first, and not every square that a rule hangs on is listed.
+        # The changed square comes first, and only some of the squares a rule depends on are listed.
         assert ruling.verdict.sentence.startswith("I am not sure what e1 (empty?), ")
         assert " more show." in ruling.verdict.sentence
     assert "e1" in ruling.verdict.places
     assert judge.against_camera == ()
 
 
-def test_a_word_about_one_place_leaves_that_about_another(deblockle: Any, make_reading: Any) -> None:
+def test_an_override_of_one_place_leaves_those_of_others(deblockle: Any, make_reading: Any) -> None:
     state = known_start(deblockle)
     looks = deblockle.table.appearance(state)
     judge = JudgedGame(deblockle, belief=(state,))

@@ -1,4 +1,4 @@
-"""Several readings as one: medians, places that are hidden too often, sensors beside a camera and alone."""
+"""Pooling several readings: medians, places hidden too often, sensors alone and beside a camera."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ GOLD, EMPTY = place(0.05, 0.9, 0.05), place(0.9, 0.05, 0.05)
 HIDDEN = place(0, 0, 0, hidden=True)
 
 
-def test_a_minority_of_bad_frames_counts_for_nothing() -> None:
+def test_a_minority_of_bad_frames_has_no_effect() -> None:
     seen = pooled(GOLD, EMPTY, GOLD).places["c3"]
     assert seen.best == "gold"
     assert seen.log_probabilities == pytest.approx(
@@ -61,7 +61,7 @@ def test_a_look_that_a_reading_does_not_name_is_as_improbable_as_the_floor() -> 
     assert (one.best, one.log_probabilities["teal"]) == ("gold", math.log(FLOOR))
 
 
-def test_nothing_can_not_be_pooled() -> None:
+def test_pooling_needs_a_reading() -> None:
     with pytest.raises(ValueError, match="at least one"):
         pool([], ["c3"], LOOKS, FLOOR)
 
@@ -80,7 +80,7 @@ def test_a_sensor_alone_knows_a_piece_and_no_look() -> None:
     assert seen.sensed == {"c3": True}
 
 
-def test_a_camera_knows_looks_and_how_surely_something_stands_there() -> None:
+def test_a_camera_gives_looks_and_the_certainty_that_a_place_is_occupied() -> None:
     one = pooled(GOLD).places["c3"]
     assert one.lead(PIECE, "empty") == pytest.approx(math.log(0.9 / 0.05))
     assert one.lead("teal", "gold") == pytest.approx(math.log(0.05 / 0.9))
@@ -88,7 +88,7 @@ def test_a_camera_knows_looks_and_how_surely_something_stands_there() -> None:
     assert (one.observable_look("gold"), one.agrees("teal")) == ("gold", False)
 
 
-def test_a_look_that_is_not_the_games_is_no_look() -> None:
+def test_a_look_of_another_game_is_an_error() -> None:
     with pytest.raises(KeyError):
         pooled(GOLD).places["c3"].lead("purple", "empty")
 
@@ -98,7 +98,7 @@ def test_one_look_alone_is_certain() -> None:
     assert PooledPlace({"empty": -0.5, "gold": -2.5}).certainty == 2.0
 
 
-def test_a_place_is_as_certain_as_its_best_look_leads_the_second_best() -> None:
+def test_the_certainty_of_a_place_is_the_lead_of_its_best_look() -> None:
     assert pooled(place(0.6, 0.1, 0.3)).places["c3"].certainty == pytest.approx(math.log(2))
 
 
@@ -111,7 +111,7 @@ def test_a_sensor_adds_to_what_a_camera_sees() -> None:
     assert not together.only_sensed("c3")
 
 
-def test_a_sensor_that_is_known_to_be_wrong_says_nothing_until_it_says_something_else() -> None:
+def test_a_sensor_known_to_be_wrong_is_ignored_until_its_value_changes() -> None:
     torn = place(0.4, 0.5, 0.1, sensed=0.8)
     assert pooled(torn, doubted={"c3": True}).places == pooled(place(0.4, 0.5, 0.1)).places
     assert pooled(torn, doubted={"c3": False}).places == pooled(torn).places
@@ -132,16 +132,16 @@ def test_camera_and_sensor_contradict_each_other_where_both_are_sure(sensed: flo
 
 
 @pytest.mark.parametrize("looks", [("gold", "teal"), ("empty",)])
-def test_a_camera_that_tells_no_pieces_from_none_disputes_with_nobody(looks: tuple[str, ...]) -> None:
+def test_a_camera_that_cannot_tell_occupied_from_empty_disputes_no_sensor(looks: tuple[str, ...]) -> None:
     one = PlaceReading({looks[0]: 0.99}, sensed=0.001)
     assert not pool([Reading(0, 0.0, {"c3": one})], ["c3"], looks, FLOOR).disputed
 
 
-def test_an_unsure_camera_disputes_with_nobody() -> None:
+def test_an_unsure_camera_disputes_no_sensor() -> None:
     assert not pooled(place(0.3, 0.6, 0.1, sensed=0.001)).disputed
 
 
-def test_a_dispute_over_something_new_hides_the_place_and_one_over_what_is_believed_does_not() -> None:
+def test_a_dispute_hides_the_place_only_if_the_camera_sees_a_change() -> None:
     seen = pooled(place(0.01, 0.98, 0.01, 0.001))
     assert seen.without_new_disputes({"c3": "gold"}).hidden == frozenset()
     assert seen.without_new_disputes({"c3": "empty"}).hidden == {"c3"}
@@ -160,7 +160,7 @@ def test_a_dispute_over_something_new_hides_the_place_and_one_over_what_is_belie
         (Conclusion.FORBIDDEN, frozenset(), ()),
     ],
 )
-def test_a_firm_decision_sets_aside_what_camera_and_sensor_dispute_and_neither_confirms(
+def test_a_firm_decision_sets_aside_disputed_places_that_it_does_not_explain(
     conclusion: Conclusion, changes: frozenset[tuple[str, str]], set_aside: tuple[str, ...]
 ) -> None:
     seen = pooled(place(0.01, 0.98, 0.01, 0.001)).without_new_disputes({"c3": "empty"})
@@ -169,7 +169,7 @@ def test_a_firm_decision_sets_aside_what_camera_and_sensor_dispute_and_neither_c
     assert set_aside_disputes({"c3": "empty"}, decision, seen).set_aside == set_aside
 
 
-def test_what_is_told_of_changes() -> None:
+def test_visible_noticeable_and_observable_changes() -> None:
     base = {"c3": "gold", "d4": "empty"}
     seen = pooled(place(0, 0, 0, sensed=0.99, hidden=True))
     assert seen.noticeable_changes(base, [("c3", "teal"), ("d4", "gold")]) == {("d4", "gold")}
@@ -179,7 +179,7 @@ def test_what_is_told_of_changes() -> None:
     assert seen.without(["c3"]).observable_changes(base, [("c3", "empty")]) == {("c3", "empty")}
 
 
-def test_a_place_could_be_what_falls_behind_its_best_look_by_no_more_than_asked_for() -> None:
+def test_a_place_could_have_any_look_within_the_given_distance_of_the_best() -> None:
     seen = pooled(place(0.1, 0.8, 0.1))
     behind = math.log(8)
     assert seen.could_be(behind + 0.01)["c3"] == LOOKS
@@ -188,7 +188,7 @@ def test_a_place_could_be_what_falls_behind_its_best_look_by_no_more_than_asked_
     assert pooled(HIDDEN).could_be(1.0) == {}
 
 
-def test_handwriting_may_be_further_behind_unless_the_place_looks_empty() -> None:
+def test_handwriting_gets_a_wider_bound_unless_the_place_looks_empty() -> None:
     empty, gold, teal = 0.01, 0.9, 0.09
     written, behind = place(empty, gold, teal), math.log(gold / teal)
     assert pooled(written).could_be(1.0, behind)["c3"] == ("gold", "teal")
@@ -196,33 +196,33 @@ def test_handwriting_may_be_further_behind_unless_the_place_looks_empty() -> Non
     assert pooled(place(gold, teal, empty)).could_be(1.0, behind)["c3"] == ("empty",)
 
 
-def test_handwriting_widens_the_bound_only_between_what_is_written() -> None:
+def test_the_wider_bound_applies_only_between_written_looks() -> None:
     assert pooled(place(0.25, 0.7, 0.05)).could_be(1.0, 3.0)["c3"] == ("gold", "teal")
     assert pooled(place(0.3, 0.65, 0.05)).could_be(1.0, 3.0)["c3"] == LOOKS
     assert pooled(place(0.6, 0.3, 0.1)).could_be(1.0, 3.0)["c3"] == ("empty", "gold")
 
 
-def test_a_rarer_look_could_be_there_as_if_it_were_not_rarer() -> None:
+def test_rarity_does_not_exclude_a_look() -> None:
     behind = math.log(8)
     seen = pooled(replace(place(0.1, 0.8, 0.1), rarer={"teal": 1.0}))
     assert seen.could_be(behind - 0.99)["c3"] == ("gold", "teal")
     assert seen.could_be(behind - 1.01)["c3"] == ("gold",)
 
 
-def test_a_place_that_is_taken_as_believed_surely_looks_so() -> None:
+def test_a_place_assumed_to_be_as_believed_is_certain() -> None:
     seen = pooled(HIDDEN).assuming({"c3": "teal"}, ["c3"], LOOKS)
     assert (seen.hidden, seen.places["c3"].best) == (frozenset(), "teal")
     assert seen.places["c3"].certainty > 20
 
 
-def test_only_what_sensors_noticed_later_is_since() -> None:
+def test_sensor_changes_up_to_the_given_time_are_dropped() -> None:
     changes = tuple(PlaceChange("c3", True, time_s) for time_s in (4.0, 5.0, 6.0))
     seen = replace(pooled(GOLD), changes=changes)
     assert seen.with_changes_since(5.0).changes == changes[2:]
     assert pool([Reading(0, 0.0, {}, changes=changes)], ["c3"], LOOKS, FLOOR).changes == changes
 
 
-def test_what_was_misread_before_is_no_news_while_the_same_stands_there() -> None:
+def test_an_earlier_misreading_is_corrected_while_the_believed_piece_stays() -> None:
     before = pooled(place(0.05, 0.15, 0.8))
     believed = {"c3": "gold"}
     misread = before.find_misreadings(["c3", "d4"], believed)
@@ -254,7 +254,7 @@ def test_a_sensor_counts_when_it_speaks_in_most_readings(sensed: tuple[float | N
     assert seen.only_sensed("c3") is is_told
 
 
-def test_the_surest_sensor_leaves_a_doubt() -> None:
+def test_even_the_surest_sensor_leaves_some_doubt() -> None:
     for sensed in (0.0, 1.0):
         seen = pooled(replace(HIDDEN, sensed=sensed))
         assert seen.places["c3"].certainty == pytest.approx(math.log((1 - FLOOR) / FLOOR))
@@ -262,11 +262,11 @@ def test_the_surest_sensor_leaves_a_doubt() -> None:
 
 
 @pytest.mark.parametrize(("sensed", "says"), [(0.4, False), (0.6, True)])
-def test_a_sensor_says_what_is_likelier(sensed: float, says: bool) -> None:
+def test_a_sensor_reports_the_likelier_state(sensed: float, says: bool) -> None:
     assert pooled(replace(GOLD, sensed=sensed)).sensed == {"c3": says}
 
 
-def test_a_dispute_goes_on_under_a_cover_while_the_sensor_says_the_same() -> None:
+def test_a_dispute_continues_under_a_cover_while_the_sensor_repeats_its_value() -> None:
     earlier = pooled(place(0.01, 0.98, 0.01, 0.001)).disputed
     covered = pooled(replace(HIDDEN, sensed=0.001)).with_earlier_disputes(earlier)
     assert (covered.hidden, covered.disputed) == (frozenset({"c3"}), earlier)
@@ -280,20 +280,20 @@ STACK = replace(GOLD, heights={2: 0.8, 3: 0.2}, tops_mm={2: (1.0, 5.0), 3: (2.0,
 
 
 @pytest.mark.parametrize(("told_in", "is_told"), [(1, False), (2, True), (3, True)])
-def test_heights_and_tops_count_when_most_readings_tell_them(told_in: int, is_told: bool) -> None:
+def test_heights_and_tops_count_when_most_readings_have_them(told_in: int, is_told: bool) -> None:
     one = pooled(*[STACK] * told_in, *[GOLD] * (3 - told_in)).places["c3"]
     assert one.heights == (pytest.approx({2: math.log(0.8), 3: math.log(0.2)}) if is_told else {})
     assert one.tops_mm == (STACK.tops_mm if is_told else {})
 
 
-def test_half_of_the_readings_that_see_a_stack_are_not_most() -> None:
+def test_half_of_the_readings_that_see_a_stack_are_no_majority() -> None:
     for readings in ((STACK, GOLD, HIDDEN, STACK, GOLD), (STACK, GOLD, HIDDEN, HIDDEN, STACK, GOLD, GOLD)):
         one = pooled(*readings).places["c3"]
         assert (one.heights, one.tops_mm) == ({}, {})
     assert pooled(STACK, STACK, GOLD, HIDDEN, HIDDEN).places["c3"].tops_mm == STACK.tops_mm
 
 
-def test_a_top_is_where_the_middle_one_of_the_readings_has_it_each_way() -> None:
+def test_a_top_is_at_the_median_position_by_coordinate() -> None:
     tops = [(1.0, 9.0), (3.0, 5.0), (2.0, 7.0)]
     seen = pooled(*(replace(STACK, tops_mm={2: top, 4: top} if top[0] > 1 else {2: top}) for top in tops))
     assert seen.places["c3"].tops_mm == {2: (2.0, 7.0), 4: (2.5, 6.0)}

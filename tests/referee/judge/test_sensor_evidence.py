@@ -1,4 +1,4 @@
-"""The judge where sensors speak alone: which turns they decide, and which are asked about."""
+"""The judge with sensors alone: turns they decide, and turns that are asked about."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def taken(game: Any, state: Any, turn: Any) -> set[str]:
     return {place for place, look in game.table.appearance(game.rules.apply(state, turn)).items() if look != "empty"}
 
 
-def test_a_place_that_is_only_felt_shows_a_piece_and_agrees_with_any(deblockle: Any) -> None:
+def test_a_place_that_is_only_sensed_fits_any_piece(deblockle: Any) -> None:
     looks = {"c3": "gold block, x up", "c4": "empty"}
     seen = pool(felt(deblockle, looks), ("c3", "c4", "c5"), deblockle.looks, 1e-5)
     assert (seen.places["c3"].best, seen.places["c4"].best) == (PIECE, "empty")
@@ -36,7 +36,7 @@ def test_a_place_that_is_only_felt_shows_a_piece_and_agrees_with_any(deblockle: 
 
 
 @pytest.mark.parametrize(("readings", "is_told"), [(1, False), (2, False), (3, True)])
-def test_a_sensor_that_mostly_says_nothing_says_nothing(deblockle: Any, readings: int, is_told: bool) -> None:
+def test_a_sensor_that_is_silent_in_most_readings_is_ignored(deblockle: Any, readings: int, is_told: bool) -> None:
     looks = {"c3": "gold block, x up", "c4": "empty"}
     seen = pool(
         [*felt(deblockle, looks)[:readings], *felt(deblockle, looks, mute=["c3"])[readings:]],
@@ -72,7 +72,7 @@ def test_turns_that_leave_the_same_squares_taken_are_asked_about_and_listed(debl
     assert not ruling.steps
 
 
-def test_how_many_other_turns_leave_the_same_is_said_quietly_before_the_turn_is_over(deblockle: Any) -> None:
+def test_the_number_of_turns_with_the_same_squares_is_given_quietly_before_the_turn_is_over(deblockle: Any) -> None:
     state = deblockle.table.set_up(deblockle.table.appearance(known_start(deblockle)))
     told = set()
     # Turns that leave the same squares taken feel the same, so one of each is enough.
@@ -91,7 +91,7 @@ def test_how_many_other_turns_leave_the_same_is_said_quietly_before_the_turn_is_
     assert all(said == f"one of {count - 1} other turns, if the turn ends here." for count, said in more)
 
 
-def test_a_turn_that_alone_leaves_the_squares_taken_is_accepted(deblockle: Any) -> None:
+def test_the_only_turn_that_leaves_these_squares_taken_is_accepted(deblockle: Any) -> None:
     game, accepted = deblockle, 0
     state = known_start(game)
     leaving: dict[frozenset[str], list[Any]] = {}
@@ -110,7 +110,7 @@ def test_a_turn_that_alone_leaves_the_squares_taken_is_accepted(deblockle: Any) 
     assert accepted > 20
 
 
-def test_where_a_piece_stopped_on_its_way_orders_the_question(deblockle: Any) -> None:
+def test_turns_through_a_stopover_come_first_in_the_question(deblockle: Any) -> None:
     game, state = deblockle, known_start(deblockle)
     leaving: dict[frozenset[str], list[Any]] = {}
     for turn in game.rules.legal_turns(state):
@@ -150,7 +150,7 @@ def test_a_piece_that_slid_over_a_place_did_not_stop_there() -> None:
     assert find_stopovers(stopped, 0.25) == {"c2"}
 
 
-def test_one_sensor_that_errs_is_neither_a_turn_nor_a_fault(deblockle: Any) -> None:
+def test_one_wrong_sensor_is_neither_a_turn_nor_a_fault(deblockle: Any) -> None:
     state = known_start(deblockle)
     looks = deblockle.table.appearance(state)
     for place in ("c1", "c2", "a4"):
@@ -161,7 +161,7 @@ def test_one_sensor_that_errs_is_neither_a_turn_nor_a_fault(deblockle: Any) -> N
         assert judge.belief == (state,)
 
 
-def test_a_sensor_that_errs_elsewhere_is_set_aside_while_the_turn_counts(deblockle: Any) -> None:
+def test_a_wrong_sensor_elsewhere_is_set_aside_and_the_turn_counts(deblockle: Any) -> None:
     state = known_start(deblockle)
     turn = next(
         one for one in deblockle.rules.legal_turns(state) if deblockle.notation.format_turn(one) == "c1-c2=hoops-a1"
@@ -174,8 +174,8 @@ def test_a_sensor_that_errs_elsewhere_is_set_aside_while_the_turn_counts(deblock
     assert judge.set_aside == ("g4",)
 
 
-def test_two_turns_of_which_sensors_see_one_half_each_are_asked_about(deblockle: Any) -> None:
-    """A block left c5; both b3 and b6 feel taken, and a turn leads to either: one sensor errs, and none says which."""
+def test_two_candidate_turns_that_each_explain_half_of_the_sensors_are_asked_about(deblockle: Any) -> None:
+    """A block left c5, b3 and b6 both report a piece, and a turn leads to either: one of the two sensors is wrong."""
     game, state = deblockle, known_start(deblockle)
     ends: dict[str, list[Any]] = {}
     for turn in game.rules.legal_turns(state):
@@ -191,10 +191,10 @@ def test_two_turns_of_which_sensors_see_one_half_each_are_asked_about(deblockle:
 
 
 @pytest.mark.parametrize("trigger", [Trigger.RESTED, Trigger.DECLARED])
-def test_two_turns_of_which_the_second_fills_the_square_that_the_first_left_are_asked_about(
+def test_two_turns_are_asked_about_if_the_second_fills_the_square_that_the_first_left(
     deblockle: Any, trigger: Trigger
 ) -> None:
-    """By what is felt a teal block went from c7 to e2, out of turn: but gold may have gone there, and teal to c1."""
+    """To the sensors teal went from c7 to e2 out of turn; or gold went to e2, and teal to the square gold left, c1."""
     state = deblockle.notation.parse_state(
         "gold c1:G.cross/north=hoops d1:G.x/north=slider f2:G.hoops/north=stop a3:G.hoops/north=star "
         "a5:T.cross/north=star e5:T.hoops/north=star c7:T.x/north=slider f7:T.hoops/north=x removed=0,0"
@@ -209,7 +209,7 @@ def test_two_turns_of_which_the_second_fills_the_square_that_the_first_left_are_
     assert judge.belief == (state,)
 
 
-def test_a_fault_that_is_only_felt_is_named_and_put_right(deblockle: Any) -> None:
+def test_a_fault_that_is_only_sensed_is_named_and_put_right(deblockle: Any) -> None:
     state = known_start(deblockle)
     looks = dict(deblockle.table.appearance(state))
     looks["a4"], looks["c1"] = looks["c1"], "empty"
@@ -223,7 +223,7 @@ def test_a_fault_that_is_only_felt_is_named_and_put_right(deblockle: Any) -> Non
 
 
 def test_more_new_pieces_than_are_gone_are_asked_about(deblockle: Any) -> None:
-    """Two sensors that err feel two blocks from nowhere; that is no player's fault."""
+    """Two wrong sensors report blocks from nowhere; that is no player's fault."""
     state = known_start(deblockle)
     judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(felt(deblockle, deblockle.table.appearance(state), wrong=["a4", "g4"]), Trigger.DECLARED)
@@ -231,7 +231,7 @@ def test_more_new_pieces_than_are_gone_are_asked_about(deblockle: Any) -> None:
     assert ruling.verdict.places == ("a4", "g4")
 
 
-def test_pieces_that_were_felt_are_named_after_those_that_are_gone() -> None:
+def test_pieces_that_are_only_sensed_take_the_names_of_missing_ones() -> None:
     base = {"a1": "red", "b1": "blue", "c1": "empty", "d1": "empty"}
     looks = ("empty", "red", "blue")
     moved = frozenset({("a1", "empty"), ("c1", PIECE)})
@@ -280,7 +280,7 @@ def test_two_quick_turns_of_which_the_first_may_hold_a_pass_are_not_accepted(dia
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
 
 
-def test_a_turn_taken_back_that_still_lies_there_is_no_question(deblockle: Any) -> None:
+def test_a_turn_taken_back_but_still_on_the_board_is_not_asked_about(deblockle: Any) -> None:
     state = deblockle.table.set_up(deblockle.table.appearance(deblockle.rules.new()))
     turn, looks = after(deblockle, state, "c1-b1=x-a2")
     judge = JudgedGame(deblockle, belief=(deblockle.rules.apply(state, turn),))
@@ -291,8 +291,8 @@ def test_a_turn_taken_back_that_still_lies_there_is_no_question(deblockle: Any) 
     assert "taken back" in ruling.verdict.sentence
 
 
-def test_a_turn_that_leaves_nothing_to_feel_is_asked_about_after_an_accepted_one(deblockle: Any) -> None:
-    """Two quick turns, one press: the first is felt, the second comes back to its square, and stopped on the way."""
+def test_a_turn_that_leaves_no_sensed_change_is_asked_about_after_an_accepted_one(deblockle: Any) -> None:
+    """Two quick turns, one press: sensors show the first; the second returned to its square after a stopover."""
     game, state = deblockle, known_start(deblockle)
     first, looks = after(game, state, "c1-c2=hoops-a1")
     reached = game.rules.apply(state, first)
@@ -337,8 +337,8 @@ def test_no_turn_is_accepted_while_a_piece_is_missing_that_may_stand_where_a_sen
     assert other in missing.verdict.places
 
 
-def test_no_fault_is_named_where_two_turns_explain_all_but_what_one_sensor_says(deblockle: Any) -> None:
-    """The first of two quick turns came back to its square, and a switch has died: it feels as if gold played twice."""
+def test_no_fault_is_named_if_two_turns_explain_all_but_one_sensor(deblockle: Any) -> None:
+    """The first of two quick turns returned to its square, and a switch is dead: it seems that gold played twice."""
     state = known_start(deblockle)
     first, _ = after(deblockle, state, "c1-c2=hoops-a1")
     teals = deblockle.rules.apply(state, first)

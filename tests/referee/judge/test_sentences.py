@@ -1,4 +1,4 @@
-"""What the judge says."""
+"""The judge's sentences."""
 
 import pytest
 
@@ -65,7 +65,7 @@ def test_a_question_names_three_turns_and_counts_the_others(count: int, named: s
         (sentences.which_roll([]), "I can't read the dice for certain. Please say what was rolled"),
     ],
 )
-def test_one_and_several_are_told_apart(said: str, begins: str) -> None:
+def test_sentences_use_singular_and_plural(said: str, begins: str) -> None:
     assert said.startswith(begins)
 
 
@@ -78,7 +78,7 @@ def test_one_and_several_are_told_apart(said: str, begins: str) -> None:
         (8, "a0 (red?), a1, a2, a3, a4, a5 and 2 more show"),
     ],
 )
-def test_what_shows_something_new_is_named_first_of_doubtful_places(count: int, named: str) -> None:
+def test_of_doubtful_places_the_changed_ones_are_named_first(count: int, named: str) -> None:
     places = [f"a{number}" for number in reversed(range(count))]
     ordered = ["a0", *sorted(places[:-1])]
     said = sentences.doubtful([*ordered[1:], "a0"], {"a0": "red"})
@@ -101,7 +101,7 @@ def test_places_that_sensors_dispute_are_told_apart_from_doubtful_ones() -> None
     assert "disagree" not in sentences.unsure(["a1"], {}, {"b2"})
 
 
-def test_a_remedy_that_the_sentence_has_is_not_told_twice() -> None:
+def test_a_remedy_already_in_the_sentence_is_not_repeated() -> None:
     told = Breach("rule", "Put it back on a1.", "Put it back on a1.")
     assert sentences.fault([told]) == "Put it back on a1."
     other = Breach("rule", "A piece is gone.", "Put it back on a1.")
@@ -115,6 +115,6 @@ def test_at_most_six_hidden_places_are_named_and_the_others_counted(count: int, 
     assert said.endswith(f"{named}. Please clear the view.")
 
 
-def test_where_sensors_noticed_a_touch_it_is_said() -> None:
+def test_the_sentence_mentions_a_touch_that_sensors_noticed() -> None:
     assert "I sensed a touch on a1 and b1." in sentences.which_sensed(["Turn."], ("a1", "b1"), unchanged=True)
     assert "touch" not in sentences.which_sensed(["Turn."], (), unchanged=True)

@@ -1,4 +1,4 @@
-"""The judge at the start of a game that sensors alone feel."""
+"""The judge at the start of a game with sensors alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.judge.sensor_readings import felt
 
 
-def test_a_set_up_that_fits_the_games_own_is_taken_for_it_and_said(deblockle: Any) -> None:
+def test_a_set_up_that_fits_the_usual_start_is_assumed_to_be_it_and_announced(deblockle: Any) -> None:
     looks = deblockle.table.appearance(deblockle.rules.new())
     judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks), {"starts": "either"})
@@ -19,11 +19,11 @@ def test_a_set_up_that_fits_the_games_own_is_taken_for_it_and_said(deblockle: An
     assert deblockle.table.appearance(judge.belief[0]) == looks
     assert len(judge.belief) == 2
     assert any("./run table correct" in note and "star up" in note for note in ruling.notes)
-    # Nobody felt how the blocks are turned, so all four ways stay possible.
+    # Sensors don't show how the blocks are turned, so all four ways stay possible.
     assert {len(facings) for facings in deblockle.side_faces.facings(judge.belief[0]).values()} == {4}
 
 
-def test_squares_without_a_sensor_are_taken_for_the_usual_start_too_if_they_are_few(deblockle: Any) -> None:
+def test_a_few_squares_without_a_sensor_are_assumed_as_in_the_usual_start(deblockle: Any) -> None:
     looks = deblockle.table.appearance(deblockle.rules.new())
     judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks, mute=["c3", "g4"]))
@@ -40,7 +40,7 @@ def test_squares_without_a_sensor_are_taken_for_the_usual_start_too_if_they_are_
     ("place", "look", "said"),
     [("c3", "empty", "I sense nothing on c3. Put one there"), ("g2", "gold block, x up", "a piece on g2. Take it off")],
 )
-def test_a_set_up_but_for_one_sensor_is_asked_about(deblockle: Any, place: str, look: str, said: str) -> None:
+def test_a_set_up_that_one_sensor_contradicts_is_asked_about(deblockle: Any, place: str, look: str, said: str) -> None:
     looks = {**deblockle.table.appearance(deblockle.rules.new()), place: look}
     judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks))
@@ -50,7 +50,7 @@ def test_a_set_up_but_for_one_sensor_is_asked_about(deblockle: Any, place: str, 
     assert not judge.belief
 
 
-def test_a_set_up_that_lacks_two_pieces_says_where(deblockle: Any) -> None:
+def test_two_pieces_missing_from_the_set_up_are_named(deblockle: Any) -> None:
     looks = {**deblockle.table.appearance(deblockle.rules.new()), "c3": "empty", "e7": "empty"}
     judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks))
@@ -59,7 +59,7 @@ def test_a_set_up_that_lacks_two_pieces_says_where(deblockle: Any) -> None:
     assert not judge.belief
 
 
-def test_pieces_elsewhere_than_in_the_games_own_set_up_are_asked_about(deblockle: Any) -> None:
+def test_pieces_off_their_usual_start_squares_are_asked_about(deblockle: Any) -> None:
     looks = dict(deblockle.table.appearance(deblockle.rules.new()))
     looks["a4"], looks["c3"] = looks["c3"], "empty"
     judge = JudgedGame(deblockle)

@@ -1,4 +1,4 @@
-"""Sheets: doing without a loop, and dice that tell turns apart which look alike."""
+"""Sheets: passing on a loop, and dice that distinguish turns with the same marks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BLOKUS: Any = load("blokus-dice")
 
 
 def rolled(*faces: str) -> Any:
-    """A position of two in Number Drop: one digit each, and this roll."""
+    """A two-player position of Number Drop: one digit each, and this roll."""
     state = NUMBER_DROP.rules.new()
     state = NUMBER_DROP.dice.rolled(state, NUMBER_DROP.dice.possible_rolls(state)[0].roll)
     for player in ("p1", "p2"):
@@ -31,7 +31,7 @@ def rolled(*faces: str) -> Any:
 
 
 def may_loop(dropped: int = 2) -> Any:
-    """A position of two in which so many have dropped three equal digits side by side and may draw a loop."""
+    """A two-player position in which this many have dropped three equal digits side by side and may draw a loop."""
     state = rolled("1", "1", "1", "*", "I")
     for player in ("p1", "p2")[:dropped]:
         turn = NUMBER_DROP.notation.parse_turn(state, "a1=1,b1=1,c1=1,d1=1", player)
@@ -92,7 +92,7 @@ def test_a_press_does_not_end_a_turn_in_which_somebody_has_to_drop() -> None:
     assert (ruling.verdict.kind, ruling.steps) == (VerdictKind.UNCHANGED, ())
 
 
-def test_a_loop_is_accepted_and_the_other_goes_without() -> None:
+def test_a_loop_is_accepted_and_the_other_player_passes() -> None:
     state = may_loop()
     loop = {f"p2.{column}1": "digit 1 circled" for column in "abc"}
     judged = JudgedGame(NUMBER_DROP, belief=(state,))
@@ -125,7 +125,7 @@ def test_a_loop_that_no_rule_allows_after_a_shape_is_a_fault() -> None:
 
 
 def drafted(dice: str, *, left: str | None) -> Any:
-    """Who may take either of two dice draws the one-square shape; these dice still lie there then."""
+    """A player who may take either of two dice draws the one-square shape; ``left`` are the dice still there."""
     state = BLOKUS.dice.rolled(BLOKUS.rules.new({"players": 2}), Roll(tuple(dice.split())))
     judged = JudgedGame(BLOKUS, belief=(state,))
     judged.consider(drawn(BLOKUS, state, dice=dice), Trigger.RESTED)
@@ -133,19 +133,19 @@ def drafted(dice: str, *, left: str | None) -> Any:
 
 
 @pytest.mark.parametrize(("left", "turn"), [("5", "1:1:a1"), ("1", "5:1:a1:strike")])
-def test_the_die_that_is_gone_tells_turns_apart_that_look_alike(left: str, turn: str) -> None:
+def test_the_missing_die_decides_between_turns_with_the_same_marks(left: str, turn: str) -> None:
     ruling = drafted("1 5", left=left)
     assert ruling.verdict.turns == (turn,)
 
 
 @pytest.mark.parametrize("left", [None, "1 5", "5?", "4", ""])
-def test_dice_that_tell_nothing_leave_a_question(left: str | None) -> None:
+def test_turns_with_the_same_marks_are_asked_about_if_the_dice_do_not_decide(left: str | None) -> None:
     ruling = drafted("1 5", left=left)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert len(ruling.verdict.candidates) == 2
 
 
-def test_a_turn_beside_a_fault_on_another_sheet_waits_until_that_is_put_right() -> None:
+def test_a_turn_waits_until_a_fault_on_another_sheet_is_put_right() -> None:
     state = BLOKUS.dice.rolled(BLOKUS.rules.new({"players": 2}), Roll(("1", "1")))
     judged = JudgedGame(BLOKUS, belief=(state,))
     ruling = judged.consider(drawn(BLOKUS, state, {"p1.a1": "red", "p2.e5": "blue"}), Trigger.DECLARED)
@@ -153,7 +153,7 @@ def test_a_turn_beside_a_fault_on_another_sheet_waits_until_that_is_put_right() 
     assert ruling.verdict.breaches[0].places[0] == "p2.e5"
 
 
-def test_dice_that_were_taken_may_be_thrown_to_where_they_lay() -> None:
+def test_a_taken_die_may_be_thrown_back_to_its_old_place() -> None:
     state = BLOKUS.dice.rolled(BLOKUS.rules.new({"players": 2}), Roll(("1", "1")))
     judged = JudgedGame(BLOKUS, belief=(state,))
     judged.consider(drawn(BLOKUS, state, dice="1 1"), Trigger.RESTED)
@@ -165,7 +165,7 @@ def test_dice_that_were_taken_may_be_thrown_to_where_they_lay() -> None:
     assert [roll.roll for roll in ruling.rolls] == ["2,6"]
 
 
-def test_what_was_taken_back_does_not_count_again_while_it_is_still_there() -> None:
+def test_a_turn_taken_back_does_not_count_again_while_its_marks_are_still_there() -> None:
     state = may_loop(1)
     judged = JudgedGame(NUMBER_DROP, belief=(state,))
     looks = {f"p2.{column}1": "digit 1" for column in "abcd"}
@@ -177,7 +177,7 @@ def test_what_was_taken_back_does_not_count_again_while_it_is_still_there() -> N
 
 
 def judged_after(roll: tuple[str, ...], written: dict[str, str], rarer: dict[str, float] | None = None) -> Any:
-    """The ruling on what p1 wrote, at rest, after a roll; some looks are taken to be ``rarer`` than others."""
+    """The ruling, at rest, on p1's writing after a roll; ``rarer`` gives looks a lower prior."""
     state = rolled(*roll)
     readings = [
         replace(one, places={place: replace(seen, rarer=rarer or {}) for place, seen in one.places.items()})
@@ -234,7 +234,7 @@ def test_a_loop_around_a_rarer_digit_is_no_likelier() -> None:
     assert seen.lead_if_allowed("digit 9", "digit 4") == pytest.approx(2.3 + 2.4)
 
 
-def test_a_cell_that_is_written_or_empty_needs_no_clearer_hand() -> None:
+def test_unclear_writing_in_an_empty_cell_needs_no_extra_certainty() -> None:
     written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": "digit 6", "p1.e3": "digit 5 95%"}
     assert judged_after(("1", "2", "4", "6", "I"), written).verdict.kind is VerdictKind.ILLEGAL
 

@@ -1,4 +1,4 @@
-"""The judge and the sides of blocks: what they tell apart, narrow down, and forbid."""
+"""The side faces of blocks: they distinguish turns, narrow the belief, and rule turns out."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_sides_narrow_the_belief_and_an_impossible_sighting_is_dropped(
     assert "c1" in ruling.notes[0]
 
 
-def test_a_block_turned_where_it_stands_is_seen_by_its_sides(deblockle: Any, make_reading: Any, start: Any) -> None:
+def test_a_block_turned_in_place_is_recognised_by_its_sides(deblockle: Any, make_reading: Any, start: Any) -> None:
     judge = JudgedGame(deblockle)
     judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
     turned = make_reading(start, sides={"c1": {"south": "slider", "east": "star"}})
@@ -93,7 +93,7 @@ def test_a_turn_that_only_a_misread_side_forbids_is_asked_about_and_then_believe
 
 
 @pytest.mark.parametrize(("sureness", "kind"), [(0.999, VerdictKind.ILLEGAL), (0.9, VerdictKind.AMBIGUOUS)])
-def test_a_turn_whose_sides_cannot_be_is_not_accepted(
+def test_a_turn_with_impossible_sides_is_not_accepted(
     judge: JudgedGame, deblockle: Any, make_reading: Any, sureness: float, kind: VerdictKind
 ) -> None:
     state = judge.belief[0]
@@ -120,7 +120,7 @@ def test_a_turn_whose_sides_cannot_be_is_not_accepted(
     assert again.verdict.kind is (VerdictKind.ILLEGAL if kind is VerdictKind.ILLEGAL else VerdictKind.ACCEPTED)
 
 
-def test_side_faces_count_against_the_facing_that_suits_them_best() -> None:
+def test_side_faces_are_scored_against_the_orientation_that_fits_best() -> None:
     seen = {"south": {"x": -0.1, "star": -3.0}, "east": {"stop": -0.2, "x": -4.0}, "north": {}}
     right, half = {"south": "x", "east": "stop", "north": "star"}, {"south": "x", "east": "slider"}
     assert facing_contradiction([half, right], seen) == 0.0
@@ -129,13 +129,13 @@ def test_side_faces_count_against_the_facing_that_suits_them_best() -> None:
     assert facing_contradiction([], seen) == 0.0
 
 
-def test_sides_that_nobody_saw_contradict_no_turn(deblockle: Any) -> None:
+def test_unseen_sides_contradict_no_turn(deblockle: Any) -> None:
     state = deblockle.rules.new()
     turn = deblockle.rules.legal_turns(state)[0]
     assert side_contradiction(deblockle, state, (turn,), seen_as(deblockle, state)) == 0.0
 
 
-def test_a_block_is_turned_in_place_when_its_top_stays_and_its_sides_can_not_be(deblockle: Any) -> None:
+def test_a_block_was_turned_in_place_if_its_top_stays_and_its_sides_are_impossible(deblockle: Any) -> None:
     context: JudgeContext[Any, Any] = JudgeContext.of(deblockle)
     state = deblockle.rules.new()
     table = seen_as(deblockle, state)
@@ -153,7 +153,7 @@ def test_a_block_is_turned_in_place_when_its_top_stays_and_its_sides_can_not_be(
     assert suspected({"c1": next(look for look in deblockle.looks if look not in (top, "empty"))}) == set()
 
 
-def test_a_side_is_sure_when_its_best_symbol_leads_by_enough(deblockle: Any) -> None:
+def test_a_side_is_certain_if_its_best_symbol_leads_by_enough(deblockle: Any) -> None:
     table = seen_as(deblockle, deblockle.rules.new())
     sides = {"south": {"x": -0.1, "star": -3.1}, "east": {"stop": -0.2, "x": -3.1}, "north": {"x": -0.1}, "west": {}}
     places = {"c1": replace(table.places["c1"], sides=sides), "d1": replace(table.places["d1"], sides={})}

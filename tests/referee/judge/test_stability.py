@@ -1,4 +1,4 @@
-"""When a table has settled."""
+"""Detecting that the table is at rest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_table_settles_after_enough_readings_over_enough_time(make_reading: An
     assert len(results[3].readings) == 4
 
 
-def test_of_a_long_rest_only_the_latest_readings_are_kept(make_reading: Any, start: Any) -> None:
+def test_only_the_latest_readings_of_a_long_rest_are_kept(make_reading: Any, start: Any) -> None:
     settler = StabilityFilter()
     views = [settler.add(make_reading(start, time_s=step / 10)) for step in range(15)]
     assert [view is not None for view in views[:5]] == [False, False, False, True, True]
@@ -37,7 +37,7 @@ def test_of_a_long_rest_only_the_latest_readings_are_kept(make_reading: Any, sta
     assert latest.since_s == 0.0
 
 
-def test_a_hand_begins_it_afresh_however_still_it_lies(make_reading: Any, start: Any) -> None:
+def test_a_hand_restarts_the_wait_however_still_it_lies(make_reading: Any, start: Any) -> None:
     settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
     settler.add(make_reading(start, time_s=0.0))
     assert settler.add(make_reading(start, time_s=0.1)) is not None
@@ -49,7 +49,7 @@ def test_a_hand_begins_it_afresh_however_still_it_lies(make_reading: Any, start:
     assert again.since_s == pytest.approx(1.3)
 
 
-def test_a_change_begins_it_afresh_with_the_first_reading_that_shows_it(make_reading: Any, start: Any) -> None:
+def test_a_change_restarts_the_wait_with_the_first_reading_that_shows_it(make_reading: Any, start: Any) -> None:
     settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
     for time_s in (0.0, 0.1, 0.2):
         settler.add(make_reading(start, time_s=time_s))
@@ -60,7 +60,7 @@ def test_a_change_begins_it_afresh_with_the_first_reading_that_shows_it(make_rea
     assert settled.since_s == pytest.approx(0.3)
 
 
-def test_one_odd_reading_is_passed_over(make_reading: Any, start: Any) -> None:
+def test_one_odd_reading_is_ignored(make_reading: Any, start: Any) -> None:
     settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
     for time_s in (0.0, 0.1):
         settler.add(make_reading(start, time_s=time_s))
@@ -79,7 +79,7 @@ def test_an_unsure_place_may_flicker(make_reading: Any, start: Any) -> None:
 
 
 @pytest.mark.parametrize(("probability", "since_s"), [(0.79, 0.0), (0.8, 0.2)])
-def test_a_look_is_sure_from_the_set_probability_on(
+def test_a_look_is_certain_from_the_configured_probability(
     make_reading: Any, start: Any, probability: float, since_s: float
 ) -> None:
     settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0, sure_probability=0.8))
@@ -104,7 +104,7 @@ def test_a_table_on_which_a_sensor_feels_a_piece_is_not_empty(
 
 
 @pytest.mark.parametrize(("sensed", "since_s"), [(0.79, 0.0), (0.8, 0.2), (0.21, 0.0), (0.2, 0.2)])
-def test_a_sensor_is_sure_from_the_set_probability_on(
+def test_a_sensor_is_certain_from_the_configured_probability(
     make_reading: Any, start: Any, sensed: float, since_s: float
 ) -> None:
     settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0, sure_probability=0.8))
@@ -128,7 +128,7 @@ def test_every_still_is_settled(make_reading: Any, start: Any) -> None:
     assert settler.add(make_reading({**start, "c1": "empty"}, time_s=1)) is not None
 
 
-def test_what_was_collected_can_be_asked_for(make_reading: Any, start: Any) -> None:
+def test_the_readings_collected_so_far_are_available(make_reading: Any, start: Any) -> None:
     settler = StabilityFilter()
     assert settler.pending() is None
     settler.add(make_reading(start))
@@ -139,14 +139,14 @@ def test_what_was_collected_can_be_asked_for(make_reading: Any, start: Any) -> N
     assert settler.pending() is None
 
 
-def test_a_view_is_empty_when_every_place_surely_is() -> None:
+def test_a_view_is_empty_if_every_place_is_certainly_empty() -> None:
     empty = StableView((), 0.0, {"a1": "empty", "b1": "empty"})
     assert empty.is_empty
     assert not StableView((), 0.0, {"a1": "empty", "b1": "red"}).is_empty
     assert not StableView((), 0.0, {}).is_empty, "nothing is sure"
 
 
-def test_the_newest_reading_and_most_of_them_may_see_different_places(make_reading: Any, start: Any) -> None:
+def test_the_newest_reading_may_see_other_places_than_the_majority(make_reading: Any, start: Any) -> None:
     readings = [make_reading(start, hidden=hidden) for hidden in (["c1"], ["c1", "d1"], ["d1", "e1"], [])]
     assert StableView(tuple(readings[:3]), 0.0, {}).newest_in_sight == start.keys() - {"d1", "e1"}
     assert StableView(tuple(readings[:3]), 0.0, {}).in_sight == start.keys() - {"c1", "d1"}
@@ -154,13 +154,13 @@ def test_the_newest_reading_and_most_of_them_may_see_different_places(make_readi
     assert StableView(tuple(readings), 0.0, {}).in_sight == start.keys() - {"c1", "d1"}, "half is not most"
 
 
-def test_a_view_looks_like_another_where_no_place_surely_differs() -> None:
+def test_views_look_alike_if_no_place_certainly_differs() -> None:
     view = StableView((), 0.0, {"a1": "empty", "b1": "red"})
     assert view.looks_like({"a1": "empty", "c1": "blue"})
     assert not view.looks_like({"a1": "empty", "b1": "blue"})
 
 
-def test_a_thing_on_one_square_does_not_block_the_table(make_reading: Any, start: Any) -> None:
+def test_an_object_on_one_square_does_not_block_the_table(make_reading: Any, start: Any) -> None:
     coin = (Hindrance(HindranceKind.OBJECT, "a foreign object is over a4", ("a4",)),)
     assert blocking_hindrance(make_reading(start, hindrances=coin)) is None
     assert blocking_hindrance(make_reading(start, hindrances=HAND)) == HAND[0]
@@ -188,6 +188,6 @@ def test_a_reading_without_places_always_says_why() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"readings": 0}, {"readings": 5, "most_readings": 4}])
-def test_settings_that_cannot_be_met_are_refused(wrong: dict[str, int]) -> None:
+def test_unsatisfiable_settings_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="expected"):
         StabilitySettings(**wrong)

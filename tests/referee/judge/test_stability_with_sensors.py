@@ -1,4 +1,4 @@
-"""What sensors add to when a table is at rest, and to which squares are unreadable."""
+"""Sensors in detecting rest and unreadable squares."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def start(deblockle: Any) -> dict[str, str]:
 
 
 def felt(reading: Reading, place: str, sensed: float | None) -> Reading:
-    """Give the reading with what a sensor under one place says."""
+    """Give the reading with the value of a sensor under one place."""
     return replace(reading, places={**reading.places, place: replace(reading.places[place], sensed=sensed)})
 
 
 @pytest.mark.parametrize("hidden", [(), ("c2",)])
-def test_a_change_that_only_a_sensor_notices_begins_it_afresh(make_reading: Any, start: Any, hidden: Any) -> None:
+def test_a_change_that_only_a_sensor_notices_restarts_the_wait(make_reading: Any, start: Any, hidden: Any) -> None:
     settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
     for step in range(3):
         settler.add(felt(make_reading(start, time_s=step / 10, hidden=hidden, unreadable=["c2"]), "c2", 0.03))
@@ -45,7 +45,7 @@ def test_a_sensor_that_is_not_sure_may_flicker(make_reading: Any, start: Any) ->
     assert settled[-1].since_s == 0.0
 
 
-def test_a_square_that_only_its_sensor_knows_is_no_stall(make_reading: Any, start: Any) -> None:
+def test_a_hidden_square_with_a_sensor_does_not_block_the_table(make_reading: Any, start: Any) -> None:
     alone, with_sensor = StallWatch(5.0, 0.8), StallWatch(5.0, 0.8)
     named: list[str] = []
     for second in range(10):

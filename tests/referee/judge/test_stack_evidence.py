@@ -1,4 +1,4 @@
-"""Whether a stack was touched, and how many pieces it has, by how it was seen earlier."""
+"""Touches and heights of stacks, judged by comparison with earlier pictures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OTHER = np.random.default_rng(2).normal(0.0, 1.0, (30, 30)).astype(np.float32)
 
 
 def picture(share: float) -> PlacePicture:
-    """A picture that differs by about this share from the one with 0."""
+    """A picture that differs from ``picture(0)`` by about this share."""
     mixed = math.sqrt(1 - share) * NOISE + math.sqrt(share) * OTHER
     return PlacePicture(mixed.astype(np.float32), (15.0, 15.0))
 
@@ -35,7 +35,7 @@ def judged(
     sure: float = 0.98,
     others: float = 0.001,
 ) -> PooledPlace:
-    """A stack that had three pieces, on c3, as it is judged beside earlier pictures of all stacks."""
+    """The stack on c3, earlier of three pieces, compared with earlier pictures of all stacks."""
     tops_mm = {count: (STOOD_MM[0] + moved_mm + (3 - count) * RISE_MM, STOOD_MM[1]) for count in now}
     logs = {look: math.log(sure), "green small" if look == TOP else TOP: math.log(1 - sure)}
     heights = {count: math.log(value) for count, value in now.items()}
@@ -47,15 +47,15 @@ def judged(
 
 
 def density(off_mm: float, spread_mm2: float) -> float:
-    """Of a normal distribution in two directions, but for a factor."""
+    """Unnormalised density of an isotropic normal distribution in two dimensions."""
     return math.exp(-(off_mm**2) / (2 * spread_mm2)) / spread_mm2
 
 
 @pytest.mark.parametrize("moved_mm", [0.0, 0.4, 1.3, 6.0])
-def test_heights_are_weighed_as_for_tops_that_rest_or_were_pushed(moved_mm: float) -> None:
-    """One top in ten was pushed, 5 mm or so; a piece comes to rest to 1 mm on the one below.
+def test_heights_are_weighed_by_a_mixture_of_resting_and_pushed_tops(moved_mm: float) -> None:
+    """One top in ten was pushed by some 5 mm; else each piece rests within 1 mm of the one below.
 
-    As many pieces as before mean that one left and one came. One height in ten is any.
+    An unchanged height means that one piece left and one came. One height in ten is uniform.
     """
     now = {2: 0.2, 3: 0.5, 4: 0.2, 5: 0.1}
     weights = {}
@@ -68,8 +68,8 @@ def test_heights_are_weighed_as_for_tops_that_rest_or_were_pushed(moved_mm: floa
 
 
 @pytest.mark.parametrize(("share", "look", "lead"), [(0.0, TOP, 4.0), (0.9, TOP, 0.0), (0.0, "red small", 0.0)])
-def test_a_stack_that_looks_as_when_it_was_lower_is_so_again(share: float, look: str, lead: float) -> None:
-    """Of four pieces two or three are left."""
+def test_a_stack_that_looks_as_it_did_when_lower_has_that_height_again(share: float, look: str, lead: float) -> None:
+    """Two or three of four pieces are left."""
     lower = KnownStack(look, 2, picture(share))
     stood = {place: KnownStack(TOP, 1, picture(0.0)) for place in PLACES}
     stood["c3"] = KnownStack(TOP, 4, picture(0.9), below=(lower,))
@@ -96,20 +96,20 @@ def test_the_less_a_picture_differs_the_likelier_nobody_touched_it() -> None:
     assert [round(one, 1) for one in odds if one is not None][-2:] == [4.0, 4.0]
 
 
-def test_in_a_noisy_picture_more_must_differ() -> None:
+def test_a_touch_needs_a_larger_difference_in_a_noisy_picture() -> None:
     clear, noisy = (judged({2: 0.5, 3: 0.5}, share=0.03, others=others).touched for others in (0.001, 0.008))
     assert clear is not None
     assert noisy is not None
     assert noisy < 0 < clear
 
 
-def test_where_all_pictures_differ_none_tells_of_a_touch() -> None:
+def test_no_touch_is_inferred_if_all_pictures_differ() -> None:
     """The camera was moved."""
     assert judged({2: 0.5, 3: 0.5}, share=0.5, others=0.5).touched is None
 
 
 def touched(share: float, *, others: float, kept: int = 0) -> float | None:
-    """The log-odds that c3 was touched, where ``kept`` of the other places were not read anew."""
+    """The log-odds that c3 was touched; ``kept`` of the other places keep their old picture."""
     stood = {place: KnownStack(TOP, 1, picture(0.0)) for place in PLACES}
     looks = {place: picture(others) for place in PLACES} | {"c3": picture(share)}
     looks |= {place: stood[place].picture for place in [place for place in PLACES if place != "c3"][:kept]}
@@ -118,7 +118,7 @@ def touched(share: float, *, others: float, kept: int = 0) -> float | None:
 
 
 def log_odds(difference: float) -> float:
-    """Six tenths of how much likelier a difference is for a touched stack, by what was measured; 4 at most."""
+    """0.6 times the log-odds of a touch for this difference, by the measured distributions; at most 4 either way."""
     logarithm = max(math.log(difference), -0.3)
     untouched, touched = (
         -math.log(spread) - (logarithm - mean) ** 2 / (2 * spread**2) for mean, spread in ((-0.3, 0.8), (4.2, 1.2))
@@ -128,15 +128,17 @@ def log_odds(difference: float) -> float:
 
 @pytest.mark.parametrize("share", [0.002, 0.008, 0.012, 0.016, 0.02, 0.03, 0.05])
 @pytest.mark.parametrize(("others", "kept"), [(0.0, 0), (0.01, 0), (0.018, 12), (0.01, 13), (0.5, 13)])
-def test_a_touch_is_as_likely_as_the_difference_from_the_usual_one_says(share: float, others: float, kept: int) -> None:
-    """What most places that were read anew differ by is the usual; too few of them tell nothing of noise."""
+def test_the_odds_of_a_touch_follow_from_the_difference_relative_to_the_usual_one(
+    share: float, others: float, kept: int
+) -> None:
+    """The usual difference is the lower quartile of the places read anew, if those are the majority."""
     usual = max(1.0, picture(0.0).difference(picture(others))) if kept < 13 else 1.0
     difference = picture(0.0).difference(picture(share))
     assert touched(share, others=others, kept=kept) == pytest.approx(log_odds(difference / usual), abs=1e-6)
 
 
 @pytest.mark.parametrize(("others", "tells"), [(0.0245, True), (0.0265, False)])
-def test_pictures_in_which_the_usual_difference_is_over_five_times_that_of_clear_ones_tell_nothing(
+def test_no_touch_is_inferred_if_the_usual_difference_is_over_five_times_that_of_clear_pictures(
     others: float, tells: bool
 ) -> None:
     assert (touched(0.3, others=others) is not None) is tells
@@ -145,9 +147,7 @@ def test_pictures_in_which_the_usual_difference_is_over_five_times_that_of_clear
 @pytest.mark.parametrize(
     ("share", "sure", "best"), [(0.0, 0.9, TOP), (0.0, 0.9999, "blue medium"), (0.3, 0.9, "blue medium")]
 )
-def test_an_untouched_stack_is_as_it_was_unless_it_certainly_looks_otherwise(
-    share: float, sure: float, best: str
-) -> None:
+def test_an_untouched_stack_keeps_its_look_unless_another_is_certain(share: float, sure: float, best: str) -> None:
     one = judged({2: 0.5, 3: 0.5}, share=share, look="blue medium", sure=sure)
     assert one.best == best
     assert bool(one.heights) == (best == "blue medium"), "the heights are those of the look that was read"

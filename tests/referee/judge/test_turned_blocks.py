@@ -1,4 +1,4 @@
-"""Blocks turned on the sly: besides a turn, or while a fault is put right."""
+"""Blocks turned secretly: during a turn, or while a fault is put right."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def after_turn(deblockle: Any, judge: JudgedGame) -> dict[str, str]:
     return dict(deblockle.table.appearance(deblockle.rules.apply(state, turn)))
 
 
-def test_a_turn_besides_which_another_block_was_turned_is_asked_about(
+def test_a_turn_is_asked_about_if_another_block_was_turned_too(
     judge: JudgedGame, make_reading: Any, after_turn: dict[str, str]
 ) -> None:
     before = judge.belief
@@ -57,13 +57,15 @@ def test_a_turn_besides_which_another_block_was_turned_is_asked_about(
     assert judge.belief == before
 
 
-def test_turned_back_the_turn_counts(judge: JudgedGame, make_reading: Any, after_turn: dict[str, str]) -> None:
+def test_the_turn_counts_once_the_other_block_is_turned_back(
+    judge: JudgedGame, make_reading: Any, after_turn: dict[str, str]
+) -> None:
     judge.consider([make_reading(after_turn, sides=TURNED)], Trigger.DECLARED)
     verdict = judge.consider([make_reading(after_turn, sides=SEEN)], Trigger.DECLARED).verdict
     assert verdict.kind is VerdictKind.ACCEPTED
 
 
-def test_pressing_again_says_that_the_sides_had_been_misread(
+def test_a_second_press_says_that_the_sides_were_misread(
     judge: JudgedGame, deblockle: Any, make_reading: Any, after_turn: dict[str, str]
 ) -> None:
     reading = make_reading(after_turn, sides=TURNED)
@@ -75,9 +77,7 @@ def test_pressing_again_says_that_the_sides_had_been_misread(
     assert [facing["south"] for facing in facings] == ["slider"]
 
 
-def test_a_fault_that_is_put_back_turned_is_named_anew(
-    judge: JudgedGame, make_reading: Any, start: dict[str, str]
-) -> None:
+def test_a_block_put_back_turned_is_a_new_fault(judge: JudgedGame, make_reading: Any, start: dict[str, str]) -> None:
     moved = {**start, "e3": "empty", "f5": START["e3"]}
     assert judge.consider([make_reading(moved)], Trigger.DECLARED).verdict.kind is VerdictKind.ILLEGAL
     verdict = judge.consider([make_reading(start, sides=TURNED)], Trigger.GLANCE).verdict
@@ -87,7 +87,7 @@ def test_a_fault_that_is_put_back_turned_is_named_anew(
 
 
 def doubtful_side(reading: Reading, place: str, side: str, symbol: str) -> Reading:
-    """The reading with one side face that leads the others by a little under four log-odds."""
+    """The reading with one side face whose symbol leads by slightly under four log-odds."""
     symbols = {name: 0.9 if name == symbol else 0.02 for name in ("star", "stop", "cross", "x", "slider", "hoops")}
     return replace(reading, places={**reading.places, place: replace(reading.places[place], sides={side: symbols})})
 
@@ -112,7 +112,7 @@ def test_a_block_that_may_have_been_turned_is_asked_about_and_a_second_press_set
     assert judge.consider([reading], Trigger.DECLARED).verdict.kind is VerdictKind.UNCHANGED
 
 
-def test_a_fault_put_back_doubtfully_is_asked_about_and_settled(
+def test_a_block_put_back_with_doubtful_sides_is_asked_about_and_settled(
     judge: JudgedGame, make_reading: Any, start: dict[str, str]
 ) -> None:
     moved = {**start, "e3": "empty", "f5": START["e3"]}
@@ -123,7 +123,7 @@ def test_a_fault_put_back_doubtfully_is_asked_about_and_settled(
     assert judge.fault is None
 
 
-def test_sides_seen_once_the_next_player_has_touched_the_table_do_not_belong_to_the_turn_before(
+def test_sides_seen_after_the_next_players_touch_do_not_count_for_the_turn_before(
     deblockle: Any, make_reading: Any, start: dict[str, str]
 ) -> None:
     judge = JudgedGame(deblockle)
@@ -176,7 +176,7 @@ COVERED = "teal c2:T.hoops/north=x a4:T.cross/north=hoops d5:G.cross/north=stop 
 
 
 def waiting_under_a_coin(deblockle: Any, make_reading: Any) -> tuple[JudgedGame, Any]:
-    """Teal's block came back to its square, which was seen; give the judge, and the state after that turn."""
+    """Teal's block was seen returning to its square; give the judge and the state after that turn."""
     state = deblockle.notation.parse_state(COVERED)
     judge = JudgedGame(deblockle, belief=[state])
     played = deblockle.rules.apply(state, deblockle.notation.parse_turn(state, "c2-c3=cross-c2"))
@@ -185,7 +185,7 @@ def waiting_under_a_coin(deblockle: Any, make_reading: Any) -> tuple[JudgedGame,
     return judge, played
 
 
-def test_a_thing_laid_on_the_piece_of_a_turn_that_waits_does_not_undo_it(deblockle: Any, make_reading: Any) -> None:
+def test_covering_the_piece_of_a_waiting_turn_does_not_undo_it(deblockle: Any, make_reading: Any) -> None:
     judge, played = waiting_under_a_coin(deblockle, make_reading)
     judge.consider([make_reading(deblockle.table.appearance(played), hidden={"c2"})], Trigger.TOUCH_RESTED)
     golds = deblockle.rules.apply(
@@ -195,7 +195,7 @@ def test_a_thing_laid_on_the_piece_of_a_turn_that_waits_does_not_undo_it(deblock
     assert next(verdict.turns for verdict in ruling.verdicts if verdict.turns) == ("c2-c3=cross-c2",)
 
 
-def test_a_fault_besides_a_covered_turn_that_waits_is_the_next_players(deblockle: Any, make_reading: Any) -> None:
+def test_a_fault_during_a_covered_waiting_turn_is_the_next_players(deblockle: Any, make_reading: Any) -> None:
     judge, played = waiting_under_a_coin(deblockle, make_reading)
     looks = deblockle.table.appearance(played)
     wrong = {**looks, "d5": "empty", "a7": looks["d5"]}

@@ -1,4 +1,4 @@
-"""Turns that nobody watched: what the judge makes of more than one, weighed by the sides as well as by the tops."""
+"""Two or more turns between looks, judged by side faces as well as by tops."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def played(game: Any, state: Any, texts: tuple[str, ...]) -> Any:
 def look_at(
     game: Any, make_reading: Any, state: Any, sureness: float = 0.98, besides: Mapping[str, str] | None = None
 ) -> Any:
-    """A reading of a state whose nets are known, with every south side; ``besides`` gives some other ones."""
+    """A reading of a state with known nets, with every south side; ``besides`` adds or replaces sides."""
     reading = make_reading(game.table.appearance(state))
     places = dict(reading.places)
     for place, (facing,) in game.side_faces.facings(state).items():
@@ -105,9 +105,7 @@ def test_two_turns_and_sides_that_no_turns_explain_are_not_accepted(
     assert judge.belief == (believed,)
 
 
-def test_another_block_turned_besides_two_turns_is_asked_about(
-    deblockle: Any, make_reading: Any, believed: Any
-) -> None:
+def test_another_block_turned_during_two_turns_is_asked_about(deblockle: Any, make_reading: Any, believed: Any) -> None:
     judge = JudgedGame(deblockle, belief=(believed,))
     after = played(deblockle, believed, TWO)
     reading = look_at(deblockle, make_reading, after, besides={"a3": "hoops"})
@@ -116,7 +114,7 @@ def test_another_block_turned_besides_two_turns_is_asked_about(
     assert judge.consider([look_at(deblockle, make_reading, after)], Trigger.DECLARED).verdict.turns == TWO
 
 
-def test_another_block_turned_besides_a_turn_that_waits_for_a_touch_is_asked_about_at_rest(
+def test_another_block_turned_during_a_turn_that_waits_for_a_touch_is_asked_about_at_rest(
     deblockle: Any, make_reading: Any, believed: Any
 ) -> None:
     judge = JudgedGame(deblockle, belief=(believed,))
@@ -194,7 +192,7 @@ def test_three_turns_of_three_blocks_are_called_more_than_two(deblockle: Any, ma
     assert judge.belief == (believed,)
 
 
-def test_what_no_turns_explain_is_still_a_fault_by_its_name(deblockle: Any, make_reading: Any, believed: Any) -> None:
+def test_a_table_that_no_turns_explain_is_still_a_named_fault(deblockle: Any, make_reading: Any, believed: Any) -> None:
     judge = JudgedGame(deblockle, belief=(believed,))
     after = dict(deblockle.table.appearance(played(deblockle, believed, TWO)))
     swapped = {**after, "a3": "empty", "g2": after["a3"]}
@@ -204,7 +202,7 @@ def test_what_no_turns_explain_is_still_a_fault_by_its_name(deblockle: Any, make
 
 
 def test_a_block_rolled_twice_by_a_player_who_plays_again_is_asked_about(deblockle: Any, make_reading: Any) -> None:
-    """Gold is walled in, so teal plays on: rolled and hopped back, then rolled again, or rolled over twice?"""
+    """Gold is walled in, so teal plays twice: was its block rolled, hopped back and rolled again, or rolled twice?"""
     walled = "a1:G.star/north=slider a2:T.star/north=slider b1:T.star/north=slider"
     asked = 0
     for facing in ("star/north=slider", "stop/north=cross", "hoops/north=star"):
@@ -219,7 +217,7 @@ def test_a_block_rolled_twice_by_a_player_who_plays_again_is_asked_about(deblock
                     continue
                 judge = JudgedGame(deblockle, belief=(state,))
                 ruling = judge.consider([make_reading(seen, sureness=0.99)] * 4, Trigger.RESTED)
-                # Two whole turns may leave the same; one and a part of the next is never taken for granted.
+                # Two whole turns may look the same; a turn and part of the next is never assumed.
                 assert len(ruling.steps) in {0, 2}
                 if ruling.verdict.kind is VerdictKind.AMBIGUOUS:
                     asked += "moves on" in ruling.verdict.sentence
