@@ -1,4 +1,4 @@
-"""What makes a board of a picture's straight edges: where its lines are, what is missing, and what lies beside them."""
+"""Locating a board by the straight edges of a picture: its visibility, fitted pose and ambiguity."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def moved(pose: Pose, x_mm: float, y_mm: float, turn_deg: float = 0.0) -> Pose:
 
 
 def off_mm(found: Pose, true: Pose = POSE, surface: GridSurface = BOARD) -> float:
-    """How far a corner of the board is from where it would be seen in the same place."""
+    """Largest distance in the table plane between the board's corners in two poses."""
     corners = surface.bounds_mm.corners_mm(surface.height_mm)
     seen_at = back_project(CAMERA, found, project(CAMERA, true, corners), surface.height_mm)
     return float(np.linalg.norm(seen_at - corners, axis=1).max())
@@ -94,9 +94,7 @@ def test_every_square_of_a_line_counts_once_and_those_of_the_rim_twice() -> None
         (line(9, 5, 10, 5), 0.0),
     ],
 )
-def test_lines_that_go_on_beyond_the_rim_and_lines_between_the_lines_count_against_a_board(
-    stray: Segment, lost_squares: float
-) -> None:
+def test_lines_beyond_the_rim_and_between_the_lines_count_against_a_board(stray: Segment, lost_squares: float) -> None:
     assert visibility([*LINES, stray]) == pytest.approx(ALL_SHOWN - lost_squares * SQUARE_SHOWN, abs=1e-3)
 
 
@@ -163,7 +161,7 @@ def test_sixteen_ends_of_edges_are_the_fewest_for_a_pose() -> None:
 
 
 @pytest.mark.parametrize("step", [(1, 0), (-1, 0), (0, 1), (0, -1)])
-def test_a_board_a_square_away_is_taken_where_clearly_more_of_it_is_seen(step: tuple[int, int]) -> None:
+def test_a_board_a_square_away_is_chosen_if_clearly_more_of_it_is_visible(step: tuple[int, int]) -> None:
     off = moved(POSE, 40.0 * step[0], 40.0 * step[1])
     found = board_near(seen(LINES), CAMERA, off, BOARD)
     assert found is not None
@@ -178,8 +176,8 @@ def test_a_board_a_square_away_is_taken_where_clearly_more_of_it_is_seen(step: t
 
 
 @pytest.mark.parametrize(("hidden", "moves"), [(4, False), (5, True)])
-def test_a_little_more_to_be_seen_moves_no_board(hidden: int, moves: bool) -> None:
-    """With one more row of squares the board may lie here or a square farther; here some of its near rim is hidden."""
+def test_a_board_moves_by_a_square_only_for_a_clear_gain_in_visibility(hidden: int, moves: bool) -> None:
+    """One more row of squares fits the board here or a square farther; here part of its near rim is hidden."""
     row = [line(at, 7, at, 8) for at in range(8)] + [line(at, 8, at + 1, 8) for at in range(7)]
     gone = [line(at, 0, at + 1, 0) for at in range(hidden)]
     found = board_near(seen([one for one in [*LINES, *row] if one not in gone]), CAMERA, POSE, BOARD)
@@ -221,7 +219,7 @@ def test_two_boards_nearly_as_clear_in_two_places_are_ambiguous() -> None:
 
 
 @pytest.mark.parametrize(("reduction", "within_px"), [(1, 0.3), (2, 0.55)])
-def test_edges_lie_where_the_picture_shows_them_the_longest_first(reduction: int, within_px: float) -> None:
+def test_edges_are_located_and_sorted_by_length(reduction: int, within_px: float) -> None:
     image = np.full((720, 960), 60, dtype=np.uint8)
     image[150:600, 496:504] = 230
     image[96:104, 100:300] = 230
@@ -248,7 +246,7 @@ def test_edges_shorter_than_eight_pixels_are_left_out() -> None:
     assert lengths.min() >= 8.0
 
 
-def test_an_edge_is_misaligned_by_its_angle_to_a_direction_at_its_middle() -> None:
+def test_the_misalignment_of_an_edge_is_its_angle_to_a_direction_at_its_middle() -> None:
     for turn_deg in (0.0, 0.8, 3.0, 30.0):
         turn = np.radians(turn_deg)
         way = np.array([np.cos(turn), np.sin(turn)])

@@ -1,4 +1,4 @@
-"""A board without any marker is found by its lines, and followed by them."""
+"""A board without markers is located and tracked by its lines."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def test_a_board_is_found_by_its_lines_the_first_player_at_the_lower_edge(pictur
     assert len(located.symmetric_poses) == 3
 
 
-def test_what_was_known_before_tells_which_side_is_which(picture, camera, unmarked, pose):
+def test_the_earlier_pose_decides_the_orientation(picture, camera, unmarked, pose):
     for before in symmetric_poses(pose, unmarked.board):
         found = locate(picture, camera, unmarked, previous=before).pose
         assert board_error_mm(camera, unmarked.board, found, before) < WITHIN_MM
 
 
-def test_a_pose_a_square_off_is_put_right(picture, camera, unmarked, pose):
+def test_a_pose_off_by_a_square_is_corrected(picture, camera, unmarked, pose):
     off = Pose(pose.rotation, pose.translation + pose.rotation @ (unmarked.board.cell_mm, 0.0, 0.0))
     assert (
         board_error_mm(camera, unmarked.board, locate(picture, camera, unmarked, previous=off).pose, pose) < WITHIN_MM
@@ -90,7 +90,7 @@ def test_a_board_that_is_longer_than_wide_can_be_turned_by_half_only(camera, pos
     assert min(board_error_mm(camera, surface, each, pose) for each in poses) < 2 * WITHIN_MM
 
 
-def test_where_no_board_is_none_is_found(camera, unmarked):
+def test_no_board_is_found_in_a_picture_without_one(camera, unmarked):
     noise = np.random.default_rng(3).integers(0, 255, (*camera.size[::-1], 3)).astype(np.uint8)
     for picture in (np.full_like(noise, 90), np.asarray(cv2.GaussianBlur(noise, (0, 0), 3), dtype=np.uint8)):
         with pytest.raises(NotLocatedError, match="no grid of 7 x 7 squares is to be seen; check that the whole board"):
@@ -98,7 +98,7 @@ def test_where_no_board_is_none_is_found(camera, unmarked):
 
 
 def under_a_sheet(picture, camera, pose, near_mm):
-    """The picture with a sheet of paper over the board from the far side to so far before its middle."""
+    """The picture with paper over the board from the far side to ``near_mm`` in front of its middle."""
     covered = picture.copy()
     sheet = np.array([[-300, near_mm, 10], [300, near_mm, 10], [300, 300, 10], [-300, 300, 10]], dtype=np.float64)
     cv2.fillConvexPoly(covered, np.round(project(camera, pose, sheet)).astype(np.int32), (200, 200, 200))
@@ -122,7 +122,7 @@ def test_a_board_is_followed_by_its_lines(picture, camera, unmarked, pose, rende
     assert feed(under_a_sheet(picture, camera, pose, -200)).held_s > 0
     assert not feed(picture).uncertain
 
-    # nudged by a square, which puts lines on lines
+    # Moved by a square, so that lines coincide with lines.
     nudged = pose_looking_from((100.0, -330.0, 700.0), (40.0, 0.0, 0.0))
     moved = render_table(nudged, hidden=ALL)
     assert feed(moved).moving
@@ -138,7 +138,7 @@ def test_a_board_is_followed_by_its_lines(picture, camera, unmarked, pose, rende
 
 @pytest.fixture(scope="module")
 def begun(picture: Image, camera: CameraModel, unmarked: TableLayout) -> LineTracker:
-    """A tracker that has seen the board at 0 seconds: finding it takes long."""
+    """A tracker that has located the board at 0 seconds, which takes long."""
     tracker = LineTracker(camera, unmarked, hold_s=5.0)
     tracker.update(Frame(picture, 0.0, 0))
     return tracker
@@ -152,7 +152,7 @@ def followed(begun: LineTracker) -> Callable[[Image, float], TrackedTable]:
 
 
 @pytest.mark.parametrize(("at_s", "is_held"), [(5.0, True), (5.2, False)])
-def test_a_board_without_lines_in_sight_is_held_for_as_long_as_told(picture, followed, at_s, is_held):
+def test_a_board_without_visible_lines_is_held_for_the_configured_time(picture, followed, at_s, is_held):
     nothing = np.full_like(picture, 90)
     if is_held:
         held = followed(nothing, at_s)

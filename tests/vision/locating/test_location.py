@@ -1,4 +1,4 @@
-"""The table is found from four, three, two or one of its markers, and never against one that is in sight."""
+"""Locating the table by four to one of its markers, never contradicting a visible one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def board_error_mm(camera, layout, found, true):
 
 
 def smaller(picture, camera, share=0.7):
-    """A picture and its camera at a part of the size, which is searched sooner."""
+    """A picture and its camera reduced in size, for a faster search."""
     image = np.asarray(cv2.resize(picture, None, fx=share, fy=share, interpolation=cv2.INTER_AREA), np.uint8)
     middle = (share - 1) / 2
     matrix = np.array([[share, 0, middle], [0, share, middle], [0, 0, 1]]) @ camera.matrix
@@ -67,11 +67,11 @@ def test_the_table_is_located_from_one_marker(marker_id, render_table, camera, l
     picture, camera = smaller(render_table(pose, hidden=set(ALL) - {marker_id}), camera)
     located = locate(picture, camera, layout)
     assert located.ids_used == (marker_id,)
-    # One small marker allows two poses; the wrong one may be given, but never as a certain one.
+    # One small marker allows two poses; the wrong one may be returned, but never as certain.
     assert located.uncertain or board_error_mm(camera, layout, located.pose, pose) < 15
 
 
-def test_a_pose_held_before_decides_between_the_two_one_marker_allows(render_table, camera, layout, pose):
+def test_the_earlier_pose_decides_between_the_two_poses_of_a_single_marker(render_table, camera, layout, pose):
     picture, camera = smaller(render_table(pose, hidden={0, 1, 2}), camera)
     assert board_error_mm(camera, layout, locate(picture, camera, layout, previous=pose).pose, pose) < 15
 
@@ -140,14 +140,14 @@ def without_lines(picture, camera, layout, pose):
     return cv2.fillConvexPoly(picture.copy(), cv2.convexHull(outline), (150, 150, 150))
 
 
-def test_of_two_markers_that_contradict_each_other_the_board_shows_which_was_pushed(render_table, camera, layout, pose):
+def test_the_board_decides_which_of_two_contradicting_markers_was_pushed(render_table, camera, layout, pose):
     picture = render_table(pose, hidden={2, 3}, moved={1: (22.0, -18.0)})
     located = locate(picture, camera, layout)
     assert located.ids_used == (0,)
     assert board_error_mm(camera, layout, located.pose, pose) < 3
 
 
-def test_two_markers_that_contradict_each_other_over_a_hidden_board_give_no_pose(render_table, camera, layout, pose):
+def test_two_contradicting_markers_over_a_hidden_board_give_no_pose(render_table, camera, layout, pose):
     picture = without_lines(render_table(pose, hidden={2, 3}, moved={1: (40.0, 0.0)}), camera, layout, pose)
     picture, camera = smaller(picture, camera)
     with pytest.raises(NotLocatedError, match=r"markers 0 and 1 of 0-3 seen, but marker \d and marker \d contradict"):
@@ -156,13 +156,13 @@ def test_two_markers_that_contradict_each_other_over_a_hidden_board_give_no_pose
     assert held.ids_used == (0,)
 
 
-def test_no_marker_is_said_with_what_to_do(render_table, camera, layout, pose):
+def test_the_message_without_markers_says_what_to_do(render_table, camera, layout, pose):
     picture, camera = smaller(render_table(pose, hidden=ALL), camera)
     with pytest.raises(NotLocatedError, match="table not located: none of the markers 0-3 seen; check that"):
         locate(picture, camera, layout)
 
 
-def test_a_picture_of_another_size_is_not_this_calibrations(render_table, camera, layout, pose):
+def test_a_picture_of_another_size_than_the_calibration_is_refused(render_table, camera, layout, pose):
     small = cv2.resize(render_table(pose), (320, 240))
     with pytest.raises(
         CalibrationError, match="the picture is 320 x 240 pixels, the calibration drawn is for 640 x 480"
@@ -171,7 +171,7 @@ def test_a_picture_of_another_size_is_not_this_calibrations(render_table, camera
 
 
 @pytest.mark.parametrize("thing", [np.zeros((480, 640), np.float32), np.zeros((0, 0, 3), np.uint8)])
-def test_what_is_no_picture_is_refused(thing, camera, layout):
+def test_an_invalid_picture_is_refused(thing, camera, layout):
     with pytest.raises(FrameError, match="expected a picture of 8 bits"):
         locate(thing, camera, layout)
 
@@ -190,7 +190,7 @@ def test_a_calibration_of_another_camera_is_noticed(render_table, camera, layout
     assert not locate(picture, camera, layout).notices
 
 
-def test_the_picture_shows_what_was_located(render_table, camera, layout, pose):
+def test_the_drawing_shows_the_located_table(render_table, camera, layout, pose):
     picture = render_table(pose)
     located = locate(picture, camera, layout)
     drawn = draw(picture, located, layout, camera)
@@ -204,7 +204,7 @@ def test_the_picture_shows_what_was_located(render_table, camera, layout, pose):
 
 
 @pytest.mark.parametrize("push_mm", some([(30.0, 0.0), (-30.0, 0.0), (0.0, 35.0), (25.0, -25.0)]))
-def test_of_three_markers_a_pushed_one_never_bends_the_pose(push_mm, render_table, camera, layout, pose):
+def test_one_pushed_marker_of_three_does_not_distort_the_pose(push_mm, render_table, camera, layout, pose):
     picture, camera = smaller(render_table(pose, hidden={3}, moved={1: push_mm}), camera)
     try:
         located = locate(picture, camera, layout)
@@ -217,7 +217,7 @@ def test_of_three_markers_a_pushed_one_never_bends_the_pose(push_mm, render_tabl
         assert board_error_mm(camera, layout, located.pose, pose) < 3
 
 
-def test_half_covered_markers_still_tell_how_the_board_lies(render_table, camera, layout, pose_looking_from):
+def test_half_covered_markers_still_give_the_orientation(render_table, camera, layout, pose_looking_from):
     pose = pose_looking_from((330.0, 60.0, 560.0))
     picture = render_table(pose, hidden={1})
     for marker_id in (0, 2, 3):
@@ -260,7 +260,7 @@ def sightings(whole_grey: Image, camera: CameraModel, layout: TableLayout) -> li
 
 @pytest.fixture
 def show_lines(sightings: list[tuple[Edges, BoardSighting]], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Let the lines show the board where they do, or at a pose, as if its rim could not be seen."""
+    """Make the lines show the board where it is, or at another pose, as if its rim were invisible."""
 
     def show(at_pose: Pose | None = None) -> None:
         boards = [(edges, replace(one, pose=one.pose if at_pose is None else at_pose)) for edges, one in sightings]
@@ -270,7 +270,7 @@ def show_lines(sightings: list[tuple[Edges, BoardSighting]], monkeypatch: pytest
 
 
 @pytest.mark.parametrize("quarters", range(4))
-def test_lines_that_fit_a_square_farther_follow_the_markers_in_sight(
+def test_lines_that_fit_a_square_away_follow_the_visible_markers(
     quarters, whole_grey, camera, layout, pose, show_lines
 ):
     finder = MarkerDetector(layout.markers.dictionary)
@@ -282,7 +282,7 @@ def test_lines_that_fit_a_square_farther_follow_the_markers_in_sight(
     assert board_error_mm(camera, layout, found.pose, pose) < 2.5
 
 
-def test_lines_that_contradict_every_marker_in_sight_are_not_believed(whole_grey, camera, layout, show_lines):
+def test_lines_that_contradict_every_visible_marker_are_rejected(whole_grey, camera, layout, show_lines):
     finder = MarkerDetector(layout.markers.dictionary)
     (marker, *_) = finder.plain(whole_grey)
     elsewhere = replace(marker, corners_px=marker.corners_px + np.array([120.0, 90.0]))
@@ -295,10 +295,10 @@ def test_lines_that_contradict_every_marker_in_sight_are_not_believed(whole_grey
     ("likeness", "decides"),
     [((1.0, 0.0, 0.0, 0.0), True), ((0.4, 0.2, 0.0, 0.0), True), ((1.0, 0.97, 0.0, 0.0), False), ((0.25,) * 4, False)],
 )
-def test_the_way_a_board_lies_must_be_clearly_likelier_than_every_other(
+def test_the_orientation_of_a_board_must_be_clearly_likelier_than_every_other(
     likeness, decides, whole_grey, camera, layout, pose, monkeypatch, show_lines
 ):
-    """By how much the places of the markers look like them, where no marker was detected."""
+    """Without detected markers, orientations are compared by similarity at the markers' places."""
     show_lines()
     turned = symmetric_poses(pose, layout.board)
 

@@ -1,4 +1,4 @@
-"""What is said of a located table: how exact it is, what is wrong with its markers, and what to do."""
+"""Messages about a located table: accuracy, problems with markers, and remedies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POSE = looking_at(560.0, 0.0)
 
 
 def marker(marker_id: int, off_px: float = 0.0, found_by: FoundBy = FoundBy.PLAIN) -> Marker:
-    """A marker so many pixels to the right of where the pose has it."""
+    """A marker this many pixels to the right of its projection."""
     corners = project(CAMERA, POSE, LAYOUT.markers.corners_mm(marker_id))
     return Marker(marker_id, corners + np.array([off_px, 0.0]), found_by)
 
@@ -36,7 +36,7 @@ def fit(*offs_px: float, unused: tuple[Marker, ...] = (), error_px: float = 0.1)
     return PoseFit(POSE, used, unused, error_px)
 
 
-def test_the_error_of_each_marker_and_of_all_is_told() -> None:
+def test_the_errors_of_each_marker_and_of_all_are_reported() -> None:
     found = location_from_fit(fit(1.0, 0.0, 2.0), CAMERA, LAYOUT, (0, 1, 2, 3), uncertain=True)
     assert found.marker_errors_px == pytest.approx({0: 1.0, 1: 0.0, 2: 2.0})
     assert found.error_px == pytest.approx(np.sqrt(5 / 3))
@@ -57,7 +57,7 @@ def test_markers_left_out_are_named_with_the_reason() -> None:
 
 
 @pytest.mark.parametrize(("markers", "error_px", "warns"), [(2, 1.1, True), (2, 0.9, False), (1, 1.1, False)])
-def test_a_large_mean_error_asks_for_the_calibration(markers: int, error_px: float, warns: bool) -> None:
+def test_a_large_mean_error_suggests_a_new_calibration(markers: int, error_px: float, warns: bool) -> None:
     one = fit(*[0.0] * markers, error_px=error_px)
     notices = location_from_fit(one, CAMERA, LAYOUT, (), uncertain=False).notices
     assert any("1.1 pixels off on average; check that the calibration virtual" in each for each in notices) == warns
@@ -104,7 +104,7 @@ def test_the_markers_seen_are_listed_of_those_expected() -> None:
     ("error_px", "markers", "sharp"),
     [(0.12, 3, True), (0.14, 3, False), (0.29, 4, True), (0.31, 4, False), (0.01, 2, False), (0.29, 5, True)],
 )
-def test_outlines_are_exact_enough_for_three_markers_or_more(error_px: float, markers: int, sharp: bool) -> None:
+def test_three_markers_or_more_may_be_measured_by_outline(error_px: float, markers: int, sharp: bool) -> None:
     assert is_sharp(error_px, markers) == sharp
 
 
@@ -139,7 +139,7 @@ def test_a_picture_has_eight_bits_and_the_calibrations_size(shape: tuple[int, ..
 
 
 @pytest.mark.parametrize("quarters", range(4))
-def test_a_board_found_by_its_lines_is_turned_as_before_or_towards_the_lower_edge(quarters: int) -> None:
+def test_a_board_found_by_lines_keeps_its_orientation_or_faces_the_lower_edge(quarters: int) -> None:
     poses = symmetric_poses(POSE, LAYOUT.board)
     sighting = BoardSighting(poses[quarters], 1.0, 0.4)
     first = location_from_lines(sighting, LAYOUT, None)

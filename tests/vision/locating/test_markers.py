@@ -1,4 +1,4 @@
-"""Markers' corners are measured to a fraction of a pixel, and a marker is seen again only where it was."""
+"""Markers' corners are measured to a fraction of a pixel, and markers are re-detected only at their places."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_corners_are_measured_to_a_fraction_of_a_pixel(render_table, camera, lay
         assert np.abs(marker.centre_px - true.mean(axis=0)).max() < 0.15
 
 
-def test_where_there_is_no_edge_nothing_is_measured():
+def test_no_corners_are_measured_without_an_edge():
     assert refine_quad(np.full((40, 40), 90, np.uint8), SQUARE + 10) is None
 
 
@@ -55,7 +55,7 @@ def test_a_marker_too_blurred_to_trace_is_matched_by_its_pattern(render_table, c
     assert np.abs(marker.centre_px - true.mean(axis=0)).max() < 0.3
 
 
-def test_nothing_is_matched_where_no_marker_or_another_one_lies(render_table, camera, layout, pose):
+def test_a_missing_or_different_marker_is_not_matched(render_table, camera, layout, pose):
     finder = MarkerDetector(layout.markers.dictionary)
     hidden = as_grey(render_table(pose, hidden={1}))
     assert match_expected(hidden, camera, pose, layout.markers, 1, finder) is None
@@ -63,7 +63,7 @@ def test_nothing_is_matched_where_no_marker_or_another_one_lies(render_table, ca
     assert match_expected(other, camera, pose, layout.markers, 1, finder) is None
 
 
-def test_polishing_leaves_a_marker_alone_whose_pattern_does_not_fit(render_table, camera, layout, pose):
+def test_a_marker_whose_pattern_does_not_fit_is_not_refined(render_table, camera, layout, pose):
     grey = as_grey(render_table(pose, hidden={1}))
     marker = Marker(1, project(camera, pose, layout.markers.corners_mm(1)))
     assert refine_marker(grey, camera, pose, layout.markers, marker, MarkerDetector("DICT_4X4_50")) is marker
@@ -84,7 +84,7 @@ def finder(layout: TableLayout) -> MarkerDetector:
     return MarkerDetector(layout.markers.dictionary)
 
 
-def test_markers_in_their_places_are_seen_as_the_finder_sees_them(render_table, pose, expected, finder):
+def test_markers_at_their_places_are_measured_as_by_the_full_search(render_table, pose, expected, finder):
     grey = as_grey(render_table(pose))
     again = redetect_markers(grey, expected, finder)
     found = {marker.marker_id: marker for marker in finder.plain(grey)}
@@ -94,7 +94,7 @@ def test_markers_in_their_places_are_seen_as_the_finder_sees_them(render_table, 
 
 
 @pytest.mark.parametrize("off_px", [-0.8, 0.6, 1.0])
-def test_a_place_a_little_off_does_no_harm(render_table, pose, expected, finder, off_px):
+def test_a_slightly_wrong_place_does_no_harm(render_table, pose, expected, finder, off_px):
     grey = as_grey(render_table(pose))
     exact = redetect_markers(grey, expected, finder)
     near = redetect_markers(grey, {marker_id: quad + off_px for marker_id, quad in expected.items()}, finder)
@@ -103,12 +103,12 @@ def test_a_place_a_little_off_does_no_harm(render_table, pose, expected, finder,
         assert np.abs(marker.corners_px - exact[marker_id].corners_px).max() < 0.5
 
 
-def test_one_that_was_pushed_is_not_seen_where_it_was(render_table, pose, expected, finder):
+def test_a_pushed_marker_is_not_seen_at_its_old_place(render_table, pose, expected, finder):
     grey = as_grey(render_table(pose, moved={2: (9.0, 0.0)}))
     assert set(redetect_markers(grey, expected, finder)) == {0, 1, 3}
 
 
-def test_one_that_is_covered_or_taken_away_is_not_seen(render_table, pose, expected, finder):
+def test_a_covered_or_removed_marker_is_not_seen(render_table, pose, expected, finder):
     grey = as_grey(render_table(pose, hidden={0, 3}))
     assert set(redetect_markers(grey, expected, finder)) == {1, 2}
     low = np.round(expected[1].min(axis=0)).astype(int)
@@ -116,21 +116,19 @@ def test_one_that_is_covered_or_taken_away_is_not_seen(render_table, pose, expec
     assert set(redetect_markers(grey, expected, finder)) == {2}
 
 
-def test_another_marker_in_its_place_is_not_taken_for_it(render_table, pose, expected, finder, layout):
+def test_another_marker_at_the_same_place_is_not_mistaken_for_it(render_table, pose, expected, finder, layout):
     grey = as_grey(render_table(pose, hidden={1}, extra=[(7, layout.markers.centres_mm[1])]))
     assert set(redetect_markers(grey, expected, finder)) == {0, 2, 3}
 
 
-def test_what_reaches_out_of_the_picture_is_left_to_the_finder(render_table, pose, expected, finder):
+def test_a_marker_partly_out_of_the_picture_is_left_to_the_full_search(render_table, pose, expected, finder):
     grey = as_grey(render_table(pose))
     assert redetect_markers(grey, {0: expected[0] - 400.0}, finder) == {}
     assert redetect_markers(grey, {}, finder) == {}
 
 
 @pytest.mark.parametrize("angle_deg", [20.0, 100.0])
-def test_markers_too_shaken_to_be_read_are_told_apart_by_outline_and_likeness(
-    angle_deg, render_table, camera, layout, pose
-):
+def test_motion_blurred_markers_are_identified_by_outline_and_similarity(angle_deg, render_table, camera, layout, pose):
     grey = as_grey(shaken(render_table(pose), 8, angle_deg))
     finder = MarkerDetector(layout.markers.dictionary)
     # OpenCV 4.10 still reads one of them.
@@ -144,7 +142,7 @@ def test_markers_too_shaken_to_be_read_are_told_apart_by_outline_and_likeness(
 
 
 def shaken(picture, length_px, angle_deg):
-    """The picture as a camera takes it that moves that far while the shutter is open."""
+    """The picture with linear motion blur."""
     smear = np.zeros((2 * length_px + 1, 2 * length_px + 1), dtype=np.float32)
     way = np.array([np.cos(np.radians(angle_deg)), np.sin(np.radians(angle_deg))]) * length_px / 2
     ends = np.round(np.array([-way, way]) + length_px).astype(int)
@@ -152,7 +150,7 @@ def shaken(picture, length_px, angle_deg):
     return cv2.filter2D(picture, -1, smear / smear.sum())
 
 
-def test_a_picture_full_of_outlines_is_refined_without_running_into_a_limit_of_opencvs() -> None:
+def test_a_picture_full_of_outlines_stays_within_opencvs_limit() -> None:
     grey = np.random.default_rng(1).integers(0, 255, (300, 300)).astype(np.uint8)
     quad = np.array([[40.0, 40.0], [90.0, 40.0], [90.0, 90.0], [40.0, 90.0]])
     assert len(refine_quads(grey, [quad + number % 100 for number in range(400)])) == 400

@@ -1,4 +1,4 @@
-"""Markers looked for where they must be, by their pattern; and a board's lines that put a pose right."""
+"""Matching markers by their pattern near their expected places, and correcting a pose by the board's lines."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def finder(layout: TableLayout) -> MarkerDetector:
 
 
 def shifted(pose: Pose, x_mm: float, y_mm: float = 0.0) -> Pose:
-    """The pose of a table that lies elsewhere."""
+    """The pose of a shifted table."""
     return Pose(pose.rotation, pose.translation + pose.rotation @ np.array([x_mm, y_mm, 0.0]))
 
 
 def off_px(marker: Marker | None, true: Places) -> float:
-    """The largest distance of a marker's corner from where it is; infinite where none was found."""
+    """The largest error of a marker's corners; infinite if none was found."""
     return np.inf if marker is None else float(np.abs(marker.corners_px - true[marker.marker_id]).max())
 
 
@@ -68,7 +68,7 @@ def test_a_marker_is_matched_exactly_within_more_than_half_its_side(
     assert off_px(found, true) < 1.0
 
 
-def test_a_marker_farther_away_than_it_is_looked_for_is_not_matched(
+def test_a_marker_beyond_the_search_range_is_not_matched(
     picture: Image, camera: CameraModel, layout: TableLayout, pose: Pose, finder: MarkerDetector
 ) -> None:
     grey = as_grey(picture)
@@ -205,7 +205,7 @@ def test_a_marker_at_the_very_edge_of_the_picture_is_seen_again(
 
 
 @pytest.mark.parametrize("method", ["plain", "thorough", "sharpened", "enlarged", "equalised"])
-def test_every_search_of_the_whole_picture_measures_corners_where_they_are(
+def test_every_search_of_the_whole_picture_measures_accurate_corners(
     method: str, picture: Image, true: Places, finder: MarkerDetector
 ) -> None:
     found = [one for one in getattr(finder, method)(picture) if one.marker_id in true]
@@ -254,7 +254,7 @@ def test_an_outlined_markers_corners_are_in_the_order_of_its_code(turns: int, fi
 
 @pytest.mark.parametrize("off_mm", [(1.5, 0.0), (0.0, -3.0), (4.0, 4.0), (0.0, 0.0)])
 @pytest.mark.parametrize("is_inverted", [False, True])
-def test_a_boards_lines_put_a_pose_right(
+def test_a_boards_lines_correct_a_pose(
     off_mm: tuple[float, float],
     is_inverted: bool,
     picture: Image,
@@ -278,7 +278,7 @@ def test_lines_agree_with_a_pose_within_a_millimetre_and_a_half(
     assert grid_agrees(picture, camera, shifted(pose, off_mm, off_mm), layout) == agrees
 
 
-def test_where_no_lines_are_seen_a_pose_stays_as_it_is(
+def test_a_pose_is_unchanged_without_visible_lines(
     camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image
 ) -> None:
     blank = np.full_like(picture, 110)
@@ -291,7 +291,7 @@ def test_where_no_lines_are_seen_a_pose_stays_as_it_is(
 def test_markers_hold_a_pose_against_the_lines(
     picture: Image, camera: CameraModel, layout: TableLayout, pose: Pose
 ) -> None:
-    """Markers that say the table lies 3 mm away pull the pose further the more of them there are."""
+    """Markers that put the table 3 mm away pull the pose harder the more of them there are."""
     elsewhere = shifted(pose, 3.0)
     markers = [Marker(one, project(camera, elsewhere, layout.markers.corners_mm(one))) for one in range(4)]
     corners = layout.board.bounds_mm.corners_mm(layout.board.height_mm)

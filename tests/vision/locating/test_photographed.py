@@ -1,4 +1,4 @@
-"""A sheet in a phone's photo: its lens is guessed, and what is no whole sheet is said."""
+"""A sheet in a phone's photo: its focal length is estimated, and incomplete sheets are reported."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def photo(
     size: tuple[int, int] = (1008, 756),
     farther: float = 1.0,
 ) -> tuple[Image, CameraModel]:
-    """Blank sheets of these players side by side, as a lens without distortion sees them, and that lens."""
+    """A distortion-free photo of these players' blank sheets side by side, and its camera."""
     camera = lens(size, view_deg, (0, 0, 0, 0, 0), (0.0, 0.0))
     table = default_layout(game).with_sheets(MOST_SHEETS)
     half = lying_sheets(table)[0].half_mm
@@ -60,7 +60,7 @@ def photo(
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize(("view_deg", "tilt_deg"), [(26.0, 40.0), (69.0, 30.0), (69.0, 55.0), (100.0, 40.0)])
-def test_a_slanted_sheet_tells_the_focal_length(game: str, view_deg: float, tilt_deg: float) -> None:
+def test_an_oblique_view_of_a_sheet_gives_the_focal_length(game: str, view_deg: float, tilt_deg: float) -> None:
     image, camera = photo(game, view_deg, tilt_deg)
     sheet = photographed_sheet(image, LAYOUTS)
     assert (sheet.layout.game, sheet.layout.board.name) == (game, "sheet of p1")
@@ -81,8 +81,8 @@ def test_the_cells_of_a_sheet_seen_from_above_are_found_whatever_the_lens(view_d
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("view_deg", [26.0, 100.0])
-def test_from_straight_above_the_usual_lens_is_taken(game: str, view_deg: float) -> None:
-    """Any lens would do there: 27 mm on 35 mm film is 0.62 of the picture's diagonal."""
+def test_the_usual_focal_length_is_assumed_from_straight_above(game: str, view_deg: float) -> None:
+    """That view fits any focal length; 27 mm on 35 mm film is 0.62 of the picture's diagonal."""
     image, camera = photo(game, view_deg, 0.0)
     sheet = photographed_sheet(image, LAYOUTS)
     assert sheet.camera.matrix[0, 0] == sheet.camera.matrix[1, 1]
@@ -99,7 +99,7 @@ def test_a_ray_traced_sheet_is_read_without_a_calibration(game: str) -> None:
     assert wrong <= (1 if game == "number-drop" else 0)
 
 
-def test_the_markers_tell_whose_sheet_it_is() -> None:
+def test_the_markers_identify_the_player() -> None:
     sheet = photographed_sheet(photo("number-drop", sheets=(3,))[0], LAYOUTS)
     assert sheet.layout.board.name == "sheet of p3"
     assert sheet.layout.places[0] == "p3.a1"
@@ -134,7 +134,7 @@ def smaller_print(layout: TableLayout) -> TableLayout:
         (lambda: photo("number-drop")[0], [smaller_print(LAYOUTS[0])], "not where a sheet"),
     ],
 )
-def test_what_shows_no_single_whole_sheet_is_said(
+def test_a_photo_without_one_whole_sheet_is_reported(
     made: Callable[[], Image], layouts: list[TableLayout], says: str
 ) -> None:
     with pytest.raises(NotLocatedError, match=says):
@@ -165,6 +165,6 @@ def test_cells_too_small_to_read_are_refused() -> None:
         photographed_sheet(image, LAYOUTS)
 
 
-def test_a_grey_photo_will_do() -> None:
+def test_a_grey_photo_is_accepted() -> None:
     grey = as_grey(photo("number-drop")[0])
     assert photographed_sheet(grey, LAYOUTS).layout.game == "number-drop"

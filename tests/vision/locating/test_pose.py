@@ -1,4 +1,4 @@
-"""A pose is estimated from markers: those that agree are used, and what is doubtful about it is said."""
+"""Estimating a pose from the markers that agree, and reporting doubts about it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MARKERS = SETTING.layout.markers
 
 
 def seen(marker_id: int, smear_px: FloatArray) -> Marker:
-    """A marker whose corners are pulled outwards along (x, y), as a streak does it."""
+    """A marker whose corners are moved outwards along (x, y), as by motion blur."""
     corners = project(SETTING.camera, SETTING.pose, MARKERS.corners_mm(marker_id))
     return Marker(marker_id, corners + np.sign(corners - corners.mean(axis=0)) * smear_px)
 
@@ -48,11 +48,11 @@ def test_three_markers_smeared_alike_agree(smear_px: tuple[float, float]) -> Non
     assert shapes_agree(SETTING.camera, MARKERS, fitted([smear_px] * 3))
 
 
-def test_one_of_three_that_is_smeared_by_itself_does_not_agree() -> None:
+def test_the_only_smeared_marker_of_three_does_not_agree() -> None:
     assert not shapes_agree(SETTING.camera, MARKERS, fitted([(0.0, 0.0), (4.0, 0.0), (0.0, 0.0)]))
 
 
-def test_two_markers_are_forgiven_no_smear() -> None:
+def test_smeared_markers_do_not_agree_if_there_are_only_two() -> None:
     assert shapes_agree(SETTING.camera, MARKERS, fitted([(0.0, 0.0), (0.0, 0.0)]))
     assert not shapes_agree(SETTING.camera, MARKERS, fitted([(4.0, 0.0), (4.0, 0.0)]))
 
@@ -62,19 +62,19 @@ EXACT = tuple(Marker(one, project(SETTING.camera, SETTING.pose, MARKERS.corners_
 
 
 def pose_from_above(height_mm: float) -> Pose:
-    """That of a camera straight above the middle of the table."""
+    """The pose of a camera straight above the middle of the table."""
     return Pose(np.diag([1.0, -1.0, -1.0]), np.array([0.0, 0.0, height_mm]))
 
 
 def nudged(pose: Pose, turn_deg: float, shift_mm: float) -> Pose:
-    """The pose of a camera that is turned about its own place, and then pushed aside."""
+    """The pose of a camera rotated about its centre, then shifted sideways."""
     turn = Pose.from_vectors(np.radians(turn_deg) * HEIGHT, np.zeros(3)).rotation
     rotation = turn @ pose.rotation
     return Pose(rotation, -rotation @ (pose.camera_position_mm + np.array([shift_mm, 0.0, 0.0])))
 
 
 def off_mm(found: Pose, true: Pose) -> float:
-    """How far a corner of the table is from where it would be seen in the same place."""
+    """Largest distance in the table plane between the table's corners in two poses."""
     corners = np.array([[x, y, 0.0] for x in (-180.0, 180.0) for y in (-180.0, 180.0)])
     seen_at = back_project(SETTING.camera, found, project(SETTING.camera, true, corners), 0.0)
     return float(np.linalg.norm(seen_at - corners, axis=1).max())
@@ -103,7 +103,7 @@ def test_a_marker_agrees_within_two_pixels_or_five_millimetres() -> None:
     assert marker_error_px(SETTING.camera, SETTING.pose, MARKERS, pushed) == pytest.approx(5.0)
 
 
-def test_a_camera_is_above_the_table_and_all_markers_before_it() -> None:
+def test_the_camera_must_be_above_the_table_with_all_markers_in_front() -> None:
     assert faces_camera(pose_from_above(32.0), MARKERS)
     assert not faces_camera(pose_from_above(28.0), MARKERS)
     nearest_mm = min(y for _, y in MARKERS.centres_mm.values())
@@ -144,7 +144,7 @@ def test_an_error_along_a_line_costs_nothing() -> None:
     assert off_mm(refine_pose(SETTING.camera, SETTING.pose, points, slid, directions=normals), SETTING.pose) > 1.0
 
 
-def test_a_fit_from_far_away_arrives_as_well() -> None:
+def test_a_fit_from_a_distant_start_converges() -> None:
     points, pixels = corner_pairs(MARKERS, EXACT)
     far = Pose(pose_from_above(300.0).rotation, np.array([60.0, -40.0, 300.0]))
     assert off_mm(refine_pose(SETTING.camera, far, points, pixels, steps=40), SETTING.pose) < 1e-3
@@ -224,7 +224,7 @@ def test_a_pushed_marker_is_outvoted(kept: tuple[int, ...]) -> None:
     assert counts == sorted(counts, reverse=True)
 
 
-def test_of_two_markers_with_one_number_the_better_placed_is_used() -> None:
+def test_of_two_markers_with_one_id_the_better_fitting_is_used() -> None:
     double = replace(EXACT[2], corners_px=EXACT[2].corners_px + np.array([1.5, 0.0]))
     elsewhere = replace(EXACT[2], corners_px=EXACT[2].corners_px + np.array([60.0, 0.0]))
     best = fit_poses(SETTING.camera, MARKERS, [double, elsewhere, *EXACT])[0]

@@ -1,4 +1,4 @@
-"""The corners of a dark quad are measured on its sides' edges: under blur, beside other edges, and partly covered."""
+"""Measuring the corners of a dark quad by its edges: blurred, beside other edges, and partly covered."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def square(side_px: float, turned_deg: float = 8.0) -> FloatArray:
 
 
 def picture_of(*areas: tuple[FloatArray, float], paper: float = 220.0, blur_px: float = 0.8) -> Image:
-    """Convex areas in grey levels, each over those before it, as a lens blurs their light."""
+    """Blurred convex areas in grey levels, each drawn over those before it."""
     steps = (np.arange(SIZE_PX * OVERSAMPLING) + 0.5) / OVERSAMPLING - 0.5
     across, down = np.meshgrid(steps, steps)
     fine = np.full(across.shape, (paper / 255) ** 2.2)
@@ -38,7 +38,7 @@ def picture_of(*areas: tuple[FloatArray, float], paper: float = 220.0, blur_px: 
 
 
 def off_px(found: FloatArray | None, true: FloatArray) -> float:
-    """The largest distance of a corner from where it is; infinite where none was measured."""
+    """The largest error of a corner; infinite if none was measured."""
     return np.inf if found is None else float(np.linalg.norm(found - true, axis=1).max())
 
 
@@ -57,12 +57,12 @@ def test_blur_does_not_move_the_corners_of_a_black_quad_on_white(blur_px: float)
 
 
 @pytest.mark.parametrize(("side_px", "start_px"), [(64.0, 4.4), (40.0, 3.5), (12.0, 1.2)])
-def test_larger_quads_are_found_from_farther(side_px: float, start_px: float) -> None:
+def test_larger_quads_are_found_from_a_rougher_start(side_px: float, start_px: float) -> None:
     quad = square(side_px, 0.0)
     assert off_px(refine_quad(picture_of((quad, 20.0)), quad + start_px), quad) < 0.75
 
 
-def test_a_frame_around_and_a_light_field_inside_draw_no_side_away() -> None:
+def test_a_frame_around_and_a_light_field_inside_do_not_shift_the_sides() -> None:
     quad = square(36.0)
     middle = quad.mean(axis=0)
     beside = [((middle + share * (quad - middle)), grey) for share, grey in ((1.4, 30.0), (1.27, 220.0))]
@@ -72,7 +72,7 @@ def test_a_frame_around_and_a_light_field_inside_draw_no_side_away() -> None:
 
 @pytest.mark.parametrize("side", range(4))
 @pytest.mark.parametrize(("share", "grey"), [(0.1, 20.0), (0.2, 20.0), (0.2, 220.0), (0.4, 220.0)])
-def test_a_side_is_measured_on_what_is_left_of_it(side: int, share: float, grey: float) -> None:
+def test_a_partly_covered_side_is_measured_on_its_visible_part(side: int, share: float, grey: float) -> None:
     first, second = TILTED[side], TILTED[(side + 1) % 4]
     along, out = (second - first) * share, np.array([(second - first)[1], -(second - first)[0]]) / 45.0
     start = first + 0.3 * (second - first)
@@ -89,14 +89,14 @@ def test_a_side_whose_edge_can_hardly_be_seen_is_not_measured() -> None:
     assert refine_quad(half_seen, TILTED) is None
 
 
-def test_quads_with_a_side_of_less_than_seven_pixels_are_left_alone() -> None:
+def test_quads_with_a_side_under_seven_pixels_are_not_measured() -> None:
     wide = np.array([[30.0, 40.0], [70.0, 40.0], [70.0, 47.4], [30.0, 47.4]])
     narrow = wide - [[0.0, 0.0], [0.0, 0.0], [0.0, 0.8], [0.0, 0.8]]
     assert off_px(refine_quad(picture_of((wide, 20.0), blur_px=0.4), wide), wide) < 0.2
     assert refine_quad(picture_of((narrow, 20.0), blur_px=0.4), narrow) is None
 
 
-def test_each_of_several_quads_keeps_its_place_in_the_answer() -> None:
+def test_results_keep_the_order_of_the_quads() -> None:
     left, right = square(20.0) - (25.0, 0.0), square(24.0, 3.0) + np.array([22.0, 5.0])
     grey = picture_of((left, 20.0), (right, 60.0))
     nothing = square(12.0) + np.array([0.0, 38.0])

@@ -1,4 +1,4 @@
-"""The table is followed: averaged while still, found again when moved, kept while hands cover its markers."""
+"""Tracking the table: averaged while still, located again after a move, held while hands cover its markers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_pose_gets_steadier_while_nothing_moves(feed, render_table, camera, 
     assert off_px(camera, layout, results[-1].pose, pose) < 0.3
 
 
-def test_a_moved_camera_is_noticed_located_again_and_said_once(feed, render_table, camera, layout, pose_looking_from):
+def test_a_moved_camera_is_noticed_relocated_and_reported_once(feed, render_table, camera, layout, pose_looking_from):
     before, after = pose_looking_from((60.0, -330.0, 700.0)), pose_looking_from((75.0, -330.0, 690.0), (8.0, 5.0, 0.0))
     for seed in range(3):
         feed(render_table(before, seed=seed))
@@ -60,13 +60,13 @@ def test_a_moved_camera_is_noticed_located_again_and_said_once(feed, render_tabl
     assert feed(render_table(after, seed=6)).notices == ()
 
 
-def test_a_marker_out_of_place_from_the_start_is_said_once(feed, render_table, pose):
+def test_a_marker_out_of_place_from_the_start_is_reported_once(feed, render_table, pose):
     picture = render_table(pose, moved={1: (25.0, 10.0)})
     assert ["marker 1 is not where the layout says" in notice for notice in feed(picture).notices] == [True]
     assert feed(picture).notices == ()
 
 
-def test_a_move_too_far_for_the_windows_is_found_all_the_same(feed, render_table, camera, layout, pose_looking_from):
+def test_a_move_beyond_the_search_windows_is_found(feed, render_table, camera, layout, pose_looking_from):
     before, after = (
         pose_looking_from((60.0, -330.0, 700.0)),
         pose_looking_from((200.0, -250.0, 750.0), (60.0, 0.0, 0.0)),
@@ -88,7 +88,7 @@ def test_a_hand_over_markers_is_no_move(feed, render_table, camera, layout, pose
         assert off_px(camera, layout, result.pose, pose) < 0.5
 
 
-def test_with_no_marker_in_sight_the_pose_is_held_for_a_time_and_then_given_up(feed, render_table, pose):
+def test_without_visible_markers_the_pose_is_held_for_a_while_and_then_dropped(feed, render_table, pose):
     feed(render_table(pose), at_s=0.0)
     nothing = np.full((480, 640, 3), 90, dtype=np.uint8)
     held = feed(nothing, at_s=4.0)
@@ -100,7 +100,7 @@ def test_with_no_marker_in_sight_the_pose_is_held_for_a_time_and_then_given_up(f
     assert not feed(render_table(pose), at_s=7.0).uncertain
 
 
-def test_a_pushed_marker_is_told_from_a_moved_camera(feed, render_table, camera, layout, pose):
+def test_a_pushed_marker_is_distinguished_from_a_moved_camera(feed, render_table, camera, layout, pose):
     feed(render_table(pose))
     pushed = feed(render_table(pose, moved={2: (14.0, 0.0)}, seed=2))
     assert pushed.ids_in_sight == (0, 1, 3)
@@ -135,7 +135,7 @@ def test_a_half_covered_marker_was_not_moved(feed, render_table, camera, layout,
     assert not feed(render_table(pose, seed=4)).notices
 
 
-def test_a_sheet_is_followed_without_a_word(render_table, camera, layout, pose_looking_from):
+def test_a_moving_sheet_is_tracked_without_a_notice(render_table, camera, layout, pose_looking_from):
     sheet = replace(layout, surfaces=(replace(layout.board, pieces=Ink()),))
     tracker = TableTracker(camera, sheet)
     before, after = pose_looking_from((60.0, -330.0, 700.0)), pose_looking_from((66.0, -330.0, 700.0), (6.0, 0.0, 0.0))
@@ -168,7 +168,7 @@ def test_a_table_never_seen_is_not_located(feed):
 
 
 @pytest.mark.parametrize(("push_mm", "told"), [(0.7, False), (2.6, True)])
-def test_a_marker_was_moved_when_it_is_most_of_a_pixel_from_its_place(feed, render_table, pose, push_mm, told):
+def test_a_marker_counts_as_moved_from_most_of_a_pixel_on(feed, render_table, pose, push_mm, told):
     for seed in range(4):
         feed(render_table(pose, noise=0.5, seed=seed))
     result = feed(render_table(pose, noise=0.5, moved={2: (push_mm, 0.0)}, seed=9))
@@ -178,7 +178,7 @@ def test_a_marker_was_moved_when_it_is_most_of_a_pixel_from_its_place(feed, rend
 
 
 @pytest.mark.parametrize(("at_s", "held"), [(4.99, True), (5.0, True), (5.01, False)])
-def test_a_pose_without_markers_is_held_for_as_long_as_told(feed, render_table, pose, at_s, held):
+def test_a_pose_without_markers_is_held_for_the_configured_time(feed, render_table, pose, at_s, held):
     feed(render_table(pose), at_s=0.0)
     nothing = np.full((480, 640, 3), 90, dtype=np.uint8)
     if held:
@@ -197,7 +197,7 @@ def test_a_pose_held_at_the_same_time_is_still_uncertain(feed, render_table, pos
     assert feed(np.full((480, 640, 3), 90, dtype=np.uint8), at_s=3.0).uncertain
 
 
-def test_a_marker_that_comes_into_sight_elsewhere_than_the_layout_says_is_named(feed, render_table, pose):
+def test_a_marker_that_appears_away_from_its_place_in_the_layout_is_named(feed, render_table, pose):
     feed(render_table(pose, hidden=(3,)))
     result = feed(render_table(pose, moved={3: (12.0, 0.0)}, seed=2))
     assert [notice for notice in result.notices if "marker 3 was moved" in notice]

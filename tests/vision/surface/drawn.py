@@ -25,7 +25,7 @@ Rect = tuple[float, float, float, float]
 
 @functools.cache
 def plan() -> SurfacePlan:
-    """What the layout alone tells."""
+    """The plan computed from the layout alone."""
     return SurfacePlan.of(BOARD)
 
 
@@ -71,7 +71,7 @@ def board_image() -> Image:
 
 
 def softened(image: Image) -> Image:
-    """As a camera shows it."""
+    """The picture with a camera's blur and noise."""
     blurred = cv2.GaussianBlur(image, (0, 0), 0.7).astype(np.float64)
     noisy = blurred + np.random.default_rng(1).normal(0, 1.2, image.shape)
     return np.clip(np.round(noisy), 0, 255).astype(np.uint8)

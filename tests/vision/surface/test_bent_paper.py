@@ -1,4 +1,4 @@
-"""Sheets that are bent by a few millimetres: the printed grid tells where each cell is seen."""
+"""Sheets bent by a few millimetres: cells are located by the printed grid."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def grid_mm(seen: Setting) -> FloatArray:
 
 
 def off_cells(seen: Setting) -> tuple[float, float]:
-    """How far off the cells' corners are found as those of bent and of flat paper, in cells, at worst."""
+    """Largest error of the cells' corners in cells, found as bent and as flat paper."""
     image = paint_background(seen)
     pose = locate(image, seen.camera, seen.layout).pose
     corners, board = grid_mm(seen), seen.layout.board
@@ -72,20 +72,20 @@ def off_cells(seen: Setting) -> tuple[float, float]:
         3,
     ),
 )
-def test_cells_of_bent_paper_are_found_where_they_are_seen(game: str, bend: Bend) -> None:
+def test_cells_of_bent_paper_are_located(game: str, bend: Bend) -> None:
     as_bent, as_flat = off_cells(setting(game, bend))
     assert as_bent < 0.04
     assert as_flat > 0.12
 
 
 @pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
-def test_flat_paper_is_not_bent(game: str) -> None:
+def test_flat_paper_is_recognised_as_flat(game: str) -> None:
     seen = setting(game, None)
     image = paint_background(seen)
     assert paper_shape(image, seen.camera, locate(image, seen.camera, seen.layout).pose, seen.layout.board) is None
 
 
-def test_a_bare_table_tells_of_no_bend() -> None:
+def test_a_bare_table_gives_no_bend() -> None:
     seen = setting("blokus-dice", None)
     bare = np.full_like(paint_background(seen), 180)
     assert paper_shape(bare, seen.camera, seen.pose, seen.layout.board) is None
@@ -99,14 +99,14 @@ def filled_in(seen: Setting, filled: Mapping[str, str]) -> Image:
 
 
 @pytest.mark.parametrize("tilt_deg", [20.0, 45.0])
-def test_flat_paper_is_not_bent_where_ink_hides_most_lines(tilt_deg: float) -> None:
+def test_flat_paper_is_recognised_as_flat_if_ink_hides_most_lines(tilt_deg: float) -> None:
     seen = setting("blokus-dice", None, tilt_deg)
     image = filled_in(seen, dict(zip(seen.layout.places[::2], cycle(PENS))))
     assert paper_shape(image, seen.camera, locate(image, seen.camera, seen.layout).pose, seen.layout.board) is None
 
 
 @pytest.mark.parametrize(("game", "brighter"), [("number-drop", 1.6), ("blokus-dice", 2.0)])
-def test_writing_tells_of_no_bend_where_the_lines_are_overexposed(game: str, brighter: float) -> None:
+def test_writing_gives_no_bend_if_the_lines_are_overexposed(game: str, brighter: float) -> None:
     bright = np.clip(brighter * sheets.picture(game).astype(float), 0, 255).astype(np.uint8)
     assert paper_shape(bright, sheets.camera(), sheets.pose(game), sheets.layout(game).board) is None
 

@@ -1,4 +1,4 @@
-"""What looks like bare board on a drawn one, and what does not."""
+"""Colours that count as bare board, as odd or as strange on a drawn board."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_even_wood_is_neither_strange_nor_odd() -> None:
 
 
 @pytest.mark.parametrize("lamp", [0.25, 0.6, 1.6])
-def test_more_or_less_light_is_no_other_colour(lamp: float) -> None:
+def test_brightness_does_not_change_the_colour(lamp: float) -> None:
     usual = colours_of(with_patch(PATCH, (0.5, 1.3, 0.9)))
     found = colours_of(lit(with_patch(PATCH, (0.5, 1.3, 0.9)), lamp))
     assert (found.strange == usual.strange).mean() > 0.99
@@ -65,7 +65,7 @@ def test_more_or_less_light_is_no_other_colour(lamp: float) -> None:
 
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("axis", [0, 1])
-def test_light_that_falls_off_to_a_side_or_from_the_middle_is_the_boards_own(axis: int, power: int) -> None:
+def test_light_falling_off_to_a_side_or_from_the_middle_is_not_strange(axis: int, power: int) -> None:
     along = np.linspace(-1, 1, (ROWS, COLUMNS)[axis])
     fall = np.exp(-0.6 * along**power)
     found = colours_of(wood(np.expand_dims(fall, (1 - axis, 2))))
@@ -73,14 +73,14 @@ def test_light_that_falls_off_to_a_side_or_from_the_middle_is_the_boards_own(axi
     assert not found.strange.any()
 
 
-def test_light_that_falls_off_towards_two_corners_is_the_boards_own() -> None:
+def test_light_falling_off_towards_two_corners_is_not_strange() -> None:
     across, down = np.meshgrid(np.linspace(-1, 1, COLUMNS), np.linspace(-1, 1, ROWS))
     found = colours_of(wood(np.exp(0.6 * across * down)[..., None]))
     assert found.odd.mean() < 0.02
 
 
 @pytest.mark.parametrize("factor", [(0.4, 1.0, 0.4), (1.6, 1.0, 1.0), (1.0, 1.0, 0.5)])
-def test_another_hue_is_strange_where_it_is_and_nowhere_else(factor: tuple[float, float, float]) -> None:
+def test_only_the_area_of_another_hue_is_strange(factor: tuple[float, float, float]) -> None:
     found = colours_of(with_patch(PATCH, factor))
     assert found.strange[coarse(PATCH, -6.0)].all()
     assert not found.strange[~coarse(PATCH, 10.0)].any()
@@ -102,9 +102,7 @@ def test_a_weak_hue_is_odd_and_not_strange() -> None:
     ("factor", "strange", "odd"),
     [(2.2, True, True), (1.5, False, True), (1.1, False, False), (0.5, False, True), (0.12, True, True)],
 )
-def test_deep_shade_and_bright_light_are_strange_and_less_of_them_is_odd(
-    factor: float, strange: bool, odd: bool
-) -> None:
+def test_deep_shade_and_bright_light_are_strange_and_weaker_ones_odd(factor: float, strange: bool, odd: bool) -> None:
     found = colours_of(with_patch(PATCH, factor, wood(0.5)))
     inside = coarse(PATCH, -6.0)
     assert found.strange[inside].mean() == pytest.approx(float(strange), abs=0.02)
@@ -112,7 +110,7 @@ def test_deep_shade_and_bright_light_are_strange_and_less_of_them_is_odd(
     assert float(np.median(found.brighter[inside])) == pytest.approx(np.log(factor), rel=0.2, abs=0.12)
 
 
-def test_a_bright_spot_is_told_by_its_middle_channel() -> None:
+def test_a_bright_spot_is_judged_by_its_median_channel() -> None:
     image = wood()
     image[part(PATCH)] = (250, 128, 128)
     image[part((60.0, 120.0, 60.0, 120.0))] = (250, 250, 128)
@@ -121,7 +119,7 @@ def test_a_bright_spot_is_told_by_its_middle_channel() -> None:
     assert found.bright[coarse((60.0, 120.0, 60.0, 120.0), -4.0)].min() > 0.9
 
 
-def test_what_is_known_is_never_strange_and_colours_nothing_beside_it() -> None:
+def test_known_areas_are_never_strange_and_do_not_affect_their_surroundings() -> None:
     known = BARE.copy()
     known[part(PATCH)] = True
     found = colours_of(with_patch(PATCH, (0.3, 1.0, 0.2)), known)
@@ -145,7 +143,7 @@ def test_a_board_under_a_wide_arm_is_measured_by_the_rest_of_it() -> None:
     assert not found.strange[~coarse(hand, 12.0)].any()
 
 
-def test_an_object_has_a_sharp_outline_and_soft_light_has_none() -> None:
+def test_objects_have_sharp_outlines_and_soft_light_does_not() -> None:
     image = with_patch(PATCH, (0.4, 1.0, 0.4))
     sharp = colours_of(image)
     assert sharp_share(sharp, coarse(PATCH), ~np.ones_like(sharp.known)) == pytest.approx(1.0, abs=0.05)
@@ -164,7 +162,7 @@ def test_an_object_has_a_sharp_outline_and_soft_light_has_none() -> None:
     assert 0.2 < part_of < 0.8
 
 
-def test_an_outline_that_is_all_left_out_is_not_judged() -> None:
+def test_a_fully_excluded_outline_is_not_judged() -> None:
     found = colours_of(with_patch(PATCH, (0.4, 1.0, 0.4)))
     pixels = coarse(PATCH)
     assert sharp_share(found, pixels, np.ones_like(pixels)) is None
@@ -185,7 +183,7 @@ def test_a_board_that_is_half_white_is_measured_by_its_dull_half() -> None:
 
 
 def fitted(values: npt.NDArray[np.floating], chosen: BoolImage, curved: bool) -> npt.NDArray[np.floating]:
-    """A slope, or a curved surface, through the chosen values, but for those that lie off it."""
+    """A robust linear or quadratic fit to the chosen values."""
     rows, columns = np.indices(values.shape)
     y, x = rows / values.shape[0] - 0.5, columns / values.shape[1] - 0.5
     terms = np.stack([np.ones_like(x), x, y, *([x * x, y * y, x * y] if curved else [])], axis=-1)
@@ -201,8 +199,8 @@ def fitted(values: npt.NDArray[np.floating], chosen: BoolImage, curved: bool) ->
 
 @pytest.mark.parametrize("hidden_mm", [0.0, 200.0])
 @pytest.mark.parametrize("lamp", [0.15, 1.0, 4.5])
-def test_what_is_strange_and_odd_is_what_differs_from_the_fitted_look(hidden_mm: float, lamp: float) -> None:
-    """Hues are fitted by slopes, brightness by a curved surface, both to the bare board, smoothed over bare pixels."""
+def test_strange_and_odd_areas_are_those_that_differ_from_the_fitted_surface(hidden_mm: float, lamp: float) -> None:
+    """Hues are fitted linearly, brightness quadratically, both to the bare board smoothed over bare pixels."""
     falling = np.linspace(1.2, 0.6, COLUMNS)[None, :, None] * np.linspace(0.8, 1.1, ROWS)[:, None, None] ** 2
     image = with_patch((40.0, 90.0, 20.0, 60.0), (1.0, 1.0, 2.2), with_patch(PATCH, (0.5, 1.3, 0.9), wood(falling)))
     image = with_patch((-120.0, -70.0, -130.0, -80.0), 0.15, with_patch((60.0, 120.0, -120.0, -70.0), 1.4, image))

@@ -1,4 +1,4 @@
-"""What covers a drawn board, how each of its squares looks, and how sure that makes them to be empty."""
+"""A drawn board: objects covering it, evidence for each square, and the odds that squares are empty."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def coverings(finder: OcclusionDetector, image: Image) -> list[tuple[str, float]
 
 
 def area_mm2(rect: Rect) -> float:
-    """That of the part on the board."""
+    """Area of the part on the board."""
     left, right, near, far = np.clip(rect, -138.0, 138.0)
     return float((right - left) * (far - near))
 
@@ -70,9 +70,7 @@ def test_a_bare_board_is_clear_and_shows_all_of_its_lines(finder: OcclusionDetec
 
 @pytest.mark.parametrize("side", range(4))
 @pytest.mark.parametrize("colour", [SKIN, GREEN, (20, 20, 20)])
-def test_a_cup_is_an_object_as_large_as_it_is(
-    finder: OcclusionDetector, colour: tuple[int, int, int], side: int
-) -> None:
+def test_a_cup_is_an_object_of_its_size(finder: OcclusionDetector, colour: tuple[int, int, int], side: int) -> None:
     ((kind, area),) = coverings(finder, turned(painted(CUP, colour), side))
     assert kind == "object"
     assert area == pytest.approx(area_mm2(CUP), rel=0.5)
@@ -93,7 +91,7 @@ def test_a_card_that_ends_at_the_rim_is_an_object(finder: OcclusionDetector, sid
     assert kind == "object"
 
 
-def test_several_things_are_told_apart_the_largest_first(finder: OcclusionDetector) -> None:
+def test_several_objects_are_separated_and_listed_largest_first(finder: OcclusionDetector) -> None:
     image = painted((45.0, 95.0, 45.0, 95.0), GREEN, painted(ARM, SKIN))
     (first, large), (second, small) = coverings(finder, image)
     assert (first, second) == ("hand", "object")
@@ -105,7 +103,7 @@ def test_specks_are_no_objects(finder: OcclusionDetector, side_mm: float) -> Non
     assert coverings(finder, painted((10.0, 10.0 + side_mm, 10.0, 10.0 + side_mm), GREEN)) == []
 
 
-def test_a_card_of_the_boards_own_colour_is_told_by_the_lines_it_hides(finder: OcclusionDetector) -> None:
+def test_a_card_of_the_boards_own_colour_is_found_by_the_lines_it_hides(finder: OcclusionDetector) -> None:
     card: Rect = (-70.0, 70.0, -70.0, 70.0)
     image = softened(painted(card, WOOD, with_lines(painted((-140.0, 140.0, -140.0, 140.0), WOOD))))
     ((kind, area),) = coverings(finder, image)
@@ -117,7 +115,7 @@ def test_a_card_of_the_boards_own_colour_is_told_by_the_lines_it_hides(finder: O
 
 
 @pytest.mark.parametrize("factor", [(0.5, 0.5, 0.5), (1.3, 1.0, 0.8), (0.25, 0.25, 0.25), (0.7, 1.0, 1.2)])
-def test_no_lamp_covers_the_board(finder: OcclusionDetector, factor: tuple[float, float, float]) -> None:
+def test_light_of_any_colour_covers_nothing(finder: OcclusionDetector, factor: tuple[float, float, float]) -> None:
     assert coverings(finder, lit(board_image(), factor)) == []
 
 
@@ -129,7 +127,7 @@ def test_an_arms_shadow_covers_nothing(finder: OcclusionDetector, side: int) -> 
     assert coverings(finder, turned(lit(board_image(), shade), side)) == []
 
 
-def test_light_of_another_colour_covers_nothing_where_lines_are_seen(finder: OcclusionDetector) -> None:
+def test_coloured_light_covers_nothing_where_lines_are_visible(finder: OcclusionDetector) -> None:
     share = np.zeros(WINDOW.shape)
     share[part((-100.0, 60.0, -100.0, 100.0))] = 1
     soft = cv2.GaussianBlur(share, (0, 0), 6.0)[..., None]
@@ -153,10 +151,10 @@ WIDE_ARM: Rect = (-90.0, 90.0, -200.0, -20.0)
         (WIDE_ARM, (20, 25, 20), 8.0, "object"),
     ],
 )
-def test_what_hides_the_lines_without_a_sharp_outline_is_light_if_it_is_not_dark(
+def test_soft_outlined_areas_that_hide_lines_are_glare_unless_dark(
     finder: OcclusionDetector, rect: Rect, colour: tuple[int, int, int], soft_mm: float, kind: str
 ) -> None:
-    """But what enters narrowly over the rim is an arm, however soft its outline."""
+    """An area that enters narrowly over the rim is an arm, however soft its outline."""
     share = np.zeros(WINDOW.shape)
     share[part(rect)] = 1
     veil = (cv2.GaussianBlur(share, (0, 0), soft_mm) if soft_mm else share)[..., None]
@@ -168,14 +166,14 @@ def test_what_hides_the_lines_without_a_sharp_outline_is_light_if_it_is_not_dark
 def test_a_white_arm_is_a_hand_on_a_white_board_and_glare_on_another(
     finder: OcclusionDetector, pale: bool, kind: str
 ) -> None:
-    """On an overexposed board that still shows its lines, what hides them is no reflection of a lamp."""
+    """An overexposed board still shows its lines, so an area that hides them is no glare."""
     board = with_lines(painted((-140.0, 140.0, -140.0, 140.0), (252, 252, 252))) if pale else board_image()
     assert coverings(finder, board) == []
     assert [found for found, _ in coverings(finder, softened(painted(ARM, (255, 255, 255), board)))] == [kind]
 
 
 def glaring(x_mm: float, y_mm: float, width_mm: float = 22.0, board: Image | None = None) -> Image:
-    """The mirror image of a lamp over the board, or over a picture of it."""
+    """A lamp's specular reflection on the board, or on a picture of it."""
     column, row = WINDOW.to_pixels(x_mm, y_mm)
     rows, columns = np.indices(WINDOW.shape)
     spot = 3.0 * np.exp(-0.5 * ((rows - row) ** 2 + (columns - column) ** 2) / width_mm**2)[..., None]
@@ -183,7 +181,7 @@ def glaring(x_mm: float, y_mm: float, width_mm: float = 22.0, board: Image | Non
     return np.asarray(np.round(255 * np.power(light, 1 / 2.2)), dtype=np.uint8)
 
 
-def test_a_lamps_mirror_image_is_glare_and_places_near_it_know(finder: OcclusionDetector) -> None:
+def test_a_reflected_lamp_is_glare_and_marks_places_near_it(finder: OcclusionDetector) -> None:
     found = evidence(finder, glaring(0.0, 0.0))
     assert {str(one.kind) for one in found.occlusions} == {"glare"}
     assert found.places["d4"].near_glare
@@ -192,12 +190,12 @@ def test_a_lamps_mirror_image_is_glare_and_places_near_it_know(finder: Occlusion
     assert found.places["d4"].brighter > 0.5
 
 
-def test_a_cup_beside_a_lamps_mirror_image_is_found_beside_the_glare(finder: OcclusionDetector) -> None:
+def test_a_cup_beside_a_reflected_lamp_is_found_beside_the_glare(finder: OcclusionDetector) -> None:
     found = coverings(finder, glaring(-60.0, 0.0, 14.0, painted((-50.0, 20.0, -25.0, 25.0), GREEN)))
     assert {kind for kind, _ in found} == {"glare", "object"}
 
 
-def test_a_place_with_a_patch_is_strange_by_its_share(finder: OcclusionDetector) -> None:
+def test_a_patch_makes_only_its_own_place_strange(finder: OcclusionDetector) -> None:
     x, y = BOARD.centre_mm("e3")
     places = evidence(finder, painted((x - 11, x + 11, y - 11, y + 11), (60, 60, 170))).places
     assert 0.4 < places["e3"].strange_share < 1
@@ -207,7 +205,7 @@ def test_a_place_with_a_patch_is_strange_by_its_share(finder: OcclusionDetector)
 
 
 @pytest.mark.parametrize("place", ["a1", "d4", "g7", "b6"])
-def test_a_thing_on_one_square_makes_that_square_doubtful_alone(finder: OcclusionDetector, place: str) -> None:
+def test_an_object_on_one_square_makes_only_that_square_doubtful(finder: OcclusionDetector, place: str) -> None:
     x, y = BOARD.centre_mm(place)
     view = view_of(painted((x - 11, x + 11, y - 11, y + 11), (60, 60, 170)))
     odds = emptiness(view, BOARD, finder.detect(view))
@@ -238,7 +236,7 @@ def test_a_bare_board_leaves_no_doubt(finder: OcclusionDetector) -> None:
     )
 
 
-def test_each_measure_tells_of_its_own_doubt(finder: OcclusionDetector) -> None:
+def test_each_measure_responds_to_its_own_disturbance(finder: OcclusionDetector) -> None:
     x, y = BOARD.centre_mm("c5")
     square: Rect = (x - 18, x + 18, y - 18, y + 18)
     rough = board_image().copy()
@@ -272,7 +270,7 @@ def _at(rect: Rect, factor: float) -> np.ndarray:
     return 1 + share * (factor - 1)
 
 
-def test_a_place_behind_a_piece_is_out_of_sight_and_as_rough_as_any(finder: OcclusionDetector) -> None:
+def test_a_place_behind_a_piece_is_out_of_sight_and_of_usual_roughness(finder: OcclusionDetector) -> None:
     view = view_of(board_image())
     x, y = BOARD.centre_mm("c5")
     view.hidden_by_pieces[part((x - 20, x + 20, y - 20, y + 20))] = True
@@ -286,7 +284,7 @@ def test_a_place_behind_a_piece_is_out_of_sight_and_as_rough_as_any(finder: Occl
     assert dict(zip(BOARD.places, found["rougher"].tolist(), strict=True))["c5"] == 0
 
 
-def test_too_little_bare_board_tells_nothing(finder: OcclusionDetector) -> None:
+def test_too_little_bare_board_gives_no_evidence(finder: OcclusionDetector) -> None:
     view = view_of(board_image())
     view.hidden_by_pieces[:] = True
     found = finder.detect(view)
@@ -295,7 +293,7 @@ def test_too_little_bare_board_tells_nothing(finder: OcclusionDetector) -> None:
     assert max(emptiness(view, BOARD, found).values()) < 4
 
 
-def test_a_board_of_which_nothing_is_known_is_doubted_for_its_lines_alone() -> None:
+def test_a_board_without_colour_evidence_is_judged_by_its_lines_alone() -> None:
     doubts = place_measures(view_of(board_image()), BOARD, SurfaceEvidence((), {}))
     for name in ("lines faint", "brighter", "darker", "strange", "off hue", "near glare"):
         assert not doubts[name].any(), name

@@ -40,7 +40,7 @@ def test_most_lines_of_a_clear_board_are_seen_and_none_is_gone() -> None:
 
 
 @pytest.mark.parametrize("colour", [(0.35, 0.7, 1.1), (1.2, 0.9, 0.6), (0.4, 0.4, 0.4)])
-def test_another_lamp_takes_no_line_away(colour: tuple[float, float, float]) -> None:
+def test_lines_stay_visible_under_another_lamp(colour: tuple[float, float, float]) -> None:
     sight = sight_of(relit(photoreal.picture(NAME), np.array(colour)))
     assert sight.occlusions == ()
     assert sum(place.lines_missing for place in sight.places.values()) == 0
@@ -58,7 +58,7 @@ def test_half_the_board_in_deep_shade_is_no_covering(towards_deg: int) -> None:
     assert sight_of(shaded).occlusions == ()
 
 
-def test_lines_under_a_thing_of_the_boards_colour_are_gone() -> None:
+def test_lines_under_an_object_of_the_boards_colour_are_gone() -> None:
     view = FINDER.view(photoreal.picture(NAME), solids(NAME))
     blue, green, red = (int(value) for value in np.median(view.colours[~view.hidden_by_pieces & ~view.outside], axis=0))
     card = [(-60.0, -60.0), (20.0, -60.0), (20.0, 20.0), (-60.0, 20.0)]
@@ -67,7 +67,7 @@ def test_lines_under_a_thing_of_the_boards_colour_are_gone() -> None:
     assert places["a7"].lines_missing == 0
 
 
-def test_a_lamps_mirror_image_is_glare_and_what_is_near_it_is_unsure() -> None:
+def test_a_reflected_lamp_is_glare_and_places_near_it_are_unsure() -> None:
     image = photoreal.picture(NAME)
     column, row = project(photoreal.camera(NAME), photoreal.pose(NAME), [[0.0, 0.0, 10.0]])[0]
     rows, columns = image.shape[:2]
@@ -80,26 +80,26 @@ def test_a_lamps_mirror_image_is_glare_and_what_is_near_it_is_unsure() -> None:
     assert veiled["d4"] < 4.6 < clear["d4"]
 
 
-def test_a_blurred_picture_in_the_dark_promises_nothing() -> None:
+def test_no_place_is_certainly_empty_in_a_dark_blurred_picture() -> None:
     blurred = np.asarray(cv2.GaussianBlur(photoreal.picture(NAME), (0, 0), 4), dtype=np.uint8)
     dark = relit(blurred, np.array([0.02, 0.02, 0.02]))
     assert max(odds_of(dark).values()) < 4.6 < max(odds_of(photoreal.picture(NAME)).values())
 
 
-def test_curves_begin_without_doubt_and_only_fall() -> None:
+def test_curves_start_at_zero_and_only_fall() -> None:
     for at, log_odds in shipped().curves.values():
         assert at[0] == log_odds[0] == 0
         assert (np.diff(at) > 0).all()
         assert (np.diff(log_odds) <= 0).all()
 
 
-def test_a_place_that_leaves_no_doubt_is_as_bare_as_any() -> None:
+def test_a_place_without_doubt_has_the_highest_odds_of_being_empty() -> None:
     clear = {"board not clear": np.zeros(1)} | {name: np.zeros(1) for name in shipped().curves}
     assert shipped().log_odds(clear) == shipped().most
 
 
 @pytest.mark.parametrize("name", sorted(shipped().curves))
-def test_each_doubt_costs_odds(name: str) -> None:
+def test_each_doubt_lowers_the_odds(name: str) -> None:
     model = replace(shipped(), most=100.0, most_unclear=100.0, least=-100.0)
     measures = {"board not clear": np.zeros(3)} | {other: np.zeros(3) for other in model.curves}
     at, _ = model.curves[name]
@@ -108,7 +108,7 @@ def test_each_doubt_costs_odds(name: str) -> None:
     assert clear > doubted == beyond
 
 
-def test_no_place_is_surer_than_the_curves_allow() -> None:
+def test_odds_are_limited_by_the_curves() -> None:
     curves = {"dark": (np.array([0.0, 1.0]), np.array([0.0, -8.0]))}
     model = EmptinessCurves(constant=6.0, most=5.0, most_unclear=3.0, least=-1.5, curves=curves)
     measures = {"dark": np.array([0.0, 0.25, 0.5, 1.0, 0.0]), "board not clear": np.array([0.0, 0.0, 0.0, 0.0, 1.0])}

@@ -1,4 +1,4 @@
-"""Which coloured regions of a sheet are cells that somebody filled, and which an object with the colour of ink."""
+"""Coloured regions of a sheet: filled cells, or objects in the colour of ink."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def painted(areas: Iterable[Area]) -> BoolImage:
 
 
 def lines(hidden: Iterable[tuple[int, int]] = (), arm: int | None = None) -> npt.NDArray[np.bool_]:
-    """Which arms show nothing: all of these corners', or one of each."""
+    """The arms whose line is hidden: all arms of these corners, or one of each."""
     even = np.zeros((len(CORNERS), 4), dtype=np.bool_)
     for corner in hidden:
         even[CORNERS.index(corner), slice(None) if arm is None else arm] = True
@@ -57,7 +57,7 @@ def marked(pixels: BoolImage) -> set[tuple[int, int]]:
 
 
 def inside(share: float) -> float:
-    """How far from its side an area must reach to cover this share of a cell inside its border."""
+    """Distance from a cell's side that covers this share of the cell inside its border."""
     return 0.25 + share / 2
 
 
@@ -68,7 +68,7 @@ def test_the_corners_are_in_this_order() -> None:
     assert steps == [[0, 1], [0, -1], [1, 0], [-1, 0]]
 
 
-def test_where_the_grid_is_and_where_no_ink_is_spilt() -> None:
+def test_the_areas_of_the_grid_and_beyond_spilt_ink() -> None:
     assert (CELLS.on_grid == area(0, 6, 0, 5)).all()
     assert (CELLS.beyond == ~area(-0.45, 6.45, -0.45, 5.45)).all()
 
@@ -77,11 +77,11 @@ def test_where_the_grid_is_and_where_no_ink_is_spilt() -> None:
 def test_a_region_that_covers_a_cell_in_part_is_an_object_there(share: float) -> None:
     found = foreign([(1, 2 + inside(share), 1, 2)])
     assert (2, 1) in marked(found)
-    assert (found == area(1, 2 + inside(share), 1, 2)).all(), "a cell and a half around it, it is the object"
+    assert (found == area(1, 2 + inside(share), 1, 2)).all(), "the object extends a cell and a half around it"
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.55, 0.7, 1.0])
-def test_a_cell_that_is_hardly_begun_or_mostly_covered_is_only_ink_while_its_lines_show(share: float) -> None:
+def test_a_cell_hardly_or_mostly_covered_is_ink_while_its_lines_show(share: float) -> None:
     assert not foreign([(1, 2 + inside(share), 1, 2)]).any()
 
 
@@ -89,7 +89,7 @@ def test_a_cell_that_is_hardly_begun_or_mostly_covered_is_only_ink_while_its_lin
     ("arm", "corner"), [(0, (2, 1)), (1, (2, 2))], ids=["the arm above a corner", "the arm below a corner"]
 )
 @pytest.mark.parametrize(("share", "is_object"), [(0.55, True), (0.75, True), (0.85, False), (0.1, False)])
-def test_where_a_line_is_hidden_more_of_the_cell_must_be_covered(
+def test_if_a_line_is_hidden_more_of_a_cell_must_be_covered(
     arm: int, corner: tuple[int, int], share: float, is_object: bool
 ) -> None:
     assert foreign([(1, 2 + inside(share), 1, 2)], lines([corner], arm)).any() == is_object
@@ -98,12 +98,14 @@ def test_where_a_line_is_hidden_more_of_the_cell_must_be_covered(
 
 @pytest.mark.parametrize(("arm", "corner"), [(2, (1, 2)), (3, (2, 2))])
 @pytest.mark.parametrize(("share", "is_object"), [(0.7, True), (0.85, False)])
-def test_level_lines_count_like_upright_ones(arm: int, corner: tuple[int, int], share: float, is_object: bool) -> None:
+def test_horizontal_lines_count_like_vertical_ones(
+    arm: int, corner: tuple[int, int], share: float, is_object: bool
+) -> None:
     assert foreign([(1, 2, 1, 2 + inside(share))], lines([corner], arm)).any() == is_object
     assert foreign([(1, 2, 2 - inside(share), 3)], lines([corner], arm)).any() == is_object
 
 
-def test_a_hidden_line_elsewhere_says_nothing_of_a_cell() -> None:
+def test_a_hidden_line_elsewhere_does_not_affect_a_cell() -> None:
     assert not foreign([(1, 2 + inside(0.7), 1, 2)], lines([(4, 3)])).any()
     assert not foreign([(1, 2 + inside(0.7), 1, 2)], lines([(2, 1)], 1)).any()
 
@@ -112,20 +114,20 @@ def test_a_cell_that_is_filled_in_part_and_touches_no_other_is_ink() -> None:
     assert not foreign([(1.1, 1 + inside(0.4), 1.1, 1.9)]).any()
 
 
-def test_regions_that_do_not_touch_are_judged_each_by_itself() -> None:
+def test_separate_regions_are_judged_independently() -> None:
     found = foreign([(1, 2 + inside(0.4), 1, 2), (4, 6, 3, 4)])
     assert marked(found) == {(1, 1), (2, 1)}
 
 
-def test_the_object_is_what_lies_within_a_cell_and_a_half() -> None:
-    """Three filled cells lie on the left of one that is covered in part."""
+def test_an_object_extends_a_cell_and_a_half_around_the_partial_cell() -> None:
+    """Three filled cells are to the left of a partly covered one."""
     found = foreign([(0, 3 + inside(0.4), 1, 2)])
     assert (found == area(1.5, 3 + inside(0.4), 1, 2)).all()
 
 
 @pytest.mark.parametrize(("beside", "is_object"), [(0.4, False), (0.5, True), (0.62, True), (0.7, False)])
-def test_what_reaches_far_beside_the_grid_is_an_object_unless_it_is_wide(beside: float, is_object: bool) -> None:
-    """Paper beside the grid has no cells: its share is of the area inside a cell's border."""
+def test_a_region_reaching_far_beyond_the_grid_is_an_object_unless_it_is_wide(beside: float, is_object: bool) -> None:
+    """Beside the grid there are no cells: the share is of the area inside a cell's border."""
     assert foreign([(-beside, 1, 1, 2)]).any() == is_object
     assert foreign([(5, 6 + beside, 1, 2)]).any() == is_object
     assert foreign([(1, 2, -beside, 1)]).any() == is_object
@@ -135,10 +137,10 @@ def test_what_reaches_far_beside_the_grid_is_an_object_unless_it_is_wide(beside:
 @pytest.mark.parametrize(
     ("reach", "hidden_arms", "is_object"), [(0.8, 4, True), (0.8, 3, False), (0.8, 0, False), (0.9, 4, False)]
 )
-def test_something_round_over_a_corner_leaves_the_far_quarters_of_its_cells_bare(
+def test_a_region_is_round_if_the_far_quarters_of_its_four_cells_are_bare(
     reach: float, hidden_arms: int, is_object: bool
 ) -> None:
-    """The four cells are covered inside their borders. 36 % and 64 % of their far quarters are."""
+    """The four cells are covered inside their borders, and 36 % or 64 % of their far quarters."""
     even = lines()
     even[CORNERS.index((2, 2)), :hidden_arms] = True
     found = foreign([(2 - reach, 2 + reach, 2 - reach, 2 + reach)], even)
@@ -146,8 +148,8 @@ def test_something_round_over_a_corner_leaves_the_far_quarters_of_its_cells_bare
 
 
 @pytest.mark.parametrize("bare", list(combinations(((1, 1), (2, 1), (1, 2), (2, 2)), 2)))
-def test_a_corner_of_which_two_cells_are_filled_whole_is_not_round(bare: tuple[tuple[int, int], ...]) -> None:
-    """The far quarters of the other two are covered by 36 %."""
+def test_a_region_with_two_fully_covered_cells_is_not_round(bare: tuple[tuple[int, int], ...]) -> None:
+    """36 % of the far quarters of the other two are covered."""
     filled = painted([(1, 3, 1, 3)])
     for column, row in bare:
         left, near = (at if at < 2 else at + 0.6 for at in (column, row))
@@ -160,7 +162,7 @@ USUAL_WITHIN_DEG = 30.0
 
 
 def mark_foreign_hues(areas: dict[Area, float]) -> set[tuple[int, int]]:
-    """The cells whose hue, given for each area in degrees, is no pen's."""
+    """The cells whose hue is no pen's; ``areas`` gives hues in degrees."""
     ink, hue = painted(areas), np.zeros(WINDOW.shape, dtype=np.float32)
     for one, degrees in areas.items():
         hue[area(*one)] = degrees
@@ -181,7 +183,7 @@ def mark_foreign_hues(areas: dict[Area, float]) -> set[tuple[int, int]]:
         (350, False),
     ],
 )
-def test_a_hue_is_a_pens_within_the_usual_distance_of_it(hue: float, is_off: bool) -> None:
+def test_a_hue_belongs_to_a_pen_within_the_usual_distance(hue: float, is_off: bool) -> None:
     assert mark_foreign_hues({(1, 2, 1, 2): hue}) == ({(1, 1)} if is_off else set())
 
 

@@ -1,4 +1,4 @@
-"""Which printed lines of a drawn board are seen, and which are missing."""
+"""Visible and missing printed lines of a drawn board."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def detect(
 
 
 def parts_in(rect: Rect, margin_mm: float = 0.0) -> npt.NDArray[np.bool_]:
-    """Which parts lie wholly inside a rectangle, smaller by a margin."""
+    """Mask of the line parts wholly inside a rectangle shrunk by a margin."""
     ends = []
     for x1, y1, x2, y2 in grid_segments(BOARD):
         for low, high in HALVES:
@@ -124,7 +124,7 @@ def test_a_camera_shaken_one_way_blurs_half_of_the_lines_and_loses_none() -> Non
     assert found.seen[~parts_in(CARD, -8.0)].all()
 
 
-def test_half_of_the_light_halves_the_contrast_of_lines_and_loses_none() -> None:
+def test_half_the_light_halves_the_contrast_of_lines_and_loses_none() -> None:
     found = detect(over(CARD, 0.5 * GREY))
     assert found.missing[parts_in(CARD, 1.0)].all()
     assert found.seen[~parts_in(CARD, -8.0)].all()
@@ -135,7 +135,7 @@ def test_half_of_the_light_halves_the_contrast_of_lines_and_loses_none() -> None
     assert found.seen.mean() > 0.9
 
 
-def test_nothing_is_said_of_lines_behind_pieces() -> None:
+def test_lines_behind_pieces_are_not_judged() -> None:
     found = detect(over(CARD), mask((-57.0, 57.0, -57.0, 57.0)))
     inside = parts_in(CARD)
     assert not found.judged[inside].any()
@@ -145,7 +145,7 @@ def test_nothing_is_said_of_lines_behind_pieces() -> None:
     assert found.seen[~parts_in(CARD, -12.0)].all()
 
 
-def test_where_hardly_anything_is_in_sight_nothing_is_said() -> None:
+def test_lines_are_not_judged_if_hardly_any_is_in_sight() -> None:
     nearly_all = ~mask((-30.0, 30.0, -30.0, 30.0))
     found = detect(over((-10.0, 30.0, -30.0, 30.0)), nearly_all)
     assert (found.missing_log_odds == 0).all()
@@ -209,7 +209,7 @@ def test_an_edge_far_stronger_than_a_line_or_beside_its_place_is_not_that_line()
     assert not detect(moved).seen[here].any()
 
 
-def test_lines_all_a_little_beside_their_places_are_seen() -> None:
+def test_lines_that_are_all_slightly_displaced_are_seen() -> None:
     off = np.asarray(np.roll(GREY, (1, 1), (0, 1)))
     assert detect(off).seen.mean() > 0.98
 
@@ -218,7 +218,7 @@ OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
 
 
 class ByPart:
-    """Half of a line segment, or the same shifted to where no line is: what the picture shows across it."""
+    """Cross profile of half a line segment, or of the same shifted to an area without lines."""
 
     def __init__(
         self, grey: FloatImage, known: BoolImage, start: npt.NDArray[np.floating], end: npt.NDArray[np.floating]
@@ -245,7 +245,7 @@ class ByPart:
 def by_parts(
     grey: FloatImage, known: BoolImage, brighter: FloatImage, bleached: BoolImage
 ) -> tuple[list[float], list[bool], list[float]]:
-    """The same evidence, part by part: odds that it is gone, whether a line would show, and its clearness."""
+    """A part-by-part reference: odds that a part is gone, whether a line would show, and its clarity."""
     segments = np.array(grid_segments(BOARD)).reshape(-1, 2, 2)
     parts, blanks = [], []
     for start, end in segments:
@@ -301,8 +301,8 @@ def by_parts(
 
 @pytest.mark.parametrize("inverted", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_evidence_is_that_reckoned_part_by_part(seed: int, inverted: bool) -> None:
-    """Cards, shadows, a lamp and noise, on a board with dark or bright lines of which pieces hide some."""
+def test_the_evidence_equals_a_part_by_part_reference(seed: int, inverted: bool) -> None:
+    """Cards, shadows, a lamp and noise on a board with dark or bright lines, some hidden by pieces."""
     random = np.random.default_rng(seed)
 
     def anywhere(least_mm: float, most_mm: float) -> Rect:

@@ -17,7 +17,7 @@ NAME = "019.jpg"
 
 
 def solids(name: str) -> list[CubeSolid]:
-    """What stands there, a little larger than life since blocks stand off centre."""
+    """The blocks on the board, slightly enlarged as they may be off centre."""
     return [CubeSolid(*photoreal.LAYOUT.centre_mm(place), 10.0, 35.0) for place in photoreal.EXPECTED[name]["blocks"]]
 
 
@@ -66,7 +66,7 @@ def test_a_fingertip_over_an_edge_square_is_a_hand() -> None:
     assert [kind for kind, _ in coverings_in(painted(finger, (120, 150, 205)))] == ["hand"]
 
 
-def test_something_of_the_boards_own_colour_is_known_by_the_lines_it_hides() -> None:
+def test_an_object_of_the_boards_own_colour_is_found_by_the_lines_it_hides() -> None:
     board = photoreal.picture(NAME)
     view = rectified_view(board, photoreal.camera(NAME), photoreal.pose(NAME), photoreal.LAYOUT.board, solids(NAME))
     pixels = np.round(view.pixel_map[~view.hidden_by_pieces]).astype(int)
@@ -89,8 +89,8 @@ def test_a_shadow_is_no_covering() -> None:
     assert coverings_in(shaded) == []
 
 
-def test_a_swung_pose_is_brought_back_by_the_grid() -> None:
-    """One marker alone leaves the far side of the board millimetres off; its lines bring it back."""
+def test_the_grid_corrects_a_rotated_pose() -> None:
+    """A single marker leaves the far side of the board millimetres off; its lines correct that."""
     name = "034.jpg"
     image, camera, layout = photoreal.picture(name), photoreal.camera(name), photoreal.LAYOUT
     true = photoreal.pose(name)

@@ -1,4 +1,4 @@
-"""Ink takes light from paper by factors that add up in logarithms."""
+"""Ink attenuates the paper's light; optical densities add."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_tur
 @pytest.mark.parametrize(
     ("degrees", "nearest"), [(0.0, 0.0), (190.0, -170.0), (-190.0, 170.0), (360.0, 0.0), (179.0, 179.0), (725.0, 5.0)]
 )
-def test_angles_are_taken_as_they_are_nearest_to_nought(degrees: float, nearest: float) -> None:
+def test_angles_are_wrapped_to_the_range_around_zero(degrees: float, nearest: float) -> None:
     assert nearest_turn(np.array([degrees]))[0] == pytest.approx(nearest)
 
 
@@ -44,7 +44,7 @@ def test_twice_the_ink_has_twice_the_density_and_the_same_hue() -> None:
     assert strength[1] == pytest.approx(2 * strength[0], abs=1e-4)
 
 
-def test_a_shadow_has_no_colour_and_noise_in_the_dark_no_depth() -> None:
+def test_a_shadow_has_no_hue_and_noise_in_the_dark_no_density() -> None:
     paper = np.full((1, 2, 3), 0.8, dtype=np.float32)
     light = np.array([[[0.4, 0.4, 0.4], [0.0, 0.0, 0.0]]], dtype=np.float32)
     shadow, black = densities_on(light, paper, 0.02)[0]

@@ -1,4 +1,4 @@
-"""What lines and colours say of each place of a drawn board, against the same reckoned place by place."""
+"""Evidence by lines and colours for each place, compared with a place-by-place reference."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def sampler() -> SurfaceSampler:
 
 
 def around(values: npt.NDArray[Any], place: str) -> npt.NDArray[Any]:
-    """The 26 mm in a place's middle."""
+    """The central 26 mm of a place."""
     x, y = BOARD.centre_mm(place)
     column, row = (round(float(at) / COARSER) for at in plan().window.to_pixels(x, y))
     return values[row - 6 : row + 7, column - 6 : column + 7]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_evidence_of_each_place_is_that_reckoned_there(sampler: SurfaceSampler, seed: int) -> None:
+def test_the_evidence_equals_a_place_by_place_reference(sampler: SurfaceSampler, seed: int) -> None:
     random = np.random.default_rng(seed)
     gone = random.choice([-2.0, -0.5, 0.5, 2.0], PARTS)
     lines = LineEvidence(gone, random.random(PARTS) < 0.8, gone != 0, random.uniform(0.0, 1.5, PARTS))

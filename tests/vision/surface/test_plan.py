@@ -1,4 +1,4 @@
-"""What the layout alone tells about views: masks and indices that can be counted out by hand."""
+"""Masks and indices computed from the layout alone, checked by hand counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vision.surface.plan import SurfacePlan, disc_mm
 
 @cache
 def plan() -> SurfacePlan:
-    """One made here, so that these tests alone notice a wrong one."""
+    """A plan made here, so that only these tests fail if it is wrong."""
     return SurfacePlan.of(BOARD)
 
 
@@ -40,7 +40,7 @@ def test_discs_have_their_width_on_the_coarse_scale() -> None:
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_the_table_and_the_boards_edge_are_left_out_and_so_is_what_is_printed(sign: int) -> None:
+def test_table_board_edge_and_print_are_excluded(sign: int) -> None:
     printed = plan().printed
     for across in (0.0, 60.0, -90.0):
         for x, y in ((sign * 145.0, across), (across, sign * 145.0), (sign * 139.5, across), (across, sign * 139.5)):
@@ -55,7 +55,7 @@ def test_the_table_and_the_boards_edge_are_left_out_and_so_is_what_is_printed(si
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_beside_is_the_table_and_deep_is_well_inside_the_rim(sign: int) -> None:
+def test_the_masks_beside_the_board_and_deep_inside_the_rim(sign: int) -> None:
     beside, deep = plan().beside, plan().deep
     for across in (0.0, 70.0):
         assert beside[coarse_at_mm(sign * 143.0, across)]
@@ -70,7 +70,7 @@ def test_beside_is_the_table_and_deep_is_well_inside_the_rim(sign: int) -> None:
     assert beside.sum() * COARSER**2 == pytest.approx(WINDOW.shape[0] * WINDOW.shape[1] - 276**2, rel=0.03)
 
 
-def test_places_are_where_their_middles_are_and_know_the_lines_around_them() -> None:
+def test_places_have_their_centres_and_the_lines_around_them() -> None:
     rows, columns = plan().middles
     for index, place in enumerate(BOARD.places):
         row, column = coarse_at_mm(*BOARD.centre_mm(place))

@@ -1,4 +1,4 @@
-"""The rim of a drawn board: where the step to the table is, and what reaches over it, on each of its four sides."""
+"""The rim of a drawn board: the step to the table, and objects crossing it, on each of its four sides."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def detect(logs: FloatImage, hidden: BoolImage | None = None) -> RimEvidence:
 
 
 def turned(array: npt.NDArray[np.generic], side: int) -> npt.NDArray[np.generic]:
-    """What is at the near side, brought to another."""
+    """The array with its near side rotated to another side."""
     return np.ascontiguousarray(np.rot90(array, side))
 
 
@@ -96,7 +96,7 @@ def test_an_arm_enters_where_it_crosses_the_rim(side: int) -> None:
 
 
 @pytest.mark.parametrize(("wide_mm", "parts"), [(100.0, 10), (110.0, 11), (120.0, 0)])
-def test_what_is_wider_than_an_arm_does_not_enter(wide_mm: float, parts: int) -> None:
+def test_an_object_wider_than_an_arm_does_not_enter(wide_mm: float, parts: int) -> None:
     found = detect(logs_of(((-110.0, wide_mm - 110.0), (-180.0, -60.0), SKIN)))
     assert found.table_differs.sum() == wide_mm / 10
     assert found.entered.sum() == parts
@@ -112,7 +112,7 @@ def test_a_card_at_the_rim_does_not_reach_over_it(side: int) -> None:
     assert found.count_missing_at(pixels) == 0
 
 
-def test_what_looks_like_the_table_may_continue_there() -> None:
+def test_an_object_that_looks_like_the_table_may_continue_on_it() -> None:
     card = ((-40.0, 40.0), (-140.0, -80.0))
     found = detect(logs_of((*card, TABLE)))
     assert found.is_crossed_by(mask(*card)) is None
@@ -120,21 +120,21 @@ def test_what_looks_like_the_table_may_continue_there() -> None:
 
 
 @pytest.mark.parametrize("side", range(4))
-def test_what_lies_along_a_side_is_no_arm(side: int) -> None:
+def test_an_object_along_a_side_is_no_arm(side: int) -> None:
     book = ((-130.0, 0.0), (-180.0, -100.0))
     found = detect(np.asarray(turned(logs_of((*book, SKIN)), side), dtype=np.float32))
     assert not found.entered.any()
     assert found.table_differs.sum() + found.continues.sum() > 10
 
 
-def test_an_arm_up_to_a_corner_is_one_too() -> None:
+def test_an_arm_over_a_corner_is_an_arm() -> None:
     for x in ((-140.0, -105.0), (105.0, 140.0)):
         corner = (x, (-180.0, -60.0))
         found = detect(logs_of((*corner, SKIN)))
         assert found.is_entered_by(mask(*corner))
 
 
-def test_light_that_fades_in_and_out_enters_nowhere() -> None:
+def test_soft_edged_light_does_not_enter() -> None:
     logs = logs_of()
     x = np.linspace(-176, 176, COLUMNS)
     glow = 0.8 * np.exp(-0.5 * (x / 40) ** 2).astype(np.float32)
@@ -145,12 +145,12 @@ def test_light_that_fades_in_and_out_enters_nowhere() -> None:
 
 
 @pytest.mark.parametrize(("brightness", "is_new"), [(-0.5, False), (-1.2, True), (0.1, False), (0.6, True)])
-def test_a_shadow_on_the_table_is_nothing_new_and_a_dark_sleeve_is(brightness: float, is_new: bool) -> None:
+def test_a_shadow_on_the_table_does_not_differ_and_a_dark_sleeve_does(brightness: float, is_new: bool) -> None:
     shaded = (TABLE[0], TABLE[1], TABLE[2] + brightness)
     assert detect(logs_of((ARM[0], (-180.0, -142.0), shaded))).table_differs.any() == is_new
 
 
-def test_nothing_is_said_where_pieces_hide_the_rim_or_it_is_out_of_the_picture() -> None:
+def test_hidden_parts_of_the_rim_are_not_judged() -> None:
     logs = logs_of((*ARM, SKIN))
     hidden = np.zeros(WINDOW.shape, dtype=np.bool_)
     hidden[-80:] = True
@@ -163,7 +163,7 @@ def test_nothing_is_said_where_pieces_hide_the_rim_or_it_is_out_of_the_picture()
     assert detect(logs, beside).is_entered_by(mask(*ARM))
 
 
-def test_on_a_table_like_the_board_no_step_is_missed() -> None:
+def test_no_step_is_missing_on_a_table_of_the_boards_colour() -> None:
     logs = logs_of()
     logs[:] = WOOD
     logs[mm(*ARM)] = SKIN
@@ -173,7 +173,7 @@ def test_on_a_table_like_the_board_no_step_is_missed() -> None:
     assert not found.inside_differs[~found.table_differs].any()
 
 
-def test_two_arms_are_two() -> None:
+def test_two_arms_enter_separately() -> None:
     found = detect(logs_of((*ARM, SKIN), ((60.0, 95.0), (-180.0, -60.0), SKIN)))
     edges = np.diff(found.entered[2 * 28 : 3 * 28].astype(int))
     assert (edges == 1).sum() == 2
@@ -208,12 +208,12 @@ def parts_of_rim() -> list[tuple[int, Points, Points]]:
 
 
 def unlike(off: npt.NDArray[np.floating]) -> float:
-    """How unlike the table a colour is that is off by so much, less what shadow and light explain."""
+    """Difference of a colour from the table, less the part that shadow and light explain."""
     return float(np.hypot(off[0], off[1]) + max(0.0, off[2] - 0.15) + max(0.0, -off[2] - 0.6))
 
 
 def by_parts(logs: FloatImage, hidden: BoolImage) -> dict[str, list[bool]]:
-    """The same evidence, part by part."""
+    """A part-by-part reference of the evidence."""
     parts = parts_of_rim()
     colours = []
     for _, *both in parts:
@@ -255,8 +255,8 @@ def by_parts(logs: FloatImage, hidden: BoolImage) -> dict[str, list[bool]]:
 
 
 @pytest.mark.parametrize("seed", [0, 2, 4, 5, 6, 7])
-def test_the_evidence_is_that_reckoned_part_by_part(seed: int) -> None:
-    """Things of any colour and width lie over the rim and beside it, and some of it is hidden."""
+def test_the_evidence_equals_a_part_by_part_reference(seed: int) -> None:
+    """Objects of any colour and width on and beside the rim, parts of which are hidden."""
     random = np.random.default_rng(seed)
     things = []
     for _ in range(14):

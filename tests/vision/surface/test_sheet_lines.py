@@ -1,4 +1,4 @@
-"""Where the printed grid of a drawn sheet is covered, told by its lines alone."""
+"""Covered areas of a drawn sheet, found by its grid lines alone."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def with_card(sheet: GridSurface, cells: Cells, light: float = LIGHT) -> FloatIm
 
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.columns))
-def test_a_bare_sheet_is_covered_nowhere_in_whatever_light(sheet: GridSurface) -> None:
+def test_a_bare_sheet_is_not_covered_in_any_light(sheet: GridSurface) -> None:
     light = printed(sheet)
     for factor in (1.0, 0.3, 0.1):
         assert not covered(sheet, light * np.float32(factor)).any()
@@ -106,7 +106,7 @@ def test_strokes_over_a_corner_are_no_card() -> None:
     assert not covered(sheet, light).any()
 
 
-def test_corners_that_are_left_out_or_too_bright_are_not_judged() -> None:
+def test_excluded_and_overexposed_corners_are_not_judged() -> None:
     sheet = SHEETS[0]
     card = (1.4, 2.6, 2.4, 3.6)
     light = with_card(sheet, card)
@@ -120,7 +120,7 @@ def test_corners_that_are_left_out_or_too_bright_are_not_judged() -> None:
     assert covered(sheet, tinted).any(), "one channel that is full hides no line"
 
 
-def test_nothing_is_said_of_a_sheet_without_lines_or_too_blurred_for_them() -> None:
+def test_a_sheet_without_visible_lines_is_not_judged() -> None:
     sheet = SHEETS[0]
     blank = np.full((*view_window(sheet, 10.0).shape, 3), LIGHT)
     noisy = (blank + np.random.default_rng(3).normal(0, 0.02, blank.shape)).astype(np.float32)
@@ -144,12 +144,12 @@ ACROSS = (-0.23, -0.17, -0.06, -0.04, -0.02, 0.0, 0.02, 0.04, 0.06, 0.17, 0.23)
 
 
 def by_arms(sheet: GridSurface, light: FloatImage) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Of each corner's arms, arm by arm: whether its line is gone, and whether the light across it is even."""
+    """For each arm of each corner: whether its line is gone, and whether the light across it is even."""
     window, bounds, cell = view_window(sheet, 10.0), sheet.bounds_mm, sheet.cell_mm
     logs = np.log(light.mean(axis=2) + np.float32(0.02)).astype(np.float32)
 
     def profile(x: float, y: float, way: tuple[int, int]) -> tuple[float, float]:
-        """How much darker the middle of an arm is than the paper on its darker side, and the spread across it."""
+        """Darkness of the middle of an arm against the paper on its darker side, and the spread across it."""
         levels = []
         for off in ACROSS:
             along = [0.08 + 0.39 * number / 7 for number in range(8)]
@@ -180,8 +180,8 @@ def by_arms(sheet: GridSurface, light: FloatImage) -> tuple[npt.NDArray[np.bool_
 
 
 @pytest.mark.parametrize(("seed", "noise"), [(4, 0.0), (1, 0.01), (2, 0.03), (3, 0.3)])
-def test_arms_are_judged_as_they_are_one_by_one(seed: int, noise: float) -> None:
-    """Pale and dark things lie on the sheet; lines show through some of them, and strokes go over some."""
+def test_the_judgement_of_arms_equals_an_arm_by_arm_reference(seed: int, noise: float) -> None:
+    """Pale and dark objects on the sheet; lines show through some, and strokes cross some."""
     sheet, random = SHEETS[0], np.random.default_rng(seed)
     light = printed(sheet)
     for _ in range(12):

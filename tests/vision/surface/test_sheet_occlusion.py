@@ -1,4 +1,4 @@
-"""What covers a sheet of paper, and what is only ink, print or shadow on it."""
+"""Objects covering a sheet of paper, as opposed to ink, print and shadow."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def sheet_with(
     blur_px: int = 1,
     coin: Coin | None = None,
 ) -> list[tuple[str, float]]:
-    """What is found on white paper with these parts coloured: kinds, and areas in mm², the largest first.
+    """Coverings found on white paper with these parts coloured: kinds and areas in mm², largest first.
 
     A ``printed`` grid lies below the parts, a ``coin`` on them.
     """
@@ -95,7 +95,7 @@ def grid_of(camera: CameraModel, sheet: GridSurface) -> Image:
 
 
 def hand(sheet: GridSurface, wide_mm: float = 30.0) -> Rectangle:
-    """Something that reaches in from the right, halfway up, over the margin and two cells."""
+    """A rectangle from the right edge, halfway up, over the margin and two cells."""
     bounds = sheet.bounds_mm
     return Rectangle(bounds.right_mm - 2 * sheet.cell_mm, bounds.right_mm + 60.0, -wide_mm / 2, wide_mm / 2)
 
@@ -106,13 +106,13 @@ def test_bare_paper_is_not_covered(camera: CameraModel, sheet: GridSurface) -> N
 
 
 @pytest.mark.parametrize("sheet", [WRITTEN, FILLED])
-def test_what_reaches_in_over_the_margin_is_a_hand(camera: CameraModel, sheet: GridSurface) -> None:
+def test_an_object_that_enters_over_the_margin_is_a_hand(camera: CameraModel, sheet: GridSurface) -> None:
     ((kind, area_mm2),) = sheet_with(camera, sheet, [(hand(sheet), SKIN)])
     assert kind == "hand"
     assert area_mm2 == pytest.approx(30.0 * (2 * sheet.cell_mm + Ink.on(sheet).margin_mm(sheet)), rel=0.15)
 
 
-def test_a_thing_on_the_cells_of_a_written_sheet_is_an_object(camera: CameraModel) -> None:
+def test_a_covering_on_the_cells_of_a_written_sheet_is_an_object(camera: CameraModel) -> None:
     cell = WRITTEN.cell_mm
     lying = Rectangle(-1.5 * cell, 1.5 * cell, -cell, cell)
     ((kind, area_mm2),) = sheet_with(camera, WRITTEN, [(lying, BLUE)])
@@ -120,7 +120,7 @@ def test_a_thing_on_the_cells_of_a_written_sheet_is_an_object(camera: CameraMode
     assert area_mm2 == pytest.approx(6 * cell**2, rel=0.15)
 
 
-def test_a_black_thing_is_no_shadow(camera: CameraModel) -> None:
+def test_a_black_object_is_no_shadow(camera: CameraModel) -> None:
     cell = WRITTEN.cell_mm
     assert [kind for kind, _ in sheet_with(camera, WRITTEN, [(Rectangle(0.0, 3 * cell, 0.0, 3 * cell), BLACK)])] == [
         "object"
@@ -143,7 +143,7 @@ def test_a_grey_shadow_covers_nothing(camera: CameraModel, sheet: GridSurface) -
     assert sheet_with(camera, sheet, [(hand(sheet, 60.0), (140, 140, 140))]) == []
 
 
-def test_squares_filled_with_a_pen_are_ink_and_another_colour_is_a_thing(camera: CameraModel) -> None:
+def test_squares_filled_with_a_pen_are_ink_and_another_colour_is_an_object(camera: CameraModel) -> None:
     cell = FILLED.cell_mm
     patch = Rectangle(-2 * cell, 2 * cell, -2 * cell, 2 * cell)
     red, purple = (70, 60, 225), (205, 90, 165)
@@ -169,7 +169,7 @@ def test_the_largest_covering_comes_first(camera: CameraModel) -> None:
 
 
 @pytest.mark.parametrize("sheet", [WRITTEN, FILLED])
-def test_a_thing_as_pale_as_paper_is_found_by_the_lines_that_it_hides(camera: CameraModel, sheet: GridSurface) -> None:
+def test_an_object_as_pale_as_paper_is_found_by_the_lines_it_hides(camera: CameraModel, sheet: GridSurface) -> None:
     cell = sheet.cell_mm
     shift = cell / 2 * (sheet.columns % 2)
     pale = Rectangle(shift - 1.2 * cell, shift + 1.2 * cell, -1.2 * cell, 1.2 * cell), (220, 210, 222)
@@ -180,7 +180,7 @@ def test_a_thing_as_pale_as_paper_is_found_by_the_lines_that_it_hides(camera: Ca
     assert cell**2 < area_mm2 < 13 * cell**2
 
 
-def test_what_is_written_over_lines_covers_nothing(camera: CameraModel) -> None:
+def test_writing_over_lines_covers_nothing(camera: CameraModel) -> None:
     cell = WRITTEN.cell_mm
     left, near = WRITTEN.bounds_mm.left_mm, WRITTEN.bounds_mm.near_mm
     thick_mm = 0.15 * cell
@@ -195,7 +195,7 @@ def test_what_is_written_over_lines_covers_nothing(camera: CameraModel) -> None:
     assert sheet_with(camera, WRITTEN, loop, printed=True) == []
 
 
-def test_on_a_picture_too_blurred_for_its_lines_nothing_pale_is_guessed(camera: CameraModel) -> None:
+def test_no_pale_object_is_found_in_a_picture_too_blurred_for_lines(camera: CameraModel) -> None:
     cell = WRITTEN.cell_mm
     pale = Rectangle(-1.2 * cell, 1.2 * cell, -1.2 * cell, 1.2 * cell), WHITE
     assert sheet_with(camera, WRITTEN, [pale], printed=True, blur_px=61) == []
@@ -209,7 +209,7 @@ def test_wood_is_no_ink_though_its_hue_is_between_red_and_yellow(camera: CameraM
     assert sheet_with(camera, FILLED, [(patch, yellow_in_shadow)]) == []
 
 
-def test_the_lit_side_of_a_wooden_thing_belongs_to_it(camera: CameraModel) -> None:
+def test_the_lit_side_of_a_wooden_object_belongs_to_it(camera: CameraModel) -> None:
     cell = FILLED.cell_mm
     top = Rectangle(-cell, cell, -cell, cell), (26, 46, 78)
     side = Rectangle(-cell, cell, cell, 3 * cell), (52, 80, 127)

@@ -1,4 +1,4 @@
-"""What of a surface is seen: beside the picture, behind pieces, and under what covers it."""
+"""Visibility of a surface: out of the picture, behind pieces, and under objects."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def sampler(camera: CameraModel) -> SurfaceSampler:
     return SurfaceSampler(camera, ABOVE, BOARD)
 
 
-def test_a_window_shows_a_surface_by_the_millimetre_and_some_of_what_is_beside_it() -> None:
+def test_a_window_shows_a_surface_with_a_margin_in_millimetres() -> None:
     assert view_window(BOARD).shape == (280, 280)
     wider = view_window(BOARD, 15.0)
     assert (wider.shape, wider.left_mm, wider.far_mm, wider.height_mm) == ((310, 310), -155.0, 155.0, BOARD.height_mm)
 
 
-def test_a_point_above_the_surface_hides_what_is_farther_from_the_camera(sampler: SurfaceSampler) -> None:
+def test_a_point_above_the_surface_hides_the_surface_behind_it(sampler: SurfaceSampler) -> None:
     on_board, above = [50.0, 40.0, BOARD.height_mm], [50.0, 40.0, 505.0]
     columns, rows = sampler.seen_at(np.array([on_board, above]))
     assert (columns[0], rows[0]) == pytest.approx(sampler.window.to_pixels(50.0, 40.0))
@@ -52,7 +52,7 @@ def test_a_piece_hides_a_little_more_than_its_outline(sampler: SurfaceSampler) -
 
 
 @pytest.mark.parametrize("moved_mm", [(-500.0, 0.0), (450.0, 0.0), (0.0, 340.0), (0.0, -340.0)])
-def test_what_the_picture_does_not_hold_is_outside(camera: CameraModel, moved_mm: tuple[float, float]) -> None:
+def test_areas_out_of_the_picture_are_outside(camera: CameraModel, moved_mm: tuple[float, float]) -> None:
     aside = replace(ABOVE, translation=np.array([*moved_mm, 1000.0]))
     view = SurfaceSampler(camera, aside, BOARD).view(np.zeros((9, 9, 3), dtype=np.uint8), [])
     x, y = view.pixel_map[..., 0], view.pixel_map[..., 1]
@@ -73,7 +73,7 @@ def covering(sampler: SurfaceSampler, place: str, share: float) -> Occlusion:
 
 @pytest.mark.parametrize("place", ["d4", "c5"])
 @pytest.mark.parametrize(("share", "is_hidden"), [(0.04, False), (0.3, True), (1.0, True)])
-def test_a_place_is_hidden_when_enough_of_its_piece_would_be(
+def test_a_place_is_hidden_if_enough_of_its_piece_would_be(
     sampler: SurfaceSampler, place: str, share: float, is_hidden: bool
 ) -> None:
     hidden = HiddenPlaces(BOARD, sampler).hidden([covering(sampler, place, share)], {})
@@ -81,7 +81,7 @@ def test_a_place_is_hidden_when_enough_of_its_piece_would_be(
     assert "a1" not in hidden
 
 
-def test_a_piece_that_is_seen_well_is_hidden_by_more_only(sampler: SurfaceSampler) -> None:
+def test_hiding_a_clearly_seen_piece_takes_a_larger_covering(sampler: SurfaceSampler) -> None:
     places = HiddenPlaces(BOARD, sampler)
     third = [covering(sampler, "d4", 0.33)]
     assert "d4" in places.hidden(third, {"d4": False})
@@ -91,7 +91,7 @@ def test_a_piece_that_is_seen_well_is_hidden_by_more_only(sampler: SurfaceSample
 
 
 @pytest.mark.parametrize("place", ["d4", "b6", "f3"])
-def test_a_bare_square_is_hidden_by_its_own_share(sampler: SurfaceSampler, place: str) -> None:
+def test_a_bare_square_is_hidden_by_the_covered_share_of_its_area(sampler: SurfaceSampler, place: str) -> None:
     flat = GridSurface("sheet", columns=7, rows=7, cell_mm=40.0, height_mm=BOARD.height_mm)
     settings = HiddenSettings(hidden_share=0.9, hidden_square_share=0.3)
     places = HiddenPlaces(flat, sampler, settings)
