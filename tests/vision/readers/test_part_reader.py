@@ -1,4 +1,4 @@
-"""When a table is tracked again, when its pose is kept, and what is cut out of a picture."""
+"""Tracking a part of a table, keeping its pose, and cutting places out of a picture."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from vision.reading import Hindrance, HindranceKind
 
 
 class Tracked:
-    """Stands in for tracking: says where the table is, and counts how often it is asked."""
+    """A fake tracker that returns a given pose and counts its calls."""
 
     def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose, monkeypatch: pytest.MonkeyPatch) -> None:
         self.layout, self.camera, self.pose = layout, camera, pose
@@ -163,7 +163,7 @@ def test_a_pose_that_moves_by_half_a_pixel_is_kept(
     assert len(asked) == (1 if is_kept else 2)
 
 
-def test_while_the_table_moves_nothing_is_read(part: PartReader, picture: Image, tracked: Tracked) -> None:
+def test_nothing_is_read_while_the_table_moves(part: PartReader, picture: Image, tracked: Tracked) -> None:
     show(part, picture, 2)
     assert part.is_located
     tracked.moving, tracked.frames_averaged = True, 1
@@ -234,7 +234,7 @@ def test_a_crop_shows_a_place_from_above(
         part.crop(frame, "c3")
 
 
-def test_hands_are_as_large_over_one_of_four_sheets_as_over_a_board(
+def test_hand_detection_samples_each_of_four_parts_at_half_the_side_length(
     camera: CameraModel, layout: TableLayout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sides: list[float] = []
@@ -252,7 +252,7 @@ def test_hands_are_as_large_over_one_of_four_sheets_as_over_a_board(
 
 
 @pytest.mark.parametrize(("others", "is_absent"), [(2, True), (1, False)])
-def test_a_part_is_absent_where_two_of_anothers_markers_are_plainly_seen(
+def test_a_part_is_absent_if_two_markers_of_another_part_are_clearly_seen(
     camera: CameraModel,
     layout: TableLayout,
     pose: Pose,
@@ -304,7 +304,7 @@ def test_the_stages_of_a_single_picture_give_its_reading(
     assert reader.draw(picture, stages) is picture
 
 
-def test_each_notice_is_told_once_for_all_parts(
+def test_a_notice_shared_by_several_parts_is_given_once(
     camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image, tracked: Tracked
 ) -> None:
     table = replace(layout, surfaces=(*layout.surfaces, SHEET))

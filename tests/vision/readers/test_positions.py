@@ -35,7 +35,7 @@ EXPECTED = {"a4": "red shell", "b5": "blue, pale shell"}
         "a4=red shell;;b5=blue, pale shell;",
     ],
 )
-def test_squares_are_parted_by_commas_semicolons_or_lines(text: str) -> None:
+def test_squares_are_separated_by_commas_semicolons_or_newlines(text: str) -> None:
     assert SHELLS.read(text, BOARD) == EXPECTED
 
 
@@ -71,7 +71,7 @@ def test_a_file_holds_squares_or_a_list_of_pieces(data: object, tmp_path: Path) 
         ("nowhere.json", "cannot read the positions nowhere.json"),
     ],
 )
-def test_what_cannot_be_read_is_named(text: str, message: str) -> None:
+def test_an_unreadable_entry_is_named(text: str, message: str) -> None:
     with pytest.raises(EnrolmentError, match=message):
         SHELLS.read(text, BOARD)
 
@@ -91,7 +91,7 @@ def test_a_file_without_positions_is_refused(data: Any, message: str, tmp_path: 
         SHELLS.read(str(tmp_path / "position.json"), BOARD)
 
 
-def test_a_list_of_pieces_needs_names_for_what_they_are(tmp_path: Path) -> None:
+def test_a_list_of_pieces_needs_a_name_for_each_kind(tmp_path: Path) -> None:
     (tmp_path / "position.json").write_text(json.dumps({"shells": [{"cell": "a4"}]}), encoding="utf-8")
     with pytest.raises(EnrolmentError, match="hold a list; expected an object of squares"):
         PositionText("shell", "", _shell).read(str(tmp_path / "position.json"), BOARD)

@@ -1,4 +1,4 @@
-"""From the odds of a piece and of an empty place to the probabilities that are told."""
+"""From the odds of a piece and of an empty place to the probabilities in a reading."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_doubtful_piece_is_at_most_as_unlikely_as_its_place_looks_occupied(
     assert reading.hidden_by is None
 
 
-def test_no_look_is_impossible_however_sure_a_piece_is() -> None:
+def test_no_look_has_zero_probability_however_certain_a_piece_is() -> None:
     for log_odds in (12.0, 40.0):
         reading = occupied_place(Piece(log_odds, shares={"red": 1.0, "blue": 0.0}), 0.0, (0.0, 0.0))
         empty = max(1e-5, 1 / (1 + math.exp(12)))
@@ -73,7 +73,7 @@ class Pile(Piece):
 
 
 @pytest.mark.parametrize(("log_odds", "is_there"), [(0.1, True), (0.0, False), (-2.0, False)])
-def test_heights_are_told_of_stacks_that_are_likely_there(log_odds: float, is_there: bool) -> None:
+def test_heights_are_given_for_stacks_that_are_probably_there(log_odds: float, is_there: bool) -> None:
     pile: Any = Pile(log_odds)
     reading = occupied_place(pile, 5.0, (10.0, -10.0))
     assert reading.heights == ({2: 0.6, 3: 0.4} if is_there else {})
@@ -88,7 +88,7 @@ def test_a_piece_without_a_body_has_no_position() -> None:
 
 
 @pytest.mark.parametrize("log_odds", [-3.0, 0.0, 2.5])
-def test_the_looks_share_what_is_left_of_an_empty_place(log_odds: float) -> None:
+def test_the_looks_share_the_probability_that_a_place_is_occupied(log_odds: float) -> None:
     looks = ("empty", "red", "blue", "green")
     shares = empty_place(looks, log_odds)
     empty = 1 / (1 + math.exp(-log_odds))
@@ -96,7 +96,7 @@ def test_the_looks_share_what_is_left_of_an_empty_place(log_odds: float) -> None
     assert tuple(shares) == looks
 
 
-def test_an_empty_place_is_never_certainly_so() -> None:
+def test_a_place_is_never_certainly_empty() -> None:
     shares = empty_place(("empty", "red", "blue"), 12.0)
     assert shares["red"] == shares["blue"] == pytest.approx(1e-5, rel=1e-3)
     assert sum(shares.values()) == pytest.approx(1.0)
@@ -104,7 +104,7 @@ def test_an_empty_place_is_never_certainly_so() -> None:
     assert empty_place(("empty", "red"), 0.0) == {"empty": 0.5, "red": 0.5}
 
 
-def test_a_softmax_keeps_a_share_for_the_odd_one_out() -> None:
+def test_a_softmax_with_a_uniform_share() -> None:
     assert softmax({"a": 1.0, "b": 1.0}, 0.5, 0.1) == pytest.approx({"a": 0.5, "b": 0.5})
     shares = softmax({"a": 2.0, "b": 1.0}, 0.5, 0.1)
     odds = math.exp(2.0)

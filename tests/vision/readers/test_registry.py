@@ -1,4 +1,4 @@
-"""Which reader a table gets, and what a set of pieces lacks."""
+"""The reader chosen for a table, and looks missing from a set of pieces."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_taught_looks_are_those_of_the_boards_kind_of_pieces_alone(camera: Camer
     assert looks["p.a1"] == {"empty", *PIECE_READERS["ink"].plain(sheet).looks}
 
 
-def test_pieces_nobody_knows_make_a_table_unreadable() -> None:
+def test_a_table_with_an_unknown_kind_of_pieces_is_unreadable() -> None:
     layout = default_layout("deblockle")
     assert not is_readable(replace(layout, surfaces=(replace(layout.board, pieces=NamedPieces("shells")),)))
     assert not is_readable(replace(layout, surfaces=(replace(layout.board, pieces=None),)))
@@ -83,7 +83,7 @@ def test_a_file_of_looks_is_read_as_the_kind_that_wrote_it(tmp_path: Path) -> No
         load_any(tmp_path / "none.json")
 
 
-def test_the_first_word_of_a_look_tells_what_was_not_taught() -> None:
+def test_missing_looks_are_named_by_their_first_word() -> None:
 
     taught = DiscAppearance({"black": DiscColours(np.zeros(3), np.zeros(3))})
     expected = ("empty", "black piece", "white piece", "white piece with ball", "red piece")

@@ -1,4 +1,4 @@
-"""Things on the bare board are not taken for blocks, nor blocks for the board, however much they look alike."""
+"""Objects and print on the board are not taken for blocks, nor blocks for the board."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_pale_coin_is_no_stop_on_a_gold_block(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", some([1312, 1324, 1337, 1329]))
 def test_a_block_that_stands_star_up_on_a_star_is_seen(seed: int) -> None:
-    """The star that is printed on the board looks like the one on the block."""
+    """The star printed on the board looks like the one on the block."""
     setting = faulty_setting(seed, SIZE)
     layout = setting.layout
     blocks = (
@@ -55,8 +55,8 @@ def test_a_block_that_stands_star_up_on_a_star_is_seen(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", some([1300, 1302, 1313, 1324]))
-def test_a_block_under_a_coin_is_not_surely_gone(seed: int) -> None:
-    """A copper coin looks like wood; of the gold block below only a rim shows, behind another block."""
+def test_a_block_under_a_coin_is_not_certainly_gone(seed: int) -> None:
+    """A copper coin looks like wood; only a rim of the gold block below it shows, behind another block."""
     setting = faulty_setting(seed, SIZE)
     layout = setting.layout
     blocks = tuple(block_on(layout, place, "gold", "x", "slider") for place in ("b3", "b2", "e5", "e4", "g6", "g5"))

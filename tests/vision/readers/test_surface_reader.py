@@ -1,4 +1,4 @@
-"""A doubtful piece is believed where something stands that would hide what it hides."""
+"""A doubtful piece becomes likelier where the surface is covered as that piece would cover it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def solid(layout: TableLayout) -> CubeSolid:
 
 
 @pytest.mark.parametrize(("log_odds", "believed"), [(-2.0, True), (0.0, True), (0.5, False)])
-def test_a_doubtful_piece_that_covers_its_surface_is_believed(
+def test_a_doubtful_piece_on_a_covered_surface_becomes_likely(
     render_table: RenderTable,
     layout: TableLayout,
     camera: CameraModel,
@@ -92,7 +92,7 @@ def test_a_doubtful_piece_on_a_bare_board_stays_doubtful(
     assert places["a1"].best[0] == "empty"
     assert hindrances == ()
     again, _ = reader.places(stages)
-    assert again["d4"] is places["d4"], "the same sighting is not told anew"
+    assert again["d4"] is places["d4"], "an unchanged sighting gives the same reading"
     hidden = reader.hidden(HindranceKind.GLARE)
     assert set(hidden) == set(layout.places)
     assert {one.hidden_by for one in hidden.values()} == {HindranceKind.GLARE}

@@ -1,4 +1,4 @@
-"""Tables of several surfaces, with readers that stand in for those of other pieces."""
+"""Tables of several surfaces, with fake readers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TRAY = Tray("tray", Rectangle(-300.0, -210.0, -60.0, 60.0), pieces=NamedPieces("
 
 @dataclass
 class Written:
-    """Finds a cross on the places it is told of, and remembers what it was asked."""
+    """A fake reader that finds a cross on the given places and records its calls."""
 
     crosses: frozenset[str]
     looks: tuple[str, ...] = ("cross",)
@@ -59,7 +59,7 @@ class Cross:
 
 
 class OneDie:
-    """Sees one die, which rests from the third look on."""
+    """A fake reader of one die, which is at rest from the third look on."""
 
     def __init__(self) -> None:
         self.previous: list[RollReading | None] = []
@@ -77,7 +77,7 @@ def table() -> TableLayout:
 
 
 def on_picture(picture: Image, camera: CameraModel, pose: Pose, corners_mm: FloatArray, pattern: Image) -> Image:
-    """The picture with a flat pattern laid on the table; the corners go as the pattern's do, from the far left."""
+    """The picture with a flat pattern on the table; corners in the pattern's order, from the far left."""
     side = float(pattern.shape[0])
     ends = np.array([[0, 0], [side, 0], [side, side], [0, side]], dtype=np.float32)
     seen = project(camera, pose, corners_mm + SHEET_MIDDLE_MM).astype(np.float32)
@@ -132,9 +132,7 @@ def test_a_sheet_with_markers_of_its_own_is_read_beside_the_board(
     assert crop.std() > 20
 
 
-def test_a_sheet_that_is_not_to_be_seen_hides_its_places_and_no_others(
-    picture: Image, camera: CameraModel, table: TableLayout
-) -> None:
+def test_a_missing_sheet_hides_only_its_own_places(picture: Image, camera: CameraModel, table: TableLayout) -> None:
     reading = reader_of(camera, table).read(Frame(picture, 0.0, 0))
     assert set(reading.hidden) == set(SHEET.places)
     assert {reading.places[place].hidden_by for place in SHEET.places} == {HindranceKind.NOT_LOCATED}
@@ -144,10 +142,10 @@ def test_a_sheet_that_is_not_to_be_seen_hides_its_places_and_no_others(
     assert lost.message.startswith("the sheet: table not located: none of the markers 4-7 seen")
 
 
-def test_a_part_that_is_not_to_be_seen_is_named_by_its_first_surface(
+def test_a_missing_part_is_named_by_its_first_surface(
     render_table: Callable[..., Image], camera: CameraModel, pose: Pose, table: TableLayout
 ) -> None:
-    """The tray is part of the board's."""
+    """The tray belongs to the board's part."""
     image = with_sheet(render_table(pose, hidden=(0, 1, 2, 3)), camera, pose)
     reading = reader_of(camera, table).read(Frame(image, 0.0, 0))
     assert set(reading.hidden) == set(table.board.places)
@@ -156,13 +154,13 @@ def test_a_part_that_is_not_to_be_seen_is_named_by_its_first_surface(
     assert reading.places["p2.c1"].best[0] == "cross"
 
 
-def test_a_table_of_which_nothing_is_to_be_seen_has_no_places(camera: CameraModel, table: TableLayout) -> None:
+def test_a_table_that_is_not_located_has_no_places(camera: CameraModel, table: TableLayout) -> None:
     reading = reader_of(camera, table).read(Frame(np.full((480, 640, 3), 90, dtype=np.uint8), 0.0, 0))
     assert not reading.places
     assert {one.kind for one in reading.hindrances} == {HindranceKind.NOT_LOCATED}
 
 
-def test_dice_are_looked_at_until_they_rest_and_again_when_the_tray_changes(
+def test_dice_are_read_until_they_rest_and_again_when_the_tray_changes(
     picture: Image, camera: CameraModel, pose: Pose
 ) -> None:
     board = default_layout("deblockle")
@@ -190,7 +188,7 @@ def test_a_die_that_moves_leans_or_is_half_hidden_is_no_roll(spoiled: dict[str, 
     assert not RollReading("tray").is_settled
 
 
-def test_a_layout_whose_pieces_no_reader_knows_is_refused(camera: CameraModel) -> None:
+def test_a_layout_with_an_unknown_kind_of_pieces_is_refused(camera: CameraModel) -> None:
     board = default_layout("deblockle")
     check_readable(board)
     discs = replace(board, surfaces=(replace(board.board, pieces=NamedPieces("shells")),))
@@ -237,7 +235,7 @@ def test_further_surfaces_are_read_from_the_layout_file() -> None:
         ({"markers": {"dictionary": "DICT_4X4_50", "side": 20, "centres": {"0": [0, 0]}}}, "the marker 0"),
     ],
 )
-def test_two_surfaces_that_share_what_tells_them_apart_are_refused(changed: dict[str, object], says: str) -> None:
+def test_two_surfaces_with_the_same_name_places_or_markers_are_refused(changed: dict[str, object], says: str) -> None:
     sheet = {"board": {"cols": 2, "rows": 2, "cell": 20}, "pieces": "ink"}
     markers = {"dictionary": "DICT_4X4_50", "side": 20, "centres": {"0": [0, 90]}}
     own = {"dictionary": "DICT_4X4_50", "side": 20, "centres": {"4": [0, 90]}}

@@ -29,7 +29,7 @@ def read(name: str, looks: BlockAppearance | None = None, blur_px: float = 0.0) 
 
 
 @pytest.mark.parametrize("name", photoreal.BOARDS)
-def test_every_visible_place_is_read_right_and_surely(name: str) -> None:
+def test_every_visible_place_is_read_correctly_and_with_certainty(name: str) -> None:
     reading = read(name)
     assert set(reading.places) == set(photoreal.LAYOUT.places)
     for place, seen in reading.places.items():
@@ -85,20 +85,20 @@ def test_side_faces_are_read_where_the_camera_sees_them(blur_px: float, least: i
 
 
 def test_a_side_face_that_looks_like_a_top_is_not_taken_for_a_block() -> None:
-    """In 006.jpg, taken from 43 degrees, side faces of far blocks fill the squares before them."""
+    """In 006.jpg, taken from 43 degrees, side faces of far blocks cover the squares in front of them."""
     reading = read("006.jpg")
     for place in ("c4", "e5", "f6"):
         assert reading.places[place].best[0] == "empty"
 
 
-def test_drawn_symbols_do_until_a_set_is_enrolled() -> None:
+def test_drawn_symbols_suffice_until_a_set_is_enrolled() -> None:
     plain = drawn_appearance(photoreal.looks().symbols, photoreal.looks().colours)
     reading = read("034.jpg", plain)
     for place, seen in reading.places.items():
         assert seen.best[0] == photoreal.expected_look("034.jpg", place)
 
 
-def test_the_same_picture_again_costs_nothing_and_says_the_same() -> None:
+def test_the_same_picture_again_is_not_read_again() -> None:
     reader = table_reader(photoreal.camera("game-000.jpg"), photoreal.LAYOUT, photoreal.looks())
     first = reader.read(photoreal.frame("game-000.jpg", 0))
     again = reader.read(photoreal.frame("game-000.jpg", 1))
@@ -106,7 +106,7 @@ def test_the_same_picture_again_costs_nothing_and_says_the_same() -> None:
     assert (again.sequence, again.time_s) == (1, 1.0)
 
 
-def test_reading_only_what_changed_says_the_same_as_reading_all() -> None:
+def test_reading_only_changed_places_gives_the_same_as_reading_all() -> None:
     reader = table_reader(photoreal.camera("game-000.jpg"), photoreal.LAYOUT, photoreal.looks())
     for number, name in enumerate(("game-000.jpg", "game-001.jpg", "game-002.jpg", "game-000.jpg")):
         step = reader.read(photoreal.frame(name, number))
@@ -115,7 +115,7 @@ def test_reading_only_what_changed_says_the_same_as_reading_all() -> None:
         }
 
 
-def test_a_bad_frame_gives_a_reading_that_says_why() -> None:
+def test_the_reading_of_a_bad_frame_gives_the_reason() -> None:
     reader = table_reader(photoreal.camera("034.jpg"), photoreal.LAYOUT, photoreal.looks())
     black = reader.read(Frame(np.zeros((720, 1280, 3), dtype=np.uint8), 0.0, 0))
     assert not black.places
@@ -156,7 +156,7 @@ def test_out_of_focus_pictures_are_still_read(blur_px: float) -> None:
 
 
 def shifted(image: Image, across_px: float) -> Image:
-    """The picture as a camera sees it that was pushed sideways."""
+    """The picture seen by a camera pushed sideways."""
     matrix = np.array([[1.0, 0.0, across_px], [0.0, 1.0, 0.0]])
     size = (image.shape[1], image.shape[0])
     return np.asarray(cv2.warpAffine(image, matrix, size, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)

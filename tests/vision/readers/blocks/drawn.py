@@ -1,4 +1,4 @@
-"""Blocks drawn on a plain table: where they stand, how they are turned, and the light of their faces is known."""
+"""Blocks drawn on a plain table with known positions, rotations and face colours."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Block:
 
     @property
     def solid(self) -> CubeSolid:
-        """The cube it is."""
+        """The block's cube."""
         x, y = np.array(BOARD.centre_mm(self.place)) + self.off_mm
         return CubeSolid(float(x), float(y), BOARD.height_mm, SIDE_MM, self.turned_deg)
 
@@ -105,7 +105,7 @@ def seen_from(azimuth_deg: float = -75.0, tilt_deg: float = 30.0) -> Pose:
 
 
 def encoded(light: FloatArray | FloatImage | Light) -> FloatArray:
-    """Levels, 0 to 255, of linear light."""
+    """Linear light as picture levels, 0 to 255."""
     lit = np.clip(np.asarray(light, dtype=np.float64), 0.0031308, 1.0)
     return np.asarray(255 * (1.055 * lit ** (1 / 2.4) - 0.055))
 
@@ -133,7 +133,7 @@ def _paint(picture: FloatImage, corners_mm: FloatArray, symbol: str, colour: str
     side = len(shown)
     source = np.array([[-0.5, -0.5], [side - 0.5, -0.5], [side - 0.5, side - 0.5], [-0.5, side - 0.5]], np.float32)
     seen = project(CAMERA, pose, corners_mm).astype(np.float32)
-    # The face and a few pixels around it: painting the whole picture anew for each takes ten times as long.
+    # Only the face and a few pixels around it: repainting the whole picture for each takes ten times as long.
     left, top = np.maximum(np.floor(seen.min(axis=0)).astype(int) - 3, 0)
     right, bottom = np.maximum(np.ceil(seen.max(axis=0)).astype(int) + 4, 0)
     part = picture[top:bottom, left:right]

@@ -59,13 +59,13 @@ def test_a_symbol_is_learned_upright_from_a_block_that_is_turned() -> None:
     assert (learned.masks["star"] == drawn_mask("star", 60)).all()
 
 
-def test_first_centres_of_groups_of_colours_are_far_from_each_other() -> None:
+def test_initial_cluster_centres_of_colours_are_far_apart() -> None:
     ratios = np.array([[2, 0, 0], [2.5, 0, 0], [-1, 1, 0], [-1, 1.2, 0], [4, 0, 1], [3, 0, 0]], dtype=np.float32)
     assert np.array(enrolment._spread_seeds(ratios, 3)).tolist() == pytest.approx(ratios[[0, 3, 4]])
     assert len(enrolment._spread_seeds(ratios, 1)) == 1
 
 
-def test_no_picture_and_unknown_symbols_are_refused() -> None:
+def test_enrolment_without_pictures_or_with_unknown_symbols_is_refused() -> None:
     with pytest.raises(EnrolmentError, match="no picture"):
         enrol([], photoreal.LAYOUT.board)
     one = photoreal.enrolment("enrol-gold.jpg")
@@ -73,7 +73,7 @@ def test_no_picture_and_unknown_symbols_are_refused() -> None:
         enrol([replace(one, position={"a4": ("gold", "moon")})], photoreal.LAYOUT.board)
 
 
-def test_a_block_that_is_not_there_is_named() -> None:
+def test_a_missing_block_is_named() -> None:
     one = photoreal.enrolment("enrol-gold.jpg")
     with pytest.raises(EnrolmentError, match=r"star.* g7|g7.* star"):
         enrol([replace(one, position={"g7": ("gold", "star")})], photoreal.LAYOUT.board)
@@ -131,7 +131,7 @@ def test_looks_survive_a_file(tmp_path: Path) -> None:
         ('{"format": "tabletop-referee looks 1", "colours": {}, "masks": {"star": "!!"}}', "cannot be read"),
     ],
 )
-def test_a_file_that_holds_no_looks_says_so(tmp_path: Path, text: str, said: str) -> None:
+def test_a_file_without_looks_is_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "looks.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(EnrolmentError, match=said):
@@ -149,7 +149,7 @@ def test_the_name_of_a_look() -> None:
     assert look_name("teal", "x") == "teal block, x up"
 
 
-def test_symbols_have_the_turns_they_should() -> None:
+def test_symbols_have_the_right_number_of_distinct_turns() -> None:
     turns = {symbol: len(distinct_quarter_turns(drawn_mask(symbol, 60))) for symbol in SYMBOLS}
     assert turns["stop"] == turns["cross"] == turns["x"] == 1
     assert turns["slider"] == 2

@@ -1,4 +1,4 @@
-"""Faces found and fitted all at once are those found one at a time by sliding turned masks over the picture."""
+"""The vectorised face search agrees with sliding turned masks over the picture."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def test_no_block_in_sight_is_overlooked(found: tuple[str, PlaneGrid, Patches, l
     assert blocks_in_sight(name) <= {sight.place for sight in sights}
 
 
-def test_a_place_is_seen_alike_alone_and_among_all(found: tuple[str, PlaneGrid, Patches, list[RoughFace]]) -> None:
+def test_a_place_is_read_the_same_alone_and_with_all_others(
+    found: tuple[str, PlaneGrid, Patches, list[RoughFace]],
+) -> None:
     name, grid, _, sights = found
     finder = RoughFinder(photoreal.looks(), SIDE_MM)
     for sight in sights[:6]:
@@ -63,7 +65,7 @@ def test_a_place_is_seen_alike_alone_and_among_all(found: tuple[str, PlaneGrid, 
         assert (alone.x_mm, alone.y_mm, alone.fit) == pytest.approx((sight.x_mm, sight.y_mm, sight.fit), abs=1e-3)
 
 
-def test_close_fits_are_those_of_sliding_turned_masks(found: tuple[str, PlaneGrid, Patches, list[RoughFace]]) -> None:
+def test_close_fits_equal_those_of_sliding_turned_masks(found: tuple[str, PlaneGrid, Patches, list[RoughFace]]) -> None:
     name, grid, patches, sights = found
     image, camera, pose = photoreal.frame(name).image, photoreal.camera(name), photoreal.pose(name)
     clear = [sight for sight in sights if sight.fit > 0.75]
@@ -109,7 +111,7 @@ def test_rough_sights_are_near_those_of_sliding_masks(
             assert math.dist((sight.x_mm, sight.y_mm), seen_mm) < 2.0
 
 
-def test_of_equally_clear_edges_the_upright_ones_are_believed_and_of_equal_turns_the_clearest() -> None:
+def test_the_rotation_bonus_favours_upright_faces_and_clear_edges() -> None:
     sights = [0, 0, 0, 1]
     turned = _Upright(
         np.array(sights), np.array([0.0, 30.0, -30.0, 0.0]), np.zeros((4, 2)), np.zeros((4, 1, 1, 3), np.float32)
@@ -122,7 +124,7 @@ def test_of_equally_clear_edges_the_upright_ones_are_believed_and_of_equal_turns
 
 @pytest.mark.parametrize("turned_deg", [0.0, 33.0, -24.0])
 def test_a_turned_face_is_sampled_upright(turned_deg: float) -> None:
-    """In a picture whose levels tell where each pixel lies."""
+    """In a picture whose levels encode each pixel's position."""
     columns, rows = np.meshgrid(np.arange(drawn.CAMERA.size[0]), np.arange(drawn.CAMERA.size[1]))
     image = np.dstack([columns // 4, rows // 4, np.zeros_like(rows)]).astype(np.uint8)
     pose, middle = drawn.seen_from(), (20.0, -35.0)

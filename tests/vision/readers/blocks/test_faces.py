@@ -1,4 +1,4 @@
-"""One face fitted on drawn pictures: its symbol, place, turn and colours are known."""
+"""Fitting one face in drawn pictures with known symbol, position, rotation and colours."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def test_a_face_is_fitted_where_it_lies(symbol: str, turned_deg: float, quarter:
 
 
 @pytest.mark.parametrize("off_mm", [(2.6, 0.0), (-2.6, 0.0), (0.0, 2.6), (0.0, -2.6)])
-def test_a_face_is_looked_for_three_millimetres_around(off_mm: tuple[float, float]) -> None:
+def test_a_face_is_searched_within_three_millimetres(off_mm: tuple[float, float]) -> None:
     found = fitted(Face("star", *off_mm))
     assert (found.x_mm, found.y_mm) == pytest.approx(off_mm, abs=0.6)
     far = fitted(Face("star", 3 * off_mm[0], 3 * off_mm[1]))
     assert np.hypot(far.x_mm - 3 * off_mm[0], far.y_mm - 3 * off_mm[1]) > 2
 
 
-def test_ink_is_looked_for_in_the_views_of_the_known_colours() -> None:
+def test_ink_is_searched_in_the_views_of_the_known_colours() -> None:
     dark = Face("hoops", face=(0.7, 0.75, 0.8), ink=(0.04, 0.04, 0.05))
     assert fitted(dark).correlation < 0.5
     assert fitted(dark, finder=ANY_COLOUR).correlation > 0.9
@@ -149,7 +149,7 @@ def test_the_faintest_of_four_edges_does_not_count() -> None:
     assert edge_clarity(across, down, (30.0, 30.0), 14.0, [0.0]) == pytest.approx([0.0])
 
 
-def test_the_roughly_best_face_is_that_within_reach() -> None:
+def test_the_best_rough_fit_is_chosen_within_reach_of_the_place() -> None:
     window = PlaneWindow(-60.0, 60.0, 120.0, 120.0, 40.0, 1.0)
     finder = FaceFinder(LOOKS, SIDE_MM, 1.0)
     faces = [Face("star", -30.0, 25.0), Face("cross", 28.0, -26.0, face=FACES["green"])]
@@ -166,7 +166,7 @@ def test_the_roughly_best_face_is_that_within_reach() -> None:
     assert min(corner) >= 12.0
 
 
-def test_a_known_colour_has_no_distance_in_any_light_and_gloss_costs_a_little() -> None:
+def test_a_known_colour_has_no_distance_in_any_light_and_a_small_one_with_gloss() -> None:
     metric = ColourMetric(LOOKS.colours, 0.2)
     red, ink = np.array(FACES["red"]), np.array(INK)
     for lamp in (0.2, 1.0):

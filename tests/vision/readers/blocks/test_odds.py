@@ -1,4 +1,4 @@
-"""How sure the block reader is, on drawn pictures: what makes it surer, and what leaves the answer alone."""
+"""The block reader's certainty on drawn pictures, and changes that must leave its answer unchanged."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def seen() -> dict[str, BlockSighting]:
     return read()
 
 
-def test_every_block_is_seen_clearly_where_it_stands_and_nothing_else(seen: dict[str, BlockSighting]) -> None:
+def test_every_block_and_nothing_else_is_found_with_certainty(seen: dict[str, BlockSighting]) -> None:
     assert told(seen) == truth(STANDING)
     for block in STANDING:
         one = seen[block.place]
@@ -82,7 +82,7 @@ def test_every_block_is_seen_clearly_where_it_stands_and_nothing_else(seen: dict
         assert not one.with_log_odds(-2.0).is_clear
 
 
-def test_places_that_are_not_looked_at_keep_what_was_seen_there(seen: dict[str, BlockSighting]) -> None:
+def test_places_not_read_again_keep_their_sightings(seen: dict[str, BlockSighting]) -> None:
     bare = view_of(picture_of((), POSE), POSE)
     kept = BlockReader(BOARD, LOOKS).read(bare, (), seen)
     assert kept == seen
@@ -96,7 +96,7 @@ def test_the_answer_is_the_same_while_the_camera_is_moved_around_the_table() -> 
         assert told(found) == truth(STANDING)
 
 
-def test_probabilities_follow_from_the_symbols_fits_and_the_colours_distances(seen: dict[str, BlockSighting]) -> None:
+def test_probabilities_follow_from_symbol_fits_and_colour_distances(seen: dict[str, BlockSighting]) -> None:
     for block in STANDING:
         one = seen[block.place]
         shares = one.look_probabilities()
@@ -111,7 +111,7 @@ def test_probabilities_follow_from_the_symbols_fits_and_the_colours_distances(se
 
 
 def expected_odds(one: BlockSighting, below: float) -> float:
-    """The odds of a block, reckoned from its face, its place, and the odds by its sides."""
+    """The odds of a block, computed from its face, its place, and the odds by its sides."""
     odds = 26.0 * (one.face.correlation - 0.7) + below
     nearest = min(one.colour_distance.values(), default=None)
     if nearest is not None:
@@ -170,7 +170,7 @@ CROWD = (
         (BlockAppearance({}, LOOKS.masks), 3.0),
     ],
 )
-def test_odds_are_reckoned_from_face_colour_place_and_sides(
+def test_odds_are_computed_from_face_colour_place_and_sides(
     looks: BlockAppearance, below: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block_reader, "support", lambda sides: below)
@@ -182,7 +182,7 @@ def test_odds_are_reckoned_from_face_colour_place_and_sides(
         assert one.face.correlation > 0.6
 
 
-def test_a_printed_star_costs_more_the_fainter_its_edges_and_the_odder_its_colour() -> None:
+def test_odds_of_a_printed_star_fall_with_fainter_edges_and_odder_colours() -> None:
     settings = block_reader.BlockSettings()
     cost = block_reader._printed_star_cost
     assert [cost(settings, edges, 0.0) for edges in (1.5, 1.6, 1.9, 2.2, 3.0)] == pytest.approx([7, 7, 3.5, 0, 0])
@@ -194,7 +194,7 @@ def test_a_printed_star_costs_more_the_fainter_its_edges_and_the_odder_its_colou
     assert [flat(settings, 1.0, off) for off in (1.0, 1.7, 1.95, 2.2, 3.0)] == pytest.approx([0, 0, 6, 12, 12])
 
 
-def test_sides_that_can_be_seen_are_told(seen: dict[str, BlockSighting]) -> None:
+def test_visible_sides_are_reported(seen: dict[str, BlockSighting]) -> None:
     for block in STANDING:
         sides = seen[block.place].sides
         for side, shares in sides.items():
@@ -206,7 +206,7 @@ def test_sides_that_can_be_seen_are_told(seen: dict[str, BlockSighting]) -> None
     assert any(seen[place].sides for place in seen)
 
 
-def test_only_places_asked_for_are_looked_at(seen: dict[str, BlockSighting]) -> None:
+def test_only_requested_places_are_read(seen: dict[str, BlockSighting]) -> None:
     reader = BlockReader(BOARD, LOOKS)
     view = view_of(picture_of([block for block in STANDING if block.place != "a1"], POSE), POSE)
     again = reader.read(view, ["d2"], seen)
@@ -216,10 +216,10 @@ def test_only_places_asked_for_are_looked_at(seen: dict[str, BlockSighting]) -> 
 
 
 @pytest.mark.parametrize(("apart_mm", "both"), [(20.0, False), (23.0, True)])
-def test_of_two_sightings_closer_than_most_of_a_side_the_likelier_is_kept(
+def test_of_two_blocks_found_too_close_together_the_likelier_is_kept(
     apart_mm: float, both: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Faces seemingly so far from each other: 0.72 of a side of 30 mm is 21.6 mm."""
+    """The limit is 0.72 of a side: 21.6 mm for blocks of 30 mm."""
     whole = CloseFitter.fit
 
     def nearer(self: CloseFitter, *given: Any) -> list[FaceFit | None]:
@@ -235,7 +235,7 @@ def test_of_two_sightings_closer_than_most_of_a_side_the_likelier_is_kept(
     assert "c4" in found
 
 
-def test_a_block_half_behind_another_is_read_and_the_hidden_side_tells_nothing() -> None:
+def test_a_block_half_behind_another_is_read_without_its_hidden_side() -> None:
     pose = seen_from(-90.0, 55.0)
     blocks = [Block("d3", "x", "green"), Block("d4", "star"), Block("a4", "star"), Block("f6", "hoops", "green")]
     found = read(blocks, pose)
@@ -246,7 +246,7 @@ def test_a_block_half_behind_another_is_read_and_the_hidden_side_tells_nothing()
     assert "south" not in hidden
 
 
-def test_a_set_without_colours_is_seen_but_in_no_colour() -> None:
+def test_blocks_of_a_set_without_colours_are_found_without_a_colour() -> None:
     found = read(looks=BlockAppearance({}, LOOKS.masks))
     assert {place: one.face.symbol for place, one in found.items() if one.log_odds > 0} == {
         block.place: block.top for block in STANDING
@@ -264,7 +264,7 @@ def test_the_drawing_shows_blocks_and_symbols(seen: dict[str, BlockSighting]) ->
     image = reader.draw(black, view, {"d2": seen["d2"]})
     assert not black.any()
     own = image[(image != 0).any(axis=2)]
-    # drawn with a solid's own corners: every edge of the cube is inked
+    # Drawn with the solid's corners: every edge of the cube is inked.
     corners = project(CAMERA, POSE, seen["d2"].solid.corners_mm())
     edges = [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7)]
     for first, second in edges:
@@ -286,7 +286,7 @@ def test_the_drawing_shows_blocks_and_symbols(seen: dict[str, BlockSighting]) ->
     assert PIECES.side_mm == SIDE_MM
 
 
-def test_a_drawn_block_is_named_with_its_doubt_and_its_sides(
+def test_a_drawn_block_is_labelled_with_its_doubt_and_its_sides(
     seen: dict[str, BlockSighting], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[str] = []
@@ -298,7 +298,7 @@ def test_a_drawn_block_is_named_with_its_doubt_and_its_sides(
     assert written == ["d2 red hoops", "s:x", "e3 ? hoops -3"]
 
 
-def test_faces_of_an_odd_colour_are_looked_at_closely_only_if_they_are_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faces_of_an_odd_colour_are_fitted_closely_only_if_they_are_clear(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[RoughFace] = []
     closely: list[RoughFace] = []
     rough, close = RoughFinder.find, CloseFitter.fit

@@ -1,4 +1,4 @@
-"""What the sides of a drawn block tell: their symbols, their colour, and whether there is a block at all."""
+"""Evidence from the sides of a drawn block: symbols, colour, and the odds of a block."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def view(
     shift_px: tuple[int, int] = (0, 0),
     blur_px: float = 0.8,
 ) -> SideView:
-    """A side face as it would be sampled, in the middle or shifted by some of its pixels."""
+    """A sampled side face, centred or shifted by some pixels."""
     width, height = (round(length) for length in size_px)
     face = cv2.resize(texture(symbol, FACES[colour], INK), (width, height), interpolation=cv2.INTER_AREA)
     face = cv2.resize(cv2.GaussianBlur(face, (0, 0), blur_px), (SIDE_PX, SIDE_PX), interpolation=cv2.INTER_LINEAR)
@@ -53,7 +53,7 @@ def fitted(one: SideView, colour: str | None = "red") -> SideFit:
 
 @pytest.mark.parametrize("symbol", SYMBOLS)
 @pytest.mark.parametrize("size_px", [(32.0, 26.0), (28.0, 18.0)])
-def test_a_sides_symbol_fits_best(symbol: str, size_px: tuple[float, float]) -> None:
+def test_the_symbol_of_a_side_fits_best(symbol: str, size_px: tuple[float, float]) -> None:
     found = fitted(view(symbol, size_px=size_px))
     assert max(found.fits, key=lambda name: found.fits[name]) == symbol
     assert found.fits[symbol] > 0.8
@@ -93,7 +93,7 @@ def test_the_colour_of_a_side_is_compared_with_its_blocks() -> None:
 
 
 @pytest.mark.parametrize(("hidden_rows", "fits"), [(15, True), (26, False)])
-def test_a_side_is_fitted_by_its_open_part_if_a_third_of_it_is_open(hidden_rows: int, fits: bool) -> None:
+def test_a_side_is_fitted_by_its_visible_part_if_that_is_a_third(hidden_rows: int, fits: bool) -> None:
     whole = view("cross")
     is_open = whole.open.copy()
     is_open[SIDE_PX - hidden_rows :] = False
@@ -112,7 +112,7 @@ def test_a_side_is_fitted_by_its_open_part_if_a_third_of_it_is_open(hidden_rows:
         assert unaware.fits["cross"] < found.fits["cross"] - 0.1
 
 
-def test_without_a_piece_sets_colours_sides_are_fitted_too() -> None:
+def test_sides_are_fitted_without_known_colours_too() -> None:
     found = SideReader(BlockAppearance({}, LOOKS.masks)).fit(view("star"), None)
     assert found is not None
     assert found.fits["star"] > 0.9
@@ -148,7 +148,7 @@ def test_the_odds_of_a_block_by_its_sides(sides: list[tuple[SideView, SideFit]],
     assert support([]) is None
 
 
-def test_the_symbols_of_a_side_are_told_if_it_is_high_and_open_enough() -> None:
+def test_the_symbols_of_a_side_are_reported_if_it_is_high_and_visible_enough() -> None:
     fits = {"star": 0.9, "x": 0.88, "cross": 0.5}
     high = replace(view("star"), height_px=20.0)
     told = side_probabilities(high, fits, ("star", "x"))
@@ -203,7 +203,7 @@ def test_sides_lower_than_five_pixels_are_not_sampled() -> None:
     assert counts[-1] == 1
 
 
-def test_what_lies_beyond_the_picture_is_not_open() -> None:
+def test_parts_outside_the_picture_are_not_visible() -> None:
     image: Image = np.zeros((750, 1000, 3), np.uint8)
     corners = corners_px([Block("d4", "x").solid], CAMERA, seen_from(-90.0, 45.0))
     left = corners[..., 0].min()

@@ -66,7 +66,7 @@ def test_a_plane_grid_agrees_with_projecting_each_point() -> None:
 
 
 def test_side_faces_are_sampled_from_their_upper_left_corner() -> None:
-    """A picture whose colours tell where each pixel lies shows which point of the picture a face's pixel came from."""
+    """Colours encode each pixel's position, so a face's pixels show where they were sampled."""
     columns, rows = np.meshgrid(np.arange(CAMERA.size[0]), np.arange(CAMERA.size[1]))
     image = np.dstack([columns % 256, rows % 256, np.zeros_like(rows)]).astype(np.uint8)
     solid = CubeSolid(20.0, -30.0, 10.0, 30.0, 12.0)

@@ -28,7 +28,7 @@ def test_every_correlation_is_the_correlation_coefficient(seed: int, contrast: f
         assert found[patch, down, across, index] == pytest.approx(expected, abs=2e-3)
 
 
-def test_a_patch_without_contrast_is_like_nothing() -> None:
+def test_a_patch_without_contrast_correlates_with_nothing() -> None:
     flat = np.full((1, BANK.side_px, BANK.side_px), 0.4, dtype=np.float32)
     assert (correlations(windows_of(flat, BANK.side_px), BANK.rows) == -1).all()
 

@@ -18,7 +18,7 @@ GREY = np.full((200, 200, 3), 90, dtype=np.uint8)
 BOX = (20.0, 50.0, 70.0, 100.0)
 
 
-def test_values_are_written_beside_dice_and_that_one_leans(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_and_leaning_are_written_beside_dice(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
     monkeypatch.setattr(cv2, "putText", lambda _, text, *rest: written.append(text))
     box = (20.0, 20.0, 60.0, 60.0)
@@ -48,7 +48,7 @@ def test_lines_are_thicker_on_larger_pictures(scale: int, thickness: int) -> Non
     box = (left * scale, top * scale, right * scale, bottom * scale)
     drawn = draw_dice(large, [DieInPicture(box, 4, 0.99)])
     lower = drawn[round(box[3]) - 10 : round(box[3]) + 10, 45 * scale, 1]
-    # the line's green is 200 on 90, less where it covers half of a pixel
+    # The line's green is 200 on a ground of 90, less where it covers half of a pixel.
     assert (lower.astype(int) - 90).sum() / 110 == pytest.approx(thickness, abs=0.6)
 
 

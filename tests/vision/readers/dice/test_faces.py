@@ -24,7 +24,7 @@ WHITE = (0.9, 0.93, 0.95)
 
 
 def picture_of(name: str, turned_deg: float, body: tuple[float, float, float] = WHITE) -> tuple[Image, float]:
-    """A picture of one die that shows a face, and how long its edge is in pixels."""
+    """A picture of one die showing a face, and the length of its edge in pixels."""
     ink = (0.05, 0.05, 0.05) if min(body) > 0.6 else (0.95, 0.95, 0.95)
     look = DieLook(body, ink, tuple(text_face(one) for one in NAMES))
     turn = die_rotation(NAMES.index(name), turned_deg)
@@ -48,7 +48,7 @@ def taught() -> FaceSet:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("turned_deg", some([70.0, 205.0], 1))
-def test_a_face_is_known_however_it_is_turned(taught: FaceSet, name: str, turned_deg: float) -> None:
+def test_a_face_is_recognised_in_any_rotation(taught: FaceSet, name: str, turned_deg: float) -> None:
     chances = taught.probabilities(square_of(name, turned_deg, (0.3, 0.2, 0.6)))
     assert max(chances, key=lambda one: chances[one]) == name
     assert sum(chances.values()) == pytest.approx(1.0)
@@ -93,7 +93,7 @@ def test_a_file_that_holds_no_faces_is_refused(data: bytes, tmp_path: Path) -> N
         FaceSet.load(tmp_path / "other.npz")
 
 
-def test_a_file_whose_packed_bytes_are_changed_is_taken_or_refused(tmp_path: Path) -> None:
+def test_a_file_with_changed_bytes_is_loaded_or_refused_cleanly(tmp_path: Path) -> None:
     path = tmp_path / "faces.npz"
     for at in range(0, len(SOUND), 3):
         path.write_bytes(SOUND[:at] + bytes((SOUND[at] ^ 0xFF,)) + SOUND[at + 1 :])
@@ -101,7 +101,7 @@ def test_a_file_whose_packed_bytes_are_changed_is_taken_or_refused(tmp_path: Pat
             FaceSet.load(path)
 
 
-def test_ink_is_of_one_length_and_only_where_faces_are_compared() -> None:
+def test_ink_is_normalised_and_limited_to_the_compared_area() -> None:
     ink = ink_of(square_of("S", 30.0))
     assert np.linalg.norm(ink) == pytest.approx(1.0, abs=1e-5)
     assert ink.sum() == pytest.approx(0.0, abs=1e-3)
@@ -117,7 +117,7 @@ def test_a_face_counts_up_to_the_die_s_rim() -> None:
 
 
 def correlation_with_seven(square: Image) -> float:
-    """How well a square matches a 7 at its best, from -1 to 1, told from how much better than a fainter 7."""
+    """The best correlation of a square with a 7, from -1 to 1, derived from the odds against a fainter 7."""
     image, side = picture_of("7", 10.0)
     ink = ink_of(crop(image, 79.5, 79.5, side))
     seven = FaceSet(("7", "fainter"), np.stack([ink, 0.97 * ink])).probabilities(square)["7"]
@@ -137,7 +137,7 @@ def test_a_face_matches_if_the_die_was_found_slightly_off(off_px: tuple[float, f
     assert correlation_with_seven(crop(image, across, down, side)) > 0.96
 
 
-def test_a_face_matches_as_well_a_quarter_turn_on() -> None:
+def test_a_face_matches_equally_after_a_quarter_turn() -> None:
     square = square_of("7", 23.0)
     turned = [correlation_with_seven(np.rot90(square, quarter).copy()) for quarter in range(4)]
     assert turned == pytest.approx([turned[0]] * 4, abs=0.005)

@@ -1,4 +1,4 @@
-"""Where the networks look for dice, and what is made of what they say."""
+"""Finding dice: the crops given to the networks, and the interpretation of their output."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ SIDE_PX = 16.0
 
 
 class OneMiddle:
-    """A finder that sees the middle of one die, in one cell."""
+    """A fake finder that reports the middle of one die, in one cell."""
 
     def __init__(self, column: int, row: int) -> None:
         self._at = (row, column)
@@ -30,7 +30,7 @@ class OneMiddle:
 
 
 class Threes:
-    """A classifier that calls everything a three, off by so much of an edge in the square."""
+    """A fake classifier that calls everything a three, with this offset in edges."""
 
     def __init__(self, across: float, down: float, longer: float = 0.0) -> None:
         self._off = (across, down, longer)
@@ -45,7 +45,7 @@ class Threes:
 
 
 class OnesWithPips:
-    """A classifier that calls a square with a white middle a one, and any other nothing."""
+    """A fake classifier that calls a square with a white middle a one, and any other no die."""
 
     def run(self, batch: np.ndarray) -> np.ndarray:
         given = np.zeros((len(batch), len(CLASSES) + 3), dtype=np.float32)
@@ -57,7 +57,7 @@ class OnesWithPips:
 
 
 class Leaning:
-    """Holds these log-odds that any die leans."""
+    """A fake network that gives every die these log-odds of leaning."""
 
     def __init__(self, log_odds: float) -> None:
         self._log_odds = log_odds
@@ -80,7 +80,7 @@ def found(
     return find_dice(image, read_by, (SIDE_PX / 1.4, SIDE_PX * 1.4), **how)
 
 
-def test_a_die_is_where_the_second_network_says() -> None:
+def test_the_second_network_corrects_the_position_of_a_die() -> None:
     (plain,) = found(Threes(0.0, 0.0))
     (moved,) = found(Threes(0.1, -0.05, 0.1))
     assert moved.x_px - plain.x_px == pytest.approx(0.1 * plain.side_px)
@@ -88,12 +88,12 @@ def test_a_die_is_where_the_second_network_says() -> None:
     assert moved.side_px == pytest.approx(plain.side_px * math.exp(0.1))
 
 
-def test_the_second_network_is_told_how_aslant_it_looks() -> None:
+def test_the_second_network_is_given_the_slant_of_the_view() -> None:
     faces = Threes(0.0, -0.1)
     (plain,) = found(Threes(0.0, 0.0))
     (seen,) = found(faces, slant_at=lambda _x, _y: (0.6, 0.0))
     assert faces.slants == pytest.approx([0.6])
-    # the camera is on the right, which the square shows below: up in the square is left in the picture
+    # The camera is on the right, which is down in the square: up in the square is left in the picture.
     assert seen.x_px - plain.x_px == pytest.approx(-0.1 * plain.side_px)
     assert seen.y_px == pytest.approx(plain.y_px, abs=1e-6)
 
@@ -102,7 +102,7 @@ def test_the_second_network_is_told_how_aslant_it_looks() -> None:
 def test_a_die_whose_side_was_taken_for_its_top_is_found_above_it(across: float, down: float) -> None:
     (side,) = found(Threes(0.0, 0.0))
     steep = math.hypot(across, down)
-    # the middle of the nearest side is half an edge nearer to the camera than the top's, and half an edge lower
+    # The middle of the nearest side is half an edge nearer to the camera than that of the top, and half an edge lower.
     away = 0.7 * side.side_px * (1 + steep) / 2
     top = side.x_px - away * across / steep, side.y_px - away * down / steep
     image = PLAIN.copy()
@@ -114,7 +114,7 @@ def test_a_die_whose_side_was_taken_for_its_top_is_found_above_it(across: float,
 
 
 @pytest.mark.parametrize("log_odds", [-9.0, 9.0])
-def test_whether_a_die_leans_is_seen_where_the_camera_is_known(log_odds: float) -> None:
+def test_leaning_is_judged_only_if_the_camera_is_known(log_odds: float) -> None:
     (plain,) = found(Threes(0.0, 0.0), log_odds)
     (seen,) = found(Threes(0.0, 0.0), log_odds, slant_at=lambda _x, _y: (0.3, 0.0))
     assert plain.cocked < 0.1
@@ -122,7 +122,7 @@ def test_whether_a_die_leans_is_seen_where_the_camera_is_known(log_odds: float) 
     assert seen.values()["3"] > 0.9
 
 
-def test_four_squares_are_looked_at_for_whether_a_die_leans() -> None:
+def test_leaning_is_judged_from_four_squares() -> None:
     image = PLAIN.copy()
     image[76:85, 76:85] = 250
     seen: list[np.ndarray] = []
@@ -135,12 +135,12 @@ def test_four_squares_are_looked_at_for_whether_a_die_leans() -> None:
     read_by = networks(Middles(MIDDLE), Says([FIVE]), Watching(-9.0))
     (die,) = find_dice(image, read_by, SIDES, UNSCALED, slant_at=lambda _x, _y: (0.0, 1e-6))
     assert math.log(die.cocked / (1 - die.cocked)) == pytest.approx(-9.0 + (1 + 2 + 3 + 4) / 4, abs=1e-3)
-    # the spot is in the middle of the die; a twentieth of an edge is a pixel of the square, and two are mirrored
+    # The spot is in the middle of the die; a pixel is a twentieth of an edge, and two squares are mirrored.
     bright = [np.argwhere(batch[0, 0] > 1).mean(axis=0) - (CROP_PX - 1) / 2 for batch in seen]
     assert np.array(bright) == pytest.approx(np.array([(-1, -1), (1, 1), (1, 1), (-1, -1)]), abs=0.3)
 
 
-def test_where_no_die_can_lie_none_is_looked_at() -> None:
+def test_candidates_where_no_die_can_lie_are_not_classified() -> None:
     faces = Threes(0.0, 0.0)
     assert found(faces, is_possible=lambda _one: False) == ()
     assert faces.slants == []
@@ -154,13 +154,13 @@ def test_a_square_has_the_camera_below_it(towards: tuple[float, float]) -> None:
     picture[y - 2 : y + 3, x - 2 : x + 3] = 255
     view = SquareView.of(towards)
     rows, columns = np.nonzero(crop(picture, 60.0, 60.0, 20.0, view)[..., 0] > 128)
-    # the steeper the slant, the more of what is below the middle the square holds: a fifth of an edge a unit
+    # The steeper the slant, the further the square extends below the middle: a fifth of an edge a unit.
     upper = (CROP_PX - 1) / 2 - 0.2 * 20 * min(math.hypot(*towards), 1.0)
     assert rows.mean() - upper == pytest.approx(12, abs=1)
     assert columns.mean() == pytest.approx((CROP_PX - 1) / 2, abs=1)
 
 
-def test_an_unknown_view_is_told_from_any_other() -> None:
+def test_an_unknown_view_differs_from_any_known_one() -> None:
     square = np.full((CROP_PX, CROP_PX, 3), 70, dtype=np.uint8)
     given = square_input([square, square], [SquareView(), SquareView.of((0.3, 0.4))])
     assert (given[0, 3] == -1).all(), "as the networks were taught"
@@ -168,7 +168,7 @@ def test_an_unknown_view_is_told_from_any_other() -> None:
 
 
 class Middles:
-    """A finder that sees middles at (x, y, edge, probability), each in the pixels of any picture that it is given."""
+    """A fake finder that reports middles (x, y, edge, probability) in the pixels of any picture given."""
 
     def __init__(self, *middles: tuple[float, float, float, float]) -> None:
         self._middles = middles
@@ -213,7 +213,7 @@ def test_the_finder_is_given_whole_cells() -> None:
 @pytest.mark.parametrize(
     ("side_px", "scales"), [((16.0, 16.0), [1.0]), ((10.5, 25.0), [1.0]), ((16.0, 64.0), [0.707, 0.354])]
 )
-def test_a_picture_is_looked_at_once_for_each_range_of_edges(side_px: tuple[float, float], scales: list[float]) -> None:
+def test_a_picture_is_searched_once_for_each_range_of_edges(side_px: tuple[float, float], scales: list[float]) -> None:
     finder: Any = Middles()
     image = np.zeros((400, 400, 3), dtype=np.uint8)
     find_candidates(image, finder, side_px, UNSCALED)
@@ -228,24 +228,24 @@ def test_a_die_found_at_two_scales_is_one() -> None:
 
 
 @pytest.mark.parametrize(("side_px", "count"), [(16.0 / 1.45, 0), (16.0 / 1.35, 1), (16.0 * 1.35, 1), (16.0 * 1.45, 0)])
-def test_a_candidate_far_too_small_or_large_is_none(side_px: float, count: int) -> None:
+def test_a_candidate_far_too_small_or_large_is_dropped(side_px: float, count: int) -> None:
     assert len(candidates(PLAIN, SIDES, (50.0, 62.5, side_px, 0.9))) == count
 
 
 @pytest.mark.parametrize(("heat", "count"), [(0.15, 0), (0.25, 1), (0.999, 1)])
-def test_an_unlikely_candidate_is_none(heat: float, count: int) -> None:
+def test_an_unlikely_candidate_is_dropped(heat: float, count: int) -> None:
     assert len(candidates(PLAIN, SIDES, (50.0, 62.5, 16.0, heat))) == count
 
 
 @pytest.mark.parametrize(("away_px", "heats"), [(4.0, [0.9]), (6.0, [0.9]), (9.0, [0.9, 0.8])])
-def test_middles_that_lie_close_are_one_the_likelier(away_px: float, heats: list[float]) -> None:
+def test_of_middles_close_together_the_likelier_is_kept(away_px: float, heats: list[float]) -> None:
     beside = candidates(PLAIN, SIDES, (50.0, 62.5, 16.0, 0.8), (50.0 + away_px, 62.5, 16.0, 0.9))
     assert [one.heat for one in beside] == pytest.approx(heats, abs=1e-4)
 
 
 @pytest.mark.parametrize(("across", "down"), [(4, 0), (-4, 0), (0, 4), (0, -4), (4, 4), (-4, -4), (4, -4), (-4, 4)])
 def test_a_candidate_is_likelier_than_all_cells_around_it(across: float, down: float) -> None:
-    # dice so small that two middles in neighbouring cells are not yet taken for one
+    # Dice so small that two middles in neighbouring cells would not be merged.
     small = FindingSettings(smallest_px=5.0, largest_px=12.8)
     finder: Any = Middles((50.5, 62.5, 8.0, 0.9), (50.5 + across, 62.5 + down, 8.0, 0.7))
     (one,) = find_candidates(PLAIN, finder, (8.0, 8.0), small)
@@ -253,7 +253,7 @@ def test_a_candidate_is_likelier_than_all_cells_around_it(across: float, down: f
 
 
 class Says:
-    """A classifier that gives these scores of the classes in turn, one batch each, and no correction but the one given.
+    """A fake classifier that returns these class scores, one batch after another, and the given correction.
 
     A class that is not named has the score 0.
     """
@@ -275,7 +275,7 @@ class Says:
 
 
 def dice_of(faces: Says, *middles: tuple[float, float, float, float], odds: float = -9.0, **how: Any) -> Any:
-    """The dice of a plain picture in which the finder sees these middles and the classifier says this."""
+    """The dice of a plain picture, given these middles from the finder and this classifier."""
     read_by = networks(Middles(*middles), faces, Leaning(odds))
     return find_dice(PLAIN, read_by, SIDES, how.pop("settings", UNSCALED), **how)
 
@@ -285,7 +285,7 @@ MIDDLE = (80.0, 80.0, 16.0, 0.9)
 
 
 @pytest.mark.parametrize(("share", "count"), [(0.6, 1), (0.8, 2), (1.1, 2)])
-def test_dice_closer_than_two_can_lie_are_one(share: float, count: int) -> None:
+def test_dice_too_close_together_are_merged(share: float, count: int) -> None:
     beside = (80.0 + 16 * share, 80.0, 16.0, 0.85)
     assert len(dice_of(Says([FIVE]), MIDDLE, beside)) == count
 
@@ -293,7 +293,7 @@ def test_dice_closer_than_two_can_lie_are_one(share: float, count: int) -> None:
 @pytest.mark.parametrize(
     ("share", "heat", "count"), [(1.2, 0.9, 2), (1.2, 0.6, 2), (1.2, 0.5, 1), (1.4, 0.5, 2), (1.4, 0.9, 2)]
 )
-def test_a_weak_die_beside_a_strong_one_is_its_side(share: float, heat: float, count: int) -> None:
+def test_a_weak_die_beside_a_strong_one_is_taken_for_its_side(share: float, heat: float, count: int) -> None:
     beside = (80.0 + 16 * share, 80.0, 16.0, heat)
     assert len(dice_of(Says([FIVE]), MIDDLE, beside)) == count
 
@@ -309,7 +309,7 @@ def test_a_weak_die_beside_a_strong_one_is_its_side(share: float, heat: float, c
         (0.0, 0.8, 0.3, 2),
     ],
 )
-def test_a_die_in_front_of_another_and_too_close_is_its_side(
+def test_a_die_too_close_in_front_of_another_is_taken_for_its_side(
     direction_deg: float, share: float, slant: float, count: int
 ) -> None:
     along = math.radians(direction_deg)
@@ -330,7 +330,7 @@ def test_a_die_in_a_square_that_is_far_off_is_classified_again(off: tuple[float,
     faces = Says([FIVE], off=off)
     (die,) = dice_of(faces, MIDDLE)
     assert len(faces.batches) == 2
-    # the second square is turned by 45 degrees, and as much larger as the first was too small
+    # The second square is turned by 45 degrees and corrected in size.
     across, down, longer = off
     turned = math.sqrt(0.5) * math.exp(longer)
     x = 80 + 16 * (across + turned * (across + down))
@@ -338,12 +338,12 @@ def test_a_die_in_a_square_that_is_far_off_is_classified_again(off: tuple[float,
     assert (die.x_px, die.y_px, die.side_px) == pytest.approx((x, y, 16 * math.exp(2 * longer)), abs=0.01)
 
 
-def test_no_square_is_believed_to_be_off_by_more_than_half_an_edge() -> None:
+def test_corrections_are_limited_to_half_an_edge() -> None:
     (die,) = dice_of(Says([FIVE], [FIVE], off=(0.9, 0.0, 0.0)), MIDDLE)
     assert die.x_px == pytest.approx(80 + 8 * (1 + math.sqrt(0.5)), abs=0.01)
 
 
-def test_a_die_in_doubt_is_classified_again_and_both_count() -> None:
+def test_a_doubtful_die_is_classified_twice_and_both_results_count() -> None:
     faces = Says([{"5": 4.0, "4": 3.0}], [{"5": 2.0, "4": 5.0, "nothing": 1.0}])
     (die,) = dice_of(faces, MIDDLE)
     assert len(faces.batches) == 2
@@ -352,7 +352,7 @@ def test_a_die_in_doubt_is_classified_again_and_both_count() -> None:
     assert die.probabilities == pytest.approx(np.exp(scores) / np.exp(scores).sum(), abs=1e-5)
 
 
-def test_the_second_square_is_turned_where_the_camera_is_unknown() -> None:
+def test_the_second_square_is_turned_if_the_camera_is_unknown() -> None:
     image = PLAIN.copy()
     image[77:84, 90:] = 250
     faces = Says([{"5": 2.0}])
@@ -363,13 +363,13 @@ def test_the_second_square_is_turned_where_the_camera_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(("nothing", "looks", "count"), [(9.0, 1, 0), (4.0, 2, 0), (0.0, 2, 1)])
-def test_what_is_hardly_a_die_is_dropped(nothing: float, looks: int, count: int) -> None:
+def test_a_candidate_that_is_hardly_a_die_is_dropped(nothing: float, looks: int, count: int) -> None:
     faces = Says([{"nothing": nothing}])
     assert len(dice_of(faces, MIDDLE)) == count
     assert len(faces.batches) == looks
 
 
-def test_a_temperature_evens_the_probabilities_out() -> None:
+def test_a_higher_temperature_flattens_the_probabilities() -> None:
     (die,) = find_dice(PLAIN, networks(Middles(MIDDLE), Says([FIVE]), temperature=4.0), SIDES, UNSCALED)
     assert die.probabilities.max() == pytest.approx(math.exp(3.0) / (math.exp(3.0) + len(CLASSES) - 1), rel=1e-4)
 
@@ -383,7 +383,7 @@ def test_prior_odds_count_against_a_die_that_leans(prior: float) -> None:
     assert seen.cocked / (1 - seen.cocked) == pytest.approx(prior * math.exp(2.0), rel=1e-3)
 
 
-def test_what_is_known_of_a_die_that_was_found() -> None:
+def test_the_fields_of_a_found_die() -> None:
     square = np.full((CROP_PX, CROP_PX, 3), 250, dtype=np.uint8)
     square[9:23, 9:23] = (40, 30, 200)
     square[15:17, 9:23] = 0

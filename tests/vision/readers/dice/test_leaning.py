@@ -1,4 +1,4 @@
-"""Outlines of drawn dice that lie flat or lean, seen aslant and flattened."""
+"""Outlines of drawn dice that lie flat or lean, in oblique rectified views."""
 
 import math
 
@@ -52,11 +52,11 @@ def test_a_flat_die_fits_no_leaning_cube_better(slant: tuple[float, float], turn
 
 @pytest.mark.parametrize("slant", [(0.0, 0.0), (0.25, 0.3)])
 @pytest.mark.parametrize("towards_deg", [0.0, 40.0, 90.0, 180.0, 220.0, 270.0, 320.0])
-def test_a_leaning_die_fits_one_better(slant: tuple[float, float], towards_deg: float) -> None:
+def test_a_leaning_die_fits_a_leaning_cube_better(slant: tuple[float, float], towards_deg: float) -> None:
     assert gain_of(drawn(22.0, towards_deg, slant=slant), slant=slant) > 0.3
 
 
-def test_the_farther_a_die_leans_the_clearer_it_is() -> None:
+def test_the_more_a_die_leans_the_larger_the_gain() -> None:
     gains = [gain_of(drawn(lean_deg, 40.0)) for lean_deg in (0.0, 12.0, 18.0, 25.0)]
     assert gains == sorted(gains)
     assert gains[-1] > 0.7
@@ -109,8 +109,8 @@ def test_a_bare_table_has_no_outline() -> None:
 
 
 @pytest.mark.parametrize("edge", ["left", "right", "top", "bottom"])
-def test_what_reaches_out_of_the_square_is_no_die(edge: str) -> None:
-    # the view is aslant along the stripe, which makes cubes long in its direction too
+def test_an_object_that_extends_beyond_the_square_is_no_die(edge: str) -> None:
+    # The view is oblique along the stripe, which elongates cubes in its direction too.
     is_level = edge in ("left", "right")
     slant = (0.5, 0.0) if is_level else (0.0, 0.5)
     image = drawn(0.0, slant=slant)
@@ -129,7 +129,7 @@ WAYS = np.array([(math.cos(number * math.pi / 18), math.sin(number * math.pi / 1
 
 
 def cube_reaches(lean_deg: float, towards_deg: float, turned_deg: float, slant: tuple[float, float]) -> np.ndarray:
-    """How far a rounded cube is seen to reach in each direction: spheres in the corners of a smaller cube."""
+    """The extent of a rounded cube's outline in each direction: spheres in the corners of a smaller cube."""
     towards = math.radians(towards_deg)
     lean, _ = cv2.Rodrigues(np.array([math.cos(towards), math.sin(towards), 0.0]) * math.radians(lean_deg))
     turn, _ = cv2.Rodrigues(np.array([0.0, 0.0, math.radians(turned_deg)]))
@@ -139,7 +139,7 @@ def cube_reaches(lean_deg: float, towards_deg: float, turned_deg: float, slant: 
 
 
 def misfit(reach: np.ndarray, cube: np.ndarray) -> float:
-    """What is left of an outline after a cube is resized and moved, by least squares that hold both back."""
+    """Residual of an outline after fitting a cube's size and position by regularised least squares."""
     of_size_and_shift = np.vstack([np.column_stack([cube, WAYS]), np.diag([0.1 / 0.08, 0.1 / 0.1, 0.1 / 0.1])])
     wanted = np.concatenate([reach - cube, np.zeros(3)])
     changes, *_ = np.linalg.lstsq(of_size_and_shift, wanted, rcond=None)
@@ -150,10 +150,10 @@ def misfit(reach: np.ndarray, cube: np.ndarray) -> float:
 
 @pytest.mark.parametrize("slant", [(0.0, 0.0), (0.25, 0.5), (-0.75, 0.25)])
 @pytest.mark.parametrize(("lean_deg", "towards_deg"), [(0.0, 0.0), (11.0, 130.0), (22.0, 310.0), (30.0, 200.0)])
-def test_the_gain_is_that_of_the_best_cubes_tried_one_by_one(
+def test_the_gain_equals_that_of_an_exhaustive_search_over_cubes(
     slant: tuple[float, float], lean_deg: float, towards_deg: float
 ) -> None:
-    # a die of the size at which outlines are compared, whose centre lies between four pixels: nothing is resampled
+    # A die of the comparison size, centred between four pixels, so nothing is resampled.
     x, y = 70.5 - 12 * slant[0], 70.5 - 12 * slant[1]
     image = drawn(lean_deg, towards_deg, slant=slant, place=(x + 2.0, y - 2.5, 25.0))
     square = cv2.GaussianBlur(image[39:103, 39:103], (0, 0), 0.7)
@@ -178,7 +178,7 @@ def test_the_gain_is_that_of_the_best_cubes_tried_one_by_one(
         assert gain == pytest.approx(math.log(max(flat, 0.03) / max(leaning, 0.03)), abs=0.006)
 
 
-def test_the_network_and_the_outline_both_count_and_less_if_seen_aslant() -> None:
+def test_network_and_outline_both_count_and_less_in_oblique_views() -> None:
     odds = LeaningOdds()
     assert odds.of(1.0, 0.3, 0.5) > odds.of(0.0, 0.3, 0.5)
     assert odds.of(0.0, 0.6, 0.5) > odds.of(0.0, 0.3, 0.5)

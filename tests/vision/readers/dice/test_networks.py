@@ -1,4 +1,4 @@
-"""The networks that come with the project are those that were tested, small, and still good."""
+"""The shipped networks: checksum, size and accuracy."""
 
 import json
 import math
@@ -43,7 +43,7 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(cv2.dnn, "ENGINE_CLASSIC"), reason="this OpenCV has one engine only")
-def test_opencv_runs_the_engine_that_is_faster_for_small_networks() -> None:
+def test_opencv_uses_the_engine_that_is_faster_for_small_networks() -> None:
     network = shipped().faces._network
     kinds = {network.getLayer(name).type for name in network.getLayerNames()}
     assert "Convolution" in kinds
@@ -71,7 +71,7 @@ def squares(pictures: list[DicePicture]) -> tuple[np.ndarray, list[str]]:
     return np.stack(cut), shows
 
 
-def test_made_dice_are_told_apart() -> None:
+def test_synthetic_dice_are_classified() -> None:
     batch, shows = squares([dice_picture(np.random.default_rng([2024, number]), 160) for number in range(14)])
     given = shipped().faces.run(batch)[:, : len(CLASSES)]
     said = [CLASSES[int(one.argmax())] for one in given]
@@ -83,9 +83,7 @@ def test_made_dice_are_told_apart() -> None:
 @pytest.mark.parametrize("side_px", [10.0, 20.0, 34.0, 55.0, 140.0])
 @pytest.mark.parametrize("at", [(150, 120), (40, 35), (260, 45), (45, 255)])
 @pytest.mark.parametrize("turned_deg", [0.0, 70.0])
-def test_the_middle_of_a_crop_is_the_place_that_was_asked_for(
-    side_px: float, at: tuple[int, int], turned_deg: float
-) -> None:
+def test_a_crop_is_centred_on_the_requested_place(side_px: float, at: tuple[int, int], turned_deg: float) -> None:
     picture = np.full((300, 300, 3), 40, dtype=np.uint8)
     x, y = at
     half = math.ceil(side_px / 20)
@@ -96,7 +94,7 @@ def test_the_middle_of_a_crop_is_the_place_that_was_asked_for(
 
 
 @pytest.mark.parametrize("side_px", [10.0, 20.0, 55.0, 140.0])
-def test_a_crop_brings_a_die_to_one_size(side_px: float) -> None:
+def test_crops_scale_every_die_to_one_size(side_px: float) -> None:
     picture = np.full((300, 300, 3), 40, dtype=np.uint8)
     half = round(side_px / 2)
     picture[150 - half : 150 + half, 120 - half : 120 + half] = 220

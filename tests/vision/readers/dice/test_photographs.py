@@ -1,4 +1,4 @@
-"""Dice in photographs of which nothing is known."""
+"""Dice in photographs without a known camera or layout."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def six() -> Image:
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.5])
-def test_six_dice_of_any_size(six: Image, scale: float) -> None:
+def test_six_dice_of_any_size_are_read(six: Image, scale: float) -> None:
     image = np.asarray(cv2.resize(six, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
     seen = read_photograph(image, shipped())
     assert sorted(str(die.value) for die in seen) == ["1", "2", "3", "4", "5", "6"]
@@ -34,7 +34,7 @@ def test_six_dice_of_any_size(six: Image, scale: float) -> None:
 
 
 class MoonsOrSuns:
-    """Learned faces, of which a moon is always likelier."""
+    """Fake learned faces: always more likely a moon than a sun."""
 
     def probabilities(self, square: object) -> dict[str, float]:
         return {"sun": 0.3, "moon": 0.7}
@@ -81,7 +81,7 @@ def read_found(monkeypatch: pytest.MonkeyPatch, *dice: FoundDie) -> list[tuple[f
     return [(die.box[2] - die.box[0], die.value, die.probability) for die in seen]
 
 
-def test_dice_of_ten_pixels_to_almost_half_of_the_picture_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dice_from_ten_pixels_to_almost_half_of_the_picture_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[float, float]] = []
 
     def find(_image: object, _networks: object, sides: tuple[float, float], *_: object) -> tuple[FoundDie, ...]:
@@ -98,7 +98,7 @@ def test_dice_of_ten_pixels_to_almost_half_of_the_picture_are_looked_for(monkeyp
     ("side_px", "heat", "count"),
     [(20 / 1.7, 0.3, 2), (20 / 1.9, 0.3, 1), (20 / 1.9, 0.5, 2), (20 * 1.7, 0.3, 2), (20 * 1.9, 0.3, 1)],
 )
-def test_a_weak_die_of_another_size_is_none(
+def test_a_weak_die_of_another_size_is_dropped(
     monkeypatch: pytest.MonkeyPatch, side_px: float, heat: float, count: int
 ) -> None:
     assert len(read_found(monkeypatch, found(20.0, _3=1.0), found(side_px, heat, _3=1.0))) == count
@@ -120,14 +120,14 @@ def test_a_box_holds_the_die_within_the_picture(
     assert seen.box == pytest.approx(box)
 
 
-def test_sizes_are_evened_out_between_dice_that_are_clearly_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sizes_are_averaged_over_clearly_seen_dice(monkeypatch: pytest.MonkeyPatch) -> None:
     widths = [width for width, _, _ in read_found(monkeypatch, *(found(side, _3=1.0) for side in (16.0, 20.0, 25.0)))]
     assert sorted(widths) == pytest.approx([1.48 * (side * 20) ** 0.5 for side in (16.0, 20.0, 25.0)], abs=0.11)
     weak = [width for width, _, _ in read_found(monkeypatch, *(found(side, 0.3, _3=1.0) for side in (16.0, 25.0)))]
     assert sorted(weak) == pytest.approx([1.48 * 16, 1.48 * 25], abs=0.11)
 
 
-def test_a_value_is_as_likely_as_that_it_is_a_die_that_lies_flat(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_probability_of_a_value_includes_that_of_a_flat_die(monkeypatch: pytest.MonkeyPatch) -> None:
     ((_, value, probability),) = read_found(monkeypatch, found(20.0, _3=0.5, _4=0.1, cocked=0.2, nothing=0.2))
     assert value == 3
     assert probability == pytest.approx(0.8 * 0.75 * 0.5 / 0.6, abs=1e-3)

@@ -1,4 +1,4 @@
-"""Printed faces of a known set of dice: what each die has decides, and made dice are read."""
+"""Printed faces of a known set of dice: only faces of the set are read, each die once."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ DICE_MM = ((-60.0, 30.0), (-25.0, -40.0), (5.0, 45.0), (40.0, -20.0), (75.0, 35.
 
 
 def seen(**chances: float) -> np.ndarray:
-    """What the network says of one die, by class; the others share the rest."""
+    """The network's class probabilities of one die; the other classes share the rest."""
     named = {name.removeprefix("_") if name != "_star" else "*": chance for name, chance in chances.items()}
     rest = (1 - sum(named.values())) / (len(PRINTED) - len(named))
     return np.array([named.get(name, rest) for name in PRINTED], dtype=np.float32)
@@ -49,7 +49,7 @@ def test_faces_that_no_die_has_are_not_read() -> None:
     assert sum(told[0].values()) == pytest.approx(1.0)
 
 
-def test_each_die_lies_there_once() -> None:
+def test_each_die_of_the_set_is_used_once() -> None:
     clear = [seen(_1=0.99), seen(_2=0.99), seen(_4=0.99), seen(_5=0.99)]
     doubtful = seen(_1=0.6, I=0.35)
     assert best(face_probabilities(np.stack([doubtful]), SETS)[0]) == "1"
@@ -63,7 +63,7 @@ def test_a_nine_is_a_six_upside_down() -> None:
     assert both["6"] == pytest.approx(both["9"])
 
 
-def test_more_dice_than_the_set_has_are_each_taken_alone() -> None:
+def test_more_dice_than_the_set_has_are_read_independently() -> None:
     told = face_probabilities(np.stack([seen(_3=0.9)] * 3), ("123456", "123456"))
     assert [best(faces) for faces in told] == ["3", "3", "3"]
 
@@ -77,7 +77,7 @@ def test_a_face_that_can_not_be_read_is_named() -> None:
 
 
 def tray_of(shown: str) -> tuple[SurfaceView, list[str]]:
-    """A made tray in which the dice of SETS show these faces, and the faces from left to right."""
+    """A synthetic tray in which the dice of SETS show these faces, and the faces from left to right."""
     dice = []
     for number, (faces, face, (x, y)) in enumerate(zip(SETS, shown, DICE_MM, strict=True)):
         drawings = tuple(printed_face(faces[value - 1]) for value in FACE_VALUES)
@@ -98,7 +98,7 @@ def _printed(layout: TableLayout) -> TableLayout:
     )
 
 
-def test_only_as_many_dice_are_read_as_the_set_has_those_seen_best(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_clearest_dice_are_read_up_to_the_size_of_the_set(monkeypatch: pytest.MonkeyPatch) -> None:
     shows_five, plain = np.eye(len(CLASSES), dtype=np.float32)[4], np.full((CROP_PX, CROP_PX, 3), 90, dtype=np.uint8)
     dice = [FoundDie(x, 150.0, 28.8, heat, shows_five, plain) for x, heat in ((90, 0.5), (180, 0.9), (270, 0.7))]
     monkeypatch.setattr(reader, "find_dice", lambda *_, **__: dice)
@@ -123,7 +123,7 @@ def square(digit: str) -> np.ndarray:
     return image
 
 
-def test_neither_light_nor_which_is_darker_changes_what_the_network_sees() -> None:
+def test_the_network_input_does_not_depend_on_light_or_polarity() -> None:
     squares = [square(digit) for digit in "347"]
     seen = printed_input(squares)
     assert seen.shape == (3, 1, SEEN_PX, SEEN_PX)
@@ -141,7 +141,7 @@ def test_a_die_looks_the_same_alone_and_beside_dice_of_other_colours() -> None:
     assert printed_input(squares) == pytest.approx(alone, abs=1e-3)
 
 
-def test_what_lies_beside_the_upper_side_does_not_change_its_colours() -> None:
+def test_surroundings_do_not_change_the_colours_of_the_upper_face() -> None:
     plain = square("4")
     beside = plain.copy()
     middle = (CROP_PX - 1) / 2

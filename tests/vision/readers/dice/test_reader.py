@@ -1,4 +1,4 @@
-"""Dice in a tray that a calibrated camera sees: made pictures, through the whole table reader."""
+"""Dice in a tray under a calibrated camera: synthetic pictures through the whole table reader."""
 
 from dataclasses import replace
 
@@ -89,7 +89,7 @@ def test_a_die_that_leans_is_no_roll_yet() -> None:
     assert not leaning.is_settled
 
 
-def test_a_roll_that_rested_for_two_readings_is_taken_and_a_nudge_is_noticed(two: TrayPicture) -> None:
+def test_a_roll_at_rest_for_two_readings_counts_and_a_nudge_is_noticed(two: TrayPicture) -> None:
     nudged = tray(die(-40.0, 10.0, 3), die(52.0, -20.0, 2))
     readings = read(two, two, nudged, nudged)
     pooled = pool_dice(readings[:2], 1e-4)
@@ -120,7 +120,7 @@ BODIES: dict[str, Colour] = {
 
 
 def read_as(made: TrayPicture, pieces: DicePieces, previous: RollReading | None = None) -> tuple[DieReading, ...]:
-    """The dice of a tray whose layout says this of them."""
+    """The dice of a tray whose layout describes them like this."""
     surface = replace(made.layout.surfaces[0], pieces=pieces)
     return DiceReader(surface).read(SurfaceView(made.image, made.camera, made.pose, surface), previous).dice
 
@@ -134,7 +134,7 @@ def read_as(made: TrayPicture, pieces: DicePieces, previous: RollReading | None 
         ("blue", "purple", "black", "green"),
     ],
 )
-def test_dice_are_named_by_their_bodies_where_the_layout_says_so(names: tuple[str, ...]) -> None:
+def test_dice_are_named_by_body_colour_if_the_layout_has_colours(names: tuple[str, ...]) -> None:
     made = tray(*(die(50.0 * number - 75.0, 20.0, number + 2, BODIES[name]) for number, name in enumerate(names)))
     seen = read_as(made, DicePieces(colours=tuple(sorted(names))))
     assert [(one.die, best(one)) for one in seen] == [(name, str(n)) for n, name in enumerate(names, 2)]
@@ -154,7 +154,7 @@ def test_more_dice_than_the_layout_has_colours_have_no_names(two: TrayPicture) -
 
 
 @pytest.mark.parametrize(("side_mm", "azimuth_deg"), [(12.0, -90.0), (16.0, 20.0), (20.0, 140.0)])
-def test_a_die_of_any_size_is_where_it_lies(side_mm: float, azimuth_deg: float) -> None:
+def test_a_die_of_any_size_is_located(side_mm: float, azimuth_deg: float) -> None:
     turn = die_rotation(2, 30.0)
     look = DieLook(BODIES["white"], BODIES["black"], pip_faces())
     drawn = DrawnDie(np.array([-80.0, 70.0, side_mm / 2]), side_mm, turn, look)
@@ -201,7 +201,7 @@ def test_a_die_that_the_picture_cuts_off_is_half_hidden(upright: TrayPicture, ed
     assert seen.is_settled != seen.half_hidden
 
 
-def test_what_a_layout_says_of_dice() -> None:
+def test_the_dice_settings_of_a_layout() -> None:
     markers = {"dictionary": "DICT_4X4_50", "side": 20, "centres": {"0": [0, 90]}}
     given = {"tray": {"x": [0, 100], "y": [0, 100]}, "dice": {"side": 16, "colours": ["red"]}, "markers": markers}
     (surface,) = layout_from_json(given).surfaces

@@ -21,7 +21,7 @@ def script(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_training_for_a_moment_writes_networks_that_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_training_writes_networks_that_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train_dice = script("train_dice", monkeypatch)
     made = [dice_picture(np.random.default_rng([7, number]), 128) for number in range(4)]
     made = [picture for picture in made if picture.dice]
@@ -37,7 +37,7 @@ def test_training_for_a_moment_writes_networks_that_run(tmp_path: Path, monkeypa
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_moment_is_enough_for_a_network_of_printed_faces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_training_writes_a_network_of_printed_faces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train_printed = script("train_printed", monkeypatch)
     faces = train_printed.all_faces([])
     assert set(faces) == set(PRINTED)

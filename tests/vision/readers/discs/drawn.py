@@ -1,4 +1,4 @@
-"""Discs and balls drawn on a plain table: where they stand, their light and their shading are known."""
+"""Discs and balls drawn on a plain table with known positions, colours and shading."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ class Drawn:
 
     @property
     def centre_mm(self) -> FloatArray:
-        """Where it stands."""
+        """Its centre on the board."""
         return np.array(BOARD.centre_mm(self.place)) + self.off_mm
 
 
 def encoded(light: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Levels (0 to 255) of linear light relative to paper, in a picture whose paper is of the usual light."""
+    """Levels (0 to 255) of linear light relative to paper, for paper of the usual brightness."""
     light = np.clip(np.asarray(light, dtype=np.float64) * USUAL_PAPER, 0.0031308, 1.0)
     return np.asarray(255 * (1.055 * light ** (1 / 2.4) - 0.055))
 
 
 @functools.cache
 def _noise() -> npt.NDArray[np.float64]:
-    """What a camera adds, in levels."""
+    """Sensor noise, in levels."""
     return np.random.default_rng(1).normal(0, 2.0, (*CAMERA.size[::-1], 3))
 
 
@@ -79,7 +79,7 @@ def picture_of(discs: Sequence[Drawn], pose: Pose, *, ground: Light = GROUND, la
 
 
 def _draw_ball(picture: npt.NDArray[np.float64], disc: Drawn, pose: Pose, lamp: float) -> None:
-    """A sphere that is lit from the left: dark at its outline and ever brighter towards one spot."""
+    """A sphere lit from the left: dark at its outline, brighter towards one spot."""
     half = PIECES.ball_mm / 2
     points = np.random.default_rng(2).normal(size=(600, 3))
     points *= half / np.linalg.norm(points, axis=1, keepdims=True)
@@ -105,5 +105,5 @@ def view_of(image: Image, pose: Pose) -> SurfaceView:
 
 
 def finder_from(pose: Pose) -> DiscFinder:
-    """What finds discs from there."""
+    """A finder for this camera pose."""
     return DiscFinder(view_of(np.zeros((1, 1, 3), dtype=np.uint8), pose))

@@ -1,4 +1,4 @@
-"""What a ball on a disc leaves to be seen, on drawn pictures."""
+"""Evidence of a ball on a disc in drawn pictures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STANDING = (
 def evidence_of(
     discs: tuple[Drawn, ...] = STANDING, azimuth_deg: float = -75.0, shade: float = 0.0
 ) -> dict[str, BallEvidence]:
-    """That of each disc; with a ``shade``, the light falls off evenly across the plane, by that share in 100 mm."""
+    """The evidence at each disc; with ``shade``, light falls off linearly by that share in 100 mm."""
     pose = seen_from(azimuth_deg)
     finder = finder_from(pose)
     places = [disc.place for disc in discs]
@@ -56,7 +56,7 @@ def test_discs_with_a_ball_are_far_more_uneven_than_those_without(seen: dict[str
     assert min(round_ones) > 0.06
 
 
-def test_a_balls_colour_is_told_and_what_lies_on_the_top(seen: dict[str, BallEvidence]) -> None:
+def test_the_colours_of_ball_and_top_are_measured(seen: dict[str, BallEvidence]) -> None:
     for disc in STANDING:
         blue, green, red = np.maximum(shares_of(seen[disc.place].colour) - DARK_FLOOR, 1e-3)
         if disc.ball == RED:
@@ -69,7 +69,7 @@ def test_a_balls_colour_is_told_and_what_lies_on_the_top(seen: dict[str, BallEvi
         assert (apart < 0.5) == (disc.ball is None or disc.ball == disc.light)
 
 
-def test_a_lamp_from_one_side_makes_no_ball(seen: dict[str, BallEvidence]) -> None:
+def test_light_from_one_side_is_no_evidence_of_a_ball(seen: dict[str, BallEvidence]) -> None:
     for place, one in evidence_of(shade=0.8).items():
         assert 1 / 3 < one.unevenness / seen[place].unevenness < 3
 
@@ -81,7 +81,7 @@ def test_a_ball_is_seen_from_every_side_of_the_table(azimuth_deg: float) -> None
     assert min(seen["e5"].unevenness, seen["c5"].unevenness) > 1.5
 
 
-def test_where_nearly_all_is_hidden_nothing_is_said() -> None:
+def test_a_nearly_hidden_disc_gives_no_evidence() -> None:
     pose = seen_from()
     finder = finder_from(pose)
     disc = Drawn("d4", PALE, ball=DARK)
@@ -103,7 +103,7 @@ def test_where_nearly_all_is_hidden_nothing_is_said() -> None:
 
 
 def residual(points: FloatArray, values: FloatArray, *, curved: bool) -> float:
-    """Mean square of what an even slope, or a curved one, leaves of values at points."""
+    """Mean squared residual of a linear or quadratic fit to values at points."""
     x, y = (points / 15.0).T
     terms = [np.ones_like(x), x, y, *([x * x, y * y, x * y] if curved else [])]
     solution, *_ = np.linalg.lstsq(np.column_stack(terms), values, rcond=None)
@@ -145,8 +145,8 @@ def by_points(plane: TopPlane, shape: DiscShape, fit: DiscFit, nearer: BoolImage
 
 
 @pytest.mark.parametrize("hidden_mm", [-30, -6, 0, 5, 9])
-def test_the_evidence_is_that_reckoned_point_by_point(hidden_mm: int) -> None:
-    """Of each disc what lies to the left of a line is hidden, so far to the left of its middle."""
+def test_the_evidence_equals_a_point_by_point_reference(hidden_mm: int) -> None:
+    """Each disc is hidden left of a line at this distance from its middle."""
     pose = seen_from(-75.0)
     finder = finder_from(pose)
     places = [disc.place for disc in STANDING]

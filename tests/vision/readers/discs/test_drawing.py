@@ -1,4 +1,4 @@
-"""The drawing of discs: outlines where the pieces are, in the colours that say how sure they are."""
+"""The drawing of discs: outlines at the pieces, coloured by certainty."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def drawn(seen: dict[str, DiscSighting], pose: Pose = POSE) -> Image:
 
 
 def inked(image: Image, colour: tuple[int, int, int]) -> npt.NDArray[np.bool_]:
-    """Where a line of that colour is, or its softened edge."""
+    """Mask of a line of that colour with its anti-aliased edge."""
     light, own = image.astype(np.float32), np.float32(np.linalg.norm(colour))
     strength = np.sqrt(np.square(light).sum(axis=2))
     return np.asarray((light @ np.array(colour, np.float32) > 0.97 * own * strength) & (strength > 0.4 * own))
 
 
 def off_px(outline: FloatArray, image: Image, colour: tuple[int, int, int]) -> tuple[float, float]:
-    """How far most points of a closed outline are from ink of a colour, and how far any of that ink from the outline.
+    """The 70th percentile of distances from a closed outline to ink of a colour, and the largest from ink to outline.
 
-    Some of it lies under other outlines and names.
+    The rest of the outline may lie under other outlines and names.
     """
     lined = np.ones(image.shape[:2], dtype=np.uint8)
     cv2.polylines(lined, [np.round(outline).astype(np.int32)], True, 0)
@@ -75,7 +75,7 @@ def test_a_disc_is_outlined_green_and_its_ball_blue(seen: dict[str, DiscSighting
     assert not inked(drawn({"b2": seen["b2"]}), BLUE).any()
 
 
-def test_a_doubtful_disc_is_red_and_says_how_doubtful(seen: dict[str, DiscSighting]) -> None:
+def test_a_doubtful_disc_is_red_and_labelled_with_its_probability(seen: dict[str, DiscSighting]) -> None:
     doubted = {"f6": seen["f6"].with_log_odds(-3.0)}
     image = drawn(doubted)
     assert np.abs(image.astype(int) - RED_INK).max(axis=2).min() < 12

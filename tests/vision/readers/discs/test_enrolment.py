@@ -1,4 +1,4 @@
-"""Teaching a set of discs: from the start position, from known positions, and what is said of those that can't be."""
+"""Enrolling a set of discs from the start position or from known positions, and errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_set_up_teaches_each_players_colours() -> None:
     looks = pictures.looks()
     assert looks.looks == ("black piece", "black piece with ball", "white piece", "white piece with ball")
     assert looks.traits[0] == ("black", "white")
-    # what is called black is the white set
+    # The pieces named black are the white set.
     assert looks.players["black"].disc[2] > looks.players["white"].disc[2] + 1.5
     assert (np.abs(looks.players["black"].disc[:2]) < 0.3).all()
 
@@ -69,7 +69,7 @@ def test_the_middle_piece_of_each_row_has_the_ball() -> None:
         assert np.abs(own.ball - as_ball).max() < np.abs(own.ball - as_disc).max()
 
 
-def test_pieces_that_are_not_there_or_look_alike_are_named() -> None:
+def test_missing_pieces_and_pieces_that_look_alike_are_named() -> None:
     with pytest.raises(
         EnrolmentError, match=r"no clear piece on d4( \(it stands out by .*\))?: check what stands there"
     ):
@@ -138,6 +138,6 @@ def test_looks_are_kept_in_a_file(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_file_of_looks_that_is_wrong_says_so(data: dict[str, object], says: str) -> None:
+def test_an_invalid_file_of_looks_is_refused(data: dict[str, object], says: str) -> None:
     with pytest.raises(EnrolmentError, match=says):
         appearance_from_json(data)

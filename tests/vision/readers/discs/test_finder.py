@@ -1,4 +1,4 @@
-"""Finding discs on drawn pictures: where they stand is known, and so is their light."""
+"""Finding discs in drawn pictures with known positions and colours."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def found(finder: DiscFinder, plane: TopPlane) -> dict[str, DiscFit]:
 
 
 @pytest.mark.parametrize("disc", STANDING, ids=lambda disc: disc.place)
-def test_a_disc_is_found_where_it_stands_and_in_its_light(found: dict[str, DiscFit], disc: Drawn) -> None:
+def test_a_disc_is_found_at_its_position_and_in_its_colour(found: dict[str, DiscFit], disc: Drawn) -> None:
     fit = found[disc.place]
     assert np.abs(fit.centre_mm - disc.centre_mm).max() < 3.2
     assert fit.contrast > 4
@@ -65,7 +65,7 @@ def test_a_disc_is_found_where_it_stands_and_in_its_light(found: dict[str, DiscF
     assert fit.light == pytest.approx(np.median(disc.light) * USUAL_PAPER, rel=0.08, abs=0.003)
 
 
-def test_nothing_stands_out_where_no_disc_is(found: dict[str, DiscFit]) -> None:
+def test_bare_places_have_no_contrast(found: dict[str, DiscFit]) -> None:
     standing = {disc.place for disc in STANDING}
     assert all(fit.contrast < 1.9 for place, fit in found.items() if place not in standing)
 
@@ -91,7 +91,7 @@ def test_stripes_and_squares_across_a_place_are_no_disc(finder: DiscFinder) -> N
     assert "d4" not in fits or fits["d4"].contrast < 1.9
 
 
-def test_a_ball_hides_no_disc_and_breaks_its_even_top(finder: DiscFinder) -> None:
+def test_a_disc_below_a_ball_is_found_and_its_top_is_uneven(finder: DiscFinder) -> None:
     bare, with_ball = (
         finder.find(finder.plane(picture_of([disc], POSE), ["d4"]), ["d4"])["d4"]
         for disc in (Drawn("d4", PALE), Drawn("d4", PALE, ball=DARK))
@@ -102,7 +102,7 @@ def test_a_ball_hides_no_disc_and_breaks_its_even_top(finder: DiscFinder) -> Non
     assert with_ball.colour == pytest.approx(bare.colour, abs=0.1)
 
 
-def test_half_a_disc_is_enough_where_it_is_known_that_the_rest_is_hidden(finder: DiscFinder) -> None:
+def test_half_a_disc_is_enough_if_the_rest_is_known_to_be_hidden(finder: DiscFinder) -> None:
     picture = picture_of([Drawn("d4", PALE)], POSE)
     x, y = BOARD.centre_mm("d4")
     card = [[x, y - 60, 20], [x + 60, y - 60, 20], [x + 60, y + 60, 20], [x, y + 60, 20]]
@@ -120,7 +120,7 @@ def test_half_a_disc_is_enough_where_it_is_known_that_the_rest_is_hidden(finder:
     assert finder.find(plane, ["d4"], everything) == {}
 
 
-def test_the_plane_is_the_same_whether_all_or_some_of_it_is_sampled(finder: DiscFinder, plane: TopPlane) -> None:
+def test_sampling_part_of_the_plane_gives_the_same_values(finder: DiscFinder, plane: TopPlane) -> None:
     picture = picture_of(STANDING, POSE)
     for places in (["a1"], ["a1", "g7"], ["c3", "d3", "c4", "d4"]):
         part = finder.plane(picture, places)
@@ -157,7 +157,7 @@ def test_points_of_the_plane_are_interpolated_and_looked_up(plane: TopPlane) -> 
 
 
 @pytest.mark.parametrize("ball", [False, True])
-def test_what_a_nearer_disc_hides_is_what_its_outline_covers_in_the_picture(ball: bool) -> None:
+def test_a_nearer_disc_hides_the_area_that_its_outline_covers(ball: bool) -> None:
     centre, top_mm = np.array(BOARD.centre_mm("d3")), BOARD.height_mm + PIECES.disc_mm
     finder = finder_from(ASLANT)
     hidden = finder.hidden_by([(centre, ball)])
@@ -177,7 +177,7 @@ def test_what_a_nearer_disc_hides_is_what_its_outline_covers_in_the_picture(ball
     assert marked[(disc < -3) & (with_ball > 3)].any() == ball
 
 
-def test_how_much_of_a_disc_is_hidden_grows_as_the_nearer_one_comes_closer() -> None:
+def test_the_hidden_share_of_a_disc_grows_as_the_nearer_one_comes_closer() -> None:
     finder, middle = finder_from(ASLANT), np.array(BOARD.centre_mm("d4"))
     towards = ASLANT.camera_position_mm[:2] - middle
     towards /= np.linalg.norm(towards)
@@ -211,7 +211,7 @@ class ByCircles:
         self.clear = np.array([beyond_mm(point, shape.ball_circles(centre)) > 0.8 for point in points])
 
     def at(self, offset: tuple[int, int], *, whole: bool = False) -> tuple[float, float, FloatArray]:
-        """The contrast of one circle, how well its whole outline stands out, and its colour."""
+        """The contrast of one circle, the contrast of its whole outline, and its colour."""
         rows, columns = (self.pixels + np.array([-offset[1], offset[0]])).T
         colours = self.plane.colours[rows, columns].astype(np.float64)
         kept = (self.clear | whole) & ~self.nearer[rows, columns]
@@ -226,7 +226,7 @@ class ByCircles:
         return float(around[20 - seen + int(0.15 * seen)]), fitting, colour
 
     def fit(self) -> tuple[FloatArray, float, float, FloatArray] | None:
-        """The best circle's middle, its contrast with and without what a ball would cover, and its colour."""
+        """The best circle's middle, its contrast with and without the part a ball would cover, and its colour."""
         first = max(steps(8, 2), key=lambda offset: self.at(offset)[0])
         if self.at(first)[0] <= 1.2:
             return None
@@ -238,7 +238,7 @@ class ByCircles:
 
 
 @pytest.mark.parametrize("hidden", [False, True])
-def test_the_best_circle_is_that_found_by_trying_one_after_another(hidden: bool) -> None:
+def test_the_best_circle_equals_that_of_an_exhaustive_search(hidden: bool) -> None:
     pose = seen_from(-75.0, 35.0)
     finder = finder_from(pose)
     discs = [
@@ -276,7 +276,7 @@ def test_the_best_circle_is_that_found_by_trying_one_after_another(hidden: bool)
 def test_a_disc_is_found_by_eight_of_twenty_directions_and_four_points_of_its_top(
     finder: DiscFinder, directions: int, samples: int
 ) -> None:
-    """All but so many directions beside a disc, and so many points of its top, are hidden wherever it is looked for."""
+    """Only this many directions around a disc, and points of its top, are visible at every position tried."""
     window = finder.plane(picture_of([], POSE), []).window
     circles = ByCircles(
         TopPlane(np.zeros((*window.shape, 3), np.float32), window, np.ones(3)),

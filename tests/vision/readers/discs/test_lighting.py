@@ -1,4 +1,4 @@
-"""Whose a disc is by its colour, in whatever light; and the light of the markers' white paper."""
+"""The owner of a disc by its colour in any light, and the light on the markers' white paper."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ RED, BLUE = (0.06, 0.1, 0.5), (0.5, 0.2, 0.08)
 
 
 def colour(*light: float) -> FloatArray:
-    """The colour of linear light relative to paper: of each channel, or the same of all."""
+    """The colour of linear light relative to paper: one value a channel, or one for all."""
     return colour_of_shares(np.broadcast_to(light, 3) + DARK_FLOOR)
 
 
 TAUGHT = ColourClassifier({"red": colour(*RED), "blue": colour(*BLUE)})
 
 
-def test_a_colour_is_blue_and_red_against_green_and_the_mean_of_all_in_logarithms() -> None:
+def test_a_colour_is_log_blue_and_log_red_against_green_and_the_mean_log() -> None:
     light = np.array([0.2, 0.4, 0.7])
     blue, green, red = np.log(light / 0.8 + DARK_FLOOR)
     own = pytest.approx([blue - green, red - green, (blue + green + red) / 3], abs=1e-5)
@@ -57,7 +57,7 @@ def test_a_pale_disc_may_be_a_dark_one_under_a_lamp(share: float) -> None:
     assert 0.01 < chance_of_white(share) < 0.99
 
 
-def test_distances_are_none_at_a_taught_colour_and_grow_with_hue_and_brightness() -> None:
+def test_distances_are_zero_at_a_taught_colour_and_grow_with_hue_and_brightness() -> None:
     seen = [
         colour(*RED),
         np.add(colour(*RED), [0.0, 0.2, 0.0]),
@@ -84,7 +84,7 @@ def test_a_strong_hue_may_be_stronger_but_a_weak_one_may_not() -> None:
 
 
 @pytest.mark.parametrize("brighter", [-1.0, -0.5, 0.0, 0.5])
-def test_one_light_is_found_for_all_discs_and_then_they_are_themselves(brighter: float) -> None:
+def test_one_light_correction_for_all_discs_restores_their_colours(brighter: float) -> None:
     factor = np.exp(brighter)
     seen = [colour(*(factor * np.array(light))) for light in (RED, BLUE) * 4]
     light = TAUGHT.light(seen, PAPER)
@@ -95,7 +95,7 @@ def test_one_light_is_found_for_all_discs_and_then_they_are_themselves(brighter:
         assert max(likely, key=lambda one: likely[one]) == name
 
 
-def test_the_light_is_found_from_what_looks_like_a_taught_colour_only() -> None:
+def test_only_discs_of_taught_colours_determine_the_light() -> None:
     seen = [colour(*(1.5 * np.array(light))) for light in (RED, BLUE) * 3]
     foreign = colour(0.05, 0.6, 0.05)
     assert TAUGHT.light([*seen, foreign, foreign], PAPER) == TAUGHT.light(seen, PAPER)
@@ -111,13 +111,13 @@ def test_one_disc_alone_moves_the_light_less_than_many() -> None:
     assert many == pytest.approx(np.log(2), abs=0.11)
 
 
-def test_the_light_is_never_taken_to_be_several_times_as_bright() -> None:
+def test_the_light_correction_is_limited() -> None:
     taught = ColourClassifier({"dark": colour(0.02)})
     assert 1.0 < taught.light([colour(0.5)] * 9, PAPER) < 1.5 or taught.light([colour(0.5)] * 9, PAPER) == 0.0
     assert -1.5 < ColourClassifier({"pale": colour(0.8)}).light([colour(0.3)] * 9, PAPER) < -0.7
 
 
-def test_a_channel_that_is_full_is_no_other_colour() -> None:
+def test_a_saturated_channel_does_not_change_the_colour() -> None:
     bright_paper = np.full(3, 0.95)
     pink = ColourClassifier({"pink": colour(0.6, 0.6, 1.4), "green": colour(0.3, 0.6, 0.3)})
     full = colour(0.6, 0.6, 1 / 0.95)
@@ -140,7 +140,7 @@ def test_likelihoods_fall_with_the_distance_and_allow_for_a_lamps_reflection() -
 
 @pytest.fixture(scope="module")
 def lit(pose: Pose, render_table: RenderTable) -> Image:
-    """A table whose markers' white is lit to 0.745 of what the camera takes."""
+    """A table whose markers' white is at 0.745 of the camera's range."""
     return render_table(pose)
 
 
@@ -153,7 +153,9 @@ def covered(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout, 
     return image
 
 
-def test_the_markers_paper_tells_the_light(layout: TableLayout, camera: CameraModel, pose: Pose, lit: Image) -> None:
+def test_the_light_is_measured_on_the_markers_paper(
+    layout: TableLayout, camera: CameraModel, pose: Pose, lit: Image
+) -> None:
     paper = PaperLight(camera, pose, layout.markers)
     light = paper.of(lit)
     assert light == pytest.approx(0.745, rel=0.12)
@@ -181,7 +183,7 @@ NEAR = CameraModel(np.diag([1500.0, 1500.0, 1.0]), np.zeros(5), (640, 640))
 
 
 def seen_near(layout: TableLayout, white: int, black: int) -> tuple[PaperLight, Image, FloatArray]:
-    """One marker that fills half of a picture, in these levels: its paper, the picture, and the marker's corners."""
+    """A marker that fills half of a picture, in these levels: its paper light, the picture, and its corners."""
     markers = replace(layout.markers, centres_mm={0: (0.0, 0.0)})
     pose = Pose(np.diag([1.0, -1.0, -1.0]), np.array([0.107 * 200, 0.107 * 200, 200.0 + markers.z_mm]))
     corners = project(NEAR, pose, markers.corners_mm(0))
@@ -194,7 +196,7 @@ def seen_near(layout: TableLayout, white: int, black: int) -> tuple[PaperLight, 
 
 
 def test_specks_in_the_middle_of_the_markers_cells_leave_the_paper_white(layout: TableLayout) -> None:
-    """The light is that of most of a cell, not of its centre."""
+    """The light is that of a cell's majority, not of its centre."""
     paper, image, corners = seen_near(layout, 200, 20)
     light = paper.of(image)
     assert light == pytest.approx(0.578, abs=0.01)
@@ -210,7 +212,7 @@ def test_specks_in_the_middle_of_the_markers_cells_leave_the_paper_white(layout:
 def test_a_marker_whose_black_is_nearly_half_as_light_as_its_white_counts_as_covered(
     layout: TableLayout, black: int, counts: bool
 ) -> None:
-    """Its white is 2.5 times as light or more: 0.578 against 0.188 and 0.242."""
+    """White must be at least 2.5 times as light as black: here 0.578 against 0.188 and 0.242."""
     paper, image, _ = seen_near(layout, 200, black)
     assert paper.of(image) == pytest.approx(0.578 if counts else USUAL_PAPER, abs=0.01)
 
@@ -219,15 +221,15 @@ PLAYERS = {"red": RED, "blue": BLUE, "pale": (0.75, 0.85, 0.9)}
 
 
 def off(seen: FloatArray, light: FloatArray) -> float:
-    """The distance of a colour from that of some light, in standard deviations that grow with the hue."""
+    """Distance between two colours in standard deviations, which grow with the hue."""
     expected = colour_of_shares(np.minimum(light, 1 / 0.8) + DARK_FLOOR)
     spreads = [math.hypot(0.16, 0.15 * expected[0]), math.hypot(0.16, 0.15 * expected[1]), 0.28]
     return float(np.linalg.norm((seen - expected) / spreads))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_light_distances_and_likelihoods_are_those_reckoned_disc_by_disc(seed: int) -> None:
-    """Each correction of the light is tried; a disc may reflect a lamp, a little more often than much."""
+def test_light_distances_and_likelihoods_equal_a_disc_by_disc_reference(seed: int) -> None:
+    """Tries each light correction; a disc may reflect a lamp, more often a little than much."""
     random = np.random.default_rng(seed)
     taught = ColourClassifier({name: colour(*light) for name, light in PLAYERS.items()})
     chosen = [PLAYERS[name] for name in random.choice(list(PLAYERS), 6)]

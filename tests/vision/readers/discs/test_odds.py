@@ -1,4 +1,4 @@
-"""How sure the disc reader is, on drawn pictures: what makes it surer, and what leaves the answer alone."""
+"""The disc reader's certainty on drawn pictures, and changes that must leave its answer unchanged."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def seen_in(image: Image, pose: Pose = POSE) -> dict[str, DiscSighting]:
 
 
 def told(seen: dict[str, DiscSighting]) -> dict[str, tuple[str | None, bool]]:
-    """Whose each disc is, and whether it has a ball."""
+    """The owner of each disc, and whether it has a ball."""
     return {place: (one.player, one.ball_log_odds > 0) for place, one in seen.items() if one.log_odds > 0}
 
 
@@ -121,7 +121,7 @@ def test_odds_have_limits(seen: dict[str, DiscSighting]) -> None:
         assert -40 < one.log_odds < 25
 
 
-def test_the_solid_is_as_high_as_what_stands_there(seen: dict[str, DiscSighting]) -> None:
+def test_the_solid_has_the_height_of_the_piece(seen: dict[str, DiscSighting]) -> None:
     for place, (_, ball) in TRUTH.items():
         solid = seen[place].solid
         assert solid.height_mm == (PIECES.height_mm if ball else PIECES.disc_mm)
@@ -129,7 +129,7 @@ def test_the_solid_is_as_high_as_what_stands_there(seen: dict[str, DiscSighting]
         assert (solid.x_mm, solid.y_mm) == tuple(seen[place].fit.centre_mm)
 
 
-def test_a_colour_that_nobody_has_is_no_disc_of_theirs(seen: dict[str, DiscSighting]) -> None:
+def test_a_disc_of_an_unknown_colour_belongs_to_no_player(seen: dict[str, DiscSighting]) -> None:
     assert "d4" not in read([Drawn("d4", (0.1, 0.7, 0.1)), *STANDING])
     pale = read([Drawn("d4", (0.18, 0.25, 0.6)), *STANDING])
     orange = read([Drawn("d4", (0.06, 0.12, 0.5)), *STANDING])
@@ -157,7 +157,7 @@ def test_a_disc_that_hardly_differs_from_the_table_is_less_sure() -> None:
     assert odds[0] > odds[1] > odds[2] + 1
 
 
-def test_a_top_in_two_other_colours_is_something_foreign(seen: dict[str, DiscSighting]) -> None:
+def test_a_top_with_a_large_patch_of_a_foreign_colour_is_unlikely_to_be_a_disc(seen: dict[str, DiscSighting]) -> None:
     image = picture_of(STANDING, POSE)
     x, y = BOARD.centre_mm("c4")
     turns = np.linspace(0, 2 * np.pi, 30, endpoint=False)
@@ -187,7 +187,7 @@ def test_a_flat_spot_in_the_balls_colour_is_no_ball_unless_too_dark_to_tell(
     }
 
 
-def test_only_places_asked_for_are_looked_at_and_dark_discs_too(seen: dict[str, DiscSighting]) -> None:
+def test_only_requested_places_are_read_including_dark_discs(seen: dict[str, DiscSighting]) -> None:
     reader = DiscReader(BOARD, LOOKS)
     view = view_of(picture_of([disc for disc in STANDING if disc.place != "a1"], POSE), POSE)
     again = reader.read(view, ["c4"], seen)
@@ -201,7 +201,7 @@ def test_only_places_asked_for_are_looked_at_and_dark_discs_too(seen: dict[str, 
 
 
 @pytest.mark.parametrize("ball", [None, DARK])
-def test_a_disc_right_behind_another_is_read_by_what_is_left_of_it(ball: tuple[float, float, float] | None) -> None:
+def test_a_disc_right_behind_another_is_read_by_its_visible_part(ball: tuple[float, float, float] | None) -> None:
     pose = seen_from(-90.0, 55.0)
     discs = [Drawn("d3", RED, (0.0, 7.0), ball), Drawn("d4", BLUE, (0.0, -6.0)), Drawn("b4", BLUE), Drawn("f3", RED)]
     assert told(read(discs, pose)) == {
@@ -213,7 +213,7 @@ def test_a_disc_right_behind_another_is_read_by_what_is_left_of_it(ball: tuple[f
 
 
 def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tuple[float, float]:
-    """The odds of one disc and of its ball, reckoned from its circle, its top, and the owner's other discs."""
+    """The odds of one disc and of its ball, computed from its circle, its top, and the owner's other discs."""
     one = seen[place]
 
     def by_outline(sighting: DiscSighting, contrast: float) -> float:
@@ -270,12 +270,12 @@ ODD = (
 )
 
 EVEN = tuple(Drawn(f"{column}{row}", RED) for row in (2, 4) for column in "abcdefg")
-"""So many even discs of one player that a faint spot on one of them, d4, may be a ball."""
+"""With this many even discs of one player, a faint spot on one of them, d4, may be a ball."""
 
 
 @pytest.mark.parametrize("lamp", [0.6, 1.0, 2.6])
 @pytest.mark.parametrize("discs", [STANDING, ODD, EVEN])
-def test_odds_are_reckoned_from_outline_colour_place_top_and_the_owners_other_discs(
+def test_odds_are_computed_from_outline_colour_place_top_and_the_owners_other_discs(
     discs: Sequence[Drawn], lamp: float
 ) -> None:
     image = picture_of(discs, POSE, lamp=lamp)
@@ -299,7 +299,7 @@ def test_odds_are_reckoned_from_outline_colour_place_top_and_the_owners_other_di
         assert one.ball_log_odds == pytest.approx(ball_log_odds, abs=0.01), place
 
 
-def test_a_set_without_colours_is_seen_but_nobodys() -> None:
+def test_discs_of_a_set_without_colours_are_found_without_an_owner() -> None:
     found = DiscReader(BOARD, DiscAppearance({})).read(view_of(picture_of(ODD, POSE), POSE), BOARD.places, {})
     assert {place for place, one in found.items() if one.log_odds > 0} > set(TRUTH)
     for place, one in found.items():

@@ -1,4 +1,4 @@
-"""The disc reader on ray-traced pictures: whose pieces stand where, and who has the ball."""
+"""The disc reader on ray-traced pictures: owners, places and balls."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def painted(name: str, place: str, radius_mm: float, height_mm: float, colour: t
 
 
 @pytest.mark.parametrize("name", pictures.EXPECTED)
-def test_every_piece_is_seen_and_who_has_the_ball(name: str) -> None:
+def test_every_piece_and_ball_is_read(name: str) -> None:
     assert shown(read(name)) == pictures.expected(name)
 
 
@@ -72,7 +72,7 @@ def test_another_exposure_white_balance_or_focus_changes_no_owner(name: str, cha
     }
 
 
-def test_what_did_not_change_is_not_looked_at_again() -> None:
+def test_unchanged_places_are_not_read_again() -> None:
     view = pictures.view("012.jpg")
     reader = DiscReader(view.surface, pictures.looks())
     first = reader.read(view, view.surface.places, {})
@@ -84,7 +84,7 @@ def test_what_did_not_change_is_not_looked_at_again() -> None:
     assert again["e2"].ball_log_odds > 0
 
 
-def test_bare_board_tells_nothing_of_how_even_discs_are() -> None:
+def test_bare_places_do_not_affect_the_evenness_of_discs() -> None:
     view = pictures.view(pictures.PLAYED[0])
     reader = DiscReader(view.surface, pictures.looks())
     seen = reader.read(view, view.surface.places, {})
@@ -97,12 +97,12 @@ def test_bare_board_tells_nothing_of_how_even_discs_are() -> None:
 
 
 def odds_of_a_ball(looks: DiscAppearance, settings: DiscSettings) -> float:
-    """Those of the black disc on d1, which has one."""
+    """The log-odds of a ball on the black disc on d1, which has one."""
     view = pictures.view("012.jpg")
     return DiscReader(view.surface, looks, settings).read(view, view.surface.places, {})["d1"].ball_log_odds
 
 
-def test_discs_that_are_all_even_make_a_ball_stand_out() -> None:
+def test_a_ball_is_more_certain_if_all_other_discs_are_even() -> None:
     usual = DiscSettings()
     never_narrower = replace(usual, plain_spread_least=usual.plain_spread)
     assert odds_of_a_ball(pictures.looks(), usual) > odds_of_a_ball(pictures.looks(), never_narrower) + 0.5
@@ -143,7 +143,7 @@ def test_the_drawing_shows_what_was_seen() -> None:
 
 
 def _copied(image: Image, start: str, end: str) -> Image:
-    """The picture with what stands on one place shown on another, too, warped as the camera would see it."""
+    """The picture with the piece of one place copied to another, warped to its perspective."""
     name = "012.jpg"
     corners = []
     for place in (start, end):
@@ -159,7 +159,7 @@ def _copied(image: Image, start: str, end: str) -> Image:
     return np.where(mask[..., None] > 0, moved, image).astype(np.uint8)
 
 
-def test_a_ball_of_its_discs_colour_is_seen_from_above_beside_discs_without() -> None:
+def test_a_ball_in_its_discs_colour_is_found_from_above_by_comparison_with_other_discs() -> None:
     table = DRAWN
     handler = DiscHandler(table.layout, Slack(), np.random.default_rng(2))
     start = {place: f"{player} piece" for row, player in ((1, "black"), (7, "white")) for place in row_of(row)}

@@ -1,4 +1,4 @@
-"""A piece set as cameras show it whose saturation is not that of the camera that it was learned by."""
+"""A piece set seen by cameras of another saturation than the one it was enrolled with."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def test_one_factor_is_found_for_all_discs(factor: float) -> None:
     assert max(min(one.values()) for one in LEARNED.judge.distances(seen, PAPER, 0.0)) > 1.5
 
 
-def test_colours_as_learned_or_like_none_of_them_are_left_as_learned() -> None:
+def test_learned_colours_and_foreign_colours_give_no_saturation_correction() -> None:
     learned = [own.disc for own in LOOKS.players.values()]
     for seen in (learned * 4, [colour(0.1, 0.6, 0.1)], []):
         assert light_of(LEARNED, seen, PAPER).looks is LOOKS
 
 
-def test_saturation_multiplies_the_distance_of_levels_from_grey_up_to_the_brightest_and_darkest() -> None:
+def test_saturation_scales_the_distance_from_grey_and_clips() -> None:
     grey = DiscAppearance({"grey": DiscColours(colour(*GREY), colour(*GREY))})
     assert with_saturation(grey, PAPER, 1.5).players["grey"].disc == pytest.approx(colour(*GREY))
     level = (np.array(RED) * 0.6) ** (1 / 2.2)

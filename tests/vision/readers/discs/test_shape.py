@@ -1,4 +1,4 @@
-"""What a disc and a ball cover in the plane of the tops agrees with projecting them into the picture."""
+"""The areas that a disc and a ball cover in the plane of the tops agree with their projections."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_points_that_a_disc_covers_lie_within_its_projected_outline(name: str, p
 
 
 @pytest.mark.parametrize("name", pictures.PLAYED)
-def test_a_balls_outline_is_that_of_the_projected_sphere(name: str) -> None:
+def test_the_outline_of_a_ball_is_that_of_the_projected_sphere(name: str) -> None:
     camera, pose = pictures.camera(name), pictures.pose(name)
     shape = DiscShape.of(PIECES, pose, BOARD.height_mm)
     centre = np.array(BOARD.centre_mm("c5"))
@@ -54,7 +54,7 @@ def test_a_balls_outline_is_that_of_the_projected_sphere(name: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["a1", "d4", "g7"])
-def test_a_disc_reaches_as_far_as_the_circles_of_its_top_and_foot(place: str) -> None:
+def test_the_extent_of_a_disc_is_that_of_its_top_and_bottom_circles(place: str) -> None:
     name = pictures.PLAYED[0]
     shape = DiscShape.of(PIECES, pictures.pose(name), BOARD.height_mm)
     centre = np.array(BOARD.centre_mm(place))

@@ -1,4 +1,4 @@
-"""Ink has looks that nobody teaches; their names are the games'."""
+"""Looks of ink need no enrolment; their names are the game's."""
 
 from __future__ import annotations
 

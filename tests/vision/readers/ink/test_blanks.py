@@ -1,4 +1,4 @@
-"""Cells with nothing but print are found, and one of them is read for all."""
+"""Cells with only print are found, and one of them is read for all."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_all_cells_of_an_unwritten_sheet_are_blank() -> None:
     assert found_in(printed_ink()) == {(int(row), int(column)) for row, column in CELLS}
 
 
-def test_a_stroke_is_seen_by_its_cell_and_by_those_that_it_is_half_a_cell_from() -> None:
+def test_a_stroke_marks_its_cell_and_cells_within_half_a_cell() -> None:
     ink = printed_ink()
     x, y = centre_px(3, 2)
     cv2.line(ink, (x - 8, y - 8), (x - 2, y - 2), 0.3, 1)
@@ -69,7 +69,7 @@ def test_the_darkest_blank_cell_comes_first() -> None:
     assert CELLS[blank_cells(ink, CELLS)[0]].tolist() == [4, 1]
 
 
-def test_what_is_written_alike_in_most_cells_is_no_print() -> None:
+def test_the_same_sign_in_most_cells_is_not_taken_for_print() -> None:
     ink = printed_ink()
     for row, column in CELLS[: 2 * len(CELLS) // 3]:
         cv2.line(ink, centre_px(row, column), np.add(centre_px(row, column), 8).tolist(), 0.4, 2)
@@ -92,7 +92,7 @@ def test_a_stroke_through_a_whole_row_is_no_print() -> None:
 
 
 @pytest.mark.parametrize(("along_px", "is_seen"), [(2 * CELL_PX, True), (3, False)])
-def test_ink_on_a_line_counts_where_it_is_darker_than_print_may_be(along_px: int, is_seen: bool) -> None:
+def test_ink_on_a_line_counts_if_it_is_darker_than_print_can_be(along_px: int, is_seen: bool) -> None:
     ink = printed_ink()
     x, y = centre_px(3, 2)
     ink[y + CELL_PX // 2, x : x + along_px] = 0.5 * (1.8 if is_seen else 1.2)
@@ -120,7 +120,7 @@ def test_one_blank_cell_is_read_for_all() -> None:
     assert quick[blank, SIGNS.index(EMPTY_SIGN)] == pytest.approx(slow[blank, SIGNS.index(EMPTY_SIGN)], abs=0.01)
 
 
-def test_all_blank_cells_are_read_where_the_darkest_is_not_surely_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_blank_cells_are_read_if_the_darkest_is_not_certainly_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     network = CountingNetwork()
     doubtful = np.zeros((1, 0))
 

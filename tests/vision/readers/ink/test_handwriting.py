@@ -1,4 +1,4 @@
-"""A household's own digits: learned from a filled sheet, kept in a file, and what teaches nothing."""
+"""A household's own digits: learned from a filled sheet and kept in a file; unusable sheets are refused."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_lines_are_counted_from_the_lowest_and_dots_are_left_out() -> None:
     ("text", "says"),
     [("123", "not a sheet of 7 columns"), ("123456?", "'\\?' is not a sign"), ("/".join(["1" * 7] * 15), "14")],
 )
-def test_what_is_no_sheet_is_refused(text: str, says: str) -> None:
+def test_invalid_sheet_text_is_refused(text: str, says: str) -> None:
     with pytest.raises(EnrolmentError, match=says):
         read(text, BOARD)
 
@@ -127,12 +127,12 @@ def test_damaged_files_are_refused(spoilt: object, tmp_path: Path) -> None:
         load_appearance(tmp_path / "digits.json")
 
 
-def test_a_sign_that_is_none_cannot_be_taught() -> None:
+def test_an_unknown_sign_cannot_be_taught() -> None:
     with pytest.raises(EnrolmentError, match="'blot' is not a sign that can be taught"):
         Handwriting(("blot",) * 30, np.zeros((30, TAUGHT_PX, TAUGHT_PX), np.uint8))
 
 
-def test_cells_are_taught_with_what_is_beside_them() -> None:
+def test_cells_are_taught_with_their_surroundings() -> None:
     ink = np.zeros((2 * CELL_PX, 3 * CELL_PX), np.float32)
     ink[CELL_PX, CELL_PX] = 1.0
     cells = taught_cells(ink, np.array([[0, 0], [0, 1]]))
@@ -141,7 +141,7 @@ def test_cells_are_taught_with_what_is_beside_them() -> None:
 
 
 class TwoFeatures:
-    """A network that tells of a cell how dark it is and how much darker it is on the left, and knows no sign."""
+    """A fake network with two features, darkness and left-right difference, and equal scores for all cells."""
 
     def features(self, crops):
         dark = crops.mean(axis=(1, 2, 3))
@@ -152,7 +152,7 @@ class TwoFeatures:
 
 @pytest.mark.parametrize("held", [3.0, 30.0])
 def test_the_weights_that_are_learned_are_the_likeliest_ones(held: float) -> None:
-    """At the maximum, what the cells still ask for and what the prior holds against it are the same."""
+    """At the maximum, the gradients of likelihood and prior cancel."""
     random = np.random.default_rng(2)
     cells = random.integers(0, 256, (24, TAUGHT_PX, TAUGHT_PX), dtype=np.uint8)
     cells[::2, :, : TAUGHT_PX // 2] //= 8

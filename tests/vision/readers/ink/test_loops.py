@@ -13,7 +13,7 @@ Cells = dict[tuple[int, int], int]
 
 
 def scores(cells: Cells, rows: int = 5, columns: int = 6, sure: float = 4.0):
-    """What a network would say of a sheet with numbered loops around these cells."""
+    """A network's scores of a sheet with numbered loops around these cells."""
     numbers = np.zeros((rows + 2, columns + 2), dtype=int)
     for (row, column), number in cells.items():
         numbers[row + 1, column + 1] = number
@@ -40,28 +40,28 @@ def loops(looped, lines):
 ROW = {(1, 1): 1, (1, 2): 1, (1, 3): 1}
 
 
-def test_an_empty_sheet_has_none() -> None:
+def test_an_empty_sheet_has_no_loops() -> None:
     assert loops(*scores({})) == []
 
 
-def test_two_that_touch_are_two() -> None:
+def test_two_touching_loops_are_two() -> None:
     below = {(2, 2): 2, (2, 3): 2, (3, 3): 2}
     assert loops(*scores(ROW | below)) == [sorted(ROW), sorted(below)]
 
 
-def test_a_loop_may_turn_back_on_any_side() -> None:
+def test_a_loop_may_be_concave_on_any_side() -> None:
     bowl = [(1, 1), (2, 1), (2, 2), (2, 3), (1, 3)]
     for turned in (bowl, [(3 - row, column) for row, column in bowl], [(column, row) for row, column in bowl]):
         assert loops(*scores(dict.fromkeys(turned, 1))) == [sorted(turned)]
 
 
-def test_a_gap_in_the_line_lets_nothing_in() -> None:
+def test_a_gap_in_the_line_adds_no_cells() -> None:
     looped, lines = scores(ROW)
     lines[0, 2, 2] = lines[1, 2, 0] = -4.0
     assert loops(looped, lines) == [sorted(ROW)]
 
 
-def test_a_cell_in_doubt_goes_with_those_that_no_line_parts_it_from() -> None:
+def test_a_doubtful_cell_follows_neighbours_without_a_line_between() -> None:
     looped, lines = scores(ROW)
     looped[1, 2] = -1.0
     looped[3, 4] = 1.0
@@ -71,7 +71,7 @@ def test_a_cell_in_doubt_goes_with_those_that_no_line_parts_it_from() -> None:
 BESIDE = ((-1, 0), (0, 1), (1, 0), (0, -1))
 
 
-def test_a_line_is_as_likely_as_the_cells_on_both_sides_say_on_average() -> None:
+def test_the_score_of_a_line_is_the_mean_of_the_cells_on_both_sides() -> None:
     lines = np.random.default_rng(1).normal(0.0, 3.0, (3, 4, 4))
     both = lines_between(lines)
     for (row, column, side), value in np.ndenumerate(both):
@@ -83,7 +83,7 @@ def test_a_line_is_as_likely_as_the_cells_on_both_sides_say_on_average() -> None
 
 
 def by_asking_neighbours(looped, lines):
-    """The same odds cell by cell: what a cell says of itself, and what its neighbours say, if no line is between."""
+    """The same odds cell by cell: a cell's own score and those of neighbours without a line between."""
     own = {cell: min(10.0, max(-10.0, value)) for cell, value in np.ndenumerate(looped)}
     odds = dict(own)
     for _ in range(25):
@@ -100,7 +100,7 @@ def by_asking_neighbours(looped, lines):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_odds_of_a_loop_are_what_cells_and_neighbours_agree_on(seed: int) -> None:
+def test_the_odds_of_a_loop_equal_a_cell_by_cell_reference(seed: int) -> None:
     random = np.random.default_rng(seed)
     looped, lines = random.normal(1.0, 4.0, (4, 5)), lines_between(random.normal(0.0, 2.0, (4, 5, 4)))
     looped[0, 0], looped[3, 4] = 50.0, -50.0
@@ -113,14 +113,14 @@ def test_the_odds_of_a_loop_are_what_cells_and_neighbours_agree_on(seed: int) ->
         assert value == pytest.approx(-1.0 if expected[cell] > 0 and not joined else expected[cell])
 
 
-def test_two_cells_are_a_loop_and_one_is_none() -> None:
+def test_a_loop_has_at_least_two_cells() -> None:
     assert loops(*scores({(1, 1): 1, (1, 2): 1})) == [[(1, 1), (1, 2)]]
     assert loops(*scores({(1, 1): 1, (2, 2): 1})) == []
     looped, lines = scores({(1, 1): 1})
     assert looped_cells(looped, lines_between(lines))[1, 1] == -1.0
 
 
-def test_sides_that_nobody_has_read_are_open() -> None:
+def test_unread_sides_have_no_line() -> None:
     circled = {(0, 0): True, (0, 1): True, (0, 2): True, (1, 1): False}
     line = {LOOP: 0.6, NO_LOOP: 0.4}
     assert loops_seen(circled, {}) == [frozenset({(0, 0), (0, 1), (0, 2)})]

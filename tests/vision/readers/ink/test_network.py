@@ -19,7 +19,7 @@ SEED = 987
 SHEETS = 2
 
 
-def test_most_of_made_sheets_that_it_was_not_trained_on_is_right() -> None:
+def test_most_cells_of_unseen_synthetic_sheets_are_read_correctly() -> None:
     right = total = looped = 0
     for number in range(SHEETS):
         sheet = written_sheet(np.random.default_rng([SEED, number]), SIGNS, CELL_PX)
@@ -34,7 +34,7 @@ def test_most_of_made_sheets_that_it_was_not_trained_on_is_right() -> None:
     assert looped > 0.93 * total
 
 
-def test_calibration_keeps_what_is_written_and_says_how_surely() -> None:
+def test_calibration_keeps_the_best_sign_and_changes_its_certainty() -> None:
     scores = np.array([[1.0, 3.0, 2.0], [5.0, 0.0, 1.0]])
     plain, surer = (np.exp(calibrated(scores, 1.0, written)) for written in (1.0, 2.0))
     assert plain == pytest.approx(np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True))
@@ -44,7 +44,7 @@ def test_calibration_keeps_what_is_written_and_says_how_surely() -> None:
     assert surer[:, 1] / surer[:, 2] == pytest.approx(plain[:, 1] / plain[:, 2])
 
 
-def test_nothing_is_read_of_no_cells() -> None:
+def test_no_cells_give_no_scores() -> None:
     assert shipped().scores(np.zeros((0, 1, 2 * CELL_PX, 2 * CELL_PX), dtype=np.float32)).shape == (0, OUTPUTS)
 
 

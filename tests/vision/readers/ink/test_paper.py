@@ -1,4 +1,4 @@
-"""A sheet laid flat: what a camera sees finer than the flat picture is averaged, not left out."""
+"""Rectifying a sheet: finer detail is averaged, and ink is separated from light."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vision.sampling import linear_light
 
 
 def magnified(times: int) -> CameraModel:
-    """The camera with so many times its pixels."""
+    """The camera with this many times its pixels in each direction."""
     matrix = camera().matrix.copy()
     matrix[:2] *= times
     matrix[:2, 2] += (times - 1) / 2
@@ -63,7 +63,9 @@ def test_lines_finer_than_a_pixel_of_the_flat_picture_are_averaged() -> None:
         ([(3, 2), (4, 3)], CellRange(1, 0, 6, 6)),
     ],
 )
-def test_around_cells_two_more_on_each_side_tell_their_paper(cells: list[tuple[int, int]], expected: CellRange) -> None:
+def test_the_paper_of_cells_is_measured_with_two_more_on_each_side(
+    cells: list[tuple[int, int]], expected: CellRange
+) -> None:
     board = layout("number-drop").board
     assert (board.rows, board.columns) == (14, 7)
     assert range_around(np.array(cells), board) == expected
@@ -82,12 +84,12 @@ def test_a_part_of_the_flat_picture_is_that_part_of_the_whole(times: int, part: 
 
 
 def linear(levels: Iterable[float]) -> tuple[int, ...]:
-    """The levels of a picture that stand for so much light."""
+    """The picture levels of this linear light."""
     return tuple(round(255 * (12.92 * one if one < 0.0031 else 1.055 * one ** (1 / 2.4) - 0.055)) for one in levels)
 
 
 def drawn(wide_px: int, ink: tuple[float, float, float], paper: tuple[float, float, float] = (0.8, 0.8, 0.8)):
-    """An upright stroke in the middle of a sheet: the light that is left of the paper's, in each channel."""
+    """A vertical stroke in the middle of a sheet; ``ink`` is its light relative to the paper, by channel."""
     flat = np.full((6 * CELL_PX, 6 * CELL_PX, 3), linear(paper), dtype=np.uint8)
     left = 3 * CELL_PX - wide_px // 2
     flat[:, left : left + wide_px] = linear(one * own for one, own in zip(ink, paper, strict=True))
@@ -96,7 +98,7 @@ def drawn(wide_px: int, ink: tuple[float, float, float], paper: tuple[float, flo
 
 @pytest.mark.parametrize("paper", [(0.8, 0.8, 0.8), (0.2, 0.15, 0.1), (0.3, 0.5, 0.9)])
 @pytest.mark.parametrize("ink", [(0.5, 0.5, 0.5), (0.9, 0.3, 0.6), (0.1, 0.8, 1.0)])
-def test_ink_is_what_it_takes_of_the_papers_light_in_the_channel_that_loses_most(
+def test_ink_is_the_largest_share_of_the_papers_light_lost_in_any_channel(
     paper: tuple[float, float, float], ink: tuple[float, float, float]
 ) -> None:
     seen = drawn(10, ink, paper)
@@ -105,7 +107,7 @@ def test_ink_is_what_it_takes_of_the_papers_light_in_the_channel_that_loses_most
 
 
 @pytest.mark.parametrize(("wide_px", "is_ink"), [(4, True), (CELL_PX - 4, True), (CELL_PX + 8, False)])
-def test_what_is_wider_than_a_cell_is_shadow(wide_px: int, is_ink: bool) -> None:
+def test_a_dark_area_wider_than_a_cell_is_shadow(wide_px: int, is_ink: bool) -> None:
     assert bool(drawn(wide_px, (0.4, 0.4, 0.4))[3 * CELL_PX] > 0.3) is is_ink
 
 
@@ -118,7 +120,7 @@ def test_ink_is_the_same_along_and_across_the_sheet_and_from_either_end() -> Non
 
 
 def half_in_shadow(stroke: bool) -> Image:
-    """Paper with a hard shadow aslant on it, and a stroke across the shadow's edge."""
+    """Paper with a diagonal hard shadow, and optionally a stroke across its edge."""
     side = 8 * CELL_PX
     row, column = np.mgrid[:side, :side]
     lit = np.full((side, side, 3), linear((0.8, 0.8, 0.8)), dtype=np.uint8)

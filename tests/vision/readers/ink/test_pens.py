@@ -77,7 +77,7 @@ def names(sheet: Picture) -> dict[tuple[int, int], str]:
 
 @pytest.mark.parametrize("how", [fill, hatch, tick])
 @pytest.mark.parametrize("light", [(1.0, 1.0, 1.0), (0.55, 0.8, 1.0), (0.3, 0.25, 0.2)])
-def test_every_pen_is_told_however_a_square_is_filled(how, light) -> None:
+def test_every_pen_is_recognised_in_any_kind_of_filling(how, light) -> None:
     sheet = bare()
     expected = {(index, index + 1): pen for index, pen in enumerate(PENS)}
     for (row, column), pen in expected.items():
@@ -85,7 +85,7 @@ def test_every_pen_is_told_however_a_square_is_filled(how, light) -> None:
     assert names(lit(sheet, light, 0.4)) == expected
 
 
-def test_pens_share_all_of_the_probability_and_no_square_is_beyond_doubt() -> None:
+def test_probabilities_of_pens_sum_to_one_and_none_is_certain() -> None:
     sheet = bare()
     fill(sheet, 1, 2, INKS["blue"])
     settings = PenSettings()
@@ -139,12 +139,12 @@ def of_many_strengths() -> Picture:
 
 
 def by_turns(hue_deg: float, pen_deg: float) -> float:
-    """How far a hue is from a pen's, in degrees from -180 to 180."""
+    """Signed difference of a hue from a pen's, from -180 to 180 degrees."""
     return (hue_deg - pen_deg + 180) % 360 - 180
 
 
-def test_cells_and_pens_are_fitted_to_each_other() -> None:
-    """Cell by cell: the odds grow with the logarithm of the ink, and a pen's hue is that of its cells, more or less."""
+def test_pens_are_fitted_to_the_hues_of_their_cells() -> None:
+    """A cell-by-cell reference: odds grow with the logarithm of the ink, and a pen's hue follows its cells."""
     sheet, usual = of_many_strengths(), usual_hues(PENS)
     seen = read_pens(sheet, SIDE, SIDE, usual)
     found, strength = hues(densities(sheet, SIDE, SIDE, PenSettings()))
@@ -171,7 +171,7 @@ def test_cells_and_pens_are_fitted_to_each_other() -> None:
 
 
 def test_ink_in_the_middle_of_a_cell_counts_more_than_at_its_border() -> None:
-    """As a normal distribution around the middle has it, with a standard deviation of a fifth of a cell."""
+    """The weights are Gaussian with a standard deviation of a fifth of a cell."""
     found = []
     for off_px in (0, 4, 8):
         sheet = np.full_like(bare(), 245)
@@ -180,6 +180,6 @@ def test_ink_in_the_middle_of_a_cell_counts_more_than_at_its_border() -> None:
         sheet[y + middle - 1 : y + middle + 1, x + middle + off_px - 1 : x + middle + off_px + 1] = INKS["green"]
         found.append(densities(sheet, SIDE, SIDE, PenSettings())[2, 2].max())
     shares = [value / found[0] for value in found[1:]]
-    # Smoothing makes the dot, and so the distribution, a little wider.
+    # Smoothing widens the dot, and so the distribution, a little.
     wide = math.sqrt(0.2**2 + (1.2 / CELL_PX) ** 2)
     assert shares == pytest.approx([math.exp(-0.5 * (off / CELL_PX / wide) ** 2) for off in (4, 8)], rel=0.1)

@@ -1,4 +1,4 @@
-"""Whole sheets are read from pictures; what lies on them, and sheets that are not there, are hidden."""
+"""Reading whole sheets from pictures; covered cells and missing sheets are hidden."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_every_cell_of_a_sheet_is_read_whichever_way_it_lies(game: str) -> None:
 
 
 @pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
-def test_a_grey_camera_reads_what_needs_no_colour(game: str) -> None:
+def test_a_grey_camera_reads_games_that_need_no_colour(game: str) -> None:
     grey = np.asarray(cv2.cvtColor(picture(game), cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     reading = read(game, grey)
     assert len(reading.places) == len(layout(game).board.places)
@@ -48,7 +48,7 @@ def test_a_grey_camera_reads_what_needs_no_colour(game: str) -> None:
 
 
 @pytest.mark.parametrize("slope", [-1.0, 0.5])
-def test_a_hard_shadow_across_a_sheet_writes_nothing(slope: float) -> None:
+def test_a_hard_shadow_across_a_sheet_is_not_read_as_writing(slope: float) -> None:
     lit = picture("number-drop")
     row, column = np.mgrid[: lit.shape[0], : lit.shape[1]]
     across = row - lit.shape[0] / 2 + slope * (column - lit.shape[1] / 2)
@@ -84,7 +84,7 @@ def covered(game: str, corners_mm: list[tuple[float, float]], colour: tuple[int,
 
 
 @pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
-def test_what_a_hand_covers_is_hidden_and_the_rest_is_read(game: str) -> None:
+def test_cells_under_a_hand_are_hidden_and_the_others_are_read(game: str) -> None:
     board = layout(game).board
     right, near = board.bounds_mm.right_mm, board.bounds_mm.near_mm
     cell = board.cell_mm
@@ -97,14 +97,14 @@ def test_what_a_hand_covers_is_hidden_and_the_rest_is_read(game: str) -> None:
     assert not any("?" in line[:-3] for line in grid)
 
 
-def test_a_pen_that_lies_on_the_sheet_hides_what_is_below() -> None:
+def test_a_pen_on_the_sheet_hides_the_cells_below_it() -> None:
     pen = [(-60.0, 10.0), (60.0, 22.0), (60.0, 32.0), (-60.0, 20.0)]
     reading = read("number-drop", covered("number-drop", pen, (30, 120, 30)))
     assert reading.hidden
     assert not set(reading.hidden) & {"p1.a1", "p1.d1", "p1.g3", "p1.c4", "p1.d14"}
 
 
-def test_a_sheet_that_is_not_there_is_hidden() -> None:
+def test_a_missing_sheet_is_hidden() -> None:
     two = default_layout("blokus-dice").with_sheets(2)
     two = replace(two, surfaces=tuple(one for one in two.surfaces if not isinstance(one, Tray)))
     reading = table_reader(camera(), two, None).read(frame(picture("blokus-dice")))
@@ -115,7 +115,7 @@ def test_a_sheet_that_is_not_there_is_hidden() -> None:
     assert "the sheet of p2: " in reading.hindrances[0].message
 
 
-def test_only_what_changed_and_what_is_beside_it_is_looked_at_again() -> None:
+def test_only_changed_cells_and_their_neighbours_are_read_again() -> None:
     board = layout("number-drop").board
     reader = InkReader(board, PIECE_READERS["ink"].plain(board))
     view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
@@ -126,7 +126,7 @@ def test_only_what_changed_and_what_is_beside_it_is_looked_at_again() -> None:
     assert np.array_equal(present(after["p1.g3"].scores), present(before["p1.g3"].scores))
 
 
-def test_what_is_read_is_written_onto_a_copy_of_the_picture() -> None:
+def test_readings_are_drawn_on_a_copy_of_the_picture() -> None:
     board = layout("number-drop").board
     reader = InkReader(board, PIECE_READERS["ink"].plain(board))
     view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
@@ -135,7 +135,7 @@ def test_what_is_read_is_written_onto_a_copy_of_the_picture() -> None:
     assert (drawn != view.image).any()
 
 
-def test_a_blot_is_written_but_no_sign_is_likely() -> None:
+def test_a_blot_is_no_empty_cell_and_no_likely_sign() -> None:
     board = layout("number-drop").board
     x, y = board.centre_mm("p1.g13")
     half = 0.42 * board.cell_mm
@@ -146,7 +146,7 @@ def test_a_blot_is_written_but_no_sign_is_likely() -> None:
     assert max(blot.look_probabilities().values()) < 0.3
 
 
-def test_what_may_as_well_be_a_blot_may_be_any_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_probability_of_a_blot_is_shared_by_all_signs(monkeypatch: pytest.MonkeyPatch) -> None:
     class HalfThreeHalfBlot:
         def read(self, _ink: object, cells: np.ndarray) -> np.ndarray:
             signs = np.log([0.5 if sign in {"3", BLOT} else 1e-9 for sign in SIGNS])
@@ -164,7 +164,7 @@ def test_what_may_as_well_be_a_blot_may_be_any_sign(monkeypatch: pytest.MonkeyPa
     assert probabilities["cross"] == pytest.approx(of_the_blot / total, abs=0.01)
 
 
-def test_a_cell_is_read_again_with_the_eight_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_is_read_again_with_its_eight_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(3)
 
     class AlwaysAnother:
@@ -187,7 +187,7 @@ def test_a_cell_is_read_again_with_the_eight_beside_it(monkeypatch: pytest.Monke
     assert read_again([]) == set()
 
 
-def test_looks_and_sides_are_reckoned_from_the_scores_of_each_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_looks_and_sides_are_computed_from_the_scores_of_each_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     class Anything:
         def read(self, _ink: object, cells: np.ndarray) -> np.ndarray:
             random = np.random.default_rng(3)
@@ -222,7 +222,7 @@ def test_looks_and_sides_are_reckoned_from_the_scores_of_each_cell(monkeypatch: 
         assert one.look_probabilities() == pytest.approx(expected, rel=1e-6)
 
 
-def test_where_cells_lie_in_the_picture_is_reckoned_once_for_each_pose(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cell_positions_are_computed_once_for_each_pose(monkeypatch: pytest.MonkeyPatch) -> None:
     poses = []
 
     def watched(camera: CameraModel, pose: Pose, *rest: Any) -> PixelMap:
@@ -239,7 +239,7 @@ def test_where_cells_lie_in_the_picture_is_reckoned_once_for_each_pose(monkeypat
     assert [pose is again.pose for pose in poses] == [False, True, True]
 
 
-def test_a_sheet_that_was_pushed_is_read_where_it_lies_now() -> None:
+def test_a_pushed_sheet_is_read_at_its_new_position() -> None:
     board = layout("number-drop").board
     reader = InkReader(board, PIECE_READERS["ink"].plain(board))
     view = SurfaceView(picture("number-drop"), camera(), pose("number-drop"), board)
@@ -271,7 +271,7 @@ def test_one_cell_that_changed_is_read_as_in_the_whole_picture() -> None:
 
 @pytest.mark.parametrize("game", ["number-drop", "blokus-dice"])
 @pytest.mark.parametrize("scale", [0.94, 1.06])
-def test_a_sheet_printed_at_another_scale_is_read_all_the_same(game: str, scale: float) -> None:
+def test_a_sheet_printed_at_another_scale_is_read(game: str, scale: float) -> None:
     printed = layout(game)
     sheet, markers = printed.board, printed.markers
     centres = {number: (scale * x, scale * y) for number, (x, y) in markers.centres_mm.items()}

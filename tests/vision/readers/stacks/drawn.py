@@ -1,4 +1,4 @@
-"""Stacks of pyramids drawn on a plain board: what lies on top, where and how far it is turned is known."""
+"""Stacks of pyramids drawn on a plain board with known tops, positions and rotations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PIECES = PyramidPieces.on(BOARD)
 CAMERA = lens((960, 720))
 GROUND = (105, 125, 135)
 Levels = tuple[int, int, int]
-"""Of a face that the lamp shines on, blue-green-red."""
+"""Colours of a lit face, blue-green-red."""
 LEVELS: Mapping[str, Levels] = {
     "red": (45, 40, 190),
     "blue": (190, 90, 40),
@@ -50,7 +50,7 @@ class Drawn:
 
     @property
     def foot_mm(self) -> FloatArray:
-        """Where the large one stands."""
+        """The centre of the lowest piece on the board."""
         return np.array(BOARD.centre_mm(self.place)) + self.off_mm
 
     @property
@@ -110,5 +110,5 @@ def _fill(picture: npt.NDArray[np.float64], corners_mm: FloatArray, levels: Floa
 
 
 def camera_from(pose: Pose) -> StackCamera:
-    """What takes the stacks' space out of pictures from there."""
+    """The stack camera for this pose."""
     return StackCamera(CAMERA, pose, BOARD)

@@ -1,4 +1,4 @@
-"""Crops of the stacks of a board: where things are in them, and back."""
+"""Crops of the stacks of a board: mapping between picture and crop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def crops_from(tilt_deg: float = 25.0, distance_mm: float = 620.0, azimuth_deg: 
 
 
 @pytest.mark.parametrize("tilt_deg", [0.0, 25.0, 44.0])
-def test_upright_is_up_and_the_place_is_where_it_is_said_to_be(tilt_deg: float) -> None:
+def test_vertical_lines_are_vertical_and_the_place_is_at_its_fixed_position(tilt_deg: float) -> None:
     crops = crops_from(tilt_deg)
     foot = np.array([*BOARD.centre_mm("d2"), BOARD.height_mm])
     raised = foot + np.array([0, 0, 40])
@@ -30,7 +30,7 @@ def test_upright_is_up_and_the_place_is_where_it_is_said_to_be(tilt_deg: float) 
     assert crops.at_height("d2", above, BOARD.height_mm + 40) == pytest.approx(raised)
 
 
-def test_a_large_base_is_as_long_as_said() -> None:
+def test_the_base_of_a_large_piece_has_its_fixed_length() -> None:
     crops = crops_from(0.0)
     foot = np.array([*BOARD.centre_mm("c3"), BOARD.height_mm])
     ends = crops.pixels("c3", foot + np.array([[-12.7, 0, 0], [12.7, 0, 0]]))
@@ -39,7 +39,7 @@ def test_a_large_base_is_as_long_as_said() -> None:
 
 
 @pytest.mark.parametrize("distance_mm", [250.0, 620.0])
-def test_a_crop_shows_what_the_picture_has_there(distance_mm: float) -> None:
+def test_a_crop_shows_the_part_of_the_picture_around_its_place(distance_mm: float) -> None:
     pose = looking_at(distance_mm, 20.0, 30.0)
     crops = StackCrops(CAMERA, pose, BOARD)
     rows, columns = np.indices((720, 1280))
@@ -53,7 +53,7 @@ def test_a_crop_shows_what_the_picture_has_there(distance_mm: float) -> None:
 
 
 @pytest.mark.parametrize("pixel", [(2, 2), (93, 2), (2, 165), (93, 165), (48, 100)])
-def test_every_corner_of_a_crop_shows_what_the_picture_has_there(pixel: tuple[int, int]) -> None:
+def test_every_corner_of_a_crop_shows_its_part_of_the_picture(pixel: tuple[int, int]) -> None:
     pose = looking_at(620.0, 20.0, 30.0)
     crops = StackCrops(CAMERA, pose, BOARD)
     rows, columns = np.indices((720, 1280))
@@ -65,7 +65,7 @@ def test_every_corner_of_a_crop_shows_what_the_picture_has_there(pixel: tuple[in
 
 
 @pytest.mark.parametrize("distance_mm", [100.0, 400.0])
-def test_a_picture_finer_than_its_crop_is_made_smaller_first(distance_mm: float) -> None:
+def test_a_picture_finer_than_its_crop_is_downsampled_first(distance_mm: float) -> None:
     crops = StackCrops(lens((1280, 720), 20.0), looking_at(distance_mm, 0.0), BOARD)
     checks = (np.indices((720, 1280)).sum(axis=0) % 2 * 255).astype(np.uint8)
     crop = crops.of(np.repeat(checks[..., None], 3, axis=2), ["c3"])[0, 40:120, 10:80].astype(float)
@@ -77,14 +77,14 @@ def test_a_grey_picture_is_cropped_too() -> None:
     assert crops_from().of(np.full((720, 1280), 80, dtype=np.uint8), ["a1"]).shape == (1, HEIGHT_PX, WIDTH_PX, 3)
 
 
-def test_views_tell_steepness_and_distance() -> None:
+def test_views_encode_steepness_and_distance() -> None:
     near, far = crops_from(0.0, 400.0).views(["c3"])[0], crops_from(40.0, 800.0).views(["c3"])[0]
     assert near[0] == pytest.approx(0.0, abs=0.01)
     assert far[0] == pytest.approx(np.sin(np.radians(40)), abs=0.02)
     assert near[1] > 1.8 * far[1]
 
 
-def test_projections_are_matrices_of_where_points_appear() -> None:
+def test_projection_matrices_map_points_to_the_crop() -> None:
     crops = StackCrops(CAMERA, looking_at(620.0, 25.0, -60.0), BOARD)
     points = np.array([[10.0, -40.0, 20.0], [0.0, 35.0, 61.0]])
     places = ["b2", "c4"]

@@ -1,4 +1,4 @@
-"""The drawing of stacks: their edges where they are, in the colours that say how sure they are."""
+"""The drawing of stacks: their edges, coloured by certainty."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def drawn(one: StackSighting) -> Image:
 
 
 def inked(image: Image, colour: tuple[int, int, int]) -> npt.NDArray[np.bool_]:
-    """Where a line of that colour is, or its softened edge."""
+    """Mask of a line of that colour with its anti-aliased edge."""
     strength, own = np.linalg.norm(image, axis=2), np.linalg.norm(colour)
     return np.asarray((image @ np.array(colour) > 0.97 * own * strength) & (strength > 0.4 * own))
 
 
-def test_foot_and_edges_are_drawn_where_they_are() -> None:
+def test_foot_and_edges_are_drawn_at_their_positions() -> None:
     ink = inked(drawn(SURE), GREEN)
     to_ink = cv2.distanceTransform((~ink).astype(np.uint8), cv2.DIST_L2, 5)
     lined = np.ones(ink.shape, dtype=np.uint8)
@@ -76,13 +76,13 @@ def test_lines_are_one_pixel_thin() -> None:
         (replace(SURE, looks={"red medium": 0.85, "red small": 0.15}), False),
     ],
 )
-def test_green_is_sure_and_red_is_not(one: StackSighting, is_sure: bool) -> None:
+def test_certain_stacks_are_green_and_doubtful_ones_red(one: StackSighting, is_sure: bool) -> None:
     image = drawn(one)
     assert inked(image, GREEN).any() == is_sure
     assert inked(image, RED).any() != is_sure
 
 
-def test_what_is_not_sure_is_given_its_share_and_each_top_its_name() -> None:
+def test_doubtful_tops_are_labelled_with_their_probability_and_each_with_its_name() -> None:
     doubted = drawn(replace(SURE, looks={"red medium": 0.85, "red small": 0.15}))
     other = drawn(replace(SURE, looks={"red medium": 0.71, "red small": 0.29}))
     assert (doubted != other).any()

@@ -1,4 +1,4 @@
-"""Teaching a set of pyramids, and what is said of positions and files that can't be read."""
+"""Enrolling a set of pyramids, and errors in positions and files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_hues_and_set_up_are_learned_from_a_known_position() -> None:
     assert looks.traits[1] == ("small", "medium", "large")
 
 
-def test_hues_are_learned_from_a_set_up_that_nobody_stated() -> None:
+def test_hues_are_learned_from_an_unstated_set_up() -> None:
     learned = learn_set_up(pictures.view("enrol.jpg"), plain_appearance(), ("warm", "cool"))
     for colour, hue in pictures.looks().colours.items():
         assert np.linalg.norm(learned.colours[colour] - hue) < 0.6
@@ -83,7 +83,7 @@ def test_looks_are_kept_in_a_file(tmp_path: Path) -> None:
         ({"format": "tabletop-referee pyramids 1"}, "cannot be read"),
     ],
 )
-def test_a_file_that_is_none_of_ours_is_refused(data: dict[str, object], says: str) -> None:
+def test_a_foreign_file_is_refused(data: dict[str, object], says: str) -> None:
     with pytest.raises(EnrolmentError, match=says):
         appearance_from_json(data)
 
@@ -116,7 +116,7 @@ def test_positions_that_make_no_sense_are_refused(text: str, says: str) -> None:
         STACK_POSITIONS.read(text, BOARD)
 
 
-def test_a_file_of_other_things_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_other_content_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     file.write_text('{"blocks": []}', encoding="utf-8")
     with pytest.raises(EnrolmentError, match="the positions name 'blocks'"):

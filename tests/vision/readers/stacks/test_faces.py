@@ -1,4 +1,4 @@
-"""The sides of a stack laid flat: each point of them is taken from where the camera sees it."""
+"""Rectified sides of a stack: each point is sampled at its projection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def crops(request: pytest.FixtureRequest) -> StackCrops:
 
 
 def ramps() -> Image:
-    """Crops whose pixels tell their own column, row and number."""
+    """Crops whose pixels encode their own column, row and number."""
     rows, columns = np.indices((HEIGHT_PX, WIDTH_PX))
     return np.stack(
         [np.stack([columns, rows, np.full_like(rows, 10 * number)], axis=-1) for number in range(len(PLACES))]
@@ -35,7 +35,7 @@ def tips() -> np.ndarray:
     return np.add([[*BOARD.centre_mm(place), TIP_MM] for place in PLACES], [1.0, -0.5, 0.0])
 
 
-def test_each_point_is_taken_from_where_it_is_seen(crops: StackCrops) -> None:
+def test_each_point_is_sampled_at_its_projection(crops: StackCrops) -> None:
     turned = np.array([0.0, 0.2, -0.3])
     found = flatten_sides(crops, ramps(), PLACES, tips(), turned)
     assert found.shape == (len(PLACES), SIDES, len(DOWN_MM), len(ACROSS), 3)
@@ -62,7 +62,7 @@ def test_the_first_side_is_turned_towards_the_camera(crops: StackCrops) -> None:
     assert (found[:, 0, 10, -1, 0] > found[:, 0, 10, 0, 0]).all()
 
 
-def test_the_mirror_image_of_a_mirror_image_is_the_stack(crops: StackCrops) -> None:
+def test_mirroring_twice_gives_the_original(crops: StackCrops) -> None:
     found = flatten_sides(crops, ramps(), PLACES, tips(), np.zeros(3))
     mirrored = mirror_sides(found)
     assert (mirror_sides(mirrored) == found).all()

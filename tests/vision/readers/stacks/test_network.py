@@ -1,4 +1,4 @@
-"""The network of stacks: what it is given, and that its file is the one that was tested."""
+"""The network of stacks: its input, output and checksum."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_every_top_has_a_number_of_its_own() -> None:
     assert numbers == set(range(KINDS))
 
 
-def test_the_light_hardly_matters_to_what_it_is_given() -> None:
+def test_the_network_input_hardly_depends_on_the_light() -> None:
     sides, views, turned = noise(), np.zeros((2, 2)), np.zeros(2)
     dim, bright = network_input(sides, views, turned), network_input(sides * 2, views, turned)
     assert dim == pytest.approx(bright, abs=0.3)
@@ -56,13 +56,13 @@ def test_channels_come_before_rows_and_views_and_turn_at_the_end() -> None:
     assert arranged[2, 1, 5, 3] == pytest.approx(flat[2, 5, 3, 1], abs=1e-4)
 
 
-def test_it_gives_probabilities() -> None:
+def test_the_output_is_log_probabilities() -> None:
     logs = shipped().log_probabilities(noise(), np.full((2, 2), 0.4), np.zeros(2))
     assert logs.shape == (2, KINDS + 1)
     assert np.exp(logs).sum(axis=1) == pytest.approx(1.0)
 
 
-def test_a_doubtful_stack_and_its_mirror_image_are_told_alike() -> None:
+def test_a_doubtful_stack_and_its_mirror_image_are_classified_alike() -> None:
     board, pieces = pictures.LAYOUT.board, PyramidPieces.on(pictures.LAYOUT.board)
     crops = StackCrops(pictures.camera("010.jpg"), pictures.pose("010.jpg"), board)
     stacks = {place: stack_of(stack) for place, stack in pictures.EXPECTED["010.jpg"]["stacks"].items()}

@@ -1,4 +1,4 @@
-"""What the reader of stacks makes of drawn ones: looks, heights, and what the set-up changes."""
+"""The stack reader on drawn stacks: looks, heights, and the effect of the set-up."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def seen() -> dict[str, StackSighting]:
     return read()
 
 
-def test_every_top_is_read_and_the_bare_place_is_known_for_one(seen: dict[str, StackSighting]) -> None:
+def test_every_top_and_the_bare_place_are_read(seen: dict[str, StackSighting]) -> None:
     for one in STACKS:
         size, colour = one.stack[-1]
         assert likeliest(seen[one.place]) == look_name(colour, size), one.place
@@ -69,7 +69,7 @@ def test_tops_are_read_from_elsewhere_and_in_dim_light(azimuth_deg: float, lamp:
     assert found[BARE].log_odds < 0
 
 
-def test_heights_are_about_as_they_are(seen: dict[str, StackSighting]) -> None:
+def test_heights_are_about_right(seen: dict[str, StackSighting]) -> None:
     for one in STACKS:
         heights = seen[one.place].heights
         if one.stack[-1][0] == "L":
@@ -82,7 +82,7 @@ def test_heights_are_about_as_they_are(seen: dict[str, StackSighting]) -> None:
         assert heights[len(one.stack)] > 3 * heights[9]
 
 
-def test_solids_stand_where_the_feet_do_and_reach_up_to_the_tips(seen: dict[str, StackSighting]) -> None:
+def test_solids_extend_from_the_feet_to_the_tips(seen: dict[str, StackSighting]) -> None:
     for one in STACKS[:6]:
         solid = seen[one.place].solid
         assert (solid.x_mm, solid.y_mm) == pytest.approx(one.foot_mm, abs=1.8)
@@ -93,7 +93,7 @@ def test_solids_stand_where_the_feet_do_and_reach_up_to_the_tips(seen: dict[str,
         assert 0 < solid.top_side_mm < 5
 
 
-def test_looks_are_never_quite_out_of_the_question(seen: dict[str, StackSighting]) -> None:
+def test_no_look_has_zero_probability(seen: dict[str, StackSighting]) -> None:
     for one in seen.values():
         assert min(one.looks.values()) > 1e-5
         colour = likeliest(one).split()[0]
@@ -103,7 +103,7 @@ def test_looks_are_never_quite_out_of_the_question(seen: dict[str, StackSighting
             assert max(same) > 5 * np.median(others), "a wrong size is likelier than a wrong colour"
 
 
-def test_a_colour_other_than_that_of_the_lowest_needs_to_be_seen_better() -> None:
+def test_a_top_of_another_colour_than_the_lowest_piece_needs_more_evidence() -> None:
     hue = hues_of(np.array(LEVELS["between"], dtype=np.float64))
     colours = {"one": hue + np.array([0.5, 0.0]), "other": hue - np.array([0.5, 0.0])}
     picture = picture_of([Drawn("c3", [L, ("M", "between")])], POSE)
@@ -118,12 +118,12 @@ def test_a_colour_other_than_that_of_the_lowest_needs_to_be_seen_better() -> Non
 
 
 @pytest.mark.parametrize("other", [(0.5, 0.0), (-0.6, 0.4), (0.0, -1.0), (4.0, 4.0)])
-def test_a_colour_is_as_likely_as_its_hue_is_near_and_none_is_out_of_the_question(other: tuple[float, float]) -> None:
+def test_the_probability_of_a_colour_falls_with_hue_distance_to_a_floor(other: tuple[float, float]) -> None:
     hue = hues_of(np.array(LEVELS["between"], dtype=np.float64))
     colours = {"one": hue, "other": hue + np.array(other)}
     view = SurfaceView(picture_of([Drawn("c3", [L, ("M", "between")])], POSE), CAMERA, POSE, BOARD)
     found = StackReader(BOARD, PyramidAppearance(colours, {})).read(view, ["c3"], {})["c3"]
-    # two in a thousand are any look
+    # Two in a thousand are uniform over the looks.
     one, another = (
         sum(share - 0.002 / len(found.looks) for look, share in found.looks.items() if look.startswith(f"{name} "))
         for name in colours
@@ -141,13 +141,13 @@ def test_black_caps_high_stacks_only_and_none_on_a_clear_one(seen: dict[str, Sta
     assert black["d2"] < 0.01
 
 
-def test_clear_lies_lowest_and_alone(seen: dict[str, StackSighting]) -> None:
+def test_a_clear_piece_is_always_lowest_and_alone(seen: dict[str, StackSighting]) -> None:
     assert seen["c3"].looks["clear large"] > 0.9
     assert read(set_up={"c3": (("L", "red"),)})["c3"].looks["clear large"] < seen["c3"].looks["clear large"]
     assert all(seen[one.place].looks["clear large"] < 0.01 for one in STACKS if len(one.stack) > 1)
 
 
-def test_what_the_set_up_has_there_is_likelier() -> None:
+def test_pieces_of_the_set_up_are_likelier_at_their_place() -> None:
     stacks = [Drawn("c3", [L, M])]
     as_set_up = read(stacks, set_up={"c3": (L, ("M", "red"))})["c3"]
     otherwise = read(stacks, set_up={"c3": (L, ("S", "red"))})["c3"]
@@ -193,7 +193,7 @@ def colour_score(top: Top, size: str, colour: str, set_up: Stack) -> float:
 
 @pytest.mark.parametrize("set_up", [(), (("L", "red"),), (L, M), (("L", "blue"), S, S), (("L", "clear"), M)])
 @pytest.mark.parametrize("seed", range(4))
-def test_looks_heights_and_odds_are_reckoned_from_each_top_and_the_sides_below_it(
+def test_looks_heights_and_odds_are_computed_from_each_top_and_the_sides_below_it(
     set_up: Stack, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""What a picture bears out of a pyramid, against the same reckoned point by point."""
+"""Picture evidence of a pyramid, compared with a point-by-point reference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vision.readers.stacks.search import TopSearch, possible_tops
 SIDES = range(4)
 ACROSS, ALONG_FOOT = (-0.7, 0.0, 0.7), (-0.75, -0.25, 0.25, 0.75)
 CAMERA_OF_STACKS: StackCamera = camera_from(seen_from(-70.0, 35.0))
-"""It stands so low that no side away from it is seen."""
+"""A camera so low that far sides are invisible."""
 
 
 def patches() -> FloatImage:
@@ -39,7 +39,7 @@ def hypotheses(places: Sequence[tuple[float, float, float, float]]) -> Hypothese
 
 
 class ByPoints:
-    """One pyramid: the levels of its points, each given by its side, its way out from the tip, sideways and up."""
+    """One pyramid: levels of points given by side, distance out from the tip, sideways and up."""
 
     def __init__(self, size: str, place: tuple[float, float, float, float]) -> None:
         self.place = place
@@ -69,7 +69,7 @@ class ByPoints:
         return self.levels(side, [(out, share * out, 0.0) for share in ACROSS])
 
     def beside(self, side: int, off_mm: float) -> FloatArray:
-        """A row on the face beside the tip; what lies behind it at the tip's height where the face is not seen."""
+        """A row on the face beside the tip, or behind it at the tip's height if the face is invisible."""
         down = off_mm * self.slope if self.facing(side) > 0 else 0.0
         return self.levels(side, [(self.tip + off_mm, share * 0.8 * self.tip, -down) for share in ACROSS])
 
@@ -87,7 +87,7 @@ class ByPoints:
         return np.concatenate([self.beside(side, off_mm) for off_mm in (0.6, 1.1, 1.7)])
 
     def stands_out(self) -> float:
-        """How much the tip differs from the faces and, at its edge, from what is beside it; less if it is uneven."""
+        """Contrast of the tip to the faces and, at its edge, to its surroundings; less if the tip is uneven."""
         rims = [self.tip_row(side, self.tip - 0.6) for side in SIDES]
         tip = np.concatenate([*rims, *(self.tip_row(side, 0.3 * self.tip) for side in SIDES)])
         sides = [self.next_to_tip(side) for side in SIDES]
@@ -106,7 +106,7 @@ def spread(*levels: FloatArray) -> float:
 
 
 @pytest.mark.parametrize("size", ["S", "M", "L"])
-def test_all_signs_of_pyramids_are_those_reckoned_point_by_point(size: str) -> None:
+def test_all_pyramid_evidence_equals_a_point_by_point_reference(size: str) -> None:
     found = Probe(PIECES.sizes[size]).evaluate(CAMERA_OF_STACKS, PICTURE, hypotheses(PLACES_MM))
     unseen = 0
     for number, place in enumerate(PLACES_MM):
@@ -127,8 +127,8 @@ def test_all_signs_of_pyramids_are_those_reckoned_point_by_point(size: str) -> N
 
 
 @pytest.mark.parametrize("size", ["S", "L"])
-def test_the_tips_contrast_at_many_positions_is_that_of_each(size: str) -> None:
-    """Where it is tried, the picture is taken to move evenly, and the same sides to be seen as in the middle."""
+def test_the_tip_contrast_of_a_batch_of_positions_equals_that_of_each(size: str) -> None:
+    """The batch uses a linear projection and the sides visible from the middle."""
     probe, (x, y, high, turned) = Probe(PIECES.sizes[size]), PLACES_MM[1]
     middle = np.array([[x, y, turned]] * 30)
     tried = np.array([[(x, y), (x + 0.02, y - 0.02)]] * 30)
@@ -139,8 +139,8 @@ def test_the_tips_contrast_at_many_positions_is_that_of_each(size: str) -> None:
     assert found[:, 1] == pytest.approx(np.full(30, ByPoints(size, moved).stands_out()), abs=0.2)
 
 
-def test_widths_of_tips_are_those_reckoned_line_by_line() -> None:
-    """The share of the tip's colour, summed up outwards both ways."""
+def test_widths_of_tips_equal_a_line_by_line_reference() -> None:
+    """The share of the tip's colour, accumulated outwards in both directions."""
     found = tip_widths_mm(CAMERA_OF_STACKS, PICTURE, hypotheses(PLACES_MM))
     radii = [0.15 * step for step in range(24)]
     for number, place in enumerate(PLACES_MM):
@@ -171,7 +171,7 @@ STACKS = (
 )
 
 
-def test_a_top_is_as_likely_as_its_signs_its_place_and_its_width_make_it() -> None:
+def test_the_likelihood_of_a_top_combines_its_evidence_place_and_width() -> None:
     """Grey levels of contrast count a fifth; a top far off its stack, on many pieces or of an odd width is unlikely."""
     camera = CAMERA_OF_STACKS
     picture, search = camera.picture(picture_of(STACKS, seen_from(-70.0, 35.0))), TopSearch(BOARD)

@@ -1,4 +1,4 @@
-"""Which candidates tips are seen at one spot."""
+"""Grouping candidate tips by spot in the picture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def from_above() -> StackCrops:
     return StackCrops(lens(), looking_at(620.0, 0.0, -90.0), BOARD)
 
 
-def test_tips_at_one_spot_and_about_one_height_are_looked_at_once(from_above: StackCrops) -> None:
+def test_tips_at_one_spot_and_about_one_height_are_classified_once(from_above: StackCrops) -> None:
     candidates = [("c3", top(0.0, 1)), ("c3", top(0.2, 2)), ("c3", top(0.0, 5)), ("c3", top(2.5, 1))]
     spots, first = group_by_spot(from_above, candidates)
     assert spots.tolist() == [0, 0, 1, 2]
@@ -49,7 +49,7 @@ def test_tips_of_two_places_are_two_spots(from_above: StackCrops) -> None:
     assert spots.tolist() == first == [0, 1]
 
 
-def test_turns_are_against_the_crop_and_no_more_than_half_a_right_angle(from_above: StackCrops) -> None:
+def test_turns_are_relative_to_the_crop_and_within_45_degrees(from_above: StackCrops) -> None:
     candidates = [("c3", top(0.0, 1, turned)) for turned in (0.1, 0.1 + np.pi / 2, 3.0)]
     tips, turned = tips_and_angles(from_above, candidates)
     assert tips[0].tolist() == [0.0, 0.0, candidates[0][1].tip_mm]

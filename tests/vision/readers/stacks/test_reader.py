@@ -1,4 +1,4 @@
-"""Reading stacks of pyramids: what lies on top, what is kept, and what is drawn."""
+"""Reading stacks of pyramids in ray-traced pictures: tops, heights, kept readings, drawing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_nearly_all_tops_are_read(seen: dict[str, StackSighting]) -> None:
     assert all(not seen[place].is_clear for place in wrong), "what is read wrongly is not read surely"
 
 
-def test_spots_beside_a_sure_tip_are_left_out(reader: StackReader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spots_beside_a_certain_tip_are_skipped(reader: StackReader, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at = []
     log_probabilities = StackNetwork.log_probabilities
 
@@ -76,9 +76,7 @@ def test_a_tip_that_the_quick_search_misses_is_found_by_a_thorough_one(
     assert again[first].looks == pytest.approx(seen[first].looks, abs=0.1)
 
 
-def test_tops_at_spots_that_are_left_out_may_still_be_what_is_there(
-    reader: StackReader, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_skipping_spots_does_not_change_the_reading(reader: StackReader, monkeypatch: pytest.MonkeyPatch) -> None:
     def large_on_three(_: StackNetwork, sides: Image, _views: FloatArray, _turned: FloatArray) -> FloatArray:
         shares = np.full((len(sides), NO_TIP + 1), 1e-4)
         shares[:, kind_of("L", 3)] = 1 - 1e-4 * NO_TIP
@@ -93,14 +91,14 @@ def test_tops_at_spots_that_are_left_out_may_still_be_what_is_there(
         assert stack.top.size == every[place].top.size
 
 
-def test_probabilities_sum_to_one_and_stacks_are_there(seen: dict[str, StackSighting]) -> None:
+def test_probabilities_sum_to_one_and_stacks_are_probable(seen: dict[str, StackSighting]) -> None:
     for stack in seen.values():
         assert sum(stack.look_probabilities().values()) == pytest.approx(1.0)
         assert stack.log_odds > 0
         assert stack.with_log_odds(-2.0).log_odds == -2.0
 
 
-def test_a_size_is_never_as_sure_as_a_colour(seen: dict[str, StackSighting]) -> None:
+def test_a_size_is_never_as_certain_as_a_colour(seen: dict[str, StackSighting]) -> None:
     leads = []
     for stack in seen.values():
         surest, share = max(stack.looks.items(), key=lambda one: one[1])
@@ -112,7 +110,7 @@ def test_a_size_is_never_as_sure_as_a_colour(seen: dict[str, StackSighting]) -> 
     assert max(leads) > 8
 
 
-def test_the_number_of_pieces_is_told_but_never_surely(seen: dict[str, StackSighting]) -> None:
+def test_the_number_of_pieces_is_reported_but_never_certain(seen: dict[str, StackSighting]) -> None:
     said = pictures.EXPECTED["010.jpg"]["stacks"]
     shares = []
     for place, look in pictures.expected("010.jpg").items():
@@ -140,7 +138,7 @@ def test_the_number_of_pieces_is_told_but_never_surely(seen: dict[str, StackSigh
     assert occupied_place(seen["e5"], 0.0, (5.0, 7.0)).tops_mm[3] == pytest.approx((x - 5, y - 7))
 
 
-def test_a_stack_hides_what_is_as_high_as_its_tip(seen: dict[str, StackSighting]) -> None:
+def test_the_solid_of_a_stack_is_as_high_as_its_tip(seen: dict[str, StackSighting]) -> None:
     low, high = seen["b1"].solid, seen["e5"].solid
     assert isinstance(low, PyramidSolid)
     assert low.height_mm == pytest.approx(44.5)
@@ -148,7 +146,7 @@ def test_a_stack_hides_what_is_as_high_as_its_tip(seen: dict[str, StackSighting]
     assert abs(low.x_mm - pictures.LAYOUT.centre_mm("b1")[0]) < 4
 
 
-def test_only_places_asked_for_are_looked_at(reader: StackReader, seen: dict[str, StackSighting]) -> None:
+def test_only_requested_places_are_read(reader: StackReader, seen: dict[str, StackSighting]) -> None:
     again = reader.read(pictures.view("010.jpg"), ["b2"], seen)
     assert list(again) == list(seen)
     assert all(again[place] is seen[place] for place in seen if place != "b2")

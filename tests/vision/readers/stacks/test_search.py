@@ -1,4 +1,4 @@
-"""The search for tops on drawn stacks: tips, feet, sizes and widths that are known."""
+"""The search for tops on drawn stacks with known tips, feet, sizes and widths."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SIDES = [-70.0, 110.0]
 
 
 class Seen:
-    """Drawn stacks from one side."""
+    """Drawn stacks seen from one direction."""
 
     def __init__(self, azimuth_deg: float) -> None:
         self.pose: Pose = seen_from(azimuth_deg)
@@ -81,7 +81,7 @@ def test_the_camera_of_stacks_sees_points_where_the_picture_has_them(seen: Seen)
     assert np.abs(dark - cut)[..., :3].max() < 5
 
 
-def test_slopes_say_how_far_pixels_move_with_their_points(seen: Seen) -> None:
+def test_slopes_are_the_derivatives_of_projection(seen: Seen) -> None:
     points = np.array([[0.0, 0.0, 50.0], [60.0, -40.0, 10.0]])
     slopes = seen.camera.slopes(points)
     for axis in range(3):
@@ -101,20 +101,20 @@ def test_levels_are_interpolated_however_many_are_asked_for(front: Seen) -> None
         assert np.abs(sample_levels(ramp, pixels) - pixels.sum(axis=1)[:, None]).max() < 0.1
 
 
-def test_feet_are_found_where_they_stand_and_as_they_are_turned(seen: Seen) -> None:
+def test_feet_are_found_at_their_positions_and_rotations(seen: Seen) -> None:
     for one, foot in zip(STACKS, seen.feet, strict=True):
         assert foot[:2] == pytest.approx(one.foot_mm, abs=1.8), one.place
         assert foot[2] == pytest.approx(one.turned, abs=0.1), one.place
 
 
-def test_feet_stay_near_the_middle_where_nothing_stands(front: Seen) -> None:
+def test_feet_stay_near_the_middle_of_an_empty_place(front: Seen) -> None:
     bare = front.camera.picture(picture_of([], front.pose))
     foot = front.search.feet(front.camera, bare, ["c3"])[0]
     assert foot == pytest.approx([*BOARD.centre_mm("c3"), 0.0], abs=0.3)
 
 
 @pytest.mark.parametrize("one", STACKS, ids=lambda one: one.place)
-def test_a_tip_stands_out_most_where_it_is(seen: Seen, one: Drawn) -> None:
+def test_a_tip_has_the_most_contrast_at_its_position(seen: Seen, one: Drawn) -> None:
     steps = np.arange(-3.0, 3.1, 0.5)
     ways = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(1, -1, 2)
     tip = one.tip_mm
@@ -129,7 +129,7 @@ def test_a_tip_stands_out_most_where_it_is(seen: Seen, one: Drawn) -> None:
 
 
 @pytest.mark.parametrize("one", STACKS, ids=lambda one: one.place)
-def test_a_third_of_the_points_tells_roughly_where_a_tip_is(front: Seen, one: Drawn) -> None:
+def test_a_third_of_the_points_locates_a_tip_roughly(front: Seen, one: Drawn) -> None:
     steps = np.arange(-3.0, 3.1, 1.0)
     ways = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(1, -1, 2)
     tip = one.tip_mm
@@ -155,7 +155,7 @@ def test_nothing_stands_out_on_a_bare_board(front: Seen) -> None:
 
 
 @pytest.mark.parametrize("one", [STACKS[0], STACKS[4]], ids=lambda one: one.place)
-def test_a_foot_shows_its_edge_where_it_stands_and_as_it_is_turned(seen: Seen, one: Drawn) -> None:
+def test_the_edge_of_a_foot_is_clearest_at_its_position_and_rotation(seen: Seen, one: Drawn) -> None:
     here = look(seen, one)
     assert here.foot[0] > 25
     assert here.unevenness[0] < 8
@@ -182,7 +182,7 @@ def test_a_quarter_turn_is_the_same_pyramid(seen: Seen, quarters: int) -> None:
         assert getattr(turned, name) == pytest.approx(getattr(here, name), abs=0.05), name
 
 
-def test_wider_tips_are_measured_wider_whatever_size_is_supposed(seen: Seen) -> None:
+def test_wider_tips_are_measured_wider_for_any_assumed_size(seen: Seen) -> None:
     widths: dict[str, list[float]] = {"S": [], "M": [], "L": []}
     for one in STACKS:
         found = tip_widths_mm(seen.camera, seen.picture, hypotheses(one))[0]
@@ -208,7 +208,7 @@ def tops(seen: Seen) -> list[list[Top]]:
     return tops_of(seen)
 
 
-def test_the_true_top_is_found_where_it_is_and_is_likelier_than_most(seen: Seen, tops: list[list[Top]]) -> None:
+def test_the_true_top_is_found_at_its_position_and_ranks_high(seen: Seen, tops: list[list[Top]]) -> None:
     for one, found in zip(STACKS, tops, strict=True):
         size, pieces = one.stack[-1][0], len(one.stack) - 1
         own = [top for top in found if (top.size, top.pieces) == (size, pieces)]
@@ -238,12 +238,12 @@ def test_a_thorough_search_finds_nothing_less_likely(front: Seen) -> None:
         assert many[0].log_likelihood > few[0].log_likelihood - 0.5
 
 
-def test_a_size_is_told_by_the_best_top(tops: list[list[Top]]) -> None:
+def test_the_best_top_gives_the_size(tops: list[list[Top]]) -> None:
     right = [found[0].size == one.stack[-1][0] for one, found in zip(STACKS, tops, strict=True)]
     assert sum(right) >= len(right) - 1
 
 
-def test_only_tops_that_may_be_there_are_looked_for(front: Seen) -> None:
+def test_only_possible_tops_are_searched(front: Seen) -> None:
     may_be: list[dict[str, tuple[int, ...]]]
     may_be = [{"S": (1, 2)}, {"L": (0,)}, {"M": (1,), "S": ()}, {"L": (0, 3)}, {"L": (0,)}, {"M": (2, 3)}]
     for found, allowed in zip(front.search.tops(front.camera, front.picture, front.feet, may_be), may_be, strict=True):
@@ -258,7 +258,7 @@ def test_a_top_a_little_off_its_stack_is_found_there(front: Seen) -> None:
     assert np.hypot(found[0].x_mm - 1.5, found[0].y_mm + 1.0) < 0.9
 
 
-def test_a_dim_lamp_changes_no_likelihood_much(front: Seen) -> None:
+def test_dim_light_hardly_changes_the_likelihoods(front: Seen) -> None:
     dim = front.camera.picture(picture_of(STACKS, front.pose, 0.5))
     every = [possible_tops(())] * len(STACKS)
     for usual, found in zip(tops_of(front), front.search.tops(front.camera, dim, front.feet, every), strict=True):
@@ -266,7 +266,7 @@ def test_a_dim_lamp_changes_no_likelihood_much(front: Seen) -> None:
         assert found[0].log_likelihood == pytest.approx(usual[0].log_likelihood, abs=2)
 
 
-def test_what_lies_on_top_depends_on_what_is_below() -> None:
+def test_possible_tops_depend_on_the_pieces_below() -> None:
     assert possible_tops(())["L"] == possible_tops((("L", "red"), ("M", "red")))["L"]
     assert 0 in possible_tops((("L", "clear"),))["L"]
     assert max(possible_tops((("L", "clear"),))["L"]) == 0

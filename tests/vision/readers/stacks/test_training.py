@@ -15,7 +15,7 @@ pytest.importorskip("onnx")
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_training_for_a_moment_writes_a_network_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_training_writes_a_network_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
     train_stacks = importlib.import_module("train_stacks")
     console = Console(quiet=True)

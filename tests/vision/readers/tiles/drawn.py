@@ -1,4 +1,4 @@
-"""Printed tiles drawn on a table and photographed: any symbols, light, place of the camera, blur and noise."""
+"""Synthetic photos of printed tiles on a table, with given symbols, light, viewpoint, blur and noise."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SHAPES = {
     "bar": (40, 130, 40),
 }
 PLAIN = {".": (190, 215, 225), "red": (60, 60, 200), "blue": (190, 100, 40), "black": (35, 35, 35)}
-"""What is drawn for these names, blue-green-red; of any other name the letter is written."""
+"""Colours drawn for these names, blue-green-red; for any other name its letter is written."""
 
 
 @dataclass(frozen=True)
 class Shot:
-    """How a photo is taken: where the corners come to lie, the lamp's colour, how much it fades, blur and noise."""
+    """Settings of a photo: corner positions, lamp colour and fall-off, blur and noise."""
 
     corners: tuple[tuple[float, float], ...] = ((90, 80), (550, 85), (560, 400), (80, 395))
     lamp: tuple[float, float, float] = (1.0, 1.0, 1.0)
@@ -70,7 +70,7 @@ def tile(name: str, turn: int = 0) -> Image:
 def photo(
     rows: Sequence[str], shot: Shot = STRAIGHT, seed: int = 0, turns: Sequence[int] = ()
 ) -> tuple[Image, TileGrid]:
-    """A photo, 640 x 480, of rows of tiles, the names parted by blanks, and the grid that they lie in.
+    """A 640 x 480 photo of rows of tiles, names separated by blanks, and their grid.
 
     ``turns`` are quarter turns of the tiles in reading order, around and around.
     """

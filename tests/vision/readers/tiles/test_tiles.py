@@ -40,7 +40,7 @@ def symbols(read: tuple[tuple[ReadCell, ...], ...]) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("shot", OTHER_SHOTS, ids=["warm", "cold", "far"])
 @pytest.mark.parametrize("rows", SETS.values(), ids=SETS)
-def test_what_was_taught_is_read_in_other_light_and_from_elsewhere(rows: tuple[str, ...], shot: Shot) -> None:
+def test_taught_tiles_are_read_in_other_light_and_perspective(rows: tuple[str, ...], shot: Shot) -> None:
     now = shuffled(rows, seed=4)
     image, grid = photo(now, shot, seed=5)
     read = taught(rows).read(image, grid, "another photo")
@@ -70,12 +70,12 @@ def test_tiles_may_lie_any_way_up() -> None:
     assert " ".join(symbols(upright)).count(UNKNOWN) >= 3
 
 
-def test_what_was_never_taught_is_unknown() -> None:
+def test_a_tile_that_was_not_taught_is_unknown() -> None:
     image, grid = photo(("A disc .", "K black W"), OTHER_SHOTS[0])
     assert symbols(taught(SETS["letters"]).read(image, grid, "another photo")) == ("A ? .", "K ? ?")
 
 
-def test_two_symbols_that_look_alike_when_turned_leave_doubt() -> None:
+def test_two_symbols_that_look_alike_when_turned_are_doubtful() -> None:
     image, grid = photo(("6 6 A", ". . K"), OTHER_SHOTS[2])
     read = taught(("6 9 A", ". . K")).read(image, grid, "another photo", any_way_up=True)
     chances = read[0][0].probabilities

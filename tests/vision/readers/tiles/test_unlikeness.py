@@ -1,4 +1,4 @@
-"""How unlike two tiles are by print and by colour, and what follows for the symbols that are read."""
+"""Differences of two tiles in print and colour, and the probabilities of symbols."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plain(*light: float) -> np.ndarray:
 
 
 def with_print(light: np.ndarray, share: float, shift: int = 0, *, upright: bool = True) -> np.ndarray:
-    """A cell with stripes that leave so much of its light, moved by some pixels."""
+    """A cell with stripes of this share of its light, shifted by some pixels."""
     stripes = np.zeros((SIDE, SIDE), dtype=bool)
     stripes[:, 16:28] = stripes[:, 40:48] = True
     stripes = np.roll(stripes, shift, axis=1)
@@ -46,7 +46,7 @@ def with_print(light: np.ndarray, share: float, shift: int = 0, *, upright: bool
 
 
 def unlikeness(first: np.ndarray, second: np.ndarray) -> float:
-    """That of two cells of one photo, found by asking up to which value they count as the same."""
+    """Unlikeness of two cells of one photo, found by bisecting the threshold at which they count as the same."""
     image, grid = row_of(first, second)
     low, high = 0.0, 4.0
     for _ in range(11):
@@ -81,14 +81,16 @@ def by_colour(first: tuple[float, ...], second: tuple[float, ...]) -> float:
     ],
 )
 def test_colours_differ_by_brightness_and_chromaticity(first: tuple[float, ...], second: tuple[float, ...]) -> None:
-    # the cells blur into each other at their common edge, which is left out
+    # The cells blur into each other at their common edge, which is ignored.
     assert unlikeness(plain(*first), plain(*second)) == pytest.approx(by_colour(first, second), abs=0.02)
 
 
 def test_a_cells_print_is_like_its_own_unlike_a_blank_and_more_unlike_another() -> None:
     grey = plain(0.5, 0.5, 0.5)
     assert unlikeness(with_print(grey, 0.2), with_print(grey, 0.2)) < 0.01
-    assert unlikeness(with_print(grey, 0.2), with_print(grey, 0.2, 6)) < 0.1, "up to three pixels of a cell aside"
+    assert unlikeness(with_print(grey, 0.2), with_print(grey, 0.2, 6)) < 0.1, (
+        "shifts of up to three cell pixels are allowed"
+    )
     assert unlikeness(with_print(grey, 0.2), with_print(grey, 0.2, 12)) > 0.4
     half = 0.5 * (1.0 + 0.2) / 2
     blank = unlikeness(with_print(grey, 0.2), plain(half, half, half))
@@ -121,7 +123,7 @@ def test_a_probability_follows_from_the_differences_of_unlikeness() -> None:
 
 @pytest.mark.parametrize("lamp", [(0.4, 0.7, 1.0), (1.0, 0.8, 0.5), (0.5, 0.5, 0.5)])
 @pytest.mark.parametrize("fades", [0.0, 0.4])
-def test_plain_colours_are_told_apart_in_the_light_that_fits_all_cells(
+def test_plain_colours_are_distinguished_under_one_light_for_all_cells(
     lamp: tuple[float, float, float], fades: float
 ) -> None:
     names = ("red", "blue", "black", ".")
@@ -195,7 +197,7 @@ def test_a_grid_is_rectified_with_a_margin_at_a_finer_scale(cell_px: int, finer:
     random = np.random.default_rng(1)
     marks = random.integers(40, 220, (4, 5, 3)).astype(np.uint8)
     image = np.asarray(cv2.resize(marks, None, fx=64, fy=64, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
-    # pixel centres are at whole numbers, so the first cell's edge lies half a pixel before it
+    # Pixel centres are at integers, so the first cell's edge is half a pixel outside.
     grid = square_grid(2, 3, 64.0, 63.5, 63.5)
     flat, by = flat_grid(image, grid, "it", cell_px, margin_cells=0.5)
     assert by == finer
