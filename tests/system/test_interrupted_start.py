@@ -1,4 +1,4 @@
-"""Ctrl-C while ./run is still starting: one line at most, at whatever moment it comes."""
+"""Ctrl-C at any moment while ./run starts prints one line at most."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def small_board() -> bytes:
 
 
 class Person:
-    """Does what the tests ask for, on a virtual board."""
+    """Follows the tests' instructions on a virtual board."""
 
     def __init__(self, board: VirtualMicrocontroller, *, dead_button: int | None = None) -> None:
         self._board = board
@@ -105,7 +105,7 @@ def test_a_good_board_passes() -> None:
     assert len(alone) >= 3
 
 
-def test_a_button_on_the_wrong_pin_is_told() -> None:
+def test_a_button_on_the_wrong_pin_is_reported() -> None:
     with VirtualMicrocontroller(small_board()) as board:
         person = Person(board, dead_button=1)
         code, heard = run("test_real_board.py", person.answer, REFEREE_REAL_BOARD=board.port_name)
@@ -114,7 +114,7 @@ def test_a_button_on_the_wrong_pin_is_told() -> None:
     assert len(re.findall(r"^FAILED", heard, re.M)) == 1
 
 
-def test_a_wled_that_shows_what_is_sent_passes() -> None:
+def test_a_correct_wled_passes() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as wled:
         wled.bind(("127.0.0.1", 0))
         code, heard = run(

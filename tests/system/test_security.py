@@ -1,4 +1,4 @@
-"""The security page tells of every socket, file and right of a running referee; nothing more is there, nothing less."""
+"""The security page lists exactly the sockets, files and rights of a running referee."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def table_below(heading: str) -> list[Row]:
 
 
 def listed(heading: str, *present: str) -> set[Row]:
-    """What the page says is there at these times: its name, kind and mode."""
+    """The page's entries for these times: name, kind and mode."""
     return {(row[0].strip("`"), row[1], row[2]) for row in table_below(heading) if row[3] in present}
 
 
@@ -83,14 +83,14 @@ class Running:
         pytest.fail("".join(said))
 
     def settled_files(self, expected: set[Row]) -> set[Row]:
-        """The files once they are those expected, which appear one after the other; or those there are after long."""
+        """The files as soon as they match the expected ones, or after a timeout."""
         deadline_s = time.monotonic() + GUARD_S
         while (found := self.files()) != expected and time.monotonic() < deadline_s:
             time.sleep(0.05)
         return found
 
     def files(self) -> set[Row]:
-        """What lies beside the journal, and how it may be used."""
+        """The files beside the journal, with their modes."""
         kinds = {stat.S_IFREG: "file", stat.S_IFSOCK: "socket", stat.S_IFDIR: "folder"}
         found: set[Row] = set()
         for path in self.journal.parent.iterdir():
@@ -100,7 +100,7 @@ class Running:
         return found
 
     def sockets(self) -> Iterator[tuple[str, str]]:
-        """The sockets that anybody may send to: their kind, and their address."""
+        """The listening sockets: kind and address."""
         tables = Path(f"/proc/{self.process.pid}/net")
         own = set()
         for descriptor in Path(f"/proc/{self.process.pid}/fd").iterdir():
@@ -129,7 +129,7 @@ def running(tmp_path: Path) -> Iterator[Running]:
     made.close()
 
 
-def test_a_referee_without_a_page_has_what_the_page_tells_of(running: Running) -> None:
+def test_a_referee_without_a_web_page_matches_the_security_page(running: Running) -> None:
     running.wait_until_it_says("Waiting for the set-up")
     expected = listed("Files", "always")
     assert running.settled_files(expected) == expected
@@ -138,7 +138,7 @@ def test_a_referee_without_a_page_has_what_the_page_tells_of(running: Running) -
 
 
 @pytest.mark.parametrize("mask", [USUAL_MASK, SERVICE_MASK])
-def test_a_referee_with_a_page_has_what_the_page_tells_of(tmp_path: Path, mask: int) -> None:
+def test_a_referee_with_a_web_page_matches_the_security_page(tmp_path: Path, mask: int) -> None:
     port = free_port()
     running = Running(tmp_path, "--page-address", "127.0.0.1", "--page-port", str(port), mask=mask)
     try:
@@ -158,7 +158,7 @@ def test_a_referee_with_a_page_has_what_the_page_tells_of(tmp_path: Path, mask: 
         running.close()
 
 
-def test_a_referee_that_looks_for_a_hall_has_what_the_page_tells_of(tmp_path: Path) -> None:
+def test_a_referee_that_searches_for_a_hall_matches_the_security_page(tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text('[mqtt]\nhall = "auto"\nown_address = "127.0.0.1"\n', encoding="utf-8")
     running = Running(tmp_path)
     try:
@@ -174,7 +174,7 @@ def test_a_referee_that_looks_for_a_hall_has_what_the_page_tells_of(tmp_path: Pa
         running.close()
 
 
-def test_the_unit_grants_what_the_page_tells_of() -> None:
+def test_the_rights_of_the_unit_match_the_security_page() -> None:
     told = {row[0]: re.findall(r"`([^`]+)`", row[1]) for row in table_below("Privileges")}
     folder = Path("/srv/referee")
     unit = Installation(folder / "run", folder, None, (), (folder,), (folder / "games",), "ann", DEVICE_GROUPS).unit()

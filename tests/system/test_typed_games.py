@@ -56,7 +56,7 @@ class Terminal:
         os.close(theirs)
 
     def until_asked(self) -> str:
-        """What the process writes until it asks for a line, or ends."""
+        """Output of the process until it asks for a line, or ends."""
         said = b""
         while not PROMPT.search(text := said.decode(errors="replace").replace("\r", "")):
             readable, _, _ = select.select([self._ours], [], [], GUARD_S)
@@ -72,7 +72,7 @@ class Terminal:
         return text
 
     def type(self, line: str) -> str:
-        """Type a line at a prompt, and give what is said to it."""
+        """Type a line at a prompt, and give the answer."""
         os.write(self._ours, f"{line}\n".encode())
         return self.until_asked()
 
@@ -95,7 +95,7 @@ def playing(folder: Path, *arguments: str) -> Iterator[Terminal]:
 
 
 def typed_game(game: Game[Any, Any]) -> tuple[list[str], Any]:
-    """What people type in a whole game, and the state at the end: a playthrough, or as gentle hints play."""
+    """The lines of a whole game and its final state, from a playthrough or by gentle hints."""
     kept = PLAYTHROUGHS.get(game.name)
     if kept is not None:
         text = (ROOT / "tests" / "playthroughs" / kept).read_text(encoding="utf-8")
@@ -120,7 +120,7 @@ def typed_game(game: Game[Any, Any]) -> tuple[list[str], Any]:
 
 
 @pytest.mark.parametrize("name", games())
-def test_a_whole_game_is_typed_killed_half_way_and_gone_on_with(name: str, tmp_path: Path) -> None:
+def test_a_whole_typed_game_survives_a_kill_half_way(name: str, tmp_path: Path) -> None:
     game = load(name)
     lines, end = typed_game(game)
     half = len(lines) // 2

@@ -35,7 +35,7 @@ TYPED = (
 
 
 class Watch:
-    """``watch`` at a pseudo-terminal, with a game that was kept by text, and a camera that sees nothing yet."""
+    """``watch`` at a pseudo-terminal with a saved game and a camera that sees nothing yet."""
 
     def __init__(self, folder: Path) -> None:
         self._ours, theirs = pty.openpty()

@@ -1,4 +1,4 @@
-"""A short game on the virtual table as files, made once: what every bad input is made from."""
+"""A short game on the virtual table as files, made once: the basis of every bad input."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Live:
         self._coming.put(None)
 
     def wait_for(self, words: str) -> str:
-        """Give the next line that holds ``words``; fails when the process ends or says nothing for long."""
+        """Give the next line that contains ``words``; fails if the process ends or is silent for long."""
         while True:
             line = self._next_line()
             assert line is not None, f"it ended without {words!r}:\n" + "\n".join(self.lines)
@@ -128,7 +128,7 @@ class Live:
                     raise
 
     def _without_core_s(self) -> float:
-        """For how long its main thread has waited for a core; 0 where the system does not tell."""
+        """How long its main thread has waited for a core; 0 if the system doesn't report it."""
         try:
             return int(Path(f"/proc/{self.process.pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
         except (OSError, IndexError):

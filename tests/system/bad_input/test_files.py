@@ -1,4 +1,4 @@
-"""Files that are not what they should be: settings, records, journals."""
+"""Invalid files: settings, records, journals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RECORD = """[Game "deblockle"]
 
 
 @pytest.mark.parametrize("command", ["watch", "demo", "read", "doctor", "config"])
-def test_a_wrong_setting(run: Run, game: Game, tmp_path: Path, command: str) -> None:
+def test_a_wrong_setting_is_named(run: Run, game: Game, tmp_path: Path, command: str) -> None:
     (tmp_path / "referee.toml").write_text('[turn]\nrest_s = 2.5\nend = "buton"\nrest = 1\n')
     done = run(command, *([game.pictures[0]] if command == "read" else []))
     if command == "doctor":
@@ -47,7 +47,7 @@ def test_a_wrong_setting(run: Run, game: Game, tmp_path: Path, command: str) -> 
         ("what?", "what?"),
     ],
 )
-def test_a_record_with_an_illegal_turn(run: Run, tmp_path: Path, turn: str, rule: str) -> None:
+def test_an_illegal_turn_in_a_record_is_named_with_its_rule(run: Run, tmp_path: Path, turn: str, rule: str) -> None:
     (tmp_path / "game.txt").write_text(f"{RECORD}1. {turn}\n")
     done = run("replay", "game.txt")
     assert done.exit_code == 4
@@ -63,7 +63,7 @@ def journal_of(run: Run, game: Game, tmp_path: Path) -> Path:
     return tmp_path / "game.sqlite"
 
 
-def test_a_journal_from_a_newer_version(run: Run, game: Game, tmp_path: Path) -> None:
+def test_a_journal_of_a_newer_version_is_refused(run: Run, game: Game, tmp_path: Path) -> None:
     path = journal_of(run, game, tmp_path)
     with closing(sqlite3.connect(path)) as newer:
         newer.execute("PRAGMA journal_mode = DELETE")
@@ -85,7 +85,7 @@ def test_a_journal_from_a_newer_version(run: Run, game: Game, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("content", [b"", b"no journal at all " * 100])
-def test_what_is_no_journal(run: Run, game: Game, tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_journal_is_refused(run: Run, game: Game, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.sqlite"
     path.write_bytes(content)
     done = run("export", "--journal", path)
@@ -94,7 +94,7 @@ def test_what_is_no_journal(run: Run, game: Game, tmp_path: Path, content: bytes
     assert path.read_bytes() == content
 
 
-def test_a_journal_where_no_folder_can_be(run: Run, game: Game, tmp_path: Path) -> None:
+def test_a_journal_in_a_folder_that_cannot_exist_is_refused(run: Run, game: Game, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = run("watch", "--frames", game.folder, "--stills", *game.seeing, "--journal", "file/game.sqlite")
     assert done.exit_code == 8

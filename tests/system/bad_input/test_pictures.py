@@ -1,4 +1,4 @@
-"""Pictures that are not what they should be: each is named, nothing accepted is lost, the game goes on behind it."""
+"""Bad pictures: each is named, no accepted turn is lost, and the game goes on after it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def black() -> bytes:
         ("no picture", "{path} is cut off after 40000 bytes; copy or take it again"),
     ],
 )
-def test_a_spoiled_picture_between_two_turns(
+def test_a_bad_picture_between_two_turns_is_named_and_the_game_goes_on(
     run: Run, game: Game, pictures: Path, tmp_path: Path, name: str, message: str
 ) -> None:
     whole = game.pictures[0].read_bytes()
@@ -83,7 +83,7 @@ def test_a_spoiled_picture_between_two_turns(
     assert "1 turn, 3 events, all consistent; game in progress." in told
 
 
-def test_a_whole_film_ends(run: Run, game: Game) -> None:
+def test_a_film_is_watched_to_its_end(run: Run, game: Game) -> None:
     done = run("watch", "--video", game.film, *game.seeing, "--journal", "game.sqlite", "--rest-s", "1")
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
@@ -92,7 +92,7 @@ def test_a_whole_film_ends(run: Run, game: Game) -> None:
     assert lines[-1] == "3 turns accepted, 0 faults named; the game goes on."
 
 
-def test_a_film_that_is_cut_off(run: Run, game: Game, tmp_path: Path) -> None:
+def test_a_truncated_film_is_watched_as_far_as_it_goes(run: Run, game: Game, tmp_path: Path) -> None:
     data = game.film.read_bytes()
     (tmp_path / "cut.avi").write_bytes(data[: len(data) * 2 // 3])
     done = run("watch", "--video", "cut.avi", *game.seeing, "--journal", "game.sqlite", "--rest-s", "1")
@@ -103,7 +103,7 @@ def test_a_film_that_is_cut_off(run: Run, game: Game, tmp_path: Path) -> None:
     assert f"{accepted} turns," in run("replay", "game.sqlite").stdout
 
 
-def test_a_marker_printed_twice(run: Run, game: Game, pictures: Path) -> None:
+def test_a_marker_printed_twice_is_named(run: Run, game: Game, pictures: Path) -> None:
     for number, path in enumerate(game.pictures[:2]):
         picture = load_image(path)
         picture[BARE_WOOD] = picture[MARKER]
@@ -115,7 +115,7 @@ def test_a_marker_printed_twice(run: Run, game: Game, pictures: Path) -> None:
     assert "accepted" in line_of(lines, "1.png")
 
 
-def test_a_calibration_for_another_size(run: Run, game: Game, pictures: Path, tmp_path: Path) -> None:
+def test_a_calibration_for_another_picture_size_is_named(run: Run, game: Game, pictures: Path, tmp_path: Path) -> None:
     data = json.loads(game.calibration.read_text())
     (tmp_path / "other.json").write_text(json.dumps({**data, "size": [640, 480]}))
     shutil.copy(game.pictures[0], pictures)
@@ -133,7 +133,7 @@ def test_a_calibration_for_another_size(run: Run, game: Game, pictures: Path, tm
         (0.7, -0.25, "table not located: markers 0, 1, 2 and 3 of 0-3 seen, but"),
     ],
 )
-def test_another_camera_s_calibration_of_the_same_size(
+def test_a_calibration_of_another_camera_of_the_same_size_is_noticed(
     run: Run, game: Game, pictures: Path, tmp_path: Path, focal: float, distortion: float, message: str
 ) -> None:
     data = json.loads(game.calibration.read_text())
@@ -146,7 +146,7 @@ def test_another_camera_s_calibration_of_the_same_size(
     assert sum(message in line for line in lines) == 1, lines
 
 
-def test_a_calibration_that_is_none(run: Run, game: Game, pictures: Path, tmp_path: Path) -> None:
+def test_an_invalid_calibration_is_refused(run: Run, game: Game, pictures: Path, tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text('{"camera": 1}')
     shutil.copy(game.pictures[0], pictures)
     code, _, errors = watched(run, game, pictures, "--calibration", "other.json")

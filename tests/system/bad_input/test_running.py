@@ -1,4 +1,4 @@
-"""What befalls a referee while it runs: its camera, its disk, its power; and a person who corrects it."""
+"""A running referee loses its camera, disk or power, or is corrected by a person."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Start = Callable[..., Live]
 
 
 def put(picture: Path, folder: Path, name: str = "") -> None:
-    """Let a picture appear in a folder at once and whole."""
+    """Put a picture into a folder atomically."""
     target = folder / (name or picture.name)
     shutil.copy(picture, folder / ".coming")
     (folder / ".coming").rename(target)
@@ -57,7 +57,7 @@ def journal(tmp_path: Path) -> Path:
     return tmp_path / "game.sqlite"
 
 
-def test_a_camera_unplugged_and_plugged_in_again(
+def test_the_game_goes_on_once_an_unplugged_camera_is_plugged_in_again(
     run: Run, game: Game, journal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = [load_image(path) for path in game.pictures[:2]]
@@ -109,7 +109,9 @@ def test_a_camera_unplugged_and_plugged_in_again(
     assert done.exit_code == 0
 
 
-def test_a_folder_that_goes_away_and_comes_back(start: Start, game: Game, incoming: Path, journal: Path) -> None:
+def test_the_game_goes_on_once_a_vanished_folder_is_back(
+    start: Start, game: Game, incoming: Path, journal: Path
+) -> None:
     referee = start(*watching(game, incoming, journal))
     put(game.pictures[0], incoming)
     referee.wait_for("set up")
@@ -127,7 +129,7 @@ def test_a_folder_that_goes_away_and_comes_back(start: Start, game: Game, incomi
 def play_and_kill(
     start: Start, game: Game, incoming: Path, journal: Path, moments: random.Random
 ) -> tuple[list[str], int]:
-    """Play the game through, killing the referee now and then; give what it showed and how often it was killed."""
+    """Play the whole game, killing the referee now and then; give its output and the number of kills."""
     shown: list[str] = []
     kills = 0
     referee = start(*watching(game, incoming, journal))
@@ -153,12 +155,12 @@ def play_and_kill(
 
 
 def turns_told(referee: Live) -> list[str]:
-    """The turns a referee said it accepted, in its words."""
+    """The accepted turns in a referee's output."""
     return [line.partition("accepted     ")[2] for line in referee.lines if "accepted     " in line]
 
 
 def check_game(game: Game, journal: Path, shown: list[str]) -> None:
-    """The journal holds each turn of the game once, and everything that was ever shown."""
+    """Assert that the journal has each turn once, and every turn shown as accepted."""
     folded = fold(DEBLOCKLE, events_in(journal))
     assert len(folded.turns) == len(game.pictures) - 1
     kinds = [event.kind for _, event in events_in(journal) if event.kind != "note"]
@@ -173,9 +175,7 @@ def check_game(game: Game, journal: Path, shown: list[str]) -> None:
         assert any(told.startswith(turn) for turn in kept), (told, kept)
 
 
-def test_a_referee_that_is_killed_goes_on_as_if_nothing_had_been(
-    start: Start, game: Game, incoming: Path, journal: Path
-) -> None:
+def test_a_killed_referee_continues_its_game(start: Start, game: Game, incoming: Path, journal: Path) -> None:
     shown, kills = play_and_kill(start, game, incoming, journal, random.Random(3))
     assert kills == len(game.pictures)
     assert shown
@@ -184,14 +184,14 @@ def test_a_referee_that_is_killed_goes_on_as_if_nothing_had_been(
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(10))
-def test_a_referee_that_is_killed_at_many_moments(
+def test_a_referee_killed_at_many_moments_continues_its_game(
     start: Start, game: Game, incoming: Path, journal: Path, seed: int
 ) -> None:
     shown, _ = play_and_kill(start, game, incoming, journal, random.Random(seed))
     check_game(game, journal, shown)
 
 
-def test_a_person_corrects_a_referee_that_runs_and_one_that_does_not(
+def test_a_person_corrects_a_running_and_a_stopped_referee(
     start: Start, run: Run, game: Game, incoming: Path, journal: Path
 ) -> None:
     referee = start(*watching(game, incoming, journal))
@@ -262,7 +262,7 @@ def test_a_second_referee_on_the_same_journal_is_refused(
 
 @pytest.fixture
 def own_mounts() -> list[str]:
-    """The command that gives a process disks of its own; skips where that is not allowed."""
+    """The command that runs a process with private mounts; skips if that is not allowed."""
     alone = shutil.which("unshare")
     private = [alone or "unshare", "--mount", "--map-root-user"]
     if alone is None or subprocess.run([*private, "true"], capture_output=True, check=False).returncode:
@@ -276,7 +276,7 @@ def on_disk(own_mounts: list[str], disk: Path, options: str = "rw") -> list[str]
     return [*own_mounts, "sh", "-c", script, "sh"]
 
 
-def test_a_disk_that_fills_up_in_mid_game(
+def test_the_game_goes_on_after_the_disk_was_full(
     start: Start, game: Game, incoming: Path, tmp_path: Path, own_mounts: list[str]
 ) -> None:
     disk = tmp_path / "disk"
@@ -302,7 +302,7 @@ def test_a_disk_that_fills_up_in_mid_game(
     assert [event.kind for _, event in events_in(kept)] == ["new game", "set up", "turn", "turn"]
 
 
-def test_a_disk_that_may_only_be_read(
+def test_a_read_only_disk_is_named(
     start: Start, game: Game, incoming: Path, tmp_path: Path, own_mounts: list[str]
 ) -> None:
     disk = tmp_path / "disk"
@@ -330,7 +330,7 @@ done </proc/self/mountinfo
 """
 
 
-def test_all_but_the_journals_folder_may_be_read_only(
+def test_only_the_journals_folder_needs_to_be_writable(
     start: Start, game: Game, incoming: Path, tmp_path: Path, own_mounts: list[str]
 ) -> None:
     disk = tmp_path / "disk"

@@ -68,7 +68,7 @@ def test_sheets_are_refereed_by_camera(tmp_path: Path, name: str) -> None:
     assert "3 turns played, 3 accepted as played" in output
 
 
-def test_players_who_think_play_the_same_short_game_to_its_end_every_time() -> None:
+def test_thinking_players_play_the_same_short_game_every_time() -> None:
     game: Any = load("deblockle")
 
     def played(most: int) -> tuple[list[str], Any]:
@@ -85,14 +85,14 @@ def test_players_who_think_play_the_same_short_game_to_its_end_every_time() -> N
     assert played(5)[0] == turns[:5]
 
 
-def test_a_demo_at_random_is_of_the_whole_game(tmp_path: Path) -> None:
+def test_a_random_demo_uses_the_whole_game(tmp_path: Path) -> None:
     code, output = play(DemoOptions(turns=1, random=True, fast=True, journal=tmp_path / "journal.sqlite"))
     assert code == 0, output
     start = next(line for line in output.splitlines() if line.startswith("[Start "))
     assert start.count(":G.") == start.count(":T.") == 4
 
 
-def test_whoever_looks_on_may_ask_for_a_hint_and_no_more(tmp_path: Path) -> None:
+def test_spectators_may_only_ask_for_a_hint(tmp_path: Path) -> None:
     options = DemoOptions(turns=1, fast=True, journal=tmp_path / "journal.sqlite", keys=["b\n", "\n", "h\n"])
     code, output = play(options)
     assert code == 0, output
@@ -121,7 +121,7 @@ def test_ctrl_c_ends_with_a_sentence_and_keeps_what_was_accepted(
     assert [event.kind for _, event in events_of(journal)] == ["new game", "set up"]
 
 
-def test_a_picture_is_kept_of_the_first_fault_and_of_nothing_else(tmp_path: Path) -> None:
+def test_only_the_first_fault_is_kept_as_a_picture(tmp_path: Path) -> None:
     pictures = Pictures(None, tmp_path / "still.png", 12.0)
     asked: list[int] = []
 
@@ -161,7 +161,7 @@ def test_every_verdict_agrees_with_what_was_played(seed: int, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["film.gif", "film"])
-def test_a_film_needs_a_name_it_can_be_written_by(name: str, tmp_path: Path) -> None:
+def test_a_film_needs_a_name_with_a_known_ending(name: str, tmp_path: Path) -> None:
     with pytest.raises(FrameError, match="mp4"):
         Film(tmp_path / name, 12.0)
 
@@ -220,7 +220,7 @@ def test_diaballik_is_refereed_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_blockade_is_refereed_by_camera_dice_and_all(tmp_path: Path) -> None:
+def test_blockade_with_its_dice_is_refereed_by_camera(tmp_path: Path) -> None:
     options = DemoOptions(game="blockade", seed=7, turns=3, fast=True, lights="none", journal=tmp_path / "a.sqlite")
     code, said = play(options)
     assert code == 0, said

@@ -38,7 +38,7 @@ def test_players_see_the_lights_of_the_board_and_press_its_button(tmp_path: Path
     assert "the strip showed 3 of 3 signals as they were meant" in output
 
 
-def test_unplugged_in_the_middle_and_back_under_another_name(tmp_path: Path) -> None:
+def test_a_board_unplugged_and_back_under_another_name_is_found(tmp_path: Path) -> None:
     faults = WireFaults(lose=0.02, flip=0.02, unplugs_at_s=(1.0,), garbage_bytes=200)
     options = DemoOptions(
         turns=1, fast=True, lights="pico", inputs=Inputs.BOTH, link_faults=faults, journal=tmp_path / "j.sqlite"
@@ -59,7 +59,7 @@ def test_sensors_alone_ask_and_a_person_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_violation_that_can_be_felt_is_named_by_sensors_alone(tmp_path: Path) -> None:
+def test_sensors_alone_name_a_violation_that_they_can_detect(tmp_path: Path) -> None:
     code, output = play(DemoOptions(turns=4, fast=True, inputs=Inputs.SENSORS, journal=tmp_path / "j.sqlite"))
     assert code == 0, output
     assert "1 illegal change made, 1 named" in output
@@ -69,7 +69,7 @@ def test_a_violation_that_can_be_felt_is_named_by_sensors_alone(tmp_path: Path) 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("inputs", list(Inputs))
-def test_whole_demos_under_faults_of_the_wire(seed: int, inputs: Inputs, tmp_path: Path) -> None:
+def test_whole_demos_succeed_despite_faults_of_the_wire(seed: int, inputs: Inputs, tmp_path: Path) -> None:
     faults = WireFaults.from_text(
         "all=0.05, unplug_every_s=10, reset_every_s=15, silence_every_s=15, garbage_bytes=100"
     )
@@ -80,7 +80,7 @@ def test_whole_demos_under_faults_of_the_wire(seed: int, inputs: Inputs, tmp_pat
     assert code == 0, output
 
 
-def test_the_players_are_told_what_the_strip_shows_and_nothing_else() -> None:
+def test_players_know_only_what_the_strip_shows() -> None:
     heard: list[str] = []
     with (
         demo_controller(GRID, None, 5, lights=True, say=heard.append) as board,
@@ -106,7 +106,7 @@ def test_the_players_are_told_what_the_strip_shows_and_nothing_else() -> None:
         assert board.report.wrong == 0
 
 
-def test_what_stands_on_the_table_is_felt_in_the_table_s_time() -> None:
+def test_switches_follow_the_pieces_in_the_tables_time() -> None:
     with demo_controller(GRID, None, 5, lights=False, say=print) as board:
         nothing = dict.fromkeys(GRID.places, False)
         board.put(nothing)
@@ -131,6 +131,6 @@ def test_what_stands_on_the_table_is_felt_in_the_table_s_time() -> None:
         (["--lights", "pico", "--link-faults", "lose=5"], "expected a share"),
     ],
 )
-def test_faults_that_make_no_sense_are_wrong_usage(arguments: list[str], message: str) -> None:
+def test_nonsensical_faults_are_a_usage_error(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(root, ["demo", *arguments], standalone_mode=False)
     assert message in str(result.exception)

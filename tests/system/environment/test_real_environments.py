@@ -96,7 +96,7 @@ def test_a_full_disk_is_one_clear_sentence(project, real_python, offline):
 
 
 class SlowIndex:
-    """A package index on this machine that answers nothing before it is let go."""
+    """A local package index that answers only after it is released."""
 
     def __init__(self, wheels):
         self.asked = threading.Event()
@@ -150,7 +150,7 @@ def slow_index(project: Project) -> Iterator[SlowIndex]:
 
 
 @pytest.mark.long
-def test_two_at_once_install_once(project, real_python, slow_index):
+def test_two_simultaneous_calls_install_once(project, real_python, slow_index):
     with project.start("run", **slow_index.settings) as first:
         assert slow_index.asked.wait(60)
         with project.start("run", **slow_index.settings) as second:
@@ -179,7 +179,7 @@ def test_stopping_an_installation_leaves_nothing(project, real_python, slow_inde
 
 
 @pytest.mark.long
-def test_after_a_sudden_death_the_next_call_clears_up(project, real_python, slow_index):
+def test_the_next_call_cleans_up_after_a_killed_one(project, real_python, slow_index):
     with project.start("run", **slow_index.settings) as call:
         assert slow_index.asked.wait(60)
         os.killpg(call.pid, signal.SIGKILL)

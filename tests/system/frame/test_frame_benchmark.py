@@ -1,4 +1,4 @@
-"""The benchmark of frames, run on a few pictures: a film of them is shown, and its stages are timed."""
+"""The frame benchmark on a film of a few pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A club in processes of their own: a referee above a virtual table, and the hall that shows it."""
+"""A club in separate processes: a referee at a virtual table, and the hall that shows it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _FRAME_S = 0.25
 
 
 class Program:
-    """A command of the referee's in a process of its own, and the lines that it says."""
+    """A command of the referee in its own process, and its output lines."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         own = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
@@ -70,7 +70,7 @@ class Program:
                     self._changed.notify_all()
 
     def until(self, words: str) -> None:
-        """Wait until it has said this."""
+        """Wait until this was printed."""
         with self._changed:
             found = self._changed.wait_for(lambda: any(words in line for line in self._said), GUARD_S)
         assert found, f"{words!r} was not said: {''.join(self._said)}"
@@ -147,7 +147,7 @@ class TableProcess:
         self._process.kill()
 
     def enter(self, text: str, by: str) -> None:
-        """Have a person type a turn at the table."""
+        """Type a turn at the table."""
         reply = ask(self.journal, EnterTurn(text, by))
         assert not reply.refused, reply.words
 
@@ -195,7 +195,7 @@ class HallProcess:
         self.page("/tables/t1/rule", {"csrf": csrf[1], "seen": seen[1], **fields})
 
     def until(self, fits: Callable[[str], bool]) -> str:
-        """Follow the page of all tables until the table's card fits, and give that card."""
+        """Reload the page of all tables until the table's card matches, and give that card."""
         card, deadline_s = "", time.monotonic() + GUARD_S
         with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/changes", timeout=GUARD_S) as stream:
             for line in stream:
@@ -231,7 +231,7 @@ class HallProcess:
         return self._rows("SELECT seat, game_number, winners FROM result")
 
     def rulings(self) -> list[tuple[Any, ...]]:
-        """Rulings in their order: the id, who gave it, and what has become of it."""
+        """Rulings in order: id, arbiter and status."""
         return self._rows("SELECT request_id, given_by, status FROM ruling ORDER BY given_at, request_id")
 
     def _rows(self, query: str) -> list[tuple[Any, ...]]:

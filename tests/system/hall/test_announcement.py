@@ -15,11 +15,11 @@ from tests.guard import GUARD_S
 
 HERE = "127.0.0.1"
 TAG = uuid.uuid4().hex[:8]
-"""Sets halls apart from those that tests beside this one announce."""
+"""A tag that keeps the halls of parallel tests apart."""
 
 
 class Announced:
-    """A hall's announcement at work, and what it says."""
+    """A hall's running announcement, and its messages."""
 
     def __init__(self, broker: HallBroker, address: str = HERE, name_check_s: float = 0.1) -> None:
         self.said: asyncio.Queue[str] = asyncio.Queue()
@@ -58,7 +58,7 @@ def test_a_table_finds_the_broker_that_is_announced() -> None:
     assert (found.address, found.port) == (HERE, port)
 
 
-def test_a_broker_that_listens_to_nobody_else_is_told() -> None:
+def test_a_broker_that_listens_only_locally_is_reported() -> None:
     with socket.create_server((HERE, 0)) as closed:
         port = closed.getsockname()[1]
 
@@ -69,13 +69,13 @@ def test_a_broker_that_listens_to_nobody_else_is_told() -> None:
     assert f"No broker answers at {HERE}, port {port}" in asyncio.run(evening())[1]
 
 
-def test_a_name_that_is_taken_is_told_and_used_once_it_is_free() -> None:
+def test_a_name_in_use_is_reported_and_taken_once_it_is_free() -> None:
     broker = HallBroker(f"Twin {TAG}", "broker.local", 1883, TAG, is_encrypted=False)
 
     async def evening() -> None:
         async with announced(broker) as first:
             assert "Tables find" in await first.says()
-            # It answers as soon as the machine lets it.
+            # It answers as soon as it gets the processor.
             async with announced(broker, name_check_s=GUARD_S) as second:
                 assert await second.says() == (
                     f"The hall is not announced: another hall in this network is called 'Twin {TAG}'; "
@@ -85,7 +85,7 @@ def test_a_name_that_is_taken_is_told_and_used_once_it_is_free() -> None:
     asyncio.run(evening())
 
 
-def test_a_network_that_is_not_there_is_told_once() -> None:
+def test_a_missing_network_is_reported_once() -> None:
     async def evening() -> None:
         broker = HallBroker(f"Lost {TAG}", "", 1883, TAG, is_encrypted=False)
         hall = Announced(broker, address="192.0.2.7")

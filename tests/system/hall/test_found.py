@@ -1,4 +1,4 @@
-"""A table that is told no broker finds its hall by itself, and finds it again where it has moved to."""
+"""A table without a configured broker finds its hall, and finds it again after it moved."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.system.page.served import session
 pytestmark = pytest.mark.skipif(MOSQUITTO is None, reason=MISSING)
 HERE = "127.0.0.1"
 TAG = uuid.uuid4().hex[:8]
-"""Sets the hall apart from those that tests beside this one announce."""
+"""A tag that keeps the halls of parallel tests apart."""
 
 
 def now() -> datetime:
@@ -58,7 +58,7 @@ async def until_it_holds(hall: Hall, port: int, number: int) -> None:
     assert table.name == "By the door"
 
 
-def test_a_table_turns_up_in_the_hall_and_follows_it_to_another_broker(tmp_path: Path) -> None:
+def test_a_table_appears_in_the_hall_and_follows_it_to_another_broker(tmp_path: Path) -> None:
     options = MqttOptions("", 0, "t1", "By the door", prefix=TAG, discovery_prefix=None, hall="auto", own_address=HERE)
     said: SimpleQueue[str] = SimpleQueue()
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""A real referee, a real broker and a real hall: a ruling's whole way, whatever is killed meanwhile."""
+"""A real referee, broker and hall: a ruling arrives although processes are killed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DISPUTE, AWAY, WAITS = "Needs an arbiter", "Not there", "A ruling waits"
 
 @dataclass
 class Club:
-    """What runs, and a client that presses the table's button."""
+    """The running processes, and a client that presses the table's button."""
 
     broker: Broker
     table: TableProcess
@@ -31,7 +31,7 @@ class Club:
     client: Client
 
     def shows(self, *turns: str, moved: dict[str, str] | None = None) -> None:
-        """Have the camera see the board after these turns, and after something else that was moved."""
+        """Show the camera the board after these turns, and after an extra move of pieces."""
         game = load("diaballik")
         state = game.rules.new()
         for text in turns:
@@ -39,7 +39,7 @@ class Club:
         self.table.camera.show({**game.table.appearance(state), **(moved or {})})
 
     def press_until(self, kind: EventKind, count: int) -> None:
-        """Press the button until the journal has so many events; a press may be about a picture from before it."""
+        """Press the button until the journal has this many events; a press may meet an outdated picture."""
         for number in range(20):
             press(self.client, f"{kind} {count} {number}")
             if self.kinds().count(kind) == count:
@@ -47,7 +47,7 @@ class Club:
         raise AssertionError(f"no {kind} after many presses: {self.kinds()}")
 
     def kinds(self) -> list[str]:
-        """What the table's journal says has happened."""
+        """The kinds of the events in the table's journal."""
         return [event.kind.value for _, event in self.table.events()]
 
 
@@ -69,10 +69,10 @@ def club(tmp_path: Path) -> Iterator[Club]:
         yield made
 
 
-def test_a_ruling_reaches_the_journal_once_whatever_is_killed(club: Club) -> None:
-    # A dispute comes before a table that is not there, which comes before one that plays.
+def test_a_ruling_reaches_the_journal_exactly_once_despite_kills(club: Club) -> None:
+    # A disputed table is listed first, then an absent one, then those that play.
     club.client.say("referee/t2/availability", b"offline", retain=True)
-    # No turn could end like this, whoever plays.
+    # No turn of either player can end like this.
     club.shows(moved={"b7": EMPTY, "d4": "white piece"})
     club.press_until(EventKind.ILLEGAL, 1)
     club.hall.until(lambda card: DISPUTE in card)

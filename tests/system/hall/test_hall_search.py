@@ -1,4 +1,4 @@
-"""Halls that are announced in the loopback's network, and tables that look for them there."""
+"""Searching for halls announced on the loopback network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.guard import GUARD_S
 
 HERE = "127.0.0.1"
 TAG = uuid.uuid4().hex[:8]
-"""Sets halls apart from those that tests beside this one announce."""
+"""A tag that keeps the halls of parallel tests apart."""
 
 
 def club(name: str = f"Club {TAG}", **changes: Any) -> HallBroker:
@@ -45,7 +45,7 @@ async def announced(*brokers: HallBroker) -> AsyncIterator[None]:
 
 
 def found(*brokers: HallBroker, options: MqttOptions, settle_s: float = 0.0) -> MqttOptions:
-    """Look for a hall while these are announced. A second one is waited for as long as it takes, or not at all."""
+    """Search for a hall while these are announced, waiting for a second one as long as needed or not at all."""
 
     async def look() -> MqttOptions:
         async with announced(*brokers):
@@ -59,7 +59,7 @@ def test_the_only_hall_is_found() -> None:
     assert options == replace(table(), address=HERE, port=1884)
 
 
-def test_the_hall_that_is_named_is_found_where_it_says_its_broker_is() -> None:
+def test_a_named_hall_is_found_at_its_announced_broker() -> None:
     saal = club(f"Tübingen, Saal 2 {TAG}", host="broker.local", is_encrypted=True, port=8883)
     options = found(club(), saal, options=table(saal.hall, TlsOptions()))
     assert (options.address, options.port) == ("broker.local", 8883)
@@ -70,7 +70,7 @@ def test_of_several_halls_none_is_chosen() -> None:
         found(club(), club(f"Pub {TAG}"), options=table(), settle_s=GUARD_S)
 
 
-def test_a_hall_of_other_topics_is_not_the_one() -> None:
+def test_a_hall_of_another_topic_is_ignored() -> None:
     async def look() -> None:
         async with announced(club(prefix="other")):
             await find_hall_broker(table(), search_s=0.5)

@@ -1,4 +1,4 @@
-"""A hall whose database stops answering: what waits is bounded, and whatever was left out comes in the end."""
+"""A hall whose database hangs: the queue is bounded, and dropped events are fetched later."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ NEVER_S = 1e6
 
 
 class RealClock(Clock):
-    """The machine's clock, because nobody else here knows when a request is late."""
+    """The real clock: only it can tell that a request is late."""
 
     def __call__(self) -> float:
         return time.monotonic()
 
 
 class Evening:
-    """A hall at a real broker, with one table that answers and plays no more."""
+    """A hall at a real broker, with one table that answers but no longer plays."""
 
     def __init__(self, hall: Hall, feed: Feed, port: int) -> None:
         self.hall = hall
@@ -59,7 +59,7 @@ class Evening:
                 await self._changed.wait()
 
     def is_whole(self) -> bool:
-        """Whether the hall shows the table as it is, and has every event."""
+        """Whether the hall shows the table's current state and has every event."""
         seat = self.hall.floor.seat(self.feed.table)
         return seat is not None and seat.state is not None and bool(seat.is_online) and not seat.is_behind
 
@@ -79,7 +79,7 @@ class Evening:
             await asyncio.gather(running, playing, return_exceptions=True)
 
     async def tell(self) -> None:
-        """Tell all events of the table once."""
+        """Send all events of the table once."""
         client = aiomqtt.Client("127.0.0.1", self._port, protocol=aiomqtt.ProtocolVersion.V5)
         async with client:
             for each in self.feed.events:
@@ -97,9 +97,7 @@ def play(hall: Hall, feed: Feed, folder: Path, during: Callable[[Evening], Await
         asyncio.run(run(broker.port))
 
 
-def test_a_database_that_stops_answering_bounds_what_waits_and_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hanging_database_bounds_the_queue_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hall, feed, answers = hall_on(str(tmp_path / "hall.db"), RealClock()), table(events=150), threading.Event()
     take = hall.take
 
@@ -122,7 +120,7 @@ def test_a_database_that_stops_answering_bounds_what_waits_and_loses_nothing(
     assert kept(hall, feed) == feed.events
 
 
-def test_what_a_locked_database_did_not_take_is_asked_for_again(
+def test_events_a_locked_database_did_not_take_are_requested_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("referee.hall.database._BUSY_S", 0.01)

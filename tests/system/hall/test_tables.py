@@ -1,4 +1,4 @@
-"""A hall at a real broker: tables, broker and hall stop and start in any order, and nothing is lost or doubled."""
+"""A hall at a real broker: tables, broker and hall restart in any order without lost or duplicate events."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_tables_broker_and_hall_may_stop_in_any_order(broker: Mosquitto, tmp_pat
         hall, line, running = club.open_hall()
         broker.start()
         await club.until(lambda: line.is_connected)
-        # A table that goes before the broker has heard of it leaves nothing to be told.
+        # A table that leaves before the broker knows it leaves no message.
         await club.until(lambda: all(seat.is_online for seat in hall.floor.seats()))
         await stopped(club.playing[0])
         await club.until(lambda: any(seat.is_online is False for seat in hall.floor.seats()))
@@ -113,7 +113,7 @@ def test_tables_broker_and_hall_may_stop_in_any_order(broker: Mosquitto, tmp_pat
         await club.until(lambda: hall.rulings.newest("table-1", 1)[0].status is Status.DONE)
         assert feeds[1].carried_out == {ruling.request_id: 1}
         await stopped(*club.playing)
-        # Nothing more happens at the tables: they only answer what they are asked.
+        # Nothing more happens at the tables; they only answer requests.
         for feed in feeds:
             feed.is_idle = True
         club.playing = [asyncio.create_task(club._play(feed)) for feed in feeds]
@@ -126,7 +126,7 @@ def test_tables_broker_and_hall_may_stop_in_any_order(broker: Mosquitto, tmp_pat
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_opens_a_hall_and_ends_when_it_is_told_to(
+def test_the_command_opens_a_hall_and_ends_on_a_signal(
     number: signal.Signals, broker: Mosquitto, tmp_path: Path
 ) -> None:
     name = f"Club {uuid.uuid4().hex[:8]}"

@@ -28,7 +28,7 @@ NEEDS_CONTAINER = pytest.mark.skipif(
 
 
 class Machine:
-    """A container of this system's files, in which systemd runs; what is written there is gone afterwards."""
+    """A container of this system's files that runs systemd; writes are discarded afterwards."""
 
     def __init__(self, files: Path, nspawn: int) -> None:
         self.files = files
@@ -58,7 +58,7 @@ class Machine:
 
 @contextmanager
 def product_in(scratch: Path) -> Iterator[Path]:
-    """Give this system's files with the referee in /opt/table; what is written there is gone afterwards."""
+    """Give this system's files with the referee in /opt/table; writes are discarded afterwards."""
     folders = {name: scratch / name for name in ("upper", "work", "root")}
     for folder in folders.values():
         folder.mkdir()
@@ -84,7 +84,7 @@ def product_in(scratch: Path) -> Iterator[Path]:
 
 @contextmanager
 def booted(files: Path, *options: str) -> Iterator[Machine]:
-    """Boot a machine of these files, and wait until it is up; ``options`` are systemd-nspawn's."""
+    """Boot a container of these files and wait until it is up; ``options`` are systemd-nspawn's."""
     booting = subprocess.Popen(
         ["systemd-nspawn", "--quiet", f"--directory={files}", "--boot", "--register=no", "--keep-unit", *options],
         stdin=subprocess.DEVNULL,

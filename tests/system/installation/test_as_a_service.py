@@ -1,4 +1,4 @@
-"""The installed service before the real systemd: its own check of the unit, and a container that boots with it."""
+"""The installed service under the real systemd: its check of the unit, and a booted container."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vision.calibration import Calibration, save_calibration
 OWNER = "daemon"
 HERE = "127.0.0.1"
 WORST_EXPOSURE = 2.5
-"""Of ten; ``systemd-analyze security`` adds up what a service could still do."""
+"""The highest accepted exposure, of ten, by ``systemd-analyze security``."""
 WATCHDOG_S = 4
 
 
@@ -43,7 +43,7 @@ def unit(tmp_path: Path) -> Path:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze: apt install systemd")
-def test_systemd_finds_no_fault_and_little_that_the_service_could_do(unit: Path) -> None:
+def test_systemd_finds_no_fault_and_a_low_exposure(unit: Path) -> None:
     verified = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
     assert (verified.returncode, verified.stderr) == (0, "")
     judged = subprocess.run(
@@ -83,7 +83,7 @@ async def _until_it_is_online(client: Client, broker: HallBroker, table: str) ->
 @pytest.mark.long
 @pytest.mark.skipif(MOSQUITTO is None, reason=MISSING)
 @NEEDS_CONTAINER
-def test_it_finds_its_hall_from_within_what_confines_it(machine: Machine, tmp_path: Path) -> None:
+def test_the_confined_service_finds_its_hall(machine: Machine, tmp_path: Path) -> None:
     prefix = uuid.uuid4().hex[:8]
     watched = [*_watched(machine), "--calibration", "/srv/camera.json"]
     (machine.files / "srv/referee.toml").write_text(
@@ -98,7 +98,7 @@ def test_it_finds_its_hall_from_within_what_confines_it(machine: Machine, tmp_pa
 
 @pytest.mark.long
 @NEEDS_CONTAINER
-def test_it_starts_is_restarted_when_killed_or_hung_and_is_gone_when_removed(machine: Machine) -> None:
+def test_the_service_starts_is_restarted_when_killed_or_hung_and_can_be_removed(machine: Machine) -> None:
     program = "/opt/table/run"
     watched = _watched(machine)
     said = machine(program, "install", "--as", OWNER, *watched)

@@ -1,4 +1,4 @@
-"""The connection, when the real MicroPython interpreter is at the other end instead of the referee's firmware."""
+"""The connection to a real MicroPython prompt instead of the referee's firmware."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.guard import GUARD_S
 
 
 @pytest.mark.long
-def test_a_real_prompt_is_named_and_the_firmware_greeted_once_it_is_there(
+def test_a_real_prompt_is_named_and_the_firmware_is_greeted_once_it_runs(
     new_board: Callable[..., Any], all_files: dict[str, bytes]
 ) -> None:
     board = new_board()

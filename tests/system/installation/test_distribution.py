@@ -1,4 +1,4 @@
-"""The built distribution: every file of the rooms is in it, and it works where the checkout is not."""
+"""The built distribution contains every file of the packages and works without the checkout."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ print(json.dumps([[importlib.import_module(room).__file__ for room in rooms], le
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel from a copy of what it is made of, without the network."""
+    """Build the wheel from a copy of its sources, without the network."""
     source, wheels = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheels")
     for room in ROOMS:
         shutil.copytree(ROOT / room, source / room, ignore=shutil.ignore_patterns("__pycache__"))
@@ -39,14 +39,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_it_holds_every_file_of_the_rooms(wheel: Path) -> None:
+def test_the_wheel_contains_every_file_of_the_packages(wheel: Path) -> None:
     there = {path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room).rglob("*.*")}
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert names == {name for name in there if "__pycache__" not in name}
 
 
-def test_it_works_in_an_environment_of_its_own(wheel: Path, tmp_path: Path) -> None:
+def test_the_wheel_works_in_its_own_environment(wheel: Path, tmp_path: Path) -> None:
     home = tmp_path / "venv"
     venv.create(home)
     python = home / "bin" / "python"

@@ -1,4 +1,4 @@
-"""Installing and checking through mpremote as it is, against MicroPython as it is, behind a real pseudo-terminal."""
+"""Installing and checking with the real mpremote and MicroPython over a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OWNERS = {"main.py": b"print('mine')\n", "boot.py": b"# mine\n", "notes/mine.txt
 
 
 class CutError(Exception):
-    """The moment in which the computer goes away."""
+    """Raised where the computer loses power."""
 
 
 def unseen(what: str, done: int, total: int) -> None:
@@ -34,7 +34,7 @@ def unseen(what: str, done: int, total: int) -> None:
 
 
 def checked(board: InterpreterBoard, firmware: Firmware, pins: PinMap | None, *, quick: bool = False) -> BoardCheck:
-    """What a check says."""
+    """The findings of a check."""
     return check(board.wanted, firmware, pins, board.around, unseen, quick=quick)
 
 
@@ -43,7 +43,7 @@ def told(found: BoardCheck) -> dict[str, str]:
     return {finding.subject: finding.message for finding in found.findings if finding.severity != "ok"}
 
 
-def test_a_bare_board_gets_all_of_it_and_keeps_its_owners_files(
+def test_a_bare_board_gets_the_firmware_and_keeps_its_owners_files(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     board = new_board(OWNERS)
@@ -71,7 +71,7 @@ def test_a_bare_board_gets_all_of_it_and_keeps_its_owners_files(
     board.wait_until_it_runs()
 
 
-def test_what_is_there_is_not_written_again(
+def test_files_already_there_are_not_written_again(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     board = new_board(all_files)
@@ -84,7 +84,7 @@ def test_what_is_there_is_not_written_again(
     assert [finding.subject for finding in quick.findings] == ["firmware", "pin map", "board"]
 
 
-def test_a_file_that_was_altered_and_one_that_is_gone_are_named_and_put_right(
+def test_altered_and_missing_files_are_named_and_restored(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     board = new_board({path: data for path, data in all_files.items() if path != "firmware/board/ports.py"})
@@ -99,7 +99,7 @@ def test_a_file_that_was_altered_and_one_that_is_gone_are_named_and_put_right(
     assert board.files() == all_files
 
 
-def test_an_older_firmware_is_named_and_renewed_and_nothing_of_it_stays(
+def test_an_older_firmware_is_named_and_fully_replaced(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     files = {**firmware.files, LINK: b"# older\n" + firmware.files[LINK], "firmware/core/gone.py": b"# not any more\n"}
@@ -121,7 +121,7 @@ def test_a_newer_firmware_is_named(
     assert any("update the referee" in finding.remedy for finding in found.findings)
 
 
-def test_another_pin_map_is_named_and_put_there(
+def test_another_pin_map_is_named_and_installed(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     board = new_board(all_files)
@@ -172,7 +172,7 @@ def test_a_cut_while_writing_leaves_the_old_firmware_running(
 
 
 @pytest.mark.parametrize("swaps", [0, 1])
-def test_a_cut_while_files_take_their_places_is_noticed_and_put_right(
+def test_a_cut_while_files_are_renamed_is_noticed_and_repaired(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, swaps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = Firmware((0, 9, 0), {path: b"# older\n" + data for path, data in firmware.files.items()})
@@ -197,7 +197,7 @@ def test_a_cut_while_files_take_their_places_is_noticed_and_put_right(
     assert told(checked(board, firmware, pins)) == {}
 
 
-def test_a_full_board_keeps_what_it_has(
+def test_a_full_board_keeps_its_firmware(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     board = new_board(all_files)
@@ -211,7 +211,7 @@ def test_a_full_board_keeps_what_it_has(
     assert checked(board, firmware, pins).is_good
 
 
-def test_a_cable_that_is_pulled_is_said(
+def test_a_pulled_cable_is_reported(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     board = new_board({PIN_MAP_FILE: all_files[PIN_MAP_FILE], **firmware.files})
@@ -225,7 +225,7 @@ def test_a_cable_that_is_pulled_is_said(
         install(board.wanted, changed, pins, board.around, pull)
 
 
-def test_a_fault_that_the_firmware_wrote_down_is_told(
+def test_a_fault_recorded_by_the_firmware_is_reported(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     board = new_board({**all_files, "last_fault.txt": b"Traceback (most recent call last):\nMemoryError: no room\n"})
@@ -234,7 +234,7 @@ def test_a_fault_that_the_firmware_wrote_down_is_told(
     assert told(found) == {"last fault": "MemoryError: no room"}
 
 
-def test_the_board_is_found_again_whatever_its_port_is_called_next(
+def test_the_board_is_found_again_under_another_port_name(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes], tmp_path: Path
 ) -> None:
     board = new_board({**all_files, LINK: b"# altered\n" + all_files[LINK]})
@@ -255,7 +255,7 @@ def test_the_board_is_found_again_whatever_its_port_is_called_next(
     assert next(asked) > 6
 
 
-def test_firmware_of_another_age_is_reached_once_it_is_plugged_in_again(
+def test_firmware_of_another_version_is_reached_after_replugging(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     version = "firmware/core/version.py"
@@ -275,7 +275,7 @@ def test_firmware_of_another_age_is_reached_once_it_is_plugged_in_again(
     assert checked(board, firmware, pins, quick=True).is_good
 
 
-def test_with_a_uart_nothing_is_awaited_on_usb(
+def test_with_a_uart_no_answer_is_expected_on_usb(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     board = new_board(all_files)

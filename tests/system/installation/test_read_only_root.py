@@ -1,4 +1,4 @@
-"""The installed service on a card that nothing may write to, with the games on a disk of their own."""
+"""The installed service on a read-only card, with the games on a separate disk."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _DEMO_LINES = {
     "Restart": "no",
     "ExecStart": f"{RUN} {_DEMO}",
 }
-"""What differs in a unit that plays a demo game once, confined like the installed one."""
+"""Changes to the installed unit that make it play one demo game, equally confined."""
 
 
 def _home_in(scratch: Path, files: Path) -> Path:
-    """Make the owner in these files, and a home that lies outside of them."""
+    """Create the owner in these files, and a home outside of them."""
     with (files / "etc/passwd").open("a", encoding="utf-8") as users:
         users.write(f"{OWNER}:x:{OWNER_ID}:{OWNER_ID}::{HOME}:/bin/sh\n")
     with (files / "etc/group").open("a", encoding="utf-8") as groups:
@@ -50,7 +50,7 @@ def _home_in(scratch: Path, files: Path) -> Path:
 
 
 def _install_in(files: Path, home: Path) -> None:
-    """Install the service into these files, while they can still be written, and beside it the unit of a demo."""
+    """Install the service and the unit of a demo into these files while they are writable."""
     inside = ["systemd-nspawn", "--quiet", f"--directory={files}", "--register=no", "--keep-unit"]
     installing = [*inside, f"--bind={home}:{HOME}", f"--chdir={HOME}", RUN, "install", "--root", "/", "--as", OWNER]
     watched = ["--camera", "folder:frames", "--calibration", "camera.json"]
@@ -66,7 +66,7 @@ def _install_in(files: Path, home: Path) -> None:
 @pytest.mark.long
 @NEEDS_CONTAINER
 @pytest.mark.parametrize("var_tmp", ["--tmpfs=/var/tmp", "--bind-ro=/var/tmp"])
-def test_it_starts_and_keeps_its_games_where_only_the_home_can_be_written(var_tmp: str, tmp_path: Path) -> None:
+def test_the_service_keeps_its_games_if_only_the_home_is_writable(var_tmp: str, tmp_path: Path) -> None:
     with product_in(tmp_path) as files:
         home = _home_in(tmp_path, files)
         _install_in(files, home)

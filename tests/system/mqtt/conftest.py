@@ -18,14 +18,14 @@ from tests.system.page.served import Session, session
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Nothing here runs without a broker."""
+    """Skip every test here without a broker."""
     for item in items:
         if MOSQUITTO is None and Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.skip(reason=MISSING))
 
 
 class Table:
-    """A session with its journal, which can be put on a broker and taken off it again."""
+    """A session with its journal, which can be connected to a broker and disconnected."""
 
     def __init__(self, running: Session, broker: Broker, **options: Any) -> None:
         self.running = running
@@ -35,13 +35,13 @@ class Table:
 
     @contextmanager
     def on(self) -> Iterator[None]:
-        """Put it on the broker."""
+        """Connect it to the broker."""
         with connect_to_broker(self.running.port(), self.options, self.said.append, lambda: datetime.now(UTC)):
             yield
 
 
 class House:
-    """A broker, and who is on it."""
+    """A broker and its tables."""
 
     def __init__(self, stack: ExitStack, folder: Path) -> None:
         self._stack = stack
@@ -57,7 +57,7 @@ class House:
         return self._stack.enter_context(session(name, self._folder, rules))
 
     def table(self, broker: Broker, running: Session | None = None, **options: Any) -> Table:
-        """A table that is on the broker until the end of the test."""
+        """A table connected to the broker until the end of the test."""
         table = Table(running or self.session(), broker, **options)
         self._stack.enter_context(table.on())
         return table

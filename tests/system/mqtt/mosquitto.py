@@ -1,4 +1,4 @@
-"""A real Mosquitto in a process of its own, and a client that hears and says what a test wants."""
+"""A real Mosquitto in its own process, and a test client."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Broker:
 
 @contextmanager
 def broker_in(folder: Path, *settings: str) -> Iterator[Broker]:
-    """A broker that runs while this is entered."""
+    """A broker that runs within the context."""
     broker = Broker(folder, *settings)
     broker.start()
     try:
@@ -108,7 +108,7 @@ class Heard:
 
 
 class Client:
-    """Hears everything below the prefixes, and says what it is told to."""
+    """Subscribes to everything below the prefixes, and publishes on demand."""
 
     def __init__(self, broker: Broker, user: str | None = None, password: str = "", tls: ssl.SSLContext | None = None):
         self.heard: list[Heard] = []
@@ -149,7 +149,7 @@ class Client:
         self._client.publish(topic, sent, qos=1, retain=retain, properties=named).wait_for_publish(GUARD_S)
 
     def until(self, fits: Callable[[Heard], bool], first: int = 0) -> Heard:
-        """Wait for a message that fits, among those from number ``first`` on."""
+        """Wait for a matching message among those from number ``first`` on."""
 
         def found() -> Heard | None:
             return next((each for each in self.heard[first:] if fits(each)), None)

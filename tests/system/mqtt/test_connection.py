@@ -1,4 +1,4 @@
-"""Passwords, encryption, a table that is killed, and what nobody should be able to send."""
+"""Passwords, encryption, a killed table, and malformed messages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 class Said:
-    """What a table says, to be waited for."""
+    """Collects a table's messages and waits for them."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -53,13 +53,13 @@ class _Tapped(list[str]):
 
 @pytest.fixture
 def guarded(house: House, tmp_path: Path) -> Broker:
-    """A broker that lets in the user ``table`` alone."""
+    """A broker that accepts only the user ``table``."""
     passwords = tmp_path / "passwords"
     subprocess.run(["mosquitto_passwd", "-b", "-c", str(passwords), "table", "right"], check=True)
     return house.broker("allow_anonymous false", f"password_file {passwords}")
 
 
-def test_a_wrong_password_is_said_and_the_game_goes_on(guarded: Broker, house: House) -> None:
+def test_a_wrong_password_is_reported_and_the_game_goes_on(guarded: Broker, house: House) -> None:
     table = Table(house.session(), guarded, user="table", password="wrong")
     said = Said(table)
     with table.on():
@@ -87,7 +87,7 @@ def made(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A self-made authority, and another; certificates of a broker at 127.0.0.1 and of a table."""
+    """Two self-made authorities; certificates of a broker at 127.0.0.1 and of a table."""
     folder = tmp_path_factory.mktemp("certificates")
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
     for name in ("ca", "other"):
@@ -108,7 +108,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def encrypted(house: House, certificates: Path) -> Broker:
-    """A broker that speaks TLS alone, and asks for a certificate."""
+    """A broker that accepts only TLS, and requires a certificate."""
     return house.broker(
         "allow_anonymous true",
         f"cafile {certificates}/ca.crt",
@@ -145,7 +145,7 @@ def test_a_broker_of_another_authority_is_not_trusted(
     gc.collect()
 
 
-def test_files_that_are_no_certificates_are_named(tmp_path: Path, certificates: Path) -> None:
+def test_invalid_certificate_files_are_named(tmp_path: Path, certificates: Path) -> None:
     with pytest.raises(BrokerError, match=r"nowhere.crt below \[mqtt\] can't be read"):
         TlsOptions(tmp_path / "nowhere.crt").context()
     empty = tmp_path / "empty.crt"
@@ -174,7 +174,7 @@ with connect_to_broker(port, options, print, lambda: datetime.now(UTC)):
 """
 
 
-def test_the_broker_says_that_a_killed_table_is_away(house: House) -> None:
+def test_the_broker_reports_a_killed_table_as_offline(house: House) -> None:
     broker = house.broker()
     client = house.client(broker)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -188,7 +188,7 @@ def test_the_broker_says_that_a_killed_table_is_away(house: House) -> None:
     assert later.until(lambda heard: heard.topic == "referee/t1/availability").payload == b"offline"
 
 
-def test_a_broker_that_is_not_there_is_said_once(house: House) -> None:
+def test_a_missing_broker_is_reported_once(house: House) -> None:
     broker = house.broker()
     broker.kill()
     table = Table(house.session(), broker)

@@ -1,4 +1,4 @@
-"""The virtual table on a broker: what the camera saw is told there."""
+"""The virtual table publishes its game on a broker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.mqtt.topics import TableEvent, TableState
 from tests.system.mqtt.conftest import House
 
 
-def test_a_game_of_the_virtual_table_is_told_to_its_end(house: House, tmp_path: Path) -> None:
+def test_a_game_of_the_virtual_table_is_published_to_its_end(house: House, tmp_path: Path) -> None:
     broker = house.broker()
     client = house.client(broker)
     path = tmp_path / "demo.sqlite"

@@ -1,4 +1,4 @@
-"""A table on a real broker: what it tells, what it takes, and that nothing is lost or done twice."""
+"""A table on a real broker: events it publishes, orders it takes; nothing is lost or done twice."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def after_event(client: Client, number: int) -> Heard:
 
 
 @pytest.mark.parametrize("name", games())
-def test_a_whole_game_ordered_by_mqtt_is_told_event_by_event(name: str, house: House) -> None:
+def test_a_whole_game_ordered_by_mqtt_is_published_event_by_event(name: str, house: House) -> None:
     broker = house.broker()
     client = house.client(broker)
     rules = dict([OPTIONS[name].split("=")]) if name in OPTIONS else {}
@@ -76,7 +76,7 @@ def test_a_whole_game_ordered_by_mqtt_is_told_event_by_event(name: str, house: H
     assert shown.whose_turn == ""
 
 
-def test_the_newest_state_and_the_availability_are_kept_for_who_comes_later(house: House) -> None:
+def test_the_newest_state_and_availability_are_retained_for_later_subscribers(house: House) -> None:
     broker = house.broker()
     table = house.table(broker)
     table.running.tell(EnterTurn(FIRST, "Ann"))
@@ -89,7 +89,7 @@ def test_the_newest_state_and_the_availability_are_kept_for_who_comes_later(hous
     assert later.until(lambda heard: heard.topic == "referee/t1/availability").payload == b"online"
 
 
-def test_a_broker_that_is_killed_in_the_middle_costs_nothing(house: House) -> None:
+def test_no_event_is_lost_if_the_broker_is_killed(house: House) -> None:
     broker = house.broker()
     table = house.table(broker)
     with_everything = house.client(broker)
@@ -108,7 +108,7 @@ def test_a_broker_that_is_killed_in_the_middle_costs_nothing(house: House) -> No
     ]
 
 
-def test_what_happened_while_the_table_was_off_the_broker_is_told_once_it_is_back(house: House) -> None:
+def test_events_while_the_table_was_disconnected_are_published_once_it_is_back(house: House) -> None:
     broker = house.broker()
     client = house.client(broker)
     running = house.session()
@@ -123,7 +123,7 @@ def test_what_happened_while_the_table_was_off_the_broker_is_told_once_it_is_bac
     assert sorted({event.number for event in told(client)}) == [1, 2, 3, 4]
 
 
-def test_the_same_order_again_is_done_once_also_after_a_restart(house: House) -> None:
+def test_a_repeated_order_is_carried_out_once_even_after_a_restart(house: House) -> None:
     broker = house.broker()
     client = house.client(broker)
     running = house.session()
@@ -147,9 +147,7 @@ def test_the_same_order_again_is_done_once_also_after_a_restart(house: House) ->
     assert {event.request_id for event in told(client) if event.number == 3} == {"one"}
 
 
-def test_an_order_that_waits_is_answered_once_it_is_done_and_asked_for_again(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pending_order_is_answered_when_done_and_when_repeated(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     broker = house.broker()
     client = house.client(broker)
     commands = CommandQueue(time.monotonic)
@@ -172,7 +170,7 @@ def test_an_order_that_waits_is_answered_once_it_is_done_and_asked_for_again(
         assert commands.take() == []
 
 
-def test_an_order_that_lies_on_the_broker_is_not_carried_out(house: House) -> None:
+def test_a_retained_order_is_not_carried_out(house: House) -> None:
     broker = house.broker()
     client = house.client(broker)
     client.say(PLAY, {"command": "turn", "text": FIRST, "request_id": "old"}, retain=True)
@@ -195,7 +193,7 @@ def test_an_order_that_lies_on_the_broker_is_not_carried_out(house: House) -> No
         (Role.PLAY, PLAY, "picture", "The picture is sent."),
     ],
 )
-def test_topics_and_the_setting_decide_what_is_allowed(
+def test_topics_and_settings_decide_which_orders_are_allowed(
     allows: Role, topic: str, command: str, words: str, house: House
 ) -> None:
     broker = house.broker()
@@ -220,7 +218,7 @@ def test_nothing_can_be_ordered_by_default(house: House) -> None:
     ]
 
 
-def test_an_answer_goes_where_the_order_asks_below_the_prefix_alone(house: House) -> None:
+def test_answers_go_to_the_requested_topic_only_below_the_prefix(house: House) -> None:
     broker = house.broker()
     client = house.client(broker)
     house.table(broker)
@@ -235,7 +233,7 @@ def test_an_answer_goes_where_the_order_asks_below_the_prefix_alone(house: House
     assert not [heard for heard in client.heard if heard.topic == "home/lamp/set"]
 
 
-def test_events_that_were_missed_are_sent_once_more(house: House) -> None:
+def test_missed_events_are_sent_again(house: House) -> None:
     broker = house.broker()
     table = house.table(broker)
     for text in (FIRST, SECOND, "b2-b3"):
@@ -250,7 +248,7 @@ def test_events_that_were_missed_are_sent_once_more(house: House) -> None:
     assert client.answer("")["refused"]
 
 
-def test_pictures_come_when_they_are_asked_for(house: House) -> None:
+def test_pictures_are_sent_on_request(house: House) -> None:
     broker = house.broker()
     table = house.table(broker)
     game = load("diaballik")

@@ -1,4 +1,4 @@
-"""A real browser before a real page. Skipped without Playwright or the system's Chromium."""
+"""A real browser at a real page. Skipped without Playwright or the system's Chromium."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def visit(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Open an address in a new window of a device of its own; what goes wrong in its scripts fails the test."""
+    """Open an address in a new browser context; an error in its scripts fails the test."""
     with ExitStack() as stack:
         complaints: list[str] = []
 

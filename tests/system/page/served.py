@@ -1,4 +1,4 @@
-"""A session and its page in this process: the reader is told what stands where, and looks when it is asked to."""
+"""A session and its page in this process, with a fake reader that reads on demand."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ANSWER_S = 20.0
 
 
 class GlimpseReader:
-    """A reader that is told what stands where; its crops show how often it has looked."""
+    """A fake reader of given looks; its crops show how often it has read."""
 
     def __init__(self, looks: Mapping[str, str]) -> None:
         self.looks = dict(looks)
@@ -87,11 +87,11 @@ class Session:
         return replies[0]
 
     def end_turn(self) -> Reply:
-        """Have the table judged as it stands now."""
+        """Have the current table judged."""
         return self.tell(Press(ButtonRole.END_TURN))
 
     def port(self) -> TablePort:
-        """What a page is given; a new one, since a page that closes takes no more snapshots."""
+        """A new access for a page, since a closed page takes no more snapshots."""
         hub = SnapshotHub()
         newest = self.snapshots.newest
         if newest is not None:
@@ -111,7 +111,7 @@ class Session:
         )
 
     def work(self, service: Service[Any, Any]) -> None:
-        """Carry out what is told until the session ends."""
+        """Carry out commands until the session ends."""
         sequence = 1
         blank = np.zeros((8, 8, 3), np.uint8)
         while not self._stopped.is_set():
@@ -162,7 +162,7 @@ def session(
 
 
 def free_port() -> int:
-    """Give a port that nobody else is likely to take while a page is down; the usual ones are others' too."""
+    """Give a free port other than the defaults, which others may take while a page is down."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         return int(listening.getsockname()[1])
 
@@ -204,13 +204,13 @@ class Killable:
         assert self._link.recv() == self.address
 
     def show(self, looks: Mapping[str, str]) -> None:
-        """Have the camera see this from now on."""
+        """Show the camera these looks from now on."""
         self._link.send(dict(looks))
         assert self._link.poll(ANSWER_S)
         self._link.recv()
 
     def kill(self) -> None:
-        """Kill it, so that it can write and say nothing more."""
+        """Kill it at once."""
         self._process.kill()
         self._process.join()
         self._link.close()

@@ -1,4 +1,4 @@
-"""No barriers: axe-core finds nothing on any view, and no view is wider than a small phone."""
+"""Accessibility: axe-core finds nothing on any view, and no view is wider than a small phone."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ VIEWS = (
 
 
 DARK_VIEWS = ("/", "/history/3", "/correct")
-"""What has colours that others lack."""
+"""Views with colours that other views lack."""
 
 
 @pytest.mark.parametrize(("scheme", "views"), [("light", VIEWS), ("dark", DARK_VIEWS)])
-def test_no_view_has_a_barrier_that_axe_finds(scheme: str, views: tuple[str, ...], diaballik: Any, visit: Any) -> None:
+def test_axe_finds_no_barrier_on_any_view(scheme: str, views: tuple[str, ...], diaballik: Any, visit: Any) -> None:
     if not AXE.is_file():
         pytest.skip("axe-core is not installed: npm ci --ignore-scripts --prefix tests/system/page")
     running, address = diaballik

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def asked(address: str, path: str, fields: dict[str, Any] | None = None, csrf: str = "") -> Any:
-    """Ask the page, and give what it says."""
+    """Request the page and give its answer."""
     headers = {"Content-Type": "application/json", "X-CSRF-Token": csrf}
     body = None if fields is None else json.dumps(fields).encode()
     with urllib.request.urlopen(urllib.request.Request(address + path, body, headers), timeout=GUARD_S) as answer:
@@ -31,7 +31,7 @@ def asked(address: str, path: str, fields: dict[str, Any] | None = None, csrf: s
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Any:
-    """A demo of one turn, and what waits for a line of it."""
+    """A demo of one turn, and a function that waits for a line of its output."""
     command = [sys.executable, "-m", "referee", "demo", "--page", "--fast", "--turns", "1", "--lights", "none"]
     environment = {**os.environ, "HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(

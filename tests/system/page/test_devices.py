@@ -16,7 +16,7 @@ expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not in
 expect.set_options(timeout=20_000)
 
 
-def test_an_unpaired_phone_is_sent_to_where_it_is_paired(tmp_path: Path, visit: Any) -> None:
+def test_an_unpaired_phone_is_sent_to_the_pairing_page(tmp_path: Path, visit: Any) -> None:
     with (
         session("diaballik", tmp_path) as running,
         open_page(running.port(), PageOptions(address="127.0.0.1"), lambda said: None) as page,

@@ -1,4 +1,4 @@
-"""A game ended by word on the page: resigning is asked once, a draw is offered on one phone and answered on another."""
+"""Ending a game on the page: resigning is confirmed, a draw is offered on one phone and answered on another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ expect.set_options(timeout=20_000)
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_who_resigns_is_asked_once_and_may_take_it_back(scripts: bool, diaballik: Any, visit: Any) -> None:
+def test_resigning_is_confirmed_and_may_be_taken_back(scripts: bool, diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     page = visit(address, java_script_enabled=scripts)
     page.get_by_role("link", name="Resign or draw").click()

@@ -100,27 +100,27 @@ def parts_of(game: Game[Any, Any], step: str) -> tuple[str, PlayedKind, str]:
 
 
 def journal_of(folder: Path, game: Game[Any, Any]) -> Any:
-    """What the journal adds up to now."""
+    """The table state folded from the journal."""
     path = folder / "journal.sqlite"
     with Journal.open(path, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
         return fold(game, journal.events(journal.latest_game()))
 
 
 def standing(game: Game[Any, Any], state: Any) -> list[str]:
-    """What stands where by the engine, as a drawing says it: a sheet's squares without the player's name."""
+    """The engine's looks by place, named as in a drawing: a sheet's squares without the player's name."""
     looks = game.table.appearance(state).items()
     return sorted(f"{place.rpartition('.')[2]} {look}" for place, look in looks if look != EMPTY)
 
 
 def described(phone: Any) -> list[str]:
-    """The same as the drawings of a page in English say it."""
+    """The same in the words of an English page's drawings."""
     told = phone.locator("#board svg:not(.dice) > desc").all_text_contents()
     parts = [part for each in told if not each.startswith("Nothing") for part in each.removesuffix(".").split("; ")]
     return sorted(parts)
 
 
 def drawn(phone: Any) -> str:
-    """The board on a page without what is in words."""
+    """The board on a page without its labels."""
     return str(
         phone.locator("#board").evaluate(
             """(board) => {
@@ -142,7 +142,7 @@ def go(phone: Any, path: str) -> None:
 
 
 class Evening:
-    """Two phones at one table: who plays a step does so by whatever the page offers for it."""
+    """Two phones at one table; each step is played by the control the page offers."""
 
     def __init__(self, script: Script, game: Game[Any, Any], table: Killable, phones: list[Any], folder: Path) -> None:
         self.script, self.game, self.table, self.phones, self.folder = script, game, table, phones, folder
@@ -150,7 +150,7 @@ class Evening:
         self.typist = phones[1]
 
     def phone_of(self, player: str | None) -> Any:
-        """The phone of whoever plays by hand; what is typed, one of them types for all, and the other one watches."""
+        """The phone of the player by hand; typed turns are all typed on one phone while the other watches."""
         if not self.script.by_hand:
             return self.typist
         return self.phones[self.game.players.index(player) % 2 if player else 0]
@@ -183,7 +183,7 @@ class Evening:
         expect(form.locator("[name=text]")).to_have_value("")
 
     def correct(self, looks: Mapping[str, str]) -> None:
-        """Tap squares on the second phone, and say what stands there."""
+        """Tap squares on the second phone and correct their pieces."""
         phone = self.phones[1]
         go(phone, "/correct")
         for place, look in looks.items():
@@ -200,14 +200,14 @@ class Evening:
         expect(phone.locator("html")).not_to_have_attribute("data-live", str(before))
 
     def compare(self, phones: Sequence[Any] = ()) -> Any:
-        """See that phones show what the journal says, that this is what the engine says, and give it."""
+        """Assert that phones, journal and engine agree, and give the state."""
         told = self.see(phones)
         assert standing(self.game, told.states[0]) == standing(self.game, self.state)
         assert told.outcome == self.game.rules.outcome(self.state)
         return told
 
     def see(self, phones: Sequence[Any] = ()) -> Any:
-        """See that phones show what the journal says, and give it."""
+        """Assert that phones and journal agree, and give the state."""
         told = journal_of(self.folder, self.game)
         for phone in phones or self.phones:
             expect(phone.locator("html")).to_have_attribute("data-live", str(told.last_event))
@@ -240,7 +240,7 @@ def test_a_whole_game_is_played_on_two_phones(evening: Evening) -> None:
     for step in steps[:half]:
         evening.play(step)
 
-    # What was put wrong by a person is put right by one.
+    # A person's wrong correction is corrected.
     right = {place: game.table.appearance(evening.state).get(place, EMPTY) for place in evening.script.wrong}
     evening.correct(evening.script.wrong)
     assert standing(game, evening.see().states[0]) != standing(game, evening.state)

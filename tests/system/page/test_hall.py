@@ -37,13 +37,13 @@ LOCALES = ("en-GB", "de-DE")
 
 @dataclass
 class Served:
-    """A hall, and where a browser finds it."""
+    """A hall and its address."""
 
     visit: Visit
     address: str
 
     def answer(self) -> None:
-        """Have the table carry out what was ruled, and its answer reach the hall."""
+        """Have the table carry out the ruling and answer the hall."""
         (ruling,) = self.visit.hall.rulings.waiting()
         feed = next(feed for feed in self.visit.feeds if feed.table == ruling.seat)
         told = feed.carry_out(dict(ruling.command)).model_dump_json().encode()
@@ -101,7 +101,7 @@ def test_no_page_of_the_hall_has_a_barrier_or_is_wider_than_a_small_phone(
         ("de-DE", "Braucht Schiedsrichter", "Der Zug ist c1-c2", "Wartet", "Erledigt"),
     ],
 )
-def test_an_arbiter_rules_by_keys_alone(
+def test_an_arbiter_gives_rulings_by_keyboard_alone(
     locale: str, needs: str, ruling: str, waits: str, done: str, hall: Served, visit: Any
 ) -> None:
     page = visit(hall.address, locale=locale)
@@ -118,7 +118,7 @@ def test_an_arbiter_rules_by_keys_alone(
 
 
 def press_on(page: Any, name: str) -> None:
-    """Go to a link or button by the tabulator key, and press it."""
+    """Reach a link or button with the tab key, and press it."""
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.textContent.trim()") == name:
@@ -127,7 +127,7 @@ def press_on(page: Any, name: str) -> None:
     raise AssertionError(f"the tabulator never came to {name!r}")
 
 
-def test_sentences_of_the_tables_are_said_in_german(hall: Served, visit: Any) -> None:
+def test_sentences_of_the_tables_are_shown_in_german(hall: Served, visit: Any) -> None:
     page = visit(hall.address, locale="de-DE")
     expect(page.locator("#table-table-2 .newest")).to_have_text(IN_GERMAN)
     hall.visit.hall.take([Incoming(Topics(PREFIX, "table-1").availability, b"offline")])

@@ -1,4 +1,4 @@
-"""Servers, tabs and connections that break at any moment: no screen shows what the journal does not say."""
+"""Servers, tabs and connections break at any moment: every screen agrees with the journal."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.system.page.conftest import CHROMIUM
 from tests.system.page.served import Session, page_of, session
 
 _TOLD = ("turns", "players", "next", "scores", "outcome")
-"""What a screen and the fold of the journal both say; lights belong to the moment."""
+"""Fields that a screen and the folded journal share; lights are momentary."""
 
 
 def looked(address: str, breaks_after: int | None = None) -> Any:
-    """Connect as a screen does and give the first document; hang up in the middle of it after so many bytes."""
+    """Connect as a screen and give the first document; hang up in the middle after this many bytes."""
     viewer = http.client.HTTPConnection(address.removeprefix("http://"), timeout=60)
     viewer.request("GET", "/api/events")
     stream = viewer.getresponse()
@@ -36,7 +36,7 @@ def looked(address: str, breaks_after: int | None = None) -> Any:
 
 
 def written(address: str, number: int) -> Any:
-    """Give the table that the journal adds up to after an event."""
+    """Give the table folded from the journal up to an event."""
     viewer = http.client.HTTPConnection(address.removeprefix("http://"), timeout=60)
     viewer.request("GET", f"/api/history/{number}")
     told = json.loads(viewer.getresponse().read())
@@ -45,7 +45,7 @@ def written(address: str, number: int) -> Any:
 
 
 def play_on(running: Session, rng: random.Random) -> None:
-    """Play a turn that may be played, or take the last one back."""
+    """Play a legal turn, or take the last one back."""
     newest = running.snapshots.newest
     assert newest is not None
     state = newest.snapshot.states[0]
@@ -56,7 +56,7 @@ def play_on(running: Session, rng: random.Random) -> None:
         running.tell(EnterTurn(running.game.notation.format_turn(rng.choice(turns)), "Ann"))
 
 
-def test_no_screen_disagrees_with_the_journal_whatever_breaks(tmp_path: Path) -> None:
+def test_every_screen_agrees_with_the_journal_whatever_breaks(tmp_path: Path) -> None:
     rng = random.Random(15)
     checked = 0
     with session("deblockle", tmp_path) as running:
@@ -72,7 +72,7 @@ def test_no_screen_disagrees_with_the_journal_whatever_breaks(tmp_path: Path) ->
     assert checked >= 30
 
 
-def test_a_browser_comes_back_to_the_journal_after_every_kill(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_browser_agrees_with_the_journal_after_every_kill(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: apt install chromium")

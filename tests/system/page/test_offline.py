@@ -1,4 +1,4 @@
-"""Without a network: the page opens as it was seen last, says since when, and catches up; and it can be installed."""
+"""Without a network the page opens in its last state, says since when, and catches up; it can be installed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.system.page.served import page_of, session
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed").expect
 expect.set_options(timeout=20_000)
 LEAST_ICON_PX = 192
-"""What Chromium asks of an icon is 144 pixels; devices are given 192 and 512."""
+"""Chromium requires an icon of 144 pixels; devices get 192 and 512."""
 
 
 def kept_by_its_worker(page: Any) -> None:
-    """Wait until the service worker stands in for the page, and load once more, so that it keeps what it sees."""
+    """Wait until the service worker controls the page, and reload so that it caches the state."""
     page.evaluate(
         """() => new Promise((standsIn) => {
             if (navigator.serviceWorker.controller) standsIn();
@@ -42,7 +42,7 @@ def test_the_table_opens_without_a_network_and_catches_up(tmp_path: Path, visit:
             board = page.locator("#board").inner_html()
         expect(page.locator("#connection")).to_be_visible()
 
-        # It is opened anew, from the home screen for example.
+        # Opened again, for example from the home screen.
         page.context.set_offline(True)
         page.goto(address, wait_until="load")
         connection = page.locator("#connection")
@@ -65,7 +65,7 @@ def test_the_table_opens_without_a_network_and_catches_up(tmp_path: Path, visit:
             expect(page.locator("#last")).to_contain_text("black c1-c2")
 
 
-def test_a_network_that_goes_without_a_word_is_found_out_by_the_silence(diaballik: Any, visit: Any) -> None:
+def test_a_silently_lost_network_is_noticed_by_the_silence(diaballik: Any, visit: Any) -> None:
     _, address = diaballik
     page = visit(address, service_workers="block")
     page.clock.install()
@@ -81,14 +81,14 @@ def test_a_network_that_goes_without_a_word_is_found_out_by_the_silence(diaballi
     expect(page.locator("html[data-live]")).to_have_count(1)
 
 
-def test_a_browser_finds_nothing_that_hinders_installing_it(diaballik: Any, visit: Any) -> None:
+def test_the_page_can_be_installed(diaballik: Any, visit: Any) -> None:
     _, address = diaballik
     page = visit(address)
     kept_by_its_worker(page)
     devtools = page.context.new_cdp_session(page)
     told = devtools.send("Page.getAppManifest")
     assert told["errors"] == []
-    # A window of a private context, as every test has one, can't install anything; that alone is in the way.
+    # The private context of every test is the only obstacle to installing.
     hindrances = devtools.send("Page.getInstallabilityErrors")["installabilityErrors"]
     assert {each["errorId"] for each in hindrances} <= {"in-incognito"}
     manifest = json.loads(told["data"])

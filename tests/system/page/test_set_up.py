@@ -36,7 +36,7 @@ GERMAN, ENGLISH = "de-DE", "en-GB"
 
 
 class Camera:
-    """A folder that grows: what is put into it is what the camera sees."""
+    """A growing folder: pictures put into it are the camera's."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -51,7 +51,7 @@ class Camera:
 
 @contextmanager
 def page_in(folder: Path, camera: Camera | None = None, kept: Progress | None = None) -> Iterator[str]:
-    """Serve a set-up whose files go into a folder, and give its address."""
+    """Serve a set-up that writes into a folder, and give its address."""
 
     def nobody_maps(_: object) -> Any:
         raise AssertionError("there is nothing to map")
@@ -67,7 +67,7 @@ def page_in(folder: Path, camera: Camera | None = None, kept: Progress | None = 
 
 
 class Walk:
-    """Somebody with a phone who goes from step to step; each is looked over when it comes."""
+    """A person with a phone who goes from step to step and checks each."""
 
     def __init__(self, page: Any, locale: str) -> None:
         self.page = page
@@ -75,7 +75,7 @@ class Walk:
         self.titles: list[str] = []
 
     def arrive(self) -> None:
-        """Look a step over: it fits the phone, and axe-core finds nothing."""
+        """Check a step: it fits the phone, and axe-core finds nothing."""
         page = self.page
         page.wait_for_selector("html[data-live]", state="attached")
         self.titles.append(page.locator("h1").inner_text())
@@ -88,7 +88,7 @@ class Walk:
             assert told == [], self.titles[-1]
 
     def press(self, name: str) -> None:
-        """Press a button and wait for the page that comes."""
+        """Press a button and wait for the next page."""
         with self.page.expect_navigation():
             self.page.get_by_role("button", name=self.told(name), exact=True).click()
 
@@ -124,7 +124,7 @@ def set_up(walk: Walk, camera: Camera, pictures: Pictures, folder: Path, game: s
         if number == 1:
             page.get_by_role("button", name=walk.told("Take pictures by itself"), exact=True).click()
         elif number == 4:
-            # The phone is put down and taken up again.
+            # The page is reloaded, as after the phone was put away.
             page.reload()
             page.wait_for_selector("html[data-live]", state="attached")
         if number > 1:
@@ -202,7 +202,7 @@ def test_without_scripts_corners_are_typed_and_a_photo_is_sent(visit: Any, tmp_p
             field.fill(str(value))
         page.get_by_role("button", name="Measure it by its corners").click()
         expect(page.locator("#findings .fault").first).to_be_visible()
-        # The fields say again where the markers let the corners be.
+        # The fields show the corners estimated from the markers again.
         page.get_by_role("button", name="Measure it by its corners").click()
         expect(page.locator("h1")).to_have_text("Lights")
         page.get_by_role("button", name="Back").click()

@@ -1,4 +1,4 @@
-"""What people do at the page: look, play, correct, take back, step through, in two windows and after an outage."""
+"""Using the page: view, play, correct, take back, replay, in two windows and after an outage."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_turn_is_typed_and_taken_back(diaballik: Any, visit: Any) -> None:
     expect(page.locator("#next")).to_have_text("Black to play.")
 
 
-def test_who_types_sees_the_table_and_the_turns_of_now(diaballik: Any, visit: Any) -> None:
+def test_typing_shows_the_current_table_and_its_turns(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     typing = visit(f"{address}/enter")
     offered = typing.locator("#turns option").first
@@ -63,7 +63,7 @@ def test_who_types_sees_the_table_and_the_turns_of_now(diaballik: Any, visit: An
     expect(typing.get_by_label("Turn", exact=True)).to_have_attribute("placeholder", offered.get_attribute("value"))
 
 
-def test_an_illegal_turn_is_told_with_its_rule_remedy_and_pictures(diaballik: Any, visit: Any) -> None:
+def test_an_illegal_turn_is_shown_with_its_rule_remedy_and_pictures(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     page = visit(address)
     running.reader.looks |= {"a1": EMPTY, "a4": "black piece"}
@@ -75,13 +75,13 @@ def test_an_illegal_turn_is_told_with_its_rule_remedy_and_pictures(diaballik: An
     expect(page.locator("#next")).to_contain_text("Put everything back")
     expect(verdict.locator("img")).to_have_count(4)
     expect(page.locator("#board .light")).to_have_count(2)
-    # The same by the server alone, for whoever comes now.
+    # The server alone renders the same for a new visitor.
     newcomer = visit(address, java_script_enabled=False)
     expect(newcomer.locator("#verdict img")).to_have_count(4)
     assert newcomer.locator("#next").inner_text() == page.locator("#next").inner_text()
 
 
-def test_a_square_is_tapped_and_put_right(diaballik: Any, visit: Any) -> None:
+def test_a_square_is_tapped_and_corrected(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     page = visit(f"{address}/correct")
     page.locator("#place-a4").click()
@@ -186,7 +186,7 @@ def test_settings_stay_on_the_device(diaballik: Any, visit: Any) -> None:
     expect(page.get_by_label("Say verdicts")).to_be_checked()
 
 
-def test_verdicts_are_said_aloud_but_not_in_quiet_hours(diaballik: Any, visit: Any) -> None:
+def test_verdicts_are_spoken_except_in_quiet_hours(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     page = visit(address)
     page.evaluate("() => { speechSynthesis.speak = ({ text }) => { document.body.dataset.said = text; }; }")

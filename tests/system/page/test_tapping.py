@@ -36,11 +36,11 @@ TAPPED: dict[str, tuple[dict[str, OptionValue], tuple[Command, ...], tuple[str, 
         "p1 6:L5:g1,h1,i1,j1,j2:strike",
     ),
 }  # fmt: skip
-"""For each game its options, what comes before, the taps (``=`` before a choice), and the turn that comes of them."""
+"""For each game: options, earlier steps, the taps (``=`` marks a choice), and the resulting turn."""
 
 
 def tap(page: Any, *taps: str) -> None:
-    """Tap squares and choices, each once the page has answered the one before."""
+    """Tap squares and choices, each after the page has answered the one before."""
     for at, each in enumerate(taps):
         if each.startswith("="):
             page.locator("#tapping [data-part=choices]").get_by_role("button", name=each[1:], exact=True).click()
@@ -63,7 +63,7 @@ def test_a_turn_of_every_game_is_tapped(name: str, tmp_path: Path, visit: Any) -
         page.get_by_role("button", name="Play by tapping").click()
         tap(page, *taps)
         if name == "number-drop":
-            # What will be written stands in its square.
+            # The square shows the mark to be written.
             expect(page.locator("#board .tap-mark.tapped text")).to_have_text(["3", "2", "2", "4"])
         page.get_by_role("button", name="Play this turn").click()
         expect(page.locator("#last")).to_contain_text(turn)
@@ -72,7 +72,7 @@ def test_a_turn_of_every_game_is_tapped(name: str, tmp_path: Path, visit: Any) -
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-def test_only_what_may_be_tapped_is_lit_and_a_tap_is_taken_back(diaballik: Any, visit: Any) -> None:
+def test_only_possible_taps_are_lit_and_a_tap_can_be_taken_back(diaballik: Any, visit: Any) -> None:
     _, address = diaballik
     page = visit(address)
     lit = page.locator("#board .tap-mark.may")
@@ -108,7 +108,7 @@ def test_keys_alone_tap_a_turn_in_german_without_a_barrier(diaballik: Any, visit
     expect(page.locator("#last")).to_contain_text("a1-a2")
 
 
-def test_what_was_tapped_on_an_older_table_begins_again(diaballik: Any, visit: Any) -> None:
+def test_taps_begin_again_when_the_table_changes(diaballik: Any, visit: Any) -> None:
     running, address = diaballik
     page = visit(address)
     page.locator("#place-a1").click()
@@ -126,7 +126,7 @@ def test_what_was_tapped_on_an_older_table_begins_again(diaballik: Any, visit: A
         ("number-drop", "en-GB", (1, 2, 2, 3, 2), ""),
     ],
 )
-def test_dice_are_tapped_until_they_show_what_lies_there(
+def test_dice_are_tapped_until_they_show_the_roll(
     name: str, locale: str, taps: tuple[int, ...], shown: str, tmp_path: Path, visit: Any
 ) -> None:
     options: dict[str, OptionValue] = {} if name == "blockade" else {"players": 2}
@@ -142,7 +142,7 @@ def test_dice_are_tapped_until_they_show_what_lies_there(
             dice.nth(at).focus()
             for _ in range(times):
                 page.keyboard.press("Enter")
-        # One too far and one back is where it was.
+        # One too far and one back changes nothing.
         page.keyboard.press("ArrowUp")
         page.keyboard.press("ArrowDown")
         expect(told).to_be_visible()
@@ -158,7 +158,7 @@ def test_dice_are_tapped_until_they_show_what_lies_there(
         assert newest is not None
         dice_of = running.game.dice_for(lies)
         assert dice_of.roll_of(newest.snapshot.states[0]) == Roll(tuple(lies.split(",")))
-        # A person told it: it is taken back, not put right.
+        # A roll entered by a person is taken back, not corrected.
         expect(page.locator("#rolling")).to_be_hidden()
 
 

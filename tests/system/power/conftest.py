@@ -1,4 +1,4 @@
-"""Where files may be made that nobody will miss: in memory if this machine has such a place."""
+"""A folder for throw-away files, in memory if the machine has such a file system."""
 
 from __future__ import annotations
 

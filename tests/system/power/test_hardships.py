@@ -1,4 +1,4 @@
-"""The real service on a journal whose disk fills up, whose clock jumps, or that another service holds."""
+"""The real service with a full disk, failing syncs, a jumping clock, or a journal held by another service."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @dataclass
 class Table:
-    """A world and a service that referees it, for as long as one likes."""
+    """A world and a service that referees it, run step by step."""
 
     world: World
     journal: Any
@@ -57,7 +57,7 @@ class Table:
         self.world.show_mood(signal.mood.value)
 
     def referee(self, until: Callable[[], bool] = lambda: False) -> bool:
-        """Go on until then; gives whether the game is over."""
+        """Run until then; give whether the game is over."""
         while not until():
             glimpse = self.world.look()
             if glimpse is None:
@@ -88,7 +88,7 @@ class Table:
 
 
 class SmallDisk:
-    """A disk whose room one can set, by the most pages SQLite may use."""
+    """A disk of adjustable size, by SQLite's limit of pages."""
 
     def __init__(self) -> None:
         self.connection: sqlite3.Connection | None = None
@@ -104,7 +104,7 @@ class SmallDisk:
 
 
 class FailingDisk(RecordingFiles):
-    """A disk that says of every sync that it failed, for as long as one likes."""
+    """A disk whose syncs fail while switched on."""
 
     fails = False
 
@@ -119,7 +119,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "journal.sqlite"
 
 
-def test_a_disk_that_fills_up_in_mid_game_costs_nothing_once_there_is_room(path: Path) -> None:
+def test_a_full_disk_loses_no_event_once_there_is_room(path: Path) -> None:
     disk = SmallDisk()
     said: list[str] = []
     with BufferedJournal(Journal.open(path, wall_clock=lambda: DAY, connect=disk.connect), said.append) as journal:
@@ -149,7 +149,7 @@ def test_a_disk_that_fills_up_in_mid_game_costs_nothing_once_there_is_room(path:
         assert kept.events() == events
 
 
-def test_a_disk_whose_syncs_fail_costs_nothing_once_they_succeed(path: Path) -> None:
+def test_failing_syncs_lose_no_event_once_they_succeed(path: Path) -> None:
     disk = FailingDisk(Disk(), {})
     said: list[str] = []
     with BufferedJournal(Journal.open(path, wall_clock=lambda: DAY, connect=disk.connect), said.append) as journal:
@@ -170,7 +170,7 @@ def test_a_disk_whose_syncs_fail_costs_nothing_once_they_succeed(path: Path) -> 
         assert kept.events() == events
 
 
-def test_while_the_disk_stays_full_that_is_tried_quietly(path: Path) -> None:
+def test_retries_on_a_full_disk_are_quiet(path: Path) -> None:
     disk = SmallDisk()
     said: list[str] = []
     journal = BufferedJournal(Journal.open(path, wall_clock=lambda: DAY, connect=disk.connect), said.append)
@@ -193,7 +193,7 @@ def two_turns_early_on(table: Table) -> bool:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_wall_clock_that_jumps_changes_only_what_time_it_says(path: Path, seed: int) -> None:
+def test_a_jumping_wall_clock_changes_only_the_recorded_times(path: Path, seed: int) -> None:
     rng = random.Random(seed)
 
     def jumping() -> datetime:
@@ -219,7 +219,7 @@ def test_a_wall_clock_that_jumps_changes_only_what_time_it_says(path: Path, seed
     assert times != sorted(times)
 
 
-def test_frame_time_that_begins_anew_after_a_restart_is_no_trouble(path: Path) -> None:
+def test_frame_times_may_restart_from_zero(path: Path) -> None:
     world = World(4, 6)
     with Journal.open(path, wall_clock=lambda: DAY) as journal:
         table = Table(world, journal)
@@ -234,7 +234,7 @@ def test_frame_time_that_begins_anew_after_a_restart_is_no_trouble(path: Path) -
     assert times != sorted(times)
 
 
-def test_a_second_service_hears_who_has_the_journal_and_the_first_goes_on(path: Path) -> None:
+def test_a_second_service_is_told_who_holds_the_journal_and_the_first_goes_on(path: Path) -> None:
     command = [sys.executable, "-m", "referee", "new", "--journal", str(path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with Journal.open(path, wall_clock=lambda: DAY) as journal:
@@ -250,7 +250,7 @@ def test_a_second_service_hears_who_has_the_journal_and_the_first_goes_on(path: 
     assert subprocess.run(command, capture_output=True, check=False, env=environment).returncode == 0
 
 
-def test_of_two_services_started_at_once_just_one_gets_the_journal(path: Path) -> None:
+def test_only_one_of_two_services_started_at_once_gets_the_journal(path: Path) -> None:
     script = (
         "import sys\n"
         "from datetime import UTC, datetime\n"
@@ -287,7 +287,7 @@ def test_of_two_services_started_at_once_just_one_gets_the_journal(path: Path) -
     assert all(" in use by " in answer for answer in answers if answer.startswith("refused"))
 
 
-def test_a_service_told_the_journal_is_taken_leaves_it_as_it_is(path: Path) -> None:
+def test_a_refused_service_leaves_the_journal_unchanged(path: Path) -> None:
     with Journal.open(path, wall_clock=lambda: DAY) as journal:
         journal.append(Event(EventKind.NEW_GAME, {"game": GAME}))
         with pytest.raises(JournalBusyError):

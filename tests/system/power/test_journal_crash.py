@@ -1,4 +1,4 @@
-"""What survives when the process is killed or the disk is really full."""
+"""Recorded events survive a killed process and a full disk."""
 
 import os
 import random
@@ -36,7 +36,7 @@ APPENDER = textwrap.dedent(
 
 
 def kill_while_appending(path: Path, appends: int) -> int:
-    """Kill the appender right after it said that an event is on the disk; gives that event's number."""
+    """Kill the appender right after it confirmed an event; give that event's number."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [sys.executable, "-c", APPENDER, str(path)], stdout=subprocess.PIPE, env=environment, cwd=path.parent
@@ -63,7 +63,7 @@ def check_after_kill(path: Path, last_said: int) -> None:
                 assert [kept.evidence.name for kept in journal.evidence(number)] == ["p"]
 
 
-def test_all_that_was_said_is_there_after_a_kill(tmp_path: Path) -> None:
+def test_every_confirmed_event_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     appends = random.Random(20260501)
     for _ in range(4):
@@ -71,7 +71,7 @@ def test_all_that_was_said_is_there_after_a_kill(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_all_that_was_said_is_there_after_many_kills(tmp_path: Path) -> None:
+def test_every_confirmed_event_survives_many_kills(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     appends = random.Random(99)
     for _ in range(60):
@@ -110,7 +110,7 @@ FILLER = textwrap.dedent(
 )
 
 
-def test_a_really_full_disk_costs_nothing_once_there_is_room(tmp_path: Path) -> None:
+def test_a_really_full_disk_loses_no_event_once_there_is_room(tmp_path: Path) -> None:
     alone = shutil.which("unshare")
     private = [alone or "unshare", "--mount", "--map-root-user"]
     if alone is None or subprocess.run([*private, "true"], capture_output=True, check=False).returncode:

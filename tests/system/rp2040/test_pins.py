@@ -28,7 +28,7 @@ SETTINGS = Configure(silence_ms=3000, debounce_ms=20, long_press_ms=1000)
 
 @pytest.fixture(scope="module")
 def running(uf2: Path, installed_flash: bytes) -> EmulatedPico:
-    """A Pico whose firmware has said its first word."""
+    """A Pico whose firmware has started."""
     from tests.system.rp2040.emulated_pico import EmulatedPico
 
     pico = EmulatedPico(uf2, installed_flash)
@@ -39,7 +39,7 @@ def running(uf2: Path, installed_flash: bytes) -> EmulatedPico:
 
 @pytest.fixture
 def talk(running: EmulatedPico) -> PageDialogue:
-    """A new session with it, with the usual settings; what the lights did before is over."""
+    """A new session with the usual settings; earlier light effects have ended."""
     talk = PageDialogue(running, 2)
     talk.send(SETTINGS)
     talk.send(LightFrame(bytes(3 * COUNT)))
@@ -48,7 +48,7 @@ def talk(running: EmulatedPico) -> PageDialogue:
 
 
 def on_the_wire(colours: bytes, limit_ma: int = 18300) -> bytes:
-    """What the strip is sent for these colours, by the core alone: green first."""
+    """The bytes that the core alone sends the strip for these colours, green first."""
     frame = lights.LightFrame(COUNT, limit_ma, 255)
     frame.take_all(memoryview(colours), COUNT)
     frame.refresh(0)
@@ -60,7 +60,7 @@ def colours(seed: int) -> bytes:
     return Random(seed).randbytes(3 * COUNT)
 
 
-def test_it_says_what_hangs_on_it(talk: PageDialogue, pins: PinMap) -> None:
+def test_the_pico_reports_its_attached_parts(talk: PageDialogue, pins: PinMap) -> None:
     welcome = talk.link.welcome
     assert welcome is not None
     assert (welcome.lights, welcome.switches, welcome.buttons) == (COUNT, 64, 2)
@@ -68,7 +68,7 @@ def test_it_says_what_hangs_on_it(talk: PageDialogue, pins: PinMap) -> None:
     assert "RP2040" in welcome.board or "Pico" in welcome.board
 
 
-def test_frames_reach_the_strip_in_pulses_as_the_data_sheet_wants_them_and_the_loop_goes_on(talk: PageDialogue) -> None:
+def test_strip_pulses_follow_the_data_sheet_and_the_loop_continues(talk: PageDialogue) -> None:
     edges = talk.pico.watch(STRIP)
     rows = talk.pico.watch(FIRST_ROW)
     few = bytes((0, 99, 0)) * 2 + bytes(3 * (COUNT - 2))
@@ -85,7 +85,7 @@ def test_frames_reach_the_strip_in_pulses_as_the_data_sheet_wants_them_and_the_l
     assert len([edge for edge in rows if not edge.is_high and sending[0] < edge.at_ns < sending[1]]) >= 2
 
 
-def test_a_frame_that_would_draw_too_much_is_dimmed_as_the_core_dims_it(talk: PageDialogue) -> None:
+def test_a_frame_that_would_draw_too_much_current_is_dimmed(talk: PageDialogue) -> None:
     talk.send(replace(SETTINGS, current_limit_ma=2000))
     talk.run_for(30)
     edges = talk.pico.watch(STRIP)
@@ -95,7 +95,7 @@ def test_a_frame_that_would_draw_too_much_is_dimmed_as_the_core_dims_it(talk: Pa
     assert talk.next(FaultReport).number > 2000
 
 
-def test_presses_and_switches_are_told_soon_and_with_the_time_at_which_they_began(talk: PageDialogue) -> None:
+def test_presses_and_switches_are_reported_soon_with_their_start_times(talk: PageDialogue) -> None:
     pico = talk.pico
     pico.press(END_TURN)
     pressed_ns = pico.now_ns
@@ -118,7 +118,7 @@ def test_presses_and_switches_are_told_soon_and_with_the_time_at_which_they_bega
     assert not talk.next(SensorReport, lambda report: bool(report.changes)).changes[0].closed
 
 
-def test_a_host_that_falls_silent_leaves_no_verdict_behind(talk: PageDialogue) -> None:
+def test_a_verdict_is_cleared_if_the_host_falls_silent(talk: PageDialogue) -> None:
     talk.send(Configure(silence_ms=100, debounce_ms=20, long_press_ms=1000))
     talk.send(LightFrame(colours(5)))
     talk.run_for(30)
@@ -134,7 +134,7 @@ def test_a_host_that_falls_silent_leaves_no_verdict_behind(talk: PageDialogue) -
             assert light % lights.PULSE_EVERY == 0 or red == 0
 
 
-def test_it_keeps_up_with_many_frames_and_still_reads_its_switches(talk: PageDialogue) -> None:
+def test_many_frames_do_not_keep_the_pico_from_reading_its_switches(talk: PageDialogue) -> None:
     rows = talk.pico.watch(FIRST_ROW)
     talk.run_for(100)
     idle_ms = gaps_ms([edge.at_ns for edge in rows if not edge.is_high])

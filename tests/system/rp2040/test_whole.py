@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.system.rp2040.plugged_pico import PluggedPico
 
 GUARD_S = 600.0
-"""Only against hanging."""
+"""A limit against hanging only."""
 WATCHDOG, SOFTWARE = 1, 2
 AT_THE_PROMPT = b"""
 from firmware.board.chip import reset_cause
@@ -32,14 +32,14 @@ time.sleep(5)
 """
 
 
-def test_what_our_command_installed_is_what_check_finds(
+def test_check_confirms_an_installation_by_our_command(
     plugged: PluggedPico, firmware: Firmware, pins: PinMap, patience: None
 ) -> None:
     found = check(WantedBoard(plugged.port), firmware, pins, around(plugged), lambda *_: None)
     assert found.is_good, found.findings
 
 
-def test_the_connection_links_shows_lights_and_hears_a_press(plugged: PluggedPico) -> None:
+def test_the_connection_links_shows_lights_and_receives_a_press(plugged: PluggedPico) -> None:
     edges = plugged.ask(lambda pico: pico.watch(28))
     said: list[str] = []
     with BoardConnection(WantedBoard(plugged.port), plugged.now_s, said.append, list_ports=list) as connection:
@@ -60,7 +60,7 @@ def test_the_connection_links_shows_lights_and_hears_a_press(plugged: PluggedPic
     assert bytes((255, 0, 0)) * 5 + bytes(3 * 295) in shown
 
 
-def test_it_leaves_for_its_prompt_and_a_watchdog_that_is_not_fed_brings_it_back(pico: EmulatedPico) -> None:
+def test_the_firmware_leaves_for_its_prompt_and_the_watchdog_restarts_it(pico: EmulatedPico) -> None:
     talk = PageDialogue(pico, 6)
     talk.link.send(Leave())
     assert talk.pico.run_until(lambda: talk.run_until(lambda: pico.starts == 2, 2000), 5000)

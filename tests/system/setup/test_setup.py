@@ -1,4 +1,4 @@
-"""The way from a bare table to the first game, whole, on pictures of the virtual table, for every game."""
+"""The whole set-up from a bare table to the first turn, on pictures of the virtual table, for every game."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CAREFUL = Habits(violation_share=0.0, straighten_share=0.0, try_out_share=0.0, r
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
-    """A table without pieces, with its set-up, and after a turn; the roll that was played with, and the measures."""
+    """Pictures of a bare table, its set-up and one turn; the roll, and the board's measures."""
 
     bare: Image
     set_up: Image
@@ -46,7 +46,7 @@ class Pictures:
 
     @property
     def measures(self) -> str:
-        """What an owner measures of the board."""
+        """The measures of the board that an owner enters."""
         board, centres = self.layout.board, self.layout.markers.centres_mm
         across, along = centres[1][0] - centres[0][0], centres[1][1] - centres[2][1]
         return f"{board.cell_mm:g} {board.height_mm:g} {across:g} {along:g}"
@@ -73,7 +73,7 @@ def pictures_of(game: str) -> Pictures:
 
 
 class SharedCamera:
-    """A camera that shows what it was last told to."""
+    """A fake camera that shows the last given picture."""
 
     def __init__(self, image: Image) -> None:
         self.image = image
@@ -85,7 +85,7 @@ class SharedCamera:
 
 
 @pytest.mark.parametrize("name", registry.games())
-def test_every_game_gets_from_a_bare_table_to_a_turn(name: str, tmp_path: Path) -> None:
+def test_every_game_can_be_set_up_from_a_bare_table_to_its_first_turn(name: str, tmp_path: Path) -> None:
     pictures = pictures_of(name)
     save_calibration(tmp_path / "lens.json", Calibration(pictures.camera, (), 1.0, ()), made_on=TODAY)
     eye = SharedCamera(pictures.bare)

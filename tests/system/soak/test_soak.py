@@ -1,4 +1,4 @@
-"""Short games under faults, and what their scores say."""
+"""Short games under faults, and their scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZE = (640, 360)
 
 @pytest.fixture(scope="module")
 def told() -> GameRecord:
-    """A game seen by perfect eyes: honest turns, violations and faults."""
+    """A game with perfect readings: honest turns, violations and faults."""
     return play(GamePlan(5, turns=12, perfect_reader=True, kinds=("nothing", "illegal turn", "two quick turns")))
 
 
@@ -33,7 +33,7 @@ def tampered(played: GameRecord, change: Callable[[GameRecord], GameRecord]) -> 
     return score(change(replace(played, said=list(played.said), events=list(played.events))))
 
 
-def test_a_told_game_is_right_throughout(told: GameRecord) -> None:
+def test_a_game_with_perfect_readings_is_right_throughout(told: GameRecord) -> None:
     scored = score(told)
     assert scored.turns == 12
     assert sum(item.what == "turn" for item in scored.items) == 12
@@ -45,7 +45,7 @@ def test_a_told_game_is_right_throughout(told: GameRecord) -> None:
     assert report.latencies("button")
 
 
-def test_a_game_of_another_seed_is_another_game() -> None:
+def test_another_seed_gives_another_game() -> None:
     plan = plan_of(21, 2, SIZE, perfect_reader=True)
     assert play(plan).digest == play(plan).digest
     assert play(replace(plan, seed=22)).digest != play(plan).digest
@@ -62,7 +62,7 @@ def test_a_game_in_pictures_replays_byte_for_byte() -> None:
     assert play(plan).digest == play(plan).digest
 
 
-def test_a_failing_game_prints_what_plays_it_again(told: GameRecord, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_game_prints_the_command_that_replays_it(told: GameRecord, monkeypatch: pytest.MonkeyPatch) -> None:
     def without_the_last_turn(plan: GamePlan, watch: Watch = lambda _frame, _verdicts: None) -> GameRecord:
         game = play(plan, watch)
         last = max(number for number, (_, event) in enumerate(game.events) if event.kind == "turn")
@@ -81,7 +81,7 @@ def test_a_failing_game_prints_what_plays_it_again(told: GameRecord, monkeypatch
 
 
 def without_times(output: str) -> list[str]:
-    """What was printed, save how long computing took."""
+    """The output without computing times."""
     return [line for line in output.splitlines() if "computing" not in line]
 
 
@@ -93,7 +93,7 @@ def test_games_whose_turns_end_without_a_button_are_right(turn_end: TurnEnd) -> 
     assert SoakReport([scored], "").latencies(turn_end)
 
 
-def test_only_what_the_table_shows_counts_as_shown_to_be_finished() -> None:
+def test_only_a_turn_visible_on_the_table_counts_as_finished() -> None:
     def show_something_else(game: GameRecord) -> GameRecord:
         game.said = [
             replace(one, verdict=replace(one.verdict, seen=dict.fromkeys(one.verdict.seen, "elsewhere")))
@@ -110,7 +110,7 @@ def test_only_what_the_table_shows_counts_as_shown_to_be_finished() -> None:
     assert [item.outcome for item in changed.items if item.what == unfinished[0].what] == [Outcome.LOST]
 
 
-def test_a_turn_that_was_seen_whole_before_something_lay_over_it_was_in_sight() -> None:
+def test_a_turn_seen_whole_before_it_was_covered_counts_as_in_sight() -> None:
     def never_shown(game: GameRecord) -> GameRecord:
         game.said = [one for one in game.said if one.verdict.kind is not VerdictKind.NOT_FINISHED]
         return game
@@ -151,7 +151,7 @@ def test_the_frames_around_a_failure_are_written(tmp_path: Path) -> None:
     assert len(names) >= 8
 
 
-def test_one_game_is_told_and_a_wrong_size_refused() -> None:
+def test_one_game_is_reported_and_a_wrong_size_is_refused() -> None:
     told = CliRunner().invoke(main, ["--game", "5", "--turns", "2", "--perfect-eyes"])
     assert told.exit_code == 0, told.output
     assert "accepted" in told.output
@@ -170,7 +170,7 @@ def test_fifty_games_under_every_fault(seed: int) -> None:
     assert sum(item.outcome is Outcome.NEEDLESSLY for item in scored.items) <= 1
 
 
-def test_a_cornered_player_who_moves_is_told_why_not() -> None:
+def test_a_cornered_player_who_moves_is_told_the_reason() -> None:
     scored = score(play(GamePlan(3, 3, perfect_reader=True, start="cornered")))
     assert not [item for item in scored.items if item.failed]
     stuck = [item for item in scored.items if item.what == "illegal: moved though stuck"]
@@ -178,7 +178,7 @@ def test_a_cornered_player_who_moves_is_told_why_not() -> None:
 
 
 @pytest.mark.parametrize("name", ["number-drop", "blokus-dice"])
-def test_a_told_game_on_sheets_is_right_throughout(name: str) -> None:
+def test_a_game_on_sheets_with_perfect_readings_is_right_throughout(name: str) -> None:
     scored = score(play(GamePlan(6, turns=3, perfect_reader=True, kinds=("illegal turn",), game=name)))
     assert scored.turns == 3
     assert not [item for item in scored.items if item.failed]

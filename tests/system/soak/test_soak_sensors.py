@@ -1,4 +1,4 @@
-"""Short games with switches under the board: what they feel, what is asked, and how that is scored."""
+"""Short games with switches under the board: readings, questions and their scores."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def test_a_game_with_switches_replays_byte_for_byte(inputs: Inputs) -> None:
     assert play(plan).digest == play(plan).digest
 
 
-def test_with_both_fewer_questions_are_asked_than_by_sensors_alone(sensed: GameRecord) -> None:
+def test_camera_and_sensors_ask_fewer_questions_than_sensors_alone(sensed: GameRecord) -> None:
     both = score(play(replace(sensed.plan, inputs=Inputs.BOTH, perfect_reader=True)))
     assert outcomes(both) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
     assert both.questions < score(sensed).questions
 
 
-def test_a_violation_under_a_dead_switch_was_not_to_be_felt(sensed: GameRecord) -> None:
+def test_a_violation_under_a_dead_switch_counts_as_undetectable(sensed: GameRecord) -> None:
     event, changed = next((one, places) for one in sensed.truth.events if (places := emptied_or_filled(one)))
     broken = replace(sensed, sensor_errors=[(event.gone_s + 0.1, changed)])
     assert undetected(broken, event)
@@ -73,7 +73,7 @@ def test_a_violation_under_a_dead_switch_was_not_to_be_felt(sensed: GameRecord) 
     assert not undetected(replace(broken, plan=replace(sensed.plan, inputs=Inputs.CAMERA)), event)
 
 
-def test_a_question_is_called_for_where_switches_leave_more_than_one_turn(sensed: GameRecord) -> None:
+def test_a_question_is_justified_if_switches_leave_more_than_one_turn(sensed: GameRecord) -> None:
     game = load("deblockle")
     asked = [said.time_s for said in sensed.said if said.verdict.kind is VerdictKind.AMBIGUOUS]
     assert any(is_ambiguous_by_occupancy(game, sensed.truth, time_s) for time_s in asked)
@@ -81,7 +81,7 @@ def test_a_question_is_called_for_where_switches_leave_more_than_one_turn(sensed
 
 
 @pytest.mark.parametrize("seed", [9, 13])
-def test_players_hear_what_is_said_while_a_hand_stays_on_a_block(seed: int) -> None:
-    """Switches feel no hand, so the light comes while it still lies there: nobody presses and asks again."""
+def test_players_notice_a_verdict_given_while_a_hand_stays_on_a_block(seed: int) -> None:
+    """Switches don't feel a hand, so the light comes while it is still there, and nobody presses again."""
     played = play(plan_of(seed, 3, SIZE, ("hand stays on the piece",), inputs=Inputs.SENSORS))
     assert [event.kind for event in played.truth.events] == ["turn"] * 3

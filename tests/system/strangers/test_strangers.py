@@ -1,4 +1,4 @@
-"""Who else may be at the other end: each on a pseudo-terminal of its own, all at once, since most take seconds."""
+"""Foreign devices at the other end, each on its own pseudo-terminal, all at once since most take seconds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.present import present
 
 @dataclass
 class Speaker:
-    """What a stranger says to the first thing it hears, to whole lines, and to each piece."""
+    """A foreign device's answers to the first input, to whole lines, and to each chunk."""
 
     first: bytes = b""
     to_lines: Callable[[bytes], bytes] = lambda _: b""
@@ -113,8 +113,8 @@ STRANGERS: dict[str, tuple[Speaker, type[BridgeError], str]] = {
 }
 
 
-def test_each_stranger_is_named(make_terminal: Any) -> None:
-    """One test for all of them, so that their seconds pass together."""
+def test_each_foreign_device_is_named(make_terminal: Any) -> None:
+    """One test for all, so that they wait at the same time."""
     with ExitStack() as stack:
         connections: dict[str, BoardConnection] = {}
         for who, (speaker, _, _) in STRANGERS.items():

@@ -18,7 +18,7 @@ def learned() -> dict[int, BlockAppearance | str]:
 
 @pytest.fixture(scope="session")
 def task_of() -> Callable[[str, str], Task]:
-    """A picture of that hardship and level with the piece set that was learned."""
+    """A picture of this hardship and level with the enrolled piece set."""
 
     def find(hardship: str, level: str) -> Task:
         candidates = (Task(hardship, level, number, 1, 1) for number in range(30))

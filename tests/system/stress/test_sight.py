@@ -22,7 +22,7 @@ MILD = [
 
 
 @pytest.mark.parametrize(("hardship", "level"), MILD)
-def test_what_an_owner_may_meet_any_day_is_read_right(
+def test_everyday_hardships_are_read_correctly(
     hardship: str, level: str, task_of: FindTask, learned: dict[int, BlockAppearance | str]
 ) -> None:
     result = look_at(task_of(hardship, level), learned)
@@ -31,7 +31,7 @@ def test_what_an_owner_may_meet_any_day_is_read_right(
     assert tally([result]).wrong_and_certain == 0
 
 
-def test_a_hand_is_found_and_nothing_under_it_is_called_certain_wrongly(
+def test_a_hand_is_found_and_no_place_under_it_is_wrongly_certain(
     task_of: FindTask, learned: dict[int, BlockAppearance | str]
 ) -> None:
     result = look_at(task_of("hands", "brown skin"), learned)
@@ -40,7 +40,7 @@ def test_a_hand_is_found_and_nothing_under_it_is_called_certain_wrongly(
     assert tally([result]).wrong_and_certain == 0
 
 
-def test_failures_are_saved_with_what_was_said(
+def test_failures_are_saved_with_their_messages(
     tmp_path: Path, task_of: FindTask, learned: dict[int, BlockAppearance | str]
 ) -> None:
     ordinary = learned[-1]
@@ -53,7 +53,7 @@ def test_failures_are_saved_with_what_was_said(
     assert "teal block" in sheet.read_text(encoding="utf-8")
 
 
-def test_a_refused_piece_set_reads_nothing_and_is_said(task_of: FindTask, tmp_path: Path) -> None:
+def test_a_refused_piece_set_reads_nothing_and_is_reported(task_of: FindTask, tmp_path: Path) -> None:
     refused: dict[int, BlockAppearance | str] = {-1: "the picture of gold shows no clear star on a4"}
     result = look_at(task_of("resolution", "640x480"), refused)
     assert not result.located
@@ -66,7 +66,7 @@ def test_a_refused_piece_set_reads_nothing_and_is_said(task_of: FindTask, tmp_pa
 
 
 @pytest.mark.long
-def test_certain_is_right_over_hundreds_of_pictures() -> None:
+def test_certain_readings_are_right_over_hundreds_of_pictures() -> None:
     pictures = list(run(tasks(300, seed=7), jobs=2))
     count = tally(pictures)
     assert count.wrong_and_certain <= count.certain / 10_000

@@ -76,7 +76,7 @@ class Sitting:
             self.device.set_switch(switch, place in occupied)
 
     def play(self) -> None:
-        """Play a turn that no other turn could be taken for, and end it with the board's button."""
+        """Play an unmistakable turn, and end it with the board's button."""
         turn = _turn_told_by_occupancy(self.state)
         self.state = GAME.rules.apply(self.state, turn)
         self.stand(_occupied(self.state))
@@ -150,7 +150,7 @@ def referee(
 
 
 def _wait_for_the_loop(journal: Path) -> None:
-    """Ask until somebody answers: that happens in the loop, where a signal to stop does no harm."""
+    """Ask until answered: answers come from the loop, where a stop signal is safe."""
     until_s = time.monotonic() + GUARD_S
     while True:
         try:
@@ -185,7 +185,7 @@ def test_a_game_by_sensors_alone_with_the_board_s_button_and_lights(sitting: Sit
     assert "2 turns accepted, 0 faults named" in sitting.heard.getvalue()
 
 
-def test_on_a_terminal_the_whole_game_is_on_one_screen_and_what_was_said_is_left(sitting: Sitting) -> None:
+def test_a_terminal_shows_the_game_on_one_screen_and_keeps_the_messages(sitting: Sitting) -> None:
     def person() -> None:
         sitting.stand(_occupied(sitting.state))
         sitting.heard.wait_for("The board is set up.")
@@ -208,7 +208,7 @@ def test_on_a_terminal_the_whole_game_is_on_one_screen_and_what_was_said_is_left
     assert "1 turn accepted, 0 faults named" in left
 
 
-def test_a_board_that_is_not_there_costs_the_game_nothing_but_its_lights(sitting: Sitting) -> None:
+def test_without_its_board_a_game_only_lacks_lights(sitting: Sitting) -> None:
     sitting.device.unplug()
 
     def person() -> None:
@@ -232,7 +232,7 @@ def test_the_same_command_goes_on_with_the_game(sitting: Sitting) -> None:
     assert referee(again, sitting, lambda: sitting.heard.wait_for(goes_on)) == 0
 
 
-def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sitting: Sitting) -> None:
+def test_a_sensor_is_reinstated_during_and_outside_a_game(sitting: Sitting) -> None:
     health = SensorHealth()
     for turn in range(12):
         health.compare({"a1": True, "b1": False}, {"a1": turn % 2 == 0, "b1": False})
@@ -268,7 +268,7 @@ def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sittin
     assert not sitting.journal.exists()
 
 
-def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sitting) -> None:
+def test_a_game_without_a_camera_is_followed_and_asked_about(sitting: Sitting) -> None:
     game: Any = load("diaballik")
     state = game.rules.new()
     turn = next(
@@ -298,7 +298,7 @@ def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sittin
     assert "Of 290 turns at the start the switches tell 0 by themselves" in sitting.heard.getvalue()
 
 
-def test_a_game_that_switches_feel_nothing_of_is_refused(sitting: Sitting) -> None:
+def test_a_game_that_switches_cannot_sense_is_refused(sitting: Sitting) -> None:
     watching = changed(options(sitting, "sensors"), game_name="blockade")
     with pytest.raises(ConfigError, match=r"Blockade can't be followed by sensors alone: .*`./run table turn`"):
         watch(watching, Console(file=sitting.heard))
@@ -319,6 +319,8 @@ def test_a_game_that_switches_feel_nothing_of_is_refused(sitting: Sitting) -> No
         ),
     ],
 )
-def test_what_sensors_alone_can_t_do_is_refused(sitting: Sitting, game: str, turn_end: str, message: str) -> None:
+def test_settings_impossible_with_sensors_alone_are_refused(
+    sitting: Sitting, game: str, turn_end: str, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         watch(changed(options(sitting, "sensors"), game_name=game, turn_end=turn_end), Console(file=sitting.heard))

@@ -16,7 +16,7 @@ from vision.images import load_image
 __all__ = ["options", "table_folder"]
 
 
-def test_without_markers_the_set_up_and_then_the_game_tell_which_side_is_which(
+def test_without_markers_set_up_and_game_decide_the_orientation(
     options: WatchOptions, table_folder: Path, tmp_path: Path
 ) -> None:
     by_lines = changed(options, {"table.markers": "none"})

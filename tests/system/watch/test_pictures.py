@@ -94,7 +94,7 @@ def watched(options: WatchOptions) -> tuple[int, str]:
 
 
 def watched_once(options: WatchOptions, sentence: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
-    """Let the pictures begin once a sentence was said: a port that is taken is tried again before it is told."""
+    """Start the pictures after a sentence: a port in use is retried before it is reported."""
     heard = Heard()
 
     def run_then(*given: Any) -> Any:
@@ -183,9 +183,7 @@ def read_kinds(path: Path) -> list[str]:
         return [event.kind for _, event in journal.events() if event.kind != "note"]
 
 
-def test_learned_colours_are_on_the_disk_before_the_set_up_is(
-    options: WatchOptions, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_learned_colours_are_saved_before_the_set_up(options: WatchOptions, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, bool] = {}
     plain = Journal.append
 
@@ -217,7 +215,7 @@ def test_events_that_could_not_be_written_make_it_fail(
     assert "1 event lost, since the journal can't be written: the disk is full" in text
 
 
-def test_colours_that_cannot_be_kept_are_no_reason_to_stop(options: WatchOptions, tmp_path: Path) -> None:
+def test_the_game_goes_on_if_colours_cannot_be_saved(options: WatchOptions, tmp_path: Path) -> None:
     (tmp_path / "game.looks.json").mkdir()
     code, text = watched(options)
     assert code == 0
@@ -226,7 +224,7 @@ def test_colours_that_cannot_be_kept_are_no_reason_to_stop(options: WatchOptions
         assert [event.kind for _, event in journal.events()][:3] == ["new game", "set up", "turn"]
 
 
-def test_without_a_set_up_there_was_no_game(options: WatchOptions, table_folder: Path, tmp_path: Path) -> None:
+def test_no_game_is_recorded_without_a_set_up(options: WatchOptions, table_folder: Path, tmp_path: Path) -> None:
     only_hand = tmp_path / "hand"
     only_hand.mkdir()
     (only_hand / "000.png").write_bytes((table_folder / "pictures" / "001.png").read_bytes())
@@ -248,12 +246,12 @@ def test_bad_input_is_named(options: WatchOptions, changes: dict[str, Any], erro
         watched(changed(options, changes))
 
 
-def test_a_folder_that_is_not_there_is_named(options: WatchOptions) -> None:
+def test_a_missing_folder_is_named(options: WatchOptions) -> None:
     with pytest.raises(CameraError, match="nowhere"):
         watched(replace(options, frames=Path("/nowhere")))
 
 
-def test_a_person_who_stops_it_may_go_on_later(options: WatchOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_game_can_be_continued(options: WatchOptions, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(self: ImageFiles, timeout_s: float) -> None:
         raise KeyboardInterrupt
 
@@ -263,7 +261,7 @@ def test_a_person_who_stops_it_may_go_on_later(options: WatchOptions, monkeypatc
     assert "Stopped" in output
 
 
-def test_the_page_is_there_while_pictures_are_watched(options: WatchOptions) -> None:
+def test_the_page_is_served_while_pictures_are_watched(options: WatchOptions) -> None:
     code, said = watched(replace(options, page=PageOptions()))
     assert code == 0
     assert "The page: http://127.0.0.1:" in said
@@ -271,6 +269,6 @@ def test_the_page_is_there_while_pictures_are_watched(options: WatchOptions) -> 
     assert key_path(options.settings.journal.path).is_file()
 
 
-def test_a_port_that_is_taken_is_told_before_anything_is_watched(options: WatchOptions) -> None:
+def test_a_port_in_use_is_reported_before_watching(options: WatchOptions) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(PageError, match="--page-port"):
         watched(replace(options, page=PageOptions(port=taken.getsockname()[1])))
