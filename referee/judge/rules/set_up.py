@@ -181,12 +181,16 @@ def _maybe_missing(
     options: Mapping[str, OptionValue] | None,
     shown: Mapping[Place, LookName],
 ) -> set[Place]:
-    """Return the places that look empty, though not for certain, and have a piece in the game's usual start."""
+    """Return the places that look empty, though not for certain, and have a piece in the game's usual start.
+
+    A sensor that misses a piece is another matter.
+    """
     usual, within = usual_appearance(context.game, options), context.settings.own_start
+    empty = (place for place, look in shown.items() if look == EMPTY and usual[place] != EMPTY)
     return {
         place
-        for place, look in shown.items()
-        if look == EMPTY and usual[place] != EMPTY and seen.places[place].lead(EMPTY, usual[place]) < within
+        for place in empty
+        if not seen.only_sensed(place) and seen.places[place].lead(EMPTY, usual[place]) < within
     }
 
 
