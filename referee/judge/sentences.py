@@ -163,7 +163,10 @@ def stalled(places: Sequence[Place], seconds: float) -> str:
 
 
 def which_turn(described: Sequence[str]) -> str:
-    """Several turns explain the table."""
+    """Several turns explain the table, or a single one that the stacks contradict."""
+    if len(described) == 1:
+        turn = described[0]
+        return f"Some stacks don't fit this turn: {turn} Please say what was played."
     return f"This could be more than one turn: {_first_of(described)} Please say which."
 
 

@@ -222,6 +222,7 @@ def test_a_turn_that_several_stacks_contradict_is_asked_about() -> None:
     table = standing(after("c2-d2"), {"c2", "d2", "a4", "b4", "b5"})
     verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
     assert (verdict.kind, verdict.candidates) == (VerdictKind.AMBIGUOUS, ("c2-d2",))
+    assert verdict.sentence.startswith("Some stacks don't fit this turn:")
 
 
 def looked_touched_at(place: str) -> PooledReading:
