@@ -181,10 +181,7 @@ def _maybe_missing(
     options: Mapping[str, OptionValue] | None,
     shown: Mapping[Place, LookName],
 ) -> set[Place]:
-    """Return the places that look empty, though not for certain, and have a piece in the game's usual start.
-
-    A sensor that misses a piece is another matter.
-    """
+    """Return the places that look empty, though not for certain, and have a piece in the game's usual start."""
     usual, within = usual_appearance(context.game, options), context.settings.own_start
     empty = (place for place, look in shown.items() if look == EMPTY and usual[place] != EMPTY)
     return {
