@@ -66,7 +66,8 @@ class BentPaperSettings:
     """Distances from a line, in cells, at which a printed grid has no other line."""
     least_share: float = 0.7
     """Minimum strength of lines on the grid, as a share of those on and between its lines. In eleven kinds of light,
-    26 ray-traced sheets had 0.73 to 1, the tables of other games 0.36 to 0.66. Higher: refuses more sheets.
+    26 ray-traced sheets had 0.73 to 1 unless overexposed, the tables of other games at most 0.67. Set by hand between.
+    Higher: refuses more sheets.
     """
     bleached: float = 250.0
     """Median grey level of the grid, from 0 to 255, above which printed lines may be overexposed."""
