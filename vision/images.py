@@ -21,6 +21,8 @@ _BLACK_BELOW, _LIT_SHARE = 10, 0.01
 """Grey level, of 255, below which a pixel is black, and the share of other pixels below which a picture is black.
 Higher: more dim pictures are rejected. Set by hand.
 """
+_UNDECODED = 128
+"""Level of every channel where a JPEG's data ended too early: libjpeg fills the rest with it (jdhuff.c)."""
 _JPEG_START, _JPEG_SCAN, _JPEG_END = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The markers of the segments that say how large a JPEG is."""
@@ -30,7 +32,9 @@ _PNG_CHUNK_BYTES = 12
 
 
 def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: str = "the camera") -> None:
-    """Raise FrameError when an array is not a picture, is black, or is not of ``size`` (width, height) in pixels."""
+    """Raise FrameError when an array is not a picture, is black, lacks its lower part, or is not of ``size`` (width,
+    height) in pixels.
+    """
     if image.ndim not in {2, 3} or image.dtype != np.uint8 or image.size == 0:
         raise FrameError(
             f"{source} gave an array of {image.dtype} {image.shape}; expected a picture of 8 bits a channel"
@@ -45,6 +49,13 @@ def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: st
     if np.count_nonzero(grey >= _BLACK_BELOW) < _LIT_SHARE * grey.size:
         raise FrameError(
             f"the picture from {source} is black; take the lens cap off, switch a lamp on, or look at its exposure"
+        )
+    if np.all(image[-1] == _UNDECODED):
+        decoded = np.flatnonzero(np.any(image.reshape(height, -1) != _UNDECODED, axis=1))
+        missing = height - 1 - int(decoded[-1]) if decoded.size else height
+        raise FrameError(
+            f"the picture from {source} lacks its lower {missing} of {height} rows; if that happens often, "
+            "try another cable or a smaller picture"
         )
 
 

@@ -45,6 +45,22 @@ def test_a_dim_frame_with_something_in_it_is_not_black():
     check_frame(dim)
 
 
+@pytest.mark.parametrize("missing", [1, 36, 60])
+def test_a_frame_that_arrived_in_part_is_named(missing: int) -> None:
+    # libjpeg decodes what is missing as this grey
+    image = picture()
+    image[60 - missing :] = 128
+    with pytest.raises(FrameError, match=f"lacks its lower {missing} of 60 rows; if that happens often, try another"):
+        check_frame(image, (80, 60))
+
+
+def test_a_grey_bottom_that_is_not_wholly_grey_is_a_picture() -> None:
+    image = picture()
+    image[20:] = 128
+    image[-1, 40] = 127
+    check_frame(image, (80, 60))
+
+
 def test_a_frame_of_another_size_is_named():
     with pytest.raises(FrameError, match="the webcam gave a picture of 80 x 60 pixels where 640 x 480 is expected"):
         check_frame(picture(), (640, 480), source="the webcam")
