@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from common.backoff import Backoff
 
 
-def test_waits_double_up_to_the_longest() -> None:
+def test_waits_double_up_to_the_maximum() -> None:
     backoff, now_s, waits = Backoff(first_s=1.0, longest_s=10.0), 0.0, []
     for _ in range(6):
         backoff = backoff.failed(now_s)
@@ -16,7 +16,7 @@ def test_waits_double_up_to_the_longest() -> None:
     assert waits == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
 
 
-def test_only_having_worked_for_long_makes_the_next_failure_news() -> None:
+def test_a_failure_is_news_again_only_after_long_success() -> None:
     backoff = Backoff(first_s=1.0, longest_s=10.0)
     assert backoff.is_news(0.0)
     backoff = backoff.failed(0.0).worked(1.0)
@@ -27,7 +27,7 @@ def test_only_having_worked_for_long_makes_the_next_failure_news() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e4), st.booleans()), max_size=60))
-def test_a_wait_is_never_shorter_than_the_first_nor_longer_than_the_longest(steps: list[tuple[float, bool]]) -> None:
+def test_waits_stay_between_the_first_and_the_longest(steps: list[tuple[float, bool]]) -> None:
     backoff, now_s = Backoff(first_s=0.5, longest_s=30.0), 0.0
     for pause_s, works in steps:
         now_s += pause_s

@@ -29,7 +29,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_writes_and_writes_over(tmp_path: Path) -> None:
+def test_a_file_is_created_and_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "looks.json"
     write_durably(path, "first, ä\n")
     assert path.read_text(encoding="utf-8") == "first, ä\n"
@@ -39,7 +39,7 @@ def test_writes_and_writes_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["fsync", "replace"])
-def test_a_kill_on_the_way_leaves_the_file_as_it_was(tmp_path: Path, where: str) -> None:
+def test_a_kill_during_the_write_leaves_the_file_unchanged(tmp_path: Path, where: str) -> None:
     path = tmp_path / "looks.json"
     write_durably(path, "before")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -50,7 +50,7 @@ def test_a_kill_on_the_way_leaves_the_file_as_it_was(tmp_path: Path, where: str)
     assert names(tmp_path) == ["looks.json"]
 
 
-def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_file_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -64,7 +64,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
     assert names(tmp_path) == ["looks.json"]
 
 
-def test_content_is_synced_before_the_name_and_the_name_before_it_returns(
+def test_the_content_is_synced_before_the_rename_and_the_folder_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, happened = tmp_path / "looks.json", []
@@ -80,7 +80,7 @@ def test_content_is_synced_before_the_name_and_the_name_before_it_returns(
     assert happened == [(".looks.json.draft", False), (tmp_path.name, True)]
 
 
-def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:
+def test_links_and_pipes_are_written_to_and_not_replaced(tmp_path: Path) -> None:
     real, link = tmp_path / "real.json", tmp_path / "link.json"
     link.symlink_to(real)
     write_durably(link, "text")
@@ -90,6 +90,6 @@ def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:
     assert not Path("/dev/null").is_file()
 
 
-def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_durably(tmp_path / "nowhere" / "looks.json", "text")

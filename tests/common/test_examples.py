@@ -1,4 +1,4 @@
-"""Every example in the docstrings of ``common`` gives what it says."""
+"""The examples in the docstrings of ``common`` are correct."""
 
 import doctest
 import importlib
@@ -12,7 +12,7 @@ MODULES = [module.name for module in pkgutil.iter_modules(common.__path__, "comm
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_give_what_they_say(name: str) -> None:
+def test_docstring_examples_are_correct(name: str) -> None:
     results = doctest.testmod(importlib.import_module(name))
 
     assert results.failed == 0

@@ -1,4 +1,4 @@
-"""TOML that the library gives up on is refused like any other that is wrong."""
+"""TOML on which the library fails with another error is refused like any invalid TOML."""
 
 import tomllib
 
@@ -15,6 +15,6 @@ from common.toml_text import parse_toml
         ("a = " + "9" * 5000, "it has a value that can't be read .*digits"),
     ],
 )
-def test_what_cannot_be_read_is_wrong_toml(text: str, says: str) -> None:
+def test_toml_that_cannot_be_read_is_refused_with_the_reason(text: str, says: str) -> None:
     with pytest.raises(tomllib.TOMLDecodeError, match=says):
         parse_toml(text)

@@ -22,7 +22,7 @@ class FakeClock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
-    """Our clock, which gpiozero's mock pins stamp their states with, too."""
+    """The referee's clock, also used by gpiozero's mock pins to time their states."""
     fake = FakeClock()
     monkeypatch.setattr(mock, "monotonic", fake)
     return fake
@@ -46,12 +46,12 @@ def pwm_pins(clock: FakeClock) -> Iterator[mock.MockFactory]:
 
 @pytest.fixture
 def play(clock: FakeClock) -> Callable[[Panel, float], int]:
-    """Run a panel to a moment, from one announced change to the next; gives how many ticks that took."""
+    """Run a panel until a time, from one announced change to the next; returns the number of ticks."""
 
     def run(panel: Panel, until_s: float) -> int:
         ticks = 0
         while (change_s := panel.next_change_s(clock.now_s)) is not None and change_s <= until_s:
-            assert change_s > clock.now_s, "a change that does not lie ahead would loop for ever"
+            assert change_s > clock.now_s, "the next change must lie ahead"
             clock.now_s = change_s
             panel.tick(clock.now_s)
             ticks += 1
@@ -63,7 +63,7 @@ def play(clock: FakeClock) -> Callable[[Panel, float], int]:
 
 @pytest.fixture
 def history() -> Callable[[mock.MockPin], list[tuple[float, float]]]:
-    """What a mock pin went through: (seconds since its states were cleared, state), the initial state left out."""
+    """A mock pin's changes, without the initial state: (seconds since its states were cleared, state)."""
 
     def read(pin: mock.MockPin) -> list[tuple[float, float]]:
         moment_s, seen = 0.0, []

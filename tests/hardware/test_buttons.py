@@ -38,7 +38,7 @@ def bounce(clock, pin, levels_ms: list[tuple[bool, float]]) -> None:
         clock.now_s += ms / 1000
 
 
-def test_a_bouncing_contact_is_pressed_once(clock, plain_pins: MockFactory, buttons) -> None:
+def test_a_bouncing_contact_is_one_press(clock, plain_pins: MockFactory, buttons) -> None:
     pin = plain_pins.pin("GPIO5")
     bounce(clock, pin, [(True, 2), (False, 1), (True, 1), (False, 0.5), (True, 30)])
     assert buttons.presses() == (ButtonRole.END_TURN,)
@@ -61,15 +61,13 @@ def test_presses_of_several_buttons_come_in_order_of_time(clock, plain_pins: Moc
     assert buttons.presses() == ()
 
 
-def test_buttons_that_settle_between_two_polls_are_told_in_the_order_they_settled(
-    clock, plain_pins: MockFactory, buttons
-) -> None:
+def test_presses_between_two_polls_come_in_the_order_they_settled(clock, plain_pins: MockFactory, buttons) -> None:
     bounce(clock, plain_pins.pin("GPIO6"), [(True, 5)])
     bounce(clock, plain_pins.pin("GPIO5"), [(True, 500)])
     assert buttons.presses() == (ButtonRole.HINT, ButtonRole.END_TURN)
 
 
-def test_an_edge_that_the_system_lost_is_made_up_for(clock, plain_pins: MockFactory, buttons) -> None:
+def test_a_lost_edge_is_made_up_for_by_polling(clock, plain_pins: MockFactory, buttons) -> None:
     pin = plain_pins.pin("GPIO5")
     silent, pin._when_changed = pin._when_changed, None  # gpiozero hears nothing of this press
     pin.drive_low()
@@ -79,7 +77,7 @@ def test_an_edge_that_the_system_lost_is_made_up_for(clock, plain_pins: MockFact
     assert buttons.presses() == (ButtonRole.END_TURN,)
 
 
-def test_a_button_to_the_supply_is_read_the_other_way_round(clock, plain_pins: MockFactory, said: list[str]) -> None:
+def test_a_button_wired_to_the_supply_is_inverted(clock, plain_pins: MockFactory, said: list[str]) -> None:
     buttons = Buttons({ButtonRole.HINT: 12}, clock, said.append, pin_factory=plain_pins, pull_up=False)
     plain_pins.pin("GPIO12").drive_high()
     clock.now_s += 0.1
@@ -94,7 +92,7 @@ def test_edges_may_come_from_another_thread(clock, plain_pins: MockFactory, butt
     assert buttons.presses() == (ButtonRole.END_TURN,)
 
 
-def test_a_busy_pin_costs_its_button_only_until_it_is_free(clock, plain_pins: MockFactory, said: list[str]) -> None:
+def test_a_button_on_a_busy_pin_works_once_the_pin_is_free(clock, plain_pins: MockFactory, said: list[str]) -> None:
     other = LED(5, pin_factory=plain_pins)
     buttons = Buttons(ROLES, clock, said.append, pin_factory=plain_pins)
     assert len(said) == 1
@@ -110,7 +108,7 @@ def test_a_busy_pin_costs_its_button_only_until_it_is_free(clock, plain_pins: Mo
     buttons.close()
 
 
-def test_a_button_that_fails_while_in_use_is_said_and_opened_again(
+def test_a_button_that_fails_in_use_is_reported_and_opened_again(
     clock, plain_pins: MockFactory, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     buttons = Buttons({ButtonRole.HINT: 6}, clock, said.append, pin_factory=plain_pins)
@@ -142,8 +140,8 @@ MS = 0.001
 
 
 @dataclass(frozen=True)
-class Finger:
-    """One press as a hand makes it: contact chatter, a steady hold, chatter again, a steady rest; whole ms."""
+class Press:
+    """One press: contact chatter, a steady hold, chatter again and a steady release, in whole milliseconds."""
 
     chatter_in: tuple[int, ...]
     hold: int
@@ -160,18 +158,18 @@ def chatter() -> st.SearchStrategy[tuple[int, ...]]:
     )
 
 
-fingers = st.lists(
-    st.builds(Finger, chatter(), st.integers(20, 3000), chatter(), st.integers(20, 2000)), min_size=1, max_size=8
+press_lists = st.lists(
+    st.builds(Press, chatter(), st.integers(20, 3000), chatter(), st.integers(20, 2000)), min_size=1, max_size=8
 )
 
 
-def edges_of(presses: list[Finger], start_s: float) -> Iterator[tuple[float, bool, Finger | None]]:
+def edges_of(presses: list[Press], start_s: float) -> Iterator[tuple[float, bool, Press | None]]:
     """Every edge, and with the first edge of a press the press itself."""
     now_ms = 0
-    for finger in presses:
+    for press in presses:
         closed, first = True, True
-        for span in (*finger.chatter_in, finger.hold, *finger.chatter_out, finger.rest):
-            yield start_s + now_ms * MS, closed, finger if first else None
+        for span in (*press.chatter_in, press.hold, *press.chatter_out, press.rest):
+            yield start_s + now_ms * MS, closed, press if first else None
             now_ms += span
             closed, first = not closed, False
         assert closed
@@ -182,18 +180,18 @@ def run(debouncer: Debouncer, edges: list[tuple[float, bool]], end_s: float) -> 
     return [press_s for press_s in (*presses_s, debouncer.advance(end_s)) if press_s is not None]
 
 
-@given(fingers, st.sampled_from([0.0, 12.5, 86_400.0]))
-def test_each_press_counts_once_whatever_the_contact_does(presses: list[Finger], start_s: float) -> None:
+@given(press_lists, st.sampled_from([0.0, 12.5, 86_400.0]))
+def test_each_press_counts_once_however_the_contact_bounces(presses: list[Press], start_s: float) -> None:
     trace = list(edges_of(presses, start_s))
     found_s = run(Debouncer(time_s=start_s), [(time_s, closed) for time_s, closed, _ in trace], trace[-1][0] + 10)
-    touches_s = [time_s for time_s, _, finger in trace if finger is not None]
+    touches_s = [time_s for time_s, _, press in trace if press is not None]
     assert len(found_s) == len(presses)
     for press_s, touch_s in zip(found_s, touches_s, strict=True):
         assert SETTLE_S - 1e-6 <= press_s - touch_s <= 2 * SETTLE_S + 1e-6
 
 
-@given(fingers, st.lists(st.floats(0, 20), max_size=40))
-def test_polling_in_between_changes_nothing(presses: list[Finger], polls_s: list[float]) -> None:
+@given(press_lists, st.lists(st.floats(0, 20), max_size=40))
+def test_polling_in_between_changes_nothing(presses: list[Press], polls_s: list[float]) -> None:
     edges = [(time_s, closed) for time_s, closed, _ in edges_of(presses, 0.0)]
     unpolled = run(Debouncer(), edges, 60.0)
     polled = Debouncer()
@@ -217,21 +215,21 @@ def test_interference_shorter_than_the_settle_time_is_no_press(spikes: list[tupl
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.booleans()), max_size=60))
 @settings(max_examples=cases(200))
-def test_presses_are_apart_in_any_trace(edges: list[tuple[float, bool]]) -> None:
+def test_presses_are_at_least_two_settle_times_apart(edges: list[tuple[float, bool]]) -> None:
     """Edges may repeat a level and may be stamped out of order; between two presses there is still a release."""
     found_s = run(Debouncer(), edges, 30.0)
     assert all(later - earlier >= 2 * SETTLE_S - 1e-6 for earlier, later in pairwise(found_s))
 
 
-def test_a_dirty_contact_that_is_mostly_closed_is_a_press() -> None:
-    """It never rests for the settle time, so waiting for it to rest would miss the press."""
+def test_a_chattering_contact_that_is_mostly_closed_is_one_press() -> None:
+    """It never settles, so waiting for it to settle would miss the press."""
     edges = [
         (cycle * 0.01 + offset_s, closed) for cycle in range(40) for offset_s, closed in ((0, True), (0.008, False))
     ]
     assert len(run(Debouncer(), edges, 1.0)) == 1
 
 
-def test_a_button_that_is_down_at_the_start_is_no_press_until_it_was_let_go() -> None:
+def test_a_button_held_at_the_start_counts_only_after_a_release() -> None:
     debouncer = Debouncer(closed=True, time_s=5.0)
     assert debouncer.advance(20.0) is None
     assert debouncer.edge(20.0, closed=False) is None
@@ -239,6 +237,6 @@ def test_a_button_that_is_down_at_the_start_is_no_press_until_it_was_let_go() ->
     assert debouncer.advance(21.5) == 21.02
 
 
-def test_a_settle_time_of_nothing_is_refused() -> None:
+def test_a_settle_time_of_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="expected more than 0"):
         Debouncer(settle_s=0.0)

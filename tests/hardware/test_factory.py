@@ -33,13 +33,13 @@ def console() -> Console:
     return Console(file=io.StringIO(), width=80, color_system=None)
 
 
-def test_each_light_is_a_source_of_its_own(console: Console, pwm_pins: MockFactory) -> None:
+def test_each_light_has_its_own_driver_source(console: Console, pwm_pins: MockFactory) -> None:
     settings = DriverSettings(("terminal", "gpio"), PINS)
     names = [source.name for source in driver_sources(settings, BOARD, console, pwm_pins)]
     assert names == ["terminal", "light d6", "edge light c", "edge light 3", "status light", "buzzer"]
 
 
-def test_what_is_built_works_and_a_busy_pin_costs_one_light(clock, console: Console, pwm_pins: MockFactory) -> None:
+def test_a_busy_pin_affects_only_its_own_light(clock, console: Console, pwm_pins: MockFactory) -> None:
     said: list[str] = []
     settings = DriverSettings(("terminal", "gpio"), PINS, buzzer_kind=BuzzerKind.PASSIVE)
     shown = Signal(
@@ -60,7 +60,7 @@ def test_what_is_built_works_and_a_busy_pin_costs_one_light(clock, console: Cons
     assert "!c3!" in console.file.getvalue()
 
 
-def test_no_driver_at_all_is_a_choice(console: Console) -> None:
+def test_settings_without_drivers_give_no_sources(console: Console) -> None:
     assert driver_sources(DriverSettings(drivers=()), BOARD, console) == ()
 
 
@@ -72,8 +72,6 @@ def test_no_driver_at_all_is_a_choice(console: Console) -> None:
         (DriverSettings(("gpio",)), "the driver gpio has no pin to drive; give it pins"),
     ],
 )
-def test_settings_that_name_what_there_is_not_are_refused(
-    console: Console, settings: DriverSettings, message: str
-) -> None:
+def test_settings_with_unknown_names_are_refused(console: Console, settings: DriverSettings, message: str) -> None:
     with pytest.raises(SettingError, match=message):
         driver_sources(settings, BOARD, console)

@@ -13,11 +13,11 @@ SQUARES = tuple(f"{column}{row}" for row in range(1, 8) for column in "abcdefg")
 
 
 @pytest.mark.parametrize("name", [17, "17", "GPIO17", "gpio17", " BCM17 ", "BOARD11", "board 11", "J8:11"])
-def test_a_pin_has_many_names(name: int | str) -> None:
+def test_all_usual_names_of_a_pin_are_understood(name: int | str) -> None:
     assert parse_pin(name) == 17
 
 
-def test_physical_positions_agree_with_gpiozero() -> None:
+def test_header_positions_agree_with_gpiozero() -> None:
     header = MockFactory(revision="c03111").board_info.headers["J8"]
     for position, info in header.pins.items():
         if "gpio" in info.interfaces and info.name not in ("GPIO0", "GPIO1"):
@@ -41,13 +41,13 @@ def test_physical_positions_agree_with_gpiozero() -> None:
         (True, "True is not a pin"),
     ],
 )
-def test_what_is_no_pin_is_refused_with_a_reason(name: int | str, message: str) -> None:
+def test_a_name_that_is_no_pin_is_refused_with_a_reason(name: int | str, message: str) -> None:
     with pytest.raises(PinError, match=message):
         parse_pin(name)
 
 
 @given(st.one_of(st.integers(), st.text()))
-def test_any_name_gives_a_usable_pin_or_a_pin_error(name: int | str) -> None:
+def test_any_name_gives_a_valid_pin_or_a_pin_error(name: int | str) -> None:
     try:
         number = parse_pin(name)
     except PinError as error:
@@ -58,7 +58,7 @@ def test_any_name_gives_a_usable_pin_or_a_pin_error(name: int | str) -> None:
     assert repr(name) in refusal
 
 
-def test_a_pin_map_knows_what_each_pin_is_for() -> None:
+def test_a_pin_map_lists_the_use_of_each_pin() -> None:
     pins = GpioPinMap.from_names(
         columns={"a": 2, "b": 3},
         rows={"1": 4},
@@ -100,7 +100,7 @@ def test_every_problem_of_a_pin_map_is_listed_at_once() -> None:
     assert all(role in message for role in BUTTON_ROLES)
 
 
-def test_edge_lights_need_both_edges() -> None:
+def test_edge_lights_need_columns_and_existing_rows() -> None:
     with pytest.raises(PinError, match="edge lights need pins for columns and for rows"):
         GpioPinMap.from_names(columns={"a": 2})
     with pytest.raises(PinError, match="there is no row '8'"):
@@ -108,7 +108,7 @@ def test_edge_lights_need_both_edges() -> None:
 
 
 @given(st.dictionaries(st.sampled_from(SQUARES), st.integers(0, 30), max_size=12))
-def test_a_pin_map_is_accepted_exactly_when_pins_exist_and_differ(places: dict[str, int]) -> None:
+def test_a_pin_map_is_accepted_if_and_only_if_its_pins_exist_and_differ(places: dict[str, int]) -> None:
     numbers = list(places.values())
     sound = all(2 <= number <= 27 for number in numbers) and len(set(numbers)) == len(numbers)
     if sound:
@@ -119,5 +119,5 @@ def test_a_pin_map_is_accepted_exactly_when_pins_exist_and_differ(places: dict[s
 
 
 @pytest.mark.parametrize(("place", "split"), [("c3", ("c", "3")), ("aa12", ("aa", "12")), ("bar", ("bar", ""))])
-def test_a_square_lies_in_a_column_and_a_row(place: str, split: tuple[str, str]) -> None:
+def test_a_place_name_splits_into_column_and_row(place: str, split: tuple[str, str]) -> None:
     assert column_and_row(place) == split

@@ -40,7 +40,7 @@ def around(root: Path, factory: Factory | None, *, lgpio: bool = True, **environ
     )
 
 
-def test_a_pi_in_order_has_only_good_findings(pi: Path, plain_pins: MockFactory) -> None:
+def test_a_pi_without_problems_has_only_ok_findings(pi: Path, plain_pins: MockFactory) -> None:
     findings = probe(GpioPinMap.from_names(places={"c3": 17}), around(pi, plain_pins))
     assert {finding.severity for finding in findings} == {"ok"}
     told = by_subject(findings)
@@ -48,7 +48,7 @@ def test_a_pi_in_order_has_only_good_findings(pi: Path, plain_pins: MockFactory)
     assert told["pins"].message == "MockFactory drives the pins of a Pi 4B"
 
 
-def test_a_computer_without_pins_is_a_note_unless_pins_are_wanted(tmp_path: Path) -> None:
+def test_missing_pins_are_a_note_unless_pins_are_in_use(tmp_path: Path) -> None:
     bare = around(tmp_path, None, lgpio=False)
     assert [(note.subject, note.severity) for note in probe(None, bare)] == [("computer", "note")]
     wanted = by_subject(probe(GpioPinMap.from_names(buzzer=18), bare))
@@ -57,7 +57,7 @@ def test_a_computer_without_pins_is_a_note_unless_pins_are_wanted(tmp_path: Path
     assert wanted["computer"].remedy == "use the terminal for lights"
 
 
-def test_a_pin_this_board_lacks_is_named_with_its_use(pi: Path, clock) -> None:
+def test_a_pin_that_the_board_lacks_is_named_with_its_use(pi: Path, clock) -> None:
     with MockFactory(revision="0002") as first_model_b:
         findings = probe(GpioPinMap.from_names(places={"c3": 26}, buzzer=17), around(pi, first_model_b))
     faults = [finding for finding in findings if finding.severity == "fault"]
@@ -85,7 +85,7 @@ def test_missing_rights_are_found(
     assert remedy in finding.remedy
 
 
-def test_the_real_surroundings_can_be_looked_at() -> None:
+def test_the_probe_runs_on_the_real_computer() -> None:
     subjects = [finding.subject for finding in probe(GpioPinMap.from_names(buzzer=18))]
     assert subjects[0] == "computer"
     assert "pins" in subjects

@@ -1,4 +1,4 @@
-"""What holds for the whole room: its values, its errors, and that nothing in it waits."""
+"""Rules for the whole room: value equality, builtin errors, and no waiting or clocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hardware.lights.signals import AnimatedDriver, Driver, Mood, Signal
 from hardware.lights.terminal import TerminalDriver
 
 
-def test_signals_are_values() -> None:
+def test_equal_signals_compare_and_hash_alike() -> None:
     assert Signal(Mood.WAITING) == Signal(Mood.WAITING)
     assert len({Signal(Mood.WAITING), Signal(Mood.WAITING), Signal(Mood.FAULT)}) == 2
 
@@ -28,15 +28,15 @@ def test_each_error_is_also_the_builtin_it_resembles(error: type[HardwareError],
     assert issubclass(error, builtin)
 
 
-def test_a_terminal_does_not_ask_for_ticks(tmp_path: Path) -> None:
+def test_the_terminal_driver_needs_no_ticks(tmp_path: Path) -> None:
     from rich.console import Console
 
     driver: Driver = TerminalDriver(Console(), PlaceGrid.of_squares(1, 1))
     assert not isinstance(driver, AnimatedDriver)
 
 
-def test_nothing_in_this_room_waits() -> None:
-    """A sleep would hide a race; time comes from outside."""
+def test_no_module_sleeps_or_reads_a_clock() -> None:
+    """A sleep would hide a race; callers pass in the time."""
     for path in Path(hardware.__file__).parent.rglob("*.py"):
         names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
         attributes = {node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}

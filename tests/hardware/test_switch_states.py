@@ -36,7 +36,7 @@ def seen(debouncer: SwitchDebouncer, time_s: float) -> SwitchSnapshot:
     return snapshot
 
 
-def test_nothing_is_said_before_it_has_settled() -> None:
+def test_no_snapshot_is_given_before_the_switch_has_settled() -> None:
     debouncer = SwitchDebouncer(1)
     for number, expected in enumerate([None, None, (True,)]):
         debouncer.add_scan([ON], START_S + 0.02 * number)
@@ -45,7 +45,7 @@ def test_nothing_is_said_before_it_has_settled() -> None:
     assert seen(debouncer, START_S + 0.04).changes == ()
 
 
-def test_a_change_is_told_once_with_when_it_was_first_seen() -> None:
+def test_a_change_is_reported_once_with_the_time_it_was_first_seen() -> None:
     debouncer = fed([OFF, OFF, OFF, ON, ON, ON, ON])
     snapshot = seen(debouncer, START_S + 0.12)
     assert snapshot.closed == (True,)
@@ -61,14 +61,14 @@ def test_a_bounce_is_no_change(bounce: list[SwitchState]) -> None:
     assert snapshot.changes == ()
 
 
-def test_slow_scans_need_three_that_agree_and_quick_ones_the_whole_time() -> None:
+def test_slow_scans_must_agree_three_times_and_quick_ones_for_the_settle_time() -> None:
     assert seen(fed([OFF, OFF, OFF, ON, ON], step_s=0.5), START_S + 2.0).closed == (False,)
     assert seen(fed([OFF, OFF, OFF, ON, ON, ON], step_s=0.5), START_S + 2.5).closed == (True,)
     quick = fed([OFF] * 50 + [ON] * 39, step_s=0.001, settle_s=0.04)
     assert seen(quick, START_S + 0.089).closed == (False,)
 
 
-def test_doubt_that_comes_and_goes_is_no_change_unless_the_switch_is_another_after_it() -> None:
+def test_passing_doubt_is_a_change_only_if_the_switch_differs_afterwards() -> None:
     debouncer = fed([ON, ON, ON, DOUBT, DOUBT, DOUBT])
     doubt = seen(debouncer, START_S + 0.1)
     assert (doubt.closed, doubt.doubtful, doubt.changes) == ((False,), (True,), ())
@@ -93,7 +93,7 @@ def test_a_switch_that_chatters_is_doubtful_until_it_is_quiet() -> None:
     assert (quiet.closed, quiet.doubtful, quiet.changes) == ((False,), (False,), ())
 
 
-def test_a_switch_that_never_rests_is_doubtful_from_the_start() -> None:
+def test_a_switch_that_never_settles_is_doubtful_from_the_start() -> None:
     assert seen(fed([ON, OFF, ON, OFF]), START_S + 0.06).doubtful == (True,)
 
 
@@ -106,7 +106,7 @@ def test_changes_of_several_switches_come_in_order_of_time() -> None:
     assert changes[0].time_s < changes[1].time_s
 
 
-def test_a_scan_of_another_matrix_and_odd_times_are_refused() -> None:
+def test_a_scan_of_the_wrong_size_and_a_negative_settle_time_are_refused() -> None:
     with pytest.raises(ValueError, match="a scan of 2 switches; expected 1"):
         SwitchDebouncer(1).add_scan([OFF, OFF], START_S)
     with pytest.raises(ValueError, match="expected seconds, 0 or more"):
@@ -117,7 +117,7 @@ scans = st.lists(st.tuples(st.sampled_from([OFF, ON, DOUBT]), st.integers(1, 60)
 
 
 @given(scans, st.integers(0, 80))
-def test_it_believes_what_reading_the_whole_record_backwards_gives(
+def test_the_debouncer_agrees_with_a_search_through_the_whole_record(
     steps: list[tuple[SwitchState, int]], settle_ms: int
 ) -> None:
     debouncer = SwitchDebouncer(1, settle_s=settle_ms / 1000)
@@ -150,7 +150,7 @@ Closed = frozenset[tuple[int, int]]
 
 
 def flows(closed: Closed, row: int, column: int, *, diodes: bool) -> bool:
-    """Whether current finds any way from a driven row to a column: the wires as they are, searched through.
+    """Whether current can flow from a driven row to a column, by a search through the wires.
 
     Nodes are ("r", number) and ("c", number); a closed switch joins its row and its column. A diode lets current pass
     from the column to the row only, so a driven (low) row draws from the columns that are switched to it.
@@ -184,7 +184,7 @@ def all_sets(rows: int, columns: int) -> list[Closed]:
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 5), (5, 1), (2, 2), (2, 4), (3, 3), (4, 2)])
-def test_a_switch_is_certain_exactly_where_all_that_could_be_read_like_this_agree(rows: int, columns: int) -> None:
+def test_a_switch_is_certain_if_and_only_if_all_sets_with_this_reading_agree(rows: int, columns: int) -> None:
     by_reading: dict[tuple[tuple[bool, ...], ...], list[Closed]] = defaultdict(list)
     for closed in all_sets(rows, columns):
         by_reading[read(closed, rows, columns, diodes=False)].append(closed)
@@ -204,7 +204,7 @@ places_8x8 = st.frozensets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_
 
 
 @given(places_8x8)
-def test_without_diodes_nothing_certain_is_wrong_on_a_whole_board(closed: Closed) -> None:
+def test_without_diodes_no_certain_switch_is_wrong(closed: Closed) -> None:
     states = switch_states(read(closed, 8, 8, diodes=False), diodes=False)
     for place, state in zip(product(range(8), range(8)), states, strict=True):
         if state is not SwitchState.DOUBTFUL:
@@ -212,7 +212,7 @@ def test_without_diodes_nothing_certain_is_wrong_on_a_whole_board(closed: Closed
 
 
 @given(places_8x8)
-def test_with_diodes_all_is_certain_and_right(closed: Closed) -> None:
+def test_with_diodes_every_switch_is_certain_and_right(closed: Closed) -> None:
     states = switch_states(read(closed, 8, 8, diodes=True), diodes=True)
     expected = [place in closed for place in product(range(8), range(8))]
     assert [state is SwitchState.CLOSED for state in states] == expected
@@ -220,7 +220,7 @@ def test_with_diodes_all_is_certain_and_right(closed: Closed) -> None:
 
 
 @given(places_8x8, st.integers(1, 8), st.integers(1, 8))
-def test_the_firmware_doubts_the_same_switches(closed: Closed, rows: int, columns: int) -> None:
+def test_the_firmware_finds_the_same_switches_doubtful(closed: Closed, rows: int, columns: int) -> None:
     reading = read(
         frozenset((row, column) for row, column in closed if row < rows and column < columns), 8, 8, diodes=False
     )
@@ -233,7 +233,7 @@ def test_the_firmware_doubts_the_same_switches(closed: Closed, rows: int, column
     assert doubtful == [bool(ghosts[row] >> column & 1) for row in range(rows) for column in range(columns)]
 
 
-def test_how_much_ten_pieces_leave_in_doubt_without_diodes() -> None:
+def test_ten_pieces_leave_about_twenty_switches_doubtful_without_diodes() -> None:
     """The figure of docs/microcontroller.md, over 300 boards."""
     dice = random.Random(7)
     squares = list(product(range(7), range(7)))
@@ -245,7 +245,7 @@ def test_how_much_ten_pieces_leave_in_doubt_without_diodes() -> None:
     assert sum(doubts) / len(doubts) == pytest.approx(20, abs=2)
 
 
-def test_three_corners_make_all_four_doubtful() -> None:
+def test_three_closed_corners_of_a_rectangle_make_all_four_doubtful() -> None:
     closed = frozenset({(0, 0), (0, 1), (1, 0)})
     doubtful = [
         state is SwitchState.DOUBTFUL for state in switch_states(read(closed, 2, 3, diodes=False), diodes=False)
@@ -253,13 +253,13 @@ def test_three_corners_make_all_four_doubtful() -> None:
     assert doubtful == [True, True, False, True, True, False]
 
 
-def test_a_scan_that_contradicts_itself_is_doubtful_where_it_does() -> None:
+def test_without_diodes_an_impossible_scan_is_doubtful_where_it_contradicts_itself() -> None:
     torn = ((True, True), (True, False))
     assert switch_states(torn, diodes=False)[3] is SwitchState.DOUBTFUL
     assert switch_states(torn, diodes=True)[3] is SwitchState.OPEN
 
 
-def test_no_switches_and_uneven_rows() -> None:
+def test_no_switches_have_no_states_and_uneven_rows_are_refused() -> None:
     assert switch_states((), diodes=False) == ()
     with pytest.raises(ValueError, match="expected equal ones"):
         switch_states(((True,), (True, False)), diodes=True)

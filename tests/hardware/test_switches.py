@@ -21,9 +21,9 @@ WIRED = SwitchPins(ROWS, COLUMNS, SINGLES, diodes=False)
 
 
 class Board:
-    """Wires between pins: which switches are closed, and what each pin reads for it.
+    """The wires between pins: which switches are closed, and the level that each pin then reads.
 
-    A pin that is driven low pulls every pin low that current can reach it from; all else is as its pull says. A pin
+    A pin driven low pulls low every pin that is connected to it; all others follow their own pull. A pin
     driven high that is joined to one driven low is a short circuit, and ends the test.
     """
 
@@ -55,7 +55,7 @@ class Board:
 
 
 class WiredPin(mock.MockPin):
-    """A mock pin whose level, as an input, is what the board's wires make of it."""
+    """A mock pin whose input level is set by the board's wires."""
 
     board: Board
 
@@ -101,7 +101,7 @@ def no_wait(_: float) -> None:
     pass
 
 
-def test_each_switch_is_read_where_it_is(board: Board, wires: mock.MockFactory) -> None:
+def test_each_switch_is_read_at_its_own_number(board: Board, wires: mock.MockFactory) -> None:
     scanner = SwitchScanner(WIRED, no_wait, wires)
     for row, column in itertools.product(ROWS, COLUMNS):
         board.closed = {(row, column)}
@@ -127,7 +127,7 @@ def test_a_ghost_is_doubtful_without_diodes_and_absent_with_them(board: Board, w
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(closed=st.sets(st.tuples(st.sampled_from(ROWS), st.sampled_from(COLUMNS))))
-def test_nothing_certain_is_wrong_and_no_scan_shorts_pins(
+def test_no_certain_switch_is_wrong_and_no_scan_shorts_pins(
     board: Board, wires: mock.MockFactory, closed: set[tuple[int, int]]
 ) -> None:
     board.closed = closed
@@ -138,7 +138,7 @@ def test_nothing_certain_is_wrong_and_no_scan_shorts_pins(
     scanner.close()
 
 
-def test_only_the_row_being_read_is_driven_and_afterwards_none_is(board: Board, wires: mock.MockFactory) -> None:
+def test_only_the_row_being_read_is_driven(board: Board, wires: mock.MockFactory) -> None:
     driven: list[set[int]] = []
     scanner = SwitchScanner(
         WIRED, lambda _: driven.append({n for n, pin in board.pins.items() if pin.function == "output"}), wires
@@ -150,7 +150,7 @@ def test_only_the_row_being_read_is_driven_and_afterwards_none_is(board: Board, 
     scanner.close()
 
 
-def test_a_row_may_be_a_pin_with_a_pull_up_of_its_own(board: Board, wires: mock.MockFactory) -> None:
+def test_a_row_can_use_a_pin_with_a_fixed_pull_up(board: Board, wires: mock.MockFactory) -> None:
     scanner = SwitchScanner(SwitchPins((2, 3), (4,), diodes=True), no_wait, wires)
     board.closed = {(3, 4)}
     board.diodes = True
@@ -158,7 +158,7 @@ def test_a_row_may_be_a_pin_with_a_pull_up_of_its_own(board: Board, wires: mock.
     scanner.close()
 
 
-def test_a_pin_that_something_else_holds_is_told_and_the_others_are_let_go(wires: mock.MockFactory) -> None:
+def test_a_pin_in_use_is_reported_and_the_others_are_freed(wires: mock.MockFactory) -> None:
     with LED(13, pin_factory=wires), pytest.raises(PinError, match="sensors: pin GPIO13 is already in use"):
         SwitchScanner(WIRED, no_wait, wires)
     SwitchScanner(WIRED, no_wait, wires).close()
@@ -176,13 +176,13 @@ def test_a_pin_that_something_else_holds_is_told_and_the_others_are_let_go(wires
         ({"rows": ["x"], "columns": [1]}, "sensor row 1: 'x' is not a pin"),
     ],
 )
-def test_wrong_pins_are_refused_before_any_is_touched(pins: dict[str, Any], told: str) -> None:
+def test_invalid_sensor_pins_are_refused_with_the_reason(pins: dict[str, Any], told: str) -> None:
     with pytest.raises(PinError) as caught:
         switch_pins(**pins)
     assert told in str(caught.value)
 
 
-def test_every_fault_is_named_at_once_also_against_lights_and_buttons() -> None:
+def test_all_pin_conflicts_are_named_at_once_including_lights_and_buttons() -> None:
     lights = GpioPinMap.from_names(status_red=4, status_green=5, status_blue=6, buttons={"hint": 17})
     with pytest.raises(PinError) as caught:
         switch_pins(rows=[4, 5], columns=[17, 27], singles=[0], taken=lights.uses)
@@ -195,7 +195,7 @@ def test_every_fault_is_named_at_once_also_against_lights_and_buttons() -> None:
         assert part in str(caught.value)
 
 
-def test_switches_are_counted() -> None:
+def test_switches_and_their_uses_are_counted() -> None:
     made = switch_pins(rows=["GPIO4", 5], columns=[6, "BOARD32", 13], singles=[20], diodes=False)
     assert made == SwitchPins((4, 5), (6, 12, 13), (20,), diodes=False)
     assert made.switches == 7
@@ -204,17 +204,17 @@ def test_switches_are_counted() -> None:
 
 
 def play(switches: GpioSwitches, clock, seconds: float) -> list[SwitchSnapshot | None]:
-    """Ask at the pace that the switches name."""
+    """Take a snapshot at each announced scan."""
     end_s, seen = clock.now_s + seconds, []
     while (next_s := switches.next_scan_s(clock.now_s)) <= end_s:
         clock.now_s = next_s
         seen.append(switches.latest(clock.now_s))
-        assert switches.next_scan_s(clock.now_s) > clock.now_s, "asking again at once would loop for ever"
+        assert switches.next_scan_s(clock.now_s) > clock.now_s, "the next scan must lie ahead"
     clock.now_s = end_s
     return seen
 
 
-def test_a_piece_lifted_and_put_down_is_told_with_times(clock, board: Board, wires: mock.MockFactory) -> None:
+def test_a_piece_lifted_and_put_down_is_reported_with_times(clock, board: Board, wires: mock.MockFactory) -> None:
     switches = GpioSwitches(WIRED, pytest.fail, no_wait, pin_factory=wires)
     board.closed = {(4, 2)}
     first = play(switches, clock, 0.2)[-1]
@@ -232,7 +232,7 @@ def test_a_piece_lifted_and_put_down_is_told_with_times(clock, board: Board, wir
     switches.close()
 
 
-def test_asking_too_often_scans_no_more_often(clock, board: Board, wires: mock.MockFactory) -> None:
+def test_asking_more_often_does_not_scan_more_often(clock, board: Board, wires: mock.MockFactory) -> None:
     waits: list[float] = []
     switches = GpioSwitches(WIRED, pytest.fail, waits.append, pin_factory=wires)
     for _ in range(1000):
@@ -242,7 +242,9 @@ def test_asking_too_often_scans_no_more_often(clock, board: Board, wires: mock.M
     switches.close()
 
 
-def test_pins_that_fail_are_told_once_and_come_back_by_themselves(clock, board: Board, wires: mock.MockFactory) -> None:
+def test_pins_that_fail_are_reported_once_and_recover_by_themselves(
+    clock, board: Board, wires: mock.MockFactory
+) -> None:
     said: list[str] = []
     switches = GpioSwitches(WIRED, said.append, no_wait, pin_factory=wires)
     play(switches, clock, 0.2)
@@ -262,7 +264,7 @@ def test_pins_that_fail_are_told_once_and_come_back_by_themselves(clock, board: 
     switches.close()
 
 
-def test_without_pins_at_all_it_says_so_and_gives_nothing(clock) -> None:
+def test_missing_pins_are_reported_and_give_no_snapshot(clock) -> None:
     said: list[str] = []
     empty = mock.MockFactory(revision="c03111")
     with LED(4, pin_factory=empty):
@@ -273,6 +275,6 @@ def test_without_pins_at_all_it_says_so_and_gives_nothing(clock) -> None:
     empty.close()
 
 
-def test_a_pace_that_makes_no_sense_is_refused() -> None:
+def test_a_scan_interval_of_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="more than 0"):
         GpioSwitches(WIRED, pytest.fail, no_wait, scan_s=0.0)

@@ -14,7 +14,7 @@ lights = st.lists(st.builds(Light.for_role, st.sampled_from(PLACES), st.sampled_
 signals = st.builds(Signal, st.sampled_from(Mood), lights.map(tuple), st.sampled_from(Sound))
 
 
-def test_nothing_is_shown_at_first() -> None:
+def test_a_new_animation_shows_nothing() -> None:
     dark = Animation()
     assert dark.brightness_of("a1", 5.0, smooth=True) == 0.0
     assert dark.status(5.0, smooth=True) == (0.0, 0.0, 0.0)
@@ -37,7 +37,7 @@ def test_a_light_that_stays_keeps_its_rhythm_and_a_new_one_begins_lit() -> None:
     assert changed.brightness_of("b2", 10.3, smooth=False) == 0.0
 
 
-def test_the_same_mood_and_the_same_lights_go_on_where_they_were() -> None:
+def test_an_unchanged_mood_or_set_of_lights_keeps_its_phase() -> None:
     lights = (Light.for_role("a1", LightRole.TURN), Light.for_role("b2", LightRole.TURN))
     first = Animation().followed_by(Signal(Mood.FAULT, lights), 10.0)
     again = first.followed_by(Signal(Mood.FAULT, lights, words="Still."), 11.3)
@@ -58,7 +58,7 @@ def test_a_quiet_signal_lets_the_sound_end_and_a_new_sound_replaces_it() -> None
     assert quiet.next_tone_s(9.0) is None
 
 
-def test_lights_that_share_leds_take_turns_in_the_order_of_the_turn() -> None:
+def test_lights_that_share_leds_are_shown_one_after_the_other_in_order() -> None:
     shown = Animation().followed_by(
         Signal(
             Mood.ACCEPTED,
@@ -77,7 +77,7 @@ def test_lights_that_share_leds_take_turns_in_the_order_of_the_turn() -> None:
 
 
 @given(signals, st.floats(0, 20), st.floats(0, 20))
-def test_what_is_pointed_at_holds_until_the_announced_change(signal: Signal, later_s: float, share: float) -> None:
+def test_the_place_pointed_at_stays_until_the_announced_change(signal: Signal, later_s: float, share: float) -> None:
     shown = Animation().followed_by(signal, 3.0)
     now_s = round(3.0 + later_s, 4)
     change_s = shown.next_alternation_s(now_s)
@@ -90,7 +90,7 @@ def test_what_is_pointed_at_holds_until_the_announced_change(signal: Signal, lat
 
 
 @given(st.lists(signals, min_size=1, max_size=6))
-def test_an_animation_shows_the_last_signal_only(sequence: list[Signal]) -> None:
+def test_an_animation_shows_only_the_last_signal(sequence: list[Signal]) -> None:
     shown, now_s = Animation(), 0.0
     for signal in sequence:
         now_s += 0.7
@@ -112,7 +112,7 @@ def onsets_ms(pattern: Pattern) -> list[int]:
     return [index * 10 for index, now in enumerate(lit) if now and not lit[index - 1]]
 
 
-def test_every_pattern_has_a_rhythm() -> None:
+def test_a_rhythm_is_defined_for_each_pattern() -> None:
     assert set(RHYTHMS) == set(Pattern)
 
 
@@ -147,7 +147,7 @@ def test_every_pattern_starts_bright(pattern: Pattern, smooth: bool) -> None:
 
 
 @given(any_pattern, any_time_s, st.booleans())
-def test_brightness_is_a_brightness_and_repeats(pattern: Pattern, time_s: float, smooth: bool) -> None:
+def test_brightness_is_within_0_and_1_and_repeats_each_period(pattern: Pattern, time_s: float, smooth: bool) -> None:
     value = brightness(pattern, time_s, smooth=smooth)
     assert 0.0 <= value <= 1.0
     assert smooth or value in (0.0, 1.0)
@@ -156,9 +156,7 @@ def test_brightness_is_a_brightness_and_repeats(pattern: Pattern, time_s: float,
 
 
 @given(any_pattern, any_time_s, st.floats(0, 1, exclude_max=True))
-def test_nothing_changes_before_the_next_change_and_something_does_then(
-    pattern: Pattern, time_s: float, share: float
-) -> None:
+def test_brightness_changes_exactly_at_the_announced_change(pattern: Pattern, time_s: float, share: float) -> None:
     now = brightness(pattern, time_s, smooth=False)
     change_s = next_change_s(pattern, time_s, smooth=False)
     if change_s is None:
@@ -170,7 +168,7 @@ def test_nothing_changes_before_the_next_change_and_something_does_then(
     assert brightness(pattern, change_s, smooth=False) != now
 
 
-def test_a_smooth_pattern_is_stepped_twenty_times_a_second() -> None:
+def test_a_smooth_pattern_changes_twenty_times_a_second() -> None:
     moments = [0.0]
     while moments[-1] < 1.0:
         change_s = next_change_s(Pattern.PULSE, moments[-1])
@@ -189,7 +187,7 @@ def test_no_pattern_flashes_more_than_three_times_in_a_second(pattern: Pattern) 
 
 
 @pytest.mark.parametrize(("one", "other"), [*itertools.combinations(Pattern, 2)])
-def test_any_two_patterns_can_be_told_apart_on_a_light_that_is_only_on_or_off(one: Pattern, other: Pattern) -> None:
+def test_any_two_patterns_differ_on_a_light_without_dimming(one: Pattern, other: Pattern) -> None:
     def duty(pattern: Pattern) -> float:
         return sum(end - start for start, end in RHYTHMS[pattern].lit_ms) / RHYTHMS[pattern].period_ms
 

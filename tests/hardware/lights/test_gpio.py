@@ -42,7 +42,7 @@ def panel_of(clock, *drivers: Driver) -> Panel:
         (LightRole.HINT, [(0.0, 1), (0.1, 0), (2.0, 1)]),
     ],
 )
-def test_a_place_shows_its_role_at_exact_times(
+def test_a_place_light_switches_at_the_times_of_its_role(
     clock, plain_pins: MockFactory, play: Play, history: History, role: LightRole, expected: list[tuple[float, int]]
 ) -> None:
     pin = plain_pins.pin("GPIO17")
@@ -61,7 +61,7 @@ def test_a_steady_light_needs_no_ticks(clock, plain_pins: MockFactory, play: Pla
         assert plain_pins.pin("GPIO17").state
 
 
-def test_another_places_light_and_the_next_signal_leave_a_place_dark(clock, plain_pins: MockFactory) -> None:
+def test_a_place_is_dark_for_a_light_elsewhere_and_after_the_next_signal(clock, plain_pins: MockFactory) -> None:
     pin = plain_pins.pin("GPIO17")
     with panel_of(clock, PlaceLed("c3", 17, pin_factory=plain_pins)) as panel:
         panel.show(Signal(Mood.ACCEPTED, (Light.for_role("c4", LightRole.TURN),)))
@@ -80,9 +80,7 @@ def test_an_led_wired_to_the_supply_is_inverted(clock, plain_pins: MockFactory) 
         assert plain_pins.pin("GPIO17").state
 
 
-def test_edge_lights_point_at_one_square_after_the_other(
-    clock, plain_pins: MockFactory, play: Play, history: History
-) -> None:
+def test_edge_lights_point_at_the_squares_in_turn(clock, plain_pins: MockFactory, play: Play, history: History) -> None:
     wiring = {"c": 2, "d": 3, "1": 4, "2": 5}
     pins = {line: plain_pins.pin(f"GPIO{number}") for line, number in wiring.items()}
     drivers = [EdgeLed(line, number, pin_factory=plain_pins) for line, number in wiring.items()]
@@ -124,7 +122,7 @@ def test_the_status_light_mixes_colours_by_pulse_width(
         assert levels[-1] == 0
 
 
-def test_without_pulse_width_every_mood_still_has_its_rhythm_and_a_mixed_colour(
+def test_without_pulse_width_modulation_the_status_light_keeps_rhythm_and_mixed_colour(
     clock, plain_pins: MockFactory, play: Play, history: History
 ) -> None:
     pins = [plain_pins.pin(f"GPIO{number}") for number in (13, 19, 26)]
@@ -160,7 +158,7 @@ def test_an_active_buzzer_sounds_the_rhythm_once(clock, plain_pins: MockFactory,
         assert panel.next_change_s() is None
 
 
-def test_a_passive_buzzer_is_given_the_tones(clock, pwm_pins: MockFactory, play: Play) -> None:
+def test_a_passive_buzzer_plays_the_tones(clock, pwm_pins: MockFactory, play: Play) -> None:
     pin = pwm_pins.pin("GPIO18")
     with panel_of(clock, BuzzerDriver(18, kind=BuzzerKind.PASSIVE, pin_factory=pwm_pins)) as panel:
         heard = []
@@ -172,7 +170,7 @@ def test_a_passive_buzzer_is_given_the_tones(clock, pwm_pins: MockFactory, play:
         assert heard == [(1318, 0.5), (1318, 0.0), (2093, 0.5), (2093, 0.0)]
 
 
-def test_closing_puts_everything_out_and_frees_the_pins(clock, pwm_pins: MockFactory) -> None:
+def test_closing_switches_everything_off_and_frees_the_pins(clock, pwm_pins: MockFactory) -> None:
     panel = panel_of(clock, StatusLed((13, 19, 26), pin_factory=pwm_pins), PlaceLed("c3", 17, pin_factory=pwm_pins))
     panel.show(Signal(Mood.ACCEPTED, (Light.for_role("c3", LightRole.TURN),)))
     panel.close()
@@ -199,7 +197,7 @@ def test_a_status_light_with_one_busy_pin_frees_the_others(clock, plain_pins: Mo
     assert refused.value.__cause__ is not None
 
 
-def test_a_pin_that_the_board_does_not_have_is_said(clock) -> None:
+def test_a_pin_that_the_board_lacks_is_reported(clock) -> None:
     with MockFactory(revision="0002") as first_model_b, pytest.raises(PinError, match="choose a pin that this board"):
         PlaceLed("c3", 26, pin_factory=first_model_b)
 
@@ -212,7 +210,7 @@ def test_a_pin_that_the_board_does_not_have_is_said(clock) -> None:
         (GPIOZeroError(), DriverError, "GPIOZeroError; check the wiring"),
     ],
 )
-def test_what_pins_raise_becomes_an_error_that_says_what_to_do(
+def test_errors_of_the_pin_library_become_errors_with_a_remedy(
     error: Exception, kind: type[HardwareError], message: str
 ) -> None:
     told = hardware_error("buzzer (GPIO18)", error)
@@ -221,7 +219,7 @@ def test_what_pins_raise_becomes_an_error_that_says_what_to_do(
     assert message in str(told)
 
 
-def test_lgpios_own_error_is_among_what_pins_may_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lgpios_own_error_counts_as_a_pin_error(monkeypatch: pytest.MonkeyPatch) -> None:
     class FakeLgpio:
         class error(Exception):  # noqa: N801, N818 - lgpio spells it so
             pass

@@ -21,14 +21,14 @@ GRID = PlaceGrid.of_squares(7, 7)
 SQUARES = GRID.places
 
 
-def test_a_strip_that_is_too_short_is_told_with_both_numbers() -> None:
+def test_a_strip_that_is_too_short_is_reported_with_both_lengths() -> None:
     light_map = serpentine(GRID, status=(49,))
     (problem,) = light_map.problems(strip_lights=40)
     assert "has 40 lights and the light map needs 50 (light 49 is the status light); join" in problem
     assert light_map.problems(strip_lights=50) == light_map.problems(strip_lights=300) == ()
 
 
-def test_a_map_names_every_fault_at_once() -> None:
+def test_a_light_map_lists_all_its_problems_at_once() -> None:
     with pytest.raises(SettingError) as told:
         LightMap({"a1": (0, 1), "b1": (1,), "c1": (2, 2), "d1": (-1,), "e1": (10,)}, (0,), lights=10)
     for part in (
@@ -42,12 +42,12 @@ def test_a_map_names_every_fault_at_once() -> None:
 
 
 @pytest.mark.parametrize("lights", [0, -1, 1501])
-def test_a_strip_has_a_sensible_length(lights: int) -> None:
+def test_a_strip_of_impossible_length_is_refused(lights: int) -> None:
     with pytest.raises(SettingError, match=f"a strip of {lights} lights"):
         LightMap({}, lights=lights)
 
 
-def test_a_place_the_game_has_not_is_told_with_a_guess() -> None:
+def test_an_unknown_place_is_reported_with_a_suggestion() -> None:
     light_map = LightMap({"c3": (0,), "C4": (1,)}, lights=2)
     assert light_map.problems(known_places=SQUARES) == (
         "the light map has a place 'C4' that this game has not (did you mean 'c4'?); "
@@ -57,22 +57,22 @@ def test_a_place_the_game_has_not_is_told_with_a_guess() -> None:
     assert light_map.problems() == ()
 
 
-def test_a_strip_is_as_long_as_its_last_light_needs() -> None:
+def test_the_shortest_strip_reaches_the_last_light_in_use() -> None:
     assert LightMap({"c3": (4, 5)}, (0,), lights=8).shortest_strip == 6
 
 
 @given(st.integers(1, 3), st.integers(0, 2), st.booleans())
-def test_a_map_is_read_as_it_was_written(each: int, skipped: int, with_status: bool) -> None:
+def test_a_light_map_survives_writing_and_reading(each: int, skipped: int, with_status: bool) -> None:
     light_map = serpentine(GRID, each, skipped=skipped, status=(1000,) if with_status else ())
     assert light_map_from_toml(light_map_as_toml(light_map)) == light_map
 
 
-def test_odd_names_of_places_survive_too() -> None:
+def test_unusual_place_names_survive_writing_and_reading() -> None:
     light_map = LightMap({'the "star"': (0,), "": (1,), "räng": ()}, lights=3)
     assert light_map_from_toml(light_map_as_toml(light_map)) == light_map
 
 
-def test_a_file_is_written_whole_and_read(tmp_path: Path) -> None:
+def test_a_light_map_file_is_written_and_read(tmp_path: Path) -> None:
     file = tmp_path / "lights.toml"
     light_map = serpentine(GRID, status=(49,), lights=60)
     write_light_map(light_map, file)
@@ -106,7 +106,7 @@ def test_a_file_that_is_missing_or_cannot_be_written_is_explained(tmp_path: Path
         ("lights = 3\nlight = 4\n[places]", "'light' is unknown; a light map has lights, status, pin_map_crc, places"),
     ],
 )
-def test_text_that_is_no_light_map_is_explained(tmp_path: Path, text: str, told: str) -> None:
+def test_an_invalid_light_map_is_refused_with_the_reason(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "lights.toml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(SettingError) as caught:
@@ -115,14 +115,14 @@ def test_text_that_is_no_light_map_is_explained(tmp_path: Path, text: str, told:
     assert str(file) in str(caught.value)
 
 
-def test_one_number_will_do_for_one_light(tmp_path: Path) -> None:
+def test_a_single_light_can_be_written_as_one_number(tmp_path: Path) -> None:
     assert light_map_from_toml("lights = 3\nstatus = 2\n[places]\na1 = 0").places == {"a1": (0,)}
     (tmp_path / "picture").write_bytes(b"\xff\xd8\xff")
     with pytest.raises(SettingError, match="is not text"):
         read_light_map(tmp_path / "picture")
 
 
-def test_a_map_made_with_another_pin_map_is_told() -> None:
+def test_a_light_map_made_with_another_pin_map_is_reported() -> None:
     light_map = LightMap({"a1": (0,)}, lights=1, pin_map_crc=77)
     assert light_map.problems(strip_lights=1, pin_map_crc=77) == ()
     assert light_map.problems() == ()

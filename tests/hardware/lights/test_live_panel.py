@@ -60,7 +60,7 @@ def panel(telltale: Telltale, said: queue.Queue[str]) -> Panel:
     return Panel([DriverSource("telltale", lambda: telltale)], time.monotonic, said.put)
 
 
-def test_patterns_move_on_by_themselves_and_no_tick_comes_early(panel: Panel, telltale: Telltale) -> None:
+def test_patterns_advance_by_themselves_and_never_tick_early(panel: Panel, telltale: Telltale) -> None:
     with LivePanel(panel, time.monotonic) as live:
         live.show(SHOWN)
         moments = [telltale.next("tick") for _ in range(5)]
@@ -68,14 +68,16 @@ def test_patterns_move_on_by_themselves_and_no_tick_comes_early(panel: Panel, te
     telltale.next("close")
 
 
-def test_a_recordings_time_does_not_matter(panel: Panel, telltale: Telltale) -> None:
+def test_the_time_of_a_recording_is_ignored(panel: Panel, telltale: Telltale) -> None:
     with LivePanel(panel, time.monotonic) as live:
         before_s = time.monotonic()
         live.show(SHOWN, 3.0)
         assert telltale.next("show") >= before_s
 
 
-def test_a_driver_that_fails_in_the_thread_is_said(panel: Panel, telltale: Telltale, said: queue.Queue[str]) -> None:
+def test_a_driver_that_fails_in_the_thread_is_reported(
+    panel: Panel, telltale: Telltale, said: queue.Queue[str]
+) -> None:
     with LivePanel(panel, time.monotonic) as live:
         live.show(SHOWN)
         telltale.error = DriverError("unplugged")
@@ -92,14 +94,14 @@ def broken(panel: Panel, telltale: Telltale) -> LivePanel:
     return live
 
 
-def test_a_mistake_in_a_driver_reaches_whoever_leaves(panel: Panel, telltale: Telltale) -> None:
+def test_a_bug_in_a_driver_is_raised_on_leaving(panel: Panel, telltale: Telltale) -> None:
     live = broken(panel, telltale)
     with pytest.raises(KeyError, match="a bug"):
         live.__exit__(None, None, None)
     telltale.next("close")
 
 
-def test_a_mistake_in_a_driver_reaches_whoever_shows_next(panel: Panel, telltale: Telltale) -> None:
+def test_a_bug_in_a_driver_is_raised_at_the_next_show(panel: Panel, telltale: Telltale) -> None:
     live = broken(panel, telltale)
     with pytest.raises(KeyError, match="a bug"):
         live.show(SHOWN)

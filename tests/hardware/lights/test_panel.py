@@ -19,7 +19,7 @@ FAULT = Signal(Mood.FAULT, (Light.for_role("d4", LightRole.FAULT),), Sound.FAULT
 
 
 class World:
-    """A world in which drivers can be broken and mended, and that remembers what each showed."""
+    """The world of one driver: how often it was made, what it showed, and the error it raises now."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
@@ -85,9 +85,7 @@ def test_a_signal_goes_to_every_driver(make_panel, said: list[str]) -> None:
 
 
 @pytest.mark.parametrize("error", [DriverError("the lamp is gone"), OSError("gone"), RuntimeError("no SoC address")])
-def test_a_driver_that_throws_costs_its_own_light_only_and_is_said_once(
-    make_panel, said: list[str], error: Exception
-) -> None:
+def test_a_failing_driver_affects_no_other_and_is_reported_once(make_panel, said: list[str], error: Exception) -> None:
     lamp, bell = World(), World()
     panel = make_panel(lamp=lamp, bell=bell)
     panel.show(ACCEPTED, 0.0)
@@ -99,7 +97,7 @@ def test_a_driver_that_throws_costs_its_own_light_only_and_is_said_once(
     assert (lamp.open, bell.open) == (0, 1)
 
 
-def test_the_whole_current_signal_comes_back_with_the_driver_but_not_its_sound(make_panel, said: list[str]) -> None:
+def test_a_driver_that_works_again_shows_the_current_signal_without_its_sound(make_panel, said: list[str]) -> None:
     lamp = World()
     panel = make_panel(lamp=lamp)
     panel.show(ACCEPTED, 0.0)
@@ -115,7 +113,7 @@ def test_the_whole_current_signal_comes_back_with_the_driver_but_not_its_sound(m
     assert (lamp.made, lamp.open) == (2, 1)
 
 
-def test_retries_grow_rarer_and_are_announced(make_panel) -> None:
+def test_the_time_between_retries_grows_and_is_announced(make_panel) -> None:
     lamp = World()
     lamp.error = DriverError("not there")
     panel = make_panel(lamp=lamp)
@@ -128,7 +126,7 @@ def test_retries_grow_rarer_and_are_announced(make_panel) -> None:
     assert tried_s == [1.0, 3.0, 7.0, 15.0, 31.0, 63.0, 123.0, 183.0]
 
 
-def test_a_loose_contact_is_not_announced_at_every_jolt(make_panel, said: list[str]) -> None:
+def test_repeated_failures_are_reported_again_only_after_a_minute_of_success(make_panel, said: list[str]) -> None:
     lamp = World()
     panel = make_panel(lamp=lamp)
     now_s = 0.0
@@ -146,7 +144,7 @@ def test_a_loose_contact_is_not_announced_at_every_jolt(make_panel, said: list[s
     assert sum("does not work" in message for message in said) == 2
 
 
-def test_what_all_drivers_lack_is_said_once(make_panel, said: list[str]) -> None:
+def test_an_error_that_all_drivers_share_is_reported_once(make_panel, said: list[str]) -> None:
     worlds = {f"light {place}": World() for place in ("a1", "b2", "c3")}
     for world in worlds.values():
         world.error = DriverError("this computer has no usable GPIO pins")
@@ -155,7 +153,7 @@ def test_what_all_drivers_lack_is_said_once(make_panel, said: list[str]) -> None
     assert len(said) == 1
 
 
-def test_a_mistake_in_a_driver_is_not_hidden(make_panel) -> None:
+def test_a_bug_in_a_driver_is_raised(make_panel) -> None:
     lamp = World()
     panel = make_panel(lamp=lamp)
     lamp.error = KeyError("a bug")
@@ -163,7 +161,7 @@ def test_a_mistake_in_a_driver_is_not_hidden(make_panel) -> None:
         panel.show(ACCEPTED, 0.0)
 
 
-def test_patterns_move_on_when_the_panel_ticks_and_the_clock_is_asked_without_a_time(make_panel, clock) -> None:
+def test_a_panel_uses_its_clock_if_no_time_is_given(make_panel, clock) -> None:
     lamp = World()
     panel = make_panel(lamp=lamp)
     panel.show(ACCEPTED)
@@ -174,7 +172,7 @@ def test_patterns_move_on_when_the_panel_ticks_and_the_clock_is_asked_without_a_
     assert lamp.ticks == [clock.now_s]
 
 
-def test_closing_survives_a_driver_that_fails_even_then(make_panel) -> None:
+def test_closing_survives_a_driver_that_fails_on_closing(make_panel) -> None:
     lamp, bell = World(), World()
     with make_panel(lamp=lamp, bell=bell) as panel:
         panel.show(ACCEPTED, 0.0)
@@ -182,7 +180,7 @@ def test_closing_survives_a_driver_that_fails_even_then(make_panel) -> None:
     assert (lamp.open, bell.open) == (0, 0)
 
 
-def test_two_drivers_of_one_name_are_refused(clock, said: list[str]) -> None:
+def test_two_drivers_with_the_same_name_are_refused(clock, said: list[str]) -> None:
     source = DriverSource("lamp", World().make)
     with pytest.raises(ValueError, match="two drivers are called lamp"):
         Panel([source, source], clock, said.append)
@@ -195,7 +193,7 @@ steps = st.lists(
 
 
 @given(steps)
-def test_whatever_breaks_the_game_goes_on_and_mended_drivers_show_the_current_signal(
+def test_failures_never_stop_the_panel_and_repaired_drivers_show_the_current_signal(
     script: list[tuple[str, float, int]],
 ) -> None:
     worlds = [World(), World()]
@@ -226,7 +224,7 @@ def test_whatever_breaks_the_game_goes_on_and_mended_drivers_show_the_current_si
     assert len(said) <= outages
 
 
-def test_a_busy_pin_lights_up_once_the_other_program_lets_go(clock, plain_pins: MockFactory, said: list[str]) -> None:
+def test_a_busy_pin_is_used_once_the_other_program_frees_it(clock, plain_pins: MockFactory, said: list[str]) -> None:
     sources = [
         DriverSource("light c3", lambda: PlaceLed("c3", 17, pin_factory=plain_pins)),
         DriverSource("light d4", lambda: PlaceLed("d4", 27, pin_factory=plain_pins)),
@@ -245,11 +243,11 @@ def test_a_busy_pin_lights_up_once_the_other_program_lets_go(clock, plain_pins: 
         assert plain_pins.pin("GPIO17").state
 
 
-def test_a_driver_that_must_be_steady_counts_as_working_only_then(clock) -> None:
+def test_a_driver_counts_as_working_again_only_after_its_steady_time(clock) -> None:
     said, back, broken, is_open = list[str](), list[str](), [True], [False]
 
     class Late:
-        """Works when it is made, and learns a second later that nobody listens."""
+        """Opens without an error and fails a second later."""
 
         name = "late"
 

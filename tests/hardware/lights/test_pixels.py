@@ -19,7 +19,7 @@ DARK = (0, 0, 0)
 
 
 class Strip:
-    """A strip that keeps every frame it was given, and breaks when told to."""
+    """A strip that keeps every frame it was given, and fails while ``broken``."""
 
     def __init__(self, lights: int = 4, refresh_s: float | None = None) -> None:
         self.lights = lights
@@ -71,7 +71,7 @@ def test_the_status_light_has_the_moods_colour(mood: Mood) -> None:
     assert shown(Signal(mood)) == [MOOD_STYLES[mood].colour.value, DARK, DARK, DARK]
 
 
-def test_a_place_without_a_light_shows_nothing_and_breaks_nothing() -> None:
+def test_a_place_without_a_light_is_ignored() -> None:
     lights = (
         Light.for_role("c3", LightRole.FAULT),
         Light.for_role("g7", LightRole.FAULT),
@@ -120,7 +120,7 @@ def test_a_strip_shorter_than_its_map_is_refused_and_a_longer_one_is_filled_up()
         (LightRole.QUESTION, [round(0.05 * step, 2) for step in range(41)]),
     ],
 )
-def test_frames_are_sent_at_exact_times_and_only_when_they_differ(
+def test_frames_are_sent_at_exact_times_and_only_if_changed(
     clock, play: Callable[[Panel, float], int], role: LightRole, moments: list[float]
 ) -> None:
     strip, start_s = Strip(), clock.now_s
@@ -139,7 +139,7 @@ def test_frames_are_sent_at_exact_times_and_only_when_they_differ(
         assert all(one != other for one, other in zip(strip.frames, strip.frames[1:], strict=False))
 
 
-def test_an_output_that_forgets_gets_the_same_frame_again(clock, play: Callable[[Panel, float], int]) -> None:
+def test_an_output_that_needs_refreshing_gets_the_same_frame_again(clock, play: Callable[[Panel, float], int]) -> None:
     strip = Strip(refresh_s=1.0)
     with panel_of(clock, strip) as panel:
         panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
@@ -148,7 +148,7 @@ def test_an_output_that_forgets_gets_the_same_frame_again(clock, play: Callable[
         assert len(set(strip.frames)) == 1
 
 
-def test_what_is_steady_needs_no_ticks(clock, play: Callable[[Panel, float], int]) -> None:
+def test_steady_lights_need_no_ticks(clock, play: Callable[[Panel, float], int]) -> None:
     strip = Strip()
     with panel_of(clock, strip) as panel:
         panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
@@ -157,13 +157,13 @@ def test_what_is_steady_needs_no_ticks(clock, play: Callable[[Panel, float], int
         assert len(strip.frames) == 1
 
 
-def test_a_mood_that_has_no_light_wakes_nobody(clock) -> None:
+def test_without_a_status_light_a_mood_announces_no_change(clock) -> None:
     driver = PixelDriver("lights", Strip(), LightMap({"a1": (0,)}, lights=1))
     driver.show(Signal(Mood.FAULT), clock.now_s)
     assert driver.next_change_s(clock.now_s) is None
 
 
-def test_after_a_fault_the_frame_that_holds_then_is_shown(clock, play: Callable[[Panel, float], int]) -> None:
+def test_a_strip_that_works_again_shows_the_current_frame(clock, play: Callable[[Panel, float], int]) -> None:
     strip, said = Strip(), list[str]()
     with panel_of(clock, strip, said) as panel:
         panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
@@ -179,7 +179,7 @@ def test_after_a_fault_the_frame_that_holds_then_is_shown(clock, play: Callable[
         assert strip.colours == [Colour.GREEN.value, DARK, Colour.GREEN.value, Colour.GREEN.value]
 
 
-def test_closing_puts_every_light_out_and_lets_go_even_of_a_broken_output() -> None:
+def test_closing_darkens_every_light_and_releases_even_a_broken_output() -> None:
     strip = Strip()
     driver = PixelDriver("lights", strip, MAP)
     driver.show(Signal(Mood.FAULT, (Light.for_role("a1", LightRole.FAULT),)), 0.0)
@@ -206,7 +206,7 @@ signals = st.builds(
 
 
 @given(st.lists(st.tuples(signals, st.floats(0.0, 3.0)), min_size=1, max_size=4), st.floats(0.0, 1.0))
-def test_between_two_announced_changes_nothing_jumps(steps: list[tuple[Signal, float]], part: float) -> None:
+def test_between_two_announced_changes_no_light_jumps(steps: list[tuple[Signal, float]], part: float) -> None:
     driver = PixelDriver("lights", Strip(64), BOARD)
     assert isinstance(driver, AnimatedDriver)
     now_s = 100.0
@@ -224,7 +224,7 @@ def test_between_two_announced_changes_nothing_jumps(steps: list[tuple[Signal, f
 
 
 @given(signals, st.floats(0.0, 10.0))
-def test_every_light_is_that_of_its_place_and_all_others_are_dark(signal: Signal, later_s: float) -> None:
+def test_each_light_shows_its_place_and_all_others_are_dark(signal: Signal, later_s: float) -> None:
     driver = PixelDriver("lights", Strip(64), BOARD)
     driver.show(signal, 5.0)
     frame = driver.frame(5.0 + later_s)

@@ -1,4 +1,4 @@
-"""Colour never stands alone, and the colours themselves hold for colour-blind people.
+"""Colour is never the only difference, and colour-blind people can tell the colours apart.
 
 The simulation is that of G. M. Machado, M. M. Oliveira and L. A. F. Fernandes, "A Physiologically-based Model for
 Simulation of Color Vision Deficiency", IEEE TVCG 15 (6), 2009: the matrices for severity 1.0, applied to linear
@@ -65,7 +65,7 @@ def test_any_two_moods_differ_in_pattern_and_in_mark(one: Mood, other: Mood) -> 
     assert MOOD_STYLES[one].mark != MOOD_STYLES[other].mark
 
 
-def test_the_status_light_shows_a_mood_the_way_the_squares_show_its_role() -> None:
+def test_the_status_light_shows_a_mood_as_squares_show_the_matching_role() -> None:
     pairs = {
         LightRole.TURN: Mood.ACCEPTED,
         LightRole.FAULT: Mood.FAULT,
@@ -81,11 +81,11 @@ def test_the_status_light_shows_a_mood_the_way_the_squares_show_its_role() -> No
 
 @pytest.mark.parametrize("vision", VISIONS)
 @pytest.mark.parametrize(("one", "other"), [*itertools.combinations([c for c in Colour if c is not Colour.OFF], 2)])
-def test_any_two_colours_stay_apart_however_they_are_seen(vision: str, one: Colour, other: Colour) -> None:
+def test_any_two_colours_differ_also_to_colour_blind_people(vision: str, one: Colour, other: Colour) -> None:
     assert np.linalg.norm(lab(one.value, vision) - lab(other.value, vision)) >= LEAST_DISTANCE
 
 
-def test_the_distance_notices_colours_that_only_some_can_tell_apart() -> None:
+def test_the_colour_distance_shows_what_colour_blind_people_confuse() -> None:
     assert lab(Colour.WHITE.value, "normal") == pytest.approx([100, 0, 0], abs=0.01)
     brick, olive = (190, 70, 50), (110, 105, 40)
     distances = {vision: np.linalg.norm(lab(brick, vision) - lab(olive, vision)) for vision in VISIONS}
@@ -93,7 +93,7 @@ def test_the_distance_notices_colours_that_only_some_can_tell_apart() -> None:
     assert distances["deuteranopia"] < LEAST_DISTANCE
 
 
-def test_a_light_takes_its_look_from_its_role() -> None:
+def test_a_light_takes_colour_and_pattern_from_its_role() -> None:
     assert Light.for_role("c3", LightRole.FAULT) == Light("c3", Colour.VERMILLION, Pattern.BLINK, LightRole.FAULT)
 
 

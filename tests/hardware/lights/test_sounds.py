@@ -30,7 +30,7 @@ def seconds_of(sound: Sound) -> float:
 
 
 @pytest.mark.parametrize("sound", [sound for sound in Sound if sound is not Sound.SILENCE])
-def test_a_sound_is_played_whole(sound: Sound) -> None:
+def test_all_tones_of_a_sound_are_played(sound: Sound) -> None:
     buzzer = Buzzer()
     ToneDriver("buzzer", buzzer).show(Signal(Mood.FAULT, sound=sound), 5.0)
     (tones,) = buzzer.played
@@ -48,7 +48,7 @@ def test_a_quiet_signal_does_not_cut_a_sound_off_and_closing_does() -> None:
     assert buzzer.played[-1] == ()
 
 
-def test_it_keeps_no_time_and_a_sound_that_was_missed_is_not_played_late(clock) -> None:
+def test_a_tone_driver_needs_no_ticks_and_plays_no_missed_sound_later(clock) -> None:
     buzzer, said = Buzzer(), list[str]()
     assert not isinstance(ToneDriver("buzzer", buzzer), AnimatedDriver)
     with Panel([DriverSource("buzzer", lambda: ToneDriver("buzzer", buzzer))], clock, said.append) as panel:
@@ -78,7 +78,7 @@ def test_a_sound_is_short_audible_and_ends_with_a_tone(sound: Sound) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [*itertools.combinations(Sound, 2)])
-def test_any_two_sounds_differ_in_rhythm_alone(one: Sound, other: Sound) -> None:
+def test_any_two_sounds_differ_even_in_rhythm_alone(one: Sound, other: Sound) -> None:
     def rhythm(sound: Sound) -> list[tuple[bool, float]]:
         return [(tone.frequency_hz > 0, tone.duration_s) for tone in TONES[sound]]
 
@@ -89,7 +89,7 @@ def test_any_two_sounds_differ_in_rhythm_alone(one: Sound, other: Sound) -> None
 
 
 @given(st.sampled_from(Sound))
-def test_walking_the_changes_plays_every_tone_once(sound: Sound) -> None:
+def test_following_the_announced_changes_plays_every_tone_once(sound: Sound) -> None:
     heard, now_s = [], 0.0
     while (change_s := next_change_s(sound, now_s)) is not None:
         heard.append((frequency_hz(sound, now_s), change_s - now_s))
@@ -100,6 +100,6 @@ def test_walking_the_changes_plays_every_tone_once(sound: Sound) -> None:
     assert frequency_hz(sound, now_s) == 0.0
 
 
-def test_nothing_sounds_before_a_sound_begins() -> None:
+def test_a_sound_is_silent_before_it_begins() -> None:
     assert frequency_hz(Sound.FAULT, -0.1) == 0.0
     assert next_change_s(Sound.FAULT, -0.1) == 0.0

@@ -44,12 +44,12 @@ def test_a_grid_has_the_far_row_first() -> None:
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(0, 3), (27, 3), (3, 0)])
-def test_a_grid_that_can_not_be_is_refused(columns: int, rows: int) -> None:
+def test_a_grid_of_impossible_size_is_refused(columns: int, rows: int) -> None:
     with pytest.raises(ValueError, match="expected 1 to 26 columns"):
         PlaceGrid.of_squares(columns, rows)
 
 
-def test_a_signal_reads_without_colours() -> None:
+def test_a_signal_is_readable_without_colours() -> None:
     assert render(FAULT, BOARD).plain == "\n".join(
         [
             "<a2>  ·    ·",
@@ -60,7 +60,7 @@ def test_a_signal_reads_without_colours() -> None:
     )
 
 
-def test_a_signal_without_lights_is_a_dark_board_and_its_words() -> None:
+def test_a_signal_without_lights_shows_a_dark_board_and_its_words() -> None:
     assert render(Signal(Mood.WAITING, words="Gold to play."), BOARD).plain.splitlines() == [
         " ·    ·    ·",
         " ·    ·    ·",
@@ -78,7 +78,7 @@ def test_places_beside_the_grid_are_named() -> None:
     st.integers(1, 12),
     st.data(),
 )
-def test_columns_line_up_and_every_lit_place_is_there(columns: int, rows: int, data: st.DataObject) -> None:
+def test_columns_line_up_and_every_lit_place_is_marked(columns: int, rows: int, data: st.DataObject) -> None:
     grid = PlaceGrid.of_squares(columns, rows)
     lights = data.draw(
         st.lists(
@@ -105,14 +105,14 @@ def test_colours_are_those_of_the_palette() -> None:
     assert "\x1b[" in written(on)
 
 
-def test_no_color_leaves_the_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_leaves_the_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     on = Console(file=io.StringIO(), width=80, force_terminal=True, _environ={"NO_COLOR": "1", "TERM": "xterm"})
     TerminalDriver(on, BOARD).show(FAULT, 0.0)
     assert "48;2" not in written(on)
     assert "!c1!" in written(on)
 
 
-def test_a_long_sentence_stays_on_one_line_and_markup_is_only_text() -> None:
+def test_a_long_sentence_stays_on_one_line_and_markup_is_plain_text() -> None:
     words = "Put the [bold]teal[/bold] block back. " * 10
     line = status_line(Signal(Mood.FAULT, words=words + "\nNow."))
     assert "\n" not in line.plain
@@ -122,7 +122,7 @@ def test_a_long_sentence_stays_on_one_line_and_markup_is_only_text() -> None:
     assert "[bold]teal[/bold]" in written(on)
 
 
-def test_the_board_is_drawn_when_lights_change_and_nothing_when_nothing_does() -> None:
+def test_the_board_is_drawn_only_when_something_changes() -> None:
     on = console()
     driver = TerminalDriver(on, BOARD)
     driver.show(FAULT, 0.0)
@@ -151,7 +151,7 @@ def test_without_captions_only_the_board_is_drawn() -> None:
     assert written(on) == f"{board}\n"
 
 
-def test_the_bell_rings_for_sounds_where_it_may() -> None:
+def test_the_bell_rings_for_sounds_if_enabled() -> None:
     for bell, expected in ((True, 1), (False, 0)):
         on = Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "xterm"})
         driver = TerminalDriver(on, BOARD, bell=bell)
@@ -169,7 +169,7 @@ def test_a_closed_output_is_a_driver_error() -> None:
 
 
 @pytest.mark.parametrize("mood", Mood)
-def test_every_mood_is_named_in_words(mood: Mood) -> None:
+def test_the_status_line_names_every_mood(mood: Mood) -> None:
     line = status_line(Signal(mood))
     assert line.plain == f"[{mood.value}]"
     assert MOOD_STYLES[mood].meaning
