@@ -1,4 +1,4 @@
-"""Pictures of a table drawn from the contracts alone: markers and a grid under a pinhole camera with distortion."""
+"""Pictures of a table with markers and a grid, seen by a pinhole camera with distortion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HALF_TABLE_MM = 320
 
 
 def look_at(camera_mm: Sequence[float], target_mm: Sequence[float] = (0.0, 0.0, 0.0)) -> Pose:
-    """The pose of the table for a camera at a place, looking at another, with +y up in the picture."""
+    """The pose of the table for a camera that looks from one point at another, with +y up in the picture."""
     eye, target = np.asarray(camera_mm, dtype=np.float64), np.asarray(target_mm, dtype=np.float64)
     forward = (target - eye) / np.linalg.norm(target - eye)
     right = np.cross(forward, [0.0, 1.0, 0.0] if abs(forward[1]) < 0.99 else [0.0, 0.0, 1.0])
@@ -59,7 +59,7 @@ def _board_texture(layout: TableLayout) -> Image:
 
 
 def _texture_map(points_mm: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Where in a texture each pixel of the picture looks."""
+    """The point of a texture that each pixel of the picture shows."""
     middle = _HALF_TABLE_MM * _TEXTURE_PX_PER_MM
     x = (points_mm[:, 0] * _TEXTURE_PX_PER_MM + middle - 0.5).astype(np.float32).reshape(shape)
     y = (middle - points_mm[:, 1] * _TEXTURE_PX_PER_MM - 0.5).astype(np.float32).reshape(shape)
@@ -106,11 +106,11 @@ def render_table(layout: TableLayout, camera: CameraModel) -> RenderTable:
 
     @functools.lru_cache(maxsize=50)
     def planes(rotation: bytes, translation: bytes) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
-        """Where the table is seen from that pose, what the board shows there, and where the board is."""
+        """Texture maps of the table and of the board from that pose, and the mask of the board."""
         pose = Pose(np.frombuffer(rotation).reshape(3, 3), np.frombuffer(translation))
         on_table = back_project(camera, pose, pixels, layout.markers.z_mm)
         eye = pose.camera_position_mm
-        # Of the same ray, what lies at the board's height.
+        # The same ray at the board's height.
         share = (layout.board.height_mm - eye[2]) / (layout.markers.z_mm - eye[2])
         on_board = eye + share * (on_table - eye)
         inside = (np.abs(on_board[:, :2]).max(axis=1) <= half + 1).reshape(height, width)

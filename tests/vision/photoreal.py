@@ -1,4 +1,4 @@
-"""The ray-traced pictures in tests/data with their truth, and what is needed to read them."""
+"""The ray-traced pictures in tests/data with their truth, cameras, poses and taught appearance."""
 
 from __future__ import annotations
 

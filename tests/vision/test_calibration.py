@@ -1,4 +1,4 @@
-"""A camera is calibrated from pictures of a board, and told when it should be done again."""
+"""A camera is calibrated from pictures of a board, with a verdict on the result."""
 
 from __future__ import annotations
 
@@ -106,13 +106,13 @@ def test_a_view_that_disagrees_is_left_out(pictures):
     assert calibration.camera.reprojection_error_px < 0.2
 
 
-def test_a_view_without_the_board_is_left_out_and_said(pictures):
+def test_a_view_without_the_board_is_left_out_with_the_reason(pictures):
     calibration = calibrate([*pictures, np.full((480, 640), 90, np.uint8)], BOARD)
     assert calibration.views[-1].why_not == "only 0 corners seen"
     assert calibration.good
 
 
-def test_too_few_flat_or_central_views_are_to_be_done_again():
+def test_too_few_flat_central_views_need_a_new_calibration():
     flat = [board_picture((angle, 0, 0), (0, 0, 420 + 5 * angle)) for angle in (0, 4, 8)]
     calibration = calibrate(flat, BOARD)
     assert not calibration.good
@@ -121,7 +121,7 @@ def test_too_few_flat_or_central_views_are_to_be_done_again():
     assert "hold the board in each corner" in calibration.verdict
 
 
-def test_no_pictures_or_none_with_the_board(pictures):
+def test_no_picture_with_the_board_is_an_error(pictures):
     with pytest.raises(CalibrationError, match="no pictures; expected 5 or more"):
         calibrate([], BOARD)
     with pytest.raises(CalibrationError, match="0 of 4 pictures show enough of the board charuco:7x5"):
@@ -144,7 +144,7 @@ def test_pictures_of_two_sizes_are_refused(pictures):
         ("charuco:7x5:30:22:DICT_FINE", "no marker dictionary 'DICT_FINE'"),
     ],
 )
-def test_a_board_that_makes_no_sense_is_named(text, says):
+def test_an_invalid_board_description_is_refused(text, says):
     with pytest.raises(CalibrationError, match=says):
         parse_board(text)
 
@@ -161,11 +161,11 @@ def test_a_board_that_makes_no_sense_is_named(text, says):
         st.sampled_from(["DICT_4X4_50", "DICT_5X5_100", "DICT_APRILTAG_36h11", "DICT_6X6_250"]),
     )
 )
-def test_a_boards_text_reads_back(spec):
+def test_a_board_description_round_trips(spec):
     assert parse_board(format_board(spec)) == spec
 
 
-def test_a_calibration_is_kept_in_a_file(made, tmp_path):
+def test_a_calibration_is_saved_and_loaded(made, tmp_path):
     path = tmp_path / "camera.json"
     save_calibration(path, made, made_on=date(2024, 5, 6))
     assert json.loads(path.read_text(encoding="utf-8"))["date"] == "2024-05-06"
@@ -193,7 +193,7 @@ def test_a_calibration_is_kept_in_a_file(made, tmp_path):
         ({"name": None, "error_px": None}, "is invalid"),
     ],
 )
-def test_a_calibration_file_that_makes_no_sense_is_named(change, says, made, tmp_path):
+def test_an_invalid_calibration_file_is_refused_with_the_reason(change, says, made, tmp_path):
     path = tmp_path / "camera.json"
     save_calibration(path, made, made_on=date(2024, 5, 6))
     data = json.loads(path.read_text(encoding="utf-8")) | change
@@ -202,7 +202,7 @@ def test_a_calibration_file_that_makes_no_sense_is_named(change, says, made, tmp
         load_calibration(path)
 
 
-def test_files_that_are_missing_cut_off_or_lack_a_key(made, tmp_path):
+def test_missing_incomplete_and_truncated_calibration_files_are_refused(made, tmp_path):
     path = tmp_path / "camera.json"
     with pytest.raises(
         CalibrationError, match=r"cannot read the calibration .*; make one with: ./run hardware calibrate"
@@ -218,7 +218,7 @@ def test_files_that_are_missing_cut_off_or_lack_a_key(made, tmp_path):
         load_calibration(path)
 
 
-def test_the_preview_is_straight(made, pictures):
+def test_the_preview_keeps_the_size_and_has_coloured_lines(made, pictures):
     preview = undistorted_preview(pictures[0], made.camera)
     assert preview.shape == (480, 640, 3)
     assert np.any(preview[:, :, 0] != preview[:, :, 2])

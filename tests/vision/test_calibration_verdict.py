@@ -1,4 +1,4 @@
-"""What makes a calibration good or to be done again, and what a calibration file may hold."""
+"""When a calibration is good or must be done again, and which calibration files are valid."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vision.opencv import CameraFit
 SIZE = (640, 480)
 BOARD = "charuco:7x5:30:22:DICT_5X5_100"
 EVERYWHERE = np.array([[80.0 * column + 40, 80.0 * row + 40] for row in range(6) for column in range(8)])
-"""The middle of each field of the grid by which the coverage is told."""
+"""The centre of each field of the grid that measures coverage."""
 TILTED = np.radians([20.0, 0.0, 0.0])
 
 
@@ -69,7 +69,7 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> Fitted:
     return Fitted(monkeypatch)
 
 
-def test_five_views_that_are_tilted_sharp_and_everywhere_are_good(fitted: Fitted) -> None:
+def test_five_tilted_views_with_small_errors_all_over_the_picture_are_good(fitted: Fitted) -> None:
     found = fitted.made(24, 24, 24, 24, 24)
     assert found.verdict == "good"
     assert found.good
@@ -87,7 +87,7 @@ def test_four_pictures_are_too_few_and_two_give_no_camera(fitted: Fitted) -> Non
         fitted.made(24, 24, 7)
 
 
-def test_eight_corners_are_enough_of_a_board(fitted: Fitted) -> None:
+def test_a_view_needs_eight_corners(fitted: Fitted) -> None:
     found = fitted.made(24, 24, 24, 24, 8, 7)
     assert [view.used for view in found.views] == [True] * 5 + [False]
     assert found.views[5].why_not == "only 7 corners seen"
@@ -112,7 +112,7 @@ def test_three_views_must_be_tilted(fitted: Fitted, tilt_deg: float, good: bool)
 
 
 @pytest.mark.parametrize(("fields", "good"), [(24, True), (23, False)])
-def test_half_of_the_picture_must_have_been_covered(fitted: Fitted, fields: int, good: bool) -> None:
+def test_half_of_the_picture_must_be_covered(fitted: Fitted, fields: int, good: bool) -> None:
     fitted.at = EVERYWHERE[:fields]
     found = fitted.made(*[24] * 5)
     assert found.coverage == pytest.approx(fields / 48)
@@ -126,7 +126,7 @@ def test_corners_at_the_very_edge_count_for_the_fields_there(fitted: Fitted) -> 
 
 
 @pytest.mark.parametrize(("error_px", "kept"), [(0.32, False), (0.29, True)])
-def test_a_view_that_is_three_times_as_wrong_as_most_is_left_out(fitted: Fitted, error_px: float, kept: bool) -> None:
+def test_a_view_with_over_three_times_the_median_error_is_left_out(fitted: Fitted, error_px: float, kept: bool) -> None:
     fitted.errors = {5: error_px}
     found = fitted.made(*[24] * 6)
     assert found.views[5].used == kept
@@ -181,7 +181,7 @@ GOOD: dict[str, Any] = {
         {"matrix": [[0.5, 0, 0], [0, 0.5, 0], [0, 0, 1]]},
     ],
 )
-def test_what_fits_a_calibration_is_read(change: dict[str, Any]) -> None:
+def test_valid_calibration_values_are_read(change: dict[str, Any]) -> None:
     camera = camera_from_json(GOOD | change, "it")
     assert camera.size == tuple((GOOD | change)["size"])
     assert camera.distortion.tolist() == (GOOD | change)["distortion"]
@@ -201,7 +201,7 @@ def test_what_fits_a_calibration_is_read(change: dict[str, Any]) -> None:
         ({"matrix": [[5, 0, float("inf")], [0, 5, 0], [0, 0, 1]]}, "not a camera matrix"),
     ],
 )
-def test_what_does_not_fit_a_calibration_is_refused(change: dict[str, Any], says: str) -> None:
+def test_invalid_calibration_values_are_refused(change: dict[str, Any], says: str) -> None:
     with pytest.raises(CalibrationError, match=says):
         camera_from_json(GOOD | change, "it")
     with pytest.raises(CalibrationError, match="it is not a calibration"):
@@ -222,7 +222,7 @@ def test_the_preview_has_lines_at_each_eighth(shape: tuple[int, ...]) -> None:
     assert changed[80, 2:-2].all()
 
 
-def test_a_board_of_another_size_in_the_picture_is_found_by_its_saddles() -> None:
+def test_a_board_is_found_at_any_scale_and_in_both_charuco_patterns() -> None:
     spec = parse_board("charuco:5x4:20:15:DICT_4X4_50")
     board = cv2.aruco.CharucoBoard((5, 4), 20, 15, cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50))
     for legacy in (False, True):

@@ -1,4 +1,4 @@
-"""What is drawn on a picture lies where it belongs, in the colour that says what it is."""
+"""Drawings on a picture are at the right place and in the right colour."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def located(*, uncertain: bool = False, markers: bool = True) -> TableLocation:
 
 
 def is_inked(image: Image, colour: tuple[int, int, int]) -> bool:
-    """Whether some pixel is of a colour, but for the softness of lines."""
+    """Whether some pixel has a colour, apart from antialiasing."""
     return bool((np.abs(image.astype(int) - colour).max(axis=2) < 12).any())
 
 
 def near_ink(image: Image, points_mm: FloatArray, colour: tuple[int, int, int]) -> np.ndarray:
-    """Whether ink of about that colour lies within a pixel of where each point is seen."""
+    """Whether about that colour is drawn within a pixel of each point's projection."""
     found = []
     for x, y in np.round(project(CAMERA, POSE, points_mm)).astype(int):
         part = image[y - 1 : y + 2, x - 1 : x + 2].reshape(-1, 3).astype(float)
@@ -60,7 +60,7 @@ def between(first: tuple[float, ...], second: tuple[float, ...]) -> FloatArray:
 
 @pytest.mark.parametrize("surface", [BOARD, GridSurface("board", 5, 8, 24.0, height_mm=12.0)])
 @pytest.mark.parametrize("uncertain", [False, True])
-def test_every_line_of_a_board_and_of_its_box_is_drawn(surface: GridSurface, uncertain: bool) -> None:
+def test_all_lines_of_a_board_and_its_box_are_drawn(surface: GridSurface, uncertain: bool) -> None:
     layout = replace(LAYOUT, surfaces=(surface,))
     image = draw(black(), located(uncertain=uncertain, markers=False), layout, CAMERA)
     bounds, up = surface.bounds_mm, surface.height_mm
@@ -125,7 +125,7 @@ def test_a_tray_has_a_box_and_no_grid() -> None:
     assert not is_inked(image, GRID)
 
 
-def test_a_table_far_outside_the_picture_is_drawn_without_harm() -> None:
+def test_a_table_far_outside_the_picture_and_a_grey_picture_can_be_drawn() -> None:
     away = replace(located(markers=False), pose=looking_at(300.0, 20.0, target_mm=(4000.0, 0.0, 0.0)))
     assert draw(black(), away, LAYOUT, CAMERA).shape == (600, 800, 3)
     grey = np.zeros((600, 800), dtype=np.uint8)
@@ -133,7 +133,7 @@ def test_a_table_far_outside_the_picture_is_drawn_without_harm() -> None:
     assert not grey.any()
 
 
-def test_what_is_covered_is_tinted_by_half_and_named() -> None:
+def test_an_occlusion_is_tinted_by_half_and_named() -> None:
     image = np.full((600, 800, 3), 100, dtype=np.uint8)
     view = rectified_view(image, CAMERA, POSE, BOARD, ())
     rows, columns = view.pixel_map.shape[:2]

@@ -1,4 +1,4 @@
-"""What is projected comes back."""
+"""Projection and back-projection, poses, and solids."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def test_the_homography_agrees_with_projection(camera, pose, x, y, z):
 
 
 @given(st.lists(st.floats(-1.5, 1.5), min_size=3, max_size=3), st.lists(within, min_size=3, max_size=3))
-def test_poses_keep_their_vectors(rotation, translation):
+def test_a_pose_returns_its_rotation_and_translation_vectors(rotation, translation):
     pose = Pose.from_vectors(rotation, translation)
-    # OpenCV gives back no turn at all for one of less than a hundred-thousandth
+    # OpenCV returns no rotation for one of less than a hundred-thousandth
     assert np.allclose(pose.rotation_vector, rotation, atol=2e-5)
     assert np.allclose(pose.rotation @ pose.camera_position_mm + translation, 0, atol=1e-6)
 
@@ -52,7 +52,7 @@ def test_no_points_give_no_points(camera, pose):
     assert back_project(camera, pose, np.zeros((0, 2)), 0.0).shape == (0, 3)
 
 
-def test_a_frustum_is_as_wide_below_and_above_as_its_radii_say() -> None:
+def test_a_frustum_has_its_radii_at_base_and_top() -> None:
     body = FrustumSolid(10.0, -20.0, 5.0, 30.0, 12.0, 4.0)
     corners = body.corners_mm()
     away = np.hypot(corners[:, 0] - 10.0, corners[:, 1] + 20.0)
@@ -65,7 +65,7 @@ def test_a_frustum_is_as_wide_below_and_above_as_its_radii_say() -> None:
     assert (grown.base_mm, grown.height_mm, grown.foot_radius_mm, grown.top_radius_mm) == (5.0, 32.0, 14.0, 6.0)
 
 
-def test_a_pyramid_is_a_blunt_hull_that_holds_its_inner_points() -> None:
+def test_a_pyramid_is_a_truncated_hull_around_its_inner_points() -> None:
     pyramid = PyramidSolid(10.0, -5.0, 6.0, 40.0, 24.0, 4.0, 90.0)
     corners = pyramid.corners_mm()
     assert corners.shape == (8, 3)
@@ -80,7 +80,7 @@ def test_a_pyramid_is_a_blunt_hull_that_holds_its_inner_points() -> None:
     assert pyramid.grown(1.0).base_mm == 6.0
 
 
-def test_a_rectangle_holds_its_edges_and_grows_on_every_side() -> None:
+def test_a_rectangle_contains_its_edges_and_grows_on_every_side() -> None:
     rectangle = Rectangle(-10.0, 20.0, -5.0, 15.0)
     assert (rectangle.width_mm, rectangle.depth_mm) == (30.0, 20.0)
     assert rectangle.contains(-10.0, 15.0)
@@ -96,7 +96,7 @@ def test_a_cube_stands_on_its_base_and_is_turned_counter_clockwise() -> None:
     assert corners[:4].tolist() == [[6, -16, 5], [14, -16, 5], [14, -24, 5], [6, -24, 5]]
     assert np.array_equal(corners[4:], np.add(corners[:4], (0, 0, 8)))
     turned = CubeSolid(10.0, -20.0, 5.0, 8.0, 90.0).corners_mm()
-    assert np.allclose(turned[0], corners[3]), "north-west has gone to the south-west"
+    assert np.allclose(turned[0], corners[3]), "the north-west corner turned to the south-west"
     assert straight.grown(1.0) == CubeSolid(10.0, -20.0, 5.0, 10.0)
 
 
@@ -123,7 +123,7 @@ def test_the_sides_of_a_cube_that_face_the_camera_are_seen() -> None:
     assert cube.facing_camera(Side.WEST, camera_position) < 0
 
 
-def test_corners_of_cubes_are_where_their_points_are_projected(camera, pose) -> None:
+def test_projected_cube_corners_agree_with_projected_points(camera, pose) -> None:
     cubes = [CubeSolid(0.0, 0.0, 10.0, 30.0), CubeSolid(80.0, -40.0, 10.0, 30.0, 20.0)]
     seen = corners_px(cubes, camera, pose)
     assert seen.shape == (2, 8, 2)
@@ -154,14 +154,14 @@ def test_points_inside_round_and_square_bodies_are_spread_over_their_height_and_
     assert sorted(set((across[:, 1] / side).round(6))) == [-0.375, -0.125, 0.125, 0.375]
 
 
-def test_bodies_grow_to_all_sides_but_down() -> None:
+def test_solids_grow_on_all_sides_but_downwards() -> None:
     assert FrustumSolid(1.0, 2.0, 3.0, 30.0, 12.0, 4.0).grown(1.5) == FrustumSolid(1.0, 2.0, 3.0, 31.5, 13.5, 5.5)
     assert PyramidSolid(1.0, 2.0, 3.0, 30.0, 12.0, 4.0, 20.0).grown(1.5) == PyramidSolid(
         1.0, 2.0, 3.0, 31.5, 15.0, 7.0, 20.0
     )
 
 
-def test_a_truncated_pyramid_is_a_cubes_foot_and_a_smaller_top() -> None:
+def test_a_truncated_pyramid_has_a_square_base_and_a_smaller_square_top() -> None:
     corners = PyramidSolid(10.0, -20.0, 5.0, 30.0, 12.0, 4.0).corners_mm()
     assert corners[:4].tolist() == [[4, -14, 5], [16, -14, 5], [16, -26, 5], [4, -26, 5]]
     assert corners[4:].tolist() == [[8, -18, 35], [12, -18, 35], [12, -22, 35], [8, -22, 35]]

@@ -1,4 +1,4 @@
-"""Frames and files that cannot be used are named."""
+"""Frames and files that cannot be used are refused with their name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def encoded(suffix):
     return bytes(cv2.imencode(suffix, picture())[1])
 
 
-def test_a_good_frame_passes():
+def test_a_good_frame_is_accepted():
     check_frame(picture(), (80, 60))
 
 
@@ -39,22 +39,22 @@ def test_a_black_frame_is_named():
         check_frame(np.full((60, 80, 3), 3, np.uint8))
 
 
-def test_a_dim_frame_with_something_in_it_is_not_black():
+def test_a_dark_frame_with_a_brighter_part_is_not_black():
     dim = np.full((60, 80, 3), 2, np.uint8)
     dim[20:40, 20:40] = 30
     check_frame(dim)
 
 
 @pytest.mark.parametrize("missing", [1, 36, 60])
-def test_a_frame_that_arrived_in_part_is_named(missing: int) -> None:
-    # libjpeg decodes what is missing as this grey
+def test_a_frame_of_which_only_a_part_arrived_is_refused(missing: int) -> None:
+    # libjpeg fills missing rows with this grey
     image = picture()
     image[60 - missing :] = 128
     with pytest.raises(FrameError, match=f"lacks its lower {missing} of 60 rows; if that happens often, try another"):
         check_frame(image, (80, 60))
 
 
-def test_a_grey_bottom_that_is_not_wholly_grey_is_a_picture() -> None:
+def test_a_frame_with_a_nearly_uniform_grey_bottom_is_accepted() -> None:
     image = picture()
     image[20:] = 128
     image[-1, 40] = 127
@@ -67,13 +67,13 @@ def test_a_frame_of_another_size_is_named():
 
 
 @pytest.mark.parametrize("thing", [np.zeros((4, 4, 3)), np.zeros(5, np.uint8), np.zeros((0, 4), np.uint8)])
-def test_what_is_no_picture_is_named(thing):
+def test_an_array_that_is_no_picture_is_refused(thing):
     with pytest.raises(FrameError, match="expected a picture of 8 bits a channel"):
         check_frame(thing)
 
 
 @pytest.mark.parametrize("suffix", [".jpg", ".png"])
-def test_whole_files_decode_and_any_cut_is_noticed(suffix):
+def test_complete_files_decode_and_truncated_ones_are_refused(suffix):
     data = encoded(suffix)
     assert decode_image(data, "frame").shape == (60, 80, 3)
     for length in (1, 10, len(data) // 2, len(data) - 20):
@@ -82,7 +82,7 @@ def test_whole_files_decode_and_any_cut_is_noticed(suffix):
 
 
 @given(st.integers(min_value=2, max_value=2000))
-def test_a_jpeg_cut_anywhere_does_not_look_whole(length):
+def test_a_jpeg_truncated_anywhere_is_not_complete(length):
     data = encoded(".jpg")
     assert not is_complete_image(data[: min(length, len(data) - 2)])
 
@@ -112,7 +112,7 @@ def test_a_png_with_a_chunk_that_claims_more_than_is_there_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", [b"plain.png", b"\xff.jpg", "Spielbrett-ä.png".encode()])
-def test_a_picture_is_written_under_any_name_that_a_file_may_have(tmp_path, name):
+def test_a_picture_is_written_under_any_valid_file_name(tmp_path, name):
     path = tmp_path / os.fsdecode(name)
     write_image(path, np.full((20, 30, 3), 99, np.uint8))
     assert load_image(path).shape == (20, 30, 3)
@@ -139,7 +139,7 @@ def test_a_photos_size_is_read_before_it_is_decoded(suffix: str) -> None:
     assert decode_photo(data, "photo", most_pixels=4800).shape == (60, 80, 3)
     with pytest.raises(FrameError, match=r"80 x 60 pixels; 0\.004 million are the most"):
         decode_photo(data, "photo", most_pixels=4000)
-    # What says to be small and isn't whole, and what says to be huge.
+    # A truncated file that claims to be small, and a file that claims to be huge.
     with pytest.raises(FrameError, match="cut off"):
         decode_photo(data[: len(data) // 2], "photo", most_pixels=4800)
     huge = bytearray(cv2.imencode(".png", np.full((60, 80, 3), 90, np.uint8))[1].tobytes())
@@ -153,7 +153,7 @@ def test_a_photos_size_is_read_before_it_is_decoded(suffix: str) -> None:
 @given(
     data=st.binary(max_size=200), start=st.sampled_from([b"", b"\xff\xd8", b"\xff\xd8\xff\xe0", b"\x89PNG\r\n\x1a\n"])
 )
-def test_noise_has_a_size_or_none(data: bytes, start: bytes) -> None:
+def test_random_bytes_have_a_size_or_none(data: bytes, start: bytes) -> None:
     size = image_size(start + data)
     assert size is None or min(size) >= 0
     with pytest.raises(FrameError):
@@ -161,7 +161,7 @@ def test_noise_has_a_size_or_none(data: bytes, start: bytes) -> None:
 
 
 @pytest.mark.parametrize(("level", "lit_rows", "is_black"), [(10, 8, False), (9, 400, True), (10, 0, True)])
-def test_a_picture_is_black_where_less_than_a_hundredth_is_lit(level: int, lit_rows: int, is_black: bool) -> None:
+def test_a_picture_is_black_if_less_than_a_hundredth_of_it_is_lit(level: int, lit_rows: int, is_black: bool) -> None:
     image = np.full((400, 400, 3), 2, dtype=np.uint8)
     image[:lit_rows] = level
     if is_black:
@@ -190,7 +190,7 @@ FRAME = b"\x08" + (600).to_bytes(2) + (800).to_bytes(2) + b"\x03"
 
 
 @pytest.mark.parametrize("kind", [0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xCF])
-def test_a_jpegs_size_is_in_its_frames_segment_wherever_that_is(kind: int) -> None:
+def test_the_size_of_a_jpeg_is_read_from_its_frame_segment_wherever_that_is(kind: int) -> None:
     other = segment(0xE0, b"JFIF") + segment(0xC4, b"\x08\x00\x01\x00\x01tables") + segment(0xFE, b"")
     start = b"\xff\xd8"
     assert image_size(start + segment(kind, FRAME)) == (800, 600)
@@ -202,18 +202,18 @@ def test_a_jpegs_size_is_in_its_frames_segment_wherever_that_is(kind: int) -> No
 
 
 @pytest.mark.parametrize("kind", [0xC4, 0xC8, 0xCC, 0xD0, 0xBF])
-def test_other_segments_of_a_jpeg_hold_no_size(kind: int) -> None:
+def test_other_segments_of_a_jpeg_give_no_size(kind: int) -> None:
     assert image_size(b"\xff\xd8" + segment(kind, FRAME)) is None
 
 
-def test_a_pngs_size_is_in_its_first_chunk() -> None:
+def test_the_size_of_a_png_is_read_from_its_first_chunk() -> None:
     head = b"\x89PNG\r\n\x1a\n" + (13).to_bytes(4) + b"IHDR" + (800).to_bytes(4) + (600).to_bytes(4)
     assert image_size(head) == (800, 600)
     assert image_size(head[:23]) is None
     assert image_size(head.replace(b"IHDR", b"IDAT")) is None
 
 
-def test_a_jpeg_is_whole_if_its_end_comes_after_its_scan() -> None:
+def test_a_jpeg_is_complete_if_its_end_marker_follows_its_scan() -> None:
     start, scan, end = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
     assert is_complete_image(start + scan + b"data" + end)
     assert not is_complete_image(start + scan + b"data")
@@ -223,7 +223,7 @@ def test_a_jpeg_is_whole_if_its_end_comes_after_its_scan() -> None:
     assert not is_complete_image(b"")
 
 
-def test_a_png_is_whole_if_its_last_chunk_is_there() -> None:
+def test_a_png_is_complete_if_its_last_chunk_is_there() -> None:
     def chunk(kind: bytes, body: bytes) -> bytes:
         return len(body).to_bytes(4) + kind + body + b"sums"
 
@@ -237,7 +237,7 @@ def test_a_png_is_whole_if_its_last_chunk_is_there() -> None:
 
 
 @pytest.mark.parametrize(("most_pixels", "fits"), [(4800, True), (4799, False)])
-def test_a_photo_may_have_as_many_pixels_as_told(most_pixels: int, fits: bool) -> None:
+def test_a_photo_over_the_limit_of_pixels_or_of_another_format_is_refused(most_pixels: int, fits: bool) -> None:
     data = encoded(".png")
     if fits:
         assert np.array_equal(decode_photo(data, "photo", most_pixels=most_pixels), picture())

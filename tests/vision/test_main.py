@@ -66,7 +66,7 @@ def test_each_stage_runs_alone_and_draws_what_it_found(stage: str, tmp_path: Pat
         assert found["a4"] == "hand"
 
 
-def test_what_cannot_be_seen_is_one_sentence(tmp_path: Path) -> None:
+def test_an_unreadable_picture_ends_with_exit_code_1(tmp_path: Path) -> None:
     arguments = ["--calibration", str(photoreal.FOLDER / "pi3.json")]
     result = CliRunner().invoke(main, ["locate", str(tmp_path / "missing.jpg"), *arguments])
     assert result.exit_code == 1

@@ -1,4 +1,4 @@
-"""Both versions of OpenCV give the same shapes, and nothing found is empty."""
+"""All supported versions of OpenCV give the same shapes, and empty arrays if nothing is found."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from vision.opencv import (
 SQUARE = np.array([[-50.0, 50.0], [50.0, 50.0], [50.0, -50.0], [-50.0, -50.0]])
 
 
-def test_points_of_any_shape_are_rows_of_two() -> None:
+def test_points_of_any_shape_become_rows_of_two() -> None:
     assert points_2d(None).shape == (0, 2)
     assert points_2d([[[1, 2]], [[3, 4]]]).tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert points_2d(np.zeros((2, 4, 2), dtype=np.float32)).shape == (8, 2)
 
 
-def test_a_picture_of_one_channel_stays_as_it_is() -> None:
+def test_a_picture_of_one_channel_stays_unchanged() -> None:
     grey = np.arange(6, dtype=np.uint8).reshape(2, 3)
     assert as_grey(grey) is grey
     assert as_grey(np.stack([grey] * 3, axis=-1)).tolist() == grey.tolist()
 
 
 @pytest.mark.parametrize("name", ["DICT_9X9", "ArucoDetector", "4X4_50", ""])
-def test_a_dictionary_that_there_is_none_of_is_refused(name: str) -> None:
+def test_an_unknown_marker_dictionary_is_refused(name: str) -> None:
     assert aruco_dictionary("DICT_4X4_50").markerSize == 4
     with pytest.raises(ValueError, match=r"expected one of .*DICT_4X4_50"):
         aruco_dictionary(name)
@@ -75,7 +75,7 @@ def test_the_better_of_the_two_poses_of_a_plane_comes_first(camera: CameraModel,
     assert translation == pytest.approx(pose.translation, rel=1e-3)
 
 
-def test_projection_tells_how_pixels_move_with_the_pose(camera: CameraModel, pose: Pose) -> None:
+def test_the_jacobian_of_projection_tells_how_pixels_move_with_the_pose(camera: CameraModel, pose: Pose) -> None:
     points = np.array([[10.0, -20.0, 5.0], [60.0, 30.0, 0.0]])
     given = (pose.rotation_vector, pose.translation, camera.matrix, camera.distortion)
     pixels, by_pose = project_with_jacobian(points, *given)
@@ -87,7 +87,7 @@ def test_projection_tells_how_pixels_move_with_the_pose(camera: CameraModel, pos
     assert by_pose[:, :, 1] == pytest.approx((turned - pixels) / 0.0001, rel=0.01, abs=0.5)
 
 
-def test_a_template_is_aligned_and_what_is_blank_is_not() -> None:
+def test_a_template_is_aligned_and_a_blank_one_is_not() -> None:
     y, x = np.mgrid[:60, :60].astype(np.float32)
     picture = np.asarray(np.sin(x / 5) + np.cos(y / 7) + np.sin((x + y) / 9), dtype=np.float32)
     found = align_affine(np.ascontiguousarray(picture[20:40, 22:42]), picture, np.array([20.5, 21.5]))

@@ -1,4 +1,4 @@
-"""Pictures of a place: what makes them differ, and what does not."""
+"""Pictures of a place: which changes make them differ, and which do not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def apart(**later: object) -> float:
     return taken(drawn(noise=1)).difference(taken(drawn(**{"noise": 2, **later})))  # type: ignore[arg-type]
 
 
-def test_the_same_picture_differs_by_nothing() -> None:
+def test_a_picture_does_not_differ_from_itself() -> None:
     assert taken(drawn()).difference(taken(drawn())) == pytest.approx(0.0, abs=1e-9)
 
 
@@ -60,7 +60,7 @@ def test_the_same_picture_differs_by_nothing() -> None:
         {"moved_px": (-SHRINK * REACH_PX, SHRINK * REACH_PX)},
     ],
 )
-def test_noise_light_and_a_pose_found_a_little_differently_hardly_count(later: dict[str, object]) -> None:
+def test_noise_light_and_small_pose_differences_hardly_count(later: dict[str, object]) -> None:
     assert apart(**later) < 10
 
 
@@ -71,13 +71,13 @@ def test_a_piece_put_down_anew_differs_much_more(later: dict[str, object]) -> No
     assert apart(**later) > 4 * max(apart(), apart(light=0.6), apart(across=0.3))
 
 
-def test_what_changes_far_from_the_tip_does_not_count() -> None:
+def test_changes_far_from_the_tip_do_not_count() -> None:
     crop = drawn()
     crop[90:110, 5:75] = 250
     assert taken(drawn()).difference(taken(crop)) < 0.5
 
 
-def test_a_blank_place_does_not_differ_by_its_noise() -> None:
+def test_a_blank_place_hardly_differs_by_its_noise() -> None:
     blank = np.full((ROWS, COLUMNS, 3), 120, dtype=np.uint8)
     noisy = blank + np.random.default_rng(3).integers(0, 2, blank.shape).astype(np.uint8)
     assert taken(blank).difference(taken(noisy)) < 25
@@ -93,7 +93,7 @@ def test_pictures_of_two_sizes_cannot_be_compared() -> None:
 
 
 @given(st.floats(-10, COLUMNS + 10), st.floats(-10, ROWS + 10), st.integers(1, 50))
-def test_a_difference_is_a_share_wherever_the_tip_is(column: float, row: float, noise: int) -> None:
+def test_a_difference_is_within_its_bounds_wherever_the_tip_is(column: float, row: float, noise: int) -> None:
     found = taken(drawn(), (column, row)).difference(taken(drawn((55.0, 35.0), noise=noise)))
     assert math.isinf(found) or 0.0 <= found * USUAL_DIFFERENCE <= 2.0
 
@@ -115,7 +115,7 @@ def test_a_difference_is_the_share_of_contrast_that_changed_at_the_best_offset()
 
 
 @pytest.mark.parametrize(("tip_px", "is_seen"), [((-5.0, 20.0), False), ((-3.0, 20.0), True), ((44.0, 20.0), True)])
-def test_a_tip_at_the_rim_is_compared_as_far_as_it_is_seen(tip_px: tuple[float, float], is_seen: bool) -> None:
+def test_a_tip_at_the_rim_is_compared_as_far_as_it_is_visible(tip_px: tuple[float, float], is_seen: bool) -> None:
     levels = np.random.default_rng(4).normal(0, 0.2, (60, 40)).astype(np.float32)
     found = PlacePicture(levels, tip_px).difference(PlacePicture(levels, tip_px))
     assert math.isinf(found) != is_seen

@@ -1,4 +1,4 @@
-"""What a reading says of places, dice and what is in the way."""
+"""Readings: places, dice and hindrances."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIE = DieReading(0.0, 0.0, {"1": 0.9, "2": 0.1})
 
 
 @pytest.mark.parametrize("how", [{"at_rest": False}, {"cocked": True}, {"half_hidden": True}])
-def test_a_die_that_moves_leans_or_hides_does_not_count_nor_does_its_roll(how: dict[str, Any]) -> None:
+def test_a_moving_cocked_or_half_hidden_die_and_its_roll_are_not_settled(how: dict[str, Any]) -> None:
     assert DIE.is_settled
     assert not replace(DIE, **how).is_settled
     assert RollReading("tray", (DIE, DIE)).is_settled
@@ -33,7 +33,7 @@ def test_a_place_shows_its_most_probable_look() -> None:
     assert PlaceReading({"empty": 0.2, "red": 0.7, "blue": 0.1}).best == ("red", 0.7)
 
 
-def test_any_look_is_as_probable_where_nothing_is_seen() -> None:
+def test_every_look_is_equally_probable_on_a_hidden_place() -> None:
     even = uniform_reading(("empty", "red", "blue", "green"), HindranceKind.HAND)
     assert dict(even.probabilities) == {"empty": 0.25, "red": 0.25, "blue": 0.25, "green": 0.25}
     assert even.hidden_by is HindranceKind.HAND

@@ -1,4 +1,4 @@
-"""Pictures are sampled where the world's points are seen, and light is linear."""
+"""Pictures are sampled at the projections of points, and light is linear."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_window_begins_at_its_far_left_corner() -> None:
     assert window.to_pixels(-59.75, 49.75) == (0.0, 0.0)
 
 
-def test_each_pixel_of_a_window_is_where_its_point_is_seen(camera: CameraModel, pose: Pose) -> None:
+def test_each_pixel_of_a_window_maps_to_its_point_in_the_picture(camera: CameraModel, pose: Pose) -> None:
     window = PlaneWindow.over(BOUNDS, 10.0, 2.0)
     found = plane_map(camera, pose, window)
     assert found.shape == (160, 200, 2)
@@ -28,7 +28,7 @@ def test_each_pixel_of_a_window_is_where_its_point_is_seen(camera: CameraModel, 
         assert found[round(row), round(column)] == pytest.approx(project(camera, pose, [[x, y, 10.0]])[0], abs=0.06)
 
 
-def test_a_plane_is_laid_out_by_the_millimetre(camera: CameraModel, pose: Pose) -> None:
+def test_a_plane_grid_maps_millimetres_to_pixels(camera: CameraModel, pose: Pose) -> None:
     grid = PlaneGrid.of(camera, pose, BOUNDS, 10.0)
     assert grid.nodes[20, 45] == pytest.approx(project(camera, pose, [[-15.0, 30.0, 10.0]])[0], abs=0.11)
     x, y = np.array([[-12.5, 3.25]]), np.array([[20.75, -9.5]])
@@ -38,7 +38,7 @@ def test_a_plane_is_laid_out_by_the_millimetre(camera: CameraModel, pose: Pose) 
     assert np.array_equal(beyond[0, 0], grid.nodes[0, 0])
 
 
-def test_nodes_around_a_corner_are_repeated_at_the_rim(camera: CameraModel, pose: Pose) -> None:
+def test_nodes_around_a_corner_repeat_those_at_the_rim(camera: CameraModel, pose: Pose) -> None:
     nodes = PlaneGrid.of(camera, pose, BOUNDS, 10.0)
     height, width = nodes.nodes.shape[:2]
     assert np.array_equal(nodes.around(20, 30, 3), nodes.nodes[17:23, 27:33])
@@ -51,20 +51,20 @@ def test_nodes_around_a_corner_are_repeated_at_the_rim(camera: CameraModel, pose
     assert np.array_equal(rim[3, 0], nodes.nodes[1, width - 2])
 
 
-def test_beside_the_picture_its_border_is_repeated() -> None:
+def test_sampling_beyond_the_picture_repeats_its_border() -> None:
     image = np.arange(12, dtype=np.uint8).reshape(3, 4)
     where = np.array([[[0, 0], [3, 2], [-5, 1], [9, 9]]], dtype=np.float32)
     assert sample(image, where).tolist() == [[0, 11, 4, 11]]
 
 
-def test_light_is_that_of_the_srgb_standard() -> None:
+def test_linear_light_follows_the_srgb_standard() -> None:
     light = linear_light(np.array([[0, 10, 11, 128, 255]], dtype=np.uint8))[0]
     assert light == pytest.approx([0.0, 0.003035, 0.003347, 0.215861, 1.0], abs=2e-6)
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 8])
 @pytest.mark.parametrize("axis", [0, 1])
-def test_the_median_is_numpys(count: int, axis: int) -> None:
+def test_the_median_equals_numpys(count: int, axis: int) -> None:
     values = np.random.default_rng(count).normal(size=(count, count, 3))
     assert np.array_equal(median(values, axis), np.median(values, axis=axis))
     assert median(values.astype(np.float32), axis).dtype == np.float32

@@ -1,4 +1,4 @@
-"""Cameras of every kind: what they give, when they end, and what happens when they go away."""
+"""All kinds of cameras: their frames, their end, and disconnection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeou
 
 
 class FakeTime:
-    """A clock that only waiting moves; ``at`` runs things when their time comes."""
+    """A clock that only waiting advances; the actions in ``at`` run when their time comes."""
 
     def __init__(self):
         self.now_s, self.at = 100.0, []
@@ -70,7 +70,7 @@ def test_image_files_come_in_name_order_then_end(tmp_path, time):
         camera.read(1.0)
 
 
-def test_a_truncated_image_is_named_and_the_next_one_comes(tmp_path, time):
+def test_a_truncated_image_is_named_and_reading_goes_on(tmp_path, time):
     (tmp_path / "a.jpg").write_bytes(jpeg(10)[:-200])
     (tmp_path / "b.jpg").write_bytes(jpeg(20))
     camera = ImageFiles([tmp_path / "a.jpg", tmp_path / "b.jpg"], clock=time.clock)
@@ -84,7 +84,7 @@ def test_a_folder_without_images_has_no_frames(tmp_path):
         open_camera(str(tmp_path))
 
 
-def test_names_sort_as_people_count():
+def test_names_with_numbers_sort_in_numeric_order():
     from pathlib import Path
 
     names = ["b1.jpg", "a10.jpg", "a9.jpg", "10.jpg", "9.jpg"]
@@ -94,7 +94,7 @@ def test_names_sort_as_people_count():
 # A folder that grows
 
 
-def test_a_growing_folder_gives_each_image_once_when_it_appears(tmp_path, time):
+def test_a_growing_folder_gives_each_new_image_once(tmp_path, time):
     (tmp_path / "1.jpg").write_bytes(jpeg(10))
     camera = open_camera(f"folder:{tmp_path}", clock=time.clock, wait=time.wait)
     assert shade(camera.read(1.0)) == 10
@@ -106,7 +106,7 @@ def test_a_growing_folder_gives_each_image_once_when_it_appears(tmp_path, time):
         camera.read(2.0)
 
 
-def test_a_file_still_being_written_is_waited_for(tmp_path, time):
+def test_a_file_still_being_written_is_read_once_complete(tmp_path, time):
     data = jpeg(30)
     (tmp_path / "1.jpg").write_bytes(data[:100])
     time.at = [
@@ -118,7 +118,7 @@ def test_a_file_still_being_written_is_waited_for(tmp_path, time):
     assert time.now_s < 101
 
 
-def test_a_file_that_stays_cut_off_is_named_once_and_passed_over(tmp_path, time):
+def test_a_file_that_stays_incomplete_is_named_once_and_skipped(tmp_path, time):
     (tmp_path / "1.jpg").write_bytes(jpeg(30)[:150])
     (tmp_path / "2.jpg").write_bytes(jpeg(40))
     camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait, patience_s=1.0)
@@ -129,14 +129,14 @@ def test_a_file_that_stays_cut_off_is_named_once_and_passed_over(tmp_path, time)
     assert shade(camera.read(1.0)) == 40
 
 
-def test_a_growing_folder_passes_over_what_was_seen_before(tmp_path, time):
+def test_a_growing_folder_skips_the_given_files(tmp_path, time):
     for name in ("a.jpg", "b.jpg"):
         (tmp_path / name).write_bytes(jpeg(40))
     camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait, skip={"a.jpg"})
     assert camera.read(1.0).source == str(tmp_path / "b.jpg")
 
 
-def test_a_growing_folder_that_is_not_there_or_goes_away(tmp_path, time):
+def test_a_growing_folder_that_is_missing_or_deleted_is_an_error(tmp_path, time):
     with pytest.raises(CameraError, match="no folder"):
         GrowingFolder(tmp_path / "none", clock=time.clock, wait=time.wait)
     folder = tmp_path / "frames"
@@ -191,7 +191,7 @@ def test_in_real_time_a_slow_reader_gets_the_newest_frame(video, time):
         camera.read(1.0)
 
 
-def test_what_is_no_video_is_named(tmp_path, time):
+def test_a_file_that_is_no_video_is_named(tmp_path, time):
     path = tmp_path / "broken.avi"
     path.write_bytes(b"not a video at all")
     with pytest.raises(CameraError, match="cannot be opened as a video"):
@@ -259,7 +259,7 @@ def live() -> Iterator[Callable[..., LiveCamera]]:
         camera.close()
 
 
-def test_the_newest_frame_wins_and_gaps_show(live):
+def test_the_newest_frame_is_read_and_skipped_frames_show_in_the_sequence(live):
     idle = threading.Event()
     device = FakeDevice(idle)
     camera = live(device, idle=idle)
@@ -279,13 +279,13 @@ def test_the_newest_frame_wins_and_gaps_show(live):
     assert newest.time_s > frames[-1].time_s
 
 
-def test_a_camera_that_gives_nothing_is_said(live):
+def test_a_camera_without_frames_times_out(live):
     camera = live(FakeDevice(threading.Event()), idle=None)
     with pytest.raises(FrameTimeoutError, match=r"camera desk gave no frame within 0\.01 s; check its cable"):
         camera.read(0.01)
 
 
-def test_an_unplugged_camera_is_said_and_opened_again_when_it_is_back(live):
+def test_an_unplugged_camera_is_reported_and_opened_again_once_it_is_back(live):
     idle = threading.Event()
     first, second = FakeDevice(idle), FakeDevice(idle)
     away = CameraError("not there")
@@ -301,7 +301,7 @@ def test_an_unplugged_camera_is_said_and_opened_again_when_it_is_back(live):
     assert (shade(frame), frame.sequence) == (20, 1)
 
 
-def test_while_a_camera_is_away_every_read_says_so(live):
+def test_every_read_reports_a_missing_camera(live):
     device = FakeDevice(threading.Event())
     camera = live(device, CameraError("not there"), idle=None)
     device.push(None)
@@ -329,7 +329,7 @@ def test_a_frame_s_time_is_when_it_was_taken(live):
     assert camera.read(GUARD_S).time_s == -0.25
 
 
-def test_exposure_is_locked_before_the_next_frame_and_free_after_the_device_was_away(live):
+def test_exposure_is_locked_before_the_next_frame_and_unlocked_after_reopening(live):
     idle = threading.Event()
     first, second = FakeDevice(idle), FakeDevice(idle)
     camera = live(first, second, idle=idle)
@@ -351,21 +351,21 @@ def test_exposure_is_locked_before_the_next_frame_and_free_after_the_device_was_
     assert second.locks == []
 
 
-def test_a_device_that_cannot_be_opened_is_said_at_once(time):
+def test_a_device_that_cannot_be_opened_is_reported_at_once(time):
     with pytest.raises(CameraError, match="cannot be opened; is it plugged in, used by another program"):
         usb_camera("/dev/video-none", clock=time.clock)
 
 
-# What a person writes
+# Sources as a person writes them
 
 
 @pytest.mark.parametrize("spec", ["", "webcam", "usb:", "images:", "game.txt", "ftp://camera"])
-def test_nonsense_is_answered_with_what_is_possible(spec):
+def test_an_unknown_source_is_refused_with_the_possible_ones(spec):
     with pytest.raises(CameraError, match="USB camera"):
         open_camera(spec)
 
 
-def test_a_folder_may_be_called_as_a_kind_of_source_is(tmp_path, monkeypatch):
+def test_a_folder_may_have_the_name_of_a_kind_of_source(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     cv2.imwrite("folder/1.png", picture(10))

@@ -1,4 +1,4 @@
-"""The Pi's own camera: the real process, pipe and shared memory, with a stand-in where Picamera2 would be."""
+"""The Pi's own camera: the real process, pipe and shared memory, with a stand-in for Picamera2."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def number_in(capture: PiCapture) -> int:
     return int(shot.image[0, 0, 1])
 
 
-def test_frames_come_in_order_and_stay_as_they_were(capture: PiCapture) -> None:
+def test_frames_come_in_order_and_are_not_overwritten(capture: PiCapture) -> None:
     first, second = capture.read(), capture.read()
     assert first is not None
     assert second is not None
@@ -54,7 +54,7 @@ def test_frames_come_in_order_and_stay_as_they_were(capture: PiCapture) -> None:
     assert (second.image[..., 1:] == 2).all()
 
 
-def test_a_frame_is_as_old_as_its_exposure() -> None:
+def test_the_age_of_a_frame_is_counted_from_its_exposure() -> None:
     later = PiCapture(0, SIZE, 15.0, command=command(), boot_clock=lambda: time.clock_gettime(time.CLOCK_BOOTTIME) + 10)
     with closing(_Released(later)):
         shot = later.read()
@@ -74,7 +74,7 @@ def is_automatic(capture: PiCapture) -> bool:
 
 
 @pytest.mark.parametrize("behaviour", ["works", "no focus"])
-def test_exposure_is_locked_and_let_go(monkeypatch: pytest.MonkeyPatch, behaviour: str) -> None:
+def test_exposure_is_locked_and_unlocked(monkeypatch: pytest.MonkeyPatch, behaviour: str) -> None:
     monkeypatch.setenv("PI_CAMERA", behaviour)
     capture = PiCapture(0, SIZE, 15.0, command=command())
     with closing(_Released(capture)):
@@ -93,7 +93,7 @@ def test_exposure_is_locked_and_let_go(monkeypatch: pytest.MonkeyPatch, behaviou
         ("other size", 0, "it gives pictures of 640 x 480 instead of 64 x 48"),
     ],
 )
-def test_a_camera_that_can_t_be_used_is_said(
+def test_a_camera_that_cannot_be_used_is_reported(
     monkeypatch: pytest.MonkeyPatch, behaviour: str, number: int, says: str
 ) -> None:
     monkeypatch.setenv("PI_CAMERA", behaviour)
@@ -102,13 +102,13 @@ def test_a_camera_that_can_t_be_used_is_said(
     assert says in str(caught.value)
 
 
-def test_without_picamera2_it_is_said_what_to_install(tmp_path: Path) -> None:
+def test_without_picamera2_the_error_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "libcamera.py").write_text("raise ImportError('No module named libcamera')\n")
     with pytest.raises(CameraError, match="sudo apt install python3-picamera2"):
         PiCapture(0, SIZE, 15.0, command=command(tmp_path))
 
 
-def test_without_a_python_it_is_said() -> None:
+def test_a_missing_python_is_reported() -> None:
     with pytest.raises(CameraError, match="can't be used"):
         PiCapture(0, SIZE, 15.0, command=("/nowhere/python3",))
 
@@ -124,7 +124,7 @@ def _read_all(camera: LiveCamera) -> None:
         camera.read(GUARD_S)
 
 
-def test_a_process_that_is_killed_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_dies_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PI_CAMERA", "dies")
     with pi_camera(0, clock=time.monotonic, size=SIZE, retry_s=0.01, command=command()) as camera:
         with pytest.raises(CameraError, match="went away"):
@@ -132,7 +132,7 @@ def test_a_process_that_is_killed_is_started_again(monkeypatch: pytest.MonkeyPat
         assert camera.read(GUARD_S).image.shape == (48, 64, 3)
 
 
-def test_a_camera_that_falls_silent_counts_as_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_camera_without_new_frames_counts_as_unplugged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PI_CAMERA", "freezes")
     capture = PiCapture(0, SIZE, 15.0, command=command(), silence_s=1.0)
     with closing(_Released(capture)):
@@ -140,7 +140,7 @@ def test_a_camera_that_falls_silent_counts_as_gone(monkeypatch: pytest.MonkeyPat
     assert [shot is not None for shot in shots] == [True, True, True, False]
 
 
-def test_the_newest_frame_reaches_the_referee(live: LiveCamera) -> None:
+def test_a_live_pi_camera_gives_numbered_and_timed_frames(live: LiveCamera) -> None:
     first = live.read(GUARD_S)
     second = live.read(GUARD_S)
     assert second.sequence > first.sequence
@@ -148,7 +148,7 @@ def test_the_newest_frame_reaches_the_referee(live: LiveCamera) -> None:
     assert second.source == "pi:0"
 
 
-def test_the_camera_is_named_pi() -> None:
+def test_the_sources_pi_and_pi_0_open_the_pis_camera() -> None:
     if Path("/usr/lib/python3/dist-packages/picamera2").exists():
         pytest.skip("there is a real Picamera2 on this machine")
     for spec in ("pi", "pi:0"):

@@ -1,4 +1,4 @@
-"""USB cameras are told apart, and found again, by what the system says of them in /sys."""
+"""USB cameras are identified, and found again, by their entries in /sys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAKER = "046d:0825"
 
 
 def plug_in(root: Path, number: int, socket: str, serial: str = "", maker: str = MAKER, name: str = "Webcam") -> None:
-    """Make the entries of a camera as Linux has them: /dev/videoN for pictures, and N + 1 for what belongs to them."""
+    """Make a camera's entries as Linux does: /dev/videoN for pictures, and N + 1 for their metadata."""
     folder = root / "sys/devices/pci0000:00/usb1" / socket
     interface = folder / f"{socket}:1.0"
     (root / "sys/class/video4linux").mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def ids(root: Path) -> Sequence[str]:
     return list(ids_of(usb_cameras(root)).values())
 
 
-def test_only_what_gives_pictures_over_usb_is_listed(tmp_path: Path) -> None:
+def test_only_usb_devices_that_give_pictures_are_listed(tmp_path: Path) -> None:
     assert usb_cameras(tmp_path) == ()
     plug_in(tmp_path, 10, "1-1.4", "A1B2", name="Good Webcam")
     plug_in(tmp_path, 2, "2-1", maker="1BCF:2C99")
@@ -64,7 +64,7 @@ def test_only_what_gives_pictures_over_usb_is_listed(tmp_path: Path) -> None:
     assert ids(tmp_path) == ["usb:1bcf:2c99@2-1", "usb:046d:0825:A1B2"]
 
 
-def test_of_two_that_are_alike_the_socket_tells(tmp_path: Path) -> None:
+def test_identical_cameras_are_told_apart_by_their_socket(tmp_path: Path) -> None:
     plug_in(tmp_path, 0, "1-1.3", "SN0001")
     plug_in(tmp_path, 2, "1-1.4", "SN0001")
     assert ids(tmp_path) == ["usb:046d:0825@1-1.3", "usb:046d:0825@1-1.4"]
@@ -73,7 +73,7 @@ def test_of_two_that_are_alike_the_socket_tells(tmp_path: Path) -> None:
         find_camera("usb:046d:0825:SN0001", tmp_path)
 
 
-def test_a_camera_that_is_away_is_named_with_those_that_are_there(tmp_path: Path) -> None:
+def test_a_missing_camera_is_named_with_the_connected_ones(tmp_path: Path) -> None:
     with pytest.raises(CameraError, match="usb:046d:0825 is not plugged in; there is no USB camera"):
         find_camera("usb:046d:0825", tmp_path)
     plug_in(tmp_path, 0, "1-1", "A 1@2")
@@ -111,7 +111,7 @@ def read_to_the_end(camera: LiveCamera) -> None:
         camera.read(GUARD_S)
 
 
-def test_a_camera_is_found_again_under_another_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_camera_is_found_again_under_a_new_device_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Unplugged, "root", tmp_path, raising=False)
     monkeypatch.setattr(cv2, "VideoCapture", Unplugged)
     plug_in(tmp_path, 0, "1-1.3", "MINE")

@@ -1,4 +1,4 @@
-"""A layout file makes sense or is refused with the key that does not."""
+"""A layout file is valid, or is refused with the name of the wrong key."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def changed(path, value):
     return data
 
 
-def test_the_layout_that_comes_with_deblockle():
+def test_the_layout_of_deblockle_has_its_measurements():
     layout = default_layout("deblockle")
     assert (layout.board.columns, layout.board.rows, layout.board.cell_mm, layout.board.height_mm) == (7, 7, 40.0, 10.0)
     assert layout.board.printed == ("d2", "d6")
@@ -50,7 +50,7 @@ def test_a_game_without_a_layout_is_named(game):
         default_layout(game)
 
 
-def test_squares_lie_about_the_centre():
+def test_the_board_is_centred_on_the_origin():
     layout = layout_from_json(GOOD)
     assert layout.centre_mm("a1") == (-120, -120)
     assert layout.centre_mm("d4") == (0, 0)
@@ -64,11 +64,11 @@ def test_squares_lie_about_the_centre():
         *((-141, 0, None), (141, 0, None), (0, -141, None), (0, 141, None)),
     ],
 )
-def test_a_point_lies_on_a_square_or_beside_the_board(x_mm, y_mm, place):
+def test_the_square_at_a_point_is_found(x_mm, y_mm, place):
     assert layout_from_json(GOOD).board.place_at(x_mm, y_mm) == place
 
 
-def test_squares_have_neighbours_until_the_edge():
+def test_squares_have_neighbours_up_to_the_edge():
     layout = layout_from_json(GOOD)
     assert layout.board.neighbour("a1", 0, 1) == "a2"
     assert layout.board.neighbour("c3", 2, -1) == "e2"
@@ -83,7 +83,7 @@ def test_squares_of_a_sheet_have_neighbours_on_the_same_sheet():
 
 
 @given(st.text(max_size=4))
-def test_any_other_text_is_no_square(place):
+def test_any_other_text_is_refused_as_a_square(place):
     layout = layout_from_json(GOOD)
     if place in layout.places:
         assert abs(layout.centre_mm(place)[0]) <= 120
@@ -115,7 +115,7 @@ def test_any_other_text_is_no_square(place):
         (("block",), {"side": 30, "net": {"up": "star"}}, "block.net has"),
     ],
 )
-def test_what_makes_no_sense_is_named(path, value, says):
+def test_an_invalid_value_in_a_layout_is_named(path, value, says):
     with pytest.raises(LayoutError, match=says):
         layout_from_json(changed(path, value))
 
@@ -127,13 +127,13 @@ def test_a_board_has_one_to_a_hundred_squares_each_way(squares):
     assert board.bounds_mm.width_mm == 5 * squares
 
 
-def test_markers_may_touch_each_other_and_lie_on_the_table_unless_said_otherwise():
+def test_markers_may_touch_and_lie_on_the_table_by_default():
     markers = {"dictionary": "DICT_4X4_50", "side": 36, "centres": {"0": [0, 0], "1": [36, 10], "2": [10, -36]}}
     layout = layout_from_json(changed(("markers",), markers))
     assert layout.markers.corners_mm(0)[:, 2].tolist() == [0.0] * 4
 
 
-def test_boards_sheets_and_trays_lie_on_the_table_unless_said_otherwise():
+def test_boards_sheets_and_trays_lie_on_the_table_by_default():
     flat = {"dictionary": "DICT_4X4_50", "side": 36, "centres": {"0": [-175, 175]}}
     tray = {"x": [-50, 50], "y": [-50, 50]}
     shapes = ({"board": {"cols": 3, "rows": 3, "cell": 12}}, {"tray": tray}, {"sheet": SHEET["sheet"]})
@@ -166,7 +166,7 @@ def test_a_missing_key_is_named():
         layout_from_json(data)
 
 
-def test_files_that_are_missing_or_no_layout(tmp_path):
+def test_missing_files_and_files_that_are_no_layout_are_refused(tmp_path):
     with pytest.raises(LayoutError, match="cannot read the layout"):
         load_layout(tmp_path / "none.json")
     path = tmp_path / "layout.json"
@@ -190,7 +190,7 @@ def test_the_layout_of_diaballik_measures_discs_and_balls() -> None:
     assert (discs.diameter_mm, discs.disc_mm, discs.ball_mm, discs.height_mm) == (25.0, 10.0, 15.0, 25.0)
 
 
-def test_pyramids_that_nest_raise_the_apex_of_a_stack_by_the_same_each() -> None:
+def test_each_nesting_pyramid_raises_the_apex_of_a_stack_by_the_rise() -> None:
     pyramids = PyramidPieces.on(default_layout("blockade").board)
     for sizes in ("LMMMMM", "LMS", "LS", "LMSL"):
         for number, (base, size) in enumerate(zip(pyramids.elevations_mm(sizes), sizes, strict=True)):
@@ -199,7 +199,7 @@ def test_pyramids_that_nest_raise_the_apex_of_a_stack_by_the_same_each() -> None
             assert pyramids.tip_mm(size, number) == pytest.approx(base + pyramids.sizes[size].height_mm)
 
 
-def test_a_small_pyramid_on_a_large_one_is_higher_than_a_large_one_would_be() -> None:
+def test_a_small_pyramid_on_a_large_one_is_higher_than_a_second_large_one() -> None:
     pyramids = PyramidPieces.on(default_layout("blockade").board)
     large, small = pyramids.sizes["L"], pyramids.sizes["S"]
     wall_mm = pyramids.rise_mm * large.base_mm / 2 / large.apex_mm
@@ -210,7 +210,7 @@ def test_a_small_pyramid_on_a_large_one_is_higher_than_a_large_one_would_be() ->
     assert pyramids.tip_mm("S", 1) > pyramids.tip_mm("M", 1) > pyramids.tip_mm("L", 1) + 1
 
 
-def test_pieces_of_another_kind_than_asked_for_are_refused() -> None:
+def test_a_request_for_pieces_of_another_kind_is_refused() -> None:
     board = default_layout("deblockle").board
     with pytest.raises(LayoutError, match="it needs piece and ball"):
         DiscPieces.on(board)
@@ -222,7 +222,7 @@ def test_pieces_of_another_kind_than_asked_for_are_refused() -> None:
     ("game", "last", "colours"),
     [("number-drop", "g14", ()), ("blokus-dice", "j10", ("red", "blue", "yellow", "green"))],
 )
-def test_sheets_are_alike_but_for_their_markers_and_the_names_of_their_places(game, last, colours):
+def test_sheets_differ_only_in_markers_and_place_names(game, last, colours):
     layout = default_layout(game).with_sheets(3)
     sheets = [surface for surface in layout.surfaces if surface.places]
     assert [sheet.places[-1] for sheet in sheets] == [f"p1.{last}", f"p2.{last}", f"p3.{last}"]
@@ -252,14 +252,14 @@ SHEET = {"sheet": {"size": [60, 60], "grid": {"cols": 3, "rows": 3, "cell": 12}}
         ({"sheet": {"grid": {"cols": 3, "rows": 3, "cell": 12, "left": 0}}}, "sheet.grid.left is 0; expected -18"),
     ],
 )
-def test_what_makes_no_sense_of_a_sheet_is_named(wrong, says):
+def test_an_invalid_value_of_a_sheet_is_named(wrong, says):
     assert layout_from_json(SHEET).board.height_mm == 0.4
     with pytest.raises(LayoutError, match=says):
         layout_from_json(SHEET | wrong)
 
 
 @pytest.mark.parametrize(("bottom", "fits"), [(-18.4, True), (-17.6, True), (-18.6, False), (-17.4, False)])
-def test_a_sheets_grid_lies_about_its_middle_but_for_half_a_millimetre(bottom, fits):
+def test_a_grid_must_be_centred_on_its_sheet_within_half_a_millimetre(bottom, fits):
     grid = {"cols": 5, "lines": 3, "cell": 12, "left": -30, "bottom": bottom}
     data = {"sheet": {"size": [70, 60], "grid": grid}, "markers": GOOD["markers"]}
     if fits:
@@ -278,7 +278,7 @@ def test_dice_lie_to_the_right_of_the_first_sheet():
     assert DicePieces.on(tray).faces is None
 
 
-def test_a_tray_beside_a_board_may_tell_the_side_and_colours_of_its_dice():
+def test_a_tray_beside_a_board_may_give_the_side_and_colours_of_its_dice():
     beside = {"x": [150, 200], "y": [-50, 50], "top_z": 2}
     usual = layout_from_json({**GOOD, "dice_tray": beside}).surfaces[1]
     assert (usual.name, usual.bounds_mm, usual.height_mm) == ("dice tray", Rectangle(150.0, 200.0, -50.0, 50.0), 2.0)

@@ -1,4 +1,4 @@
-"""The learned background: what of a frame's structure, light and colour differs from it, and what has come to rest."""
+"""The learned background: differences of structure, light and colour from it, and pixels at rest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vision.motion.background import BackgroundModel, Difference, FrameFeatures,
 SHAPE = (90, 120)
 EVERYWHERE: BoolImage = np.ones(SHAPE, dtype=np.bool_)
 MIDDLE = (slice(35, 55), slice(50, 70))
-"""The inside of an area that some frames change, well away from its rim."""
+"""The inside of the area ``CHANGED``, well away from its rim."""
 
 
 def area(left: int, top: int, right: int, bottom: int) -> BoolImage:
@@ -44,7 +44,7 @@ def compared(levels: np.ndarray, trusted: BoolImage = EVERYWHERE, noise: float =
     return BackgroundModel(features(chequered(), noise)).compare(features(levels, noise, 1), trusted)
 
 
-def test_features_are_logarithms_of_light_and_colour_and_the_lights_gradient() -> None:
+def test_features_are_logarithms_of_light_and_colour_and_the_gradient_of_light() -> None:
     even: Image = np.full((30, 30, 3), (40, 90, 150), dtype=np.uint8)
     one = frame_features(even)
     assert one.level[15, 15] == pytest.approx(280 / 3, rel=1e-5)
@@ -62,7 +62,7 @@ def test_features_are_logarithms_of_light_and_colour_and_the_lights_gradient() -
     assert np.abs(falling.red).max() < 1e-6
 
 
-def test_the_same_board_shows_all_its_structure() -> None:
+def test_an_unchanged_board_shows_all_its_structure() -> None:
     same = compared(chequered(), noise=1.0)
     assert same.judged.mean() > 0.99
     assert same.shown.mean() > 0.99
@@ -73,7 +73,7 @@ def test_the_same_board_shows_all_its_structure() -> None:
 
 
 @pytest.mark.parametrize("light", [0.4, 0.7, 1.3])
-def test_another_light_is_a_gain_and_no_difference(light: float) -> None:
+def test_a_change_of_the_whole_light_is_a_gain_and_no_difference(light: float) -> None:
     lit = compared(light * chequered(), noise=1.0)
     assert lit.gain == pytest.approx(np.log(light), abs=0.05)
     assert lit.shown.mean() > 0.95
@@ -81,7 +81,7 @@ def test_another_light_is_a_gain_and_no_difference(light: float) -> None:
     assert lit.different.mean() < 0.02
 
 
-def test_an_even_thing_over_the_board_hides_its_structure() -> None:
+def test_a_plain_object_over_the_board_hides_its_structure() -> None:
     found = compared(with_area(chequered(), CHANGED, 120.0), noise=1.0)
     assert found.lost[MIDDLE].all()
     assert found.changed[MIDDLE].all()
@@ -131,8 +131,8 @@ def test_stronger_structure_is_a_change_but_no_loss() -> None:
         ((1.0, 0.8, 1.0), True),
     ],
 )
-def test_another_light_or_colour_of_one_area_is_a_difference(factor: tuple[float, ...], different: bool) -> None:
-    """A third in the logarithm of light, or a sixth in that of colour."""
+def test_a_local_change_of_light_or_colour_is_a_difference(factor: tuple[float, ...], different: bool) -> None:
+    """The thresholds are a third in the logarithm of light and a sixth in that of colour."""
     even = np.full((*SHAPE, 3), 120.0)
     model = BackgroundModel(features(even))
     found = model.compare(features(with_area(even, CHANGED, 120.0 * np.array(factor))), EVERYWHERE)
@@ -140,7 +140,7 @@ def test_another_light_or_colour_of_one_area_is_a_difference(factor: tuple[float
     assert not found.different[:, :25].any()
 
 
-def test_the_light_of_the_whole_picture_is_that_of_the_trusted_part() -> None:
+def test_the_gain_is_measured_in_the_trusted_part() -> None:
     left = area(0, 0, 50, 90)
     half_dark = with_area(chequered(), ~left, 0.5 * chequered())
     assert compared(half_dark, left).gain == pytest.approx(0.0, abs=0.02)
@@ -148,7 +148,7 @@ def test_the_light_of_the_whole_picture_is_that_of_the_trusted_part() -> None:
     assert compared(half_dark, np.zeros_like(left)).gain == pytest.approx(np.log(0.5), abs=0.1)
 
 
-def test_overexposed_and_very_dark_structure_is_not_judged() -> None:
+def test_overexposed_or_very_dark_structure_is_not_judged() -> None:
     assert not compared(with_area(chequered(), CHANGED, 255.0)).judged[MIDDLE].any()
     assert compared(with_area(chequered(), CHANGED, 240.0)).judged[MIDDLE].any()
     night = BackgroundModel(features(0.02 * chequered(), 1.0)).compare(features(0.02 * chequered(), 1.0, 1), EVERYWHERE)
@@ -165,12 +165,12 @@ def test_structure_is_judged_where_it_stands_out_from_the_noise(noise: float, ju
     assert found.judged.mean() == pytest.approx(float(judged), abs=0.05)
 
 
-def test_one_frame_full_of_noise_does_not_hide_the_structure() -> None:
+def test_a_single_noisy_frame_does_not_hide_the_structure() -> None:
     faint = chequered(112.0, 122.0)
     assert BackgroundModel(features(faint)).compare(features(faint, 12.0), EVERYWHERE).judged.mean() > 0.95
 
 
-def test_a_black_thing_hides_structure_though_noise_would_hide_any_there() -> None:
+def test_a_black_object_hides_structure_although_noise_would_hide_any_on_it() -> None:
     found = compared(with_area(chequered(), CHANGED, 2.0), noise=1.0)
     assert found.lost[MIDDLE].all()
 
@@ -195,7 +195,7 @@ def test_a_noisy_shadow_leaves_the_structure_in_sight() -> None:
     assert not found.changed[MIDDLE].any()
 
 
-def test_what_is_learned_frame_by_frame_takes_about_ten_frames() -> None:
+def test_learning_at_the_usual_rate_takes_about_ten_frames() -> None:
     even = np.full((*SHAPE, 3), 100.0)
     model, bright = BackgroundModel(features(even)), features(with_area(even, CHANGED, 200.0))
     known = []
@@ -207,7 +207,7 @@ def test_what_is_learned_frame_by_frame_takes_about_ten_frames() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.08, 0.5, 1.0])
-def test_the_background_moves_by_a_share_towards_what_is_learned_where_it_may(rate: float) -> None:
+def test_the_background_moves_by_the_rate_towards_the_frame_inside_the_mask(rate: float) -> None:
     even = np.full((*SHAPE, 3), 100.0)
     model = BackgroundModel(features(even))
     bright = features(1.6 * even)
@@ -220,7 +220,7 @@ def test_the_background_moves_by_a_share_towards_what_is_learned_where_it_may(ra
     assert not after.different[:, :25].any()
 
 
-def test_what_is_learned_is_in_the_light_of_the_whole_picture() -> None:
+def test_learning_removes_the_gain_of_the_whole_picture() -> None:
     model = BackgroundModel(features(chequered()))
     darker = features(0.6 * with_area(chequered(), CHANGED, 120.0))
     model.learn(darker, float(np.log(0.6)), CHANGED, 1.0)
@@ -241,7 +241,7 @@ def test_light_is_learned_without_the_structure() -> None:
     assert model.compare(features(with_area(chequered(), CHANGED, 120.0)), ~CHANGED).lost[MIDDLE].all()
 
 
-def test_the_outline_of_a_thing_is_seen_where_it_is_and_was() -> None:
+def test_edges_along_an_outline_show_an_object_that_came_or_went() -> None:
     even, thing = (
         features(one) for one in (np.full((*SHAPE, 3), 90.0), with_area(np.full((*SHAPE, 3), 90.0), CHANGED, 180))
     )
@@ -254,7 +254,7 @@ def test_the_outline_of_a_thing_is_seen_where_it_is_and_was() -> None:
     assert BackgroundModel(thing).edges_along(bar, CHANGED) < 0.3, "edges across the outline do not count"
 
 
-def test_a_pixel_rests_from_when_it_last_changed_after_four_frames() -> None:
+def test_a_pixel_is_at_rest_after_four_frames_counted_from_its_last_change() -> None:
     rest = RestMap(SHAPE)
     even = np.full((*SHAPE, 3), 100.0)
     times_s = (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -274,8 +274,8 @@ def test_a_pixel_rests_from_when_it_last_changed_after_four_frames() -> None:
 
 
 @pytest.mark.parametrize(("level", "stays"), [(100, 104), (200, 207), (20, 22)])
-def test_a_little_more_light_is_no_movement(level: int, stays: int) -> None:
-    """Three hundredths in the logarithm and two levels."""
+def test_a_small_change_of_light_is_no_movement(level: int, stays: int) -> None:
+    """The threshold is three hundredths in the logarithm plus two levels."""
     for other, moved in ((stays, False), (2 * stays - level + 3, True)):
         rest = RestMap(SHAPE)
         for number in range(4):
@@ -284,7 +284,7 @@ def test_a_little_more_light_is_no_movement(level: int, stays: int) -> None:
         assert rest.at_rest_for(0.3).any() != moved
 
 
-def test_another_light_of_the_whole_picture_is_no_movement() -> None:
+def test_a_change_of_the_whole_light_is_no_movement() -> None:
     rest = RestMap(SHAPE)
     for number in range(4):
         rest.update(features(np.full((*SHAPE, 3), 100.0)), 0.0, number / 10)
@@ -293,7 +293,7 @@ def test_another_light_of_the_whole_picture_is_no_movement() -> None:
     assert rest.at_rest_for(0.39).all()
 
 
-def test_what_creeps_on_slowly_does_not_rest() -> None:
+def test_a_slow_steady_change_is_not_at_rest() -> None:
     rest = RestMap(SHAPE)
     for number in range(30):
         rest.update(features(np.full((*SHAPE, 3), 100.0 + 2 * number)), 0.0, number / 10)

@@ -1,4 +1,4 @@
-"""What changed is noticed, in its place and nowhere else, however slowly it came."""
+"""A change is noticed at its place and nowhere else, however slowly it comes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def at(camera, pose, middle_mm, z):
     return tuple(int(value) for value in np.round(project(camera, pose, [[*middle_mm, z]])[0]))
 
 
-def test_the_first_picture_changes_everything_and_the_same_again_nothing(watcher, picture, layout):
+def test_the_first_picture_changes_every_region_and_its_repetition_none(watcher, picture, layout):
     regions = {*layout.places, *(marker_region(marker_id) for marker_id in layout.markers.centres_mm)}
     assert watcher.changed(shrink(picture)) == regions
     assert watcher.changed(shrink(picture.copy())) == set()
@@ -52,7 +52,7 @@ def test_a_change_is_noticed_in_its_place_and_once(watcher, picture, layout, cam
     assert place in watcher.changed(shrink(picture))
 
 
-def test_a_change_of_a_marker_goes_by_the_markers_name(watcher, picture, layout, camera, pose):
+def test_a_change_at_a_marker_is_reported_as_the_markers_region(watcher, picture, layout, camera, pose):
     watcher.changed(shrink(picture))
     changed = picture.copy()
     x, y = layout.markers.centres_mm[2]
@@ -60,7 +60,7 @@ def test_a_change_of_a_marker_goes_by_the_markers_name(watcher, picture, layout,
     assert watcher.changed(shrink(changed)) == {marker_region(2)}
 
 
-def test_what_creeps_in_slowly_is_noticed_once_it_has_added_up(watcher, picture, layout, camera, pose):
+def test_a_slow_change_is_noticed_once_it_has_added_up(watcher, picture, layout, camera, pose):
     watcher.changed(shrink(picture))
     middle = at(camera, pose, layout.centre_mm("c3"), layout.board.height_mm)
     noticed = []
@@ -79,7 +79,7 @@ def test_a_change_beside_the_board_concerns_no_place(watcher, picture):
     assert watcher.changed(shrink(changed)) == set()
 
 
-def test_grey_pictures_are_watched_too(watcher, picture, layout, camera, pose):
+def test_changes_are_found_in_grey_pictures(watcher, picture, layout, camera, pose):
     grey = np.ascontiguousarray(picture[..., 0])
     watcher.changed(shrink(grey))
     changed = grey.copy()
@@ -117,7 +117,7 @@ def test_a_marker_is_watched_with_its_white_border(watcher, picture, layout, cam
     assert (marker_region(1) in watcher.changed(shrink(changed))) == is_noticed
 
 
-def test_a_tray_is_watched_as_a_whole_and_no_further(picture, layout, camera, pose):
+def test_a_tray_is_watched_as_a_whole_up_to_its_edge(picture, layout, camera, pose):
     tray = Tray("tray", Rectangle(-60.0, 60.0, -40.0, 40.0))
     watcher = ChangeDetector(TableLayout("dice", layout.markers, (tray,)), camera, pose)
     assert surface_region("tray") in watcher.changed(shrink(picture))
@@ -129,7 +129,7 @@ def test_a_tray_is_watched_as_a_whole_and_no_further(picture, layout, camera, po
 
 
 @pytest.mark.parametrize("side", ["left", "right", "top", "bottom"])
-def test_a_place_at_the_pictures_edge_is_watched_as_far_as_it_is_seen(layout, camera, pose, picture, side):
+def test_a_place_at_the_pictures_edge_is_watched_as_far_as_it_is_visible(layout, camera, pose, picture, side):
     middle = project(camera, pose, [[*layout.centre_mm("d4"), layout.board.height_mm]])[0]
     width, height = camera.size
     shift = {
@@ -151,7 +151,7 @@ def test_a_place_at_the_pictures_edge_is_watched_as_far_as_it_is_seen(layout, ca
     assert not {"a1", "a7", "g1", "g7"} & seen
 
 
-def test_a_picture_is_shrunk_to_the_means_of_squares_of_four(picture):
+def test_a_picture_is_shrunk_to_the_means_of_four_by_four_pixels(picture):
     noisy = np.random.default_rng(2).integers(0, 255, (48, 80, 3)).astype(np.uint8)
     means = noisy.reshape(12, 4, 20, 4, 3).mean(axis=(1, 3))
     assert np.abs(shrink(noisy) - means).max() <= 1.01

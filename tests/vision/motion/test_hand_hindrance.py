@@ -1,4 +1,4 @@
-"""The hand that a film shows, added to readings that say nothing of it, on the virtual table."""
+"""A hand seen in a film of the virtual table is added to readings that lack it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Film = tuple[Setting, Sequence[Frame], Sequence[FrameTruth]]
 
 @pytest.fixture(scope="module")
 def film() -> Film:
-    """One turn, from before the hand comes in until after it is gone."""
+    """One turn, from before the hand arrives until after it has left."""
     setting = Setting(lens((480, 360), 64.0), looking_at(680.0, 20.0), sensor=Sensor(noise=2.0))
     truth = TruthLog()
     table = VirtualTable(4, GameOptions(turns=1, habits=Habits(violation_share=0.0)), setting=setting, truth=truth)
@@ -36,7 +36,7 @@ def clear_reading(setting: Setting, frame: Frame) -> Reading:
     return Reading(frame.sequence, frame.time_s, places)
 
 
-def test_the_hand_is_added_from_when_it_comes_until_it_goes(film: Film) -> None:
+def test_the_hand_is_added_from_its_arrival_until_it_leaves(film: Film) -> None:
     setting, frames, truth = film
     watcher = HandMonitor(setting.camera, setting.layout.board, HandSettings())
     readings = [watcher.with_hand(frame, setting.pose, clear_reading(setting, frame)) for frame in frames]
@@ -54,7 +54,7 @@ def test_the_hand_is_added_from_when_it_comes_until_it_goes(film: Film) -> None:
             assert reading.places[place].probabilities == {"empty": 0.5, "gold block, x up": 0.5}
 
 
-def test_pictures_far_apart_are_left_as_they_are(film: Film) -> None:
+def test_readings_of_frames_far_apart_are_left_unchanged(film: Film) -> None:
     setting, frames, _ = film
     watcher = HandMonitor(setting.camera, setting.layout.board, HandSettings())
     for number, frame in enumerate(frames[::3]):

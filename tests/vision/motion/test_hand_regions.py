@@ -1,4 +1,4 @@
-"""How large, how long and where something must be to count as a hand, a piece, or a board at rest."""
+"""Limits of size, time and place for a hand, a piece, and a board at rest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vision.motion.hands import HandDetection, HandDetector
 
 
 def patch(left: int, top: int, right: int, bottom: int, grey: int = 120):
-    """An even thing over a part of the picture."""
+    """A plain rectangle over a part of the picture."""
 
     def paint(image: Image) -> None:
         image[top:bottom, left:right] = grey
@@ -34,7 +34,7 @@ def test_a_finger_counts_once_it_hides_enough_of_the_board(reach_px: int, kind: 
     assert set(film.kinds(3, patch(250 - reach_px, 100, SIZE[0], 112))) == {kind}
 
 
-def test_what_does_not_come_in_from_the_border_is_no_hand() -> None:
+def test_an_object_that_does_not_reach_the_border_is_no_hand() -> None:
     film = begun()
     assert "hand" not in film.kinds(4, patch(110, 90, 170, 150))
     film = begun()
@@ -56,7 +56,7 @@ def test_a_hand_may_come_in_from_every_side(side: str) -> None:
     assert found.connected
 
 
-def test_a_hand_whose_sleeve_looks_like_the_table_stays_a_hand_while_it_moves() -> None:
+def test_a_hand_in_a_sleeve_like_the_table_stays_a_hand_while_it_moves() -> None:
     film = begun()
     assert film.show(hand(SKINS[0], (160, 120))).kind == "hand"
 
@@ -71,7 +71,7 @@ def test_a_hand_whose_sleeve_looks_like_the_table_stays_a_hand_while_it_moves() 
     assert later[-1] == "clear"
 
 
-def test_a_thing_mostly_beside_where_the_hand_was_is_no_part_of_it() -> None:
+def test_an_object_mostly_outside_the_hands_last_area_is_no_part_of_it() -> None:
     film = begun()
     assert film.show(hand(SKINS[0], (160, 120))).kind == "hand"
     assert film.show(patch(78, 90, 152, 150)).kind == "unsettled"
@@ -89,7 +89,7 @@ def test_several_pieces_moved_at_once_leave_the_board_unsettled_until_they_rest(
     assert set(many) == {"unsettled"}
 
 
-def test_a_piece_that_comes_to_rest_lets_nothing_else_be_learned() -> None:
+def test_while_a_piece_is_learned_nothing_else_is() -> None:
     film = begun()
     put = piece((85, 165))
     assert film.kinds(2, put) == ["clear"] * 2
@@ -99,7 +99,7 @@ def test_a_piece_that_comes_to_rest_lets_nothing_else_be_learned() -> None:
 
 
 @pytest.mark.parametrize(("frames", "later"), [(10, True), (30, True), (40, False)])
-def test_once_the_board_was_clear_for_two_seconds_a_thing_over_the_edge_is_not_learned_soon(
+def test_an_object_over_the_edge_is_learned_late_once_the_board_was_clear_for_two_seconds(
     frames: int, later: bool
 ) -> None:
     """A still thing is learned after 1.6 seconds on a board that was never seen clear, else after ten."""
@@ -111,7 +111,7 @@ def test_once_the_board_was_clear_for_two_seconds_a_thing_over_the_edge_is_not_l
 
 @pytest.mark.parametrize(("frames", "within_s"), [(0, 1.4), (38, 3.0)])
 def test_a_board_that_a_hand_uncovers_is_learned(frames: int, within_s: float) -> None:
-    """The hand lay there when the film began, or came so slowly that it was learned."""
+    """The hand was there when the film began, or stayed until it was learned."""
     film = begun(frames) if frames else Film()
     if frames:
         film.step_s = 0.2
@@ -124,7 +124,7 @@ def test_a_board_that_a_hand_uncovers_is_learned(frames: int, within_s: float) -
 
 
 @pytest.mark.parametrize(("width_px", "mask_px"), [(640, (160, 161)), (320, (120, 121))])
-def test_the_share_that_is_hidden_is_measured_in_the_picture(width_px: int, mask_px: tuple[int, int]) -> None:
+def test_the_hidden_share_of_an_area_is_measured_in_the_picture(width_px: int, mask_px: tuple[int, int]) -> None:
     scale = width_px // 320
     size = (320 * scale, 240 * scale)
     finder = HandDetector(scale * np.array(CORNERS), size)
@@ -158,7 +158,7 @@ def test_a_board_may_lie_partly_outside_the_picture(shift: int, refused: bool) -
         assert HandDetector(corners, SIZE).update(chequered(), 0.0).kind == "starting"
 
 
-def test_a_piece_put_where_the_board_meets_the_pictures_edge_is_no_hand() -> None:
+def test_a_piece_put_down_at_the_pictures_edge_is_no_hand() -> None:
     corners = ((140, 30), (320, 30), (320, 210), (140, 210))
     board = np.roll(chequered(), 70, axis=1)
     finder = HandDetector(corners, SIZE)
@@ -173,7 +173,7 @@ def test_a_piece_put_where_the_board_meets_the_pictures_edge_is_no_hand() -> Non
 
 
 @pytest.mark.parametrize(("radius_px", "stays"), [(8, False), (10, True)])
-def test_what_is_small_at_the_pictures_edge_is_a_hand_until_it_has_rested(radius_px: int, stays: bool) -> None:
+def test_a_small_object_at_the_pictures_edge_is_a_hand_until_it_has_rested(radius_px: int, stays: bool) -> None:
     corners = ((140, 30), (320, 30), (320, 210), (140, 210))
     board = np.roll(chequered(), 70, axis=1)
     finder = HandDetector(corners, SIZE)
@@ -186,7 +186,7 @@ def test_what_is_small_at_the_pictures_edge_is_a_hand_until_it_has_rested(radius
     assert kinds[-1] == ("hand" if stays else "clear")
 
 
-def test_an_arm_beside_the_board_is_no_hand_though_it_hides_the_tables_pattern() -> None:
+def test_an_arm_beside_the_board_is_no_hand_although_it_hides_the_tables_pattern() -> None:
     board = chequered()
     board[:, 262:] = np.where(np.arange(SIZE[1])[:, None, None] // 4 % 2, 60, 190)
     film = Film(board)
@@ -195,7 +195,7 @@ def test_an_arm_beside_the_board_is_no_hand_though_it_hides_the_tables_pattern()
     assert film.show(patch(215, 80, SIZE[0], 150)).kind == "hand"
 
 
-def test_what_comes_in_at_the_border_is_unsettled_until_it_has_rested_for_three_frames() -> None:
+def test_a_small_object_at_the_border_is_unsettled_until_it_has_rested_for_three_frames() -> None:
     film = begun()
     assert film.kinds(5, patch(218, 100, SIZE[0], 112)) == ["unsettled", "unsettled", "unsettled", "clear", "clear"]
 

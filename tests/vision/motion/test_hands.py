@@ -1,4 +1,4 @@
-"""The hand finder on boards drawn here: no board model, only what is seen frame by frame."""
+"""The hand detector on drawn boards: it knows no board, only the frames it has seen."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _begun(frames: int) -> Film:
 
 
 def begun(frames: int = 38) -> Film:
-    """A film whose board has been seen for so many frames: two and a half seconds."""
+    """A film whose board has been seen for this many frames; 38 are two and a half seconds."""
     return deepcopy(_begun(frames))
 
 
@@ -104,7 +104,7 @@ def film() -> Film:
     return begun()
 
 
-def test_nothing_is_said_of_the_first_frames() -> None:
+def test_the_first_frames_are_not_judged() -> None:
     assert Film().kinds(5) == ["starting"] * 5
 
 
@@ -128,7 +128,7 @@ def test_a_hand_beside_the_board_is_not_over_it(film: Film) -> None:
     assert set(film.kinds(10, hand(SKINS[0], (300, 60)))) == {"clear"}
 
 
-def test_a_piece_moved_is_no_hand(film: Film) -> None:
+def test_a_moved_piece_is_no_hand(film: Film) -> None:
     assert "hand" not in film.kinds(5, piece((115, 75)))
     kinds = film.kinds(15, piece((145, 105)))
     assert "hand" not in kinds
@@ -140,7 +140,7 @@ def test_a_hand_that_leaves_a_piece_behind_leaves_the_board_clear(film: Film) ->
     assert film.kinds(10, piece((145, 105)))[-1] == "clear"
 
 
-def test_a_shadow_is_no_hand_and_is_got_used_to(film: Film) -> None:
+def test_a_shadow_is_no_hand_and_is_learned(film: Film) -> None:
     shadow = np.ones((SIZE[1], SIZE[0], 1))
     cv2.line(shadow, (150, 120), (319, 140), 0.45, 40)
     kinds = film.kinds(30, light=cv2.GaussianBlur(shadow, (0, 0), 4)[..., None])
@@ -149,7 +149,7 @@ def test_a_shadow_is_no_hand_and_is_got_used_to(film: Film) -> None:
     assert kinds[-1] == "clear"
 
 
-def test_a_shadow_that_drifts_over_a_board_leaves_it_clear_where_its_squares_are_seen() -> None:
+def test_a_drifting_shadow_leaves_the_board_clear() -> None:
     film = Film(chequered(15))
     film.kinds(38)
     columns = np.arange(SIZE[0])
@@ -162,7 +162,9 @@ def test_a_shadow_that_drifts_over_a_board_leaves_it_clear_where_its_squares_are
 
 
 @pytest.mark.parametrize("light", some([0.4, 1.15, (0.55, 0.8, 1.0)]))
-def test_a_lamp_switched_neither_blinds_nor_startles(film: Film, light: float | tuple[float, float, float]) -> None:
+def test_switching_a_lamp_neither_hides_a_hand_nor_invents_one(
+    film: Film, light: float | tuple[float, float, float]
+) -> None:
     assert "hand" not in film.kinds(20, light=np.asarray(light))
     assert "clear" not in film.kinds(10, hand(SKINS[2], (150, 100)), light=np.asarray(light))
     film.kinds(20, light=np.asarray(light))
@@ -171,7 +173,7 @@ def test_a_lamp_switched_neither_blinds_nor_startles(film: Film, light: float | 
     assert "clear" not in film.kinds(20, hand(SKINS[2], (150, 100)))
 
 
-def test_one_torn_frame_at_the_start_does_no_harm() -> None:
+def test_a_torn_first_frame_does_no_harm() -> None:
     film = Film()
     torn = film.board.copy()
     torn[:80] = (250, 200, 180)
@@ -179,7 +181,7 @@ def test_one_torn_frame_at_the_start_does_no_harm() -> None:
     assert set(film.kinds(25)[-10:]) == {"clear"}
 
 
-def test_a_hand_that_was_there_from_the_start_is_forgotten_once_gone() -> None:
+def test_the_board_is_clear_after_a_hand_that_was_there_from_the_start_leaves() -> None:
     film = Film()
     rng = np.random.default_rng(5)
     for _ in range(20):
@@ -188,7 +190,7 @@ def test_a_hand_that_was_there_from_the_start_is_forgotten_once_gone() -> None:
     assert film.kinds(45)[-1] == "clear"
 
 
-def test_a_thing_left_over_the_edge_is_got_used_to(film: Film) -> None:
+def test_an_object_left_over_the_edge_is_learned_after_ten_seconds(film: Film) -> None:
     film.step_s = 0.2
     kinds = film.kinds(55, hand(SKINS[0], (160, 120)))
     assert kinds[:49] == ["hand"] * 49, "for nearly ten seconds"
@@ -208,7 +210,7 @@ def test_a_hand_of_any_colour_is_never_a_clear_board(skin: tuple[int, int, int],
     assert "clear" not in film.kinds(4, hand(skin, (x, y)), light=light)
 
 
-def test_grey_pictures_will_do() -> None:
+def test_hands_are_found_in_grey_pictures() -> None:
     finder = HandDetector(CORNERS, SIZE)
     grey = as_grey(chequered())
     kinds = [finder.update(grey, number / FPS).kind for number in range(20)]
@@ -231,6 +233,6 @@ def test_a_frame_of_another_size_is_refused() -> None:
         ([(900, 900), (1100, 900), (1100, 1100), (900, 1100)], "outside a picture of 320 x 240"),
     ],
 )
-def test_an_outline_that_makes_no_sense_is_refused(corners: list[tuple[float, float]], message: str) -> None:
+def test_an_invalid_outline_is_refused(corners: list[tuple[float, float]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         HandDetector(corners, SIZE)

@@ -1,4 +1,4 @@
-"""Stands in for libcamera's Python module: the part of its controls that is used."""
+"""Stands in for libcamera's Python module, with only the controls that are used."""
 
 from enum import IntEnum
 

@@ -1,6 +1,6 @@
 """Stands in for Picamera2 where there is none: the calls that are used, with the names and defaults of version 0.3.
 
-What it does is told by the variable PI_CAMERA: ``works``, ``busy``, ``freezes`` or ``dies`` after three frames, ``other
+The variable PI_CAMERA chooses its behaviour: ``works``, ``busy``, ``freezes`` or ``dies`` after three frames, ``other
 size``, or ``no focus``. A frame's pixels are its number; blue tells whether exposure is automatic.
 """
 
