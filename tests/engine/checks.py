@@ -1,4 +1,4 @@
-"""What every game has to do with a table that is seen, as checks that take a game and raise AssertionError.
+"""Checks of a game's table: each takes a game and raises AssertionError.
 
 They are functions, so that a test can show that they notice a game in which a method does nothing.
 """
@@ -21,8 +21,8 @@ MOST_STEPS = 40
 MOST_TRIED = 700
 """Positions with more legal turns than this are not tried turn by turn."""
 
-NOTHING_UNFINISHED = {"number-drop": "a half-written shape has far too many forms; it is told as what it still lacks"}
-"""Games that list no positions inside a turn, and why."""
+NOTHING_UNFINISHED = {"number-drop": "a half-written shape has too many forms; the referee names what it lacks"}
+"""Games that list no positions in the middle of a turn, and why."""
 
 
 def playable(game, options, seed, some):
@@ -45,7 +45,7 @@ def changed_places(before, after):
 
 
 def altered(game, table, rng):
-    """A table with one to three things changed by hand: a piece moved, taken off, put on, or another in its place."""
+    """A table with one to three changes: a piece moved, removed, added or exchanged."""
     table = dict(table)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         standing = [place for place, look in table.items() if look != EMPTY]
@@ -64,15 +64,13 @@ def altered(game, table, rng):
 
 
 def check_explain(game, options):
-    """Illegal tables break rules of the catalogue: there is a breach just where no turn explains the table."""
+    """Illegal tables break rules of the catalogue: there is a breach if and only if no turn explains the table."""
     rng = Random(f"explain {game.name} {told(options)}")
     judged = 0
     for state in playable(game, options, rng.random(), some=4):
         before = game.table.appearance(state)
         for _, end in ends(game, state, rng, 3):
-            assert game.table.explain(state, end) == (), (
-                f"a legal turn is said to be illegal: {told_change(before, end)}"
-            )
+            assert game.table.explain(state, end) == (), f"a legal turn is called illegal: {told_change(before, end)}"
             for base in (before, end):
                 seen = altered(game, base, rng)
                 if seen == before:
@@ -86,7 +84,7 @@ def check_explain(game, options):
                     check_breach(game, breach)
                 named = {place for breach in breaches for place in breach.places}
                 assert legal or named & set(changed_places(before, seen)), f"no changed place is named in {what}"
-    assert judged, "no illegal table was looked at"
+    assert judged, "no illegal table was checked"
 
 
 def told_change(before, after):
@@ -94,7 +92,7 @@ def told_change(before, after):
 
 
 def can_be_played(game, state, seen):
-    """Whether legal turns lead to a table: one, or where several write at once one or two of each."""
+    """Whether legal turns lead to a table: one turn, or one or two of each player if several write at once."""
     before = game.table.appearance(state)
     if before == seen:
         return True
@@ -116,15 +114,15 @@ def can_be_played(game, state, seen):
 
 
 def check_breach(game, breach):
-    """A breach names a rule of the catalogue, tells what happened and how to put it right, and where."""
+    """A breach names a rule of the catalogue, what happened, the remedy and the places."""
     assert breach.rule in game.rules.catalogue, f"{breach.rule} is no rule of {game.name}"
-    assert re.search(r"\w.*[.!]$", breach.sentence), f"{breach.rule} tells nothing: {breach.sentence!r}"
-    assert re.search(r"\w.*[.!]$", breach.remedy), f"{breach.rule} says not what to do: {breach.remedy!r}"
+    assert re.search(r"\w.*[.!]$", breach.sentence), f"{breach.rule} has no sentence: {breach.sentence!r}"
+    assert re.search(r"\w.*[.!]$", breach.remedy), f"{breach.rule} has no remedy: {breach.remedy!r}"
     assert set(breach.places) <= set(game.places)
 
 
 def check_set_up(game, options):
-    """The start's own table sets the game up; another one is refused with its rules, or becomes what it shows."""
+    """The start's own table sets the game up; another one is refused with its rules, or taken as it is."""
     rng = Random(f"set-up {game.name} {told(options)}")
     start = game.rules.new(options)
     table = game.table.appearance(start)
@@ -144,7 +142,7 @@ def check_set_up(game, options):
             refusals.append(error)
         else:
             shown = game.table.appearance(found)
-            assert shown == wrong, f"the set-up passes over what is seen: {told_change(shown, wrong)}"
+            assert shown == wrong, f"the set-up ignores a part of the table: {told_change(shown, wrong)}"
     assert refusals, "no wrong start was refused"
     for refusal in refusals:
         assert refusal.breaches, f"refused without a rule: {refusal}"
@@ -153,14 +151,14 @@ def check_set_up(game, options):
 
 
 def check_amend(game, options):
-    """A person says what the table shows and who plays next, and so it is."""
+    """A correction sets the table and the next player as a person says."""
     rng = Random(f"amend {game.name} {told(options)}")
     others = honoured = accepted = 0
     for state in states_along(game, options, rng.random(), most_steps=MOST_STEPS, some=8):
         table = game.table.appearance(state)
         for player in {said.player for said in game.rules.announcements(state)} - {None, state.to_move}:
             others += 1
-            with suppress(UnreadableError):  # Who has nothing to play now can't be said to play.
+            with suppress(UnreadableError):  # A player who cannot play now can't be named next.
                 after = game.table.amend(state, {}, player)
                 assert game.table.appearance(after) == table
                 honoured += after.to_move == player
@@ -175,12 +173,12 @@ def check_amend(game, options):
             accepted += bool(seen)
             shown = game.table.appearance(after)
             assert shown == {**table, **seen}, f"amended to {seen}, and it shows {told_change(table, shown)}"
-    assert honoured or not others, "nobody else was ever to play after an amendment"
+    assert honoured or not others, "no correction ever changed the next player"
     assert accepted, "no correction was ever accepted"
 
 
 def check_unfinished(game, options):
-    """Positions inside a turn are listed, a turn's beginning among them; none looks like a whole turn, or as before."""
+    """Positions in the middle of a turn are listed; none looks like a whole turn or an unchanged table."""
     rng = Random(f"unfinished {game.name} {told(options)}")
     if game.name in NOTHING_UNFINISHED:
         return
@@ -197,12 +195,12 @@ def check_unfinished(game, options):
                 if not is_whole_turn(game, state, table):
                     begun += 1
                     known += any({**before, **position.change} == table for position in listed)
-        assert known or not begun, f"no turn that has begun is known as unfinished: {game.notation.format_state(state)}"
+        assert known or not begun, f"no begun turn is listed as unfinished: {game.notation.format_state(state)}"
         for position in (listed[rng.randrange(len(listed))] for _ in range(3 if listed else 0)):
             assert any(look != before[place] for place, look in position.change.items())
             assert position.to_do.endswith(".")
             assert not is_whole_turn(game, state, {**before, **position.change}), f"a whole turn: {position}"
-    assert listed_in_all, "no position inside a turn is known"
+    assert listed_in_all, "no position in the middle of a turn is listed"
 
 
 def is_whole_turn(game, state, table):
@@ -211,7 +209,7 @@ def is_whole_turn(game, state, table):
 
 
 def check_turns_showing(game, options):
-    """The turns, and positions inside a turn, that could show something are those that do, tried one by one."""
+    """The turns and unfinished positions found for a table are those found by trying each."""
     rng = Random(f"showing {game.name} {told(options)}")
     for state in playable(game, options, rng.random(), some=2):
         turns = game.rules.legal_turns(state)
@@ -231,7 +229,7 @@ def check_turns_showing(game, options):
 
 
 def seen_so(game, state, rng):
-    """What places could show: what a turn leaves, exactly, partly hidden or in doubt, or something impossible."""
+    """Looks that places could show: those after a turn, exactly, partly hidden or in doubt, or impossible ones."""
     before = game.table.appearance(state)
     for _, end in ends(game, state, rng, 2):
         exactly: dict[Place, list[LookName]] = {place: [look] for place, look in end.items()}
@@ -250,7 +248,7 @@ def seen_so(game, state, rng):
 
 
 def check_page(game):
-    """The page of the game says which command lists its options and rules, and the options it shows can be read."""
+    """The game's page names the command that lists its options and rules, and the options it shows are valid."""
     page = (ROOT / "docs" / "games" / f"{game.name}.md").read_text(encoding="utf-8")
     command = f"`./run tools rules {game.name}`"
     assert f"{command} lists the options; with `--by-id`, every rule that the referee may name." in page

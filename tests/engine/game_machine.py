@@ -1,4 +1,4 @@
-"""A game played step by step by the rules that a test adds, with what holds for every game."""
+"""A game played step by step by the rules that a test adds, with the invariants of every game."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class GameMachine(RuleBasedStateMachine):
             assert self.game.table.explain(before, self.game.table.appearance(self.state)) == ()
 
     def any_of(self, steps, choice):
-        """Follow one of these steps; gives it."""
+        """Follow one of these steps and return it."""
         step = steps[choice % len(steps)]
         self.follow(step)
         return step
@@ -33,7 +33,7 @@ class GameMachine(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: self.history)
     def play_the_last_step_again(self):
-        """The same step, and a turn as it is written, leads to the same state."""
+        """The same step, or the same turn read from its text, leads to the same state."""
         before, step = self.history[-1]
         assert done(self.game, before, step) == self.state
         if not isinstance(step, Roll | Announcement):

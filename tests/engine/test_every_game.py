@@ -1,4 +1,4 @@
-"""What holds for every game, whatever its rules: played at random through the interface alone."""
+"""Properties of every game, played at random through the interface alone."""
 
 import re
 from fractions import Fraction
@@ -35,7 +35,7 @@ from tests.engine.whole_games import (
 GAMES = [load(name) for name in games()]
 MOST_STEPS = 60
 FEW = 200
-"""Of more turns or rolls than these only some are looked at one by one."""
+"""Of more turns or rolls than these only some are checked."""
 
 every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
 every_variant = pytest.mark.parametrize(
@@ -49,14 +49,14 @@ every_variant = pytest.mark.parametrize(
 
 
 def few(items, rng, count=12):
-    """Some of a sequence, the first and last among them, in order; it may be lazy."""
+    """Some items of a possibly lazy sequence, in order, including the first and the last."""
     if len(items) <= count:
         return list(items)
     return [items[at] for at in sorted({0, len(items) - 1, *(rng.randrange(len(items)) for _ in range(count))})]
 
 
 @every_variant
-def test_states_along_a_game_hold_together(game, options):
+def test_states_along_a_game_are_consistent(game, options):
     rng = Random(1)
     for state in states_along(game, options, 1, most_steps=MOST_STEPS, some=6):
         assert hash(state) == hash(game.notation.parse_state(game.notation.format_state(state)))
@@ -70,7 +70,7 @@ def test_states_along_a_game_hold_together(game, options):
         assert [place for place in game.places if place in seen] == list(seen)
         assert set(seen.values()) <= set(game.looks)
         assert EMPTY in game.looks
-        # Of a game that is over a person also has to say who plays on.
+        # A correction after the end must also name the next player.
         assert state.to_move is None or game.table.appearance(game.table.amend(state, {})) == seen
         sides = {} if game.side_faces is None else game.side_faces.facings(state)
         assert set(sides) <= {place for place, look in seen.items() if look != EMPTY}
@@ -80,7 +80,7 @@ def test_states_along_a_game_hold_together(game, options):
 
 
 @every_variant
-def test_legal_turns_are_lawful_and_told_apart(game, options):
+def test_legal_turns_are_certain_distinct_and_break_no_rule(game, options):
     rng = Random(2)
     for state in states_along(game, options, 2, most_steps=MOST_STEPS, some=3):
         turns = game.rules.legal_turns(state)
@@ -103,7 +103,7 @@ def test_legal_turns_are_lawful_and_told_apart(game, options):
 
 
 @every_variant
-def test_texts_go_round(game, options):
+def test_states_turns_and_rolls_round_trip_as_text(game, options):
     rng = Random(3)
     for state in states_along(game, options, 3, most_steps=MOST_STEPS, some=4):
         text = game.notation.format_state(state)
@@ -126,7 +126,7 @@ def test_texts_go_round(game, options):
 
 
 @every_variant
-def test_perft_begins_with_the_counted_turns(game, options):
+def test_perft_to_depth_1_is_the_number_of_counted_turns(game, options):
     for state in states_along(game, options, 4, most_steps=MOST_STEPS, some=2):
         assert perft(game, state, 0) == 1
         if game.awaits_roll(state):
@@ -146,7 +146,7 @@ def test_perft_begins_with_the_counted_turns(game, options):
 
 
 @every_variant
-def test_possible_rolls_are_all_there_is(game, options):
+def test_exactly_the_possible_rolls_are_accepted(game, options):
     rng = Random(5)
     for state in states_along(game, options, 5, most_steps=MOST_STEPS, some=6):
         rolls = possible_rolls(game, state)
@@ -166,7 +166,7 @@ def test_possible_rolls_are_all_there_is(game, options):
 
 
 @every_variant
-def test_records_of_random_games_replay_and_are_written_again_byte_for_byte(game, options):
+def test_records_of_random_games_replay_and_round_trip_byte_for_byte(game, options):
     rng = Random(6)
     for _ in range(1 if game.name in COSTLY else cases(2)):
         start = game.rules.new(options)
@@ -182,7 +182,7 @@ def test_records_of_random_games_replay_and_are_written_again_byte_for_byte(game
 
 
 def finished(game, options):
-    """The end of a game, and what led to it: played out where that takes few steps, else somebody resigns."""
+    """The end of a game and the steps to it: played to the end if that takes few steps, else ended by resignation."""
     steps = stretch_of(game, options, most_steps=MOST_STEPS)
     state = steps[-1].after
     while state.to_move is not None:
@@ -191,7 +191,7 @@ def finished(game, options):
 
 
 @every_variant
-def test_nothing_is_played_once_the_game_is_over(game, options):
+def test_no_turn_roll_or_announcement_is_possible_after_the_end(game, options):
     steps, end = finished(game, options)
     assert game.rules.outcome(end) is not None
     assert not game.rules.players_to_move(end)
@@ -212,7 +212,7 @@ def test_nothing_is_played_once_the_game_is_over(game, options):
 
 
 @every_variant
-def test_anyone_who_plays_may_resign_at_any_time(game, options):
+def test_every_player_may_resign_at_any_time(game, options):
     for state in states_along(game, options, 8, most_steps=MOST_STEPS, some=3):
         if state.to_move is None:
             continue
@@ -229,7 +229,7 @@ def test_anyone_who_plays_may_resign_at_any_time(game, options):
 
 
 @every_variant
-def test_turns_at_the_same_time_may_come_in_any_order(game, options):
+def test_simultaneous_turns_can_come_in_any_order(game, options):
     rng = Random(9)
     for state in states_along(game, options, 9, most_steps=MOST_STEPS, some=6):
         playing = game.rules.players_to_move(state)
@@ -244,7 +244,7 @@ def test_turns_at_the_same_time_may_come_in_any_order(game, options):
 
 
 @every_variant
-def test_what_a_drawn_board_does_not_show_is_said_in_lines(game, options):
+def test_the_standing_is_given_in_printable_lines(game, options):
     for state in states_along(game, options, 10, most_steps=MOST_STEPS, some=3):
         lines = game.notation.standing(state)
         assert lines
@@ -254,7 +254,7 @@ def test_what_a_drawn_board_does_not_show_is_said_in_lines(game, options):
 
 
 @every_variant
-def test_the_rules_in_short_are_told(game, options):
+def test_the_summary_of_the_rules_has_several_paragraphs(game, options):
     summary = game.notation.summary(options)
     assert len(summary.split("\n\n")) >= 3
     assert all(paragraph.strip() == paragraph != "" for paragraph in summary.split("\n\n"))
@@ -270,7 +270,7 @@ def test_hints_are_legal_and_repeatable(game):
             with pytest.raises(IllegalTurnError):
                 game.advice.hint(state, 0.1, rng, clock=CountingClock())
             continue
-        # Tables that a game makes once a process take time of the first hint.
+        # Tables that a game makes once per process take some of the first hint's time.
         game.advice.hint(state, 0.1, Random(5), clock=CountingClock())
         told_first: list[Hint[Any]] = []
         given = [
@@ -289,7 +289,7 @@ def test_hints_are_legal_and_repeatable(game):
 
 
 @every_game
-def test_random_games_add_up(game):
+def test_the_tally_of_random_games_adds_up(game):
     tally = game.advice.playouts(game.rules.new(), 3, Random(12), most_plies=400)
     assert tally.games == 3
     assert sum(tally.wins.values()) + tally.draws + tally.unfinished == 3
@@ -312,7 +312,7 @@ def test_options_out_of_range_are_refused(game):
 
 
 @every_game
-def test_names_are_plain_words(game):
+def test_names_are_simple_and_unique(game):
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", game.name)
     assert game.title
     for player in game.players:
@@ -327,7 +327,7 @@ def test_names_are_plain_words(game):
         assert not option.choices or option.default in option.choices
 
 
-def test_states_come_one_after_another():
+def test_each_step_starts_from_the_state_before():
     for game in GAMES:
         steps = play(game, game.rules.new(), Random(13), most_steps=10)
         assert all(one.after is other.before for one, other in pairwise(steps))

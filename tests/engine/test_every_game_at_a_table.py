@@ -1,4 +1,4 @@
-"""What every game makes of a table that is seen, and that these checks notice a method which does nothing."""
+"""The checks of every game's table, and proof that they notice a method that does nothing."""
 
 from dataclasses import replace
 
@@ -34,12 +34,12 @@ two_variants = pytest.mark.parametrize(
     ],
     ids=lambda check: check.__name__,
 )
-def test_a_table_is_judged_as_the_rules_say(check, game, options):
+def test_each_check_of_a_games_table_passes(check, game, options):
     check(game, options)
 
 
 @every_game
-def test_the_page_of_the_game_says_how_options_and_rules_are_listed(game):
+def test_the_games_page_names_the_command_that_lists_options_and_rules(game):
     checks.check_page(game)
 
 
@@ -67,7 +67,7 @@ def emptied(game, name):
 
 @every_game
 @pytest.mark.parametrize("name", ["explain", "set_up", "amend", "unfinished"])
-def test_a_method_that_does_nothing_is_noticed(game, name):
+def test_the_checks_notice_a_method_that_does_nothing(game, name):
     if name == "unfinished" and game.name in checks.NOTHING_UNFINISHED:
         assert not game.table.unfinished(game.rules.new())
         return
@@ -75,7 +75,7 @@ def test_a_method_that_does_nothing_is_noticed(game, name):
         getattr(checks, f"check_{name}")(emptied(game, name), {})
 
 
-def test_a_breach_of_no_rule_is_noticed():
+def test_the_checks_notice_a_breach_of_an_unknown_rule():
     game = load("diaballik")
     renamed = replace(game.rules.catalogue["piece-removed"], id="another")
     rules = Emptied(game.rules, "catalogue", {"another": renamed})

@@ -1,4 +1,4 @@
-"""Bad input for every game's parsers: whatever the text, only the engine's errors escape, and what is read is sound.
+"""Bad input for every game's parsers: only the engine's errors escape, and accepted text gives valid values.
 
 ``HYPOTHESIS_PROFILE=long`` and the tests marked long look at 100,000 cases a game: hypothesis' own texts, and
 valid texts with slips of the pen, which get further into a parser than a text at random.
@@ -50,7 +50,7 @@ every_game = pytest.mark.parametrize("name", NAMES)
 
 
 class Corpus:
-    """Valid texts of a game by kind, and the states they are read in."""
+    """Valid texts of a game by kind, and the states in which they are valid."""
 
     def __init__(self, name):
         self.game = game = load(name)
@@ -88,7 +88,7 @@ def corpus(name):
 
 
 def slipped(text, others, rng):
-    """The text with one to four slips: something left out, put in, doubled, swapped, changed or taken from another."""
+    """The text with one to four errors: a part omitted, inserted, doubled, swapped, changed or taken from another."""
     for _ in range(rng.randint(1, 4)):
         at = rng.randrange(len(text) + 1)
         to = min(len(text), at + rng.choice((1, 1, 1, 2, 5, 20)))
@@ -116,14 +116,14 @@ def slipped(text, others, rng):
 
 
 def jumbled(texts, rng):
-    """Pieces of valid texts and strange ones, in any order, parted by spaces or not at all."""
+    """Parts of valid and strange texts in any order, with or without spaces between them."""
     pieces = [piece for text in texts for piece in re.findall(r"[\w.*?-]+|[^\w\s]", text)]
     parts = rng.choices([*pieces, *STRANGE], k=rng.randrange(12))
     return rng.choice((" ", "")).join(parts)
 
 
 def attempt(name, kind, text, at):
-    """Read a text as that kind; say whether it was read, and check what came of it. Raises what is not ours."""
+    """Read a text as that kind, check the result, and return whether it was read. Foreign errors are raised."""
     held = corpus(name)
     game = held.game
     state_number, player_number = divmod(at, 1 + len(game.players))
@@ -158,7 +158,7 @@ def attempt(name, kind, text, at):
 
 
 def check_position(game, state, *, is_thorough):
-    """A position that was read can be shown and played on."""
+    """A position that was read can be shown and continued."""
     assert (game.rules.outcome(state) is None) == (state.to_move is not None)
     assert set(game.table.appearance(state).values()) <= set(game.looks)
     assert game.notation.standing(state)
@@ -174,7 +174,7 @@ def check_position(game, state, *, is_thorough):
 
 
 def check_refusal(error, text):
-    """A refusal says something, and a column it names lies in the text."""
+    """A refusal has a message, and a column that it names lies in the text."""
     assert str(error)
     if isinstance(error, UnreadableError) and error.column is not None:
         assert 1 <= error.column <= len(text) + 1, (text, error.column)
@@ -191,7 +191,7 @@ def test_any_text_is_read_or_refused(name, kind, text, at):
 
 @every_game
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**32), at=st.integers(0, 1000))
-def test_slips_of_the_pen_are_read_or_refused(name, kind, seed, at):
+def test_texts_with_typing_errors_are_read_or_refused(name, kind, seed, at):
     rng = random.Random(seed)
     texts = corpus(name).texts[kind] or ["1"]
     attempt(name, kind, slipped(rng.choice(texts), texts, rng), at)
@@ -205,7 +205,7 @@ def test_pieces_of_texts_in_any_order_are_read_or_refused(name, kind, seed, at):
 
 
 @every_game
-def test_the_valid_texts_are_read(name):
+def test_every_valid_text_is_read(name):
     held = corpus(name)
     for kind in ("state", "record", "option"):
         for text in held.texts[kind]:
@@ -218,7 +218,7 @@ def test_the_valid_texts_are_read(name):
 
 
 @every_game
-def test_what_cannot_be_read_names_its_column(name):
+def test_unreadable_text_names_its_column(name):
     held = corpus(name)
     for text in held.texts["state"][:1]:
         for at in (0, len(text) // 2, len(text)):
@@ -232,7 +232,7 @@ def test_what_cannot_be_read_names_its_column(name):
 @every_game
 @settings(max_examples=LONG_CASES // 100)
 @given(seed=st.integers(0, 2**63))
-def test_a_hundred_thousand_slips(name, seed):
+def test_a_hundred_thousand_typing_errors_are_read_or_refused(name, seed):
     rng = random.Random(seed)
     read_ones: Counter[str] = Counter()
     for _ in range(100):

@@ -1,4 +1,4 @@
-"""Thousands of games at random: by the interface with every invariant looked at, and by the games' own playouts."""
+"""Thousands of random games: through the interface with every invariant checked, and by the games' own playouts."""
 
 from random import Random
 
@@ -12,22 +12,22 @@ from tests.engine.whole_games import done, play, possible_rolls, scores_of
 
 MANY = 10_000
 STRETCH = 24
-"""How many steps are played between two looks at the invariants."""
+"""Steps between two checks of the invariants."""
 
 FEWER = {"blockade": 50}
-"""Where listing the legal turns costs much: how many times fewer stretches go through the interface."""
+"""For games with costly lists of turns: the divisor of the number of stretches through the interface."""
 
 every_game = pytest.mark.parametrize("name", games())
 
 
 def look(game, start, steps):
-    """What has to hold after a stretch of random play from ``start``."""
+    """Check the invariants after a stretch of random play from ``start``."""
     end = steps[-1].after if steps else start
     assert game.notation.parse_state(game.notation.format_state(end)) == end
     assert (game.rules.outcome(end) is None) == bool(game.rules.players_to_move(end))
     again = game.notation.parse_state(game.notation.format_state(start))
     for step in steps:
-        assert again == step.before, "going back gives the state as it was"
+        assert again == step.before, "taking a step back restores the state"
         again = done(game, again, step.what)
     assert again == end
     if game.rules.outcome(end) is not None:
@@ -36,7 +36,7 @@ def look(game, start, steps):
 
 
 def stretches(game, count, seed):
-    """Stretches of random games, each going on from where the last one stopped until that game is over."""
+    """Stretches of random games, each continuing the last one until that game is over."""
     rng = Random(seed)
     state = game.rules.new()
     for _ in range(count):
@@ -48,7 +48,7 @@ def stretches(game, count, seed):
 
 
 def record_adds_up(game, start, steps):
-    """The scores of the record are those of the state, and playing the record again gives them."""
+    """The scores of the record are those of the state, also after replaying the record."""
     record = make(game, start, [(step.what, step.after, "") for step in steps])
     assert dict(record.scores) == dict(scores_of(game, steps[-1].after))
     assert replay(read(write(record))).states[-1] == steps[-1].after
@@ -75,7 +75,7 @@ def test_ten_thousand_stretches_keep_every_invariant(name):
 
 @pytest.mark.long
 @every_game
-def test_ten_thousand_playouts_end_as_the_rules_say(name):
+def test_ten_thousand_playouts_end_by_the_rules(name):
     game = load(name)
     tally = game.advice.playouts(game.rules.new(), MANY, Random(name), most_plies=1_000_000)
     assert tally.games == MANY
@@ -85,8 +85,8 @@ def test_ten_thousand_playouts_end_as_the_rules_say(name):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in games() if name not in FEWER])
-def test_fast_playouts_are_as_long_as_plain_ones(name):
-    """The mean length of fast playouts lies where plain ones through the interface put it, within five sigma."""
+def test_fast_playouts_are_as_long_as_those_through_the_interface(name):
+    """The mean lengths of fast playouts and of those through the interface agree within five standard errors."""
     game = load(name)
     cut = 100
     plain = [

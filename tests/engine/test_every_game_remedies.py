@@ -1,4 +1,4 @@
-"""Every game: what is said of an illegal table is about what changed, and doing it makes the table legal."""
+"""Every game: breaches name changed places, and obeying their remedies makes the table legal."""
 
 import re
 from random import Random
@@ -21,11 +21,11 @@ PUTS_BACK = re.compile(
     r"|Take the .* off (?!.*it has arrived)|Take the ball off"
     r"|Erase it|Wipe .* clean|Write .* (again|as it was)|Write it again|Draw .* again|Turn the"
 )
-"""Remedies that undo what was done; what else they advise comes after that."""
+"""Beginnings of remedies that undo a change; further advice follows after it."""
 
 
 def moved(game, table, rng):
-    """A table with one piece of somebody's on another square, with any look of its owner's: what players do wrong."""
+    """A table with one piece on another square, with any look of its owner: a typical mistake."""
     table = dict(table)
     standing = [place for place, look in table.items() if look != EMPTY]
     if not standing:
@@ -40,16 +40,16 @@ def moved(game, table, rng):
 
 PUT_BACK_ON = re.compile(r"(?:back on|one on) (\w\d)\b")
 TAKEN = re.compile(r"[Tt]he (\w+ (?:small|medium|large)) (?:(?:on|back on) (\w\d)\b|is gone from (\w\d))")
-"""A piece that is to be put back on a stack, and where."""
+"""The piece to be put back on a stack, and the place."""
 STACKED = ("large", "medium", "small")
 MOST_STEPS = 40
 BALL = " with ball"
 ADDED = "-added"
-"""Rules whose ids end so name a new piece, and not the one that stood there before."""
+"""Rules whose ids end like this name a new piece, and not the one that was there before."""
 
 
 def undone(before, seen, breaches):
-    """The table once the remedies were obeyed: the places that they speak of look as before."""
+    """The table after obeying the remedies: the places that they name look as before."""
     if any(breach.remedy.startswith("Put everything back") for breach in breaches):
         return before
     after = dict(seen)
@@ -57,12 +57,12 @@ def undone(before, seen, breaches):
     put_back = {place for breach in breaches for place in PUT_BACK_ON.findall(breach.remedy)}
     for breach in breaches:
         for place in breach.places:
-            # Where a piece went that is put back, the other's that stood there is back only if that is told.
+            # Putting a piece back restores an opponent's piece on the square it left only if a remedy says so.
             left = has_one_each and PUT_BACK_ON.search(breach.remedy) and place not in {*put_back, breach.places[0]}
             is_others = before[place].split()[0] != seen[place].split()[0]
             after[place] = EMPTY if left and is_others else before[place]
     if not has_one_each:
-        # Of a stack the pieces told are put back, the smallest on top; one above them may have gone by the rules.
+        # The named pieces of a stack are put back, the smallest on top; one above them may have left legally.
         told = [match for breach in breaches for match in TAKEN.findall(f"{breach.sentence} {breach.remedy}")]
         told.sort(key=lambda match: STACKED.index(match[0].split()[1]))
         after |= {
@@ -75,10 +75,10 @@ def undone(before, seen, breaches):
             and breach.rule != "ball-added"
             and not any(breach.places[0] in other.places for other in breaches if not other.rule.endswith(ADDED))
         ):
-            # What stood there went elsewhere by the rules.
+            # The piece that was there left legally.
             after[breach.places[0]] = EMPTY
         if breach.rule == "ball-added":
-            # Only the ball is taken off; where the piece stands is told by itself, or right.
+            # Only the ball is taken off; its piece is right, or has a remedy of its own.
             alone = [other.places for other in breaches if other is not breach]
             after |= {
                 place: seen[place].removesuffix(BALL)
@@ -86,7 +86,7 @@ def undone(before, seen, breaches):
                 if before[place] != seen[place] and not any(place in places for places in alone)
             }
     for place, look in after.items():
-        # A piece is put back as it is: a ball that it no longer carries stays where it was passed to.
+        # A piece is put back without a ball that it no longer carries; the ball stays where it was passed to.
         is_put_back = look == before[place] != seen[place]
         if is_put_back and look.endswith(BALL) and list(after.values()).count(look) > 1:
             after[place] = look.removesuffix(BALL)
@@ -94,7 +94,7 @@ def undone(before, seen, breaches):
 
 
 def check_changes(game, seed, count):
-    """Changes of tables along a game at random: each is told by what changed, and its remedies make the table legal."""
+    """Random changes along a game: breaches name changed places, and obeying the remedies makes the table legal."""
     rng = Random(seed)
     start = game.rules.new()
     steps = play(game, start, rng, most_steps=steps_of(game, rng.randrange(1, MOST_STEPS)))
@@ -115,7 +115,7 @@ def check_changes(game, seed, count):
 
 
 def is_played(game, state):
-    """Whether somebody is to play, and looking for what was played takes little time."""
+    """Whether a player is to move, and searching the turns takes little time."""
     return state.to_move is not None and not game.awaits_roll(state) and is_light(game, roll_of(game, state))
 
 

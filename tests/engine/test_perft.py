@@ -1,4 +1,4 @@
-"""Counting turns in games with dice, from a roll and a colour."""
+"""Perft in games with dice, from a roll and a colour."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ class Coloured(HarvestRules):
 
 
 class Counting(HarvestRules):
-    """Says how many results there are without listing them."""
+    """Gives the number of results without listing them."""
 
     asked = 0
 
@@ -36,7 +36,7 @@ class Counting(HarvestRules):
         return 1000 if state.to_move else 0
 
 
-def test_the_same_roll_is_thrown_wherever_one_is_awaited():
+def test_the_given_roll_is_used_whenever_one_is_awaited():
     start, roll = start_of_count(GAME, GAME.rules.new(), "4")
     assert start.die == "4"
     assert [perft(GAME, start, depth, roll) for depth in range(6)] == [1, 2, 4, 8, 16, 0]
@@ -57,7 +57,7 @@ def test_leaves_may_be_counted_without_listing():
     assert Counting.asked == 2
 
 
-def test_a_game_may_say_where_counting_begins():
+def test_a_game_can_define_where_counting_begins():
     game = replace(GAME, rules=Coloured())
     start, roll = start_of_count(game, game.rules.new(), " 4 ", "red")
     assert (start.rounds, start.die, roll) == (1, "4", Roll(("4",)))
@@ -76,12 +76,12 @@ def test_a_game_may_say_where_counting_begins():
         (GAME, "4", "red", IllegalTurnError, "in Harvest nobody holds one"),
     ],
 )
-def test_a_roll_or_colour_of_no_use_is_refused(game, roll, colour, error, message):
+def test_an_unusable_roll_or_colour_is_refused(game, roll, colour, error, message):
     with pytest.raises(error, match=message):
         start_of_count(game, game.rules.new(), roll, colour)
 
 
-def test_a_roll_that_is_missing_is_asked_for():
+def test_a_missing_roll_is_asked_for():
     start, roll = start_of_count(GAME, GAME.rules.new())
     assert roll is None
     for depth in (1, 2):
@@ -89,7 +89,7 @@ def test_a_roll_that_is_missing_is_asked_for():
             perft(GAME, start, depth)
 
 
-def test_rolls_that_lead_to_no_turn_are_told():
+def test_rolls_that_never_lead_to_a_turn_are_an_error():
     class AgainAndAgain(HarvestDice):
         def rolled(self, state, roll):
             return state
@@ -100,11 +100,11 @@ def test_rolls_that_lead_to_no_turn_are_told():
 
 
 @pytest.mark.parametrize("text", ["4,1,t", " 4 , 1 T", "4 1 T"])
-def test_faces_are_read_patiently(text):
+def test_faces_are_read_leniently(text):
     assert read_faces(text) == Roll(("4", "1", "T"))
 
 
 @pytest.mark.parametrize("text", ["", " , ,"])
-def test_no_faces_are_no_roll(text):
+def test_a_roll_without_faces_is_unreadable(text):
     with pytest.raises(UnreadableError, match="expected its faces"):
         read_faces(text)

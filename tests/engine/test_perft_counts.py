@@ -1,4 +1,4 @@
-"""Every registered game has counts of its turns in ``tests/engine/perft``: a missing move changes them."""
+"""Every registered game agrees with its turn counts in ``tests/engine/perft``, so that a missing move shows."""
 
 import tomllib
 from pathlib import Path
@@ -12,7 +12,7 @@ HERE = Path(__file__).parent / "perft"
 
 
 @pytest.mark.parametrize("name", games())
-def test_the_turns_counted_are_those_written_down(name):
+def test_the_counted_turns_are_those_on_file(name):
     path = HERE / f"{name}.toml"
     assert path.exists(), f"write {path.name}: positions of {name}, and their turns to depth 1, 2, …"
     game = load(name)

@@ -13,7 +13,7 @@ OPTIONS = (
 )
 
 
-def test_defaults_hold_when_nothing_is_given():
+def test_options_without_values_have_their_defaults():
     assert read_options(OPTIONS, None) == {"count": 4, "free": 7, "fast": False, "name": "a"}
 
 
@@ -29,7 +29,7 @@ def test_defaults_hold_when_nothing_is_given():
         ("name", " b ", "b"),
     ],
 )
-def test_values_and_texts_are_read(name, value, read):
+def test_options_are_read_from_values_and_texts(name, value, read):
     got = read_options(OPTIONS, {name: value})[name]
     assert got == read
     assert type(got) is type(read)
@@ -49,12 +49,12 @@ def test_values_and_texts_are_read(name, value, read):
         ("zzz", True, "there are count, free, fast, name"),
     ],
 )
-def test_bad_options_say_what_is_allowed(name, value, message):
+def test_an_invalid_option_is_refused_with_the_allowed_values(name, value, message):
     with pytest.raises(OptionError, match=message):
         read_options(OPTIONS, {name: value})
 
 
-def test_every_registered_game_answers_by_its_name():
+def test_every_registered_game_is_loaded_by_its_name():
     assert games() == tuple(sorted(games()))
     assert [load(name).name for name in games()] == list(games())
     assert load(" Deblockle ").name == "deblockle"
@@ -63,12 +63,12 @@ def test_every_registered_game_answers_by_its_name():
 @pytest.mark.parametrize(
     ("name", "message"), [("deblokle", "did you mean 'deblockle'"), ("chess", "there are: .*deblockle")]
 )
-def test_unknown_game_lists_what_there_is(name, message):
+def test_an_unknown_game_is_refused_with_the_known_ones(name, message):
     with pytest.raises(UnknownGameError, match=message):
         load(name)
 
 
-def test_the_options_a_text_names_are_read():
+def test_options_written_in_a_text_are_read():
     assert written_options(OPTIONS, "red/count=9 a1 fast=true count=2") == {"count": 2, "fast": True}
     with pytest.raises(OptionError, match="takes one of 1, 2, 4"):
         written_options(OPTIONS, "count=3")

@@ -1,4 +1,4 @@
-"""Turns tapped square by square, in every game: what is offered is legal, and every legal turn can be tapped."""
+"""Turns tapped square by square, in every game: offered taps lead to legal turns, and every turn can be tapped."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.engine.toy_harvest import GAME as TOY
 
 POSITIONS = 12
 FEWER = {"blockade": 4}
-"""Where a tap takes its time."""
+"""Fewer positions for games in which a tap is slow."""
 SQUARE = re.compile(r"[a-g][1-7]")
 OPTIONS: dict[str, dict[str, OptionValue]] = {"number-drop": {"players": 2}, "blokus-dice": {"players": 2}}
 
 
 def positions(name: str, seed: int) -> Iterator[Any]:
-    """States in which somebody is to play, of a game played at random."""
+    """States of a random game in which a player is to move."""
     game, rng = load(name), Random(f"{name} {seed}")
     state: Any = game.rules.new(OPTIONS.get(name))
     found = 0
@@ -39,9 +39,9 @@ def positions(name: str, seed: int) -> Iterator[Any]:
 
 
 def reaches(game: Any, state: Any, goal: Any, taps: tuple[str, ...] = ()) -> bool:
-    """Whether some order of taps leads to the same end as this turn, tapping nothing but what the turn names.
+    """Whether some order of taps on the squares that the turn names leads to the same end.
 
-    On a board it is the order in which the turn's text names its squares.
+    On a board that is the order in which the turn's text names them.
     """
     now = tapped(game, state, taps)
     if now.turn is not None and game.rules.apply(state, now.turn) == game.rules.apply(state, goal):
@@ -57,7 +57,7 @@ def reaches(game: Any, state: Any, goal: Any, taps: tuple[str, ...] = ()) -> boo
 
 
 @pytest.mark.parametrize("name", games())
-def test_whatever_is_tapped_begins_a_turn_that_may_be_played(name: str) -> None:
+def test_every_offered_tap_leads_to_a_legal_turn(name: str) -> None:
     game, rng = load(name), Random(name)
     played = 0
     for state in positions(name, 1):
@@ -100,7 +100,7 @@ def test_nothing_can_be_tapped_while_dice_are_awaited_or_the_game_is_over() -> N
     assert (now.squares, dict(now.choices), now.turn) == ((), {}, None)
 
 
-def test_a_symbol_that_is_known_is_not_asked_for() -> None:
+def test_a_known_symbol_is_not_asked_for() -> None:
     game: Any = load("deblockle")
     state = game.rules.new()
     known = next(turn for turn in game.rules.legal_turns(state) if turn.end not in (None, *turn.rolled_to))
@@ -109,6 +109,6 @@ def test_a_symbol_that_is_known_is_not_asked_for() -> None:
     assert now.squares or now.choices or now.turn is not None
 
 
-def test_a_game_that_has_no_tapping_says_so() -> None:
+def test_a_game_without_tapping_asks_to_type_turns() -> None:
     with pytest.raises(IllegalTurnError, match="type them"):
         tapped(TOY, TOY.rules.new(), ())

@@ -1,6 +1,6 @@
-"""Harvest, a toy game for tests: one die for all, everybody keeps or leaves it at the same time, most points win.
+"""Harvest, a toy game for tests: all players keep or leave the same die simultaneously.
 
-Whoever leaves the die gets two points instead. After so many rounds the most points win; a tie is shared.
+A player who keeps the die scores it, one who leaves it two. Most points after the last round win; a tie is shared.
 """
 
 from dataclasses import dataclass, replace
@@ -233,5 +233,5 @@ GAME = Game(
 
 
 def register(patch: pytest.MonkeyPatch) -> None:
-    """Let the registry know this game until the patch is undone."""
+    """Register this game until the patch is undone."""
     patch.setattr(registry, "_GAMES", {**registry._GAMES, GAME.name: __name__})

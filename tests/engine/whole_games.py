@@ -1,4 +1,4 @@
-"""Whole games played at random through the interface alone, for tests that hold for every game."""
+"""Random whole games through the interface alone, for tests of every game."""
 
 import functools
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Played:
 
 
 def variants(game):
-    """The default options, then each option alone with each other value it takes."""
+    """The default options, then each option alone with each of its other values."""
     others = []
     for option in game.options:
         values = (False, True) if isinstance(option.default, bool) else option.choices
@@ -28,7 +28,7 @@ def variants(game):
 
 
 def extremes(game):
-    """The default options, and those in which every option has the last other value it takes."""
+    """The default options, and those in which every option has the last of its other values."""
     return [{}, {name: value for options in variants(game) for name, value in options.items()}]
 
 
@@ -47,7 +47,7 @@ def done(game, state, what):
 
 
 def possible_rolls(game, state):
-    """The rolls that may come up now, none in a game without dice."""
+    """The rolls that are possible now, none in a game without dice."""
     return () if game.dice is None else game.dice.possible_rolls(state)
 
 
@@ -57,12 +57,12 @@ def roll_of(game, state):
 
 
 def scores_of(game, state):
-    """The points as they stand, none in a game without points."""
+    """The current points, none in a game without points."""
     return {} if game.scores is None else game.scores(state)
 
 
 def any_turn(game, state, rng):
-    """A legal turn; of several players' the player is drawn first, so that nobody's many turns drown the others'."""
+    """A random legal turn; the player is drawn first, so that a player with many turns is not preferred."""
     turns = game.rules.legal_turns(state)
     turn = turns[rng.randrange(len(turns))]
     player = rng.choice(game.rules.players_to_move(state))
@@ -74,7 +74,7 @@ def any_turn(game, state, rng):
 
 
 def any_roll(game, state, rng):
-    """A possible roll by its probability; where many pips cost much, one of few."""
+    """A random roll by its probability; a low one if many pips would be costly."""
     rolls = possible_rolls(game, state)
     return drawn([each for each in rolls if is_light(game, each.roll)] or rolls, rng)
 
@@ -85,7 +85,7 @@ def is_light(game, roll):
 
 
 def play(game, state, rng, *, most_steps=10_000, announcing=0.0):
-    """Play at random from a state; ``announcing`` is the chance that somebody says something instead."""
+    """Play at random from a state; ``announcing`` is the probability of an announcement instead of a turn."""
     steps: list[Played] = []
     while state.to_move is not None and len(steps) < most_steps:
         said = game.rules.announcements(state)
@@ -101,7 +101,7 @@ def play(game, state, rng, *, most_steps=10_000, announcing=0.0):
 
 
 def stretch_of(game, options, *, most_steps):
-    """The steps of one game at random from the start, the same each time; it is played once."""
+    """The steps of one random game from the start, always the same; it is played once."""
     return _stretch(game, tuple(options.items()), most_steps)
 
 
@@ -112,7 +112,7 @@ def _stretch(game, options, most_steps):
 
 
 def states_along(game, options, seed, *, most_steps, some):
-    """Some of the states of a game at random, the start and the last among them; the seed says which."""
+    """Some states of a random game, including the first and the last; the seed chooses them."""
     rng = Random(seed)
     states = [game.rules.new(options), *(step.after for step in stretch_of(game, options, most_steps=most_steps))]
     chosen = sorted({0, len(states) - 1, *(rng.randrange(len(states)) for _ in range(some))})
@@ -120,19 +120,19 @@ def states_along(game, options, seed, *, most_steps, some):
 
 
 COSTLY = {"blockade": 3}
-"""Games whose legal turns go into the hundred thousands: how many times shorter games at random are there."""
+"""Games with hundreds of thousands of legal turns, and the divisor of the length of their random games."""
 
 MOST_PIPS = 4
-"""How many pips dice show in those games when they are looked at turn by turn."""
+"""The most pips of a roll in those games for which all turns are listed."""
 
 
 def steps_of(game, most_steps):
-    """How many steps a game at random has at most, fewer where each one costs more."""
+    """The most steps of a random game, fewer in costly games."""
     return max(6, most_steps // COSTLY.get(game.name, 1))
 
 
 class CountingClock:
-    """A clock on which each look takes a millisecond."""
+    """A clock on which each reading takes a millisecond."""
 
     def __init__(self):
         self.now_s = 0.0

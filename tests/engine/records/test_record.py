@@ -51,7 +51,7 @@ def test_records_round_trip_byte_for_byte_and_replay(seed, turns, hidden, option
     assert GAME.notation.format_state(played.states[0]) == record.start
 
 
-def test_strict_form():
+def test_a_record_is_written_in_the_strict_form():
     record = a_game(turns=1)
     (entry,) = record.entries
     assert write(record) == (
@@ -62,7 +62,7 @@ def test_strict_form():
     )
 
 
-def test_lenient_reading():
+def test_a_record_is_read_leniently():
     record = read(
         '\ufeff; a comment\r\n[ game "Deblockle" ]\r\n[Event "Club"]\r\n\r\n'
         "C1 -> C2 hoops A1 ; well played\r\n  2.  TEAL  c7 c6 b6 { 44   DEADBEEF00000000 }\r\n"
@@ -90,7 +90,7 @@ def test_lenient_reading():
         ('[Game "deblockle"]\n1. c1-c2 {a} {b}', UnreadableError, "line 2: cannot read"),
     ],
 )
-def test_bad_text_names_its_line(text, error, message):
+def test_an_error_in_a_record_names_its_line(text, error, message):
     with pytest.raises(error, match=message):
         read(text)
 
@@ -117,14 +117,14 @@ def test_replay_names_the_first_wrong_line():
             replay(read("\n".join(lines)))
 
 
-def test_illegal_turn_tells_the_rule():
+def test_an_illegal_turn_in_a_record_names_its_rule():
     text = write(Record("deblockle", "gold c3:G.x/north=star e7:T.x? removed=0,0")) + "1. c3-c4=stop-c5\n"
     with pytest.raises(IllegalTurnError) as raised:
         replay(read(text))
     assert [breach.rule for breach in raised.value.breaches] == ["stop-must-not-hop"]
 
 
-def test_result_must_be_what_the_rules_say():
+def test_the_result_must_agree_with_the_rules():
     start = GAME.notation.parse_state("gold c6:G.x/north=slider e7:T.x? removed=3,0")
     turn = GAME.notation.parse_turn(start, "c6 off")
     record = make(GAME, start, [(turn, GAME.rules.apply(start, turn), "")])
@@ -137,12 +137,12 @@ def test_result_must_be_what_the_rules_say():
     assert replay(resigned).outcome is None
 
 
-def test_bad_start_is_named():
+def test_an_unreadable_start_is_named():
     with pytest.raises(UnreadableError, match="the tag Start can't be read"):
         replay(Record("deblockle", "gold moon"))
 
 
-def test_corrections_stand_in_the_record():
+def test_corrections_are_part_of_the_record():
     start = GAME.rules.new()
     corrected = GAME.notation.parse_state("teal a1:G.x? g7:T.x? removed=3,3")
     record = make(GAME, start, [(None, corrected, "Ann put it right")])
@@ -160,12 +160,12 @@ def test_corrections_stand_in_the_record():
         Record("deblockle", "x", (PlayedTurn("a\nb"),)),
     ],
 )
-def test_what_would_not_read_back_is_not_written(record):
+def test_a_record_that_could_not_be_read_back_is_not_written(record):
     with pytest.raises(ValueError, match="can't be written"):
         write(record)
 
 
-def test_digest_tells_states_apart():
+def test_different_states_have_different_digests():
     states = [GAME.rules.new(), GAME.rules.new({"starts": "teal"}), GAME.rules.new({"side_by_side": False})]
     assert len({digest(GAME, state) for state in states}) == 3
     assert digest(GAME, GAME.rules.new()) == digest(GAME, GAME.rules.new())
@@ -188,7 +188,7 @@ DRAWN_WITHOUT_A_CLAIM = """\
 """
 
 
-def test_in_an_older_record_the_third_time_of_a_position_ended_the_game_by_itself():
+def test_in_an_older_record_a_third_repetition_ends_the_game_by_itself():
     record = read(DRAWN_WITHOUT_A_CLAIM)
     assert record.format == 1
     played = replay(record)

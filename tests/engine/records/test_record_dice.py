@@ -1,4 +1,4 @@
-"""Records with rolls, announcements, players who play at the same time, scores and shared victories."""
+"""Records with rolls, announcements, simultaneous players, scores and shared victories."""
 
 import random
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ from tests.present import present
 
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
-    """Let the registry know the toy game."""
+    """Register the toy game."""
     with pytest.MonkeyPatch.context() as patch:
         toy_harvest.register(patch)
         yield
@@ -69,7 +69,7 @@ def random_steps(seed, options):
 ONE_ROUND = {"rounds": 1}
 
 
-def test_strict_form():
+def test_a_record_is_written_in_the_strict_form():
     start = GAME.rules.new(ONE_ROUND)
     steps = steps_of(start, Roll(("5",)), Choice("p2", True), Choice("p1", True))
     after = [digest(GAME, state) for _, state, _ in steps]
@@ -99,7 +99,7 @@ def test_records_round_trip_byte_for_byte_and_replay(seed, options):
 
 
 @given(st.integers(0, 10_000), st.randoms(use_true_random=False))
-def test_turns_at_the_same_time_may_stand_in_any_order(seed, rng):
+def test_simultaneous_turns_can_be_recorded_in_any_order(seed, rng):
     start, steps = random_steps(seed, {"players": 3})
     swapped = list(steps)
     for at in range(len(swapped) - 1):
@@ -116,7 +116,7 @@ def _before(start, steps):
     return made[-1][1] if made else start
 
 
-def test_lenient_reading():
+def test_a_record_is_read_leniently():
     record = read(
         '[Game "Harvest"]\n[format " 2 "]\n[Score "P1 5,p2  2"]\n[Result "P1"]\n[start "0,0 1 - - -"]\n'
         "p1 rolls 5 ; a five\n  P2  leave\n p1 : Resign\n"
@@ -127,7 +127,7 @@ def test_lenient_reading():
         replay(record)
 
 
-def test_older_records_still_read_and_a_free_score_tag_stays_free():
+def test_older_records_are_read_and_a_free_score_tag_stays_free():
     text = '[Game "harvest"]\n[Result "*"]\n[Start "0,0 1 - - -"]\n[Score "3-1 in the match"]\n'
     record = read(text)
     assert record.tags == (("Score", "3-1 in the match"),)
@@ -150,7 +150,7 @@ def test_older_records_still_read_and_a_free_score_tag_stays_free():
         ("1. = {why}", "line 2: cannot read '1. = {why}'; expected a position"),
     ],
 )
-def test_what_cannot_be_read(line, message):
+def test_an_unreadable_record_is_refused_with_the_reason(line, message):
     with pytest.raises(UnreadableError) as raised:
         read(f'[Game "harvest"]\n{line}\n')
     assert message in str(raised.value)
@@ -176,7 +176,7 @@ def test_replay_names_the_first_wrong_line(lines, error, message):
     assert message in str(raised.value)
 
 
-def test_scores_are_checked():
+def test_the_scores_must_agree_with_the_rules():
     start = GAME.rules.new(ONE_ROUND)
     record = make(GAME, start, steps_of(start, Roll(("5",)), Choice("p1", True), Choice("p2", False)))
     assert record.scores == (("p1", 5), ("p2", 2))
@@ -195,7 +195,7 @@ def test_scores_are_checked():
         ("p1+p1", "expected p1, p2, p3, draw"),
     ],
 )
-def test_a_shared_victory_names_those_who_share_it(result, message):
+def test_the_result_of_a_shared_victory_must_name_all_winners(result, message):
     start = GAME.rules.new(ONE_ROUND)
     record = make(GAME, start, steps_of(start, Roll(("2",)), Choice("p1", True), Choice("p2", False)))
     assert record.result == "p1+p2"
@@ -207,7 +207,7 @@ def test_a_shared_victory_names_those_who_share_it(result, message):
             replay(told)
 
 
-def test_a_roll_that_a_person_corrected_is_followed_by_the_position():
+def test_a_corrected_roll_is_recorded_with_the_position_after_it():
     start = GAME.rules.new(ONE_ROUND)
     rolled = present(DICE).rolled(start, Roll(("5",)))
     corrected = present(DICE).rolled(start, Roll(("6",)))
@@ -219,7 +219,7 @@ def test_a_roll_that_a_person_corrected_is_followed_by_the_position():
     assert replay(read(write(record))).states[-1] == corrected
 
 
-def test_a_game_that_counts_slowly_leaves_the_counts_out(monkeypatch):
+def test_a_game_with_costly_counting_omits_the_counts(monkeypatch):
     start = GAME.rules.new(ONE_ROUND)
     steps = steps_of(start, Roll(("5",)), Announcement(RESIGN, "p2"))
     slow = replace(GAME, is_slow_to_list=True)
@@ -231,7 +231,7 @@ def test_a_game_that_counts_slowly_leaves_the_counts_out(monkeypatch):
     assert make(slow, start, steps).result == "p1"
 
 
-def test_a_tag_that_means_something_is_not_written_as_a_free_one():
+def test_a_reserved_tag_cannot_be_written_as_a_free_one():
     for record in (
         Record("harvest", "x", tags=(("game", "chess"),)),
         Record("harvest", "x", tags=(("Format", "9"),)),

@@ -1,4 +1,4 @@
-"""Alpha-beta finds what a plain full-width search finds, on small random games and on toys whose values are known."""
+"""Alpha-beta agrees with a plain full-width search on small random games, and with known values of toy games."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.engine.search.toy_rules import (
     width=st.integers(1, 4),
     depth=st.integers(1, 7),
 )
-def test_score_and_move_are_those_of_a_plain_search(seed: int, plies: int, width: int, depth: int) -> None:
+def test_score_and_move_agree_with_a_plain_search(seed: int, plies: int, width: int, depth: int) -> None:
     rules = RandomGame(seed, plies, width)
     found = best_move(rules, START, no_hurry(), Random(seed), most_depth=depth)
     only_move = len(rules.moves(START)) == 1
@@ -45,7 +45,7 @@ def test_score_and_move_are_those_of_a_plain_search(seed: int, plies: int, width
     assert found.score == plain_score_of(rules, START, found.move, plies if found.proven else found.depth)
 
 
-def test_thousands_of_random_games_are_solved_rightly() -> None:
+def test_thousands_of_random_games_are_solved_correctly() -> None:
     wins = losses = draws = 0
     for seed in range(cases(2_000)):
         rules = RandomGame(seed, 5, 3)
@@ -61,7 +61,7 @@ def test_thousands_of_random_games_are_solved_rightly() -> None:
 
 
 @pytest.mark.parametrize("seed", range(cases(150)))
-def test_where_positions_come_back_proven_wins_and_losses_are_true(seed: int) -> None:
+def test_proven_wins_and_losses_are_true_even_if_positions_repeat(seed: int) -> None:
     rules = RandomGame(seed, 5, 3, loops=True)
     found = best_move(rules, START, no_hurry(), Random(0), most_depth=9)
     if abs(found.score) > MOST_GUESS:
@@ -69,7 +69,7 @@ def test_where_positions_come_back_proven_wins_and_losses_are_true(seed: int) ->
 
 
 @pytest.mark.parametrize("heaps", [(1, 2, 3), (3, 4, 5), (2, 2), (1, 3, 4), (5, 4, 1)])
-def test_nim_is_won_exactly_when_the_heaps_say_so(heaps: tuple[int, ...]) -> None:
+def test_nim_is_won_if_and_only_if_the_exclusive_or_of_the_heaps_is_not_0(heaps: tuple[int, ...]) -> None:
     found = best_move(Nim(), (*heaps, 0), no_hurry(), Random(0))
     sum_of_heaps = 0
     for heap in heaps:
@@ -102,8 +102,8 @@ def test_the_shortest_win_is_taken(rules: NoughtsAndCrosses, position: str, move
 
 
 @pytest.mark.parametrize("position", ["xx..o....", "xx.o....."])
-def test_a_loss_in_one_is_avoided_once_two_plies_were_looked_at(position: str) -> None:
-    """Crosses threaten 2; in the second position noughts lose later all the same, which must not mislead them."""
+def test_a_loss_in_one_is_avoided_after_a_search_of_two_plies(position: str) -> None:
+    """Crosses threaten 2. In the second position noughts lose later anyway, and must still prevent the loss in one."""
     deep = 0
     for reads_allowed in range(2, 100):
         found = best_move(NoughtsAndCrosses(), position, reads(reads_allowed), Random(2))
@@ -113,15 +113,15 @@ def test_a_loss_in_one_is_avoided_once_two_plies_were_looked_at(position: str) -
     assert deep > 50
 
 
-def test_a_move_known_to_lose_gives_way_to_one_not_yet_looked_at() -> None:
-    """Where the time ends in the second ply, no move is given that was already seen to lose."""
+def test_a_move_known_to_lose_is_not_chosen_over_an_unsearched_one() -> None:
+    """If the time ends in the second ply, no move is given that is already known to lose."""
     for seed in range(20):
         for reads_allowed in range(2, 12):
             found = best_move(NoughtsAndCrosses(), "xx..o....", reads(reads_allowed), Random(seed))
             assert found.loss_in is None
 
 
-def test_of_lost_moves_the_one_that_holds_out_longest_is_chosen() -> None:
+def test_of_losing_moves_the_one_that_lasts_longest_is_chosen() -> None:
     rules = NoughtsAndCrosses()
     position = "xx.o....."
     lost_in = {}
@@ -133,14 +133,14 @@ def test_of_lost_moves_the_one_that_holds_out_longest_is_chosen() -> None:
     assert found.loss_in == 1 + (lost_in[2] or 0) == 4
 
 
-def test_the_only_move_is_given_without_looking_further() -> None:
+def test_the_only_move_is_given_without_a_search() -> None:
     found = best_move(NoughtsAndCrosses(), "xoxxoo.xo", reads(10**6), Random(0))
     assert found.move == 6
     assert found.nodes <= 2
 
 
 @pytest.mark.parametrize("reads_allowed", range(60))
-def test_it_ends_at_the_first_look_after_the_deadline_with_a_legal_move(reads_allowed: int) -> None:
+def test_the_search_ends_at_the_first_clock_reading_after_the_deadline_with_a_legal_move(reads_allowed: int) -> None:
     clock = CountingClock(1.0)
     rules = RandomGame(7, 30, 5)
     told: list[Found[int]] = []
@@ -148,11 +148,11 @@ def test_it_ends_at_the_first_look_after_the_deadline_with_a_legal_move(reads_al
     assert found.move in rules.moves(START)
     assert told
     assert told[-1].move == found.move or found.loss_in is None
-    # One look too many ends it.
+    # One reading too many ends the search.
     assert clock.now_s <= reads_allowed + 2
 
 
-def test_an_answer_cut_short_is_true_of_its_move_and_depth() -> None:
+def test_the_score_of_an_interrupted_search_is_exact_for_its_move_and_depth() -> None:
     for reads_allowed in range(2, 90):
         rules = RandomGame(reads_allowed, 8, 3)
         found = best_move(rules, START, reads(reads_allowed), Random(1))
@@ -160,7 +160,7 @@ def test_an_answer_cut_short_is_true_of_its_move_and_depth() -> None:
             assert found.score == plain_score_of(rules, START, found.move, found.depth)
 
 
-def test_better_answers_come_in_order() -> None:
+def test_interim_results_come_in_order_of_depth() -> None:
     told: list[Found[int]] = []
     best_move(RandomGame(11, 30, 5), START, reads(400), Random(5), better=told.append)
     depths = [each.depth for each in told]
@@ -169,7 +169,7 @@ def test_better_answers_come_in_order() -> None:
     assert depths[-1] >= 3
 
 
-def test_the_same_clock_and_draw_give_the_same_search() -> None:
+def test_the_same_clock_and_seed_give_the_same_search() -> None:
     def told(seed: int) -> list[Found[int]]:
         heard: list[Found[int]] = []
         best_move(RandomGame(21, 30, 5), START, reads(300), Random(seed), better=heard.append)
@@ -178,7 +178,7 @@ def test_the_same_clock_and_draw_give_the_same_search() -> None:
     assert told(4) == told(4)
 
 
-def test_among_level_moves_the_draw_decides() -> None:
+def test_among_equal_moves_chance_decides() -> None:
     moves = {
         best_move(NoughtsAndCrosses(), ".........", no_hurry(), Random(seed), most_depth=1).move for seed in range(60)
     }
@@ -192,7 +192,7 @@ def test_the_chance_rises_with_the_score() -> None:
     assert chances[3] == pytest.approx(0.731, abs=0.001)
 
 
-def test_bad_arguments_are_named() -> None:
+def test_invalid_arguments_are_refused() -> None:
     rules = NoughtsAndCrosses()
     with pytest.raises(ValueError, match="the game has ended"):
         best_move(rules, "xxxoo....", no_hurry(), Random(0))
@@ -210,12 +210,12 @@ def test_the_table_forgets_the_oldest_generation() -> None:
         table.put(number, (1, EXACT, number, None))
     assert len(table) <= 4
     assert table.get(4) == (1, EXACT, 4, None)
-    assert table.get(3) == (1, EXACT, 3, None), "the generation before is still known"
+    assert table.get(3) == (1, EXACT, 3, None), "the previous generation is still known"
     assert table.get(0) is None
 
 
 @given(seed=st.integers(0, 10**9), depth=st.integers(1, 5))
-def test_a_penalty_is_taken_off_what_a_first_move_scores(seed: int, depth: int) -> None:
+def test_a_penalty_is_subtracted_from_the_score_of_a_first_move(seed: int, depth: int) -> None:
     rules = RandomGame(seed, 6, 4)
     moves = rules.moves(START)
     penalties = {move: Random(f"{seed} {move}").choice((0, 3, 50)) for move in moves}

@@ -1,4 +1,4 @@
-"""Deadlines by a clock that is handed in."""
+"""Deadlines by a given clock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.search.budget import CountingClock, Deadline, DeadlineExceededError,
 
 
 class SetClock:
-    """A clock that stands where it is put."""
+    """A clock that is set by hand."""
 
     def __init__(self) -> None:
         self.now_s = 100.0
@@ -17,7 +17,7 @@ class SetClock:
         return self.now_s
 
 
-def test_a_margin_is_kept_back() -> None:
+def test_a_margin_is_reserved() -> None:
     clock = SetClock()
     deadline = Deadline.after(1.0, clock)
     assert deadline.at_s == 101.0
@@ -31,11 +31,11 @@ def test_a_margin_is_kept_back() -> None:
         deadline.check()
 
 
-def test_of_a_short_time_the_margin_is_a_tenth() -> None:
+def test_the_margin_of_a_short_time_is_a_tenth() -> None:
     assert Deadline.after(0.05, SetClock()).left_s() == pytest.approx(0.045)
 
 
-def test_a_share_ends_earlier_and_keeps_no_further_margin() -> None:
+def test_a_share_ends_earlier_and_reserves_no_further_margin() -> None:
     clock = SetClock()
     half = Deadline(clock, 101.0, margin_s=0.2).share(0.5)
     assert half.left_s() == pytest.approx(0.4)
@@ -43,7 +43,7 @@ def test_a_share_ends_earlier_and_keeps_no_further_margin() -> None:
     assert Deadline(clock, 101.0).share(0.5).passed()
 
 
-def test_every_few_calls_the_clock_is_read() -> None:
+def test_the_clock_is_read_only_every_few_calls() -> None:
     clock = CountingClock(1.0)
     check_time = PeriodicTimeCheck(Deadline(clock, 2.5), 10)
     for _ in range(29):

@@ -1,4 +1,4 @@
-"""Races over sampled chance: the truly best wins, the same chance for all, in time."""
+"""Races over sampled chance: the best candidate wins, all get the same samples, and the race ends in time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def no_hurry() -> Deadline:
 
 
 def by_dice(candidate: tuple[float, float], sample: float, check_time: TimeCheck) -> float:
-    """A candidate is a mean and how strongly the dice move it; the sample is what the dice show, 0 on average."""
+    """A candidate is a mean and the effect of the dice on it; the sample is the dice's value, 0 on average."""
     mean, swing = candidate
     return mean + swing * sample
 
@@ -24,7 +24,7 @@ def gauss(rng: Random) -> float:
     return rng.gauss(0, 1)
 
 
-def test_the_best_of_many_is_found() -> None:
+def test_the_best_of_many_candidates_is_found() -> None:
     for seed in range(30):
         candidates = [(mean / 10, 1.0 + mean % 3 / 10) for mean in Random(seed).sample(range(40), 40)]
         raced = race(candidates, gauss, by_dice, no_hurry(), Random(seed))
@@ -33,16 +33,16 @@ def test_the_best_of_many_is_found() -> None:
         assert raced.sure > 0.95
 
 
-def test_common_chance_tells_apart_what_single_scores_would_hide() -> None:
-    """Both swing by 10 with the dice and differ by 0.1: only the difference sample by sample shows it."""
+def test_common_samples_separate_candidates_that_single_scores_would_not() -> None:
+    """Both vary by 10 with the dice and differ by 0.1, which only the difference sample by sample shows."""
     raced = race([(0.0, 10.0), (0.1, 10.0)], gauss, by_dice, no_hurry(), Random(1))
     assert raced.best.candidate == (0.1, 10.0)
     assert raced.best.samples == ENOUGH_SAMPLES + (-ENOUGH_SAMPLES) % 8
     assert raced.sure == 1.0
 
 
-def test_nobody_is_dropped_by_bad_luck_alone() -> None:
-    """Luck that is each candidate's own: what looks behind after a few samples may be the best."""
+def test_a_candidate_is_not_dropped_by_bad_luck_alone() -> None:
+    """Each candidate has its own luck, so the best one may be behind after a few samples."""
 
     def value(candidate: int, sample: int, check_time: TimeCheck) -> float:
         check_time()
@@ -56,7 +56,7 @@ def test_nobody_is_dropped_by_bad_luck_alone() -> None:
     assert right >= 25
 
 
-def test_all_see_the_same_chance() -> None:
+def test_all_candidates_get_the_same_samples() -> None:
     seen: dict[str, list[float]] = {"a": [], "b": []}
 
     def value(candidate: str, sample: float, check_time: TimeCheck) -> float:
@@ -71,7 +71,7 @@ def test_all_see_the_same_chance() -> None:
 
 
 @pytest.mark.parametrize("reads_allowed", [*range(0, 60), 200, 1_000, 5_000])
-def test_it_ends_in_time_with_a_candidate(reads_allowed: int) -> None:
+def test_the_race_ends_in_time_with_a_candidate(reads_allowed: int) -> None:
     clock = CountingClock(1.0)
 
     def value(candidate: int, sample: float, check_time: TimeCheck) -> float:
@@ -86,14 +86,14 @@ def test_it_ends_in_time_with_a_candidate(reads_allowed: int) -> None:
         assert raced.best.candidate == 0
 
 
-def test_where_time_is_short_the_least_promising_are_left_out() -> None:
+def test_if_time_is_short_the_least_promising_are_left_out() -> None:
     raced = race(range(1000), gauss, lambda c, s, check_time: -c + s, Deadline(CountingClock(1.0), 500), Random(4))
     assert raced.best.candidate == 0
     assert raced.best.samples >= 8
     assert raced.ranking[-1].samples == 0
 
 
-def test_changes_of_mind_are_told() -> None:
+def test_changes_of_the_best_candidate_are_reported() -> None:
     told: list[Estimate[tuple[float, float]]] = []
     race([(0.0, 1.0), (0.5, 1.0), (1.0, 1.0)], gauss, by_dice, no_hurry(), Random(5), better=told.append)
     assert told[0].candidate == (0.0, 1.0)
@@ -107,7 +107,7 @@ def test_one_candidate_needs_no_race() -> None:
     assert raced.sure == 1.0
 
 
-def test_the_same_clock_and_draw_give_the_same_race() -> None:
+def test_the_same_clock_and_seed_give_the_same_race() -> None:
     def run() -> object:
         candidates = [(mean / 10, 1.0) for mean in range(20)]
         return race(candidates, gauss, by_dice, Deadline(CountingClock(1.0), 900), Random(8))
@@ -115,7 +115,7 @@ def test_the_same_clock_and_draw_give_the_same_race() -> None:
     assert run() == run()
 
 
-def test_nothing_to_race_is_refused() -> None:
+def test_a_race_without_candidates_is_refused() -> None:
     candidates: list[int] = []
     with pytest.raises(ValueError, match="got no candidates"):
         race(candidates, gauss, lambda c, s, check_time: 0.0, no_hurry(), Random(0))

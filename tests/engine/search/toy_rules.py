@@ -1,4 +1,4 @@
-"""Toys for the search: random games, Nim, noughts and crosses; and a plain search to compare with."""
+"""Toy games for the search: random games, Nim, noughts and crosses; and a plain search for comparison."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def no_hurry() -> Deadline:
 
 
 def reads(count: int) -> Deadline:
-    """A deadline that has passed once the clock has been read this often."""
+    """A deadline that passes after this many readings of the clock."""
     return Deadline(CountingClock(1.0), count)
 
 
 @dataclass(frozen=True)
 class RandomGame(Rules[tuple[int, int, int], int]):
-    """A random game: a position is (ply, number, mover); two lines may meet, and a player may move twice running."""
+    """A random game with positions (ply, number, mover); lines may meet, and a player may move twice in a row."""
 
     seed: int
     plies: int
@@ -60,7 +60,7 @@ class RandomGame(Rules[tuple[int, int, int], int]):
 
 
 def plain_score(rules: Rules[tuple[int, int, int], int], position: tuple[int, int, int], depth: int) -> int:
-    """The score by the definition: every line followed, nothing pruned, nothing remembered between calls."""
+    """The score by definition: every line searched, without pruning, remembered only within the call."""
 
     @cache
     def score(position: tuple[int, int, int], depth: int) -> int:
@@ -91,7 +91,7 @@ START = (0, 0, 0)
 
 
 class Nim(Rules[tuple[int, ...], tuple[int, int]]):
-    """Heaps of matches; who takes the last one wins. The mover loses exactly when the heaps' exclusive or is 0."""
+    """Heaps of matches; the player who takes the last one wins. The mover loses if the heaps' exclusive or is 0."""
 
     def key(self, position: tuple[int, ...]) -> tuple[int, ...]:
         return position
@@ -139,7 +139,7 @@ class NoughtsAndCrosses(Rules[str, int]):
 
 
 class WithWinsSeen(NoughtsAndCrosses):
-    """The same, finding wins at once without trying the moves."""
+    """The same game, which finds a winning move without trying the moves."""
 
     def winning_move(self, position: str) -> int | None:
         mine = self.mover(position)

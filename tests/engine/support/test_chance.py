@@ -28,14 +28,14 @@ def test_probabilities_add_up_to_one(dice):
 
 
 @given(DICE)
-def test_dice_that_look_alike_are_added_up(dice):
+def test_the_probabilities_of_equal_rolls_are_added_up(dice):
     apart = every_roll(dice)
     together = {each.roll: each.probability for each in every_roll(dice, in_order)}
     for roll, probability in together.items():
         assert probability == sum(each.probability for each in apart if in_order(each.roll.faces) == roll.faces)
 
 
-def test_two_ordinary_dice():
+def test_two_ordinary_dice_have_36_rolls():
     assert len(every_roll([ORDINARY_DIE] * 2)) == 36
     together = {each.roll.faces: each.probability for each in every_roll([ORDINARY_DIE] * 2, in_order)}
     assert len(together) == 21
@@ -50,6 +50,6 @@ def test_drawing_follows_the_probabilities():
     assert 250 < seen[Roll(("1",))] < 350
 
 
-def test_nothing_to_draw_from():
+def test_drawing_from_no_rolls_is_refused():
     with pytest.raises(ValueError, match="no roll"):
         drawn((), Random(1))

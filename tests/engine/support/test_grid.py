@@ -1,4 +1,4 @@
-"""Squares as bits, compared with columns and rows counted plainly."""
+"""Squares as bits, compared with plain columns and rows."""
 
 import pytest
 from hypothesis import given
@@ -33,7 +33,7 @@ def test_names_run_along_the_first_row():
 
 
 @given(grids_with_squares())
-def test_sets_step_as_columns_and_rows_do(case):
+def test_sets_of_squares_step_like_columns_and_rows(case):
     grid, squares = case
     listed = set(members(squares))
     assert set(members(grid.adjacent_to(squares))) == stepped(grid, listed, ORTHOGONAL)
@@ -42,7 +42,7 @@ def test_sets_step_as_columns_and_rows_do(case):
 
 
 @given(GRIDS)
-def test_neighbours_are_the_beginnings_of_rays(grid):
+def test_neighbours_are_the_first_squares_of_rays(grid):
     for offsets in (ORTHOGONAL, DIAGONAL, KING):
         rays = grid.rays(offsets)
         for square, near in enumerate(grid.neighbours(offsets)):

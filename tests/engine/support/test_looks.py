@@ -1,4 +1,4 @@
-"""Looks taken apart, and a game's table of looks."""
+"""Looks parsed from text, and a game's table of looks."""
 
 import pytest
 
@@ -18,7 +18,7 @@ TABLE = LookTable({("red", 1): "red disc", ("blue", 2): "blue disc, x up"}, ("a1
         ("black piece with ball", Look("black", "piece with ball")),
     ],
 )
-def test_a_look_goes_round(name, look):
+def test_a_look_round_trips(name, look):
     assert Look.parse(name) == look
     assert look.name == name
 
@@ -28,13 +28,13 @@ def test_an_empty_place_shows_no_look():
     assert present(Look.parse("teal block, x up")).piece == "teal block"
 
 
-def test_a_table_reads_its_looks():
+def test_a_table_of_looks_reads_its_looks():
     assert TABLE.names == ("empty", "red disc", "blue disc, x up")
     assert TABLE.read("a1", "empty") is None
     assert TABLE.read_all({"a1": "blue disc, x up", "b1": "empty"}) == {"a1": ("blue", 2)}
 
 
-def test_what_is_no_place_or_look_is_refused():
+def test_an_unknown_place_or_look_is_refused():
     with pytest.raises(UnreadableError, match="there is no square 'c1'; squares run from a1 to b1"):
         TABLE.read("c1", "empty")
     with pytest.raises(UnreadableError, match="a1 shows 'pink'; expected one of empty, red disc, blue disc, x up"):

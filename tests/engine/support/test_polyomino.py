@@ -1,4 +1,4 @@
-"""Shapes: known counts, and what turning and flipping must leave alone."""
+"""Shapes: known counts, and invariants under rotation and reflection."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ def shapes(draw):
 
 
 @given(shapes())
-def test_orientations_are_one_family(shape):
+def test_all_orientations_of_a_shape_have_the_same_orientations(shape):
     family = orientations(fixed(shape))
     assert fixed(shape) in family
     assert len(set(family)) == len(family)
@@ -33,12 +33,12 @@ def test_orientations_are_one_family(shape):
 
 
 @given(shapes(), st.integers(-5, 5), st.integers(-5, 5))
-def test_moving_a_shape_changes_nothing(shape, across, up):
+def test_moving_a_shape_does_not_change_its_fixed_form(shape, across, up):
     assert fixed({(column + across, row + up) for column, row in shape}) == fixed(shape)
 
 
 @given(shapes())
-def test_a_picture_reads_back(shape):
+def test_a_picture_of_a_shape_round_trips(shape):
     assert read_picture(picture(shape)) == fixed(shape)
     assert read_picture(picture(shape).lower()) == fixed(shape)
 
@@ -51,7 +51,7 @@ def test_a_picture_has_its_top_row_first():
     ("text", "said", "column"),
     [("XX/X?", "'?' at column 5", 5), ("X.X", "2 cells that don't hang together", None), ("", "0 cells", None)],
 )
-def test_a_picture_that_is_none(text, said, column):
+def test_an_invalid_picture_of_a_shape_is_refused(text, said, column):
     with pytest.raises(UnreadableError, match=said.replace("?", r"\?")) as caught:
         read_picture(text)
     assert caught.value.column == column

@@ -1,4 +1,4 @@
-"""What games share besides boards: who plays and says what, repeated positions, options, breaches, lazy sequences."""
+"""Shared by the games besides boards: players, announcements, repetition, options, breaches, lazy sequences."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -40,11 +40,11 @@ class Chosen:
     net: tuple[str, ...]
 
 
-def test_opponents():
+def test_each_of_two_players_is_the_others_opponent():
     assert (opponent(TWO, "red"), opponent(TWO, "blue")) == ("blue", "red")
 
 
-def test_a_player_who_is_none_is_refused():
+def test_an_unknown_player_is_refused():
     for players, expected in ((TWO, "expected red or blue"), (THREE, "expected one of p1, p2, p3")):
         check_player(players, None)
         check_player(players, players[-1])
@@ -52,14 +52,14 @@ def test_a_player_who_is_none_is_refused():
             check_player(players, "green")
 
 
-def test_who_plays_after_a_correction():
+def test_the_player_after_a_correction_is_the_named_or_the_current_one():
     assert mover_after_correction(TWO, None, "blue") == "blue"
     assert mover_after_correction(TWO, "red", "blue") == mover_after_correction(TWO, "red", None) == "red"
     with pytest.raises(UnreadableError, match="the game was over, so say who is to play: red or blue"):
         mover_after_correction(TWO, None, None)
 
 
-def test_positions_are_counted_and_written():
+def test_repeated_positions_are_counted_and_written():
     key, other = repetition.digest("here"), repetition.digest("there")
     counts = repetition.counted(repetition.counted(repetition.counted((), key), other), key)
     assert (repetition.times(counts, key), repetition.times(counts, other)) == (2, 1)
@@ -70,11 +70,11 @@ def test_positions_are_counted_and_written():
 
 
 @pytest.mark.parametrize("text", ["", "2*abc", "0*0123456789abcdef", "1*0123456789abcdef,1*0123456789abcdef"])
-def test_counts_that_cannot_be_read(text):
+def test_invalid_repetition_counts_are_not_read(text):
     assert repetition.read_counts(text) is None
 
 
-def test_options_become_a_value():
+def test_options_are_read_into_a_dataclass():
     assert read_into(Chosen, OPTIONS, {"strict": "yes"}, net=lambda text: tuple(text.split("/"))) == Chosen(
         3, True, ("a", "b")
     )
@@ -82,13 +82,13 @@ def test_options_become_a_value():
         read_into(Chosen, OPTIONS, {"rounds": "many"})
 
 
-def test_only_options_that_differ_are_written():
+def test_only_options_that_are_not_at_their_default_are_written():
     assert differing_options(OPTIONS, SimpleNamespace(rounds=3, strict=False, net="a/b")) == []
     written = SimpleNamespace(rounds=4, strict=True, net="A/b")
     assert differing_options(OPTIONS, written) == ["rounds=4", "strict=true", "net=A/b"]
 
 
-def test_errors_tell_every_breach():
+def test_an_error_names_every_breach():
     breaches = [Breach("one", "One.", "Do."), Breach("two", "Two.", "Do.")]
     error = illegal_turn("a1-a2", breaches)
     assert (str(error), error.breaches) == ("a1-a2 is not legal here: One. Two.", tuple(breaches))
@@ -96,7 +96,7 @@ def test_errors_tell_every_breach():
     assert rules_by_id(Rule("one", "First."))["one"].sentence == "First."
 
 
-def test_pieces_are_called_what_they_are():
+def test_breaches_about_pieces_use_the_pieces_name():
     disc = PieceBreaches("disc")
     assert disc.added("red", "a1").rule == "disc-added"
     assert disc.recoloured("a1", "red", "blue", "Put it back.").sentence == (
@@ -110,14 +110,14 @@ def test_pieces_are_called_what_they_are():
     assert disc.too_few("red", 0, 1, ("a1",)).sentence == "There are no red discs, and red starts with 1."
 
 
-def test_endings_are_counted():
+def test_endings_are_tallied():
     endings = [Ending(3, "red"), Ending(4, None), Ending(5, None, is_over=False), Ending.by(Outcome("red", "so"), 1)]
     counted = tally([*endings, Ending.by(None, 2), Ending.by(Outcome(None, "draw"), 2)])
     assert (counted.games, counted.plies, counted.wins) == (6, 17, {"red": 2})
     assert (counted.draws, counted.unfinished) == (2, 2)
 
 
-def test_lazy_sequences_make_only_what_is_asked_for():
+def test_a_lazy_sequence_makes_only_the_requested_items():
     made = []
 
     def square(index):
@@ -134,7 +134,7 @@ def test_lazy_sequences_make_only_what_is_asked_for():
         joined[1001]
 
 
-def test_an_iterator_is_drawn_as_far_as_its_items_are_asked_for():
+def test_an_iterator_is_read_only_as_far_as_requested():
     drawn = []
 
     def values():
@@ -157,26 +157,26 @@ ANNOUNCEMENTS = st.builds(
 
 
 @given(ANNOUNCEMENTS)
-def test_text_reads_back(announcement):
+def test_an_announcement_round_trips_as_text(announcement):
     text = format_announcement(announcement)
     assert parse_announcement(text, PLAYERS) == announcement
     assert parse_announcement(f"  {text.upper().replace(':', ' : ')} ", PLAYERS) == announcement
 
 
 @given(st.text().filter(lambda text: text.partition(":")[0].strip().lower() not in (*PLAYERS, "all")))
-def test_nobody_says_it(text):
+def test_an_announcement_by_an_unknown_player_is_refused(text):
     with pytest.raises(UnreadableError, match=r"cannot read .* as an announcement; expected one of black, white, all"):
         parse_announcement(text, PLAYERS)
 
 
 @pytest.mark.parametrize("text", ["white", "white:", "white: ", ":resign"])
-def test_half_an_announcement(text):
+def test_an_incomplete_announcement_is_refused(text):
     with pytest.raises(UnreadableError) as caught:
         parse_announcement(text, PLAYERS)
     assert caught.value.column == 1
 
 
-def test_how_a_game_of_two_ends():
+def test_a_game_of_two_ends_by_resignation_or_agreed_draw():
     assert [format_announcement(each) for each in common_announcements(PLAYERS)] == [
         "black:resign",
         "white:resign",
@@ -219,10 +219,10 @@ def test_of_equally_near_ones_the_lowest_come_first():
     assert named("a1", "b1 a2") == [("a1", "b1")]
 
 
-def test_what_is_likelier_goes_before_what_is_nearer():
+def test_a_likelier_pair_comes_before_a_nearer_one():
     liked = {(GRID.index["a1"], GRID.index["a5"])}
     assert named("a1", "a2 a5", lambda start, end: ((start, end) not in liked, *way(start, end))) == [("a1", "a5")]
 
 
-def test_nothing_gone_or_come_makes_no_pair():
+def test_a_missing_start_or_end_makes_no_pair():
     assert named("", "a1") == named("a1", "") == []

@@ -1,4 +1,4 @@
-"""Blockade written out plainly from its rules, with other data structures than the engine: slow, for comparison.
+"""A slow, plain Blockade, written from the rules with other data structures than the engine, for comparison.
 
 A position is a dictionary of place to a list of pieces such as ``"red L"``, the lowest first. A turn is followed step
 by step: one point, one step, a piece in the hand until it is let go. Every sequence of steps is tried.
@@ -202,11 +202,11 @@ def text(board, player, options=None):
 
 ANY_TOWERS = (0, 0, 1, 1, 2, 2, 3, 4)
 CROWDED = (3, 4, 4)
-"""So many towers a colour leave few loose pieces, and a turn of many points is soon followed."""
+"""This many towers a colour leave few loose pieces, so a turn of many points is searched quickly."""
 
 
 def random_board(rng: random.Random, how="exact", towers=ANY_TOWERS):
-    """A position that keeps the rules: ``towers`` here and there, the other pieces anywhere they may rest."""
+    """A legal position: towers as many as drawn from ``towers``, the other pieces anywhere they may rest."""
     while True:
         board = {place: [colour + " L"] for place, colour in BASE.items()}
         loose = {colour: ["M"] * 5 + ["S"] * 5 for colour in ("red", "yellow", "green", "blue")}
@@ -233,7 +233,7 @@ def random_board(rng: random.Random, how="exact", towers=ANY_TOWERS):
 
 
 def settle(board, loose, rng, how):
-    """Lay the loose pieces anywhere they may rest; no open tower may come of it. False when there is no place."""
+    """Place the loose pieces anywhere they may rest without making an open tower. False if there is no place."""
     pieces = [f"{colour} {size}" for colour, sizes in loose.items() for size in sizes]
     pieces.sort(key=lambda piece: (piece[-1] == "S", rng.random()))
     left = black_left(board)

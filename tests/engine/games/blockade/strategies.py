@@ -1,4 +1,4 @@
-"""What several tests of Blockade share: positions of the oracle as states, and hypothesis strategies."""
+"""Shared by the tests of Blockade: the oracle's positions as states, and Hypothesis strategies."""
 
 import random
 import tomllib
@@ -23,7 +23,7 @@ OPTIONS = st.fixed_dictionaries(
         "tower": st.sampled_from(["exact", "contains"]),
     },
 )
-"""Any options a game may be begun with."""
+"""Any options of a new game."""
 
 
 COUNTED = [
@@ -31,11 +31,11 @@ COUNTED = [
     for count in tomllib.loads((Path(__file__).parents[2] / "perft" / "blockade.toml").read_text("utf-8"))["count"]
     if "state" in count and count["turns"][0] < 100
 ]
-"""Positions with few turns that are counted: in most of them the moves of the two colours are entangled."""
+"""Positions with few, counted turns; in most of them the moves of the two colours are entangled."""
 
 
 def state_of(board, player, dice=None, **options):
-    """The engine's state of an oracle's board, the dice thrown."""
+    """The engine's state for an oracle's board, after the roll."""
     state = GAME.notation.parse_state(oracle.text(board, player, options))
     return state if dice is None else DICE.rolled(state, Roll(tuple(str(die) for die in dice)))
 
@@ -51,5 +51,5 @@ def frozen(state):
 
 
 def boards(how="exact"):
-    """Boards of the oracle, anything at rest."""
+    """Random boards of the oracle without a piece in the hand."""
     return st.integers(0, 2**32).map(lambda seed: oracle.random_board(random.Random(seed), how))

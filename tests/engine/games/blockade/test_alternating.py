@@ -33,8 +33,8 @@ class Counting(WayToOneEnd):
         return super().steps_left(layout)
 
 
-def test_a_position_that_is_reached_by_two_orders_of_steps_is_followed_once():
-    """The number is that of the search as it is."""
+def test_a_position_reached_by_two_orders_of_steps_is_searched_once():
+    """The number is that of the current search."""
     state = GAME.notation.parse_state(HELPED)
     after = GAME.rules.apply(state, GAME.notation.parse_turn(state, "c2-a2 a1-a2 a1-a3 a2-a1 a2-c2"))
     red, yellow = (
@@ -46,7 +46,7 @@ def test_a_position_that_is_reached_by_two_orders_of_steps_is_followed_once():
     assert red.reached <= 10_295
 
 
-def test_the_steps_left_are_those_of_the_cheapest_way():
+def test_the_steps_left_are_those_of_the_cheapest_path():
     terrain = terrain_of(GAME.rules.new().stacks, GAME.rules.new().options, RED)
     a, b, c, d, e = ((*("",) * number, "M", *("",) * (24 - number)) for number in range(5))
     ways = WaysToEnds(terrain, [(a, b, 1), (b, c, 2), (a, c, 4), (c, d, 12), (d, a, 15), (b, e, 1)], [d])
@@ -58,14 +58,14 @@ PIECES = {"M": "red M", "S": "red S", "m": "yellow M", "s": "yellow S", "3": "bl
 
 
 def random_pile(rng, stack):
-    """Some pieces of both colours; on a bare large of their own perhaps a new tower first."""
+    """Some pieces of both colours, perhaps above a new tower on a bare large."""
     loose = "".join(rng.choice("MSms") for _ in range(rng.randint(0, 3)))
     if len(stack) > 1 or rng.random() < 0.5:
         return loose
     return {"red L": "MS", "yellow L": "ms"}.get(stack[0], "") + rng.choice("321") + loose
 
 
-def test_a_pile_of_both_colours_rests_where_the_plain_rules_say_so():
+def test_a_pile_of_both_colours_may_rest_where_the_plain_rules_allow():
     rng = random.Random("piles")
     found = Counter[bool]()
     for _ in range(cases(200)):
@@ -80,8 +80,8 @@ def test_a_pile_of_both_colours_rests_where_the_plain_rules_say_so():
     assert min(found.values()) > 10
 
 
-def test_help_is_looked_for_although_another_cap_would_make_it_needless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Were the last black used before, a2 would stay open and red could do it alone; but yellow builds nothing."""
+def test_help_is_searched_for_even_if_another_cap_would_make_it_needless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the last black were used first, a2 would stay open and red would need no help, but yellow builds nothing."""
     monkeypatch.setattr(alternating, "MOST_NODES", 200_000)
     state = GAME.notation.parse_state(LAST_BLACK_FOR_HELPED)
     turn = GAME.notation.parse_turn(state, "c2-a2 a1-a2 a1-a3 a2-a1 a2-c2")

@@ -1,4 +1,4 @@
-"""What the points of a roll are enough for, and what for the other colour's help."""
+"""The points of a roll, and those that the other colour's help takes."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def terrains(*, strict=False):
     return tuple(terrain_of(state.stacks, state.options, colour) for colour in (0, 1))
 
 
-def test_points_are_shared_out_in_one_of_the_ways_that_are_allowed():
+def test_points_are_divided_in_one_of_the_allowed_ways():
     budget = PointBudget(((3, 1), (1, 4)))
     assert budget.most == (3, 4)
     assert budget.covers(3, 1)
@@ -24,7 +24,7 @@ def test_points_are_shared_out_in_one_of_the_ways_that_are_allowed():
 
 
 def test_help_takes_points_of_both_colours():
-    """To come between two pieces and to leave again takes two points at least."""
+    """Moving between two pieces and out again takes at least two points."""
     budget = PointBudget(((4, 2),))
     assert budget.covers_with_help((9, 9), (4, 0))
     assert not budget.covers_with_help((9, 9), (4, 3))
@@ -35,14 +35,14 @@ def test_help_takes_points_of_both_colours():
     assert PointBudget(((4, 1),)).covers_with_help((4, 1), (9, 9))
 
 
-def test_a_colour_that_needs_no_help_may_give_it():
+def test_a_colour_that_needs_no_help_can_give_it():
     assert PointBudget(((4, 1),)).covers_with_help((4, 9), (3, 1))
     assert PointBudget(((1, 4),)).covers_with_help((9, 4), (1, 3))
     assert not PointBudget(((4, 1),)).covers_with_help((5, 9), (3, 1))
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_colour_gains_by_help_only_if_both_have_the_points(which):
+def test_a_colour_gains_by_help_only_if_both_colours_have_the_points(which):
     def shared(own, other):
         return PointBudget(((own, other) if which == 0 else (other, own),)).with_help(which, terrains())
 
@@ -63,12 +63,12 @@ def test_a_colour_gains_by_help_only_if_both_have_the_points(which):
     ],
     ids=["a medium lies there", "a small lies on it", "a medium is two steps away", "a small is in its way"],
 )
-def test_help_takes_the_fewer_points_the_more_of_the_tower_stands(loose, fewest):
+def test_help_takes_fewer_points_the_more_complete_the_tower_is(loose, fewest):
     state = state_of(locked(**loose), "warm", (2, 2))
     first, second = (terrain_of(state.stacks, state.options, colour) for colour in (0, 1))
     assert next(own for own in range(9) if PointBudget(((own, 30),)).with_help(0, (first, second))) == fewest
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_where_rules_are_strict_any_points_may_gain_by_help(which):
+def test_under_strict_rules_any_points_can_gain_by_help(which):
     assert PointBudget(((5, 1), (1, 4))).with_help(which, terrains(strict=True)) == (5, 4)[which]

@@ -1,4 +1,4 @@
-"""Every rule is named for a change that breaks it, and not for one that nearly does."""
+"""Every rule is named for a change that breaks it, and not for a near miss."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.engine.games.blockade.strategies import GAME, state_of
 
 
 def towered(*places):
-    """The set-up with a capped tower on each of these places, its medium taken from its corner."""
+    """The set-up with a capped tower on each of these places, its medium taken from the corner."""
     board = oracle.start()
     corner = {"green": "a5", "red": "e5", "yellow": "a1", "blue": "e1"}
     for place in places:
@@ -167,14 +167,14 @@ TOLD = {
 
 
 @pytest.mark.parametrize("rule", TOLD)
-def test_one_fault_is_told_in_one_sentence_with_what_to_do(rule):
+def test_one_fault_has_one_sentence_and_a_remedy(rule):
     state, change, _ = CASES[rule]
     (breach,) = GAME.table.explain(state, change)
     assert (breach.sentence, breach.remedy, breach.places) == TOLD[rule]
 
 
 def test_nothing_passes_over_the_other_players_blockades():
-    """Around e5 the ways are shut, so no red medium gets out; with d4 open one does."""
+    """The squares around e5 are blocked, so no red medium gets out; with d4 open one does."""
     shut = towered("d5", "d4")
     shut["e5"] = ["clear L"] + ["red M"] * 5
     state = state_of(shut, "warm", (6, 1))
@@ -190,7 +190,7 @@ def test_nothing_passes_over_the_other_players_blockades():
     assert error.value.breaches[0].rule == "passed-over-blockade"
 
 
-def test_a_large_that_is_gone_is_not_taken_for_one_that_lies_elsewhere():
+def test_a_missing_large_is_not_taken_for_one_elsewhere():
     board = oracle.start()
     board["a2"].pop()
     board["a3"].pop()
@@ -199,7 +199,7 @@ def test_a_large_that_is_gone_is_not_taken_for_one_that_lies_elsewhere():
     assert (breach.sentence, breach.places) == ("The red large on a2 is gone.", ("a2",))
 
 
-def test_a_small_may_have_gone_out_of_sight_as_far_as_both_dice_take_it():
+def test_a_small_may_be_hidden_as_far_away_as_both_dice_take_it():
     board = oracle.start()
     for place in ("e3", "e2", "d2"):
         board["a1"].append(board[place].pop())
@@ -210,7 +210,7 @@ def test_a_small_may_have_gone_out_of_sight_as_far_as_both_dice_take_it():
     assert breaches[1].places == ("c4", "c5", "e4", "c2")
 
 
-def test_black_must_be_larger():
+def test_a_piece_may_rest_on_black_only_if_black_is_larger():
     board = towered("a2", "a3", "a4", "b4", "e2", "e3")
     board["a2"][-1] = "black M"
     state = state_of(board, "warm", (6, 1))
@@ -219,18 +219,18 @@ def test_black_must_be_larger():
     assert GAME.table.explain(state, {"a3": "red medium", "e5": "clear large"}) == ()
 
 
-def test_every_rule_is_raised_somewhere_here():
+def test_every_rule_of_the_catalogue_has_a_case():
     elsewhere = {"wrong-start", "not-your-turn", "passed-over-blockade", "rested-on-black-not-larger"}
     assert set(CASES) | elsewhere == set(GAME.rules.catalogue)
 
 
-def test_not_your_turn_and_the_catalogue():
+def test_a_turn_of_the_other_player_is_not_your_turn():
     with pytest.raises(IllegalTurnError) as error:
         GAME.notation.parse_turn(ROLLED, "d3-c3", "cool")
     assert error.value.breaches[0].rule == "not-your-turn"
 
 
-def test_set_up_shows_what_stands_wrong():
+def test_a_wrong_set_up_names_the_wrong_places():
     seen = GAME.table.appearance(GAME.rules.new())
     assert GAME.table.set_up(seen) == GAME.rules.new()
     assert GAME.table.set_up({}, {"starts": "cool"}).to_move == "cool"
@@ -240,7 +240,7 @@ def test_set_up_shows_what_stands_wrong():
 
 
 @pytest.mark.parametrize("looks", [{"f1": "red small"}, {"a1": "pink small"}])
-def test_what_is_no_place_or_look_is_unreadable(looks):
+def test_an_unknown_place_or_look_is_unreadable(looks):
     with pytest.raises(UnreadableError):
         GAME.table.explain(ROLLED, looks)
     with pytest.raises(UnreadableError):
@@ -249,8 +249,8 @@ def test_what_is_no_place_or_look_is_unreadable(looks):
         GAME.table.amend(ROLLED, looks)
 
 
-def test_a_piece_of_the_other_player_that_is_gone_is_not_looked_for_elsewhere():
-    """The same pieces lie beside it, and with cool's own dice it might lie on top of one of them."""
+def test_a_missing_piece_of_the_other_player_is_not_searched_for_elsewhere():
+    """Equal pieces lie beside it, and with cool's own dice it could be on top of one of them."""
     (breach,) = GAME.table.explain(state_of(START, "cool", (4, 1)), {"c4": "red large"})
     assert breach.rule == "piece-gone"
     assert breach.places == ("c4",)

@@ -1,4 +1,4 @@
-"""What is said of changes to stacks, of which only the top is seen."""
+"""Explanations of changes to stacks, of which only the top is visible."""
 
 import pytest
 
@@ -91,7 +91,7 @@ def with_stacks(roll, stacks):
         ),
     ],
 )
-def test_what_became_of_a_cap(roll, stacks, change, rule, sentence, remedy, places):
+def test_a_misplaced_cap_is_explained(roll, stacks, change, rule, sentence, remedy, places):
     (breach,) = GAME.table.explain(with_stacks(roll, stacks), change)
     assert (breach.rule, breach.sentence, breach.remedy, breach.places) == (rule, sentence, remedy, places)
 
@@ -103,7 +103,7 @@ def test_what_became_of_a_cap(roll, stacks, change, rule, sentence, remedy, plac
         ({"a2": "red small", "c4": "red large"}, {"a2:RLMS+KL+RS", "c4:RL"}),
     ],
 )
-def test_a_correction_moves_as_few_pieces_as_will_do(looks, stacks):
+def test_a_correction_moves_as_few_pieces_as_possible(looks, stacks):
     amended = GAME.table.amend(with_stacks("4,1", TOWERS), looks)
     assert stacks <= set(GAME.notation.format_state(amended).split())
 
@@ -111,20 +111,20 @@ def test_a_correction_moves_as_few_pieces_as_will_do(looks, stacks):
 TWO_ON_CLEAR = {"c3": "CL+RMS", "c4": "RL", "e5": "CL+RMMMM"}
 
 
-def test_of_two_pieces_from_one_stack_the_upper_one_went_first():
+def test_of_two_pieces_from_one_stack_the_upper_one_moved_first():
     change = {"c3": "clear large", "c4": "red medium", "c5": "red small"}
     (breach,) = GAME.table.explain(with_stacks("6,1", TWO_ON_CLEAR), change)
     assert (breach.rule, breach.places) == ("rested-on-other-colour", ("c5",))
     assert "red small" in breach.sentence
 
 
-def test_a_piece_may_be_gone_from_above_one_that_moved():
+def test_a_missing_piece_may_have_been_on_one_that_moved():
     state = with_stacks("1,6", {**TWO_ON_CLEAR, "a4": "RLSS", "b4": "RL"})
     breaches = GAME.table.explain(state, {"c3": "clear large", "c4": "red medium"})
     assert ("piece-gone", ("c3",)) in {(breach.rule, breach.places) for breach in breaches}
 
 
-def test_a_look_that_a_hidden_piece_may_have_made_is_legal():
+def test_a_look_that_a_move_of_a_hidden_piece_explains_is_legal():
     assert GAME.table.explain(with_stacks("4,1", TOWERS), {"a2": "red small"}) == ()
 
 
@@ -147,7 +147,7 @@ def test_a_look_that_a_hidden_piece_may_have_made_is_legal():
          "Take back 1 step with red."),
     ],
 )  # fmt: skip
-def test_steps_beyond_the_dice_are_told_with_their_colours(dice, turn, rule, sentence, remedy):
+def test_steps_beyond_the_dice_are_reported_with_their_colours(dice, turn, rule, sentence, remedy):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(with_stacks(dice, {}), turn)
     breach = next(each for each in raised.value.breaches if each.rule == rule)
@@ -155,7 +155,7 @@ def test_steps_beyond_the_dice_are_told_with_their_colours(dice, turn, rule, sen
     assert breach.remedy == remedy
 
 
-def test_too_many_steps_say_how_many_to_take_back_and_where():
+def test_the_remedy_for_too_many_steps_says_how_many_to_take_back_and_where():
     state = with_stacks("1,4", {})
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(state, "a2-a4")
@@ -165,10 +165,10 @@ def test_too_many_steps_say_how_many_to_take_back_and_where():
 
 
 @pytest.mark.parametrize("text", ["none", "nothing", "Stay.", "stay", "pass", "Nothing!"])
-def test_moving_nothing_may_be_said_in_many_ways(text):
+def test_a_turn_without_moves_can_be_typed_in_many_ways(text):
     assert GAME.notation.format_turn(GAME.notation.parse_turn(with_stacks("4,1", {}), text)) == "stay"
 
 
-def test_a_space_does_for_the_dash():
+def test_squares_can_be_separated_by_a_space():
     state = with_stacks("4,1", TOWERS)
     assert GAME.notation.parse_turn(state, "a4 a3") == GAME.notation.parse_turn(state, "a4-a3")

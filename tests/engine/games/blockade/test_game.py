@@ -1,4 +1,4 @@
-"""Blockade's flow: who starts, rolls, towers and caps, the win, passing, corrections, and random games."""
+"""Blockade's rules: start, rolls, towers and caps, winning, passing, corrections, and random games."""
 
 import random
 from fractions import Fraction
@@ -36,7 +36,7 @@ def four_towers():
     return board
 
 
-def test_the_set_up_is_that_of_the_rulebook():
+def test_the_set_up_follows_the_rulebook():
     state = GAME.rules.new()
     assert frozen(state) == oracle.freeze(oracle.start())
     assert sum(len(stack) for stack in state.stacks) == 65
@@ -62,12 +62,12 @@ def test_all_36_rolls_are_possible():
 
 
 @pytest.mark.parametrize("faces", [("7", "1"), ("1",), ("1", "2", "3"), ("x", "1"), ("٣", "1")])
-def test_a_roll_that_cannot_be_is_refused(faces):
+def test_an_impossible_roll_is_refused(faces):
     with pytest.raises(IllegalTurnError, match="can't be"):
         DICE.rolled(GAME.rules.new(), Roll(faces))
 
 
-def test_the_roll_lies_on_the_table_until_it_is_used():
+def test_the_roll_is_part_of_the_state():
     state = GAME.rules.new({"starts": "warm"})
     assert DICE.roll_of(state) is None
     assert DICE.roll_of(DICE.rolled(state, Roll(("4", "1")))) == Roll(("4", "1"))
@@ -90,7 +90,7 @@ def test_a_tower_gets_the_largest_black_and_shuts_the_other_player_out():
 
 
 @pytest.mark.parametrize(("tower", "caps"), [("exact", 0), ("contains", 1)])
-def test_two_mediums_below_a_small(tower, caps):
+def test_two_mediums_below_a_small_are_a_tower_only_if_towers_may_contain_more(tower, caps):
     board = ready()
     board["e5"].pop()
     board["a2"].append("red M")
@@ -121,7 +121,7 @@ def test_a_piece_may_wait_where_it_cannot_rest_unless_strict():
     assert error.value.breaches[0].rule == "rested-on-other-colour"
 
 
-def test_a_turn_is_the_same_however_it_is_written():
+def test_different_texts_of_the_same_turn_give_the_same_turn():
     turn = GAME.notation.parse_turn(ROLLED, "a2-a3")
     for text in ("A2 -> a3", "a2toa3", " a2 to a3 ", "a2-a1-a2-a3"):
         assert GAME.notation.parse_turn(ROLLED, text) == turn
@@ -137,13 +137,13 @@ def test_a_turn_is_the_same_however_it_is_written():
     ("text", "column"),
     [("a2-", 4), ("a2", 1), ("a9-a2", 1), ("a2-a3 b", 7), ("-a2", 1), ("a2-a3-", 7), ("a2--a3", 4), ("hello", 1)],
 )
-def test_a_turn_that_cannot_be_read_says_where(text, column):
+def test_an_unreadable_turn_names_its_column(text, column):
     with pytest.raises(UnreadableError) as error:
         GAME.notation.parse_turn(ROLLED, text)
     assert abs(error.value.column - column) <= 1
 
 
-def test_apply_refuses_what_is_not_legal():
+def test_apply_refuses_illegal_turns():
     with pytest.raises(UnreadableError):
         GAME.rules.apply(ROLLED, BlockadeTurn("warm", (Move(1, "z9", "a2"),)))
     illegal = BlockadeTurn("warm", (Move(1, "a2", "b2"),))
@@ -152,7 +152,7 @@ def test_apply_refuses_what_is_not_legal():
         GAME.rules.apply(ROLLED, illegal)
 
 
-def test_passes_in_a_row_are_a_draw_where_agreed():
+def test_passes_in_a_row_are_a_draw_if_the_option_is_set():
     state = GAME.rules.new({"starts": "warm", "draw_after_passes": 2})
     state = played(roll(state, "1,1"), "stay")
     assert state.passes == 1
@@ -163,17 +163,17 @@ def test_passes_in_a_row_are_a_draw_where_agreed():
     assert (over.to_move, present(GAME.rules.outcome(over)).winner) == (None, None)
 
 
-def test_passes_are_not_counted_where_they_end_nothing():
+def test_passes_are_not_counted_without_the_option():
     assert played(roll(GAME.rules.new({"starts": "warm"}), "1,1"), "stay").passes == 0
 
 
 @pytest.mark.parametrize("options", [{"draw_after_passes": -1}, {"tower": "tall"}, {"starts": "red"}, {"stric": True}])
-def test_options_out_of_range(options):
+def test_options_out_of_range_are_refused(options):
     with pytest.raises(OptionError):
         GAME.rules.new(options)
 
 
-def test_announcements():
+def test_resignation_and_agreed_draw_end_the_game():
     assert present(GAME.rules.outcome(GAME.rules.announce(ROLLED, Announcement("resign", "warm")))).winner == "cool"
     drawn = GAME.rules.announce(ROLLED, Announcement("draw"))
     assert present(GAME.rules.outcome(drawn)).winner is None
@@ -182,7 +182,7 @@ def test_announcements():
         GAME.rules.announce(drawn, Announcement("resign", "warm"))
 
 
-def test_turns_that_look_alike_cannot_be_combined():
+def test_turns_of_different_appearance_cannot_be_combined():
     one, two = GAME.notation.parse_turn(ROLLED, "a2-a3"), GAME.notation.parse_turn(ROLLED, "stay")
     assert GAME.rules.combine([one, one]) == one
     for turns in ([one, two], []):
@@ -190,7 +190,7 @@ def test_turns_that_look_alike_cannot_be_combined():
             GAME.rules.combine(turns)
 
 
-def test_a_correction_takes_off_and_puts_on():
+def test_a_correction_removes_and_adds_pieces():
     state = GAME.table.amend(ROLLED, {"c4": "red large", "b4": "red small", "c3": "red small"})
     assert frozen(state)[GAME.places.index("c3")] == ("clear L", "red S")
     assert state.roll == (4, 1)
@@ -204,13 +204,13 @@ def test_a_correction_takes_off_and_puts_on():
     ("looks", "to_move"),
     [({"a2": "red large"}, None), ({"a2": "empty"}, None), ({"c3": "black large"}, None), ({}, "red")],
 )
-def test_a_correction_that_makes_no_position(looks, to_move):
+def test_a_correction_to_an_impossible_position_is_refused(looks, to_move):
     with pytest.raises(UnreadableError):
         GAME.table.amend(ROLLED, looks, to_move)
 
 
 @pytest.mark.parametrize("other", ["yellow", "green"])
-def test_two_colours_with_five_towers_make_no_position(other):
+def test_two_colours_with_five_towers_are_an_impossible_position(other):
     board = oracle.start()
     for colour, black in (("red", "black L"), (other, "black M")):
         for place in [place for place in oracle.PLACES if oracle.BASE[place] == colour]:
@@ -222,13 +222,13 @@ def test_two_colours_with_five_towers_make_no_position(other):
     assert raised.value.column == text.index("a1:") + 1
 
 
-def test_half_way_positions_are_known():
+def test_positions_in_the_middle_of_a_turn_are_listed():
     kinds = {position.to_do.split()[0] for position in GAME.table.unfinished(state_of(ready(), "warm", (2, 1)))}
     assert kinds == {"Put", "Move", "Cap"}
     assert GAME.table.unfinished(GAME.rules.new()) == []
 
 
-def test_a_piece_waits_no_farther_away_than_the_die_of_its_colour_says():
+def test_a_moving_piece_is_at_most_as_far_away_as_its_die_allows():
     def waiting(dice):
         found: dict[str, set[Place]] = {"red": set(), "yellow": set()}
         for position in GAME.table.unfinished(state_of(oracle.start(), "warm", dice)):
@@ -262,7 +262,7 @@ def test_a_piece_waits_no_farther_away_than_the_die_of_its_colour_says():
         (("roll=4,1", "nonsense"), "nonsense"),
     ],
 )
-def test_an_impossible_position_names_what_is_broken(change, message):
+def test_an_impossible_position_is_refused_with_the_reason(change, message):
     text = GAME.notation.format_state(ROLLED)
     assert change[0] in text
     with pytest.raises(UnreadableError, match=message) as error:
@@ -271,7 +271,7 @@ def test_an_impossible_position_names_what_is_broken(change, message):
 
 
 @pytest.mark.parametrize(("stack", "message"), [("RL", "there are 4 red small"), ("RLSS", "there are 6 red small")])
-def test_a_wrong_number_of_pieces_is_named_at_the_first_stack(stack, message):
+def test_a_wrong_number_of_pieces_is_reported_at_the_first_stack(stack, message):
     text = GAME.notation.format_state(ROLLED)
     with pytest.raises(UnreadableError, match=message) as raised:
         GAME.notation.parse_state(text.replace("a2:RLS", f"a2:{stack}"))
@@ -301,7 +301,7 @@ def test_an_impossible_stack_is_named(board, message):
         ({"a2": "RLMS+KM", "a3": "RLMS+KM"}, "a black medium is used while a black large is left"),
     ],
 )
-def test_a_position_with_black_pieces_that_cannot_be_is_named(stacks, message):
+def test_a_position_with_impossible_black_pieces_is_refused(stacks, message):
     assert with_stacks("1,2", ALL_LARGES_USED).supply == (2,) * 5 + (1,) * 5
     with pytest.raises(UnreadableError, match=message):
         with_stacks("1,2", {**ALL_LARGES_USED, **stacks})
@@ -310,7 +310,7 @@ def test_a_position_with_black_pieces_that_cannot_be_is_named(stacks, message):
 @pytest.mark.parametrize(
     ("passes", "message"), [("3", "counts 3 passes, but draw_after_passes is 2"), ("some", "some")]
 )
-def test_more_passes_than_end_the_game_make_no_position(passes, message):
+def test_an_invalid_number_of_passes_is_refused(passes, message):
     text = GAME.notation.format_state(GAME.rules.new({"starts": "warm", "draw_after_passes": 2}))
     assert GAME.notation.parse_state(f"{text} passes=1").passes == 1
     assert present(GAME.rules.outcome(GAME.notation.parse_state(f"{text} passes=2"))).winner is None
@@ -319,7 +319,7 @@ def test_more_passes_than_end_the_game_make_no_position(passes, message):
     assert raised.value.column == len(text) + 2
 
 
-def test_counts_from_the_set_up():
+def test_turns_from_the_set_up_are_counted():
     state, thrown = start_of_count(GAME, GAME.rules.new(), "1,1")
     assert perft(GAME, state, 1, thrown) == 259 == len(oracle.ends(oracle.start(), "warm", (1, 1)))
     assert sum(count for _, count in split(GAME, state, 1, thrown)) == 259
@@ -334,7 +334,7 @@ def test_counts_from_the_set_up():
             call()
 
 
-def test_a_lazy_list_of_turns_is_a_sequence():
+def test_the_lazy_list_of_turns_is_a_sequence():
     turns = GAME.rules.legal_turns(roll(GAME.rules.new({"starts": "warm"}), "5,4"))
     assert len(turns) == 134203
     assert turns[-1] == turns[len(turns) - 1] != turns[0]
@@ -344,7 +344,7 @@ def test_a_lazy_list_of_turns_is_a_sequence():
 
 
 @pytest.mark.parametrize("options", [{}, {"tower": "contains"}, {"strict": True}])
-def test_random_games_of_the_fast_table_are_legal(options):
+def test_random_games_by_the_fast_rules_are_legal(options):
     rng = random.Random(3)
     state = GAME.rules.new({"starts": "warm", **options})
     for _ in range(cases(40)):

@@ -1,4 +1,4 @@
-"""Hints of Blockade: legal, in time by their clock, never past a win, and better than chance."""
+"""Hints for Blockade: legal, in time, never missing a win, and better than chance."""
 
 import random
 
@@ -33,8 +33,8 @@ def test_a_win_in_one_turn_is_always_taken(strength):
     assert present(GAME.rules.outcome(won)).winner == "warm"
 
 
-def test_a_win_over_squares_where_nothing_rests_is_taken():
-    """The last small is lifted onto another colour for the medium to come below it."""
+def test_a_win_through_squares_where_no_piece_may_rest_is_taken():
+    """The last small waits on another colour until the medium is below it."""
     board = four_towers()
     board["c3"] = ["clear L", "red M"]
     board["a2"] = ["red L", "red S"]
@@ -43,7 +43,7 @@ def test_a_win_over_squares_where_nothing_rests_is_taken():
 
 
 @pytest.mark.parametrize("strength", Strength)
-def test_hints_get_better_and_say_why(strength):
+def test_stronger_hints_are_better_and_give_a_reason(strength):
     heard: list[Hint[BlockadeTurn]] = []
     state = state_of(ready(), "warm", (1, 3))
     found = hint(state, strength, better=heard.append)
@@ -53,17 +53,17 @@ def test_hints_get_better_and_say_why(strength):
         GAME.rules.apply(state, each.turn)
         assert each.reason
         assert 0 <= each.expected <= 1
-    # By the race alone more steps for red are worth as much as the tower; who looks at one turn, or further, builds.
+    # By the race alone more red steps are worth as much as the tower; a search of one turn or more builds it.
     assert found.reason.startswith("brings red within" if strength is Strength.FAIR else "builds a red tower")
     assert hint(state, strength) == found
 
 
-def test_hardly_any_time_still_gives_a_turn():
+def test_a_hint_comes_even_with_hardly_any_time():
     state = state_of(oracle.start(), "cool", (6, 6))
     GAME.rules.apply(state, hint(state, deadline_s=0.001).turn)
 
 
-def test_no_hint_without_a_roll_or_a_game():
+def test_there_is_no_hint_before_the_roll_or_after_the_end():
     with pytest.raises(IllegalTurnError, match="rolled first"):
         hint(GAME.rules.new())
     over = GAME.rules.announce(GAME.rules.new(), GAME.rules.announcements(GAME.rules.new())[0])
@@ -71,7 +71,7 @@ def test_no_hint_without_a_roll_or_a_game():
         hint(over)
 
 
-def test_the_race_is_judged_by_the_steps_left():
+def test_the_steps_left_decide_the_race():
     standing = progress_of(GAME.rules.new().stacks, 0)
     assert len(standing.larges) == len(standing.mediums) == len(standing.smalls) == 5
     assert chance_of_race((5, 30), (20, 30)) > 0.9
@@ -103,8 +103,8 @@ WAITING = (
 
 
 @pytest.mark.parametrize("strength", Strength)
-def test_nobody_waits_for_ever(strength):
-    """Here gentle hints let both sides stay, turn after turn, while dice are low."""
+def test_hints_never_wait_for_ever(strength):
+    """Without a remedy gentle hints let both sides stay here, turn after turn, while dice are low."""
     warm, cool = (GAME.notation.parse_state(WAITING.replace("ROLLER", player)) for player in ("warm", "cool"))
 
     def found(earlier):

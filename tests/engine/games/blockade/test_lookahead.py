@@ -1,4 +1,4 @@
-"""Playing Blockade on with sampled dice: no piece is lost, walls hold up, and who is ahead fares better."""
+"""Playing Blockade on with sampled dice: no piece is lost, walls cost steps, and the leader does better."""
 
 import random
 
@@ -41,7 +41,7 @@ def steps(pieces, walls=0):
 
 
 @given(walls=st.integers(0, 2**25 - 1), points=st.integers(1, 12), which=st.integers(0, 1))
-def test_points_bring_a_colour_nearer_and_lose_no_piece(walls, points, which):
+def test_spending_points_brings_a_colour_nearer_and_loses_no_piece(walls, points, which):
     pieces = WARM.colours[which]
     walls &= ~bits(*(PLACES[square] for square in (*pieces.larges, *pieces.mediums)))
     after, built = spend_points(walls, pieces, bits("c3"), points)
@@ -57,7 +57,7 @@ def test_the_cheapest_tower_is_built_first(colour, cheapest):
     assert spend_points(0, pieces, bits("c3"), 4)[1] == squares(cheapest)
 
 
-def test_a_medium_goes_only_where_it_may_rest():
+def test_a_medium_moves_only_to_where_it_may_rest():
     pieces = ColourPieces(squares("a4"), squares("e5"), squares("a3"), 0)
     assert spend_points(0, pieces, 0, 3) == (pieces, ())
     assert spend_points(0, pieces, bits("c3"), 3)[0].mediums == squares("c3")
@@ -65,7 +65,7 @@ def test_a_medium_goes_only_where_it_may_rest():
     assert spend_points(0, pieces, 0, 5)[1] == squares("a4")
 
 
-def test_walls_cost_steps_on_the_way():
+def test_walls_cost_extra_steps():
     pieces = ColourPieces(squares("b3"), squares("a5"), squares("b2"), 0)
     assert spend_points(0, pieces, 0, 3)[1] == squares("b3")
     walls = bits("a4", "b4", "c4")
@@ -75,13 +75,13 @@ def test_walls_cost_steps_on_the_way():
 
 
 @given(ROLLS)
-def test_it_ends_in_a_chance_and_is_the_same_again(rolls):
+def test_playing_on_gives_a_repeatable_chance(rolls):
     chance = play_on(WARM, COOL, 0, rolls)
     assert 0 <= chance <= 1
     assert chance == play_on(WARM, COOL, 0, rolls)
 
 
-def test_who_is_nearer_wins():
+def test_the_player_who_is_nearer_wins():
     board = state_of(four_towers(), "warm", (2, 5)).stacks
     warm, cool = PlayerPieces(player_pieces(board, "warm"), 0), PlayerPieces(player_pieces(board, "cool"), 0)
     assert count_towers(board) == 4
@@ -92,7 +92,7 @@ def test_who_is_nearer_wins():
 
 @pytest.mark.parametrize("colour", range(4))
 def test_a_gate_shuts_mediums_in_by_eleven_steps(colour):
-    """Its squares are the colour's own, and together they are worth what is said of them."""
+    """Its squares are the colour's own, and together they cost the stated number of steps."""
     gate = GATES[colour]
     assert all(BASES[square] == colour for square in members(gate))
     theirs = COOL if colour in {RED, YELLOW} else WARM
@@ -110,7 +110,7 @@ def test_a_gate_comes_before_another_tower_of_the_same_cost():
 
 
 def test_neither_side_of_the_board_is_better():
-    """Half a turn round, the board is the same with the colours changed over."""
+    """Rotated by half a turn the board is the same with the colours exchanged."""
     assert [steps(pieces) for pieces in WARM.colours] == [steps(pieces) for pieces in COOL.colours]
     draw = random.Random(4)
     games = [[(draw.randint(1, 6), draw.randint(1, 6)) for _ in range(60)] for _ in range(300)]
@@ -118,7 +118,7 @@ def test_neither_side_of_the_board_is_better():
         sum(play_on(one, two, 0, rolls) for rolls in games) / 300 for one, two in ((WARM, COOL), (COOL, WARM))
     )
     assert first == pytest.approx(second, abs=0.1)
-    # Who rolls first is ahead.
+    # The player who rolls first is ahead.
     assert max(first, second) < 0.5
 
 

@@ -1,4 +1,4 @@
-"""Whole Blockade games at random, with what must always hold."""
+"""Random whole games of Blockade, with their invariants."""
 
 import random
 from collections import Counter
@@ -23,7 +23,7 @@ def coloured(board):
 
 
 class WholeGame(GameMachine):
-    """One game; hints bring it on, so that towers are built and games end."""
+    """One game, with some hints among the turns, so that towers are built and games end."""
 
     game = GAME
 

@@ -1,4 +1,4 @@
-"""The fast rules against the slow plain ones, on random positions and on those where both colours are entangled."""
+"""The fast rules against the slow plain ones, on random positions and on those with entangled colours."""
 
 import random
 from itertools import permutations
@@ -15,7 +15,7 @@ DICE = [(first, second) for first in range(1, 7) for second in range(1, 7)]
 
 
 def assert_same(board, player, dice, how="exact", strict=False):
-    """The ends of all turns are those of the oracle, each once; gives the state and its turns."""
+    """The ends of all turns are those of the oracle, each once; returns the state and its turns."""
     state = state_of(board, player, dice, tower=how, strict=strict)
     turns = GAME.rules.legal_turns(state)
     got = [frozen(GAME.rules.apply(state, turn)) for turn in turns]
@@ -60,7 +60,7 @@ def after_move(frozen_board, start, end, how):
     return tuple(moved)
 
 
-def test_a_move_is_legal_where_the_plain_rules_have_its_end():
+def test_a_move_is_legal_if_and_only_if_the_plain_rules_have_its_end():
     rng = random.Random("moves")
     for _ in range(cases(60)):
         how, player = rng.choice(["exact", "contains"]), rng.choice(["warm", "cool"])
@@ -76,7 +76,7 @@ def test_a_move_is_legal_where_the_plain_rules_have_its_end():
 
 
 def locked(**loose):
-    """A board with most pieces locked away in towers, and these stacks where they are said to be."""
+    """A board with most pieces locked away in towers, and the given stacks."""
     board = oracle.start()
     for colour, corner in (("red", "e5"), ("yellow", "a1")):
         for place in [place for place in oracle.PLACES if oracle.BASE[place] == colour][:4]:
@@ -93,7 +93,7 @@ def swapping():
 
 
 def winning():
-    """Red's last small leaves the centre for its fifth tower, and yellow may come there before."""
+    """Red's last small leaves the centre for its fifth tower, and yellow may move there first."""
     last = [place for place in oracle.PLACES if oracle.BASE[place] == "red"][4]
     return locked(**{last: ["red L", "red M"], "c3": ["clear L", "red S"], "e5": ["clear L"]})
 
@@ -135,7 +135,7 @@ def sharing():
         pytest.param(sharing, (2, 2), True, marks=pytest.mark.long),
     ],
 )
-def test_same_ends_where_the_colours_alternate(board, dice, strict):
+def test_same_ends_if_the_colours_alternate(board, dice, strict):
     assert_same(board(), "warm", dice, strict=strict)
 
 
@@ -166,13 +166,13 @@ LAST_BLACK = (
         3,
     ),
 )
-def test_same_ends_where_both_colours_want_the_same_black(text, dice, strict):
+def test_same_ends_if_both_colours_want_the_same_black_piece(text, dice, strict):
     state = GAME.notation.parse_state(text)
     assert_same(oracle.thaw(frozen(state)), state.to_move, dice, strict=strict)
 
 
 @pytest.mark.parametrize("text", some(COUNTED, 5))
-def test_same_ends_where_the_colours_are_entangled(text):
+def test_same_ends_if_the_colours_are_entangled(text):
     state = GAME.notation.parse_state(text)
     options = state.options
     assert_same(oracle.thaw(frozen(state)), state.to_move, state.roll, options.tower, options.strict)

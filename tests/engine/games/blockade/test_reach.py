@@ -1,4 +1,4 @@
-"""What one colour can reach by itself: no end is lost by skipping sequences that have a twin."""
+"""The ends that one colour reaches by itself; skipping equivalent sequences loses none."""
 
 import random
 
@@ -18,7 +18,7 @@ from tests.present import present
 
 
 def searched(text, colour, points, *, covered=False, **options):
-    """The terrain of a colour in a written position, the caps that are left, and what the colour can reach."""
+    """The terrain of a colour in a typed position, the caps that are left, and the ends the colour can reach."""
     state = GAME.notation.parse_state(text)
     terrain = terrain_of(state.stacks, state.options, colour)
     caps = state.supply[:points]
@@ -26,7 +26,7 @@ def searched(text, colour, points, *, covered=False, **options):
 
 
 def played(terrain, moves, caps):
-    """The layout that moves lead to, each new tower capped, and the steps that they take."""
+    """The layout after these moves, with each new tower capped, and the number of steps."""
     piles, left = list(terrain.start), list(caps)
     for start, end in moves:
         piles[end] += piles[start][-1]
@@ -38,7 +38,7 @@ def played(terrain, moves, caps):
 
 @pytest.mark.parametrize("points", [4, 6])
 @pytest.mark.parametrize("covered", [False, True])
-def test_skipping_twins_loses_no_end(points, covered):
+def test_skipping_equivalent_sequences_loses_no_end(points, covered):
     for text in some(COUNTED, 10):
         for colour in range(4):
             terrain, caps, reach = searched(text, colour, points, covered=covered)
@@ -48,7 +48,7 @@ def test_skipping_twins_loses_no_end(points, covered):
                 assert played(terrain, reach.moves_to(end.layout), caps) == (end.layout, end.points)
 
 
-def test_what_is_not_worth_following_is_not_followed():
+def test_layouts_not_worth_following_are_not_searched():
     terrain, _, every = searched(COUNTED[0], RED, 2)
     _, _, none = searched(COUNTED[0], RED, 2, worth=lambda layout, used: False)
     assert [end.layout for end in none.ends] == [terrain.start]
@@ -58,7 +58,7 @@ def test_what_is_not_worth_following_is_not_followed():
 
 
 @pytest.mark.parametrize("text", some(COUNTED, 8))
-def test_an_end_is_a_candidate_and_found_by_the_same_moves(text):
+def test_each_end_is_a_candidate_and_found_by_the_same_moves(text):
     every = {square: frozenset({"", "S", "M", "1", "2", "3"}) for square in range(25)}
     for colour in range(4):
         terrain, caps, reach = searched(text, colour, 4)
@@ -73,8 +73,8 @@ def test_an_end_is_a_candidate_and_found_by_the_same_moves(text):
             )
 
 
-def test_no_more_layouts_are_followed_to_one_end_than_need_be():
-    """The number is that of the search as it is."""
+def test_no_more_layouts_than_necessary_are_searched_for_one_end():
+    """The number is that of the current search."""
     followed = 0
     for text in COUNTED[:20]:
         for colour in range(4):
@@ -86,10 +86,10 @@ def test_no_more_layouts_are_followed_to_one_end_than_need_be():
     assert followed <= 17_157
 
 
-def test_a_piece_that_goes_straight_to_its_place_is_not_searched_for(monkeypatch):
-    """With one point every piece does, the small of a new tower too."""
+def test_a_piece_that_moves_straight_to_its_place_needs_no_search(monkeypatch):
+    """With one point every piece does, even the small of a new tower."""
     terrain, caps, reach = searched(GAME.notation.format_state(state_of(ready(), "warm")), RED, 1)
-    monkeypatch.setattr(reaching, "Search", lambda *_, **__: pytest.fail("it was searched for"))
+    monkeypatch.setattr(reaching, "Search", lambda *_, **__: pytest.fail("a search was started"))
     for end in reach.ends:
         assert present(reaching.way_to(terrain, end.layout, 1, caps)).moves == reach.moves_to(end.layout)
     assert any("3" in pile for end in reach.ends for pile in end.layout)
@@ -128,8 +128,8 @@ def test_one_colour_reaches_what_the_plain_rules_allow(seed):
 
 
 @pytest.mark.parametrize(("covered", "most"), [(False, 9_057), (True, 9_181)])
-def test_no_more_layouts_are_followed_than_need_be(covered, most):
-    """The numbers are those of the search as it is; without skipping twins they are several times as high."""
+def test_no_more_layouts_than_necessary_are_searched(covered, most):
+    """The numbers are those of the current search; without skipping they are several times as high."""
     followed = 0
     for state in (GAME.rules.new(), *map(GAME.notation.parse_state, COUNTED[:10])):
         for colour in range(4):

@@ -1,4 +1,4 @@
-"""The turns that could show what is seen: those of the whole list that do, found without it."""
+"""The turns that could show a table, found without listing all turns."""
 
 import random
 from itertools import islice
@@ -31,16 +31,16 @@ FIFTH_TOWER_LEAVES_PIECES = [
     "a3:RLM b3:GLMS+KL c3:CL+BM d3:BLMS+KL e3:YLMS+KM a4:RLMS+KL+RS b4:RLMS+KS c4:RLMS d4:BLMS+KM e4:YLMS+KM "
     "a5:CL+YS b5:BL c5:BLMS+KL d5:BLMS+KL+BS e5:CL+YM",
 ]
-"""No black is left, so a tower stays open, and may be made twice or be left again."""
+"""No black is left, so a tower stays open and can be made twice or be left again."""
 ROLLS = [(first, second) for first in range(1, 4) for second in range(1, 4)]
 MARKS = frozenset({"", "S", "M", "1", "2", "3"})
 EVERY = dict.fromkeys(range(25), MARKS)
-"""Anything may be seen anywhere."""
+"""Every place could show every mark."""
 FEW = [(first, second) for first in range(1, 5) for second in range(1, 5) if first + second <= 5]
 
 
 def random_state(rng, most):
-    """A position of any kind with a roll on the table, of so many points at most, that has no winner."""
+    """A random position without a winner, with a roll of at most ``most`` points on the table."""
     how = rng.choice(["exact", "contains"])
     while oracle.winner(board := oracle.random_board(rng, how), how):
         pass
@@ -49,7 +49,7 @@ def random_state(rng, most):
 
 
 def sighting(rng, before, after):
-    """What the places could show when ``after`` is seen: some of them unclear, some hidden, one perhaps wrong."""
+    """Marks that the places could show after a turn: some unclear, some hidden, one perhaps wrong."""
     could_be = {place: {look} for place, look in after.items()}
     for place in rng.sample(list(could_be), rng.choice([0, 0, 1, 4])):
         could_be[place] |= {before[place], *rng.sample(GAME.looks, rng.choice([1, 3, 8]))}
@@ -60,7 +60,7 @@ def sighting(rng, before, after):
 
 
 def compare(state, rng, sightings):
-    """Turns are found as the whole list has them; gives how many there were in all."""
+    """The turns found are those of the whole list; returns how many there were."""
     before = GAME.table.appearance(state)
     looks = {turn: GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state)}
     count = 0
@@ -88,22 +88,22 @@ def test_the_same_turns_as_in_the_whole_list_in_thousands_of_cases():
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("board", [swapping, winning, sharing])
-def test_the_same_ends_where_the_colours_alternate(board, strict):
+def test_the_same_ends_if_the_colours_alternate(board, strict):
     assert_same_ends(state_of(board(), "warm", (2, 1), strict=strict))
 
 
 @pytest.mark.parametrize("text", [EITHER_MAY_WAIT, LAST_BLACK])
-def test_the_same_ends_where_both_colours_want_the_same_black(text):
+def test_the_same_ends_if_both_colours_want_the_same_black_piece(text):
     assert_same_ends(DICE.rolled(GAME.notation.parse_state(text), DICE.parse_roll(GAME.rules.new(), "1,1")))
 
 
 @pytest.mark.parametrize("text", some(COUNTED, 12))
-def test_the_same_ends_where_the_colours_are_entangled(text):
+def test_the_same_ends_if_the_colours_are_entangled(text):
     assert_same_ends(GAME.notation.parse_state(text))
 
 
 def assert_same_ends(state):
-    """Where nothing at all is seen, every turn is found, by whatever moves."""
+    """With the whole board hidden every end is found, by any moves."""
     ends = [
         [GAME.rules.apply(state, turn).stacks for turn in turns]
         for turns in (GAME.rules.legal_turns(state), turns_showing(GAME, state, {}))
@@ -113,7 +113,7 @@ def assert_same_ends(state):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_one_end_is_reached_as_by_the_search_for_all(seed):
+def test_the_search_for_one_end_agrees_with_the_search_for_all(seed):
     rng = random.Random(seed)
     state = random_state(rng, 4)
     caps = state.supply[:3]
@@ -133,7 +133,7 @@ def test_one_end_is_reached_as_by_the_search_for_all(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_candidates_are_the_ends_with_the_marks_that_are_seen(seed):
+def test_the_candidates_are_the_ends_with_the_visible_marks(seed):
     rng = random.Random(f"marks {seed}")
     state = random_state(rng, 4)
     terrain = terrain_of(state.stacks, state.options, rng.randrange(4))
@@ -160,7 +160,7 @@ def test_an_end_takes_as_few_steps_as_in_the_whole_list(text):
     assert {end: sum(used) for end, used in found.items()} == {end: sum(used) for end, used in listed.items()}
 
 
-def test_near_turns_come_first_and_no_more_is_worked_out_than_is_asked_for():
+def test_short_turns_come_first_and_are_found_lazily():
     state = state_of(oracle.start(), "warm", (6, 6))
     found = list(islice(turns_showing(GAME, state, {}), 40))
     assert [len(turn.moves) for turn in found[:3]] == [0, 1, 1]
@@ -173,7 +173,7 @@ def test_no_turn_shows_anything_before_the_roll():
     assert not is_whole_turn(state, GAME.table.appearance(state))
 
 
-def test_the_board_as_it_was_looks_like_a_whole_turn_and_an_opponents_move_like_none():
+def test_an_unchanged_board_is_a_whole_turn_and_an_opponents_move_is_none():
     state = state_of(oracle.start(), "warm", (6, 6))
     looks = GAME.table.appearance(state)
     assert is_whole_turn(state, looks)
@@ -181,7 +181,7 @@ def test_the_board_as_it_was_looks_like_a_whole_turn_and_an_opponents_move_like_
 
 
 @pytest.mark.parametrize("text", ["c3-b2 a1-c3 b2-a1", "a1-b2 c3-a1 b2-c3"])
-def test_a_turn_in_which_the_colours_alternate_is_found_by_what_it_leaves(text):
+def test_a_turn_in_which_the_colours_alternate_is_found_by_its_end(text):
     state = state_of(swapping(), "warm", (2, 2))
     turn = GAME.notation.parse_turn(state, text)
     after = GAME.rules.apply(state, turn)

@@ -1,4 +1,4 @@
-"""Turns tapped on the board, against every move tried on the rules."""
+"""Turns tapped on the board, compared with trying every move by the rules."""
 
 import random
 
@@ -22,14 +22,14 @@ def is_legal(state, made):
 
 
 def may_begin(state, made):
-    """Whether a turn may begin so: it is legal, or one of the moved pieces, which may not rest there, moves on."""
+    """Whether a turn may begin like this: it is legal, or a moved piece that may not rest there moves on."""
     onward = [(square, end) for square in {end for _, end in made} for end in SQUARES]
     goes_on = not state.options.strict and any(is_legal(state, (*made, move)) for move in onward)
     return is_legal(state, made) or goes_on
 
 
 def movable(state, made):
-    """The squares with a piece of the player's on top that is not large, once new towers have their caps."""
+    """The squares with a small or medium piece of the player on top, after new towers got their caps."""
     tops = [stack[-1] for stack in play(state, state.to_move, None, made).stacks]
     return [
         square for square, top in enumerate(tops) if size_of(top) < LARGE and colour_of(top) in OWNED[state.to_move]
@@ -37,7 +37,7 @@ def movable(state, made):
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_what_is_offered_is_what_the_rules_let_follow(strict):
+def test_the_offered_taps_are_those_the_rules_allow(strict):
     rng = random.Random(f"taps {strict}")
     offered = 0
     for _ in range(cases(6, least=3)):

@@ -1,4 +1,4 @@
-"""Turns read as they were typed."""
+"""Blockade's turns as text."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def test_reading_a_typed_turn_lists_no_turns(monkeypatch: pytest.MonkeyPatch) ->
         ("c4 c3 a2 a3 b4", 13),
     ],
 )
-def test_what_cannot_be_read_is_named_by_its_column(text: str, column: int) -> None:
+def test_the_column_of_unreadable_text_is_named(text: str, column: int) -> None:
     state = DICE.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
     with pytest.raises(UnreadableError) as raised:
         GAME.notation.parse_turn(state, text)
     assert raised.value.column == column
 
 
-def test_of_several_words_that_cannot_be_read_the_first_is_named() -> None:
+def test_of_several_unreadable_words_the_first_is_named() -> None:
     state = DICE.rolled(GAME.rules.new({"starts": "warm"}), Roll(("6", "6")))
     with pytest.raises(UnreadableError, match=r"cannot read 'over' at column 7"):
         GAME.notation.parse_turn(state, "a2-a3 over there")
@@ -69,7 +69,7 @@ def test_of_several_words_that_cannot_be_read_the_first_is_named() -> None:
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("tower", ["exact", "contains"])
 @pytest.mark.parametrize("starts", ["roll", "warm", "cool"])
-def test_the_rules_told_are_those_in_force(*, strict: bool, tower: str, starts: str) -> None:
+def test_the_summary_tells_the_rules_in_force(*, strict: bool, tower: str, starts: str) -> None:
     told = GAME.notation.summary({"strict": strict, "tower": tower, "starts": starts, "draw_after_passes": 3})
     assert ("whenever its move ends" in told) == strict
     assert ("when your turn ends" in told) == (not strict)
@@ -81,7 +81,7 @@ def test_the_rules_told_are_those_in_force(*, strict: bool, tower: str, starts: 
     assert "is a draw" not in GAME.notation.summary({})
 
 
-def test_what_is_awaited_is_said() -> None:
+def test_the_next_step_is_named() -> None:
     pieces = "Towers: red 0, yellow 0, green 0, blue 0. Black left: 15."
     start = GAME.rules.new()
     assert GAME.notation.standing(start) == ("Warm rolls for who starts.", pieces)
@@ -93,5 +93,5 @@ def test_what_is_awaited_is_said() -> None:
     assert GAME.notation.standing(playing) == ("Cool plays: 1 for green and 4 for blue.", pieces)
 
 
-def test_moves_of_one_piece_in_a_row_are_one_move() -> None:
+def test_consecutive_moves_of_one_piece_are_merged() -> None:
     assert merge_moves([(5, 6), (6, 11, 12), (12, 17), (3, 4)]) == ((5, 6, 11, 12, 17), (3, 4))

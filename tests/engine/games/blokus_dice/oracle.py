@@ -1,4 +1,4 @@
-"""The Blokus Dice Game once more, slow and plain, straight from the rules: grids as dictionaries of cells.
+"""A slow, plain Blokus Dice Game written straight from the rules: grids as dictionaries of cells.
 
 Nothing of the engine's is used. A sheet is a dictionary from (column, row) to the colour drawn there, rows rising
 away from the player; what was drawn is a list of (shape's name, cells).
@@ -44,7 +44,7 @@ CORNERS = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
 
 
 def turned_and_flipped(name):
-    """Every different way to hold a shape, as lists of cells."""
+    """Every distinct orientation of a shape, as lists of cells."""
     cells = [(x, y) for y, line in enumerate(PICTURES[name]) for x, mark in enumerate(line) if mark == "#"]
     ways = []
     for flip in (1, -1):
@@ -135,7 +135,7 @@ class Table:
         self.standby = standby
         self.starter = 0
         self.dice = []
-        self.queue = []  # who plays yet in this round
+        self.queue = []  # the players who still play in this round
 
     def awaits_roll(self):
         return not self.queue and not self.over()
@@ -157,7 +157,7 @@ class Table:
         self.pass_over_the_stuck()
 
     def turns(self):
-        """What the next player may do: a set of (die, shape, cells, strike)."""
+        """The next player's turns: a set of (die, shape, cells, strike)."""
         if not self.queue or self.over():
             return set()
         player, colour = self.players[self.queue[0]], self.hands[self.queue[0]]
@@ -227,7 +227,7 @@ class Table:
 
 
 def random_paper(rng):
-    """A sheet of another size, with closed squares, shapes left out and moved to other rows."""
+    """A sheet of random size, with closed squares, and shapes left out or moved to other rows."""
     columns, rows = rng.randint(5, 8), rng.randint(5, 8)
     cells = [(x, y) for x in range(columns) for y in range(rows)]
     closed = [cell for cell in rng.sample(cells, rng.randint(0, 4)) if cell not in ((0, 0), (columns - 1, rows - 1))]
@@ -242,12 +242,12 @@ def random_dice(table, rng):
 
 
 def in_order(turns):
-    """Turns in an order that doesn't hang on hashes."""
+    """Turns in an order that does not depend on hashes."""
     return sorted(turns, key=lambda turn: (turn[0], turn[1], sorted(turn[2]), turn[3]))
 
 
 def random_game(seed, *, most_turns=60):
-    """A table at a random point of a random game, a player to draw or a roll awaited, or the end."""
+    """A table at a random point of a random game: before a turn, before a roll, or at the end."""
     rng = random.Random(seed)
     table = Table(
         rng.randint(2, 4),

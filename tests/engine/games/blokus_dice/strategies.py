@@ -23,7 +23,7 @@ OPTIONS = st.fixed_dictionaries(
         "standby": st.sampled_from(["fixed_ring", "follows_start_player"]),
     },
 )
-"""Any options a game may be begun with."""
+"""Any options of a new game."""
 
 SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"
 """A sheet on which games are short."""
@@ -35,7 +35,7 @@ def positions(*, most_turns=60):
 
 
 def played(options, seed, most_turns):
-    """The state after some random turns, rolls and now and then a resignation."""
+    """The state after some random turns and rolls, and occasional resignations."""
     rng, state = random.Random(seed), GAME.rules.new(options)
     for _ in range(rng.randint(0, most_turns)):
         if state.to_move is None:

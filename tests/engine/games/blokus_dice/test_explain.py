@@ -1,4 +1,4 @@
-"""Every rule id: something that raises it, and a near miss that doesn't; and the properties of explain."""
+"""Every rule of the Blokus Dice Game: a case that breaks it and a near miss; and the properties of explain."""
 
 import random
 from dataclasses import replace
@@ -25,7 +25,7 @@ SECOND = f"p1 dice=1,5 p1=6/6/6/6/rrr3:0 p2=6/6/6/6/bbb3:0 {SHEET}"
 BLUE_THERE = SECOND.replace("rrr3", "bbb3")
 NO_STRIKE = SECOND.replace("rrr3:0", "rrr3:1")
 
-# rule: (what raises it), (a near miss). Each: a state, what changed on the table, and for the miss the rule it is.
+# rule: (case that breaks it), (near miss). Each: a state, a change on the table, and the near miss's rule or None.
 CASES: dict[str, tuple[tuple[str, str], tuple[str, str, str | None]]] = {
     "game-over": ((OVER, "p1.a1=red"), (OVER, "", None)),
     "not-in-the-game": (
@@ -52,7 +52,7 @@ CASES: dict[str, tuple[tuple[str, str], tuple[str, str, str | None]]] = {
         (SECOND, "p1.d2=red p1.d3=red p1.d4=red p1.d5=red", None),
     ),
 }
-# The same for turns as they are said: state, turn, and for the miss the rule it is.
+# The same for typed turns: a state and a turn.
 SAID = {
     "another-shape": ((NEW, "4:L4:a1,b1,c1,d1"), (NEW, "4:I4:a1,b1,c1,d1")),
     "no-such-die": ((NEW, "3:V3:a1,b1,a2"), (NEW.replace("1,4", "1,3"), "3:V3:a1,b1,a2")),
@@ -67,7 +67,7 @@ SAID = {
     "not-one-shape": ((NEW, "1:2:a1,c1"), (NEW, "1:2:a1,b1")),
 }
 OTHERWISE = {"sheet-not-clean"}
-"""Raised where a game is set up: tests/engine/games/blokus_dice/test_game.py."""
+"""Broken at the set-up: see tests/engine/games/blokus_dice/test_game.py."""
 
 
 def changed(text):
@@ -79,7 +79,7 @@ def rules_of(breaches):
 
 
 @pytest.mark.parametrize("rule", CASES)
-def test_what_raises_a_rule_and_what_just_does_not(rule):
+def test_a_change_breaks_its_rule_and_the_near_miss_does_not(rule):
     (text, change), (near_text, near_change, near_rule) = CASES[rule]
     breaches = GAME.table.explain(GAME.notation.parse_state(text), changed(change))
     assert rules_of(breaches)[0] == rule
@@ -92,7 +92,7 @@ def test_what_raises_a_rule_and_what_just_does_not(rule):
 
 
 @pytest.mark.parametrize("rule", SAID)
-def test_what_is_said_wrongly_and_what_is_just_right(rule):
+def test_a_typed_turn_breaks_its_rule_and_the_near_miss_does_not(rule):
     (text, said), (near_text, near_said) = SAID[rule]
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(GAME.notation.parse_state(text), said)
@@ -105,7 +105,7 @@ def test_every_rule_has_its_cases():
     assert {*CASES, *SAID, *OTHERWISE} == set(GAME.rules.catalogue)
 
 
-def test_the_nearest_violation_comes_first_and_all_are_named():
+def test_every_violation_is_named_the_nearest_first():
     state = GAME.notation.parse_state(SECOND)
     both = GAME.table.explain(state, changed("p1.d2=red p2.d2=blue"))
     assert rules_of(both) == ["not-your-turn"]
@@ -116,7 +116,7 @@ def test_the_nearest_violation_comes_first_and_all_are_named():
     assert rules_of(over_blue) == ["square-taken"]
 
 
-def test_a_turn_in_another_colour_than_the_one_in_hand():
+def test_a_turn_in_a_colour_that_the_player_does_not_hold_is_explained():
     state = GAME.notation.parse_state(NEW)
     turn = replace(GAME.notation.parse_turn(state, "1:1:a1"), colour="green")
     with pytest.raises(IllegalTurnError, match="p1 holds red in this round, but drew in green on a1") as raised:
@@ -124,7 +124,7 @@ def test_a_turn_in_another_colour_than_the_one_in_hand():
     assert rules_of(raised.value.breaches) == ["colour-not-in-hand"]
 
 
-def test_words_for_many_squares_and_for_pieces_apart():
+def test_many_squares_and_separate_groups_are_described():
     state = GAME.notation.parse_state(NEW)
     (apart,) = GAME.table.explain(state, changed("p1.a1=red p1.b1=red p1.e5=red"))
     assert apart.sentence == "What p1 drew does not hang together: a1 and b1, and e5."
@@ -133,7 +133,7 @@ def test_words_for_many_squares_and_for_pieces_apart():
 
 
 @pytest.mark.parametrize("change", ["p9.a1=red", "p1.k1=red", "a1=red", "p1.a1=pink", "p1.=red"])
-def test_what_is_no_place_or_look(change):
+def test_an_unknown_place_or_look_is_unreadable(change):
     with pytest.raises(UnreadableError, match="expected"):
         GAME.table.explain(GAME.notation.parse_state(NEW), changed(change))
 
@@ -165,7 +165,7 @@ def test_a_change_breaks_a_rule_unless_a_legal_turn_makes_it(state, seed):
 
 
 @given(states(), st.integers(0, 2**32))
-def test_illegal_turns_say_which_rule(state, seed):
+def test_an_illegal_turn_names_its_rule(state, seed):
     rng = random.Random(seed)
     grid = state.options.sheet.grid
     squares = ",".join(rng.sample(grid.names, rng.randint(1, 3)))
@@ -188,7 +188,7 @@ def test_resigning_twice_breaks_a_rule():
     assert rules_of(raised.value.breaches) == ["not-in-the-game"]
 
 
-def test_putting_a_position_right():
+def test_a_position_can_be_corrected():
     state = GAME.notation.parse_state(SECOND)
     assert GAME.table.amend(state, {}) == state
     assert GAME.table.amend(state, {"p1.a1": "red"}) == state
@@ -215,7 +215,7 @@ def test_putting_a_position_right():
         (NEW, {"p1.a1": "red"}, None, "p2 has drawn 0"),
     ],
 )
-def test_what_cannot_be_put_right(text, looks, to_move, message):
+def test_an_impossible_correction_is_refused(text, looks, to_move, message):
     with pytest.raises(UnreadableError, match=message):
         GAME.table.amend(GAME.notation.parse_state(text), looks, to_move)
 
@@ -231,19 +231,19 @@ def test_what_cannot_be_put_right(text, looks, to_move, message):
         ),
     ],
 )
-def test_what_was_drawn_over_is_drawn_again(change, sentence, remedy):
+def test_an_overwritten_square_must_be_drawn_again(change, sentence, remedy):
     state = GAME.notation.parse_state(SECOND)
     (breach,) = GAME.table.explain(state, changed(change))
     assert (breach.rule, breach.sentence) == ("square-taken", sentence)
     assert breach.remedy == f"{remedy} Draw on empty squares only."
 
 
-def test_a_shape_over_another_colour_is_that_and_nothing_else():
+def test_a_shape_over_another_colour_breaks_only_that_rule():
     state = GAME.notation.parse_state(BLUE_THERE)
     assert rules_of(GAME.table.explain(state, changed("p1.c1=red"))) == ["square-taken"]
 
 
-def test_a_corner_is_enough():
+def test_the_remedy_for_a_first_shape_names_the_corners():
     (breach,) = GAME.table.explain(GAME.notation.parse_state(NEW), changed("p1.b1=red"))
     assert breach.remedy == "Draw it so that it covers p1's a1, f1, a5 or f5."
 
@@ -281,7 +281,7 @@ TOLD = [
 
 
 @pytest.mark.parametrize(("text", "change", "sentence", "remedy"), TOLD)
-def test_one_fault_is_told_in_one_sentence_with_what_to_do(text, change, sentence, remedy):
+def test_one_fault_has_one_sentence_and_a_remedy(text, change, sentence, remedy):
     (breach,) = GAME.table.explain(GAME.notation.parse_state(text), changed(change))
     assert (breach.sentence, breach.remedy) == (sentence, remedy)
     assert {place for place in changed(change) if "empty" not in change} <= {*breach.places}
@@ -304,23 +304,23 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("text", "said", "sentence", "remedy"), WRITTEN)
-def test_a_written_turn_is_refused_in_words(text, said, sentence, remedy):
+def test_a_typed_turn_is_refused_with_sentence_and_remedy(text, said, sentence, remedy):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(GAME.notation.parse_state(text), said)
     breach = raised.value.breaches[0]
     assert (breach.sentence, breach.remedy) == (sentence, remedy)
 
 
-def test_a_corner_that_is_taken_is_not_named_where_the_first_shape_may_go():
+def test_a_taken_corner_is_not_offered_for_the_first_shape():
     breaches = GAME.table.explain(GAME.notation.parse_state(BLUE_THERE), changed("p1.d2=red"))
     assert [breach.remedy for breach in breaches] == ["Draw it so that it covers p1's f1, a5 or f5."]
 
 
-def test_several_strikes_are_crossed_out():
+def test_the_sentence_counts_the_strikes_crossed_out():
     assert no_strike_left("p1", "I4", 4, 2, ()).sentence.endswith("no strike left for it: 2 are crossed out.")
 
 
-def test_two_colours_that_nobody_holds_are_told_each():
+def test_two_colours_that_nobody_holds_are_reported_separately():
     breaches = GAME.table.explain(GAME.notation.parse_state(NEW), changed("p1.a1=blue p1.b1=green"))
     assert [breach.places for breach in breaches] == [("p1.a1",), ("p1.b1",)]
 
@@ -331,7 +331,7 @@ def test_both_sides_of_a_shape_that_touches_are_named():
     assert breach.places == ("p1.c2", "p1.d2", "p1.c1")
 
 
-def test_squares_of_a_shape_that_is_not_whole_yet_are_told_apart_from_whole_shapes():
+def test_squares_of_an_unfinished_shape_are_told_apart_from_whole_shapes():
     state = GAME.notation.parse_state(NEW)
     unfinished = {each.places: each.to_do for each in unfinished_showing(GAME, state, {})}
     assert unfinished[("p1.b1",)] == "Fill the other squares of the shape on p1.b1."
@@ -346,7 +346,7 @@ def test_no_more_strikes_are_crossed_out_than_shapes_are_drawn():
     assert [sheet.strikes for sheet in GAME.table.amend(state, {"p1.a1": "red"}).sheets] == [1, 0]
 
 
-def test_who_is_said_to_play_next_starts_the_round_only_where_no_dice_lie():
+def test_a_corrected_next_player_starts_the_round_only_without_dice_on_the_table():
     rolling = GAME.table.amend(GAME.notation.parse_state(ROLLING), {}, "p2")
     assert (rolling.starter, rolling.seat) == (1, 1)
     one_left = GAME.notation.parse_state(

@@ -1,4 +1,4 @@
-"""The whole game: rounds, markers, strikes, who is out, who wins."""
+"""Rules of the Blokus Dice Game: rounds, markers, strikes, going out and winning."""
 
 import random
 
@@ -27,7 +27,7 @@ def test_there_are_21_shapes_of_89_squares_and_91_fixed_orientations():
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_the_start(players):
+def test_a_game_starts_with_its_markers_and_empty_sheets(players):
     state = GAME.rules.new({"players": players})
     assert (state.to_move, GAME.awaits_roll(state), DICE.roll_of(state)) == ("p1", True, None)
     assert list(GAME.rules.legal_turns(state)) == []
@@ -37,11 +37,11 @@ def test_the_start(players):
     assert GAME.rules.players_to_move(state) == ("p1",)
 
 
-def test_a_sheet_is_counted_by_its_filled_squares():
+def test_the_points_of_a_sheet_are_its_filled_squares():
     assert points_of_sheet({"p1.a1": "red", "p1.b1": "green", "p1.c1": EMPTY}) == {"squares filled": 2}
 
 
-def test_the_places_are_those_of_the_house_sheet():
+def test_the_default_places_are_those_of_the_house_sheet():
     assert tuple(GAME.table.appearance(GAME.rules.new())) == GAME.places
     assert GAME.places[:11] == (*(f"p1.{column}1" for column in "abcdefghij"), "p1.a2")
 
@@ -64,7 +64,7 @@ def test_bad_options_are_refused(options, message):
 
 
 def hands(options, rounds):
-    """The colours in everyone's hand, round by round, when nobody goes out."""
+    """The colours in everyone's hand, round by round, if nobody goes out."""
     state, rng, found = GAME.rules.new(options), random.Random(1), []
     for _ in range(rounds):
         found.append("".join("rbyg"[colour] for colour in state.markers[: state.options.players]))
@@ -75,20 +75,20 @@ def hands(options, rounds):
     return found
 
 
-def test_markers_go_round_the_players_and_the_stand_by_places():
+def test_markers_rotate_through_players_and_stand_by_places():
     assert hands({}, 4) == ["rbyg", "grby", "ygrb", "bygr"]
     assert hands({"players": 3}, 4) == ["rby", "grb", "ygr", "byg"]
     assert hands({"players": 2}, 4) == ["rb", "gr", "yg", "by"]
 
 
-def test_markers_that_follow_whoever_starts_come_unevenly_for_two():
+def test_markers_that_follow_the_starting_player_come_unevenly_with_two_players():
     # Red always stays in a hand: the starter passes it to the left, to whoever starts the next round.
     follows = {"players": 2, "standby": "follows_start_player"}
     assert hands(follows, 4) == ["rb", "gr", "ry", "br"]
     assert hands({**follows, "players": 4}, 4) == hands({}, 4)
 
 
-def test_the_roll_goes_round():
+def test_the_players_roll_in_turn():
     state, starters = GAME.rules.new({"players": 3}), []
     for _ in range(4):
         starters.append(state.to_move)
@@ -98,7 +98,7 @@ def test_the_roll_goes_round():
     assert starters == ["p1", "p2", "p3", "p1"]
 
 
-def test_strikes_take_a_shape_of_another_row():
+def test_a_strike_allows_a_shape_of_another_row():
     state = rolled("3,3", {"players": 2})
     turns = GAME.rules.legal_turns(state)
     assert {turn.shape for turn in turns if not turn.strike} == {"I5", "L5", "Y5"}
@@ -106,7 +106,7 @@ def test_strikes_take_a_shape_of_another_row():
     # The cross X5 has no square that can lie in a corner.
     after = GAME.rules.apply(state, GAME.notation.parse_turn(state, "3:1:a1:strike"))
     assert after.sheets[0].strikes == 1
-    # Whether a strike was crossed out doesn't show on the squares, and it matters.
+    # The squares do not show whether a strike was crossed out, and it matters.
     state = rolled("1,3,3,3")
     one = GAME.notation.parse_turn(state, "1:I5:a1,b1,c1,d1,e1:strike")
     other = GAME.notation.parse_turn(state, "3:I5:a1,b1,c1,d1,e1")
@@ -117,7 +117,7 @@ def test_strikes_take_a_shape_of_another_row():
         GAME.rules.combine([])
 
 
-def test_who_can_place_nothing_is_out_at_once_and_passes_markers():
+def test_a_player_who_can_place_nothing_is_out_at_once_and_still_passes_markers():
     state = DICE.rolled(GAME.rules.new({"players": 2, "sheet": only_open("a1 d5 e5")}), roll("1,1"))
     for _ in range(2):
         state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "1:1:a1"))
@@ -132,7 +132,7 @@ def test_who_can_place_nothing_is_out_at_once_and_passes_markers():
     assert present(GAME.rules.outcome(over)).winner == "p2"
 
 
-def test_the_strikes_that_are_left_keep_a_player_in():
+def test_unused_strikes_keep_a_player_in_the_game():
     begin = {"players": 2, "sheet": only_open("a1 b1", strikes=1)}
     with_strike = DICE.rolled(GAME.rules.new(begin), roll("6,6"))
     assert with_strike.to_move == "p1"
@@ -144,7 +144,7 @@ def test_the_strikes_that_are_left_keep_a_player_in():
     assert not len(GAME.rules.legal_turns(none_left))
 
 
-def test_resigning():
+def test_a_player_can_resign():
     state = rolled("1,2,3", {"players": 3})
     assert GAME.rules.announcements(state) == tuple(Announcement("resign", player) for player in ("p1", "p2", "p3"))
     one_gone = GAME.rules.announce(state, Announcement("resign", "p1"))
@@ -184,7 +184,7 @@ def test_resigning():
         ("p1=5/5/5/5/r4:0:resigned p2=-:0:out", "p2", (), "all the others resigned"),
     ],
 )
-def test_who_wins(sheets, winner, shared, reason):
+def test_the_winner_and_the_reason_are_named(sheets, winner, shared, reason):
     outcome = present(GAME.rules.outcome(GAME.notation.parse_state(f"over {sheets} sheet={SMALL}")))
     assert (outcome.winner, outcome.shared_by) == (winner, shared)
     assert reason in outcome.reason
@@ -220,7 +220,7 @@ def test_turns_of_another_game_are_refused():
         GAME.rules.apply(small, turn)
 
 
-def test_set_up_takes_empty_sheets_only():
+def test_a_set_up_needs_empty_sheets():
     start = GAME.rules.new({"players": 2})
     assert GAME.table.set_up({}, {"players": 2}) == start
     assert GAME.table.set_up(GAME.table.appearance(start), {"players": 2}, anywhere=True) == start
@@ -233,7 +233,7 @@ def test_set_up_takes_empty_sheets_only():
         GAME.table.set_up({"p1.a1": "pink"})
 
 
-def test_unfinished_positions_are_shapes_begun():
+def test_unfinished_positions_are_incomplete_shapes():
     state = rolled("2,2", {"players": 2, "sheet": SMALL.replace("5x5/1", "5x5/0")})
     begun = list(unfinished_showing(GAME, state, {}))
     edge = {square for square in state.options.sheet.grid.names if square[0] in "ae" or square[1] in "15"}
@@ -249,7 +249,7 @@ def test_no_shape_is_begun_on_a_closed_square():
     assert [position.places for position in unfinished_showing(GAME, state, {})] == [("p1.d1",)]
 
 
-def test_a_square_that_is_a_shape_by_itself_is_no_shape_begun():
+def test_a_square_that_is_a_whole_shape_is_not_unfinished():
     state = rolled("1,1", {"players": 2, "sheet": SMALL.replace("5x5/1", "5x5/0")})
     # The corners are turns by themselves; the domino's other square is a shape begun.
     assert {position.places[0][3:] for position in unfinished_showing(GAME, state, {})} == {
@@ -257,7 +257,7 @@ def test_a_square_that_is_a_shape_by_itself_is_no_shape_begun():
     }
 
 
-def test_what_is_left_on_each_sheet_is_said():
+def test_the_standing_describes_each_sheet():
     state = rolled("1,2", {"players": 2})
     lines = GAME.notation.standing(GAME.rules.apply(state, GAME.notation.parse_turn(state, "2:V3:a1,b1,a2:strike")))
     assert lines[0] == "Dice on the table: 1. p2 takes one and draws in blue."
@@ -265,7 +265,7 @@ def test_what_is_left_on_each_sheet_is_said():
     assert lines[3].startswith("p2 holds blue; 0 filled, 3 strikes left. Shapes 1: 1 2 I3 V3, 2: ")
 
 
-def test_the_rules_and_what_is_awaited_are_said_with_every_option():
+def test_the_summary_and_the_next_step_cover_every_option():
     assert GAME.notation.standing(GAME.rules.new())[0] == "p1 rolls 4 dice."
     many: list[dict[str, OptionValue]]
     many = [{}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}, {"sheet": "20x20" + SMALL[3:]}]
@@ -279,7 +279,7 @@ def test_the_rules_and_what_is_awaited_are_said_with_every_option():
 
 
 @given(OPTIONS)
-def test_the_rules_told_are_those_in_force(options):
+def test_the_summary_tells_the_rules_in_force(options):
     told, settings = GAME.notation.summary(options), GAME.rules.new(options).options
     assert f"Blokus Dice Game for {settings.players}." in told
     few = settings.players < 4
@@ -295,7 +295,7 @@ def test_closed_squares_are_marked():
     assert squares(closed) == {"p1.c3": "#", "p2.c3": "#"}
 
 
-def test_a_turn_in_a_sentence():
+def test_a_turn_is_described_in_a_sentence():
     state = rolled("1,2,3,4")
     assert GAME.notation.describe(GAME.notation.parse_turn(state, "1:V3:a1,a2,b1")) == (
         "p1 takes the 1 and draws V3 in red on a1, b1 and a2."

@@ -1,4 +1,4 @@
-"""Hints: legal, in time, repeatable, exact near the end, and better the more they think."""
+"""Hints for the Blokus Dice Game: legal, in time, repeatable, exact near the end, and better with more time."""
 
 import random
 from functools import cache
@@ -34,7 +34,7 @@ def hint(state, *, seconds=0.2, step_s=0.001, seed=1, **more):
 
 
 def to_draw(options, seed, most_turns=60):
-    """A state in which somebody is to draw."""
+    """A state in which a player is to draw."""
     state = played(options, seed, most_turns)
     if state.to_move is None:
         state = GAME.rules.new(options)
@@ -77,7 +77,7 @@ def test_a_hint_ends_by_its_deadline_and_begins_at_once():
     assert clock.now_s - began <= 0.3 + 0.01
 
 
-def test_no_time_at_all_still_gives_a_hint():
+def test_a_hint_comes_even_without_any_time():
     state = to_draw({}, 9)
     assert hint(state, seconds=0).turn in list(GAME.rules.legal_turns(state))
 
@@ -102,28 +102,28 @@ def test_the_only_turn_is_given_at_once():
 AHEAD = f"p1 dice=1 starter=p1 markers=red,blue,yellow,green p1=ggg2/5/5/5/5:0 p2=5/5/5/5/bbbb1:0:out sheet={SMALL}"
 
 
-def test_a_turn_that_nobody_can_catch_up_with_is_taken():
+def test_a_winning_turn_is_taken():
     found = hint(GAME.notation.parse_state(AHEAD))
     assert found.reason.startswith("wins: it fills two squares")
     still_there = hint(GAME.notation.parse_state(AHEAD.replace("bbbb1:0:out", "bbbb1:0").replace("dice=1", "dice=1,1")))
     assert not still_there.reason.startswith("wins")
 
 
-def test_words_of_reasons():
+def test_the_reason_describes_the_gains_of_the_turn():
     state = DICE.rolled(GAME.rules.new(), Roll(("1", "3", "4", "6")))
     assert hint(state).reason == "fills five squares, keeps four red corners open, and every colour can go on"
     strike = DICE.rolled(GAME.rules.new({"sheet": "5x5/2/-/1,2/I3/V3/I4/L4/X5", "players": 2}), Roll(("6", "6")))
     assert "worth a strike (one strike left)" in hint(strike).reason
 
 
-def test_every_strength_says_what_it_expects_by_the_end():
+def test_every_strength_gives_the_expected_result():
     state = DICE.rolled(GAME.rules.new({"players": 2}), Roll(("2", "6")))
     gentle, fair, strong = (hint(state, strength=strength) for strength in Strength)
     assert min(gentle.expected, fair.expected, strong.expected) > 40
     assert strong.sure >= 0.5 > fair.sure == gentle.sure
 
 
-def test_the_mean_of_the_best_of_several_dice():
+def test_the_mean_of_the_best_of_several_dice_is_right():
     assert mean_of_best([1, 2, 3, 4, 5, 6], 1) == pytest.approx(3.5)
     assert mean_of_best([6, 5, 4, 3, 2, 1], 2) == pytest.approx(161 / 36)
     assert mean_of_best([7] * 6, 3) == pytest.approx(7)
@@ -131,7 +131,7 @@ def test_the_mean_of_the_best_of_several_dice():
 
 @cache
 def expectation(state):
-    """The squares p1 fills in the end by the best play, through the game's own interface alone."""
+    """The squares p1 fills by best play, computed through the game's interface alone."""
     if state.to_move is None:
         return float(scores_of(GAME, state)["p1"])
     if GAME.awaits_roll(state):
@@ -147,7 +147,7 @@ ALONE = f"p1 p1=-:0 p2=-:0:out p3=-:0:out sheet=5x5/1/{CLOSED}/1/2/I3/V3/L4/I4"
 
 
 @pytest.mark.parametrize("strikes", [0, 1])
-def test_the_end_is_worked_out_exactly(strikes):
+def test_the_end_of_a_game_is_calculated_exactly(strikes):
     rolling = GAME.notation.parse_state(ALONE.replace("5x5/1/", f"5x5/{strikes}/"))
     for face in "126":
         state = DICE.rolled(rolling, Roll((face,)))
@@ -159,7 +159,7 @@ def test_the_end_is_worked_out_exactly(strikes):
         assert expectation(GAME.rules.apply(state, found.turn)) == pytest.approx(expectation(state))
 
 
-def test_an_end_that_is_too_far_off_is_left_to_chance():
+def test_an_end_too_far_away_is_estimated_by_sampling():
     state = to_draw({"players": 2}, 3, most_turns=1)
     sheet, seat = state.options.sheet, state.seat
     endgame = Endgame(PlacementFinder(sheet), rounds_ahead_of(state, seat), lambda: None, most_nodes=5)
@@ -167,7 +167,7 @@ def test_an_end_that_is_too_far_off_is_left_to_chance():
         endgame.value(prospect_of(sheet, state.sheets[seat]))
 
 
-def test_the_rounds_to_come():
+def test_the_colours_and_dice_of_the_coming_rounds_are_known():
     state = DICE.rolled(GAME.rules.new({"players": 2}), Roll(("1", "2")))
     # p1 rolls first in every other round and then has two dice to choose from; red, then green, yellow, blue.
     assert rounds_ahead_of(state, 0).rounds[:4] == ((3, 1), (2, 2), (1, 1), (0, 2))

@@ -1,4 +1,4 @@
-"""Whole games at random, with what must always hold."""
+"""Random whole games of the Blokus Dice Game, with their invariants."""
 
 import random
 from collections import Counter
@@ -21,7 +21,7 @@ from tests.present import present
 
 
 class WholeGame(GameMachine):
-    """One game, with everything that was drawn, rolled and said kept beside it."""
+    """One game, with a record of everything drawn, rolled and announced."""
 
     game = GAME
 
@@ -118,16 +118,16 @@ def test_the_fast_core_finds_what_the_rules_find(state):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_fast_random_game_ends_as_a_game_may(seed):
+def test_a_fast_random_game_ends_in_a_valid_position(seed):
     rng = random.Random(seed)
     state = GAME.rules.new({"players": 2 + seed % 3})
     played, final = play_random_game(state, PlacementFinder(state.options.sheet), rng, 10_000)
     assert played == sum(filled.shapes_drawn for filled in final.sheets)
-    # The text is read with every shape made out anew from its squares.
+    # Reading the text identifies every shape anew from its squares.
     assert GAME.notation.parse_state(GAME.notation.format_state(final)) == final
 
 
-def test_fast_random_games_may_be_cut_off_or_be_over():
+def test_fast_random_games_can_be_cut_off_or_already_over():
     assert GAME.advice.playouts(GAME.rules.new(), 3, random.Random(1), most_plies=5).unfinished == 3
     assert GAME.advice.playouts(GAME.rules.new(), 3, random.Random(1), most_plies=5).plies == 15
     over = GAME.notation.parse_state("over p1=-:0:out p2=-:0:resigned")
@@ -136,7 +136,7 @@ def test_fast_random_games_may_be_cut_off_or_be_over():
     assert GAME.advice.playouts(lying, 2, random.Random(1)).games == 2
 
 
-def test_a_single_turn_at_random_is_drawn_evenly():
+def test_random_turns_are_drawn_with_equal_probability():
     state = DICE.rolled(GAME.rules.new({"players": 2, "sheet": "5x5/1/-/1,2/I3/V3/I4/L4/O4"}), Roll(("1", "2")))
     turns = list(GAME.rules.legal_turns(state))
     finder, rng = PlacementFinder(state.options.sheet), random.Random(5)

@@ -1,4 +1,4 @@
-"""The engine beside the slow, plain oracle: turns, following states, who is out, who has won."""
+"""The engine against the slow, plain oracle: turns, next states, players who are out, winners."""
 
 import random
 
@@ -38,7 +38,7 @@ def compare(table, state):
 
 @settings(max_examples=cases(5, 2))
 @given(positions())
-def test_turns_of_random_positions_are_the_oracles(table):
+def test_turns_of_random_positions_agree_with_the_oracle(table):
     state = GAME.notation.parse_state(written(table))
     assert GAME.notation.format_state(state) == written(table)
     compare(table, state)
@@ -71,18 +71,18 @@ def follow(seed):
 
 @settings(max_examples=cases(4))
 @given(st.integers(0, 2**32))
-def test_whole_games_go_as_the_oracles(seed):
+def test_whole_games_agree_with_the_oracle(seed):
     follow(seed)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, 100, 10))
-def test_thousands_of_positions_are_the_oracles(first):
+def test_thousands_of_positions_agree_with_the_oracle(first):
     for seed in range(first, first + 10):
         follow(seed)
 
 
-def test_the_first_turn_is_counted_alike():
+def test_the_count_of_first_turns_agrees_with_the_oracle():
     table = oracle.Table()
     table.roll([1, 2, 3, 4])
     without_strikes = {cells for _, _, cells, strike in table.turns() if not strike}

@@ -1,4 +1,4 @@
-"""The Blokus Dice Game's dice: what is rolled, what is taken, what stays on the table."""
+"""The Blokus Dice Game's dice: rolled, taken, or left on the table."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.engine.whole_games import scores_of
 
 
 @pytest.mark.parametrize("colour", ["red", "blue", "yellow", "green", None])
-def test_sheets_that_the_first_turn_reaches(colour):
+def test_the_first_turns_of_a_colour_are_counted(colour):
     state = count_from(GAME.rules.new(), roll("4,2,1,3"), colour)
     assert count_results(state) == len(GAME.rules.perft_turns(state)) == 184
     assert {turn.colour for turn in GAME.rules.perft_turns(state)} == {colour or "red"}
@@ -29,7 +29,7 @@ def test_dice_are_taken_one_by_one():
     assert scores_of(GAME, after) == {"p1": 5, "p2": 0, "p3": 0, "p4": 0}
 
 
-def test_rolls_are_canonical_and_add_up():
+def test_rolls_are_sorted_and_their_probabilities_add_up():
     rolls = DICE.possible_rolls(GAME.rules.new())
     assert len(rolls) == 126
     assert sum(each.probability for each in rolls) == 1
@@ -42,21 +42,21 @@ def test_rolls_are_canonical_and_add_up():
 
 
 @pytest.mark.parametrize("text", ["", " , ", "1,2,3,7", "1,2,3,x", "1,2,3,0", "1,2,3,-4"])
-def test_rolls_that_cannot_be_read(text):
+def test_unreadable_rolls_are_refused(text):
     with pytest.raises(UnreadableError) as raised:
         DICE.parse_roll(GAME.rules.new(), text)
     assert raised.value.column
 
 
 @pytest.mark.parametrize("text", ["1,2,3", "1,2,3,4,5", "1"])
-def test_rolls_that_cannot_be(text):
+def test_rolls_of_the_wrong_number_of_dice_are_refused(text):
     with pytest.raises(IllegalTurnError, match="expected 4 dice"):
         DICE.parse_roll(GAME.rules.new(), text)
     with pytest.raises(IllegalTurnError, match="expected 4 dice"):
         DICE.rolled(GAME.rules.new(), roll(text))
 
 
-def test_a_roll_comes_when_it_is_awaited_only():
+def test_a_roll_is_accepted_only_when_awaited():
     with pytest.raises(IllegalTurnError, match=r"1,2,3,4 lie on the table"):
         DICE.rolled(rolled("1,2,3,4"), roll("1,2,3,4"))
     over = GAME.notation.parse_state("over p1=-:0:out p2=-:0:out")
@@ -66,13 +66,13 @@ def test_a_roll_comes_when_it_is_awaited_only():
         DICE.rolled(GAME.rules.new(), roll("1,2,3,9"))
 
 
-def test_dice_that_show_the_same_are_one_choice():
+def test_equal_dice_are_one_choice():
     once, twice = rolled("3,4", {"players": 2}), rolled("3,3", {"players": 2})
     assert {turn.die for turn in GAME.rules.legal_turns(twice)} == {3}
     assert len(GAME.rules.perft_turns(twice)) < len(GAME.rules.perft_turns(once))
 
 
-def test_one_die_leaves_the_pool_from_the_next_roll_on():
+def test_a_player_who_is_out_removes_one_die_from_the_next_roll():
     state = GAME.rules.announce(GAME.rules.new(), Announcement("resign", "p2"))
     assert len(DICE.possible_rolls(state)[0].roll.faces) == 3
     state = DICE.rolled(state, roll("1,2,3"))
@@ -85,7 +85,7 @@ def test_one_die_leaves_the_pool_from_the_next_roll_on():
     assert (state.to_move, state.markers) == ("p3", (3, 0, 1, 2))
 
 
-def test_a_die_stays_on_the_table_when_someone_leaves_in_mid_round():
+def test_a_die_stays_on_the_table_if_a_player_resigns_during_a_round():
     state = GAME.rules.announce(rolled("1,2,3,4"), Announcement("resign", "p1"))
     assert (state.to_move, state.dice) == ("p2", (1, 2, 3, 4))
     assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
@@ -102,19 +102,19 @@ def test_legal_turns_after_a_roll():
 @pytest.mark.parametrize(
     ("colour", "roll_given"), [("pink", "1,2,3,4"), ("red", "1,2,3"), ("red", "1,2,3,7"), ("red", None)]
 )
-def test_counting_from_what_cannot_be(colour, roll_given):
+def test_counting_from_an_invalid_colour_or_roll_is_refused(colour, roll_given):
     with pytest.raises(IllegalTurnError):
         count_from(GAME.rules.new(), None if roll_given is None else roll(roll_given), colour)
 
 
-def test_counting_from_dice_that_lie_there_or_thrown_anew():
+def test_counting_starts_from_the_dice_on_the_table_or_a_given_roll():
     lying = rolled("1,2,3,4")
     assert count_from(lying, None, None) == lying
     assert count_from(lying, roll("6,6,6,6"), "green").dice == (6, 6, 6, 6)
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_the_markers_go_round_until_the_player_to_move_holds_the_colour(number):
+def test_markers_rotate_until_the_player_to_move_holds_the_colour(number):
     state = rolled("1,2,3,4")
     state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "1:1:a1"))
     counted = count_from(state, None, COLOURS[number])

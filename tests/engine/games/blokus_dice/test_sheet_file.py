@@ -1,4 +1,4 @@
-"""A sheet of one's own: drawn as it is printed, and marked as it is played on."""
+"""An owner's own sheet: printed, marked during play, and read from a file."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def test_a_sheet_is_drawn_with_its_squares_shapes_and_strikes() -> None:
     assert draw_sheet(playing(ONE_STRIKE).options.sheet) == DRAWN
 
 
-def test_a_title_stands_above_the_sheet() -> None:
+def test_a_title_is_printed_above_the_sheet() -> None:
     text = present(GAME.sheet_file).text()
     title, empty, *drawn = present(GAME.sheet_file).draw(text).split("\n")
     assert (title, empty) == ("house", "")
     assert present(GAME.sheet_file).draw(text.replace('"house"', '""')).split("\n") == drawn
 
 
-def test_shapes_that_are_used_and_strikes_are_crossed_off() -> None:
+def test_used_shapes_and_strikes_are_crossed_off() -> None:
     sheets = marked_sheets(playing(ONE_STRIKE, "6/6/6/6/rrr3:1"))
     unused = (("", ""), ("",), ("",), ("", ""), ("",), ("",), ("",))
     assert sheets["p1"].boxes == (*unused[:1], ("x",), *unused[2:6], ("x",))
@@ -75,7 +75,7 @@ def test_shapes_that_are_used_and_strikes_are_crossed_off() -> None:
     assert sheets["p1"].printed.closed == ("c3",)
 
 
-def test_where_there_are_no_strikes_none_are_printed() -> None:
+def test_a_sheet_without_strikes_prints_none() -> None:
     sheet = marked_sheets(playing(NO_STRIKES))["p1"]
     assert len(sheet.boxes) == 6
     assert [group.title for group in sheet.printed.groups] == ["1", "2", "3", "4", "5", "6"]
@@ -130,7 +130,7 @@ def test_a_sheet_file_gives_its_size_strikes_closed_squares_and_rows() -> None:
         ("strikes = 3", "strikes =", [(13, "the file: is not valid TOML")]),
     ],
 )
-def test_each_fault_of_a_sheet_file_is_told_with_its_line(before, after, faults):
+def test_each_fault_of_a_sheet_file_is_reported_with_its_line(before, after, faults):
     with pytest.raises(UnreadableError) as raised:
         read_with((before, after))
     told = str(raised.value).split("\n")
@@ -139,7 +139,7 @@ def test_each_fault_of_a_sheet_file_is_told_with_its_line(before, after, faults)
         assert one.startswith(f"line {line}, {message}" if line else message)
 
 
-def test_rows_that_are_no_table_are_told_once_and_each_row_is_missing() -> None:
+def test_rows_that_are_no_table_are_reported_once_with_each_missing_row() -> None:
     text = present(GAME.sheet_file).text()
     with pytest.raises(UnreadableError) as raised:
         present(GAME.sheet_file).read("rows = 7\n" + text[: text.index("[rows]")])

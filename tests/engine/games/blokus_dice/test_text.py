@@ -1,4 +1,4 @@
-"""States, turns and sheets as text: strict to write, lenient to read, clear about what is wrong."""
+"""States, turns and sheets as text: strict to write, lenient to read, with clear errors."""
 
 import re
 
@@ -14,7 +14,7 @@ START = "p1 starter=p1 markers=red,blue,yellow,green dice=- p1=-:0 p2=-:0 p3=-:0
 ONE_DRAWN = START.replace("p1 ", "p2 ", 1).replace("dice=-", "dice=2,3,4").replace("p1=-", f"p1={'10/' * 9}rr8")
 
 
-def test_the_start_in_strict_text():
+def test_the_start_is_written_in_strict_text():
     assert GAME.notation.format_state(GAME.rules.new()) == START
     assert GAME.notation.parse_state("") == GAME.notation.parse_state("p1") == GAME.rules.new()
     assert GAME.notation.parse_state("players=2 standby=follows_start_player") == GAME.rules.new(
@@ -52,7 +52,7 @@ def test_the_start_in_strict_text():
         ("p1 p1=5/5/5/5/r4:0 p2=-:0 sheet=5x5/3/a1/1/2/I3/V3/I4/L4", 15, "a1 empty: it is closed"),
     ],
 )
-def test_states_that_cannot_be_read_say_where(text, column, message):
+def test_an_unreadable_state_names_its_column(text, column, message):
     with pytest.raises(UnreadableError, match=re.escape(message)) as raised:
         GAME.notation.parse_state(text)
     assert raised.value.column == column
@@ -83,12 +83,12 @@ SMALL = "sheet=5x5/3/-/1,2/I3/V3/I4/L4/O4"
         (f"p1 p1=rrrrr/rrrrr/5/5/5:0 p2=-:0 {SMALL}", "are no shape of the sheet"),
     ],
 )
-def test_impossible_positions_name_the_invariant(text, message):
+def test_an_impossible_position_names_the_broken_invariant(text, message):
     with pytest.raises(UnreadableError, match=re.escape(message)):
         GAME.notation.parse_state(text)
 
 
-def test_a_colour_may_reach_a_second_corner():
+def test_a_colour_can_reach_a_second_corner():
     text = f"p1 p1=5/5/5/2rrr/rr2r:0 p2=5/5/5/2bbb/bb2b:0 {SMALL}"
     assert scores_of(GAME, GAME.notation.parse_state(text)) == {"p1": 6, "p2": 6}
     apart = text.replace("2rrr/rr2r", "5/rr2r").replace("2bbb/bb2b", "5/bb2b")
@@ -125,7 +125,7 @@ def test_turns_are_read_leniently(text, strict):
         assert GAME.notation.format_turn(GAME.notation.parse_turn(state, text)) == strict
 
 
-def test_a_list_of_squares_may_begin_with_what_is_also_a_shapes_name():
+def test_a_list_of_squares_can_begin_with_a_square_named_like_a_shape():
     state = GAME.notation.parse_state(
         "p1 dice=1,1 sheet=5x5/3/-/1,F5/I3,L4/V3/I4/L5/O4 p1=-:0 p2=-:0".replace("5x5", "6x5")
     )
@@ -149,28 +149,28 @@ def test_a_list_of_squares_may_begin_with_what_is_also_a_shapes_name():
         ("1:V3:V5:a1", 6),
     ],
 )
-def test_turns_that_cannot_be_read_say_where(text, column):
+def test_an_unreadable_turn_names_its_column(text, column):
     with pytest.raises(UnreadableError) as raised:
         GAME.notation.parse_turn(GAME.notation.parse_state(TURNS), text)
     assert raised.value.column == column
 
 
-def test_a_square_that_is_not_on_the_sheet_is_told_which_are():
+def test_the_error_about_an_unknown_square_gives_the_valid_range():
     with pytest.raises(UnreadableError, match="with squares from a1 to j10"):
         GAME.notation.parse_turn(GAME.notation.parse_state(TURNS), "1:V3:a1,k1,b1")
 
 
-def test_a_die_that_matters_has_to_be_named():
+def test_a_turn_must_name_its_die_if_that_is_ambiguous():
     state = GAME.notation.parse_state(TURNS)
     with pytest.raises(EngineError, match=r"fits 3 turns: 2:1:a1:strike, 3:1:a1:strike, 4:1:a1:strike"):
         GAME.notation.parse_turn(state, "a1 strike")
     assert GAME.notation.parse_turn(GAME.notation.parse_state("p1 dice=1,2 players=2"), "a1 strike").die == 2
 
 
-def test_turns_of_a_player_who_is_not_one():
+def test_a_turn_of_an_unknown_player_is_refused():
     with pytest.raises(UnreadableError, match="no player 'p3'"):
         GAME.notation.parse_turn(GAME.notation.parse_state("p1 dice=1,2 players=2"), "a1", "p3")
 
 
-def test_the_oracles_own_sheet_is_the_house_sheet():
+def test_the_oracles_sheet_is_the_house_sheet():
     assert GAME.rules.new({"sheet": oracle.Paper().text()}) == GAME.rules.new()

@@ -166,7 +166,7 @@ def skip(position):
 
 
 def rules_broken(position, start, end, top):
-    """The rules that are named when the block on ``start`` stands on ``end`` with ``top`` up, which no turn allows.
+    """The rules that are broken by an illegal move of the block on ``start`` to ``end`` with ``top`` up.
 
     A block comes to show a symbol by one roll only, unless it was underneath.
     """
@@ -213,7 +213,7 @@ def rules_broken(position, start, end, top):
 
 
 def hopped_to(symbol, target, others, mover, options):
-    """Where a block may end after a roll to ``target`` as far as it alone says; the squares of the others are given."""
+    """The squares where a block may end after a roll to ``target``, by its own symbol and the squares of the others."""
     ends = {target} if symbol == "stop" else hops(symbol, target, others, mover, options)
     kept = apart_from_foes(ends, others, mover, options)
     stays = not kept and options["hop_forfeited_when_stuck"]
@@ -234,7 +234,7 @@ def perft(position, depth):
 
 
 def random_position(rng, *, most_blocks=4, options=None):
-    """A random position that may come up: blocks anywhere but on stars, turned any way."""
+    """A random possible position: blocks anywhere but on stars, in any orientation."""
     squares = [f"{column}{row}" for column in "abcdefg" for row in range(1, 8)]
     squares = [square for square in squares if square not in STAR_SQUARES.values()]
     crowded = rng.random() < 0.4
@@ -267,7 +267,7 @@ def text(position):
 
 
 def worlds(state, game):
-    """Every position of full knowledge that a state still holds possible."""
+    """Every fully known position that a state still allows."""
     appearance = game.table.appearance(state)
     choices = []
     for square, facings in game.side_faces.facings(state).items():

@@ -1,4 +1,4 @@
-"""Hypothesis strategies that several tests share."""
+"""Hypothesis strategies for Deblockle."""
 
 import random
 
@@ -23,7 +23,7 @@ RULE_OPTIONS = {
 OPTIONS = st.fixed_dictionaries(
     {}, optional={**HANDICAPS, **RULE_OPTIONS, "repetition_draw": st.booleans(), "net": NETS}
 )
-"""Any options a game may be begun with, most left at their defaults."""
+"""Any options of a new game, most of them at their defaults."""
 
 
 def positions(*, most_blocks=4):

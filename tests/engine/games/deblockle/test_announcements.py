@@ -1,4 +1,4 @@
-"""What is said rather than played: resigning, an agreed draw, a claimed repetition."""
+"""Announcements in Deblockle: resignation, an agreed draw, a claimed repetition."""
 
 from collections import Counter
 from typing import Any
@@ -15,7 +15,7 @@ CLAIM = {player: Announcement("repetition", player) for player in GAME.players}
 
 
 def to_and_fro(text, times):
-    """Play turns that hop back to where they began, until a position came up so often with its player to move."""
+    """Play turns back and forth until a position has come up ``times`` times with the same player to move."""
     state = GAME.notation.parse_state(text)
     seen: Counter[tuple[Any, str]] = Counter()
     for _ in range(200):
@@ -30,7 +30,7 @@ def to_and_fro(text, times):
 
 
 @pytest.mark.parametrize(("player", "winner"), [("gold", "teal"), ("teal", "gold")])
-def test_either_may_resign_at_any_time(player, winner):
+def test_either_player_may_resign_at_any_time(player, winner):
     state = GAME.rules.new()
     resigned = GAME.rules.announce(state, Announcement("resign", player))
     assert GAME.rules.outcome(resigned) == Outcome(winner, f"{player} resigned")
@@ -47,7 +47,7 @@ def test_both_may_agree_on_a_draw():
     assert GAME.notation.parse_state(GAME.notation.format_state(drawn).upper()) == drawn
 
 
-def test_what_may_be_announced_is_listed():
+def test_the_possible_announcements_are_listed():
     either = (Announcement("resign", "gold"), Announcement("resign", "teal"), Announcement("draw"))
     assert GAME.rules.announcements(GAME.rules.new()) == either
     third = to_and_fro(f"{DUEL} repetition_draw=true", 3)
@@ -73,7 +73,7 @@ def test_a_third_repetition_is_claimed_not_automatic():
         ("repetition_draw=true", 3, "other", "came up 0 times"),
     ],
 )
-def test_a_claim_that_is_not_due_breaks_the_rule(options, times, claimer, why):
+def test_an_unjustified_claim_breaks_the_rule(options, times, claimer, why):
     state = to_and_fro(f"{DUEL} {options}", times)
     other = next(player for player in GAME.players if player != state.to_move)
     with pytest.raises(IllegalTurnError, match=why) as raised:
@@ -94,7 +94,7 @@ def test_only_the_player_to_move_may_claim():
         GAME.rules.announce(GAME.notation.parse_state(held), CLAIM[third.to_move])
 
 
-def test_words_that_mean_nothing_are_refused():
+def test_unknown_announcements_are_refused():
     for announcement in (Announcement("resign"), Announcement("draw", "gold"), Announcement("block", "gold")):
         with pytest.raises(IllegalTurnError, match="not an announcement of this game") as raised:
             GAME.rules.announce(GAME.rules.new(), announcement)
@@ -108,7 +108,7 @@ def test_nothing_is_announced_after_the_end():
     assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
 
 
-def test_a_person_may_take_back_what_was_said():
+def test_a_correction_undoes_an_announcement():
     over = GAME.rules.announce(GAME.rules.new(), Announcement("resign", "teal"))
     assert GAME.table.amend(over, {}, "gold") == GAME.rules.new()
 

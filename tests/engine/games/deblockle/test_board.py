@@ -14,7 +14,7 @@ def rolled(cube, mask, side):
     return {top: after for top, _, after in cube.rolls(mask)[SIDES.index(side)]}
 
 
-def test_printed_net_shows_slider_x_hoops_cross_clockwise_under_the_star():
+def test_the_printed_net_shows_slider_x_hoops_cross_clockwise_under_the_star():
     cube = cube_of(PRINTED_NET)
     assert cube.top(AS_WRITTEN) == "star"
     assert cube.facings(AS_WRITTEN) == ({"north": "slider", "east": "x", "south": "hoops", "west": "cross"},)
@@ -41,7 +41,7 @@ def test_opposite_faces_stay_opposite():
             } < OPPOSITES
 
 
-def test_four_tips_the_same_way_turn_a_block_right_round():
+def test_four_tips_in_one_direction_restore_a_block():
     cube = cube_of(PRINTED_NET)
     for side in SIDES:
         mask = AS_WRITTEN
@@ -64,7 +64,7 @@ def test_rolls_agree_with_faces_turned_one_by_one(net, path):
 
 
 @given(st.sampled_from(SYMBOLS), st.sampled_from(SIDES))
-def test_a_roll_of_an_unknown_block_shows_any_of_four_symbols_and_settles_it(top, side):
+def test_a_roll_of_an_unknown_block_can_show_four_symbols_and_determines_its_faces(top, side):
     cube = cube_of(PRINTED_NET)
     results = cube.rolls(cube.with_top[top])[SIDES.index(side)]
     assert len(results) == 4
@@ -76,11 +76,11 @@ def test_a_roll_of_an_unknown_block_shows_any_of_four_symbols_and_settles_it(top
     "text",
     [PRINTED_NET, " Star/Stop/Slider/X/Hoops/Cross ", "up=star, down=stop,north=slider,east=x,south=hoops,west=cross"],
 )
-def test_net_is_read_in_both_forms(text):
+def test_a_net_is_read_in_both_forms(text):
     assert "/".join(read_net(text)) == PRINTED_NET
 
 
 @pytest.mark.parametrize("text", ["", "star", "star/star/slider/x/hoops/cross", "up=star", "a/b/c/d/e/f"])
-def test_bad_net_says_what_is_expected(text):
+def test_an_invalid_net_is_refused_with_the_expected_form(text):
     with pytest.raises(OptionError, match="write the symbols at up/down/north/east/south/west"):
         read_net(text)

@@ -1,4 +1,4 @@
-"""Every rule id: something that raises it, and a near miss that doesn't; and the properties of explain."""
+"""Every rule of Deblockle: a case that breaks it and a near miss; and the properties of explain."""
 
 import random
 import re
@@ -28,7 +28,7 @@ TRAPPED = f"gold a7:T.{X} b7:G.{X} a6:G.{X} removed=0,0"
 
 Broken = tuple[str, str] | tuple[str, str, dict[Place, Facing]]
 NearMiss = tuple[str, str, str | None] | tuple[str, str, str | None, dict[Place, Facing]]
-# rule: (what raises it), (a near miss). Each: state, what changed, side faces seen, and for the miss the rule it is.
+# rule: (case that breaks it), (near miss). Each: state, change, visible side faces, and the near miss's rule or None.
 CASES: dict[str, tuple[Broken, NearMiss]] = {
     "game-over": ((LAST_REMOVED, "d4- d5:T.stop"), (LAST_REMOVED, "", None)),
     "not-your-turn": ((DUEL, "e7- d1:T.slider"), (DUEL.replace("gold ", "teal ", 1), "e7- d1:T.slider", None)),
@@ -156,13 +156,13 @@ def test_the_violation_is_named_first(rule):
 
 
 @pytest.mark.parametrize("rule", CASES)
-def test_near_miss_is_not_that(rule):
+def test_a_near_miss_does_not_break_the_rule(rule):
     state, change, expected, *facings = CASES[rule][1]
     assert rules_broken(state, change, *facings)[:1] == ([expected] if expected else [])
 
 
 @pytest.mark.parametrize(("rule", "state", "change"), MORE)
-def test_more_of_the_same(rule, state, change):
+def test_further_violations_are_named(rule, state, change):
     assert rule in rules_broken(state, change)
 
 
@@ -184,7 +184,7 @@ def test_set_up_rule_and_its_near_miss(rule):
     assert GAME.table.set_up({**START, **fine}).to_move == "gold"
 
 
-def test_what_the_remedies_say_makes_the_start():
+def test_following_the_remedies_gives_the_start():
     swapped = {
         place: {"gold": "teal", "teal": "gold"}.get(look[:4], look[:4]) + look[4:] for place, look in START.items()
     }
@@ -198,7 +198,7 @@ def test_what_the_remedies_say_makes_the_start():
     assert moved == START
 
 
-def test_the_blocks_that_are_too_many_are_named():
+def test_surplus_blocks_are_named():
     more = {"a1": "gold block, x up", "b1": "gold block, x up"}
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up({**START, **more, "c1": EMPTY})
@@ -207,18 +207,18 @@ def test_the_blocks_that_are_too_many_are_named():
     assert told["start-square"] == ("Move it from b1 to c1.", ("b1", "c1"))
 
 
-def test_a_side_without_blocks_is_told_as_such():
+def test_a_player_without_blocks_is_reported():
     bare = {place: EMPTY if look.startswith("gold") else look for place, look in START.items()}
     with pytest.raises(IllegalTurnError, match="There is no gold block on the board"):
         GAME.table.set_up(bare, anywhere=True)
 
 
 def test_every_rule_has_a_case():
-    # A claim is said, not seen; its cases are in test_deblockle_announcing.
+    # A claim is announced, not seen; its cases are in test_announcements.py.
     assert set(GAME.rules.catalogue) == set(CASES) | set(SET_UPS) | {"repetition-claim"}
 
 
-def test_breach_says_what_where_and_how_to_put_it_right():
+def test_a_breach_names_what_happened_where_and_the_remedy():
     state = GAME.notation.parse_state("gold c5:T.hoops? c3:G.x? removed=0,0")
     (breach,) = GAME.table.explain(state, changed(state, "c5- f1:T.slider"))
     assert breach.sentence == "It is gold's turn, and the teal block was moved from c5 to f1."
@@ -226,13 +226,13 @@ def test_breach_says_what_where_and_how_to_put_it_right():
     assert breach.places == ("c5", "f1")
 
 
-def test_known_sides_are_part_of_the_remedy():
+def test_the_remedy_includes_the_known_side_faces():
     state = GAME.notation.parse_state(DUEL)
     (breach,) = GAME.table.explain(state, changed(state, "c3-"))
     assert breach.remedy == "Put the gold block back on c3 with x up and star facing away from gold."
 
 
-def test_short_lists_of_squares_to_hop_to_are_named():
+def test_the_remedy_lists_a_few_possible_squares_to_hop_to():
     state = GAME.notation.parse_state(DUEL)
     (breach,) = GAME.table.explain(state, changed(state, "c3- b3:G.slider"))
     assert breach.rule == "hop-missing"
@@ -241,7 +241,7 @@ def test_short_lists_of_squares_to_hop_to_are_named():
     )
 
 
-def test_places_not_seen_count_as_unchanged():
+def test_places_that_are_left_out_are_unchanged():
     state = GAME.notation.parse_state(DUEL)
     assert GAME.table.explain(state, {}) == ()
     assert GAME.table.explain(state, {"c3": EMPTY, "c4": "gold block, stop up"}) == ()
@@ -258,13 +258,13 @@ def test_places_not_seen_count_as_unchanged():
         ({}, {"z9": {}}),
     ],
 )
-def test_what_is_no_look_or_side_is_refused(after, facings):
+def test_an_unknown_look_or_side_is_refused(after, facings):
     with pytest.raises(UnreadableError, match=r"expected|squares run"):
         SIDE_FACES.explain(GAME.notation.parse_state(DUEL), after, facings)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_wrong_move_breaks_the_rules_that_the_plain_rules_name(seed):
+def test_a_wrong_move_breaks_the_rules_that_the_oracle_names(seed):
     rng = random.Random(f"wrong {seed}")
     for _ in range(cases(60, 12)):
         position = oracle.random_position(rng)
@@ -284,7 +284,7 @@ def test_a_wrong_move_breaks_the_rules_that_the_plain_rules_name(seed):
 
 
 def check_remedy(position, start, top, breach):
-    """A remedy names where the turn may be finished; where it can't be, the block is put back."""
+    """A remedy names where the turn can be finished, or else says to put the block back."""
     others = {square: block["colour"] for square, block in position["blocks"].items() if square != start}
     mover, options, faces = position["to_move"], position["options"], position["blocks"][start]["faces"]
     finish, _, again = breach.remedy.partition(" Or start again: ")
@@ -314,7 +314,7 @@ def check_remedy(position, start, top, breach):
         (VARIANT.replace("c5", "c4") + f" a1:G.{X}", "a1- b1:G.hoops", "Put the gold block back on a1"),
     ],
 )
-def test_remedies_say_how_to_finish_where_that_is_allowed(state, change, remedy):
+def test_a_remedy_says_how_to_finish_the_turn_if_that_is_possible(state, change, remedy):
     state = GAME.notation.parse_state(state)
     assert GAME.table.explain(state, changed(state, change))[0].remedy.startswith(remedy)
 
@@ -328,21 +328,21 @@ def test_a_turned_block_is_turned_back():
     assert breach.remedy == "Turn the gold block on c3 as it stood, x still up."
 
 
-def test_a_block_that_was_landed_on_is_not_missed_as_well():
+def test_a_block_that_was_landed_on_is_not_reported_as_missing():
     assert rules_broken(DUEL.replace("e7", "c4"), "c3- c4:G.stop") == ["landed-on-block"]
 
 
-def test_after_a_legal_turn_the_opponents_legal_turn_is_still_a_second_block():
+def test_an_opponents_turn_after_a_legal_turn_breaks_a_rule():
     assert rules_broken(DUEL, "c3- c4:G.stop e7- d1:T.slider") == ["moved-opponent-block"]
 
 
-def test_among_blocks_that_look_alike_the_legal_turn_is_taken_for_played():
+def test_among_blocks_that_look_alike_the_legal_turn_is_assumed():
     state = GAME.notation.parse_state(DUEL + f" g4:G.{X}")
     (breach,) = GAME.table.explain(state, changed(state, "c3- g4- g3:G.slider"))
     assert (breach.rule, breach.places) == ("block-removed-without-goal", ("g4",))
 
 
-def test_sides_seen_tell_which_way_a_block_was_rolled():
+def test_side_faces_tell_in_which_direction_a_block_was_rolled():
     state = GAME.notation.parse_state("gold c3:G.x? g7:T.x? removed=0,0")
     after = changed(state, "c3- e5:G.slider")
     assert GAME.table.explain(state, after)[0].places == ("c3", "c4", "e5")

@@ -1,4 +1,4 @@
-"""Whatever changes on the table, a legal turn or a rule explains it."""
+"""Every change on the table is either a legal turn or breaks a rule."""
 
 import random
 
@@ -14,7 +14,7 @@ from tests.engine.games.deblockle.strategies import GAME, SIDE_FACES, positions
 
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_every_legal_turn_and_no_change_are_explained_by_nothing(seed, hidden):
+def test_a_legal_turn_or_an_unchanged_table_breaks_no_rule(seed, hidden):
     rng = random.Random(f"legal {seed}")
     for _ in range(cases(40)):
         state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
@@ -31,7 +31,7 @@ def test_every_legal_turn_and_no_change_are_explained_by_nothing(seed, hidden):
 
 @given(positions(), st.data())
 def test_a_change_that_no_turn_explains_always_breaks_a_rule(position, data):
-    """Against the oracle's own legal turns, so that explain can't be fooled by its own list."""
+    """The legal turns are the oracle's, so that an error in the engine's list would show."""
     state = GAME.notation.parse_state(oracle.text(position))
     before = GAME.table.appearance(state)
     after = dict(before)
@@ -67,7 +67,7 @@ def test_one_block_put_anywhere_is_legal_or_breaks_a_rule(position, data, end, l
 
 
 @given(positions(), st.data())
-def test_hidden_faces_leave_nothing_unexplained_either(position, data):
+def test_with_hidden_faces_every_change_is_legal_or_breaks_a_rule(position, data):
     seen = GAME.table.appearance(GAME.notation.parse_state(oracle.text({**position, "options": {}, "to_move": "gold"})))
     if not {"gold", "teal"} <= {look[:4] for look in seen.values()}:
         return

@@ -1,4 +1,4 @@
-"""The fast core against the plain rules and the slow oracle, and games played at random on it."""
+"""The fast core against the plain rules and the slow oracle, and random games by it."""
 
 import random
 from collections import Counter
@@ -24,7 +24,7 @@ def core_of(state: DeblockleState) -> tuple[fast_rules.FastRules, fast_rules.Pos
 
 
 def turns_by_the_core(state):
-    """The core's moves as turns, with the blocks and the player to move that it says follow."""
+    """The core's moves as turns, with the blocks and the player to move after each."""
     core, position = core_of(state)
     moves = core.moves(position)
     assert core.count(position) == len(moves) == len(set(moves))
@@ -91,7 +91,7 @@ def test_published_counts(options, counts):
     assert count_results(state) == counts[0]
 
 
-def test_hidden_faces_are_no_position_and_every_world_is_drawn():
+def test_hidden_faces_are_sampled_and_every_possibility_is_drawn():
     state = GAME.table.set_up({"a1": "gold block, x up", "g7": "teal block, stop up"}, anywhere=True)
     assert fast_rules.known_position(state) is None
     rng = random.Random(1)
@@ -102,8 +102,8 @@ def test_hidden_faces_are_no_position_and_every_world_is_drawn():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_turn_and_no_other_is_drawn(seed):
-    """On random positions, blocked ones among them, under all options."""
+def test_exactly_the_legal_turns_are_drawn(seed):
+    """Random positions, some of them blocked, under all options."""
     rng = random.Random(200 + seed)
     for _ in range(cases(12)):
         state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
@@ -121,7 +121,7 @@ def test_every_turn_and_no_other_is_drawn(seed):
         "teal a1:G.x/north=star d3:T.cross/north=star b2:T.cross/north=star removed=0,1 side_by_side=false",
     ],
 )
-def test_turns_are_drawn_evenly(text):
+def test_turns_are_drawn_with_equal_probability(text):
     state = GAME.notation.parse_state(text)
     core, position = core_of(state)
     rng = random.Random(2)
@@ -146,7 +146,7 @@ def test_there_is_no_turn_to_draw_after_the_end():
 
 
 @pytest.mark.parametrize("options", some([{}, {"side_by_side": False}, {"hop_forfeited_when_stuck": True}], 1))
-def test_games_at_random_end_as_they_do_by_the_interface(options):
+def test_fast_random_games_end_as_games_through_the_interface_do(options):
     state = GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1, **options})
     quick = GAME.advice.playouts(state, 200, random.Random(1))
     plain = play_random_games(GAME.rules, state, cases(8, 3), random.Random(1))
@@ -156,13 +156,13 @@ def test_games_at_random_end_as_they_do_by_the_interface(options):
     assert all(quick.wins[player] > 40 for player in GAME.players)
 
 
-def test_games_are_cut_off_and_hidden_games_played():
+def test_random_games_can_be_cut_off_and_can_have_hidden_faces():
     hidden = GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))
     assert GAME.advice.playouts(hidden, 3, random.Random(1), most_plies=7) == Tally(3, 21, {}, 0, 3)
     assert GAME.advice.playouts(hidden, 3, random.Random(1)) == GAME.advice.playouts(hidden, 3, random.Random(1))
 
 
-def test_games_that_are_over_are_counted_as_they_ended():
+def test_games_already_over_are_counted_with_their_outcome():
     start = GAME.rules.new()
     resigned = GAME.rules.announce(start, Announcement("resign", "gold"))
     assert GAME.advice.playouts(resigned, 2, random.Random(1)) == Tally(2, 0, {"teal": 2}, 0, 0)

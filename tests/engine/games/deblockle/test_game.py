@@ -1,4 +1,4 @@
-"""The whole game: starts, skipped players, draws, hidden faces and positions inside a turn."""
+"""Deblockle's rules: starts, skipped players, draws, hidden faces and positions in the middle of a turn."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def standing(state, player):
         (1, ["d1"], ["d7"]),
     ],
 )
-def test_suggested_starts(count, gold, teal):
+def test_blocks_start_on_the_suggested_squares(count, gold, teal):
     state = GAME.rules.new({"blocks_gold": count, "blocks_teal": count})
     assert (standing(state, "gold"), standing(state, "teal"), state.to_move) == (gold, teal, "gold")
     handicap = GAME.rules.new({"blocks_gold": count, "starts": "teal"})
@@ -44,7 +44,7 @@ def test_bad_options_are_refused():
         GAME.rules.new({"blocks_gold": 5})
 
 
-def test_default_start_is_star_up_slider_north_all_known():
+def test_the_default_start_is_star_up_slider_north_with_all_faces_known():
     state = GAME.rules.new()
     assert set(GAME.table.appearance(state).values()) == {EMPTY, "gold block, star up", "teal block, star up"}
     facing = {"north": "slider", "east": "x", "south": "hoops", "west": "cross"}
@@ -57,14 +57,14 @@ def test_another_net_changes_what_rolls_show():
     assert tops == {"c2": "hoops", "d1": "cross", "b1": "slider"}
 
 
-def test_set_up_knows_the_tops_only():
+def test_a_set_up_knows_only_the_top_faces():
     state = GAME.table.set_up({**GAME.table.appearance(GAME.rules.new()), **seen("c1:G.hoops")}, {"starts": "teal"})
     assert state.to_move == "teal"
     assert {len(facings) for facings in SIDE_FACES.facings(state).values()} == {4}
     assert GAME.notation.format_state(state).startswith("teal c1:G.hoops? e1:G.star? ")
 
 
-def test_set_up_elsewhere_counts_the_blocks_it_sees():
+def test_a_set_up_anywhere_takes_the_visible_number_of_blocks():
     state = GAME.table.set_up(seen("a1:G.x b1:G.stop d7:T.hoops"), anywhere=True)
     assert (state.options.blocks_gold, state.options.blocks_teal) == (2, 1)
     with pytest.raises(IllegalTurnError) as raised:
@@ -85,7 +85,7 @@ def test_side_by_side_set_up_is_refused_in_the_variant_only():
 
 
 @pytest.mark.parametrize("look", ["red block, x up", "gold block, moon up", "Empty", ""])
-def test_set_up_refuses_what_is_no_look(look):
+def test_a_set_up_refuses_an_unknown_look(look):
     with pytest.raises(UnreadableError, match="c1 shows"):
         GAME.table.set_up({"c1": look})
 
@@ -96,7 +96,7 @@ def test_there_are_no_dice():
         GAME.dice_for("6")
 
 
-def test_star_leaves_by_the_goal_from_every_side_and_wins():
+def test_a_star_leaves_by_the_goal_from_every_side_and_wins():
     for place, north in [("c6", "slider"), ("e6", "hoops"), ("d5", "stop"), ("d7", "star")]:
         state = GAME.notation.parse_state(f"gold {place}:G.x/north={north} a1:T.x? removed=3,0")
         off = [turn for turn in GAME.rules.legal_turns(state) if turn.end is None]
@@ -107,7 +107,7 @@ def test_star_leaves_by_the_goal_from_every_side_and_wins():
         assert standing(after, "gold") == []
 
 
-def test_own_star_is_no_goal():
+def test_a_players_own_star_is_no_goal():
     state = GAME.notation.parse_state("teal c6:T.x/north=slider a1:G.x? removed=0,0")
     assert all(turn.rolled_to != ("d6",) for turn in GAME.rules.legal_turns(state))
 
@@ -126,8 +126,8 @@ def test_a_trapped_player_is_skipped_from_the_start():
     assert GAME.table.set_up(seen("b1:G.x a2:G.x a1:T.x"), {"starts": "teal"}, anywhere=True).to_move == "gold"
 
 
-def test_both_blocked_is_a_draw():
-    # Gold is shut in the corner, and teal can't part from gold with both its blocks in one turn of the variant.
+def test_the_game_is_a_draw_if_both_players_are_blocked():
+    # Gold is shut in the corner, and in the variant teal cannot separate both its blocks from gold in one turn.
     state = GAME.notation.parse_state(
         "gold a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star removed=0,0 side_by_side=false"
     )
@@ -138,7 +138,7 @@ def test_both_blocked_is_a_draw():
     assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
 
 
-def test_counting_starts_anew_when_a_block_leaves():
+def test_repetitions_are_counted_anew_after_a_block_leaves():
     state = GAME.notation.parse_state("gold c6:G.x/north=slider a1:G.x? e7:T.x? removed=0,0 repetition_draw=true")
     state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "a1-a2=stop"))
     state = GAME.rules.apply(state, next(turn for turn in GAME.rules.legal_turns(state) if turn.rolled_to == ("f7",)))
@@ -147,7 +147,7 @@ def test_counting_starts_anew_when_a_block_leaves():
     assert GAME.notation.format_state(state).count("1*") == 1
 
 
-def test_first_roll_settles_a_hidden_block():
+def test_the_first_roll_reveals_a_hidden_block():
     state = GAME.table.set_up(seen("c3:G.x g7:T.x"), anywhere=True)
     turns = [turn for turn in GAME.rules.legal_turns(state) if turn.rolled_to == ("c4",)]
     assert {turn.top for turn in turns} == {"stop", "slider", "hoops"}
@@ -157,7 +157,7 @@ def test_first_roll_settles_a_hidden_block():
     assert len(SIDE_FACES.facings(after)["g7"]) == 4
 
 
-def test_side_faces_narrow_and_contradict():
+def test_side_faces_narrow_the_possibilities_or_contradict_the_state():
     state = GAME.table.set_up(seen("c3:G.x g7:T.x"), anywhere=True)
     known = SIDE_FACES.narrow(state, {"c3": {"south": "stop"}})
     assert SIDE_FACES.facings(known)["c3"] == ({"north": "star", "east": "slider", "south": "stop", "west": "hoops"},)
@@ -171,11 +171,11 @@ def test_side_faces_narrow_and_contradict():
         SIDE_FACES.narrow(known, {"c3": {"up": "x"}})
 
 
-# A teal block in the corner with one way out, a1 to a2: blocked just when the star would come up there.
+# A teal block in the corner with one way out, a1 to a2: blocked exactly if the star would come up there.
 CORNERED = "teal a1:T.x? b1:G.x/north=star removed=0,0"
 
 
-def test_while_a_block_is_not_known_the_opponent_may_play_on():
+def test_the_opponent_may_play_if_a_hidden_block_may_be_stuck():
     state = GAME.notation.parse_state(CORNERED)
     assert state.to_move == "teal"
     certainties = {turn.player: GAME.rules.certainty(state, turn) for turn in GAME.rules.legal_turns(state)}
@@ -187,7 +187,7 @@ def test_while_a_block_is_not_known_the_opponent_may_play_on():
     assert moved.to_move == "gold"
 
 
-def test_seeing_that_a_player_is_blocked_passes_the_turn_on():
+def test_a_side_face_that_shows_a_player_is_blocked_passes_the_turn():
     state = GAME.notation.parse_state(CORNERED)
     assert SIDE_FACES.narrow(state, {"a1": {"south": "star"}}).to_move == "gold"
     assert SIDE_FACES.narrow(state, {"a1": {"north": "star"}}).to_move == "teal"
@@ -198,7 +198,7 @@ def look_alikes():
     return state, [turn for turn in GAME.rules.legal_turns(state) if (turn.top, turn.end) == ("hoops", "e7")]
 
 
-def test_look_alike_turns_are_combined():
+def test_turns_that_look_alike_are_combined():
     state, turns = look_alikes()
     assert [turn.rolled_to for turn in turns] == [("f7",), ("e6",), ("d7",)]
     both = GAME.rules.combine([turns[0], turns[2]])
@@ -218,7 +218,7 @@ def test_look_alike_turns_are_combined():
     assert GAME.rules.combine(turns[:1]) == turns[0]
 
 
-def test_turns_that_look_different_cant_be_combined():
+def test_turns_that_look_different_cannot_be_combined():
     state, turns = look_alikes()
     other = next(turn for turn in GAME.rules.legal_turns(state) if turn.end != "e7")
     with pytest.raises(AmbiguousError, match="don't leave the same appearance"):
@@ -236,7 +236,7 @@ def test_impossible_turns_are_refused_with_the_reason():
         GAME.rules.apply(elsewhere, turn)
 
 
-def test_rolled_and_lifted_blocks_are_unfinished():
+def test_a_rolled_or_lifted_block_is_an_unfinished_turn():
     state = GAME.notation.parse_state(f"gold c3:G.{X} e7:T.{X} removed=0,0")
     changes = {tuple(sorted(position.change.items())): position for position in GAME.table.unfinished(state)}
     assert set(changes) == {
@@ -250,7 +250,7 @@ def test_rolled_and_lifted_blocks_are_unfinished():
     assert changes[(("c3", EMPTY),)].to_do == "Put down the gold block you picked up from c3."
 
 
-def test_a_block_at_its_goal_is_unfinished_until_taken_off():
+def test_a_block_at_its_goal_is_an_unfinished_turn_until_removed():
     state = GAME.notation.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
     positions = list(unfinished_showing(GAME, state, {}))
     at_goal = [position for position in positions if position.change.get("d6", EMPTY) != EMPTY]
@@ -260,7 +260,7 @@ def test_a_block_at_its_goal_is_unfinished_until_taken_off():
     assert GAME.table.explain(state, lifted) == ()
 
 
-def test_unfinished_turns_of_either_player_while_it_is_open_who_plays():
+def test_unfinished_turns_of_both_players_are_listed_if_either_may_play():
     state = GAME.notation.parse_state(CORNERED)
     movers = {GAME.table.appearance(state)[position.places[0]][:4] for position in GAME.table.unfinished(state)}
     assert movers == {"gold", "teal"}
@@ -281,7 +281,7 @@ def ends(text, roll):
     return {turn.end for turn in GAME.rules.legal_turns(GAME.notation.parse_state(text)) if turn.rolled_to == (roll,)}
 
 
-def test_slides_and_stars():
+def test_a_slide_passes_or_stops_at_a_star_as_the_options_say():
     # Rolled to b2 with the slider up; east of there lies gold's own star with a block behind it.
     text = "gold c2:G.x/north=star e2:T.x? removed=0,0"
     assert ends(text, "b2") == {"b1", "a2", "b7"}

@@ -1,4 +1,4 @@
-"""Hints: a win in one turn is taken, a loss in one avoided, and there is always one while the game goes on."""
+"""Hints for Deblockle: a win in one turn is taken, a loss in one avoided, and there is a hint until the game ends."""
 
 import functools
 import itertools
@@ -26,12 +26,12 @@ WON = "gold c6:G.x/north=slider a2:T.x/north=star removed=3,0"
 
 
 def hint(state, seed=0, reads=300, **given):
-    """A hint after so many looks at the clock, however fast the machine is."""
+    """A hint after this many readings of the clock, however fast the machine is."""
     return GAME.advice.hint(state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **given)
 
 
 def wins_at_once(state, player):
-    """Whether the player has a turn that takes their last block off, by the plain rules."""
+    """Whether the player has a turn that removes their last block, by the plain rules."""
     return any(
         turn.player == player and turn.end is None and GAME.rules.outcome(GAME.rules.apply(state, turn)) is not None
         for turn in GAME.rules.legal_turns(state)
@@ -40,7 +40,7 @@ def wins_at_once(state, player):
 
 @functools.cache
 def drawn_positions(count, seed, wanted):
-    """Random positions of the oracle in which each side has few blocks left and what is wanted holds."""
+    """Random positions of the oracle with few blocks left on each side that satisfy ``wanted``."""
     rng = random.Random(seed)
     found = (
         GAME.notation.parse_state(oracle.text(oracle.random_position(rng, most_blocks=2))) for _ in itertools.count()
@@ -60,8 +60,8 @@ def test_a_win_in_one_is_always_taken(strength):
         assert (found.expected, found.sure, found.reason) == (1.0, 1.0, "wins: the last block leaves the board")
 
 
-def test_nothing_keeps_a_ready_block_from_leaving():
-    """No turn can avoid a loss in one, since nothing ever stands on a star: the hint says that it holds out."""
+def test_a_block_that_is_ready_to_leave_cannot_be_stopped():
+    """No turn can avoid a loss in one, since no block ever rests on a star; the reason is that the turn holds out."""
     for state in drawn_positions(
         cases(6, 2), 2, lambda state: wins_at_once(replace(state, to_move=other(state)), other(state))
     ):
@@ -79,7 +79,7 @@ def other(state):
 
 
 def test_a_loss_in_two_is_avoided():
-    """Teal needs one turn to get ready and one to leave. Gold is slower, so has to stand in the way."""
+    """Teal needs one turn to get ready and one to leave. Gold is slower, so it has to block the way."""
     rng = random.Random(4)
     found = 0
     while found < 4:
@@ -97,7 +97,7 @@ def test_a_loss_in_two_is_avoided():
 
 
 def known_to_win(state, player, plies):
-    """Whether the player wins within so many plies whatever is played, by the fast core's moves."""
+    """Whether the player can force a win within this many plies, by the fast core's moves."""
     core, position = fast_rules_of(state.options), known_position(state)
     me = GAME.players.index(player)
 
@@ -114,7 +114,7 @@ def known_to_win(state, player, plies):
 
 
 def known_to_lose(state, plies):
-    """Whether every turn lets the opponent win within so many plies more."""
+    """Whether every turn lets the opponent force a win within this many further plies."""
     turns = GAME.rules.legal_turns(state)
     return all(known_to_win(GAME.rules.apply(state, turn), other(state), plies) for turn in turns)
 
@@ -144,16 +144,16 @@ def test_every_hint_is_a_legal_turn_of_the_player_to_move(seed, hidden):
 
 @pytest.mark.parametrize("reads", [0, 1, 5, 40])
 @pytest.mark.parametrize("hidden", [False, True])
-def test_there_is_a_hint_however_little_time_there_is(reads, hidden):
+def test_a_hint_comes_however_little_time_there_is(reads, hidden):
     state = GAME.rules.new({"slider_stops_before_star": reads == 40})
     if hidden:
         state = GAME.table.set_up(GAME.table.appearance(state), {"slider_stops_before_star": reads == 40})
     assert hint(state, reads=reads).turn in GAME.rules.legal_turns(state)
 
 
-def test_hints_are_the_same_for_the_same_draws():
+def test_the_same_seed_gives_the_same_hint():
     state = GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))
-    hint(state, 3)  # the first in a process makes tables, which takes of its time
+    hint(state, 3)  # the first hint in a process spends some of its time on making tables
     assert hint(state, 3) == hint(state, 3)
     assert hint(GAME.rules.new(), 3) == hint(GAME.rules.new(), 3)
 
@@ -169,7 +169,7 @@ def test_the_only_turn_is_given_at_once():
     assert clock.now_s < 5
 
 
-def test_a_certain_win_is_taken_though_other_faces_are_hidden():
+def test_a_certain_win_is_taken_although_other_faces_are_hidden():
     state = GAME.notation.parse_state(WON.replace("a2:T.x/north=star", "a2:T.x? e5:T.stop?"))
     found = hint(state)
     assert GAME.rules.certainty(state, found.turn) is Certainty.CERTAIN
@@ -177,7 +177,7 @@ def test_a_certain_win_is_taken_though_other_faces_are_hidden():
 
 
 @pytest.mark.parametrize("text", ["gold c6:G.x? a2:T.x? removed=3,0", None])
-def test_hidden_faces_make_a_hint_less_sure(text):
+def test_hidden_faces_make_a_hint_less_certain(text):
     hidden = GAME.notation.parse_state(text) if text else GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))
     found, certain = hint(hidden), hint(GAME.notation.parse_state(WON))
     assert found.sure < 1 == certain.sure
@@ -186,14 +186,14 @@ def test_hidden_faces_make_a_hint_less_sure(text):
     assert "if" not in certain.reason
 
 
-def test_reasons_say_what_the_turn_is_good_for():
+def test_the_reason_names_the_purpose_of_the_turn():
     rng = random.Random(6)
     heard = set()
     for _ in range(150):
         state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng, most_blocks=3)))
         if state.to_move is None:
             continue
-        # Filling its tables may take all the looks there are, and then the reason is a plainer one.
+        # Making tables may use up the time, and then the reason is a simpler one.
         search_rules_of(state.options).prepare(lambda: None)
         found = hint(state, strength=Strength.GENTLE, reads=60)
         foe = other(state)
@@ -214,7 +214,7 @@ def test_reasons_say_what_the_turn_is_good_for():
     assert heard >= {"takes a", "brings the", "gets the", "stands in", "wins: the"}
 
 
-def test_turns_to_go_are_what_a_lone_block_needs():
+def test_the_turns_to_go_of_a_lone_block_are_exact():
     ahead = search_rules_of(GAME.rules.new().options)
     ahead.prepare(lambda: None)
     for text, needed in ((WON, 1), ("gold c3:G.star/north=slider a2:T.x/north=star removed=3,0", 3)):
@@ -224,7 +224,7 @@ def test_turns_to_go_are_what_a_lone_block_needs():
 
 
 def turns_needed(state):
-    """Turns until gold's block is off, by the plain rules, the other side never in the way."""
+    """Turns until gold's block leaves, by the plain rules, if the other side never blocks it."""
     settings = replace(state.options, blocks_gold=1)
     gold = [block for block in state.blocks if block.owner == "gold"]
     far = next(block for block in state.blocks if block.owner == "teal")._replace(square=0)
@@ -237,30 +237,30 @@ def turns_needed(state):
     raise AssertionError("turns can be counted for ever")
 
 
-def test_after_the_end_there_is_nothing_to_hint_at():
+def test_there_is_no_hint_after_the_end():
     with pytest.raises(IllegalTurnError, match="game is over"):
         hint(GAME.rules.announce(GAME.rules.new(), Announcement("draw")))
 
 
-def test_no_position_comes_up_a_third_time_while_another_turn_is_nearly_as_good():
+def test_a_third_repetition_is_avoided_if_another_turn_is_nearly_as_good():
     state = GAME.rules.new()
     first = hint(state, reads=150)
     after = GAME.rules.apply(state, first.turn)
     again = hint(state, reads=150, earlier=(after, state, after, state))
     assert again.turn != first.turn
     assert hint(state, reads=150, earlier=(after,) * 2).turn != first.turn
-    # What is told stays what the turn is worth.
+    # The expected result is still that of the turn itself.
     assert abs(again.expected - first.expected) < 0.2
 
 
-def test_a_win_is_taken_though_the_position_came_up_before():
+def test_a_win_is_taken_although_the_position_is_repeated():
     state = GAME.notation.parse_state(WON)
     assert hint(state, earlier=(state,) * 30).reason.startswith("wins")
 
 
 @pytest.mark.parametrize("hidden", [False, True])
-def test_hints_alone_come_to_an_end(hidden):
-    """From here they went round for ever, two blocks in each other's way."""
+def test_a_game_of_hints_alone_ends(hidden):
+    """Two blocks are in each other's way, so play could repeat for ever."""
     state = GAME.notation.parse_state(ROUND_AND_ROUND)
     if hidden:
         state = GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))

@@ -1,4 +1,4 @@
-"""Whole games at random, known and hidden side by side, with what must always hold."""
+"""Random whole games of Deblockle, with known and with hidden faces, and their invariants."""
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -11,7 +11,7 @@ from tests.engine.games.deblockle.strategies import GAME, HANDICAPS, PLAYERS, RU
 
 
 class WholeGame(GameMachine):
-    """The same turns played with known and with hidden faces: the hidden game always contains the known one."""
+    """The same turns played with known and with hidden faces: the hidden state always allows the known one."""
 
     game = GAME
 

@@ -52,8 +52,8 @@ def test_same_turns_on_many_random_positions():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_hidden_faces_are_every_world_at_once(seed):
-    """Certain is legal in every world, not known yet in some, and applying keeps exactly the worlds it was legal in."""
+def test_hidden_faces_stand_for_all_possibilities_at_once(seed):
+    """A certain turn is legal in every world, an uncertain one in some; applying it keeps those worlds."""
     rng = random.Random(1000 + seed)
     for _ in range(cases(14)):
         position = oracle.random_position(rng, most_blocks=2)
@@ -180,5 +180,5 @@ def test_perft_needs_a_depth(call, depth):
         call(GAME, GAME.rules.new(), depth)
 
 
-def test_perft_of_nothing_is_one():
+def test_perft_to_depth_0_is_one():
     assert perft(GAME, GAME.rules.new(), 0) == 1

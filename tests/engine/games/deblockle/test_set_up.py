@@ -1,4 +1,4 @@
-"""A person puts a position right: what they say holds, what they don't mention stays as it was."""
+"""Corrections of a position: a named place is changed, and the others stay as they were."""
 
 import random
 
@@ -14,7 +14,7 @@ from tests.present import present
 STATE = GAME.notation.parse_state("teal c1:G.star/north=slider d4:G.x? e7:T.hoops/north=star|x removed=2,3")
 
 
-def test_what_is_not_mentioned_stays_known() -> None:
+def test_blocks_not_mentioned_in_a_correction_stay_known() -> None:
     after = GAME.table.amend(STATE, {"d4": "empty", "d5": "gold block, cross up"})
     assert (
         GAME.notation.format_state(after)
@@ -22,15 +22,15 @@ def test_what_is_not_mentioned_stays_known() -> None:
     )
 
 
-def test_a_look_that_was_believed_already_keeps_the_sides_seen() -> None:
+def test_confirming_a_look_keeps_the_known_side_faces() -> None:
     assert GAME.table.amend(STATE, {"e7": "teal block, hoops up", "a1": "empty"}) == STATE
 
 
-def test_who_plays_next_may_be_said() -> None:
+def test_a_correction_can_name_the_next_player() -> None:
     assert GAME.table.amend(STATE, {}, "gold").to_move == "gold"
 
 
-def test_a_game_that_was_over_goes_on() -> None:
+def test_a_correction_can_continue_a_game_that_was_over() -> None:
     over = GAME.table.amend(STATE, {"e7": "empty"})
     assert present(GAME.rules.outcome(over)).winner == "teal"
     with pytest.raises(UnreadableError, match="say who is to play: gold or teal"):
@@ -38,14 +38,14 @@ def test_a_game_that_was_over_goes_on() -> None:
     assert GAME.rules.outcome(GAME.table.amend(over, {"e7": "teal block, x up"}, "gold")) is None
 
 
-def test_more_blocks_than_the_game_began_with_are_believed() -> None:
+def test_a_correction_can_add_more_blocks_than_at_the_start() -> None:
     start = GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1})
     after = GAME.table.amend(start, {"a1": "gold block, x up"})
     assert len(after.owned("gold")) == 2
     assert GAME.notation.parse_state(GAME.notation.format_state(after)) == after
 
 
-def test_a_set_up_that_is_rolled_shows_any_symbol_and_turns_blocks_any_way() -> None:
+def test_a_rolled_set_up_shows_any_symbol_and_orientation() -> None:
     starts = [rolled_set_up({"blocks_gold": 4}, random.Random(seed)) for seed in range(60)]
     usual = GAME.rules.new({"blocks_gold": 4})
     stand = {place for place, look in GAME.table.appearance(usual).items() if look != "empty"}
@@ -72,13 +72,15 @@ def test_a_set_up_that_is_rolled_shows_any_symbol_and_turns_blocks_any_way() -> 
         ({"c1": "empty", "d4": "empty", "e7": "empty"}, None, "no block on the board"),
     ],
 )
-def test_what_makes_no_position_is_named(looks: dict[str, str], to_move: str | None, message: str) -> None:
+def test_a_correction_to_an_impossible_position_is_refused_with_the_reason(
+    looks: dict[str, str], to_move: str | None, message: str
+) -> None:
     with pytest.raises(UnreadableError, match=message):
         GAME.table.amend(STATE, looks, to_move)
 
 
 @given(st.integers(0, 2**32))
-def test_any_position_of_a_game_can_be_reached_by_saying_what_is_seen(seed: int) -> None:
+def test_any_position_of_a_game_can_be_reached_by_correction(seed: int) -> None:
     rng = random.Random(seed)
     state = other = GAME.rules.new({"starts": rng.choice(GAME.players)})
     for _ in range(rng.randrange(8)):

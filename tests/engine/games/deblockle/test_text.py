@@ -58,13 +58,13 @@ def test_states_are_read_leniently(text):
         ("gold c3:G.x? c5:T.x? repetition_draw=on announced=gold:repetition", 41, "came up once"),
     ],
 )
-def test_bad_states_name_the_part_its_column_and_what_was_expected(text, column, message):
+def test_an_unreadable_state_names_the_part_its_column_and_what_was_expected(text, column, message):
     with pytest.raises(UnreadableError, match=message) as raised:
         GAME.notation.parse_state(text)
     assert raised.value.column == column
 
 
-def test_a_turn_is_read_as_the_named_players():
+def test_a_turn_is_read_for_the_named_player():
     assert GAME.notation.parse_turn(DUEL, "c3-c4=stop", "gold") == GAME.notation.parse_turn(DUEL, "c3-c4=stop")
     with pytest.raises(IllegalTurnError, match="c3 is gold's") as raised:
         GAME.notation.parse_turn(DUEL, "c3-c4=stop", "teal")
@@ -110,7 +110,7 @@ def test_turns_are_read_leniently(text, strict):
         ("c3-b3=slider-b1|b7", None, "several squares to start or end on"),
     ],
 )
-def test_turns_that_cannot_be_read_say_where(text, column, message):
+def test_an_unreadable_turn_names_its_column(text, column, message):
     with pytest.raises(UnreadableError, match=message) as raised:
         GAME.notation.parse_turn(DUEL, text)
     assert raised.value.column == column
@@ -135,7 +135,7 @@ def test_turns_that_cannot_be_read_say_where(text, column, message):
         ("c3-c4|d3=stop", IllegalTurnError, "After a roll from c3 to d3 the gold block shows hoops, not stop"),
     ],
 )
-def test_bad_turns_say_why(text, error, message):
+def test_invalid_turns_are_refused_with_the_reason(text, error, message):
     with pytest.raises(error, match=message):
         GAME.notation.parse_turn(DUEL, text)
 
@@ -160,14 +160,14 @@ def test_bad_turns_say_why(text, error, message):
         ("gold c3:G.x/north=star e7:T.x/north=star removed=0,0", "c3-c4=stop-c5", "stop-must-not-hop"),
     ],
 )
-def test_every_illegal_turn_that_is_written_names_its_rule(state, text, rule):
+def test_a_typed_illegal_turn_names_its_rule(state, text, rule):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(GAME.notation.parse_state(state), text)
     assert raised.value.breaches[0].rule == rule
 
 
 @given(positions(), st.data())
-def test_two_squares_side_by_side_are_the_roll_and_nothing_else(position, data):
+def test_two_adjacent_squares_are_read_as_the_roll_without_a_hop(position, data):
     state = GAME.notation.parse_state(oracle.text(position))
     start = data.draw(st.sampled_from(list(position["blocks"])))
     column, row = "abcdefg".index(start[0]), int(start[1])
@@ -186,18 +186,18 @@ def test_two_squares_side_by_side_are_the_roll_and_nothing_else(position, data):
         assert raised.value.breaches
 
 
-def test_hidden_faces_are_asked_for():
+def test_a_turn_that_depends_on_hidden_faces_asks_for_the_symbol():
     state = GAME.notation.parse_state("gold c3:G.x? e7:T.x? removed=0,0")
     with pytest.raises(AmbiguousError, match=r"could bring up the .*hoops.*: say which, such as c3-c4="):
         GAME.notation.parse_turn(state, "c3-c4")
 
 
-def test_a_state_that_is_typed_stands_for_the_first_time():
+def test_a_typed_position_counts_as_its_first_occurrence():
     state = GAME.notation.parse_state("gold c3:G.x? c5:T.x? repetition_draw=on")
     assert GAME.notation.format_state(state).count("seen=1*") == 1
 
 
-def test_a_turn_off_the_board():
+def test_a_turn_off_the_board_is_read_and_described():
     state = GAME.notation.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
     for text in ("c6-d6=star-off", "c6 off", "C6 -> D6 star off"):
         turn = GAME.notation.parse_turn(state, text)
@@ -213,13 +213,13 @@ def test_a_turn_off_the_board():
         ("c3-d3=hoops-c3", "Gold rolls c3 to d3, hoops up, and hops to c3.", ("c3", "d3")),
     ],
 )
-def test_turns_are_told_in_a_sentence(text, sentence, places):
+def test_turns_are_described_in_a_sentence(text, sentence, places):
     turn = GAME.notation.parse_turn(DUEL, text)
     assert GAME.notation.describe(turn) == sentence
     assert turn.places == places
 
 
-def test_what_the_board_does_not_show_is_said():
+def test_the_standing_tells_what_the_board_does_not_show():
     state = GAME.notation.parse_state("teal c3:G.hoops? e7:T.slider/north=star removed=1,2")
     assert GAME.notation.standing(state) == (
         "Teal to move; gold has removed 1, teal 2.",
@@ -228,7 +228,7 @@ def test_what_the_board_does_not_show_is_said():
 
 
 @given(positions())
-def test_the_sides_of_every_block_that_is_known_are_said(position):
+def test_the_standing_names_the_side_faces_of_known_blocks(position):
     state = GAME.notation.parse_state(oracle.text(position))
     standing, *sides = GAME.notation.standing(state)
     known = [block for block in state.blocks if len(state.options.cube.facings(block.mask)) == 1]
@@ -237,7 +237,7 @@ def test_the_sides_of_every_block_that_is_known_are_said(position):
 
 
 @given(OPTIONS)
-def test_the_rules_in_short_say_what_the_options_change(options):
+def test_the_summary_tells_the_effect_of_each_option(options):
     told = GAME.notation.summary(options)
     settings = GAME.rules.new(options).options
     assert ("side by side" in told or "right beside" in told) == (not settings.side_by_side)
@@ -248,12 +248,12 @@ def test_the_rules_in_short_say_what_the_options_change(options):
     assert all(paragraph.strip() for paragraph in told.split("\n\n"))
 
 
-def test_the_rules_of_no_such_option_are_not_told():
+def test_a_summary_of_an_unknown_option_is_refused():
     with pytest.raises(OptionError, match="no option"):
         GAME.notation.summary({"bananas": 1})
 
 
-def test_a_position_says_that_nothing_was_counted_yet() -> None:
+def test_a_typed_position_has_no_repetition_counts() -> None:
     text = "gold b2:G.cross/north=slider f6:T.cross/north=slider removed=3,3 repetition_draw=true"
     assert GAME.notation.parse_state(f"{text} seen=none").counts == ()
     assert len(GAME.notation.parse_state(text).counts) == 1

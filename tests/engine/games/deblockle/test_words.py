@@ -1,4 +1,4 @@
-"""What is said of each fault, what to do about it, and the squares that are shown."""
+"""The sentence, remedy and squares of each fault."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def back_then(*block):
     return back(*block).replace("Put", "put", 1)
 
 
-# rule: what is said of what raises it above, what to do, and the squares shown.
+# rule: the sentence, remedy and squares of its case in test_explain.py.
 TOLD = {
     "game-over": ("The game is over, so no more turns count.", "Set the table up to play again.", "d4 d5"),
     "not-your-turn": ("It is gold's turn, but teal played the block from e7.", back("e7", "teal"), "e7 d1"),
@@ -128,7 +128,7 @@ TOLD = {
     ),
 }
 
-# The same of more changes: a state, what changed, and what is said.
+# Further changes: a state, the change, and its sentence, remedy and squares.
 TOLD_TOO = [
     (
         DUEL.replace("c3", "a1") + f" c3:G.{X}",
@@ -176,10 +176,10 @@ def told(text, change, *facings):
 
 
 @pytest.mark.parametrize("rule", CASES)
-def test_each_fault_is_told_in_words(rule):
+def test_each_fault_has_its_sentence_remedy_and_places(rule):
     assert told(*CASES[rule][0]) == TOLD[rule]
 
 
 @pytest.mark.parametrize(("text", "change", "sentence", "remedy", "places"), TOLD_TOO)
-def test_more_faults_are_told_in_words(text, change, sentence, remedy, places):
+def test_further_faults_have_their_sentence_remedy_and_places(text, change, sentence, remedy, places):
     assert told(text, change) == (sentence, remedy, places)

@@ -1,4 +1,4 @@
-"""Positions, and changes on the table seen from them."""
+"""Positions of Diaballik, and changes on the table from them."""
 
 from engine.registry import load
 from engine.values import EMPTY

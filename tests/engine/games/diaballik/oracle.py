@@ -153,7 +153,7 @@ def results(position):
 
 
 def shortest(position):
-    """The actions by which each result is written: the fewest, then moves before passes, then the lowest squares."""
+    """The actions that the text of each result uses: the fewest, then moves before passes, then the lowest squares."""
     mover = position["to_move"]
 
     def rank(actions):
@@ -167,7 +167,7 @@ def shortest(position):
 
 
 def in_hand(position):
-    """Every board with a piece or the ball in the mover's hand, before the first action or after it: men and ball."""
+    """Men and ball of every board with a piece or the ball in the mover's hand, before or after the first action."""
     mover, options = position["to_move"], position["options"]
     men, ball = position["men"], position["balls"][mover]
     starts = [(men, ball, True)]
@@ -223,7 +223,7 @@ def perft(position, depth):
 
 
 def random_position(rng, **options):
-    """Anything that can be: pieces anywhere or crowded, sometimes walls, balls not on the far row."""
+    """A random possible position: pieces anywhere or crowded, sometimes walls, balls not on the far row."""
     given = {
         **OPTIONS,
         "pass_over_own": rng.random() < 0.7,

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for Diaballik that several tests share."""
+"""Hypothesis strategies for Diaballik."""
 
 import random
 
@@ -10,7 +10,7 @@ from tests.engine.games.diaballik import oracle
 GAME = load("diaballik")
 CHOICES = {option.name: option.choices or (True, False) for option in GAME.options}
 OPTIONS = st.fixed_dictionaries({}, optional={name: st.sampled_from(values) for name, values in CHOICES.items()})
-"""Any options a game may be begun with."""
+"""Any options of a new game."""
 
 
 def positions(**options):
@@ -19,5 +19,5 @@ def positions(**options):
 
 
 def states(**options):
-    """The same as states of the game."""
+    """The same positions as the engine's states."""
     return positions(**options).map(lambda position: GAME.notation.parse_state(oracle.drawing(position)))

@@ -1,4 +1,4 @@
-"""Every rule id: something that raises it, and a near miss that doesn't; and the properties of explain."""
+"""Every rule of Diaballik: a case that breaks it and a near miss; and the properties of explain."""
 
 import random
 
@@ -28,7 +28,7 @@ from tests.engine.games.diaballik.changes import (
 )
 from tests.engine.games.diaballik.strategies import states
 
-# rule: what raises it, and a near miss with what that is (None: nothing). Each: a state and what changed, or a turn.
+# rule: a case that breaks it, and a near miss with its rule or None. Each: a state and a change, or a turn.
 CASES = {
     "game-over": [(OVER, "a1- a2:b"), (OVER, "", None)],
     "not-your-turn": [(START, "a7- a6:w"), (f"white {START}", "a7- a6:w", None)],
@@ -76,14 +76,14 @@ STARTS = {
 
 
 @pytest.mark.parametrize("rule", CASES)
-def test_what_is_seen_breaks_its_rule_and_the_near_miss_does_not(rule):
+def test_a_change_on_the_table_breaks_its_rule_and_the_near_miss_does_not(rule):
     (text, change), (near_text, near_change, other) = CASES[rule]
     assert seen(text, change)[0] == rule
     assert seen(near_text, near_change)[:1] == ([] if other is None else [other])
 
 
 def broken_by(call, *arguments):
-    """The rules that an illegal turn is refused by; none when it is taken."""
+    """The rules that an illegal turn breaks; none if it is accepted."""
     refused = None
     try:
         call(*arguments)
@@ -96,14 +96,14 @@ def broken_by(call, *arguments):
 
 
 @pytest.mark.parametrize("rule", TURNS)
-def test_a_written_turn_breaks_its_rule_and_the_near_miss_is_legal(rule):
+def test_a_typed_turn_breaks_its_rule_and_the_near_miss_is_legal(rule):
     (text, turn), (near_text, near_turn) = TURNS[rule]
     assert broken_by(GAME.notation.parse_turn, GAME.notation.parse_state(text), turn) == [rule]
     assert broken_by(GAME.notation.parse_turn, GAME.notation.parse_state(near_text), near_turn) == []
 
 
 @pytest.mark.parametrize("rule", SAID)
-def test_an_announcement_breaks_its_rule_and_the_near_miss_may_be_said(rule):
+def test_an_announcement_breaks_its_rule_and_the_near_miss_is_allowed(rule):
     (text, said), (near_text, near_said) = SAID[rule]
 
     def announce(where, what):
@@ -117,13 +117,13 @@ def test_an_announcement_breaks_its_rule_and_the_near_miss_may_be_said(rule):
 
 
 @pytest.mark.parametrize("rule", STARTS)
-def test_a_start_breaks_its_rule(rule):
+def test_a_wrong_start_breaks_its_rule(rule):
     looks = changed(GAME.rules.new(), STARTS[rule])
     assert rule in broken_by(GAME.table.set_up, looks)
     assert broken_by(GAME.table.set_up, GAME.table.appearance(GAME.rules.new())) == []
 
 
-def test_no_ball_starts_where_it_wins():
+def test_a_ball_may_not_start_where_it_would_win():
     looks = changed(GAME.rules.new(), "d1:b a1- a7- a6:w a7:B")
     assert broken_by(lambda: GAME.table.set_up(looks, anywhere=True)) == ["start-at-goal"]
     assert broken_by(lambda: GAME.table.set_up(changed(GAME.rules.new(), "d1:b a1- a6:B"), anywhere=True)) == []
@@ -150,13 +150,13 @@ MORE = [
 
 
 @pytest.mark.parametrize(("rule", "text", "change"), MORE)
-def test_more_violations(rule, text, change):
+def test_further_violations_are_named(rule, text, change):
     assert rule in seen(text, change)
 
 
 @given(states(), st.integers(0, 10**6))
 @settings(max_examples=cases(40))
-def test_a_legal_turn_breaks_nothing_and_anything_else_something(state, choice):
+def test_a_legal_turn_breaks_no_rule_and_any_other_change_breaks_one(state, choice):
     turns = GAME.rules.legal_turns(state)
     after = GAME.table.appearance(GAME.rules.apply(state, turns[choice % len(turns)]))
     assert GAME.table.explain(state, after) == ()
@@ -169,7 +169,7 @@ def test_a_legal_turn_breaks_nothing_and_anything_else_something(state, choice):
 
 
 @pytest.mark.parametrize("after", [{"h1": EMPTY}, {"a1": "a cat"}])
-def test_what_is_no_place_or_look_is_refused(after):
+def test_an_unknown_place_or_look_is_refused(after):
     with pytest.raises(UnreadableError):
         GAME.table.explain(GAME.rules.new(), after)
 
@@ -184,7 +184,7 @@ def test_what_is_no_place_or_look_is_refused(after):
         ((Action(0, 14, passes=False),), "too-many-moves"),
     ],
 )
-def test_turns_made_by_hand_are_judged_too(actions, rule):
+def test_turns_not_made_by_the_engine_are_checked(actions, rule):
     turn = DiaballikTurn("black", actions, claims=False)
     assert broken_by(GAME.rules.apply, GAME.rules.new(), turn) == [rule]
     assert GAME.rules.certainty(GAME.rules.new(), turn) is Certainty.IMPOSSIBLE
@@ -200,7 +200,7 @@ def test_turns_made_by_hand_are_judged_too(actions, rule):
         (WALL_AND_GOAL, "d6*d7 anti-play", "goal-ends-turn"),
     ],
 )
-def test_more_turns_that_are_refused(text, turn, rule):
+def test_further_illegal_turns_name_their_rule(text, turn, rule):
     assert broken_by(GAME.notation.parse_turn, GAME.notation.parse_state(text), turn) == [rule]
 
 

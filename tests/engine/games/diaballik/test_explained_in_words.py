@@ -1,4 +1,4 @@
-"""What is said of a fault, and how to put it right."""
+"""The sentence and remedy of each fault in Diaballik."""
 
 import pytest
 
@@ -46,13 +46,13 @@ from tests.engine.games.diaballik.changes import (
         ),
     ],
 )
-def test_only_what_was_done_is_told(text, change, rule, places):
+def test_only_the_fault_itself_is_named(text, change, rule, places):
     state = GAME.notation.parse_state(text)
     (breach,) = GAME.table.explain(state, changed(state, change))
     assert (breach.rule, breach.places) == (rule, places)
 
 
-def test_the_ball_that_is_too_many_is_named():
+def test_a_surplus_ball_is_named():
     state = GAME.rules.new()
     (breach,) = GAME.table.explain(state, changed(state, "e1:B"))
     assert breach.remedy == "Take the ball off the piece on e1."
@@ -71,7 +71,7 @@ def test_a_ball_too_many_or_on_no_piece_of_the_player_is_no_pass(change, rules):
     assert sorted(seen(f"{START} pass_over_own=false", change)) == sorted(rules)
 
 
-def test_a_ball_that_fell_off_the_piece_that_had_it_goes_back_with_it():
+def test_a_ball_beside_its_moved_piece_goes_back_with_it():
     state = GAME.rules.new()
     missing = next(
         each for each in GAME.table.explain(state, changed(state, "d1- d2:b")) if each.rule == "ball-missing"
@@ -91,11 +91,11 @@ def test_a_ball_that_fell_off_the_piece_that_had_it_goes_back_with_it():
         (START, "d1- d2:b", ["ball-missing", "carrier-moved"]),
     ],
 )
-def test_what_else_was_done_legally_is_not_told(text, change, rules):
+def test_legal_parts_of_a_turn_are_not_reported(text, change, rules):
     assert sorted(seen(text, change)) == rules
 
 
-def test_who_is_not_to_move_is_told_who_plays():
+def test_a_player_out_of_turn_is_told_whose_turn_it_is():
     state = GAME.rules.new()
     (breach,) = GAME.table.explain(state, changed(state, "a7- a6:w"))
     assert breach.remedy == "Put everything back as it was; black plays."
@@ -138,7 +138,7 @@ TOLD = [
 
 
 @pytest.mark.parametrize(("text", "change", "sentence", "remedy", "places"), TOLD)
-def test_one_fault_is_told_in_one_sentence_with_what_to_do(text, change, sentence, remedy, places):
+def test_one_fault_has_one_sentence_and_a_remedy(text, change, sentence, remedy, places):
     state = GAME.notation.parse_state(text)
     (breach,) = GAME.table.explain(state, changed(state, change))
     assert breach.sentence == sentence
@@ -146,7 +146,7 @@ def test_one_fault_is_told_in_one_sentence_with_what_to_do(text, change, sentenc
     assert breach.places == places
 
 
-def test_each_of_two_faults_is_told():
+def test_two_faults_are_both_reported():
     state = GAME.rules.new()
     taken = GAME.table.explain(state, changed(state, "a7:b a1-"))
     assert [breach.sentence for breach in taken] == [
@@ -186,7 +186,7 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("text", "turn", "sentence", "remedy"), WRITTEN)
-def test_a_written_turn_is_refused_in_words(text, turn, sentence, remedy):
+def test_a_typed_turn_is_refused_with_sentence_and_remedy(text, turn, sentence, remedy):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(GAME.notation.parse_state(text), turn)
     (breach,) = raised.value.breaches
@@ -210,7 +210,7 @@ def test_a_written_turn_is_refused_in_words(text, turn, sentence, remedy):
         ),
     ],
 )
-def test_an_announcement_is_refused_in_words(rule, sentence, remedy):
+def test_an_announcement_is_refused_with_sentence_and_remedy(rule, sentence, remedy):
     text, said = SAID[rule][0]
     player, _, kind = said.partition(":")
     with pytest.raises(IllegalTurnError) as raised:
@@ -233,14 +233,14 @@ def test_an_announcement_is_refused_in_words(rule, sentence, remedy):
          "Put black's ball on one piece."),
     ],
 )  # fmt: skip
-def test_a_wrong_start_is_told_in_words(change, anywhere, sentence, remedy):
+def test_a_wrong_start_has_its_sentence_and_remedy(change, anywhere, sentence, remedy):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up(changed(GAME.rules.new(), change), anywhere=anywhere)
     (breach,) = raised.value.breaches
     assert (breach.sentence, breach.remedy) == (sentence, remedy)
 
 
-def test_the_piece_with_the_ball_is_not_put_back_where_another_stands():
+def test_the_piece_with_the_ball_is_not_sent_back_to_an_occupied_square():
     state = GAME.notation.parse_state("black black:a1,b1,c1,d1*,f1,g1,f3 white:a6,e6,a7*,b7,d7,f7,g7")
     seen = {**GAME.table.appearance(state), "d1": "black piece", "g1": "empty", "f2": "black piece with ball"}
     breaches = GAME.table.explain(state, seen)

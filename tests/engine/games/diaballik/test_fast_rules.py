@@ -1,4 +1,4 @@
-"""The quick ways: results from tables, random games by proposals; each against the rules played out."""
+"""The fast rules, results from tables and random games by proposals, against the plain rules."""
 
 from random import Random
 
@@ -36,14 +36,14 @@ def by_playing(state):
 
 @given(states(**USUAL))
 @settings(max_examples=cases(150))
-def test_results_from_tables_are_those_played_out(state):
+def test_results_from_tables_agree_with_playing_the_turns(state):
     packed = by_tables(state)
     assert len(set(packed)) == len(packed)
     assert set(packed) == by_playing(state)
 
 
 @given(states(**USUAL))
-def test_a_win_in_one_turn_is_seen(state):
+def test_a_win_in_one_turn_is_found(state):
     own, foes = state.side(state.to_move), state.side(other(state.to_move))
     goal = GOAL[state.to_move]
     wins = any(goal >> (result >> fast_rules.BALL_SHIFT) & 1 for result in by_playing(state))
@@ -51,7 +51,7 @@ def test_a_win_in_one_turn_is_seen(state):
 
 
 @given(states(**USUAL))
-def test_the_squares_reached_before_the_pass_are_those_of_turns_without_one(state):
+def test_the_squares_reached_before_a_pass_agree_with_turns_without_one(state):
     own, foes = state.side(state.to_move), state.side(other(state.to_move))
     reached = own.pieces
     for result in by_playing(state):
@@ -61,14 +61,14 @@ def test_the_squares_reached_before_the_pass_are_those_of_turns_without_one(stat
     assert found == reached & ~(1 << own.ball)
 
 
-def test_count_is_the_length_of_the_list():
+def test_the_null_turn_adds_one_result():
     assert len(fast_rules.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42)) == 290
     assert len(fast_rules.distinct_results(0x7F, 3, 0x7F << 42, 0x7F << 42, null_turn=False)) == 289
 
 
 @given(states(**USUAL))
 def test_every_result_is_proposed_exactly_once(state):
-    """So drawing proposals until one is legal draws all results evenly."""
+    """Drawing proposals until one is legal therefore draws all results with equal probability."""
     games = RandomGames(state, 1, np.random.default_rng(0))
     numbers = np.arange(lookup().first.size)
     proposed = games.propose(np.zeros_like(numbers), numbers)
@@ -81,8 +81,8 @@ def test_every_result_is_proposed_exactly_once(state):
 
 
 @pytest.mark.parametrize("text", some(["", "null_turn=false", "antiplay_contacts=front start=variant"], 1))
-def test_random_games_are_those_of_the_interface_on_the_whole(text):
-    """Wins, lengths and games cut off come out alike, within what chance explains (five standard errors)."""
+def test_random_games_agree_statistically_with_games_through_the_interface(text):
+    """Wins, lengths and unfinished games agree within five standard errors."""
     state = GAME.notation.parse_state(f"w.bWww./...w..w/.b...../......./..w..../.b...b./...Bb.b {text}")
     plain = play_random_games(GAME.rules, state, cases(150, 60), Random(1), most_plies=12)
     quick = GAME.advice.playouts(state, 6000, Random(2), most_plies=12)
@@ -96,7 +96,7 @@ def test_random_games_are_those_of_the_interface_on_the_whole(text):
     assert abs(plain.plies / plain.games - quick.plies / quick.games) <= 5 * 6 / plain.games**0.5
 
 
-def test_claims_come_up_in_random_games_as_often_as_they_are_legal():
+def test_claims_occur_in_random_games_as_often_as_they_are_legal():
     state = GAME.notation.parse_state("......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb")
     turns = GAME.rules.legal_turns(state)
     claims = sum(turn.claims for turn in turns)
@@ -106,7 +106,7 @@ def test_claims_come_up_in_random_games_as_often_as_they_are_legal():
 
 
 @pytest.mark.parametrize("text", ["pass_over_own=false null_turn=false", "antiplay=automatic"])
-def test_single_games_are_those_of_the_interface(text):
+def test_random_games_under_other_options_agree_with_those_through_the_interface(text):
     state = GAME.notation.parse_state(f"......./..W..w./.w.ww.w/w...b.b/......./b....../.bB..bb {text}")
     plain = play_random_games(GAME.rules, state, 40, Random(1), most_plies=4)
     quick = GAME.advice.playouts(state, 40, Random(2), most_plies=4)
@@ -114,7 +114,7 @@ def test_single_games_are_those_of_the_interface(text):
     assert abs(plain.plies - quick.plies) <= 5 * 2 * 40**0.5
 
 
-def test_games_that_are_over_are_counted_so():
+def test_games_already_over_are_counted_as_over():
     won = GAME.rules.announce(GAME.rules.new(), Announcement("resign", "black"))
     drawn = GAME.rules.announce(GAME.rules.new(), Announcement("draw"))
     assert GAME.advice.playouts(won, 3, Random(1)).wins == {"white": 3}
@@ -122,7 +122,7 @@ def test_games_that_are_over_are_counted_so():
     assert GAME.advice.playouts(GAME.rules.new(), 3, Random(1), most_plies=0).unfinished == 3
 
 
-def test_random_games_are_the_same_for_the_same_chance_and_count_to_their_end():
+def test_random_games_are_repeatable_and_counted_to_their_end():
     state = GAME.rules.new()
     assert GAME.advice.playouts(state, 40, Random(7)) == GAME.advice.playouts(state, 40, Random(7))
     tally = GAME.advice.playouts(state, 40, Random(7))
@@ -140,7 +140,7 @@ def test_a_stuck_player_is_skipped_in_random_games():
 
 
 class WatchedGames(RandomGames):
-    """Random games that look at every position before each round of proposals."""
+    """Random games that check every position before each round of proposals."""
 
     rounds = 0
 
@@ -150,7 +150,7 @@ class WatchedGames(RandomGames):
         shown = np.zeros_like(self._pieces)
         for column in range(7):
             shown |= np.left_shift(1, self._squares[:, column])
-        # Seven pieces a side on seven different squares, the same by set as by list, and never two on one square.
+        # Seven pieces a side on seven different squares, the same as a set and as a list, and never two on one square.
         assert np.array_equal(shown, self._pieces)
         assert (np.sort(self._squares, axis=1)[:, 1:] > np.sort(self._squares, axis=1)[:, :-1]).all()
         assert not (self._pieces[:half] & self._pieces[half:]).any()

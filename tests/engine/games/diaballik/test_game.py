@@ -1,4 +1,4 @@
-"""The whole game: starts, winning, skipping, anti-play, repetition, amending, and positions inside a turn."""
+"""Diaballik's rules: starts, winning, skipping, anti-play, repetition, corrections and unfinished turns."""
 
 from random import Random
 
@@ -36,7 +36,7 @@ def places(state, look):
     return [place for place, seen in GAME.table.appearance(state).items() if seen == look]
 
 
-def test_standard_and_variant_start():
+def test_the_standard_and_variant_starts_place_the_pieces():
     state = GAME.rules.new()
     assert places(state, "black piece with ball") == ["d1"]
     assert places(state, "white piece with ball") == ["d7"]
@@ -77,7 +77,7 @@ def test_the_ball_on_the_far_row_wins_at_once():
     assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
 
 
-def test_in_the_variant_the_far_row_is_still_the_opponents():
+def test_in_the_variant_the_goal_is_still_the_far_row():
     assert GAME.rules.outcome(play(GAME.rules.new({"start": "variant"}), "d1*c1")) is None
     state = GAME.notation.parse_state("wb.Wwbw/......./......./......./.B...../......./bwbwbwb start=variant")
     assert present(GAME.rules.outcome(play(state, "b3*b7"))).winner == "black"
@@ -94,7 +94,7 @@ def test_a_player_without_an_action_is_skipped_and_may_still_claim():
     assert [breach.rule for breach in raised.value.breaches] == ["no-action-left"]
 
 
-def test_anti_play_is_said_in_ones_own_turn_at_any_time_of_it():
+def test_anti_play_can_be_announced_at_any_time_in_ones_own_turn():
     state = GAME.notation.parse_state(WALL)
     assert kinds(state) == ["black:anti-play", "all:draw", "black:resign", "white:resign"]
     won = GAME.rules.announce(state, ANTI_PLAY)
@@ -103,26 +103,26 @@ def test_anti_play_is_said_in_ones_own_turn_at_any_time_of_it():
     claim = GAME.notation.parse_turn(state, "c1*b1 anti-play")
     assert GAME.rules.certainty(state, claim) is Certainty.CERTAIN
     assert present(GAME.rules.outcome(GAME.rules.apply(state, claim))).winner == "black"
-    # Away from the wall and back again: the claim counts as it stands after the action.
+    # Away from the wall and back again: the contacts after the action decide the claim.
     with pytest.raises(IllegalTurnError, match="2 of black's pieces"):
         GAME.notation.parse_turn(state, "a3-a2 anti-play")
     assert GAME.notation.parse_turn(state, "a3-a2 a2-a3 anti-play").claims
 
 
-def test_contacts_may_come_about_in_mid_turn():
+def test_contacts_in_the_middle_of_a_turn_count():
     state = GAME.notation.parse_state(WALL.replace("b....../......./.b", "......./b....../.b"))
     assert "black:anti-play" not in kinds(state)
     claims = [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state) if turn.claims]
     assert "a2-a3 anti-play" in claims
     assert present(GAME.rules.outcome(play(state, "a2-a3 anti-play"))).winner == "black"
-    # Without the word the game goes on, and in white's turn black can't claim.
+    # Without the announcement the game goes on, and in white's turn black cannot claim.
     waiting = play(state, "a2-a3")
     assert (waiting.to_move, GAME.rules.outcome(waiting)) == ("white", None)
     assert "black:anti-play" not in kinds(waiting)
     assert len(GAME.rules.perft_turns(state)) == len(GAME.rules.legal_turns(state)) - len(claims)
 
 
-def test_the_wall_opened_again_is_no_wall():
+def test_a_wall_opened_again_is_no_wall():
     state = GAME.notation.parse_state(f"white {WALL}")
     assert "black:anti-play" not in kinds(state)
     assert "black:anti-play" in kinds(play(state, "g5-g6 g6-g5"))
@@ -140,24 +140,24 @@ def test_automatic_anti_play_ends_the_game_at_once():
         GAME.notation.parse_turn(state, "a2-a3 c1*b1")
 
 
-def test_automatic_anti_play_against_the_mover():
+def test_automatic_anti_play_can_end_the_game_against_the_mover():
     open_wall = WALL.replace(".w.ww.w", ".w.ww..").replace("..W..w.", "..W..ww")
     state = GAME.notation.parse_state(f"white {open_wall} antiplay=automatic")
     after = play(state, "g6-g5")
     assert (after.to_move, present(GAME.rules.outcome(after)).winner) == (None, "black")
 
 
-def test_where_both_have_a_wall_the_mover_wins_automatically():
+def test_if_both_have_a_wall_the_mover_wins_automatically():
     both = "......./......./wwwWwww/bbbBbbb/......./......./......."
     for player in ("black", "white"):
         quiet = GAME.notation.parse_state(f"{player} {both}")
         assert f"{player}:anti-play" in kinds(quiet)
-        # To move in a position that is won for both: it was the other who came first.
+        # Both have won in this position, and the other player came first.
         at_once = GAME.notation.parse_state(f"{player} {both} antiplay=automatic")
         assert present(GAME.rules.outcome(at_once)).winner != player
 
 
-def test_only_the_front_counts_where_it_was_agreed():
+def test_only_contacts_in_front_count_if_the_option_is_set():
     behind = (
         WALL.replace("b....../......./.b", "......./......./.b")
         .replace("w...b.b", "w...b.b")
@@ -186,7 +186,7 @@ def test_a_draw_by_repetition_is_claimed():
     assert "black:repetition" not in kinds(play(GAME.rules.new(), *out_and_back, *out_and_back))
 
 
-def test_resigning_and_agreeing():
+def test_resignation_and_agreed_draw_end_the_game():
     state = GAME.rules.new()
     assert present(GAME.rules.outcome(GAME.rules.announce(state, Announcement("resign", "black")))).winner == "white"
     assert present(GAME.rules.outcome(GAME.rules.announce(state, Announcement("draw")))).winner is None
@@ -195,7 +195,7 @@ def test_resigning_and_agreeing():
             GAME.rules.announce(state, said)
 
 
-def test_the_null_turn():
+def test_the_null_turn_is_legal_unless_excluded():
     assert GAME.rules.perft_turns(GAME.rules.new({"null_turn": False})) == [
         turn for turn in GAME.rules.perft_turns(GAME.rules.new()) if GAME.notation.format_turn(turn) != "a1-a2 a2-a1"
     ]
@@ -220,7 +220,7 @@ def test_there_are_no_dice_and_no_side_faces():
 
 
 @given(OPTIONS)
-def test_a_start_seen_is_the_start(options):
+def test_the_appearance_of_the_start_sets_up_the_start(options):
     state = GAME.rules.new(options)
     assert GAME.table.set_up(GAME.table.appearance(state), options) == state
     other = {"start": "standard" if state.options.start == "variant" else "variant"}
@@ -229,7 +229,7 @@ def test_a_start_seen_is_the_start(options):
     assert "start-square" in [breach.rule for breach in raised.value.breaches]
 
 
-def test_every_piece_of_a_wrong_start_is_told_where_it_goes():
+def test_each_misplaced_piece_of_a_start_is_told_where_it_belongs():
     start = GAME.table.appearance(GAME.rules.new())
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up(GAME.table.appearance(GAME.rules.new({"start": "variant"})))
@@ -248,7 +248,7 @@ def test_every_piece_of_a_wrong_start_is_told_where_it_goes():
 
 
 @given(states(antiplay="announced"))
-def test_any_position_may_be_set_up_where_that_was_agreed(state):
+def test_any_position_can_be_set_up_if_pieces_may_be_anywhere(state):
     options = {"antiplay_contacts": state.options.antiplay_contacts, "pass_over_own": state.options.pass_over_own}
     seen = GAME.table.set_up(GAME.table.appearance(state), options, anywhere=True)
     assert GAME.table.appearance(seen) == GAME.table.appearance(state)
@@ -256,7 +256,7 @@ def test_any_position_may_be_set_up_where_that_was_agreed(state):
 
 @given(states(antiplay="announced"), states(antiplay="announced"))
 @settings(max_examples=cases(30))
-def test_amending_makes_any_position_of_any_other(one, two):
+def test_a_correction_turns_any_position_into_any_other(one, two):
     amended = GAME.table.amend(one, GAME.table.appearance(two), two.to_move)
     assert (GAME.table.appearance(amended), amended.to_move) == (GAME.table.appearance(two), two.to_move)
     assert amended.options == one.options
@@ -289,12 +289,12 @@ def test_amending_makes_any_position_of_any_other(one, two):
         ({"e7": "white piece with ball"}, None, r"white would have 2 balls \(d7, e7\); expected 1"),
     ],
 )
-def test_what_can_be_no_position_is_not_amended(looks, to_move, message):
+def test_a_correction_to_an_impossible_position_is_refused_with_the_reason(looks, to_move, message):
     with pytest.raises(UnreadableError, match=message):
         GAME.table.amend(GAME.rules.new(), looks, to_move)
 
 
-def test_a_game_that_is_over_goes_on_once_it_is_said_who_plays():
+def test_a_finished_game_continues_after_a_correction_that_names_the_player():
     over = GAME.rules.announce(GAME.rules.new({"repetition_draw": True}), Announcement("resign", "white"))
     with pytest.raises(UnreadableError, match="say who is to play"):
         GAME.table.amend(over, {})
@@ -309,7 +309,7 @@ def test_turns_are_listed_in_the_order_of_their_results():
     assert list(results) == sorted(results)
 
 
-def test_of_turns_that_look_alike_the_quiet_one_was_played():
+def test_of_turns_that_look_alike_the_one_without_a_claim_is_assumed():
     state = GAME.notation.parse_state(WALL)
     quiet, claim = GAME.notation.parse_turn(state, "c1*b1"), GAME.notation.parse_turn(state, "c1*b1 anti-play")
     assert GAME.rules.combine([claim, quiet]) == GAME.rules.combine([quiet]) == quiet
@@ -321,7 +321,7 @@ def test_of_turns_that_look_alike_the_quiet_one_was_played():
 
 @given(states())
 @settings(max_examples=cases(15))
-def test_what_is_in_a_hand_is_unfinished(state):
+def test_a_piece_or_ball_in_the_hand_is_an_unfinished_turn(state):
     results = [GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state)]
     positions = GAME.table.unfinished(state)
     assert positions
@@ -334,14 +334,14 @@ def test_what_is_in_a_hand_is_unfinished(state):
     assert list(GAME.table.unfinished(GAME.rules.announce(state, Announcement("draw")))) == []
 
 
-def test_who_is_to_move_or_that_the_game_is_over_is_said():
+def test_the_standing_names_the_player_to_move_or_the_end():
     assert GAME.notation.standing(GAME.notation.parse_state(WALL)) == ("Black to move.",)
     assert GAME.notation.standing(play(GAME.notation.parse_state(OPEN), "d1*d7")) == ("The game is over.",)
     assert GAME.notation.standing(GAME.rules.announce(GAME.rules.new(), Announcement("draw"))) == ("The game is over.",)
 
 
 @given(OPTIONS)
-def test_the_rules_told_differ_with_every_option(options):
+def test_the_summary_differs_with_every_option(options):
     told = GAME.notation.summary(options)
     assert all(len(paragraph.split()) > 5 for paragraph in told.split("\n\n"))
     same = all(GAME.rules.new(options).options.__getattribute__(each.name) == each.default for each in GAME.options)
@@ -349,7 +349,7 @@ def test_the_rules_told_differ_with_every_option(options):
 
 
 @given(OPTIONS)
-def test_the_rules_told_are_those_in_force(options):
+def test_the_summary_tells_the_rules_in_force(options):
     told, settings = GAME.notation.summary(options), GAME.rules.new(options).options
     assert ("the game ends at once" in told) == settings.automatic
     assert ("on your own side of the wall" in told) == settings.front_only
@@ -359,7 +359,7 @@ def test_the_rules_told_are_those_in_force(options):
     assert ("have changed sides" in told) == (settings.start == "variant")
 
 
-def test_random_games_by_the_interface_and_all_at_once_agree_on_what_ends():
+def test_the_tally_of_random_games_adds_up_under_any_options():
     for options in ("", " pass_over_own=false antiplay=automatic"):
         tally = GAME.advice.playouts(GAME.notation.parse_state(f"black {START}{options}"), 6, Random(3), most_plies=40)
         assert tally.games == 6 == sum(tally.wins.values()) + tally.draws + tally.unfinished
@@ -368,7 +368,7 @@ def test_random_games_by_the_interface_and_all_at_once_agree_on_what_ends():
 
 
 @pytest.mark.parametrize("row", range(7))
-def test_a_straight_wall_may_stand_on_any_row_and_takes_every_column(row):
+def test_a_straight_wall_can_be_on_any_row_and_needs_every_column(row):
     wall = 0b1111111 << 7 * row
     assert is_wall(wall)
     assert not any(is_wall(wall ^ 1 << 7 * row + column) for column in range(7))

@@ -1,4 +1,4 @@
-"""Hints: a win in one is taken, a loss in one avoided, and there is always one while the game goes on."""
+"""Hints for Diaballik: a win in one is taken, a loss in one avoided, and there is a hint until the game ends."""
 
 import random
 
@@ -28,7 +28,7 @@ OPEN = "ww.bwww/..w.W../......./......./......./......./bb.Bbbb"
 
 
 def hint(state, seed=0, reads=60, **given):
-    """A hint after so many looks at the clock, however fast the machine is."""
+    """A hint after this many readings of the clock, however fast the machine is."""
     return GAME.advice.hint(state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **given)
 
 
@@ -55,7 +55,7 @@ def winner_after(state, turn):
 
 @pytest.mark.parametrize("strength", Strength)
 @pytest.mark.parametrize("options", [{}, {"pass_over_own": False}])
-def test_a_loss_in_one_is_avoided_if_it_can_be(strength, options):
+def test_a_loss_in_one_is_avoided_if_possible(strength, options):
     """In positions in which the opponent could win next, and some but not all turns prevent it."""
     rng = random.Random(f"{strength}")
     found = 0
@@ -84,7 +84,7 @@ def loses_next(state, turn):
 
 
 @pytest.mark.parametrize("options", [{}, {"pass_over_own": False, "null_turn": False}])
-def test_every_hint_told_is_legal_and_the_last_is_the_answer(options):
+def test_every_interim_hint_is_legal_and_the_last_is_the_answer(options):
     told: list[Hint[DiaballikTurn]] = []
     found = hint(GAME.rules.new(options), reads=200, better=told.append)
     assert told
@@ -92,17 +92,17 @@ def test_every_hint_told_is_legal_and_the_last_is_the_answer(options):
     assert told[-1].turn == found.turn
 
 
-def test_the_same_chance_and_clock_give_the_same_hint():
+def test_the_same_seed_and_clock_give_the_same_hint():
     state = GAME.notation.parse_state("ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b.b")
     assert hint(state, 3) == hint(state, 3)
 
 
-def test_no_time_at_all_still_gives_a_hint():
+def test_a_hint_comes_even_without_any_time():
     for state in (GAME.rules.new(), GAME.notation.parse_state(f"white {STUCK}")):
         assert GAME.rules.certainty(state, hint(state, reads=0).turn) is Certainty.CERTAIN
 
 
-def test_gentle_looks_at_the_turn_alone():
+def test_a_gentle_hint_looks_less_far_ahead_and_is_less_certain():
     gentle = hint(GAME.rules.new(), strength=Strength.GENTLE, reads=10_000)
     fair = hint(GAME.rules.new(), strength=Strength.FAIR, reads=10_000)
     assert gentle.sure < fair.sure < 1
@@ -119,7 +119,7 @@ AUTOMATIC = f"{WALL.replace('b....../......./.b', '......./b....../.b')} antipla
         (AUTOMATIC, "wins: three pieces touch white's wall, which is anti-play"),
     ],
 )
-def test_what_needs_no_thought_says_so(text, reason):
+def test_a_hint_that_needs_no_search_gives_its_reason(text, reason):
     assert hint(GAME.notation.parse_state(text), reads=3).reason == reason
 
 
@@ -146,23 +146,23 @@ BETWEEN = "wwwW.ww/......./..b..../...w.../......./......./bbb.Bbb"
         (BETWEEN, "c5-d5", 0, "closes white's passing line to d4"),
     ],
 )
-def test_reasons_say_the_weightiest_thing(text, turn, score, reason):
+def test_the_reason_names_the_most_important_gain(text, turn, score, reason):
     state = GAME.notation.parse_state(text)
     after = GAME.rules.apply(state, GAME.notation.parse_turn(state, turn)).black
     told = reason_for(position_of(state), Line(after.pieces | after.ball << BALL_SHIFT, score, 2))
     assert told == reason
 
 
-def test_a_win_that_can_not_be_stopped_is_seen():
-    """A carrier with two receivers ready on different lines: whatever white does, one of them is left."""
+def test_a_win_that_cannot_be_stopped_is_found():
+    """The carrier has two receivers on different lines, and white can only block one."""
     state = GAME.notation.parse_state("w.....w/.b...b./...B.../......./..w.w../b..W..b/b.w.wb.")
     found = hint(state, reads=400)
     assert found.reason.startswith(("wins", "wins in"))
     assert found.sure == 1.0
 
 
-def test_what_is_called_certain_is():
-    """Wins in two turns that hints are sure of, and losses, against every reply there is."""
+def test_hints_called_certain_are_certain():
+    """Certain wins in two turns, and certain losses, are tested against every reply."""
     rng = random.Random(11)
     sure = 0
     while sure < 4:
@@ -191,15 +191,15 @@ def wins_now(state):
     return hint(state, strength=Strength.GENTLE, reads=1).expected == 1.0
 
 
-def test_a_wall_is_not_left_to_be_called():
-    """White's wall is touched twice; black has a third piece near, so white opens it."""
+def test_a_wall_about_to_be_claimed_is_opened():
+    """White's wall has two contacts and a third black piece is near, so white opens it."""
     state = GAME.notation.parse_state(f"white {WALL.replace('b....../......./.b', '......./b....../.b')}")
     after = GAME.rules.apply(state, hint(state).turn)
     assert after.to_move == "black"
     assert not wins_now(after)
 
 
-def test_a_stuck_player_is_looked_past():
+def test_the_search_handles_a_stuck_player():
     state = GAME.notation.parse_state(f"black {STUCK.replace('wb...../wb...../B......', 'w.b..../wb...../B......')}")
     for strength in Strength:
         assert GAME.rules.certainty(state, hint(state, strength=strength, reads=150).turn) is Certainty.CERTAIN
@@ -228,7 +228,7 @@ def test_hints_win_against_chance(seed):
         assert present(GAME.rules.outcome(state)).winner == player
 
 
-def test_no_position_comes_up_a_third_time_while_another_turn_is_nearly_as_good():
+def test_a_third_repetition_is_avoided_if_another_turn_is_nearly_as_good():
     state = GAME.rules.new()
     first = hint(state)
     after = GAME.rules.apply(state, first.turn)
@@ -236,8 +236,8 @@ def test_no_position_comes_up_a_third_time_while_another_turn_is_nearly_as_good(
     assert GAME.rules.apply(state, again.turn) != after
 
 
-def test_hints_alone_come_to_an_end():
-    """After this opening they went round for ever."""
+def test_a_game_of_hints_alone_ends():
+    """After this opening play could repeat for ever."""
     rng = random.Random(2)
     state, earlier = GAME.rules.new(), list[DiaballikState]()
     while state.to_move is not None:
@@ -255,8 +255,8 @@ def test_hints_alone_come_to_an_end():
         "white black:b2,c2,d2,b3,f4*,g5,e6 white:a3,c3,b4*,c4,e4,f6,g6",
     ],
 )
-def test_no_hint_loses_to_a_reply_that_looks_bad_where_another_does_not(text):
-    """What looked best here lost by force to a reply beyond those that are followed."""
+def test_a_hint_avoids_a_loss_by_force_to_an_unlikely_reply(text):
+    """The turn that looks best loses by force to a reply that the search leaves out."""
     state = GAME.notation.parse_state(text)
     for seed in range(3):
         assert not has_winning_reply(GAME.rules.apply(state, hint(state, seed, 100).turn))

@@ -1,4 +1,4 @@
-"""Whole games at random, with what must always hold."""
+"""Random whole games of Diaballik, with their invariants."""
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -30,7 +30,7 @@ class WholeGame(GameMachine):
     @rule(choice=st.integers(0, 10**6))
     @precondition(lambda self: self.state.to_move is not None)
     def a_turn_that_goes_forward(self, choice):
-        """The turns that bring the ball farthest, so that games end."""
+        """Play the turn that brings the ball farthest, so that games end."""
         row = -1 if self.state.to_move == "white" else 1
         turns = list(GAME.rules.legal_turns(self.state))[:: 1 + choice % 5]
         turn = max(

@@ -1,4 +1,4 @@
-"""The fast rules against the slow plain ones, the counts that are published, and the printed examples."""
+"""The fast rules against the slow plain ones, the published counts, and the printed examples."""
 
 import random
 
@@ -38,7 +38,7 @@ ANTI_PLAY = """
 
 
 def result_key(state, turn):
-    """A turn's result in the oracle's words."""
+    """A turn's result in the oracle's form."""
     after = GAME.table.appearance(GAME.rules.apply(state, turn))
     mine = {place: look for place, look in after.items() if look.startswith(turn.player)}
     (ball,) = [place for place, look in mine.items() if look.endswith("ball")]
@@ -50,7 +50,7 @@ def square_of(place):
 
 
 def compare(position):
-    """The same turns and claims; gives the state."""
+    """The turns and claims are the same; returns the state."""
     text = oracle.drawing(position)
     state = GAME.notation.parse_state(text)
     assert state.to_move == position["to_move"], text
@@ -72,7 +72,7 @@ def compare(position):
 
 
 def compare_following(position, rng, times):
-    """The same states after some turns."""
+    """The states after some turns are the same."""
     state, by_key = compare(position)
     for key in rng.sample(sorted(by_key, key=repr), min(times, len(by_key))):
         following = oracle.play(position, key)
@@ -90,7 +90,7 @@ def test_same_turns_and_same_results_on_random_positions(seed):
         compare_following(oracle.random_position(rng), rng, 6)
 
 
-def test_what_may_be_in_a_hand_on_random_positions():
+def test_pieces_and_balls_in_the_hand_agree_with_the_oracle():
     rng = random.Random(3)
     for _ in range(cases(20)):
         position = oracle.random_position(rng)
@@ -145,7 +145,7 @@ def test_published_count_of_three_turns():
 
 @pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"pass_over_own": False}, {"start": "variant"}])
-def test_plain_rules_count_two_turns_alike(options):
+def test_the_oracle_counts_the_same_two_turns(options):
     assert oracle.perft(oracle.start(**options), 2) == perft(GAME, GAME.rules.new(options), 2)
 
 
@@ -161,7 +161,7 @@ def passes_from(state):
     return {GAME.places[action.end] for action in firsts if action.passes}
 
 
-def test_printed_example_of_passing_and_moving():
+def test_the_printed_example_of_passing_and_moving():
     state = GAME.notation.parse_state(MOVEMENT_AND_PASS)
     assert passes_from(state) == {"a3", "e1", "g1"}
     state = GAME.table.amend(state, {}, "white")
@@ -176,7 +176,7 @@ def test_printed_example_of_passing_and_moving():
     assert two - {"e5"} == {"e7", "d6", "f6", "c5", "d4"}
 
 
-def test_printed_example_of_anti_play():
+def test_the_printed_example_of_anti_play():
     state = GAME.notation.parse_state(ANTI_PLAY)
     assert [said.kind for said in GAME.rules.announcements(state) if said.player == "black"] == ["anti-play", "resign"]
     after = GAME.rules.announce(state, GAME.rules.announcements(state)[0])

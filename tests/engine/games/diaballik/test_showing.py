@@ -1,4 +1,4 @@
-"""The turns that could show what is seen of the board."""
+"""The turns that could show a partly visible board."""
 
 import random
 
@@ -11,12 +11,12 @@ from tests.engine.games.diaballik.strategies import GAME
 
 
 def showing(state, **looks):
-    """The turns whose ends could look so, everything else as before."""
+    """The turns whose ends could have these looks, with everything else unchanged."""
     before = GAME.table.appearance(state)
     return list(turns_showing(GAME, state, {place: (look,) for place, look in {**before, **looks}.items()}))
 
 
-def test_the_same_turns_as_by_trying_every_one():
+def test_the_turns_showing_a_table_are_those_found_by_trying_every_turn():
     rng = random.Random(4)
     for _ in range(cases(10)):
         state = GAME.notation.parse_state(oracle.drawing(oracle.random_position(rng)))
@@ -33,14 +33,14 @@ def test_the_same_turns_as_by_trying_every_one():
             assert changed == sorted(changed)
 
 
-def test_a_turn_that_ends_with_anti_play_looks_like_one_that_does_not():
+def test_a_turn_with_an_anti_play_claim_looks_like_one_without():
     drawn = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
     state = GAME.notation.parse_state(drawn)
     shown = showing(state, f1="empty", f2="black piece")
     assert [GAME.notation.format_turn(turn) for turn in shown] == ["f1-f2", "f1-f2 anti-play"]
 
 
-def test_where_nothing_is_in_sight_every_turn_is_given_and_the_nearest_come_first():
+def test_with_the_board_hidden_every_turn_is_listed_the_shortest_first():
     state = GAME.rules.new()
     before = GAME.table.appearance(state)
     ends = [GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in turns_showing(GAME, state, {})]

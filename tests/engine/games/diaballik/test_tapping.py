@@ -1,4 +1,4 @@
-"""Turns tapped on the board: moves, passes, and anti-play announced at their end."""
+"""Turns tapped on the board: moves, passes and a final anti-play claim."""
 
 import pytest
 
@@ -12,7 +12,7 @@ WALL = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
 
 
 def after(text, taps):
-    """The squares and choices that may follow, and the turn so far in words."""
+    """The squares and choices that can follow, and the turn so far as text."""
     state = GAME.notation.parse_state(text)
     found = tapped(GAME, state, taps.split())
     said = None if found.turn is None else GAME.notation.format_turn(found.turn)
@@ -36,7 +36,7 @@ def after(text, taps):
         (WALL, "f1 f2 anti-play", ("", [], "f1-f2 anti-play")),
     ],
 )
-def test_what_may_be_tapped_next_and_the_turn_so_far(text, taps, follows):
+def test_the_next_possible_taps_and_the_turn_so_far_are_given(text, taps, follows):
     assert after(text, taps) == follows
 
 

@@ -46,7 +46,7 @@ def test_any_order_of_actions_gives_the_same_turn(state, choice, rng):
         assert read in list(turns)
 
 
-def test_the_start_is_written_so():
+def test_the_start_is_written_in_strict_text():
     assert GAME.notation.format_state(START) == STRICT
     variant = GAME.notation.format_state(GAME.rules.new({"start": "variant", "null_turn": False}))
     assert variant == ("black black:a1,c1,d1*,e1,g1,b7,f7 white:b1,f1,a7,c7,d7*,e7,g7 start=variant null_turn=false")
@@ -110,7 +110,7 @@ def test_states_are_read_leniently(text):
         ("wwwWwww/......./......./..x..../......./......./bbbBbbb", "'..x....' at column 25", 25),
     ],
 )
-def test_bad_states_name_the_part_and_what_was_expected(text, message, column):
+def test_an_unreadable_state_names_the_part_and_what_was_expected(text, message, column):
     if message == "over":
         assert GAME.notation.parse_state(text).to_move is None
         return
@@ -122,7 +122,7 @@ def test_bad_states_name_the_part_and_what_was_expected(text, message, column):
 @pytest.mark.parametrize(
     "announced", ["black:resign", "all:draw", "black:anti-play", "white:repetition"], ids=lambda text: text
 )
-def test_states_that_ended_by_a_word_round_trip(announced):
+def test_states_that_ended_by_an_announcement_round_trip(announced):
     text = f"over {ANTI_PLAY} repetition_draw=true announced={announced}"
     state = GAME.notation.parse_state(text)
     assert state.to_move is None
@@ -176,21 +176,21 @@ def test_turns_are_read_leniently(text, strict):
         ("c1*e12", "'e12' at column 4", 4),
     ],
 )
-def test_texts_that_are_no_turns_name_the_column(text, message, column):
+def test_an_unreadable_turn_names_its_column(text, message, column):
     with pytest.raises(UnreadableError, match=message) as raised:
         GAME.notation.parse_turn(MIDDLE, text)
     assert raised.value.column == column
 
 
 @pytest.mark.parametrize("text", ["move d1 e1", "d1 moves e1", "d1-e1"])
-def test_what_is_called_a_move_is_no_pass(text):
+def test_a_turn_typed_as_a_move_is_not_read_as_a_pass(text):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(START, text)
     assert [breach.rule for breach in raised.value.breaches] == ["carrier-moved"]
 
 
 @pytest.mark.parametrize("text", ["pass a1 a2", "a1 passes a2", "a1*a2", "a1*a2 d1 a1 a1 a2"])
-def test_what_is_called_a_pass_is_no_move(text):
+def test_a_turn_typed_as_a_pass_is_not_read_as_a_move(text):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.notation.parse_turn(START, text)
     assert [breach.rule for breach in raised.value.breaches] == ["pass-without-ball"]
@@ -214,13 +214,13 @@ def test_a_turn_of_the_player_who_is_not_to_move_is_refused():
         ),
     ],
 )
-def test_turns_are_told_in_a_sentence(text, sentence, places):
+def test_turns_are_described_in_a_sentence(text, sentence, places):
     turn = GAME.notation.parse_turn(MIDDLE, text)
     assert GAME.notation.describe(turn) == sentence
     assert turn.places == places
 
 
-def test_a_claim_is_part_of_the_turn():
+def test_an_anti_play_claim_is_part_of_the_turn():
     state = GAME.notation.parse_state(ANTI_PLAY)
     turn = GAME.notation.parse_turn(state, "c1xb1 ANTI PLAY")
     assert GAME.notation.format_turn(turn) == "c1*b1 anti-play"
@@ -230,7 +230,7 @@ def test_a_claim_is_part_of_the_turn():
 PAGE = (Path(__file__).parents[4] / "docs" / "games" / "diaballik.md").read_text(encoding="utf-8")
 
 
-def test_the_counts_are_those_counted():
+def test_the_counts_in_the_documentation_are_right():
     one, two = (perft(GAME, GAME.rules.new(), depth) for depth in (1, 2))
     assert f"counts {two} different results of two whole turns ({one} for one, 41099194 for three)" in PAGE
 
@@ -248,7 +248,7 @@ def test_options_change_the_counts(option):
     assert [perft(GAME, GAME.rules.new({option: value}), depth) for depth in (1, 2)] == counts
 
 
-def test_the_texts_shown_are_read():
+def test_the_positions_in_the_documentation_are_read():
     blocks = [block.partition("```")[0].strip() for block in PAGE.split("```text\n")[1:]]
     assert len(blocks) == 2
     assert GAME.notation.format_state(GAME.notation.parse_state(blocks[0])) == blocks[0]
@@ -256,7 +256,7 @@ def test_the_texts_shown_are_read():
 
 
 @pytest.mark.parametrize("text", ["a1-a3", "a1 a2 a3", "a1a2a3", "a1-a2 a3", "a1->a2->a3", "A1 A3"])
-def test_two_steps_of_one_piece_may_be_strung_together(text):
+def test_two_steps_of_one_piece_can_be_typed_together(text):
     assert GAME.notation.format_turn(GAME.notation.parse_turn(START, text)) == "a1-a2 a2-a3"
 
 
@@ -270,17 +270,17 @@ def test_two_steps_of_one_piece_may_be_strung_together(text):
         ("d1 e1 d1 d3", "d1*e1 d1-d2 d2-d3"),
     ],
 )
-def test_squares_without_marks_are_pairs_or_go_on(text, strict):
+def test_squares_without_separators_are_pairs_or_continue_a_move(text, strict):
     assert GAME.notation.format_turn(GAME.notation.parse_turn(START, text)) == strict
 
 
-def test_an_empty_square_breaks_no_rule_about_the_opponent():
+def test_a_move_from_an_empty_square_is_not_reported_as_the_opponents():
     with pytest.raises(IllegalTurnError, match="no piece stands on a2") as raised:
         GAME.notation.parse_turn(START, "a2-a3")
     assert raised.value.breaches == ()
 
 
-def test_after_anti_play_has_won_nothing_is_to_be_put_back():
+def test_after_a_win_by_anti_play_no_piece_has_to_be_put_back():
     state = GAME.notation.parse_state(
         "black black:a3,b3,c1,d1*,e2,f1,g1 white:a4,b4,c4,d4*,e4,f4,g4 antiplay=automatic"
     )
@@ -290,6 +290,6 @@ def test_after_anti_play_has_won_nothing_is_to_be_put_back():
     assert (breach.rule, breach.remedy) == ("game-over", "Leave the piece on f1 where it is: the game is over.")
 
 
-def test_a_state_that_is_typed_stands_for_the_first_time():
+def test_a_typed_position_counts_as_its_first_occurrence():
     text = GAME.notation.format_state(GAME.notation.parse_state(f"{STRICT} repetition_draw=true"))
     assert text.count("seen=1*") == 1

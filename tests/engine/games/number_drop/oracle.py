@@ -1,4 +1,4 @@
-"""Number Drop written out slowly and plainly from its rules: cells in a dictionary, everything tried one by one.
+"""A slow, plain Number Drop written from its rules: cells in a dictionary, everything tried one by one.
 
 A sheet is ``{(column, line): mark}``, columns 1 to 7 from the left and lines 1 to 14 from the bottom; loops are a list
 of sets of cells. Nothing is shared with the engine but names of squares.
@@ -35,7 +35,7 @@ def read(cells):
 
 
 def turnings(shape):
-    """Every turning and flip of a shape, as a set of sets of cells from the corner on."""
+    """Every rotation and reflection of a shape, as a set of sets of cells from the corner."""
     found = set()
     for flip in (False, True):
         for quarters in range(4):
@@ -48,7 +48,7 @@ def turnings(shape):
 
 
 def fall(sheet, shape, column):
-    """Where a turned shape, its leftmost cell over a column, comes to rest: stepped down line by line from above.
+    """The cells where a shape with its leftmost cell over a column comes to rest, moved down line by line.
 
     ``None`` when it lies beyond the sides or not wholly in the 14 lines.
     """
@@ -95,7 +95,7 @@ def beside(cell):
 
 
 def kind(sheet, loop):
-    """What a set of digits makes: ("same", 4), ("run", 5), ("bonus", 8) or ``None``, whatever was scored before."""
+    """The combination in a set of digits: ("same", 4), ("run", 5), ("bonus", 8) or ``None``, ignoring scores."""
     if not 3 <= len(loop) <= 8 or any(sheet.get(cell, "X") == "X" for cell in loop):
         return None
     name = "same" if _equal_and_touching(sheet, loop) else "run" if _path(sheet, loop) else None
@@ -123,7 +123,7 @@ def _path(sheet, loop):
 
 
 def combinations(sheet, loops):
-    """Every set of digits that may be looped: grown cell by cell from every cell, and tested as a whole."""
+    """Every set of digits that may be circled: grown cell by cell from every cell, and tested as a whole."""
     used = set().union(*loops) if loops else set()
     free = {cell for cell, mark in sheet.items() if mark != "X" and cell not in used}
     scored = {kind(sheet, loop) for loop in loops}
@@ -131,7 +131,7 @@ def combinations(sheet, loops):
     grown = {frozenset([cell]) for cell in free}
     while grown:
         found |= {loop for loop in grown if (made := kind(sheet, loop)) is not None and made not in scored}
-        # Only sets of equal digits, and paths of consecutive ones, can grow into what counts.
+        # Only sets of equal digits, and paths of consecutive ones, can grow into a combination.
         grown = {
             loop | {cell}
             for loop in grown

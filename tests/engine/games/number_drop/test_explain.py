@@ -1,4 +1,4 @@
-"""Every rule of Number Drop broken once, with a near miss that breaks none (or another), and what explain says."""
+"""Every rule of Number Drop: a case that breaks it and a near miss; and the properties of explain."""
 
 import pytest
 from hypothesis import given
@@ -65,7 +65,7 @@ CASES = [
     ("slide-at-bottom", SLIDE, "slide:D", "slide:E"),
     ("slide-star-tile", STAR, "slide:A", "slide:D"),
 ]
-"""The rules a single turn can break. Those of the table alone come below."""
+"""The rules that a turn can break; those of the table alone follow below."""
 
 
 def attempt(state, text):
@@ -74,7 +74,7 @@ def attempt(state, text):
 
 
 @pytest.mark.parametrize(("rule", "position_text", "turn_text", "near_miss"), CASES)
-def test_a_turn_that_breaks_a_rule_is_told_so(rule, position_text, turn_text, near_miss):
+def test_a_turn_breaks_its_rule_and_the_near_miss_does_not(rule, position_text, turn_text, near_miss):
     state = GAME.notation.parse_state(position_text)
     turn = attempt(state, turn_text)
     breaches = breaches_of(state, turn)
@@ -95,7 +95,7 @@ def test_a_turn_that_breaks_a_rule_is_told_so(rule, position_text, turn_text, ne
 
 
 def seen(state, change):
-    """The table with a change written as ``p1.a1=digit 3``, several parted by commas."""
+    """The table with changes such as ``p1.a1=digit 3``, separated by commas."""
     return {
         **GAME.table.appearance(state),
         **dict(part.strip().split("=") for part in change.split(",") if part.strip()),
@@ -130,7 +130,7 @@ TABLES = [
 
 
 @pytest.mark.parametrize(("rule", "position_text", "wrong", "right"), TABLES)
-def test_a_table_that_breaks_a_rule_is_told_so(rule, position_text, wrong, right):
+def test_a_table_breaks_its_rule_and_the_near_miss_does_not(rule, position_text, wrong, right):
     state = GAME.notation.parse_state(position_text)
     breaches = GAME.table.explain(state, seen(state, wrong))
     assert rule in [breach.rule for breach in breaches]
@@ -139,22 +139,22 @@ def test_a_table_that_breaks_a_rule_is_told_so(rule, position_text, wrong, right
         assert GAME.table.explain(state, seen(state, right)) == ()
 
 
-def test_every_rule_of_the_catalogue_is_broken_above():
+def test_every_rule_of_the_catalogue_has_a_case():
     assert {case[0] for case in (*CASES, *TABLES)} == set(catalogue)
 
 
 @pytest.mark.parametrize("place", ["p3.a1", "p1.h1", "p1.a15", "a1", ""])
-def test_a_place_that_is_none_is_refused(place):
+def test_an_unknown_place_is_refused(place):
     with pytest.raises(UnreadableError, match="there is no place"):
         GAME.table.explain(GAME.rules.new(), {place: "digit 1"})
 
 
-def test_a_look_that_is_none_is_refused():
+def test_an_unknown_look_is_refused():
     with pytest.raises(UnreadableError, match=r"p1\.a1 shows 'digit 11'"):
         GAME.table.explain(GAME.rules.new(), {"p1.a1": "digit 11"})
 
 
-def test_places_left_out_are_unchanged():
+def test_places_that_are_left_out_are_unchanged():
     state = GAME.notation.parse_state(DROP)
     assert GAME.table.explain(state, {}) == ()
     assert GAME.table.explain(state, {"p1.b1": "digit 1"})[0].rule == "four-digits"
@@ -175,7 +175,7 @@ def any_turn(rng, player):
 
 
 @given(st.integers(0, 2**32), st.integers(1, 4), st.randoms(use_true_random=False))
-def test_a_turn_is_legal_exactly_when_it_breaks_nothing(seed, players, rng):
+def test_a_turn_is_legal_if_and_only_if_it_breaks_no_rule(seed, players, rng):
     before, state = position(seed, {"players": players}, most_steps=50)
     turns = [any_turn(rng, f"p{rng.randrange(1, 7)}") for _ in range(20)]
     for each in (before, state):
@@ -187,7 +187,7 @@ def test_a_turn_is_legal_exactly_when_it_breaks_nothing(seed, players, rng):
 
 
 @given(st.integers(0, 2**32), st.integers(1, 3), st.randoms(use_true_random=False))
-def test_any_change_of_the_sheets_is_explained_or_legal(seed, players, rng):
+def test_any_change_of_the_sheets_is_legal_or_breaks_a_rule(seed, players, rng):
     before, state = position(seed, {"players": players}, most_steps=50)
     if before != state:
         assert GAME.table.explain(before, GAME.table.appearance(state)) == ()
@@ -202,7 +202,7 @@ def test_any_change_of_the_sheets_is_explained_or_legal(seed, players, rng):
     assert all(GAME.table.appearance(amended)[place] == look for place, look in change.items())
 
 
-def test_an_amended_sheet_keeps_its_loops_or_gets_new_ones():
+def test_a_corrected_sheet_keeps_its_loops_or_gets_new_ones():
     state = GAME.notation.parse_state(f"roll p1={LETTERED} p2=2...... {TILES}")
     opened = GAME.table.amend(state, {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 3"})
     assert opened.sheets[0].letters == 0
@@ -228,7 +228,7 @@ def test_eight_circled_digits_fill_the_bonus_box(digits):
         GAME.table.amend(amended, {"p1.f2": looks["p1.g2"], "p1.e2": looks["p1.g2"]})
 
 
-def test_an_amended_table_goes_on_or_is_over():
+def test_a_corrected_game_continues_or_is_over():
     tall = GAME.notation.parse_state(OVER + f" {TILES}")
     lower = GAME.table.amend(tall, {"p1.a12": "empty"}, "p2")
     assert GAME.awaits_roll(lower)
@@ -246,7 +246,7 @@ TALL = {f"p1.a{line}": "digit 4" for line in range(2, 13)}
 OVER_ALONE = f"over p1={'/'.join(['1......'] * 12)} {TILES} players=1 notches=0,0,0,0,0"
 
 
-def test_a_correction_ends_a_game_or_lets_it_go_on():
+def test_a_correction_can_end_a_game_or_continue_it():
     parse, amend = GAME.notation.parse_state, GAME.table.amend
     assert amend(parse(ROLL), TALL).to_move is None
     assert amend(parse(SLIDE), TALL).to_move is None
@@ -259,7 +259,7 @@ def test_a_correction_ends_a_game_or_lets_it_go_on():
         amend(parse(DROP), TALL)
 
 
-def test_only_who_may_play_is_made_the_next_to_play():
+def test_only_a_player_who_may_play_can_be_named_next():
     parse, amend = GAME.notation.parse_state, GAME.table.amend
     assert amend(parse(DROP), {}, "p2").to_move == "p2"
     assert amend(parse(GONE), {}, "p3").to_move == "p3"
@@ -287,19 +287,19 @@ def test_a_start_is_read_from_the_sheets():
         ({"p1.a1": "digit 1 circled"}, "drop-first"),
     ],
 )
-def test_a_start_that_is_none_says_why(looks, rule):
+def test_a_wrong_start_names_its_rule(looks, rule):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up(looks)
     assert [breach.rule for breach in raised.value.breaches] == [rule]
 
 
-def test_announcing_after_the_end_is_told():
+def test_an_announcement_after_the_end_is_refused():
     with pytest.raises(IllegalTurnError) as raised:
         GAME.rules.announce(GAME.notation.parse_state(OVER), Announcement("resign", "p1"))
     assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
 
 
-def test_dropping_the_roll_in_a_penalty_turn_is_the_wrong_time_and_no_penalty():
+def test_dropping_the_roll_in_a_penalty_turn_is_reported_as_the_wrong_time():
     rolled = GAME.notation.parse_state(
         "p1 roll p1=123..../333....|loop:a1+b1+c1|loop:a2+b2+c2|letters:A p2=2...... slots=I4,I3,O4,X5,T5"
     )
@@ -339,14 +339,14 @@ NO_DROP = "p1 has not dropped a shape, so there is no loop to draw or to leave o
         ),
     ],
 )
-def test_words_of_turns_at_the_wrong_time(text, turn, sentence, remedy):
+def test_a_turn_at_the_wrong_time_has_its_sentence_and_remedy(text, turn, sentence, remedy):
     state = GAME.notation.parse_state(text)
     breaches = breaches_of(state, attempt(state, turn))
     assert sentence in breaches[0].sentence
     assert breaches[0].remedy.startswith(remedy)
 
 
-def test_a_loop_that_is_partly_rubbed_out_is_named_as_a_whole():
+def test_a_partly_erased_loop_is_named_as_a_whole():
     state = GAME.notation.parse_state(COMBINE)
     first = GAME.table.explain(state, {"p1.a1": "digit 1"})
     assert [(each.rule, each.sentence, each.remedy, each.places) for each in first] == [

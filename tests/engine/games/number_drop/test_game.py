@@ -1,4 +1,4 @@
-"""Number Drop's rules one by one, its golden values, options and every way to go wrong with them."""
+"""Number Drop's rules one by one, its golden values, and its options with their errors."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -46,7 +46,7 @@ def looks_of(text: str) -> dict[str, str]:
     return {place: look for place, look in looks.items() if place.startswith("p1.")}
 
 
-def test_a_sheet_is_counted_by_what_it_shows_also_where_loops_touch():
+def test_a_sheet_is_scored_by_its_appearance_even_if_loops_touch():
     looks = looks_of(f"over p1={GOLDEN} p2=-")
     points = points_of_sheet(looks)
     assert points == {"combinations": 35, "full columns": 10, "full lines": 14, "game over lines": -5}
@@ -61,7 +61,7 @@ def test_a_loop_around_no_combination_is_not_counted():
         points_of_sheet(looks)
 
 
-def test_nothing_scores_more_than_100():
+def test_no_sheet_scores_more_than_100():
     full = Sheet("1" * 77 + EMPTY_CELLS[77:], tuple(1 << box for box in range(len(BOXES))))
     assert full.points(x_counts=True) == Points(25 + 25 + 8, 20, 22, 0)
     assert full.score(x_counts=True) == 100
@@ -94,7 +94,7 @@ def test_drops_are_counted_on_a_given_sheet():
     assert counts == [264, 264, 24 * 10, 24 * (4 + 5)]
 
 
-def test_a_roll_must_be_given_to_count_and_nobody_holds_a_colour():
+def test_counting_drops_needs_a_roll_and_takes_no_colour():
     with pytest.raises(IllegalTurnError, match="waits for a roll"):
         perft.start_of_count(GAME, GAME.rules.new())
     with pytest.raises(IllegalTurnError, match="can't show"):
@@ -103,7 +103,7 @@ def test_a_roll_must_be_given_to_count_and_nobody_holds_a_colour():
         perft.start_of_count(GAME, GAME.rules.new(), "1,3,4,5,T", "red")
 
 
-def test_many_drops_are_listed_without_making_them():
+def test_many_drops_are_listed_lazily():
     state = count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
     turns = GAME.rules.legal_turns(state)
     assert len(turns) == 361095
@@ -115,7 +115,7 @@ def test_many_drops_are_listed_without_making_them():
         turns[361095]
 
 
-def test_a_game_begins_with_the_tiles_and_a_digit_each():
+def test_a_game_begins_with_the_tiles_and_one_digit_per_player():
     state = GAME.rules.new({"players": 3})
     assert GAME.awaits_roll(state)
     assert len(DICE.possible_rolls(state)) == 3840
@@ -138,14 +138,14 @@ def test_a_game_begins_with_the_tiles_and_a_digit_each():
         ({"players": 1, "tiles": "other_side"}, 120, {"I4", "L4", "O4", "T4", "S4"}),
     ],
 )
-def test_tiles_lie_with_the_sides_up_that_are_agreed(options, count, faces):
+def test_tiles_show_the_sides_that_the_options_allow(options, count, faces):
     draws = DICE.possible_rolls(GAME.rules.new(options))
     assert len(draws) == count
     assert {face for draw in draws for face in draw.roll.faces} == faces
     assert {draw.probability for draw in draws} == {Fraction(1, count)}
 
 
-def test_the_back_of_a_tile_cannot_lie_beside_its_front():
+def test_both_sides_of_one_tile_cannot_be_on_the_table():
     state = GAME.rules.new()
     with pytest.raises(IllegalTurnError, match="one face of each"):
         DICE.rolled(state, Roll(("I4", "V3", "O4", "T4", "S4")))
@@ -153,7 +153,7 @@ def test_the_back_of_a_tile_cannot_lie_beside_its_front():
     assert DICE.rolled(turned, Roll(("I4", "V3", "O4", "T4", "S4"))).tiles == ("I4", "V3", "O4", "T4", "S4")
 
 
-def test_the_dice_show_what_their_faces_say():
+def test_the_probabilities_of_rolls_follow_the_faces():
     state = state_of(f"roll p1=1...... p2=2...... {TILES}")
     rolls = {possible.roll.faces: possible.probability for possible in DICE.possible_rolls(state)}
     assert sum(rolls.values()) == 1
@@ -164,7 +164,7 @@ def test_the_dice_show_what_their_faces_say():
     assert DICE.rolled(state, Roll(("T", "3", "5", "1", "1"))).roll == ("1", "1", "3", "5", "T")
 
 
-def test_dice_may_have_other_faces():
+def test_dice_can_have_other_faces():
     state = GAME.rules.new({"dice": "111111/222222/333333/444444/IIIIII"})
     state = after(state, "I4,L4,O4,T4,S4", "a1=1", "p2: a1=2")
     assert [each.roll.faces for each in DICE.possible_rolls(state)] == [("1", "2", "3", "4", "I")]
@@ -183,7 +183,7 @@ def test_dice_may_have_other_faces():
         ({"x_counts_above_line": "perhaps"}, "true or false"),
     ],
 )
-def test_options_that_cannot_be_are_refused(options, message):
+def test_impossible_options_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
         GAME.rules.new(options)
 
@@ -196,7 +196,7 @@ def test_options_that_cannot_be_are_refused(options, message):
         ("1*3457/12*456/234*67/123567/IOTLS1", "die 5 of", 29),
     ],
 )
-def test_a_die_that_cannot_be_is_named_by_its_column(dice, message, column):
+def test_an_invalid_die_is_refused_with_its_column(dice, message, column):
     with pytest.raises(UnreadableError, match=message) as raised:
         read_dice(dice)
     assert raised.value.column == column
@@ -218,7 +218,7 @@ def test_a_die_that_cannot_be_is_named_by_its_column(dice, message, column):
         ("3333333", {"+".join(f"{c}1" for c in "abcdefg"[s : s + n]) for n in range(3, 8) for s in range(8 - n)}),
     ],
 )
-def test_combinations_are_those_the_rules_allow(cells, loops):
+def test_the_combinations_are_those_the_rules_allow(cells, loops):
     text = f"drop p1={cells} p2=2...... {TILES} roll=1,2,3,4,O"
     if not loops:
         with pytest.raises(UnreadableError, match="no combination"):
@@ -241,7 +241,7 @@ def test_eight_of_a_kind_fill_the_one_bonus_box():
         )
 
 
-def test_a_shape_falls_past_nothing_and_may_leave_holes():
+def test_a_shape_stops_at_the_first_obstacle_and_may_leave_holes():
     state = state_of(f"drop p1=..X..../..X..../X.XX... p2=2...... {TILES} roll=1,3,4,5,I to=p1")
     squares = {turn.squares for turn in GAME.rules.legal_turns(state)}
     assert ("a4", "b4", "c4", "d4") in squares
@@ -257,7 +257,7 @@ COMPONENTS = """{"format": "number-drop-components 1", "number_dice": ["1*3457",
 {"solo": "T4", "other": "X5"}, {"solo": "S4", "other": "T5"}]}"""
 
 
-def test_the_components_that_come_with_the_game_are_the_known_ones():
+def test_the_default_components_are_those_of_the_printed_game():
     read = read_components(COMPONENTS)
     printed = printed_components()
     assert (read.dice, read.tiles, dict(read.shapes)) == (printed.dice, printed.tiles, dict(printed.shapes))
@@ -286,7 +286,7 @@ def test_the_components_that_come_with_the_game_are_the_known_ones():
         ('"T5": ', '"Y5": "XXXX/.X..", "T5": ', r"shapes\.Y5: got XXXX/\.X\.\.; expected no shape of that name"),
     ],
 )
-def test_damaged_components_and_other_shapes_than_the_printed_ones_are_refused(before, now, message):
+def test_damaged_components_and_unknown_shapes_are_refused(before, now, message):
     assert before in COMPONENTS
     with pytest.raises(UnreadableError, match=message):
         present(GAME.sheet_file).read(COMPONENTS.replace(before, now, 1))
@@ -312,7 +312,7 @@ def test_alone_a_tile_at_the_bottom_does_not_slide():
     assert GAME.notation.format_state(after(state, "slide:A")).startswith("p1 drop")
 
 
-def test_alone_a_tile_at_go_drops_its_penalty_and_the_turn_goes_on():
+def test_alone_a_tile_at_go_drops_its_penalty_and_the_turn_continues():
     state = state_of(f"slide p1=1...... slots={SOLO} roll=1,3,4,*,T to=p1 notches=3,0,0,3,0 players=1")
     first = after(state, "slide:A")
     assert phase(first) == "penalty"
@@ -325,7 +325,7 @@ def test_alone_a_tile_at_go_drops_its_penalty_and_the_turn_goes_on():
     assert phase(dropping) == "drop"
 
 
-def test_alone_a_circled_letter_keeps_its_penalty_away():
+def test_alone_a_circled_letter_prevents_its_penalty():
     state = state_of(f"slide p1={LETTERED} slots={SOLO} roll=1,3,4,5,T to=p1 notches=3,0,0,3,0 players=1")
     assert phase(after(state, "slide:A")) == "drop"
 
@@ -342,7 +342,7 @@ BOTH = "p1=1111... p2=2222..."
 """Both may combine, whatever they drop."""
 
 
-def test_players_who_take_turns_drop_clockwise_from_the_first_and_then_combine_so():
+def test_players_in_turn_drop_clockwise_and_then_combine_clockwise():
     state = state_of(f"p2 drop first=p2 {BOTH} {TILES} roll=1,3,4,5,I to=p1,p2 clockwise=true")
     order = []
     while state.to_move is not None and not GAME.awaits_roll(state):
@@ -354,7 +354,7 @@ def test_players_who_take_turns_drop_clockwise_from_the_first_and_then_combine_s
     assert order == [("p2", "Drop"), ("p1", "Drop"), ("p2", "Combination"), ("p1", "Combination")]
 
 
-def test_who_plays_before_their_turn_is_told_whose_it_is():
+def test_a_player_out_of_turn_is_told_whose_turn_it_is():
     state = state_of(f"p1 drop {BOTH} {TILES} roll=1,3,4,5,I to=p1,p2 clockwise=true")
     seen = GAME.table.appearance(state)
     own = {f"p1.{square}": f"digit {digit}" for square, digit in zip(("g1", "g2", "g3", "g4"), "1345", strict=True)}
@@ -384,7 +384,7 @@ def test_who_plays_before_their_turn_is_told_whose_it_is():
         ((), 1, 2, "below BEN, who has 13"),
     ],
 )
-def test_alone_the_score_is_placed_in_the_printed_table(boxes, full_lines, score, told):
+def test_alone_the_score_is_rated_by_the_printed_table(boxes, full_lines, score, told):
     loops = tuple(1 << box if box in boxes else 0 for box in range(len(BOXES)))
     sheet = Sheet(("X" * 7 * full_lines).ljust(98, "."), loops)
     over = replace(GAME.rules.new({"players": 1}), phase=Phase.OVER, sheets=(sheet,))
@@ -392,9 +392,9 @@ def test_alone_the_score_is_placed_in_the_printed_table(boxes, full_lines, score
     assert GAME.notation.standing(over)[-1] == f"High scores: {told}."
 
 
-def test_tables_of_any_number_of_players_share_the_draws_of_tiles():
+def test_the_draws_of_tiles_are_the_same_for_any_number_of_opponents():
     two, three = (DICE.possible_rolls(GAME.rules.new({"players": players})) for players in (2, 3))
     solo = DICE.possible_rolls(GAME.rules.new({"players": 1}))
-    assert two is three
+    assert two == three
     assert len(solo) < len(two)
     assert sum(possible.probability for possible in two) == 1

@@ -1,4 +1,4 @@
-"""Hints for Number Drop: always legal, in time by a clock that counts, repeatable, and with a reason."""
+"""Hints for Number Drop: always legal, in time, repeatable, and with a reason."""
 
 from random import Random
 from statistics import mean, stdev
@@ -48,16 +48,16 @@ def test_hints_are_legal_with_any_options(seed, options, strength):
     assert found == hint(state, strength=strength)
 
 
-def test_the_clock_is_asked_often_enough_to_stop_in_time():
+def test_the_clock_is_read_often_enough_to_stop_in_time():
     state = count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
 
-    # Each look takes as long as a piece of work does on a slow machine.
+    # Each reading takes as long as a unit of work on a slow machine.
     clock = CountingClock(0.01)
     GAME.advice.hint(state, 0.2, Random(0), clock=clock)
     assert clock.now_s <= 0.25
 
 
-def test_the_first_hint_comes_before_the_clock_is_asked_again():
+def test_the_first_hint_comes_before_the_clock_is_read_again():
     state = count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
     clock = CountingClock(0.001)
     heard: list[float] = []
@@ -65,7 +65,7 @@ def test_the_first_hint_comes_before_the_clock_is_asked_again():
     assert heard[0] <= 0.005
 
 
-def test_an_only_turn_is_answered_at_once():
+def test_the_only_turn_is_given_at_once():
     state = GAME.notation.parse_state(f"star-slide p1=1...... {TILES} roll=1,3,4,*,T to=p1 notches=1,0,0,0,0 players=1")
     clock = CountingClock(0.001)
     found = GAME.advice.hint(state, 5.0, Random(0), clock=clock)
@@ -93,7 +93,7 @@ def test_a_drop_that_wins_the_game_is_taken():
 
 
 def test_a_drop_that_ends_the_game_and_loses_it_is_not_taken():
-    # One column is low: only standing there the shape stays below the line, and p1 is behind.
+    # Only upright in the one low column does the shape stay below the line, and p1 is behind.
     walls = "/".join(["XXXXXX."] * 7 + ["XXXXXXX"] * 4)
     state = GAME.notation.parse_state(f"drop p1={walls} p2={'/'.join(['XXXXXXX'] * 11)} {TILES} roll=1,3,4,5,I to=p1")
     for strength in Strength:
@@ -102,7 +102,7 @@ def test_a_drop_that_ends_the_game_and_loses_it_is_not_taken():
         assert GAME.rules.outcome(GAME.rules.apply(state, found.turn)) is None
 
 
-def test_a_combination_is_told_as_what_it_takes():
+def test_the_reason_names_the_combination():
     state = GAME.notation.parse_state(f"drop p1=555..../1234567 p2=2...... {TILES} roll=1,2,3,4,O then=p1")
     found = hint(state)
     assert found.reason.startswith("takes the run from 1 to 7")
@@ -110,7 +110,7 @@ def test_a_combination_is_told_as_what_it_takes():
     assert "5s" in hint(nothing).reason
 
 
-def test_a_line_that_is_filled_is_told():
+def test_the_reason_names_a_filled_line():
     state = GAME.notation.parse_state(
         f"drop p1=XXX.XXX/XXX.XXX/XXX.XXX/XXX.XXX p2=2...... {TILES} roll=1,3,5,7,I to=p1"
     )
@@ -119,7 +119,7 @@ def test_a_line_that_is_filled_is_told():
     assert "fills line 1 for +2" in found.reason
 
 
-def test_a_gentle_hint_takes_what_scores_most_at_once():
+def test_a_gentle_hint_takes_the_highest_immediate_score():
     state = GAME.notation.parse_state(f"drop p1=66...77/66..777 p2=2...... {TILES} roll=1,6,7,7,I to=p1")
     found = hint(state, strength=Strength.GENTLE)
     followed = GAME.rules.apply(state, found.turn)
@@ -128,13 +128,13 @@ def test_a_gentle_hint_takes_what_scores_most_at_once():
     assert combined.turn.player == "p1"
 
 
-def test_a_gentle_hint_lies_low_where_nothing_scores():
+def test_a_gentle_hint_drops_low_if_nothing_scores():
     state = GAME.notation.parse_state(f"drop p1=X...... p2=2...... {TILES} roll=1,3,5,7,I to=p1")
     assert hint(state, strength=Strength.GENTLE).turn.squares[0][1:] == "1"
 
 
 @pytest.mark.parametrize("strength", list(Strength))
-def test_slides_are_worked_out_to_the_end(strength):
+def test_slides_are_calculated_to_the_end(strength):
     circled = GAME.notation.parse_state(
         f"slide p1={LETTERED} {TILES} roll=1,3,4,5,T to=p1 notches=3,3,4,4,4 crossed_off=CDE players=1"
     )
@@ -144,12 +144,12 @@ def test_slides_are_worked_out_to_the_end(strength):
 
 
 def lowest(turns, rng):
-    """One of some turns that reaches least high, so that the game doesn't end at the line."""
+    """The lowest of some random turns, so that the game does not end at the line."""
     some = [turns[rng.randrange(len(turns))] for _ in range(30)]
     return min(some, key=lambda turn: sum(int(place.partition(".")[2][1:]) ** 2 for place in turn.places))
 
 
-def test_turns_that_are_left_alone_agree_with_games_played_so():
+def test_the_estimated_turns_left_alone_agree_with_played_games():
     chances = chances_of(GAME.rules.new().options.components)
     expected = left_from(tiles_of((2, 2, 3, 3, 4), 0), chances).turns
     rng = Random(4)
@@ -179,7 +179,7 @@ def test_no_turn_is_left_once_all_tiles_are_down():
     assert last.worth < 1
 
 
-def test_sheets_are_valued_alike_alone_and_together():
+def test_a_sheet_has_the_same_value_alone_and_among_others():
     sheets = [position(seed, {"players": 1}, most_steps=50)[1].sheets[0] for seed in range(30)]
     boards = np.stack([board_of(sheet) for sheet in sheets])
     opens = np.array([open_sizes(sheet) for sheet in sheets])
@@ -191,7 +191,7 @@ def test_sheets_are_valued_alike_alone_and_together():
         assert alone[0] == pytest.approx(together[number])
 
 
-def test_what_a_sheet_promises_grows_with_what_lies_together():
+def test_the_promise_of_a_sheet_grows_with_digits_that_belong_together():
     def promise(text):
         sheet = GAME.notation.parse_state(text).sheets[0]
         same, runs = (np.array([each]) for each in open_sizes(sheet))
@@ -204,7 +204,7 @@ def test_what_a_sheet_promises_grows_with_what_lies_together():
 
 
 def greedy_turn(state, rng):
-    """One ply: the turn that scores most at once, a combination that may follow counted; any slide."""
+    """The turn with the highest immediate score, including a combination that may follow; any slide."""
     player = GAME.players.index(state.to_move)
     turns = GAME.rules.legal_turns(state)
     some = [turns[at] for at in rng.sample(range(len(turns)), min(len(turns), 60))]
@@ -239,7 +239,7 @@ def solo_score(seed, choose):
     return scores_of(GAME, state)["p1"]
 
 
-def test_hints_alone_score_more_than_taking_the_most_at_once():
+def test_solo_hints_score_more_than_a_greedy_player():
     hinted = [solo_score(seed, lambda state, rng: hint(state, seconds=0.06).turn) for seed in range(cases(4, 2))]
     greedy = [solo_score(seed, greedy_turn) for seed in range(cases(4, 2))]
     assert sum(hinted) > sum(greedy)

@@ -1,4 +1,4 @@
-"""Whole games of Number Drop at random, alone and together, with what must always hold."""
+"""Random whole games of Number Drop, alone and together, with their invariants."""
 
 from collections import Counter
 
@@ -18,7 +18,7 @@ from tests.engine.whole_games import scores_of
 
 
 class WholeGame(GameMachine):
-    """A game with everything that was played in it, added up again after every step."""
+    """A game with a record of everything played, from which scores are added up after every step."""
 
     game = GAME
 

@@ -1,11 +1,11 @@
-"""What is marked on a sheet beside its squares, as the page draws it."""
+"""The marks beside the squares of a sheet, as the page draws them."""
 
 from engine.games.number_drop.marks import marked_sheets
 from tests.engine.games.number_drop.strategies import LETTERED, TILES, state_of
 from tests.engine.games.number_drop.test_game import GOLDEN
 
 
-def test_boxes_lines_and_sums_of_the_golden_sheet_are_marked():
+def test_the_boxes_lines_and_sums_of_the_golden_sheet_are_marked():
     marked = marked_sheets(state_of(f"over p1={GOLDEN} p2=-"))
     assert set(marked) == {"p1", "p2"}
     same, runs, bonus, letters, *sums = marked["p1"].boxes

@@ -1,4 +1,4 @@
-"""Number Drop against its plain oracle, on sheets that games lead to and on sheets filled at random."""
+"""Number Drop against its plain oracle, on sheets from games and on random sheets."""
 
 import random
 
@@ -20,7 +20,7 @@ ROLLS = sorted({(*sorted(roll[:4]), roll[4]) for roll in oracle.rolls()})
 
 
 def random_sheet(rng):
-    """A sheet grown by random drops of few different digits, so that there is much to combine, with random loops."""
+    """A sheet from random drops of few different digits, so that it has many combinations, with random loops."""
     sheet: dict[tuple[int, int], str] = {}
     digits = rng.sample("0123456789", rng.randrange(2, 6))
     if rng.random() < 0.5:
@@ -76,7 +76,7 @@ def compare(seed):
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_random_sheets_agree_with_the_oracle(block):
+def test_random_sheets_score_and_combine_as_the_oracle_says(block):
     for seed in range(block * 75, block * 75 + cases(75)):
         compare(seed)
 
@@ -108,7 +108,7 @@ def _lines(sheet):
     return [sheet.line(line) for line in reversed(range(14))]
 
 
-def test_every_way_to_arrange_the_dice_is_found():
+def test_every_arrangement_of_the_dice_is_found():
     for faces in ("1345", "1134", "1111", "13*4", "**77"):
         expected = {
             digits

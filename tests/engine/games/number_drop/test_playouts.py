@@ -1,4 +1,4 @@
-"""Number Drop's fast random games agree with games played by the rules themselves."""
+"""Number Drop's fast random games agree with games played by the rules."""
 
 from collections import Counter
 from random import Random
@@ -16,7 +16,7 @@ COMPONENTS = options_from(None).components
 
 
 @pytest.mark.parametrize("seed", some(range(30), 10))
-def test_a_sheet_that_changes_in_place_is_the_sheet(seed):
+def test_a_sheet_changed_in_place_equals_the_sheet_by_the_rules(seed):
     _, state = position(seed, {"players": 2}, most_steps=60)
     rng = Random(seed)
     for sheet in state.sheets:
@@ -74,7 +74,7 @@ def test_every_arrangement_of_digits_is_drawn_equally_often():
         f"roll p1={'/'.join(['XX.....'] * 10)} p2=2...... {TILES} x_counts_above_line=false",
     ],
 )
-def test_games_take_as_many_turns_as_by_the_rules(text):
+def test_fast_games_take_as_many_turns_as_games_by_the_rules(text):
     state = GAME.notation.parse_state(text)
     fast, slow = (
         GAME.advice.playouts(state, 400, Random(2)),

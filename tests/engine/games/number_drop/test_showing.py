@@ -1,4 +1,4 @@
-"""Turns of Number Drop found by what they leave on the sheets, without the list of all."""
+"""Turns of Number Drop found by the sheets after them, without listing all turns."""
 
 from random import Random
 
@@ -12,7 +12,7 @@ from tests.engine.games.number_drop.strategies import GAME, TILES, state_of
 
 
 @pytest.mark.parametrize("faces", [("1", "3", "4", "4", "T"), ("3", "*", "4", "4", "T"), ("3", "*", "4", "*", "I")])
-def test_a_drop_is_found_by_what_it_leaves_whatever_its_stars_stand_for(faces):
+def test_a_drop_is_found_by_its_end_whatever_its_stars_stand_for(faces):
     rng = Random(3)
     state = count_from(GAME.rules.new({"players": 1}), Roll(faces), None)
     turns = GAME.rules.legal_turns(state)
@@ -24,7 +24,7 @@ def test_a_drop_is_found_by_what_it_leaves_whatever_its_stars_stand_for(faces):
 
 
 @pytest.mark.parametrize("faces", [("1", "3", "4", "4", "T"), ("3", "*", "4", "4", "T"), ("3", "*", "4", "*", "I")])
-def test_where_digits_are_hard_to_tell_only_legal_drops_are_found_each_once(faces):
+def test_with_unclear_digits_each_legal_drop_is_found_once(faces):
     state = count_from(GAME.rules.new({"players": 1}), Roll(faces), None)
     turns = GAME.rules.legal_turns(state)
     after = GAME.table.appearance(GAME.rules.apply(state, turns[len(turns) // 2]))
@@ -35,7 +35,7 @@ def test_where_digits_are_hard_to_tell_only_legal_drops_are_found_each_once(face
     assert all(turn in turns for turn in found)
 
 
-def test_a_loop_is_found_without_its_letter_and_with_it_where_that_is_open():
+def test_a_loop_is_found_with_and_without_its_letter_while_that_is_possible():
     sheet = "4444444/555423./1234333|loop:a2+b2+c2"
     state = state_of(f"drop p1={sheet} p2=2...... {TILES} roll=1,2,3,4,O then=p1")
     bonus = [*(f"{column}3" for column in "abcdefg"), "d2"]
@@ -49,6 +49,6 @@ def test_a_loop_is_found_without_its_letter_and_with_it_where_that_is_open():
         assert len(found) == len(letters)
 
 
-def test_the_loop_and_the_digit_that_it_goes_round_may_be_seen_together():
+def test_a_circled_digit_may_first_appear_as_the_plain_digit():
     assert looks_before("digit 5 circled") == ("digit 5",)
     assert looks_before("digit 5") == ()

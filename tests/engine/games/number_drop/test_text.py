@@ -1,4 +1,4 @@
-"""Number Drop's texts: strict ones go round, lenient ones are read, and every fault is named with its column."""
+"""Number Drop's texts: strict ones round-trip, lenient ones are read, and every error names its column."""
 
 import pytest
 
@@ -34,7 +34,7 @@ ROLL = f"p1 roll p1=1...... p2=2...... {TILES}"
         "dice=111111/222222/333333/444444/IIIIII",
     ],
 )
-def test_a_strict_text_is_written_as_it_was_read(text):
+def test_a_strict_text_round_trips(text):
     assert GAME.notation.format_state(GAME.notation.parse_state(text)) == text
 
 
@@ -53,11 +53,11 @@ def test_a_strict_text_is_written_as_it_was_read(text):
         ("/.......\n", "p1 roll p1=- p2=- slots=I3,I4,O4,S4,T4"),
     ],
 )  # fmt: skip
-def test_a_lenient_text_is_understood(lenient, strict):
+def test_a_lenient_text_is_read(lenient, strict):
     assert GAME.notation.format_state(GAME.notation.parse_state(lenient)) == strict
 
 
-def test_a_bare_sheet_above_the_line_is_a_game_that_is_over():
+def test_a_sheet_above_the_line_without_a_phase_is_a_finished_game():
     state = GAME.notation.parse_state(" ".join(["X......"] * 14))
     assert state.to_move is None
     assert scores_of(GAME, state)["p1"] == -15
@@ -106,7 +106,7 @@ def test_a_bare_sheet_above_the_line_is_a_game_that_is_over():
         ("12.....Y", "cannot read", 1),
     ],
 )
-def test_a_fault_is_named_with_its_column(text, message, column):
+def test_an_unreadable_text_names_its_column(text, message, column):
     with pytest.raises(UnreadableError, match=message) as raised:
         GAME.notation.parse_state(text)
     if column is not None:
@@ -160,7 +160,7 @@ def test_a_fault_is_named_with_its_column(text, message, column):
         (f"penalty p1={LETTERED} p2=- {TILES} to=p2 slot=A star_slid=yes", "star_slid= belongs"),
     ],
 )
-def test_an_impossible_position_names_what_it_breaks(text, message):
+def test_an_impossible_position_names_the_broken_rule(text, message):
     with pytest.raises(UnreadableError, match=message):
         GAME.notation.parse_state(text)
 
@@ -212,7 +212,7 @@ def test_turns_are_read_leniently(state, text, player, strict):
         (SLIDE, "slide:F", 1),
     ],
 )
-def test_a_turn_that_cannot_be_read_says_where(state, text, column):
+def test_an_unreadable_turn_names_its_column(state, text, column):
     with pytest.raises(UnreadableError) as raised:
         GAME.notation.parse_turn(GAME.notation.parse_state(state), text)
     assert raised.value.column == column
@@ -234,7 +234,7 @@ def test_a_turn_that_cannot_be_read_says_where(state, text, column):
         ("over p1=- p2=- announced=all:draw", "1,3,4,5,T", IllegalTurnError),
     ],
 )
-def test_a_roll_that_cannot_be_is_refused(state, text, error):
+def test_an_impossible_roll_is_refused(state, text, error):
     with pytest.raises(error):
         DICE.parse_roll(GAME.notation.parse_state(state), text)
 
@@ -257,7 +257,7 @@ def test_rolls_are_read_in_any_order(text, faces):
 DROP = f"p1 drop p1=.1..... p2=2...... {TILES} roll=1,3,4,5,O to=p1,p2"
 
 
-def test_digits_and_a_column_are_a_drop():
+def test_a_drop_can_be_typed_as_digits_and_a_column():
     state = GAME.notation.parse_state(DROP)
     for text in ("3 1 4 5 on a", "3,1,4,5 A", "3145 on a"):
         assert GAME.notation.format_turn(GAME.notation.parse_turn(state, text)) == "a2=3,b2=1,a3=4,b3=5"
@@ -266,7 +266,7 @@ def test_digits_and_a_column_are_a_drop():
 
 
 @pytest.mark.parametrize(("player", "prefix"), [("p1", ""), ("p2", "p2:")])
-def test_digits_that_fit_several_drops_are_asked_about(player, prefix):
+def test_digits_that_fit_several_drops_are_ambiguous(player, prefix):
     state = GAME.notation.parse_state(DROP.replace("5,O", "5,I"))
     with pytest.raises(AmbiguousError, match="'3 1 4 5 on a' fits 2 drops: say which, such as ") as asked:
         GAME.notation.parse_turn(state, "3 1 4 5 on a", player)
@@ -286,7 +286,7 @@ def test_digits_that_fit_several_drops_are_asked_about(player, prefix):
         ("3 1 4", UnreadableError, "such as a1=1,b1=3,c1=4,d1=5 or 1 3 4 5 on a"),
     ],
 )
-def test_digits_that_make_no_drop_are_refused_with_what_is_missing(text, error, said):
+def test_digits_that_make_no_drop_are_refused_with_the_reason(text, error, said):
     with pytest.raises(error, match=said):
         GAME.notation.parse_turn(GAME.notation.parse_state(DROP), text)
 

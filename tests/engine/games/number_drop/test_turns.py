@@ -1,4 +1,4 @@
-"""Number Drop's letters and strikes, how a game ends, and who resigns."""
+"""Number Drop's letters and strikes, the end of a game, and resignation."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.engine.games.number_drop.strategies import DICE, GAME, LETTERED, TILE
 from tests.engine.whole_games import scores_of
 
 
-def test_a_letter_is_circled_with_the_second_box_of_its_size_or_not():
+def test_circling_the_letter_with_the_second_box_of_its_size_is_optional():
     state = state_of(f"drop p1=555..../1234...|loop:a1+b1+c1 p2=2...... {TILES} roll=1,2,3,4,O then=p1")
     assert [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)] == [
         "none",
@@ -42,17 +42,17 @@ def test_a_star_lets_the_first_circled_letter_strike_all_who_have_not_circled_it
     assert DICE.roll_of(again) == Roll(("1", "3", "4", "*", "T"))
 
 
-def test_no_star_no_strike():
+def test_a_roll_without_a_star_gives_no_strike():
     state = state_of(f"roll p1={LETTERED} p2=2...... {TILES}")
     assert DICE.roll_of(after(state, "1,3,4,5,T")) == Roll(("1", "3", "4", "5", "T"))
 
 
-def test_the_star_of_the_shape_die_lets_strike_too():
+def test_the_star_of_the_shape_die_also_gives_a_strike():
     state = state_of(f"roll p1={LETTERED} p2=2...... {TILES}")
     assert GAME.rules.players_to_move(after(state, "1,3,4,5,*")) == ("p2",)
 
 
-def test_the_higher_letter_strikes_first_and_one_a_turn():
+def test_the_highest_letter_strikes_first_and_only_one_strikes_in_a_turn():
     a = "555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2|letters:A"
     b = "5555.../1234...|loop:a1+b1+c1+d1|loop:a2+b2+c2+d2|letters:B"
     state = state_of(f"roll p1={b} p2={a} {TILES}")
@@ -64,7 +64,7 @@ def test_the_higher_letter_strikes_first_and_one_a_turn():
     assert second.slot == 1
 
 
-def test_a_letter_that_all_have_circled_is_crossed_off_and_the_turn_is_over():
+def test_a_letter_that_everyone_has_circled_is_crossed_off_and_the_turn_ends():
     state = state_of(f"roll p1={LETTERED} p2={LETTERED} {TILES}")
     done = after(state, "*,1,3,4,T")
     assert GAME.awaits_roll(done)
@@ -96,7 +96,7 @@ def test_the_game_ends_with_the_turn_in_which_someone_crosses_the_line():
 
 
 @pytest.mark.parametrize(("x_counts", "phase", "points"), [("true", "over", -15), ("false", "p2 roll", 0)])
-def test_crosses_above_the_line_count_as_agreed(x_counts, phase, points):
+def test_crosses_above_the_line_count_as_the_option_says(x_counts, phase, points):
     tall = "/".join(["1......"] * 11)
     state = state_of(
         f"penalty p1={LETTERED} p2={tall} {TILES} slot=A to=p2 x_counts_above_line={x_counts}".replace("I4,L4", "L4,I4")
@@ -124,7 +124,7 @@ def test_a_tie_is_shared():
     )
 
 
-def test_who_resigns_is_out_and_the_last_one_left_wins():
+def test_a_player_who_resigns_is_out_and_the_last_one_left_wins():
     state = after(GAME.rules.new({"players": 3}), "I4,L4,O4,T4,S4", "p1: a1=1", "p2: a1=2", "p3: a1=3")
     assert [each.player for each in GAME.rules.announcements(state)] == ["p1", "p2", "p3"]
     two = GAME.rules.announce(state, Announcement("resign", "p1"))
@@ -143,12 +143,12 @@ def test_the_next_on_the_left_who_has_not_resigned_rolls():
     assert done.to_move == "p3"
 
 
-def test_resigning_last_of_a_turn_ends_the_turn():
+def test_a_resignation_by_the_last_player_of_a_turn_ends_the_turn():
     state = state_of(f"drop p1=1...... p2=2...... p3=3...... {TILES} roll=1,3,4,5,T to=p2 players=3")
     assert GAME.awaits_roll(GAME.rules.announce(state, Announcement("resign", "p2")))
 
 
-def test_two_may_agree_on_a_draw_and_one_alone_may_give_up():
+def test_two_players_can_agree_on_a_draw_and_a_single_player_can_give_up():
     drawn = GAME.rules.announce(GAME.rules.new(), Announcement("draw"))
     assert GAME.rules.outcome(drawn) == Outcome(None, "both agreed on a draw")
     assert GAME.notation.parse_state(GAME.notation.format_state(drawn)) == drawn
@@ -159,7 +159,7 @@ def test_two_may_agree_on_a_draw_and_one_alone_may_give_up():
     assert GAME.table.amend(alone, {"p1.a1": "digit 1"}).to_move is None
 
 
-def test_who_has_combined_does_not_combine_again_while_another_still_may():
+def test_a_player_combines_only_once_while_others_still_may():
     sheet = "555..../1234..."
     state = state_of(f"drop p1={sheet} p2={sheet} {TILES} roll=1,2,3,4,O then=p1,p2")
     none = Combination("p1")

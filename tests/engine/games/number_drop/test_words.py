@@ -1,4 +1,4 @@
-"""What is said of a turn or a table that breaks a rule, and what to do about it."""
+"""The sentence and remedy of each turn or table that breaks a rule."""
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,7 @@ from tests.engine.games.number_drop.test_explain import (
 DRAW_ANOTHER = "Erase this loop. Draw one round fitting digits, or draw none."
 LEAVE_THE_LETTER = "Leave the letter; the combination counts."
 TURNS = [
-    # What is said and what to do, of each case in turn; named by its rule.
+    # The rule, sentence and remedy of each of ``CASES``, in its order.
     ("game-over", "The game is over, but p2 plays on.", "Erase it from p2's sheet."),
     ("roll-first", "p1 plays, but the table waits for p1 to roll.", "Erase it from p1's sheet. Then p1 rolls."),
     ("not-your-turn", "p1 has nothing to write now; p2 plays.", "Erase it from p1's sheet."),
@@ -66,7 +66,7 @@ TURNS = [
     ("slide-star-tile", "The shape die shows T, which isn't tile A.", "Slide D."),
 ]  # fmt: skip
 CHANGES = [
-    # The same of each table.
+    # The same for each of ``TABLES``.
     ("written-stays", "What p1 had on a1 was erased or written over.", "Write it again on p1's sheet: 1 on a1."),
     ("written-stays", "What p1 had on a1 was erased or written over.", "Write it again on p1's sheet: 1 on a1."),
     ("loop-stays", "p1's loop round a1, b1 and c1 no longer goes round a1.", "Draw it round a1, b1 and c1 again."),
@@ -88,7 +88,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("case", "told"), list(zip(CASES, TURNS, strict=True)))
-def test_a_wrong_turn_is_told_in_words(case, told):
+def test_a_wrong_turn_has_its_sentence_and_remedy(case, told):
     rule, text, turn, _ = case
     state = GAME.notation.parse_state(text)
     nearest = breaches_of(state, attempt(state, turn))[0]
@@ -96,7 +96,7 @@ def test_a_wrong_turn_is_told_in_words(case, told):
 
 
 @pytest.mark.parametrize(("case", "told"), list(zip(TABLES, CHANGES, strict=True)))
-def test_a_wrong_table_is_told_in_words(case, told):
+def test_a_wrong_table_has_its_sentence_and_remedy(case, told):
     rule, text, change, _ = case
     state = GAME.notation.parse_state(text)
     nearest = GAME.table.explain(state, seen(state, change))[0]
@@ -104,7 +104,7 @@ def test_a_wrong_table_is_told_in_words(case, told):
 
 
 @given(OPTIONS)
-def test_the_rules_told_are_those_in_force(options):
+def test_the_summary_tells_the_rules_in_force(options):
     told, settings = GAME.notation.summary(options), GAME.rules.new(options).options
     alone = settings.players == 1
     assert ("You play alone." in told) == ("slide any tile down" in told) == ("all tiles are down" in told) == alone
@@ -157,5 +157,5 @@ STANDING = [
 
 
 @pytest.mark.parametrize(("text", "lines"), STANDING)
-def test_what_is_awaited_and_how_every_sheet_stands_are_said(text, lines):
+def test_the_standing_names_the_next_step_and_describes_every_sheet(text, lines):
     assert list(GAME.notation.standing(GAME.notation.parse_state(text))[: len(lines)]) == lines
