@@ -14,7 +14,7 @@ from engine.options import read_options
 from engine.showing import turns_by_trying, turns_showing, unfinished_showing
 from engine.support.players import one_to_move
 from engine.values import EMPTY, LookName, Place
-from tests.engine.whole_games import is_light, roll_of, states_along, told
+from tests.engine.whole_games import is_light, roll_of, states_along, variant_name
 
 ROOT = Path(__file__).parents[2]
 MOST_STEPS = 40
@@ -65,19 +65,19 @@ def altered(game, table, rng):
 
 def check_explain(game, options):
     """Illegal tables break rules of the catalogue: there is a breach if and only if no turn explains the table."""
-    rng = Random(f"explain {game.name} {told(options)}")
+    rng = Random(f"explain {game.name} {variant_name(options)}")
     judged = 0
     for state in playable(game, options, rng.random(), some=4):
         before = game.table.appearance(state)
         for _, end in ends(game, state, rng, 3):
-            assert game.table.explain(state, end) == (), f"a legal turn is called illegal: {told_change(before, end)}"
+            assert game.table.explain(state, end) == (), f"a legal turn is called illegal: {changed_looks(before, end)}"
             for base in (before, end):
                 seen = altered(game, base, rng)
                 if seen == before:
                     continue
                 breaches = game.table.explain(state, seen)
                 legal = can_be_played(game, state, seen)
-                what = f"{game.notation.format_state(state)}: {told_change(before, seen)}: {breaches}"
+                what = f"{game.notation.format_state(state)}: {changed_looks(before, seen)}: {breaches}"
                 assert bool(breaches) != legal, f"expected {'no' if legal else 'a'} breach in {what}"
                 judged += not legal
                 for breach in breaches:
@@ -87,7 +87,7 @@ def check_explain(game, options):
     assert judged, "no illegal table was checked"
 
 
-def told_change(before, after):
+def changed_looks(before, after):
     return {place: after[place] for place in changed_places(before, after)}
 
 
@@ -123,7 +123,7 @@ def check_breach(game, breach):
 
 def check_set_up(game, options):
     """The start's own table sets the game up; another one is refused with its rules, or taken as it is."""
-    rng = Random(f"set-up {game.name} {told(options)}")
+    rng = Random(f"set-up {game.name} {variant_name(options)}")
     start = game.rules.new(options)
     table = game.table.appearance(start)
     again = game.table.set_up(table, options)
@@ -142,7 +142,7 @@ def check_set_up(game, options):
             refusals.append(error)
         else:
             shown = game.table.appearance(found)
-            assert shown == wrong, f"the set-up ignores a part of the table: {told_change(shown, wrong)}"
+            assert shown == wrong, f"the set-up ignores a part of the table: {changed_looks(shown, wrong)}"
     assert refusals, "no wrong start was refused"
     for refusal in refusals:
         assert refusal.breaches, f"refused without a rule: {refusal}"
@@ -152,7 +152,7 @@ def check_set_up(game, options):
 
 def check_amend(game, options):
     """A correction sets the table and the next player as a person says."""
-    rng = Random(f"amend {game.name} {told(options)}")
+    rng = Random(f"amend {game.name} {variant_name(options)}")
     others = honoured = accepted = 0
     for state in states_along(game, options, rng.random(), most_steps=MOST_STEPS, some=8):
         table = game.table.appearance(state)
@@ -165,21 +165,21 @@ def check_amend(game, options):
     for state in playable(game, options, rng.random(), some=4):
         table = game.table.appearance(state)
         tables = [end for _, end in ends(game, state, rng, 12)] + [altered(game, table, rng) for _ in range(5)]
-        for seen in (told_change(table, end) for end in tables):
+        for seen in (changed_looks(table, end) for end in tables):
             try:
                 after = game.table.amend(state, seen)
             except UnreadableError:
                 continue
             accepted += bool(seen)
             shown = game.table.appearance(after)
-            assert shown == {**table, **seen}, f"amended to {seen}, and it shows {told_change(table, shown)}"
+            assert shown == {**table, **seen}, f"amended to {seen}, and it shows {changed_looks(table, shown)}"
     assert honoured or not others, "no correction ever changed the next player"
     assert accepted, "no correction was ever accepted"
 
 
 def check_unfinished(game, options):
     """Positions in the middle of a turn are listed; none looks like a whole turn or an unchanged table."""
-    rng = Random(f"unfinished {game.name} {told(options)}")
+    rng = Random(f"unfinished {game.name} {variant_name(options)}")
     if game.name in NOTHING_UNFINISHED:
         return
     listed_in_all = 0
@@ -210,14 +210,14 @@ def is_whole_turn(game, state, table):
 
 def check_turns_showing(game, options):
     """The turns and unfinished positions found for a table are those found by trying each."""
-    rng = Random(f"showing {game.name} {told(options)}")
+    rng = Random(f"showing {game.name} {variant_name(options)}")
     for state in playable(game, options, rng.random(), some=2):
         turns = game.rules.legal_turns(state)
         if len(turns) > MOST_TRIED:
             continue
         before, inside = game.table.appearance(state), list(unfinished_showing(game, state, {}))
         tried = {turn: game.table.appearance(game.rules.apply(state, turn)) for turn in turns}
-        for could_be in seen_so(game, state, rng):
+        for could_be in possible_looks(game, state, rng):
             found = list(turns_showing(game, state, could_be))
             shown = {turn for turn, end in tried.items() if all(end[at] in could_be.get(at, (end[at],)) for at in end)}
             assert len(set(found)) == len(found), "a turn is found twice"
@@ -228,7 +228,7 @@ def check_turns_showing(game, options):
         assert set(turns_by_trying(game, state, could_be)) == shown
 
 
-def seen_so(game, state, rng):
+def possible_looks(game, state, rng):
     """Looks that places could show: those after a turn, exactly, partly hidden or in doubt, or impossible ones."""
     before = game.table.appearance(state)
     for _, end in ends(game, state, rng, 2):

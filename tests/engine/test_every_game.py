@@ -28,7 +28,7 @@ from tests.engine.whole_games import (
     states_along,
     steps_of,
     stretch_of,
-    told,
+    variant_name,
     variants,
 )
 
@@ -41,7 +41,7 @@ every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
 every_variant = pytest.mark.parametrize(
     ("game", "options"),
     [
-        pytest.param(game, options, id=f"{game.name}-{told(options)}")
+        pytest.param(game, options, id=f"{game.name}-{variant_name(options)}")
         for game in GAMES
         for options in some(variants(game), 4)
     ],

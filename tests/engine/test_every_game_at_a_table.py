@@ -7,7 +7,7 @@ import pytest
 from engine.registry import games, load
 from tests.effort import some
 from tests.engine import checks
-from tests.engine.whole_games import extremes, told
+from tests.engine.whole_games import extremes, variant_name
 
 GAMES = [load(name) for name in games()]
 
@@ -15,7 +15,7 @@ every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
 two_variants = pytest.mark.parametrize(
     ("game", "options"),
     [
-        pytest.param(game, options, id=f"{game.name}-{told(options)}")
+        pytest.param(game, options, id=f"{game.name}-{variant_name(options)}")
         for game in GAMES
         for options in some(extremes(game), 1)
     ],

@@ -104,7 +104,7 @@ def check_changes(game, seed, count):
         before = game.table.appearance(state)
         seen = (moved if number % 2 else checks.altered)(game, before, rng)
         breaches = game.table.explain(state, seen)
-        told = f"{game.notation.format_state(state)}: {checks.told_change(before, seen)}: {breaches}"
+        told = f"{game.notation.format_state(state)}: {checks.changed_looks(before, seen)}: {breaches}"
         changed = set(checks.changed_places(before, seen))
         for breach in breaches:
             checks.check_breach(game, breach)

@@ -32,7 +32,7 @@ def extremes(game):
     return [{}, {name: value for options in variants(game) for name, value in options.items()}]
 
 
-def told(options):
+def variant_name(options):
     """A name for a set of options."""
     return ",".join(f"{name}={value}" for name, value in options.items()) or "default"
 

@@ -1,4 +1,4 @@
-"""Synthetic readings, with noise, hidden places and side faces; a table on them; and the command, run."""
+"""Synthetic readings with noise, hidden places and side faces, tables on them, and a runner of the command."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def diaballik() -> Any:
 
 @pytest.fixture(scope="session")
 def make_reading(deblockle: Any) -> MakeReading:
-    """Give a function that makes a reading of an appearance."""
+    """A factory of readings of an appearance."""
 
     def make(
         appearance: Mapping[str, str],
@@ -81,7 +81,7 @@ def make_reading(deblockle: Any) -> MakeReading:
 
 @pytest.fixture(scope="session")
 def board_views() -> tuple[Image, ...]:
-    """As many pictures of the calibration board as calibrate a small camera, ``lens((640, 360))``."""
+    """Enough pictures of the calibration board to calibrate a small camera, ``lens((640, 360))``."""
     return charuco_views(lens((640, 360)), 12, seed=1)
 
 
@@ -92,7 +92,7 @@ def start(deblockle: Any) -> dict[str, str]:
 
 @pytest.fixture
 def new_journal() -> Iterator[Callable[[], Journal]]:
-    """Give a maker of journals in memory, which are closed at the end."""
+    """A factory of journals in memory, which are closed at the end."""
     with ExitStack() as opened:
         yield lambda: opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
 
@@ -109,7 +109,7 @@ def table(deblockle: Any, make_reading: Any, new_journal: Callable[[], Journal])
 
 @pytest.fixture
 def table_set_up(table: Any, start: dict[str, str]) -> Any:
-    """Give a maker of tables at which the referee has started and seen the set-up."""
+    """A factory of tables at which the referee has started and seen the set-up."""
 
     def make(journal: Any = None, **settings: Any) -> Table:
         made: Table = table(journal, **settings)
@@ -136,5 +136,5 @@ def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> JudgedGam
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run ``referee`` with arguments, at home and at work in an empty folder."""
+    """Run ``referee`` with arguments in an empty folder, which is also the home folder."""
     return runner_in(tmp_path, monkeypatch)

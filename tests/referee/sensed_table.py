@@ -1,4 +1,4 @@
-"""A service on scripted sensors, with or without a scripted camera, and hands that move pieces on the table."""
+"""A service on scripted sensors, with or without a scripted camera, and pieces that are moved."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FPS = 10.0
 
 @dataclass
 class ScriptedSensors:
-    """Says what stands where, save where a sensor is stuck, and tells each change once."""
+    """Reports the occupied places, apart from stuck sensors, and each change once."""
 
     stands: dict[str, bool]
     stuck: dict[str, bool] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class ScriptedSensors:
 
 @dataclass
 class ScriptedCamera:
-    """Sees the looks it is given, save hidden places; or nothing, for a reason or an error."""
+    """Sees the given looks apart from hidden places, or reports a hindrance or an error."""
 
     game: Any
     looks: Mapping[str, str]
@@ -77,7 +77,7 @@ class ScriptedCamera:
 
 @dataclass
 class SensedTable:
-    """A table with sensors under it, and a camera above where one is given."""
+    """A table with sensors, and an optional camera."""
 
     game: Any
     journal: Any
@@ -113,7 +113,7 @@ class SensedTable:
         return verdicts
 
     def carry(self, looks: Mapping[str, str], stops: tuple[str, ...] = ()) -> list[Verdict]:
-        """Lift what is gone, set it down where it stops, and put down what is new."""
+        """Lift the pieces that are gone, stop at ``stops``, and put down the new ones."""
         verdicts: list[Verdict] = []
         for place in [place for place in looks if self.looks[place] != "empty" and looks[place] == "empty"]:
             self.sensors.put(place, False, self.time_s)

@@ -1,4 +1,4 @@
-"""A service on synthetic readings, with everything around it and a table that can be changed."""
+"""A service on synthetic readings, with its ports, and a table that can be changed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FPS = 10.0
 
 
 class ScriptedReader:
-    """Reads nothing: gives the reading that was put up for the next frame."""
+    """Gives the scripted reading for the next frame."""
 
     def __init__(self) -> None:
         self.following: Reading | Exception | None = None
@@ -52,7 +52,7 @@ class ScriptedReader:
 
 
 class Lamp:
-    """Remembers every signal, and how many events the journal had when it was shown."""
+    """Remembers every signal and the number of events in the journal at that moment."""
 
     def __init__(self) -> None:
         self.signals: list[Signal] = []
@@ -70,7 +70,7 @@ class Lamp:
 
 @dataclass
 class Table:
-    """A service with everything around it, and a table that can be changed."""
+    """A service with its ports, and a table that can be changed."""
 
     game: Any
     make_reading: Any
@@ -94,7 +94,7 @@ class Table:
         signal_subscriber(self.lamp)(snapshot)
 
     def tell(self, command: Command) -> Reply:
-        """Have a command carried out that is answered at once."""
+        """Carry out a command that is answered at once."""
         replies: list[Reply | None] = []
         execute(self.service, command, replies.append)
         (reply,) = replies
@@ -121,7 +121,7 @@ class Table:
         return [event.kind for _, event in self.journal.events()]
 
     def play(self, **wanted: Any) -> tuple[Any, Any]:
-        """Give a legal turn and the appearance after it."""
+        """A legal turn and the appearance after it."""
         state = self.service.belief[0]
         turn = known_turn(self.game, state, **wanted)
         return turn, self.game.table.appearance(self.game.rules.apply(state, turn))
@@ -136,7 +136,7 @@ def kinds_of(verdicts: Sequence[Verdict]) -> list[VerdictKind]:
 
 
 def known_turn(game: Any, state: Any, **wanted: Any) -> Any:
-    """Give a legal turn of which some fields are known."""
+    """A legal turn with the given fields."""
     return next(
         turn
         for turn in game.rules.legal_turns(state)

@@ -76,7 +76,7 @@ def test_a_computer_with_nothing_set_up_has_notes_and_no_faults(tmp_path: Path) 
     assert all(finding.remedy for finding in findings if finding.severity == "note" and finding.subject != "serial")
 
 
-def test_wrong_settings_are_a_fault_and_the_rest_is_looked_at_all_the_same(tmp_path: Path) -> None:
+def test_wrong_settings_are_a_fault_and_the_other_checks_still_run(tmp_path: Path) -> None:
     def broken() -> Configuration:
         raise ConfigError("referee.toml:3: turn.end is wrong")
 
@@ -86,11 +86,11 @@ def test_wrong_settings_are_a_fault_and_the_rest_is_looked_at_all_the_same(tmp_p
 
 
 @pytest.mark.parametrize(("version", "level"), [((3, 10, 9), "fault"), ((3, 11, 0), "ok"), ((3, 13, 1), "ok")])
-def test_python(version: tuple[int, ...], level: str) -> None:
+def test_the_python_version_is_checked(version: tuple[int, ...], level: str) -> None:
     assert check_python(version).severity == level
 
 
-def test_a_missing_library_and_one_too_many_are_named() -> None:
+def test_a_missing_library_and_a_conflicting_one_are_named() -> None:
     def version_of(name: str) -> str:
         return _missing(name) if name == "rich" else "9.9"
 
@@ -98,7 +98,7 @@ def test_a_missing_library_and_one_too_many_are_named() -> None:
     assert levels == {"numpy": "ok", "rich": "fault", "opencv-python": "note"}
 
 
-def test_cameras_that_are_there(tmp_path: Path) -> None:
+def test_connected_cameras_are_found(tmp_path: Path) -> None:
     (tmp_path / "dev").mkdir()
     names = tmp_path / "sys/class/video4linux/video2"
     names.mkdir(parents=True)
@@ -112,7 +112,7 @@ def test_cameras_that_are_there(tmp_path: Path) -> None:
     assert "referee.toml:2" in chosen.message
 
 
-def test_a_usb_camera_is_told_by_what_stays_the_same(tmp_path: Path) -> None:
+def test_a_usb_camera_is_named_by_its_permanent_id(tmp_path: Path) -> None:
     (tmp_path / "dev").mkdir()
     (tmp_path / "dev/video2").touch()
     plug_in(tmp_path, 2, "1-1.4", "A1B2")
@@ -126,14 +126,14 @@ def test_a_usb_camera_is_told_by_what_stays_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may use every device")
-def test_a_camera_that_may_not_be_used(tmp_path: Path) -> None:
+def test_a_camera_without_permission_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "dev").mkdir()
     (tmp_path / "dev/video0").touch(mode=0o000)
     (finding,) = check_camera(configured(tmp_path), tmp_path)
     assert (finding.severity, "usermod -aG video" in finding.remedy) == ("fault", True)
 
 
-def test_no_camera_is_a_fault_only_when_one_was_asked_for(tmp_path: Path) -> None:
+def test_a_missing_camera_is_a_fault_only_if_configured(tmp_path: Path) -> None:
     assert [finding.severity for finding in check_camera(configured(tmp_path), tmp_path)] == ["note"]
     asked = configured(tmp_path, '[camera]\nsource = "0"\n')
     assert [finding.severity for finding in check_camera(asked, tmp_path)] == ["fault"]
@@ -147,7 +147,7 @@ def test_the_pi_s_own_camera_needs_the_system_s_picamera2(tmp_path: Path) -> Non
     assert [finding.severity for finding in check_camera(asked, tmp_path)] == ["ok"]
 
 
-def test_pictures_as_a_camera(tmp_path: Path) -> None:
+def test_pictures_can_be_the_camera(tmp_path: Path) -> None:
     there = configured(tmp_path, f'[camera]\nsource = "folder:{tmp_path}"\n')
     assert [finding.severity for finding in check_camera(there, tmp_path)] == ["ok"]
     gone = configured(tmp_path, '[camera]\nsource = "/nowhere/film.mp4"\n')
@@ -163,7 +163,7 @@ def table_files(folder: Path) -> None:
 TABLE = '[camera]\ncalibration = "camera.json"\n[table]\nlooks = "looks.json"\n'
 
 
-def test_files_of_the_table_that_are_there(tmp_path: Path) -> None:
+def test_valid_files_of_the_table_are_ok(tmp_path: Path) -> None:
     table_files(tmp_path)
     findings = list(check_table(configured(tmp_path, TABLE)))
     assert [(finding.subject, finding.severity) for finding in findings] == [
@@ -178,7 +178,7 @@ def test_files_of_the_table_that_are_there(tmp_path: Path) -> None:
     assert "does not show what teal pieces look like" in lacking.message
 
 
-def test_files_of_the_table_that_are_missing_or_broken(tmp_path: Path) -> None:
+def test_missing_or_damaged_files_of_the_table_are_faults(tmp_path: Path) -> None:
     (tmp_path / "looks.json").write_text(json.dumps({"format": "no"}))
     (tmp_path / "layout.json").write_text("{}")
     findings = list(check_table(configured(tmp_path, TABLE + 'layout = "layout.json"\n')))
@@ -186,7 +186,7 @@ def test_files_of_the_table_that_are_missing_or_broken(tmp_path: Path) -> None:
     assert all(finding.remedy for finding in findings)
 
 
-def test_a_calibration_for_another_size(tmp_path: Path) -> None:
+def test_a_calibration_for_another_picture_size_is_reported(tmp_path: Path) -> None:
     table_files(tmp_path)
     small = configured(tmp_path, TABLE.replace("[table]", "width_px = 640\nheight_px = 480\n[table]"))
     (fault,) = faults(list(check_table(small)))
@@ -194,13 +194,13 @@ def test_a_calibration_for_another_size(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("side", "level"), [("teal", "ok"), ("teel", "fault"), ("white", "fault")])
-def test_the_side_of_the_program_must_be_one_of_the_game(side: str, level: str, tmp_path: Path) -> None:
+def test_the_side_of_the_program_must_exist_in_the_game(side: str, level: str, tmp_path: Path) -> None:
     assert list(check_opponent(configured(tmp_path).settings)) == []
     (found,) = check_opponent(configured(tmp_path, f'[opponent]\nplayer = "{side}"\n').settings)
     assert (found.severity, "gold or teal" in found.message) == (level, level == "fault")
 
 
-def test_pins_are_looked_up_only_when_something_hangs_on_them(tmp_path: Path) -> None:
+def test_pins_are_checked_only_if_something_is_wired_to_them(tmp_path: Path) -> None:
     around = machine(tmp_path)
     assert [finding.subject for finding in check_lights(configured(tmp_path), around)] == ["board"]
     asked: list[Any] = []
@@ -214,7 +214,7 @@ def test_pins_are_looked_up_only_when_something_hangs_on_them(tmp_path: Path) ->
     assert asked[0].buzzer == 18
 
 
-def test_serial_ports() -> None:
+def test_serial_ports_are_listed() -> None:
     assert [finding.severity for finding in check_serial(())] == ["note"]
     (finding,) = check_serial([SerialPort("/dev/ttyACM0", vendor_id=0x2E8A, product_id=5)])
     assert "Pico" in finding.message
@@ -231,7 +231,7 @@ def test_serial_ports() -> None:
         ('address = "b.lan"\nuser = "Ann"\npassword_file = "none"', ["fault"], "can't be read from"),
     ],
 )
-def test_a_broker(lines: str, level: list[str], message: str, tmp_path: Path) -> None:
+def test_the_connection_to_the_broker_is_checked(lines: str, level: list[str], message: str, tmp_path: Path) -> None:
     def ask(options: MqttOptions) -> None:
         if options.address == "gone.lan":
             raise BrokerError("gone.lan does not answer")
@@ -242,7 +242,7 @@ def test_a_broker(lines: str, level: list[str], message: str, tmp_path: Path) ->
     assert not found or message in found[-1].message
 
 
-def test_a_journal_that_is_whole(tmp_path: Path) -> None:
+def test_an_undamaged_journal_is_ok(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     none_yet = list(check_journal(path, NOW, lambda folder: PLENTY))
     assert [finding.severity for finding in none_yet] == ["ok", "ok"]
@@ -255,7 +255,7 @@ def test_a_journal_that_is_whole(tmp_path: Path) -> None:
     assert len(after) == 2
 
 
-def test_a_journal_that_is_none(tmp_path: Path) -> None:
+def test_a_file_that_is_no_journal_is_a_fault(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     path.write_text("hello")
     assert next(iter(check_journal(path, NOW, lambda folder: PLENTY))).severity == "fault"
@@ -263,6 +263,6 @@ def test_a_journal_that_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("free_mib", "level"), [(1, "fault"), (100, "note"), (5000, "ok")])
-def test_disk_space(tmp_path: Path, free_mib: int, level: str) -> None:
+def test_little_disk_space_is_reported(tmp_path: Path, free_mib: int, level: str) -> None:
     findings = list(check_journal(tmp_path / "deep/down/journal.sqlite", NOW, lambda folder: free_mib * 1024 * 1024))
     assert (findings[-1].subject, findings[-1].severity) == ("disk", level)

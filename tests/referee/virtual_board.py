@@ -46,7 +46,7 @@ port = "PORT"
 
 
 class Heard(StringIO):
-    """What was printed, for whoever waits for it."""
+    """Printed text, for threads that wait for it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,19 +61,19 @@ class Heard(StringIO):
     def wait_for(self, text: str, times: int = 1) -> None:
         with self._changed:
             found = self._changed.wait_for(lambda: self.getvalue().count(text) >= times, GUARD_S)
-        assert found, f"{text!r} was not said {times} times"
+        assert found, f"{text!r} was not printed {times} times"
 
 
 @dataclass(frozen=True)
 class Plugged:
-    """A virtual board that is plugged in, and a folder for settings."""
+    """A connected virtual board, and a folder for settings."""
 
     device: VirtualMicrocontroller
     folder: Path
     stack: ExitStack
 
     def unplug(self) -> None:
-        """Pull the cable; until the end no other terminal, of another test's process, say, gets the port's name."""
+        """Pull the cable, and keep the port's name from other terminals until the end of the test."""
         self.stack.callback(os.close, os.open(self.device.port_name, os.O_RDWR | os.O_NOCTTY))
         self.device.unplug()
 
@@ -85,7 +85,7 @@ class Plugged:
 
 @contextmanager
 def plugged(folder: Path, pins: str = SMALL, faults: WireFaults | None = None) -> Iterator[Plugged]:
-    """Plug a virtual board in."""
+    """Connect a virtual board."""
     pin_map = parse_pin_map(pins, button_roles=BUTTON_ROLES)
     with VirtualMicrocontroller(pin_map.device_json(), faults, seed=3) as device, ExitStack() as stack:
         yield Plugged(device, folder, stack)

@@ -1,4 +1,4 @@
-"""No secret gets into a bug report, from wherever it could come."""
+"""No secret from any source gets into a bug report."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def whole(files: Any) -> str:
 
 
 def free_settings() -> set[str]:
-    """Every setting that takes any text, read off the settings themselves."""
+    """Every setting that accepts any text, found in the settings' own model."""
     found = set()
     for section in Settings.model_fields:
         for key, field in type(getattr(Settings(), section)).model_fields.items():
@@ -58,16 +58,16 @@ def free_settings() -> set[str]:
 
 
 CHECKED = {"game.name", "clock.time", "mqtt.own_address", "page.address", "page.quiet_hours"}
-"""Those that the settings themselves check against what there is."""
+"""Settings whose values the settings' model checks."""
 PINS = {name for name in free_settings() if name.endswith(("_pin", "_pins"))}
 
 
-def test_the_list_of_free_texts_is_whole() -> None:
+def test_every_setting_of_free_text_is_listed() -> None:
     assert free_settings() - CHECKED - PINS == set(FREE_TEXTS)
 
 
 @given(secrets=st.lists(SECRET, min_size=len(FREE_TEXTS), max_size=len(FREE_TEXTS), unique=True))
-def test_no_text_of_a_setting_gets_in_not_by_a_sentence_either(secrets: list[str]) -> None:
+def test_no_free_text_of_a_setting_is_in_the_report_or_its_sentences(secrets: list[str]) -> None:
     configuration = configured(dict(zip(FREE_TEXTS, secrets, strict=True)))
     findings = [Finding.fault("it", f"there is no {secret} here", f"look at {secret}") for secret in secrets]
     told = whole(gather(configuration, findings, [f"said {secret}." for secret in secrets], NOW))
@@ -76,20 +76,20 @@ def test_no_text_of_a_setting_gets_in_not_by_a_sentence_either(secrets: list[str
 
 
 @given(value=SECRET)
-def test_a_setting_of_tables_and_lists_hides_them_too(value: str) -> None:
+def test_free_texts_in_tables_and_lists_of_settings_are_hidden(value: str) -> None:
     configuration = configured({"game.options": {value: value}, "lights.place_pins": {"a1": value}})
     assert value not in settings_text(configuration)
     assert "{a1 = " in settings_text(configured({"lights.place_pins": {"a1": 5}})).replace('"', "")
 
 
-def test_what_is_harmless_is_told() -> None:
+def test_harmless_settings_are_in_the_report() -> None:
     told = settings_text(configured({"camera.source": "/dev/video0", "turn.end": "button", "clock.time": "game 10"}))
     for line in ('source = "/dev/video0"', 'end = "button"', 'time = "game 10"', 'port = "auto"', "rest_s = 3.0"):
         assert line in told
 
 
 @given(people=st.lists(SECRET, min_size=4, max_size=4, unique=True), why=SECRET, free=SECRET)
-def test_no_persons_name_and_no_free_text_of_the_game_gets_in(people: list[str], why: str, free: str) -> None:
+def test_no_persons_name_and_no_free_text_of_the_game_is_in_the_report(people: list[str], why: str, free: str) -> None:
     ann, ben, cem, eve = people
     with Journal.in_memory(wall_clock=wall_clock) as journal:
         session = IdleSession(journal, lambda: 0.0)
@@ -115,7 +115,7 @@ def test_no_persons_name_and_no_free_text_of_the_game_gets_in(people: list[str],
     assert "a1-a2" in told
 
 
-def test_no_key_code_or_token_of_the_page_gets_in(tmp_path: Path) -> None:
+def test_no_key_code_or_token_of_the_page_is_in_the_report(tmp_path: Path) -> None:
     key = b"secret-of-the-page-secret-of-the"
     numbers = iter((12345678, 87654321))
     codes = new_codes(lambda most: next(numbers))
@@ -140,11 +140,11 @@ def test_no_key_code_or_token_of_the_page_gets_in(tmp_path: Path) -> None:
     "text",
     ["the camera /dev/video0 is back", "12:30:05 accepted c1-c2=hoops [c1 c2]", "teal block, x up on c3 or c4 (99 %)"],
 )
-def test_what_helps_stays_as_it_is(text: str) -> None:
+def test_harmless_text_is_left_unchanged(text: str) -> None:
     assert Anonymizer().text(text) == text
 
 
-def test_the_bundle_has_what_is_needed_and_is_bounded(tmp_path: Path) -> None:
+def test_the_report_is_complete_and_limited_in_size(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
         session = IdleSession(journal, lambda: 0.0)
@@ -160,7 +160,7 @@ def test_the_bundle_has_what_is_needed_and_is_bounded(tmp_path: Path) -> None:
     assert zipped(files.values()) == zipped(files.values())
 
 
-def test_without_a_journal_it_says_so(tmp_path: Path) -> None:
+def test_a_report_without_a_journal_says_so(tmp_path: Path) -> None:
     files = gather(configured({"journal.path": tmp_path / "none.sqlite"}), (), (), NOW)
     assert files[-1].text == "There is no journal."
     damaged = tmp_path / "damaged.sqlite"

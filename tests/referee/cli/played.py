@@ -1,4 +1,4 @@
-"""Options and files of games at the terminal."""
+"""Options of games at the terminal, and the records they leave."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The commands that look at pictures, on pictures of the virtual table."""
+"""The commands that read pictures, on pictures of the virtual table."""
 
 import json
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ from vision.readers.blocks.appearance import drawn_appearance, load_appearance, 
 from vision.readers.blocks.enrolment import BLOCK_POSITIONS
 
 SMALL = lens((640, 360))
-"""A camera of its own for calibrating, small so that its pictures are quickly made."""
+"""A separate camera for calibration, small so that its pictures are rendered quickly."""
 
 
 @dataclass(frozen=True)
 class Pictures:
-    """A folder with pictures by one camera: its calibration, a board to calibrate by, a set to enrol, a set-up."""
+    """One camera's calibration in a folder, its pictures of the calibration board, a set to enrol and a set-up."""
 
     folder: Path
     calibration: Path
@@ -91,14 +91,14 @@ def test_calibrate_takes_a_folder(run: Run, pictures: Pictures) -> None:
     assert [f"{number}.png" in result.output for number in (0, 2, 3)] == [True, True, False]
 
 
-def test_calibrate_says_why_it_is_not_good_and_writes_nothing(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+def test_a_bad_calibration_is_explained_and_not_written(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     result = run("calibrate", *pictures.boards[:3], "--out", "mine.json")
     assert result.exit_code == 1
     assert "do it again because only 3 pictures could be used" in result.output
     assert not (tmp_path / "mine.json").exists()
 
 
-def test_calibrate_looks_first_whether_it_can_write(run: Run, pictures: Pictures) -> None:
+def test_calibrate_checks_first_that_it_can_write(run: Run, pictures: Pictures) -> None:
     result = run("calibrate", *pictures.boards, "--out", "nowhere/mine.json")
     assert result.exit_code == 2
     assert "there is no folder" in result.output
@@ -113,7 +113,7 @@ def test_one_bad_picture_among_good_ones_is_left_out(run: Run, pictures: Picture
     assert run("calibrate", "bad.png", "--out", "mine.json").exit_code == 5
 
 
-def test_calibrate_with_pictures_of_something_else(run: Run, pictures: Pictures) -> None:
+def test_calibrate_refuses_pictures_without_the_board(run: Run, pictures: Pictures) -> None:
     result = run("calibrate", pictures.set_up, pictures.set_up, "--out", "mine.json")
     assert result.exit_code == 5
     assert "0 of 2 pictures show enough of the board" in result.output
@@ -124,7 +124,7 @@ def enrol(run: Run, pictures: Pictures) -> Result:
     return run("enrol", *pictures.sets, *positions, "--calibration", pictures.calibration, "--out", "looks.json")
 
 
-def test_enrol_then_read(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+def test_pieces_are_enrolled_and_read(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     result = enrol(run, pictures)
     assert result.exit_code == 0, result.output
     assert sorted(load_appearance(tmp_path / "looks.json").colours) == ["gold", "teal"]
@@ -153,7 +153,9 @@ def test_read_learns_the_colours_from_a_set_up(run: Run, pictures: Pictures) -> 
 
 
 @pytest.mark.parametrize("command", [("read",), ("enrol", "--out", "looks.json", "--positions", "a4=gold star")])
-def test_pieces_that_no_reader_knows(run: Run, pictures: Pictures, tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_pieces_without_a_reader_are_refused(
+    run: Run, pictures: Pictures, tmp_path: Path, command: tuple[str, ...]
+) -> None:
     data = json.loads((resources.files("vision.layout") / "games" / "deblockle.json").read_text(encoding="utf-8"))
     (tmp_path / "shells.json").write_text(json.dumps({**data, "pieces": "shells"}))
     given = ("--calibration", pictures.calibration, "--layout", "shells.json")
@@ -169,7 +171,7 @@ def test_read_uses_the_settings(run: Run, pictures: Pictures, tmp_path: Path) ->
     assert f"cannot read the calibration {tmp_path / 'from-the-settings.json'}" in result.output
 
 
-def test_read_a_table_that_is_not_there(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+def test_read_reports_a_picture_without_the_table(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), tmp_path / "looks.json")
     cv2.imwrite("table.png", np.full((540, 960, 3), 120, dtype=np.uint8))
     result = run("read", "table.png", "--calibration", pictures.calibration, "--looks", "looks.json", "--json")
@@ -177,14 +179,14 @@ def test_read_a_table_that_is_not_there(run: Run, pictures: Pictures, tmp_path: 
     assert json.loads(result.stdout)["hindrances"][0]["kind"] == "not located"
 
 
-def test_read_a_truncated_picture(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+def test_read_reports_a_truncated_picture(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     (tmp_path / "half.png").write_bytes(pictures.set_up.read_bytes()[:20000])
     result = run("read", tmp_path / "half.png", "--calibration", pictures.calibration)
     assert result.exit_code == 5
     assert "half.png" in result.output
 
 
-def test_read_with_another_camera_s_calibration(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+def test_read_refuses_a_calibration_for_another_picture_size(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     data = json.loads(pictures.calibration.read_text())
     (tmp_path / "other.json").write_text(json.dumps({**data, "size": [640, 480]}))
     result = run("read", pictures.set_up, "--calibration", "other.json")
@@ -192,7 +194,7 @@ def test_read_with_another_camera_s_calibration(run: Run, pictures: Pictures, tm
     assert "640 x 480" in result.output
 
 
-def test_enrol_with_a_wrong_position_names_the_square(run: Run, pictures: Pictures) -> None:
+def test_enrol_names_the_square_of_a_wrong_position(run: Run, pictures: Pictures) -> None:
     result = run(
         "enrol", pictures.sets[0], "--positions", "a1=gold star", "--calibration", pictures.calibration,
         "--out", "looks.json",
@@ -201,7 +203,7 @@ def test_enrol_with_a_wrong_position_names_the_square(run: Run, pictures: Pictur
     assert "a1" in result.output
 
 
-def test_enrol_says_what_it_saw_and_what_is_missing(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+def test_enrol_reports_the_taught_and_the_missing_looks(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     blocks = json.loads(pictures.sets[0].with_suffix(".json").read_text())["blocks"]
     star = next(block["cell"] for block in blocks if block["top"] == "star")
     result = run(
@@ -221,7 +223,7 @@ def test_enrol_says_what_it_saw_and_what_is_missing(run: Run, pictures: Pictures
     assert "looks.json do not show what teal pieces look like" in watched.stderr
 
 
-def test_enrol_wants_as_many_positions_as_pictures(run: Run, pictures: Pictures) -> None:
+def test_enrol_needs_as_many_positions_as_pictures(run: Run, pictures: Pictures) -> None:
     one, two = "a4=gold star", "b4=gold stop"
     result = run("enrol", *pictures.sets, *pictures.sets[:1], "--positions", one, "--positions", two, "--out", "l.json")
     assert result.exit_code == 2
@@ -243,7 +245,7 @@ def test_positions_are_read_leniently(text: str) -> None:
     assert BLOCK_POSITIONS.read(text, LAYOUT.board) == {"a4": ("gold", "star"), "b4": ("gold", "stop")}
 
 
-def test_positions_from_either_kind_of_file(tmp_path: Path) -> None:
+def test_positions_are_read_from_both_kinds_of_file(tmp_path: Path) -> None:
     short, long = tmp_path / "short.json", tmp_path / "long.json"
     short.write_text('{"a4": "gold star"}')
     long.write_text('{"blocks": [{"cell": "a4", "colour": "gold", "top": "star"}]}')
@@ -262,7 +264,7 @@ def test_positions_from_either_kind_of_file(tmp_path: Path) -> None:
         ("nowhere.json", "cannot read the positions nowhere.json"),
     ],
 )
-def test_positions_that_cannot_be_read_are_named(text: str, message: str) -> None:
+def test_unreadable_positions_are_refused_with_the_reason(text: str, message: str) -> None:
     with pytest.raises(EnrolmentError, match=message):
         BLOCK_POSITIONS.read(text, LAYOUT.board)
 
@@ -275,7 +277,7 @@ def test_positions_that_cannot_be_read_are_named(text: str, message: str) -> Non
         ('{"blocks": [{"cell": "a4"}]}', "each need cell, colour and top"),
     ],
 )
-def test_position_files_that_cannot_be_read_are_named(tmp_path: Path, content: str, message: str) -> None:
+def test_unreadable_position_files_are_refused_with_the_reason(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "truth.json").write_text(content)
     with pytest.raises(EnrolmentError, match=message):
         BLOCK_POSITIONS.read(str(tmp_path / "truth.json"), LAYOUT.board)

@@ -56,7 +56,7 @@ def table(tmp_path: Path) -> Iterator[Plugged]:
         yield it
 
 
-def test_the_owner_sees_one_light_after_the_other_on_the_board(table: Plugged, console: Console, heard: Heard) -> None:
+def test_the_owner_maps_the_lights_of_the_board_one_by_one(table: Plugged, console: Console, heard: Heard) -> None:
     answers = iter(["a1", "b1", "", "status"])
     seen: list[int] = []
 
@@ -77,7 +77,7 @@ def test_the_owner_sees_one_light_after_the_other_on_the_board(table: Plugged, c
 
 @dataclass
 class CameraOverTheStrip(Camera):
-    """A camera over the empty table that sees what the board's strip really shows: a glow on each light's square."""
+    """A camera over the empty table that sees the board's real strip as a glow on each light's square."""
 
     device: VirtualMicrocontroller
     setting: Setting
@@ -93,7 +93,7 @@ class CameraOverTheStrip(Camera):
         self.frames += 1
         image = self.pictures[self.frames % 4]
         if self.asked:
-            # The light that was asked for last, alone, is on its way to the strip, however long that takes.
+            # Only the light that was requested last is on its way to the strip, however long that takes.
             alone = b"" if self.asked[-1] is None else bytes(3 * self.asked[-1]) + b"\xff\xff\xff"
             assert self.device.wait_for(lambda: self.device.lights().colours.rstrip(b"\0") == alone, GUARD_S)
         colours = self.device.lights().colours
@@ -106,7 +106,7 @@ class CameraOverTheStrip(Camera):
         pass
 
 
-def test_the_camera_finds_the_lights_of_the_board(
+def test_the_camera_maps_the_lights_of_the_board(
     table: Plugged, console: Console, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dialogue, "CAMERA_DELAY_S", 0.0)
@@ -138,7 +138,7 @@ def test_a_camera_without_a_calibration_is_named(table: Plugged, console: Consol
         map_lights(table.settings(), LightMapOptions(table.folder / "l.toml", by_camera=True), console, input)
 
 
-def test_nothing_is_written_where_nothing_was_found(table: Plugged, console: Console, heard: Heard) -> None:
+def test_no_map_is_written_if_no_light_was_found(table: Plugged, console: Console, heard: Heard) -> None:
     out = table.folder / "lights.toml"
     assert map_lights(table.settings(), LightMapOptions(out), console, lambda prompt: "f") == 1
     assert "nothing was written" in heard.getvalue()
@@ -153,7 +153,7 @@ def test_a_board_without_lights_or_switches_is_named(tmp_path: Path, console: Co
             map_sensors(bare.settings(), SensorMapOptions(tmp_path / "s.toml"), console, [])
 
 
-def test_a_port_that_is_not_there_is_named_once(table: Plugged, console: Console, heard: Heard) -> None:
+def test_a_missing_port_is_named_once(table: Plugged, console: Console, heard: Heard) -> None:
     settings = table.settings()
     gone = replace(
         settings,
@@ -168,11 +168,11 @@ def test_a_port_that_is_not_there_is_named_once(table: Plugged, console: Console
     (table.folder / "lights.toml").write_text("lights = 4\n[places]\na1 = 0\n")
     with pytest.raises(PortMissingError):
         show_every_light(gone, 0.01, console)
-    # The error tells it.
+    # The error names it.
     assert heard.getvalue() == ""
 
 
-def test_lights_that_are_set_nowhere(table: Plugged, console: Console) -> None:
+def test_lights_missing_from_the_settings_are_refused(table: Plugged, console: Console) -> None:
     bare = table.settings(base="[lights]\ndrivers = []\n")
     with pytest.raises(ConfigError, match="no strip of lights is set"):
         map_lights(bare, LightMapOptions(table.folder / "l.toml"), console, input)
@@ -185,9 +185,7 @@ def test_lights_that_are_set_nowhere(table: Plugged, console: Console) -> None:
         map_lights(wled, LightMapOptions(table.folder / "l.toml"), console, input)
 
 
-def test_the_terminal_shows_every_light_where_there_are_no_others(
-    table: Plugged, console: Console, heard: Heard
-) -> None:
+def test_without_other_lights_the_terminal_shows_each_of_them(table: Plugged, console: Console, heard: Heard) -> None:
     places = load("deblockle").places
     waited: list[float] = []
     assert show_every_light(table.settings(base=""), 0.5, console, waited.append) == 0
@@ -197,13 +195,13 @@ def test_the_terminal_shows_every_light_where_there_are_no_others(
     assert all(heard.getvalue().count(signal.words) == 1 for signal in signals)
 
 
-def test_everything_the_lights_say_is_shown_with_words(table: Plugged, console: Console, heard: Heard) -> None:
+def test_every_signal_is_shown_with_its_meaning(table: Plugged, console: Console, heard: Heard) -> None:
     (table.folder / "lights.toml").write_text("lights = 4\nstatus = 3\n[places]\na1 = 0\nb1 = [1, 2]\n")
 
     coming = every_signal(("a1", "b1"))
 
     def wait(seconds: float) -> None:
-        """Wait until the board shows what was announced: squares, the status light alone, or a tone."""
+        """Wait until the board shows the announced signal: squares, the status light alone, or a tone."""
         signal = next(coming)
 
         def shows() -> bool:
@@ -222,7 +220,7 @@ def test_everything_the_lights_say_is_shown_with_words(table: Plugged, console: 
     assert "That was everything." in heard.getvalue()
 
 
-def test_pieces_are_put_down_and_the_switches_found(table: Plugged, console: Console, heard: Heard) -> None:
+def test_switches_are_mapped_by_putting_pieces_down(table: Plugged, console: Console, heard: Heard) -> None:
     device, out = table.device, table.folder / "sensors.toml"
 
     def person() -> Iterator[str]:
@@ -245,7 +243,7 @@ def test_pieces_are_put_down_and_the_switches_found(table: Plugged, console: Con
     assert "2 of 49 squares have a switch" in heard.getvalue()
 
 
-def test_by_switch_and_a_board_that_is_unplugged_meanwhile(table: Plugged, console: Console, heard: Heard) -> None:
+def test_mapping_by_switch_survives_an_unplugged_board(table: Plugged, console: Console, heard: Heard) -> None:
     device, out = table.device, table.folder / "sensors.toml"
 
     def person() -> Iterator[str]:
@@ -262,7 +260,7 @@ def test_by_switch_and_a_board_that_is_unplugged_meanwhile(table: Plugged, conso
     assert dict(load_sensor_map(out).places) == {"g7": 1}
 
 
-def test_what_the_switches_feel_is_shown(table: Plugged, console: Console, heard: Heard) -> None:
+def test_the_states_of_the_switches_are_shown(table: Plugged, console: Console, heard: Heard) -> None:
     table.device.set_switch(1, True)
     settled_s = time.monotonic() + MOST_BOUNCE_S + 2 * DEFAULT_DEBOUNCE_MS / 1000
     assert table.device.wait_for(lambda: time.monotonic() > settled_s)
@@ -273,31 +271,31 @@ def test_what_the_switches_feel_is_shown(table: Plugged, console: Console, heard
     assert "●" in heard.getvalue()
 
 
-def test_a_switch_that_is_not_there_is_shown(table: Plugged, console: Console, heard: Heard) -> None:
+def test_a_missing_switch_is_shown(table: Plugged, console: Console, heard: Heard) -> None:
     save_sensor_map(SensorMap({"a1": 0, "d4": 3}, 4), table.folder / "sensors.toml")
     show_sensors(table.settings(), console, once=True)
     assert "there are 3 switches and the sensor map was made for 4" in heard.getvalue()
     assert "These have a switch in the map that is not there: d4." in heard.getvalue()
 
 
-def test_a_pin_map_that_changed_since_is_said(table: Plugged, console: Console, heard: Heard) -> None:
+def test_a_changed_pin_map_is_reported(table: Plugged, console: Console, heard: Heard) -> None:
     save_sensor_map(SensorMap({"a1": 0}, 3, 12345), table.folder / "sensors.toml")
     show_sensors(table.settings(), console, once=True)
     assert "another one than when the sensors were mapped" in heard.getvalue()
 
 
-def test_without_a_map_there_is_nothing_to_show(table: Plugged, console: Console) -> None:
+def test_showing_sensors_needs_a_map(table: Plugged, console: Console) -> None:
     with pytest.raises(ConfigError, match=r"`\./run hardware sensors map` makes a map"):
         show_sensors(table.settings(base='[sensors]\nsource = "board"\n'), console, once=True)
 
 
-def test_the_picture_of_the_sensors() -> None:
+def test_the_states_of_the_sensors_are_drawn() -> None:
     told = SensorSnapshot(1.0, {"a1": True, "b1": False, "a2": True}, frozenset({"a2"}))
     drawn = draw_sensors(told, PlaceGrid.of_squares(2, 2), {"b1": "stuck"}, plain=True).plain
     assert drawn.splitlines()[:3] == ["  2  ?  ", "  1  o x", "     a b"]
 
 
-def test_the_commands_themselves(table: Plugged, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hardware_commands_map_try_and_show(table: Plugged, monkeypatch: pytest.MonkeyPatch) -> None:
     table.settings()
     monkeypatch.setenv("HOME", str(table.folder))
     monkeypatch.chdir(table.folder)

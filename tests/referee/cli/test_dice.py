@@ -1,4 +1,4 @@
-"""Dice read from plain photographs at the command line."""
+"""Dice read from photographs, with and without a layout, at the command line."""
 
 import json
 import shutil
@@ -39,7 +39,7 @@ def photograph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_read_dice_gives_a_line_of_json_an_image(run: Run, photograph: Path) -> None:
+def test_read_dice_prints_a_line_of_json_per_image(run: Run, photograph: Path) -> None:
     result = run("read", "--dice", str(photograph), str(photograph), "--json")
     assert result.exit_code == 0
     lines = [json.loads(line) for line in result.stdout.splitlines()]
@@ -50,14 +50,14 @@ def test_read_dice_gives_a_line_of_json_an_image(run: Run, photograph: Path) -> 
     assert lines[0]["ms"] > 0
 
 
-def test_read_dice_for_a_person(run: Run, photograph: Path, tmp_path: Path) -> None:
+def test_read_dice_prints_text_for_people(run: Run, photograph: Path, tmp_path: Path) -> None:
     result = run("read", "--dice", str(photograph), "--debug-image", str(tmp_path / "seen.png"))
     assert result.exit_code == 0
     assert "6 dice, together 21" in " ".join(result.stdout.split())
     assert (tmp_path / "seen.png").exists()
 
 
-def test_pictures_that_cannot_be_read_are_named_and_the_rest_go_on(run: Run, photograph: Path, tmp_path: Path) -> None:
+def test_unreadable_pictures_are_named_and_the_others_are_read(run: Run, photograph: Path, tmp_path: Path) -> None:
     bare, small, broken = tmp_path / "bare.png", tmp_path / "small.png", tmp_path / "broken.jpg"
     cv2.imwrite(str(bare), np.full((200, 300, 3), 120, dtype=np.uint8))
     cv2.imwrite(str(small), np.full((20, 30, 3), 120, dtype=np.uint8))
@@ -73,13 +73,13 @@ def test_pictures_that_cannot_be_read_are_named_and_the_rest_go_on(run: Run, pho
     assert "30 x 20 pixels; dice need at least" in " ".join(result.stderr.split())
 
 
-def test_several_pictures_need_dice(run: Run, photograph: Path) -> None:
+def test_several_pictures_are_read_only_with_the_dice_option(run: Run, photograph: Path) -> None:
     result = run("read", str(photograph), str(photograph))
     assert result.exit_code == 2
     assert "need --dice" in " ".join(result.stderr.split())
 
 
-def test_a_roll_is_what_a_camera_sees_at_rest(run: Run, photograph: Path, tmp_path: Path) -> None:
+def test_a_roll_is_read_from_a_camera_once_the_dice_rest(run: Run, photograph: Path, tmp_path: Path) -> None:
     journal = tmp_path / "games.journal"
     assert run("new", "blokus-dice", "--journal", str(journal)).exit_code == 0
     folder = tmp_path / "frames"
@@ -96,12 +96,12 @@ def test_a_roll_is_what_a_camera_sees_at_rest(run: Run, photograph: Path, tmp_pa
     assert "seen: 1,2,3,4,5,6" in seen.stdout
 
 
-def test_roll_wants_faces_or_a_camera(run: Run) -> None:
+def test_roll_needs_either_faces_or_a_camera(run: Run) -> None:
     assert run("roll").exit_code == 2
     assert run("roll", "4,1", "--camera", "0").exit_code == 2
 
 
-def test_a_die_that_moved_or_shows_something_else_does_not_rest() -> None:
+def test_a_die_that_moved_or_changed_its_face_is_not_at_rest() -> None:
     die = DieInPicture((10.0, 10.0, 50.0, 50.0), 4, 0.9)
     assert at_rest((die,), (DieInPicture((11.0, 10.0, 51.0, 50.0), 4, 0.8),))
     assert not at_rest((die,), (DieInPicture((20.0, 10.0, 60.0, 50.0), 4, 0.9),))
@@ -136,7 +136,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_table_with_a_tray_alone_is_read(run: Run, table: Path, tmp_path: Path) -> None:
+def test_a_table_with_only_a_tray_is_read(run: Run, table: Path, tmp_path: Path) -> None:
     seen = tmp_path / "seen.png"
     given = ("--calibration", table / "camera.json", "--layout", table / "tray.json")
     result = run("read", table / "six.png", *given, "--debug-image", seen, "--json")
@@ -146,7 +146,7 @@ def test_a_table_with_a_tray_alone_is_read(run: Run, table: Path, tmp_path: Path
     assert seen.exists()
 
 
-def test_the_dice_of_a_calibrated_tray_are_the_roll(
+def test_a_roll_is_read_from_a_calibrated_tray(
     run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = tmp_path / "games.journal"
@@ -165,7 +165,7 @@ def test_the_dice_of_a_calibrated_tray_are_the_roll(
     assert "seen: 1,2,3,4,5,6" in seen.stdout
 
 
-def test_faces_that_were_taught_reach_the_tray(run: Run, table: Path, tmp_path: Path) -> None:
+def test_taught_faces_are_read_in_the_tray(run: Run, table: Path, tmp_path: Path) -> None:
     names = ["one", "two", "three", "four", "five", "six"]
     pictures = []
     for number, name in enumerate(("1", "2", "3", "4", "5", "6")):

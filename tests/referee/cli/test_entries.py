@@ -1,4 +1,4 @@
-"""``table turn``, ``roll``, ``announce`` and ``hint`` without a referee that runs; with one: tests/bad_input."""
+"""``table turn``, ``roll``, ``announce`` and ``hint`` without a running referee; with one: tests/system/bad_input."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_giving_up_is_asked_about_at_a_terminal(run: Run, monkeypatch: pytest.Mo
     assert run("take-back").exit_code == 0
 
 
-def test_a_draw_that_is_announced_is_offered_until_the_other_player_says_so_too(run: Run) -> None:
+def test_an_announced_draw_is_an_offer_until_the_other_player_agrees(run: Run) -> None:
     run("new", "deblockle")
     assert run("announce", "draw", "--player", "gold").output.startswith("Gold offers a draw.")
     again = run("announce", "all:draw", "--player", "gold")
@@ -113,7 +113,7 @@ def test_a_turn_the_rules_forbid_is_refused_with_the_reason(run: Run) -> None:
     assert kinds() == before
 
 
-def test_a_turn_and_a_roll_may_be_typed_as_several_words(run: Run) -> None:
+def test_a_turn_and_a_roll_can_be_typed_as_several_words(run: Run) -> None:
     assert run("new", "diaballik").exit_code == 0
     assert run("turn", "a1-a2", "b1-b2").stdout == f"Black moves a1 to a2 and moves b1 to b2. {NEXT}\n"
     assert run("turn", "a7", "to", "a6").stdout == f"White moves a7 to a6. {NEXT}\n"
@@ -124,7 +124,7 @@ def test_a_turn_and_a_roll_may_be_typed_as_several_words(run: Run) -> None:
     assert run("roll", "4", "1").stdout == f"4,1 is rolled. {NEXT}\n"
 
 
-def test_a_hint_for_any_position(run: Run) -> None:
+def test_a_hint_is_given_for_any_position(run: Run) -> None:
     start = GAME.notation.format_state(GAME.rules.new())
     whole = run("hint", "--game", "deblockle", "--position", start)
     assert whole.exit_code == 0, whole.stderr
@@ -151,12 +151,12 @@ def test_a_hint_for_any_position(run: Run) -> None:
         assert (done.exit_code, words in done.stderr) == (code, True), done.stderr
 
 
-def test_a_position_before_the_roll_takes_the_roll(run: Run, harvest: None) -> None:
+def test_a_hint_for_a_position_before_the_roll_accepts_a_roll(run: Run, harvest: None) -> None:
     done = run("hint", "--game", "harvest", "--position", "0,0 1 - - -", "--roll", "1")
     assert done.stdout.startswith("Hint: p1 leaves the die.")
 
 
-def test_a_gentle_hint_says_more_when_asked_again(run: Run) -> None:
+def test_a_second_request_for_a_gentle_hint_tells_more(run: Run) -> None:
     run("new", "deblockle")
     first = run("hint", "--strength", "gentle").stdout
     second = run("hint", "--strength", "gentle").stdout
@@ -166,14 +166,14 @@ def test_a_gentle_hint_says_more_when_asked_again(run: Run) -> None:
     assert kinds() == ["new game", "hint given", "hint given"]
 
 
-def test_where_hints_are_ruled_out_no_flag_brings_them_back(run: Run) -> None:
+def test_no_flag_gives_hints_in_a_game_without_them(run: Run) -> None:
     Path("referee.toml").write_text('[journal]\npath = "game.sqlite"\n[hints]\nstrength = "none"\n')
     run("new", "deblockle")
     ruled_out = (4, "referee: error: The players ruled hints out.\n")
     for arguments in ((), ("--strength", "strong"), ("--position", GAME.notation.format_state(GAME.rules.new()))):
         done = run("hint", *arguments)
         assert (done.exit_code, done.stderr) == ruled_out
-    # A game that was begun so stays so, whatever the settings say later.
+    # A game begun without hints keeps that, whatever the settings are later.
     Path("referee.toml").write_text('[journal]\npath = "game.sqlite"\n')
     done = run("hint")
     assert (done.exit_code, done.stderr) == ruled_out
@@ -182,7 +182,7 @@ def test_where_hints_are_ruled_out_no_flag_brings_them_back(run: Run) -> None:
     assert run("hint", "--seconds", "0.05").exit_code == 0
 
 
-def test_players_and_that_hints_are_ruled_out_are_both_kept(run: Run) -> None:
+def test_the_players_and_the_ban_on_hints_are_both_kept(run: Run) -> None:
     Path("referee.toml").write_text('[journal]\npath = "game.sqlite"\n[hints]\nstrength = "none"\n')
     run("new", "deblockle", "--player", "gold=Ann")
     with Journal.open(Path("game.sqlite"), wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:

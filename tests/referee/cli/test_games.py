@@ -45,7 +45,7 @@ def journal_path(tmp_path: Path) -> Path:
 
 
 # perft
-def test_perft_s_count_is_the_last_thing_on_the_last_line(run: Run) -> None:
+def test_perft_ends_its_output_with_the_count(run: Run) -> None:
     assert run("perft", "deblockle", "--depth", "0").output == "1\n"
     whole = run("perft", "deblockle", "--depth", "2").output
     assert whole == "2760\n"
@@ -55,7 +55,7 @@ def test_perft_s_count_is_the_last_thing_on_the_last_line(run: Run) -> None:
     assert len(split) == 59
 
 
-def test_perft_from_a_roll(run: Run) -> None:
+def test_perft_counts_from_a_roll(run: Run) -> None:
     flags = ("--roll", "1,3,4,5,T")
     assert run("perft", "number-drop", "--depth", "1", *flags).output == "528\n"
     split = run("perft", "number-drop", "--depth", "1", "--split", *flags).output.splitlines()
@@ -63,7 +63,7 @@ def test_perft_from_a_roll(run: Run) -> None:
     assert len(split) == 529
 
 
-def test_perft_from_a_position_and_with_options(run: Run) -> None:
+def test_perft_counts_from_a_position_and_with_options(run: Run) -> None:
     position = GAME.notation.format_state(GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1}))
     by_position = run("perft", "deblockle", "--depth", "2", "--position", position).output
     by_options = run(
@@ -89,7 +89,7 @@ def test_new_begins_a_game(run: Run, tmp_path: Path) -> None:
     assert f"process {os.getpid()}" in busy.stderr
 
 
-def test_a_table_whose_pieces_no_reader_knows_is_kept_by_text(run: Run, tmp_path: Path) -> None:
+def test_a_game_with_pieces_without_a_reader_is_kept_by_text(run: Run, tmp_path: Path) -> None:
     data = json.loads((resources.files("vision.layout") / "games" / "deblockle.json").read_text(encoding="utf-8"))
     del data["block"]
     (tmp_path / "shells.json").write_text(json.dumps({**data, "pieces": "shells"}))
@@ -106,7 +106,7 @@ def test_a_table_whose_pieces_no_reader_knows_is_kept_by_text(run: Run, tmp_path
     assert says in " ".join(run("doctor").output.split())
 
 
-def test_a_game_that_no_camera_can_see_yet_is_kept_by_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_without_a_layout_is_kept_by_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("vision.layout.table", "referee.settings.table_layout"):
         monkeypatch.setattr(f"{module}.games_with_layouts", lambda: ("blockade", "deblockle", "diaballik"))
     begun = run("new", "number-drop", "--journal", "a.sqlite")
@@ -119,14 +119,14 @@ def test_a_game_that_no_camera_can_see_yet_is_kept_by_text(run: Run, monkeypatch
     assert "play it with `referee play number-drop`" in refused.stderr
 
 
-def test_new_may_leave_open_who_starts(run: Run) -> None:
+def test_new_can_leave_open_who_starts(run: Run) -> None:
     assert run("new", "--option", "starts=either").exit_code == 0
     assert "starts=either" in run("replay").output
     wrong = run("new", "--option", "starts=nobody")
     assert (wrong.exit_code, "it takes one of gold, teal" in wrong.stderr) == (4, True)
 
 
-def test_replay_tells_a_journal(run: Run, journal_path: Path, tmp_path: Path) -> None:
+def test_replay_describes_a_journal(run: Run, journal_path: Path, tmp_path: Path) -> None:
     result = run("replay", journal_path, "--evidence", tmp_path / "pictures")
     assert result.exit_code == 0, result.stderr
     assert "gold is Ann {A}" in result.output
@@ -137,7 +137,7 @@ def test_replay_tells_a_journal(run: Run, journal_path: Path, tmp_path: Path) ->
     assert [file.name for file in (tmp_path / "pictures").iterdir()] == ["0005-illegal-before-d1.png"]
 
 
-def test_replay_names_the_event_that_does_not_follow(run: Run, journal_path: Path) -> None:
+def test_replay_names_an_impossible_event(run: Run, journal_path: Path) -> None:
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
         journal.append(Event(EventKind.TURN, {"turn": "a1-a2=stop", "state": "nonsense"}))
     result = run("replay", journal_path)
@@ -145,7 +145,7 @@ def test_replay_names_the_event_that_does_not_follow(run: Run, journal_path: Pat
     assert "event 9 (turn)" in result.stderr
 
 
-def test_export_and_replay_go_round(run: Run, journal_path: Path, tmp_path: Path) -> None:
+def test_an_exported_record_replays(run: Run, journal_path: Path, tmp_path: Path) -> None:
     record = run("export", "--journal", journal_path).output
     assert '[Gold "Ann (A)"]' in record
     assert run("export", "--journal", journal_path, "--out", tmp_path / "game.txt").exit_code == 0
@@ -156,21 +156,21 @@ def test_export_and_replay_go_round(run: Run, journal_path: Path, tmp_path: Path
     assert run("replay", "-", input=record).output == from_file.output
 
 
-def test_export_of_a_game_that_is_not_there(run: Run, journal_path: Path) -> None:
+def test_export_of_an_unknown_game_is_refused(run: Run, journal_path: Path) -> None:
     result = run("export", "--journal", journal_path, "--game", "5")
     assert (result.exit_code, "the last one is game 2" in result.stderr) == (6, True)
     never_set_up = run("export", "--journal", journal_path, "--game", "1")
     assert (never_set_up.exit_code, "never set up" in never_set_up.stderr) == (4, True)
 
 
-def test_replay_of_a_record_with_an_illegal_turn_names_the_line(run: Run, tmp_path: Path) -> None:
+def test_replay_names_the_line_of_an_illegal_turn(run: Run, tmp_path: Path) -> None:
     (tmp_path / "game.txt").write_text('[Game "deblockle"]\n\n1. c1-c2=hoops-a1\n2. a1-a9=stop\n')
     result = run("replay", tmp_path / "game.txt")
     assert result.exit_code == 4
     assert "line 4" in result.stderr
 
 
-def test_replay_of_something_else(run: Run, tmp_path: Path) -> None:
+def test_replay_refuses_other_files(run: Run, tmp_path: Path) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\xff")
     result = run("replay", tmp_path / "picture.png")
     assert (result.exit_code, "neither a journal nor a game record" in result.stderr) == (4, True)

@@ -1,4 +1,4 @@
-"""Help and errors of the command line as a whole: every command's, whatever it does."""
+"""Help and errors of every command."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_help_fits_80_columns_has_examples_and_cuts_no_sentence(command: str, run: Run) -> None:
+def test_help_fits_80_columns_has_examples_and_truncates_no_sentence(command: str, run: Run) -> None:
     result = run(*command.split(), "--help", terminal_width=80)
     said = result.output
     assert (result.exit_code, "\b" in said) == (0, False)
     assert not command or re.search(rf"\n    referee (--config club\.toml )?{command}", said)
     prose = said.partition("Examples:")[0] + said.partition("Options:")[2]
     assert "..." not in prose.replace("COMMAND ...", "").replace("[ARGS]...", "").partition("\n")[2], (
-        "a sentence is cut"
+        "a sentence is truncated"
     )
     assert max(map(len, prose.splitlines())) <= 80
     assert "RANGE" not in said
@@ -35,7 +35,7 @@ def test_help_fits_80_columns_has_examples_and_cuts_no_sentence(command: str, ru
 
 
 @pytest.mark.parametrize("words", [("play",), ("tools", "rules"), ("tools", "perft", "--depth", "1")], ids=" ".join)
-def test_who_leaves_the_game_out_is_told_which_there_are(words: tuple[str, ...], run: Run) -> None:
+def test_a_command_without_a_game_lists_the_games(words: tuple[str, ...], run: Run) -> None:
     told = re.sub(r"\s+", " ", run(*words).stderr) + re.sub(r"\s+", " ", run(*words, "--help").output)
     for name in games():
         assert told.count(name) >= 2
@@ -44,16 +44,16 @@ def test_who_leaves_the_game_out_is_told_which_there_are(words: tuple[str, ...],
 @pytest.mark.parametrize(
     ("typed", "meant"), [("wach", "watch"), ("table trun", "turn"), ("trun", "turn"), ("games lst", "list")]
 )
-def test_a_mistyped_command_is_guessed(typed: str, meant: str, run: Run) -> None:
+def test_a_mistyped_command_gets_a_suggestion(typed: str, meant: str, run: Run) -> None:
     assert f"(did you mean '{meant}'?)" in run(*typed.split()).stderr
 
 
 @pytest.mark.parametrize(("option", "said"), [("--turns", "whole number"), ("--time", "number")])
-def test_what_is_no_number_is_said_plainly(option: str, said: str, run: Run) -> None:
+def test_an_invalid_number_is_reported_plainly(option: str, said: str, run: Run) -> None:
     assert f"'abc' is not a valid {said}." in run("play", "deblockle", option, "abc").stderr
 
 
-def test_the_libraries_warnings_are_not_shown_beside_the_error(tmp_path: Path) -> None:
+def test_warnings_of_libraries_are_not_shown_with_an_error(tmp_path: Path) -> None:
     out = str(tmp_path / "camera.json")
     command = [sys.executable, "-m", "referee", "hardware", "calibrate", "63", "--out", out]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -62,7 +62,7 @@ def test_the_libraries_warnings_are_not_shown_beside_the_error(tmp_path: Path) -
     assert len(ended.stderr.strip().splitlines()) == 1
 
 
-def test_an_error_is_broken_between_words_on_a_terminal(tmp_path: Path) -> None:
+def test_an_error_wraps_between_words_on_a_terminal(tmp_path: Path) -> None:
     person, own = pty.openpty()
     environment = {**os.environ, "HOME": str(tmp_path), "COLUMNS": "60", "TERM": "xterm"}
     command = [sys.executable, "-m", "referee", "play", "deblockle", "--option", "rows=1"]

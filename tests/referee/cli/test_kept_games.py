@@ -1,4 +1,4 @@
-"""``referee games``, ``status`` and ``new``: a journal's games are listed, shown, left, gone on with and stopped."""
+"""``referee games``, ``status`` and ``new``: a journal's games are listed, shown, left, resumed and stopped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rows(run: Run) -> list[list[str]]:
     return [line.split() for line in run("games").stdout.splitlines()[1:]]
 
 
-def test_an_earlier_game_is_gone_on_with(run: Run) -> None:
+def test_an_earlier_game_is_resumed(run: Run) -> None:
     run("new", "deblockle", "--player", "gold=Ann")
     run("turn", "c1-b1=x-a2")
     begun = run("new", "diaballik").stdout
@@ -45,7 +45,7 @@ def test_an_earlier_game_is_gone_on_with(run: Run) -> None:
     assert run("take-back").exit_code == 0
 
 
-def test_a_game_is_stopped_and_gone_on_with(run: Run) -> None:
+def test_a_game_is_stopped_and_resumed(run: Run) -> None:
     run("new", "deblockle")
     assert run("games", "end", "--yes").stderr == (
         "referee: error: no game is under way; `referee games new` begins one\n"
@@ -59,7 +59,7 @@ def test_a_game_is_stopped_and_gone_on_with(run: Run) -> None:
     assert run("status").stdout.endswith("Teal to play.\n")
 
 
-def test_what_cannot_be_gone_on_with(run: Run) -> None:
+def test_games_that_cannot_be_resumed_are_refused(run: Run) -> None:
     assert run("games").exit_code == 6
     run("new", "deblockle")
     run("turn", "c1-b1=x-a2")
@@ -74,7 +74,7 @@ def test_what_cannot_be_gone_on_with(run: Run) -> None:
     assert "is not finished" not in run("new", "deblockle").stdout
 
 
-def test_an_evenings_results_are_told_by_name(run: Run) -> None:
+def test_the_results_of_an_evening_are_listed_by_name(run: Run) -> None:
     assert run("games", "results").stderr.startswith("referee: error: there is no journal")
     run("new", "deblockle", "--player", "gold=Ann", "--player", "teal=Ben")
     assert run("games", "results").stdout == "No game was played to its end yet.\n"
@@ -98,7 +98,7 @@ def test_an_evenings_results_are_told_by_name(run: Run) -> None:
     ]
 
 
-def test_a_game_keeps_its_clock_when_it_goes_on(run: Run) -> None:
+def test_a_resumed_game_keeps_its_clock(run: Run) -> None:
     run("new", "deblockle", "--clock", "fischer 5+3")
     run("turn", "c1-b1=x-a2")
     run("new", "diaballik")
@@ -106,7 +106,7 @@ def test_a_game_keeps_its_clock_when_it_goes_on(run: Run) -> None:
     assert "no referee is running" in run("table", "clock", "stop").stderr
 
 
-def test_one_game_goes_without_the_clock_of_the_settings(run: Run) -> None:
+def test_a_single_game_can_go_without_the_clock_of_the_settings(run: Run) -> None:
     with Path("referee.toml").open("a", encoding="utf-8") as file:
         file.write('[clock]\ntime = "fischer 5+3"\n')
     for asked, has_clock in ((("--clock", "none"), False), ((), True)):
@@ -115,13 +115,13 @@ def test_one_game_goes_without_the_clock_of_the_settings(run: Run) -> None:
             assert ("clock" in journal.events(journal.latest_game())[0][1].data) == has_clock
 
 
-def test_a_clock_that_cannot_be_read_is_refused_with_what_it_takes(run: Run) -> None:
+def test_an_unreadable_clock_is_refused_with_what_was_expected(run: Run) -> None:
     refused = run("new", "deblockle", "--clock", "fisher 5+3")
     assert refused.exit_code == 3
     assert "--clock: clock.time: cannot read the clock 'fisher 5+3' (did you mean fischer?)" in refused.stderr
 
 
-def test_an_opponent_that_does_not_play_is_refused(run: Run) -> None:
+def test_an_opponent_for_an_unknown_player_is_refused(run: Run) -> None:
     refused = run("demo", "diaballik", "--opponent", "teal")
     assert refused.exit_code == 3
     assert "the opponent is to play 'teal'; in Diaballik that is black or white" in refused.stderr
@@ -157,7 +157,7 @@ def test_only_a_new_game_makes_a_journal(run: Run, tmp_path: Path, command: str)
         assert f"there is no journal {tmp_path}/game.sqlite; `referee games new`" in result.stderr
 
 
-def test_games_are_copied_and_put_back(run: Run, tmp_path: Path) -> None:
+def test_a_journal_is_backed_up_and_restored(run: Run, tmp_path: Path) -> None:
     assert run("games", "new", "diaballik").exit_code == 0
     copied = run("games", "backup", "--out", "copy.sqlite")
     assert copied.output == "1 game copied to copy.sqlite.\n"
@@ -174,7 +174,7 @@ def test_games_are_copied_and_put_back(run: Run, tmp_path: Path) -> None:
     assert str(tmp_path / "backups") in by_itself.output
 
 
-def test_the_list_takes_a_journal_and_other_commands_take_it_after_their_name(run: Run) -> None:
+def test_the_list_of_games_and_its_subcommands_take_a_journal(run: Run) -> None:
     run("new", "deblockle", "--journal", "evening.sqlite")
     assert "Deblockle" in run("games", "--journal", "evening.sqlite").stdout
     refused = run("games", "--journal", "evening.sqlite", "show")

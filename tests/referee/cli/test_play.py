@@ -23,7 +23,7 @@ from tests.present import present
 from tests.referee.cli.played import ONE_EACH, kept
 
 
-def test_a_whole_game_between_programs_is_kept_and_replays(play, tmp_path):
+def test_a_whole_game_between_programs_is_recorded_and_replays(play, tmp_path):
     players = ("--player", "gold=greedy", "--player", "teal=random", "--seed", "3", "--time", "0.05")
     result = play("deblockle", *ONE_EACH, *players, "--name", "gold=Ann", "--name", "teal=Ben B.")
     assert re.search(r"(wins|draw): ", result.output)
@@ -47,7 +47,7 @@ def test_a_person_plays_by_text_and_by_number(play, tmp_path):
     assert record.result == "*"
 
 
-def test_refusals_say_the_rule_and_the_remedy_and_why_says_more(play):
+def test_a_refusal_gives_rule_and_remedy_and_why_explains_it(play):
     position = "gold c3:G.x/north=star e7:T.x? removed=0,0"
     result = play("deblockle", "--position", position, typed="why\nc3-c4=stop-c5\nwhy\nnonsense\nquit\n")
     said = result.output
@@ -59,7 +59,7 @@ def test_refusals_say_the_rule_and_the_remedy_and_why_says_more(play):
     assert not list(Path().glob("*.txt")), "nothing was played, so there is nothing to keep"
 
 
-def test_undo_goes_back_to_what_the_person_typed_last(play, tmp_path):
+def test_undo_goes_back_to_the_persons_last_turn(play, tmp_path):
     result = play(
         "deblockle", *ONE_EACH, "--player", "teal=random", "--seed", "1",
         typed="undo\nd1-e1=cross-f1\nundo\nd1-e1=cross-f1\nresign\nyes\n",
@@ -73,7 +73,7 @@ def test_undo_goes_back_to_what_the_person_typed_last(play, tmp_path):
     assert record.result == "teal"
 
 
-def test_hints_tell_the_turn_and_the_reason_unless_they_are_ruled_out(play, tmp_path):
+def test_hints_give_turn_and_reason_unless_ruled_out(play, tmp_path):
     result = play("deblockle", *ONE_EACH, "--time", "0.05", typed="hint\n")
     assert re.search(r"gold> hint\nHint: Gold rolls d1 to .* That \w+.*\n  d1-\S+\n", result.output)
     refused = play("deblockle", *ONE_EACH, "--no-hints", typed="hint\n").output
@@ -100,7 +100,7 @@ def test_a_draw_is_agreed_by_people_and_not_by_programs(play, tmp_path):
     assert "Teal is played by a program; nobody else can speak for it." in said
 
 
-def test_what_cannot_be_claimed_or_said_is_refused(play):
+def test_impossible_claims_and_announcements_are_refused(play):
     said = play("deblockle", typed="claim\nclaim wall\nresign pink\ngold:repetition\nroll 4,1\nturns\n").output
     assert "Nothing can be claimed now." in said
     assert "Not possible: 'gold:wall' is not an announcement of this game" in said
@@ -111,7 +111,7 @@ def test_what_cannot_be_claimed_or_said_is_refused(play):
 
 
 @pytest.mark.parametrize("typed", ["claim", "claim anti-play", "Black: anti-play"])
-def test_what_the_rules_let_one_claim_is_claimed(play, tmp_path, typed):
+def test_a_justified_claim_is_accepted(play, tmp_path, typed):
     wall = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
     said = play("diaballik", "--position", wall, typed=f"white:anti-play\n{typed}\n").output
     assert said.count("Not possible: ") == 1
@@ -141,14 +141,14 @@ def test_legal_turns_are_listed_and_searched(play):
         ("c1", "Gold rolls c1 to c2, hoops up, and hops to a1."),
     ],
 )
-def test_what_was_listed_last_can_be_picked_by_its_number_until_something_is_played(play, tmp_path, asked, played):
+def test_a_number_picks_from_the_last_list_until_a_turn_is_played(play, tmp_path, asked, played):
     said = play("deblockle", typed=f"{asked}\n1\n1\nquit\n").output
     assert f"   1  {kept(tmp_path).entries[0].turn}  {played}" in said
     assert len(kept(tmp_path).entries) == 1
     assert "\n  1\n  ^\nExpected a turn such as " in said
 
 
-def test_turns_that_cost_seconds_to_list_are_not_listed_unasked(play, monkeypatch):
+def test_turns_that_take_seconds_to_list_are_listed_only_on_request(play, monkeypatch):
     listed = "   1  keep  p1 keeps the die."
     assert listed in play("harvest", typed="4\n").output
     monkeypatch.setattr(toy_harvest, "GAME", replace(toy_harvest.GAME, is_slow_to_list=True))
@@ -159,10 +159,10 @@ def test_turns_that_cost_seconds_to_list_are_not_listed_unasked(play, monkeypatc
     assert listed in asked
 
 
-# Dice, and several who play at the same time
+# Dice, and simultaneous players
 
 
-def test_what_cannot_be_read_is_marked_without_the_player_before_it(play):
+def test_unreadable_text_is_marked_without_the_player_before_it(play):
     said = play("harvest", "--no-record", typed="4\np2 nonsense\n").output
     assert "\n  nonsense\n  ^\nExpected keep or leave." in said
 
@@ -180,7 +180,7 @@ def test_dice_are_typed_or_drawn(play, tmp_path):
     assert record.entries[-1].player == "p1"
 
 
-def test_the_same_seed_draws_the_same_dice_also_after_taking_back(play):
+def test_the_same_seed_draws_the_same_dice_even_after_undo(play):
     options = ("--dice", "roll", "--option", "rounds=3")
     scripts = {
         "plain": ("11", "keep\n" * 6),
@@ -196,7 +196,7 @@ def test_the_same_seed_draws_the_same_dice_also_after_taking_back(play):
     assert rolls["taken back"] == rolls["plain"] != rolls["other"]
 
 
-def test_people_may_answer_in_any_order_and_programs_answer_for_themselves(play, tmp_path):
+def test_people_can_answer_in_any_order_and_programs_answer_for_themselves(play, tmp_path):
     said = play("harvest", "--option", "players=3", "--option", "rounds=1", typed="5\np3 keep\np2 leave\nkeep\n").output
     assert [entry.player for entry in kept(tmp_path).entries[1:]] == ["p3", "p2", "p1"]
     assert "P1 and p3 share the victory: a tie. Points: p1 5, p2 2, p3 5." in said
@@ -210,16 +210,16 @@ def test_programs_alone_draw_their_dice(play, tmp_path):
     assert replay(kept(tmp_path)).outcome is not None
 
 
-def test_turns_may_be_cut_off(play):
+def test_a_game_can_be_limited_to_a_number_of_turns(play):
     players = ("--player", "gold=random", "--player", "teal=random", "--turns", "4", "--no-record")
     assert "Stopped after 4 turns." in play("deblockle", *players).output
 
 
-def test_bytes_that_are_no_text_are_a_slip(play):
+def test_invalid_bytes_are_refused_and_the_game_goes_on(play):
     assert "Expected a turn such as" in play("deblockle", typed=b"\xff\xfe\n\nquit\n").output
 
 
-def test_the_rules_are_told_in_mid_game_with_the_options_in_force(play):
+def test_the_rules_during_a_game_show_its_options(play):
     said = play("deblockle", "--option", "side_by_side=false", typed="rules\nhelp\n?\n").output
     assert "side_by_side=false" in said
     assert said.count("take back what you typed last") == 2
@@ -241,13 +241,13 @@ def test_the_rules_are_told_in_mid_game_with_the_options_in_force(play):
         (["chess"], 4, "no game is called 'chess'"),
     ],
 )
-def test_wrong_usage(play, arguments, code, message):
+def test_wrong_usage_is_refused_with_its_exit_code(play, arguments, code, message):
     result = play(*arguments, code=code)
     assert message in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_giving_up_is_asked_once_and_a_draw_is_offered(play, tmp_path):
+def test_resigning_must_be_confirmed_and_a_draw_is_an_offer(play, tmp_path):
     said = play("deblockle", "--no-record", typed="resign\nn\ndraw\nno\ndraw\nyes\n\n").output
     assert "Gold resigns. Teal wins. Are you sure? [y/N]" in said
     assert said.count("Gold offers a draw. Does teal accept? [y/N]") == 2
@@ -262,7 +262,7 @@ def test_the_end_of_a_game_can_be_undone(play, tmp_path):
     assert kept(tmp_path).result == "*"
 
 
-def test_a_roll_that_was_asked_for_is_undone_by_itself(play):
+def test_undo_takes_back_a_requested_roll_alone(play):
     said = play(
         "blockade", "--option", "starts=warm", "--dice", "typed", "--no-record", typed="roll\nundo\n4,1\nundo\n"
     ).output
@@ -278,8 +278,8 @@ def test_help_gives_three_examples_that_can_be_typed(play, game):
 
 
 @pytest.mark.parametrize("game", registry.games())
-def test_every_game_is_played_at_the_terminal(play, game, tmp_path):
-    """Programs play, and the record of it replays; then a person types turns as the record has them."""
+def test_every_game_can_be_played_at_the_terminal(play, game, tmp_path):
+    """Programs play a game whose record replays; then a person types the turns of that record."""
     rules = registry.load(game).rules
     turns = 4 if game in COSTLY else 12
     active = [said.player for said in rules.announcements(rules.new()) if said.kind == "resign"]
@@ -303,7 +303,7 @@ def test_every_game_is_played_at_the_terminal(play, game, tmp_path):
 
 
 @pytest.mark.parametrize("game", registry.games())
-def test_rules_tell_every_option_in_force(play, game):
+def test_the_rules_name_every_option_in_force(play, game):
     said = play(game, command="rules").output
     for option in registry.load(game).options:
         value = str(option.default).lower() if isinstance(option.default, bool) else option.default
@@ -312,13 +312,13 @@ def test_rules_tell_every_option_in_force(play, game):
 
 
 @pytest.mark.parametrize("game", registry.games())
-def test_rules_tell_every_rule_by_its_id(play, game):
+def test_the_rules_name_every_rule_by_its_id(play, game):
     said = " ".join(play(game, "--by-id", command="rules").output.split())
     for rule in registry.load(game).rules.catalogue.values():
         assert f"{rule.id}: {rule.sentence}" in said
 
 
-def test_rules_with_an_option(play):
+def test_the_rules_are_shown_with_a_given_option(play):
     assert "side_by_side=false" in play("deblockle", "--option", "side_by_side=false", command="rules").output
     assert (
         "side_by_side is 'maybe'" in play("deblockle", "--option", "side_by_side=maybe", command="rules", code=4).stderr
@@ -340,7 +340,7 @@ WORDS = (
 @pytest.mark.parametrize("name", registry.games())
 @settings(max_examples=cases(15, 5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
-def test_whatever_is_typed_the_game_goes_on(name, seed, tmp_path, monkeypatch):
+def test_any_input_leaves_the_game_running(name, seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = random.Random(seed)
     game = registry.load(name)
@@ -371,6 +371,6 @@ def test_whatever_is_typed_the_game_goes_on(name, seed, tmp_path, monkeypatch):
     assert replay(read(write(session.so_far.record()))).states[-1] == session.so_far.state
 
 
-def test_everything_that_help_says_fits_a_terminal_of_80_columns():
+def test_the_help_during_a_game_fits_a_terminal():
     assert max(map(len, HELP.splitlines())) < 80
     assert len(HELP.splitlines()) < 20

@@ -1,4 +1,4 @@
-"""Games at the terminal that are kept, saved and loaded."""
+"""Games at the terminal are recorded, saved and loaded."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from referee.cli.play import command, keeping
 from tests.referee.cli.played import ONE_EACH, kept
 
 
-def test_save_and_load(play, tmp_path):
+def test_a_game_is_saved_and_loaded(play, tmp_path):
     typed = "save\nd1-e1=cross-f1\nsave a.txt\nundo\nload a.txt\nload none.txt\nload\nsave no/such/b.txt\nquit\n"
     said = play("deblockle", *ONE_EACH, "--record", "end.txt", typed=typed).output
     assert "A file is needed, such as `save game.txt`." in said
@@ -26,17 +26,17 @@ def test_save_and_load(play, tmp_path):
     assert ("Gold", "Zoe") in record.tags
 
 
-def test_a_name_that_no_file_can_have(play):
+def test_an_impossible_file_name_is_refused(play):
     said = play("deblockle", typed="save a\0b\nload a\0b\nquit\n").output
     assert said.count(": embedded null byte") == 2
 
 
-def test_loading_what_is_no_record(play, tmp_path):
+def test_loading_a_file_that_is_no_record_is_refused(play, tmp_path):
     (tmp_path / "a.txt").write_bytes(b"\xff")
     assert "is not a game record" in play("deblockle", "--load", "a.txt", code=4).stderr
 
 
-def test_a_game_that_cannot_be_kept_is_shown(play, tmp_path, monkeypatch):
+def test_a_record_that_cannot_be_written_is_printed(play, tmp_path, monkeypatch):
     (tmp_path / "there").mkdir()
     result = play("deblockle", "--record", "there", typed="resign\ny\n", code=2)
     assert "is a directory" in result.stderr
@@ -51,7 +51,7 @@ def test_a_game_that_cannot_be_kept_is_shown(play, tmp_path, monkeypatch):
     assert "No space left on device" in result.stderr
 
 
-def test_every_step_is_on_the_disk_before_the_next_one_is_asked_for(play, tmp_path, monkeypatch):
+def test_each_step_is_on_the_disk_before_the_next_prompt(play, tmp_path, monkeypatch):
     lines = iter(["d1-e1=cross-f1", "undo", "d1-e1=cross-f1", None])
     seen = []
 
@@ -64,7 +64,7 @@ def test_every_step_is_on_the_disk_before_the_next_one_is_asked_for(play, tmp_pa
     assert seen == [[], [1], [0], [1]]
 
 
-def test_a_game_that_was_left_is_told_and_gone_on_with(play, tmp_path, monkeypatch):
+def test_an_unfinished_game_is_announced_and_resumed(play, tmp_path, monkeypatch):
     play("deblockle", *ONE_EACH, typed="d1-e1=cross-f1\nquit\n")
     (file,) = tmp_path.glob("*.txt")
     assert f"Not finished: {file.name}, 1 turn. `--load {file.name}` goes on" in play("deblockle", typed="q\n").output
@@ -77,7 +77,7 @@ def test_a_game_that_was_left_is_told_and_gone_on_with(play, tmp_path, monkeypat
     assert [entry.turn for entry in kept(tmp_path).entries] == ["d1-c1=x-b2"]
 
 
-def test_no_file_is_written_over_unasked(play, tmp_path, monkeypatch):
+def test_no_file_is_overwritten_unasked(play, tmp_path, monkeypatch):
     (tmp_path / "mine.txt").write_text("my notes")
     assert (
         "mine.txt is there already; give another name, or --force"
@@ -93,7 +93,7 @@ def test_no_file_is_written_over_unasked(play, tmp_path, monkeypatch):
     assert len(read((tmp_path / "mine.txt").read_text()).entries) == 1
 
 
-def test_the_end_is_said_once_and_a_game_that_was_left_says_how_to_go_on(play):
+def test_the_end_is_announced_once_and_leaving_says_how_to_resume(play):
     ended = play("diaballik", typed="resign\ny\n\n").output
     assert ended.count("resigned") == 1
     assert "Kept as " in ended

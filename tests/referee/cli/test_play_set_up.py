@@ -1,9 +1,9 @@
-"""How the pieces stand at the beginning of ``referee play``, and what players are called."""
+"""The set-up at the beginning of ``referee play``, and the players' names."""
 
 import pytest
 
 
-def test_a_set_up_is_rolled_by_the_seed(play):
+def test_a_random_set_up_follows_the_seed(play):
     first, again, other = (
         play("deblockle", "--no-record", "--set-up", "rolled", "--seed", seed, typed="quit\n").output
         for seed in (1, 1, 2)
@@ -14,7 +14,7 @@ def test_a_set_up_is_rolled_by_the_seed(play):
     assert "away from gold" in first
 
 
-def test_a_set_up_is_told_by_what_stands_where(play):
+def test_a_set_up_can_be_given_by_its_places(play):
     stands = "c1=stop e1 x, c3=gold star e3 slider c5=teal x e5 hoops c7 cross e7 stop"
     said = play("deblockle", "--no-record", "--set-up", stands, typed="c1-c2\nquit\n").output
     assert " 1  ·   ·   G●  ·   Gx  ·   ·" in said
@@ -22,7 +22,7 @@ def test_a_set_up_is_told_by_what_stands_where(play):
     assert "gold: " not in said
 
 
-def test_a_game_whose_set_up_is_not_rolled_begins_as_ever(play):
+def test_a_game_without_a_random_set_up_starts_as_usual(play):
     begun = [
         play("diaballik", "--no-record", *how, typed="quit\n").output.partition("\n")[2]
         for how in ([], ["--set-up", "rolled"])
@@ -38,7 +38,7 @@ def test_a_game_whose_set_up_is_not_rolled_begins_as_ever(play):
         (("--set-up", "usual", "--position", "gold c1:G.star? e7:T.x? removed=3,3"), 2, "carry their own options"),
     ],
 )
-def test_a_set_up_that_cannot_be_is_refused(play, arguments, code, words):
+def test_an_impossible_set_up_is_refused(play, arguments, code, words):
     assert words in play("deblockle", *arguments, code=code).stderr
 
 

@@ -1,4 +1,4 @@
-"""The command line's frame: help, wrong usage, exit codes, completion, settings, colours."""
+"""The command line as a whole: help, wrong usage, exit codes, completion, settings, colours."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from tests.commands import COMMANDS, Run
 from vision.errors import CalibrationError
 
 
-def test_the_list_of_commands_has_a_whole_sentence_for_each(run: Run) -> None:
+def test_the_list_of_commands_describes_each_in_a_sentence(run: Run) -> None:
     result = run("--help")
     assert "..." not in result.output.partition("Every day:")[2]
     assert all(f"\n  {name} " in result.output for name in COMMANDS if " " not in name)
@@ -33,7 +33,7 @@ def test_the_help_fits_a_terminal_of_80_by_24(run: Run) -> None:
     assert max(map(len, lines)) <= 80
 
 
-def test_a_group_names_its_commands_in_the_list() -> None:
+def test_the_list_names_the_commands_of_each_group() -> None:
     for name, command in COMMANDS.items():
         if isinstance(command, LazyGroup) and name != "games":
             told = command.get_short_help_str(100).partition(": ")[2].rstrip(".").split(", ")
@@ -49,7 +49,7 @@ def test_a_command_of_a_group_works_without_the_groups_name(run: Run) -> None:
     assert run("perft", "deblockle", "--depth", "1").output == run("tools", "perft", "deblockle", "--depth", "1").output
 
 
-def test_the_program_is_called_what_was_typed(tmp_path: Path) -> None:
+def test_the_usage_shows_the_program_name_that_was_typed(tmp_path: Path) -> None:
     script = (
         "import contextlib, sys\n"
         "from referee.cli import main\n"
@@ -66,7 +66,7 @@ def test_the_program_is_called_what_was_typed(tmp_path: Path) -> None:
     assert "none found; `'../my table/run' tools config --example` prints one" in done.stdout
 
 
-def test_version(run: Run) -> None:
+def test_the_version_is_printed(run: Run) -> None:
     result = run("--version")
     assert result.exit_code == 0
     assert result.output.startswith("referee ")
@@ -138,7 +138,7 @@ def test_debug_shows_the_traceback_and_ends_with_the_same_code(run: Run) -> None
     assert "referee: error: no game is called 'chess'" in result.stderr
 
 
-def test_ctrl_c_while_libraries_are_loaded_shows_no_traceback(
+def test_ctrl_c_while_libraries_load_shows_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(**_: object) -> None:
@@ -152,7 +152,7 @@ def test_ctrl_c_while_libraries_are_loaded_shows_no_traceback(
     assert capsys.readouterr().err == "referee: stopped\n"
 
 
-def test_ctrl_c_while_a_class_is_made_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_while_a_class_is_created_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
     error = RuntimeError("Error calling __set_name__")
     error.__cause__ = KeyboardInterrupt()
     with pytest.raises(SystemExit) as ended:
@@ -168,7 +168,7 @@ def test_ctrl_c_between_a_command_and_the_end_is_no_fault(capsys: pytest.Capture
     assert capsys.readouterr().err == "referee: stopped\n"
 
 
-def test_doctor_says_what_a_real_table_still_needs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_names_what_a_real_table_still_needs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Finding.note("camera", "no camera is plugged in"), Finding.note("calibration", "none is set")]
     monkeypatch.setattr("referee.doctor.examine", lambda *_: found)
     result = run("doctor")
@@ -185,7 +185,7 @@ def test_a_group_alone_prints_its_help_plainly(run: Run, name: str) -> None:
     assert "error:" not in result.stderr
 
 
-def test_every_error_of_ours_has_a_code() -> None:
+def test_every_error_class_has_an_exit_code() -> None:
     assert exit_code_of(ConfigError("x")) == 3
     assert exit_code_of(CalibrationError("x")) == 5
     assert exit_code_of(JournalBusyError("x")) == 6
@@ -202,7 +202,7 @@ def test_the_exit_codes_are_documented() -> None:
 
 
 @pytest.mark.parametrize("flags", [[], ["--debug"]])
-def test_a_fault_of_our_own_is_one_line_too(tmp_path: Path, flags: list[str]) -> None:
+def test_an_internal_error_is_one_line_with_its_code(tmp_path: Path, flags: list[str]) -> None:
     script = (
         "import sys; from referee.cli import installation, main\n"
         "installation.config_command.callback = lambda **_: 1 // 0\n"
@@ -226,13 +226,13 @@ def test_a_fault_of_our_own_is_one_line_too(tmp_path: Path, flags: list[str]) ->
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(run: Run, shell: str) -> None:
+def test_completion_scripts_are_printed_for_each_shell(run: Run, shell: str) -> None:
     result = run("completion", shell)
     assert result.exit_code == 0
     assert "_REFEREE_COMPLETE" in result.output
 
 
-def test_completion_knows_the_commands() -> None:
+def test_completion_offers_the_commands() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "referee"],
         capture_output=True,
@@ -250,7 +250,7 @@ def test_completion_knows_the_commands() -> None:
 
 
 # config
-def test_config_shows_values_and_where_from(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_shows_values_and_their_sources(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "referee.toml").write_text('[turn]\nend = "touch"\n')
     monkeypatch.setenv("REFEREE_CAMERA_SOURCE", "2")
     result = run("config")
@@ -260,13 +260,13 @@ def test_config_shows_values_and_where_from(run: Run, tmp_path: Path, monkeypatc
     assert rows["turn.rest_s"][1] == "default"
 
 
-def test_config_example_can_be_used(run: Run, tmp_path: Path) -> None:
+def test_the_example_of_config_is_valid(run: Run, tmp_path: Path) -> None:
     example = run("config", "--example").output
     (tmp_path / "referee.toml").write_text(example)
     assert run("config").exit_code == 0
 
 
-def test_config_names_every_fault_on_a_line_of_its_own(run: Run, tmp_path: Path) -> None:
+def test_config_names_every_fault_on_its_own_line(run: Run, tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text('[turn]\nend = "x"\nrest_s = -1\n')
     result = run("config")
     assert result.exit_code == 3
@@ -281,7 +281,7 @@ def test_print_writes_a_pdf(run: Run, tmp_path: Path, sheet: str) -> None:
     assert (tmp_path / "sheet.pdf").read_bytes().startswith(b"%PDF-")
 
 
-def test_json_output_of_a_picture_that_is_no_table(run: Run, tmp_path: Path) -> None:
+def test_read_reports_a_missing_or_invalid_calibration(run: Run, tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "grey.png"), cv2.UMat(720, 1280, cv2.CV_8UC3, (90, 90, 90)).get())
     result = run("read", tmp_path / "grey.png")
     assert result.exit_code == 5
@@ -292,7 +292,7 @@ def test_json_output_of_a_picture_that_is_no_table(run: Run, tmp_path: Path) -> 
     assert "is not a calibration" in result.stderr
 
 
-def test_the_list_of_commands_loads_nothing_heavy() -> None:
+def test_the_list_of_commands_imports_no_large_library() -> None:
     script = (
         "import sys; from click.testing import CliRunner; from referee.cli.root import root\n"
         "assert CliRunner().invoke(root, ['--help']).exit_code == 0\n"
@@ -304,5 +304,5 @@ def test_the_list_of_commands_loads_nothing_heavy() -> None:
     assert done.stdout.split() == []
 
 
-def test_every_paper_can_be_asked_for() -> None:
+def test_the_print_commands_offer_every_paper() -> None:
     assert (*PAPERS_MM,) == PAPERS

@@ -1,4 +1,4 @@
-"""``referee tools sheet``, and a sheet's file given wherever a game's options are."""
+"""``referee tools sheet``, and sheet files as options of a game."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def written(*changes: tuple[str, str]) -> str:
-    """Write ``ours.toml``, the sheet that ships with these changes."""
+    """Write ``ours.toml``: the default sheet with these changes."""
     text = present(load("blokus-dice").sheet_file).text()
     for old, new in changes:
         assert old in text
@@ -35,14 +35,14 @@ def written(*changes: tuple[str, str]) -> str:
     return "ours.toml"
 
 
-def test_a_new_sheet_is_a_copy_of_the_one_that_ships(run):
+def test_a_new_sheet_is_a_copy_of_the_default_one(run):
     printed = run("sheet", "new").output
     run("sheet", "new", "--out", "ours.toml")
     assert Path("ours.toml").read_text(encoding="utf-8") == printed == present(load("blokus-dice").sheet_file).text()
     assert "--option sheet=house\nIn short: --option sheet=ours.toml" in run("sheet", "check", "ours.toml").output
 
 
-def test_no_file_is_written_over_unless_asked(run):
+def test_no_file_is_overwritten_unless_asked(run):
     Path("ours.toml").write_text("mine", encoding="utf-8")
     assert "--force" in run("sheet", "new", "--output", "ours.toml", code=2).stderr
     assert Path("ours.toml").read_text(encoding="utf-8") == "mine"
@@ -50,7 +50,7 @@ def test_no_file_is_written_over_unless_asked(run):
     assert Path("ours.toml").read_text(encoding="utf-8") != "mine"
 
 
-def test_a_sheet_of_ones_own_is_shown_checked_and_played_with(run):
+def test_an_owners_own_sheet_is_shown_checked_and_played_with(run):
     ours = written(('"10x10"', '"8x6"'), ("blocked = []", 'blocked = ["b2", "e4"]'), ('"house"', '"ours"'))
     shown = run("sheet", "show", ours).output
     assert shown.startswith("ours\n")
@@ -66,7 +66,7 @@ def test_a_sheet_of_ones_own_is_shown_checked_and_played_with(run):
     assert counted != "184\n"
 
 
-def test_every_hole_in_a_sheet_is_named(run):
+def test_every_fault_of_a_sheet_file_is_named(run):
     sheet = written(("[rows]", "[shapes]"))
     said = run("sheet", "check", sheet, code=4).stderr
     assert "line 17, shapes: is not a key of a sheet" in said
@@ -75,14 +75,14 @@ def test_every_hole_in_a_sheet_is_named(run):
     assert run("sheet", "show", sheet, code=4).stderr == said
 
 
-def test_a_file_of_another_game_is_recognised(run):
+def test_a_sheet_file_of_another_game_is_recognised(run):
     run("sheet", "new", "--game", "number-drop", "--output", "ours.toml")
     for command in ("check", "show"):
         said = run("sheet", command, "ours.toml", code=2).stderr
         assert "ours.toml is a file of number-drop; add --game number-drop." in said
 
 
-def test_files_that_cannot_be_read(run):
+def test_unreadable_sheet_files_are_refused(run):
     assert "does not exist" in run("sheet", "check", "none.toml", code=2).stderr
     Path("ours.toml").write_bytes(b"\xff\xfe")
     assert "is not UTF-8 text" in run("sheet", "check", "ours.toml", code=4).stderr
@@ -92,13 +92,13 @@ def test_files_that_cannot_be_read(run):
     assert "option sheet is the file faulty.toml, which has faults" in said
 
 
-def test_games_without_a_sheet_file_say_which_have_one(run):
+def test_a_game_without_a_sheet_file_names_those_with_one(run):
     assert "Deblockle has no sheet file; these have: blokus-dice, number-drop" in run(
         "sheet", "show", "--game", "deblockle", code=2
     ).stderr  # fmt: skip
 
 
-def test_a_sheets_file_becomes_its_text_wherever_options_are_given(run):
+def test_a_sheet_file_is_accepted_wherever_options_are(run):
     game, ours = load("blokus-dice"), written(("strikes = 3", "strikes = 1"))
     value = with_sheet_file(game, {"sheet": ours, "players": 2})
     assert value == {"sheet": game.rules.new(value).options.sheet.text, "players": 2}
@@ -116,7 +116,7 @@ def test_a_sheets_file_becomes_its_text_wherever_options_are_given(run):
 
 
 def parts(*changes: tuple[str, str]) -> str:
-    """Write ``parts.json``, Number Drop's file that ships with these changes."""
+    """Write ``parts.json``: Number Drop's default file with these changes."""
     text = present(load("number-drop").sheet_file).text()
     for old, new in changes:
         assert old in text
@@ -142,6 +142,6 @@ def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run):
     assert backs in run("rules", "number-drop", "--option", dice, "--option", backs).output
 
 
-def test_what_is_wrong_with_dice_and_tiles_is_named(run):
+def test_faults_of_dice_and_tiles_are_named(run):
     said = run("sheet", "check", parts(('"XX/XX"', '"XX/X."')), "--game", "number-drop", code=4).stderr
     assert "the shape of O has not four" in said

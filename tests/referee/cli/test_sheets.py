@@ -1,4 +1,4 @@
-"""A sheet in a phone's photo at the command line."""
+"""Sheets read from a phone's photo at the command line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_grey_photo_of_a_written_sheet_is_read(run: Run, tmp_path: Path) -> No
     assert len(wrong) <= 1
 
 
-def test_digits_are_learned_from_a_filled_sheet_and_read_with(run: Run, tmp_path: Path) -> None:
+def test_digits_learned_from_a_filled_sheet_are_used_for_reading(run: Run, tmp_path: Path) -> None:
     photo, out = FOLDER / "number-drop.jpg", tmp_path / "digits.json"
     shown = "/".join(EXPECTED["number-drop"]["grid"])
     done = run("pieces", "enrol", "--sheet", photo, "--positions", shown, "--out", out)
@@ -65,7 +65,7 @@ def test_digits_are_learned_from_a_filled_sheet_and_read_with(run: Run, tmp_path
     assert all(sign in places[place]["look"] for place, sign in digits.items() if sign.isdigit())
 
 
-def test_a_sheet_that_shows_something_else_is_not_learned(run: Run, tmp_path: Path) -> None:
+def test_a_sheet_with_other_contents_is_not_learned(run: Run, tmp_path: Path) -> None:
     photo = FOLDER / "number-drop.jpg"
     done = run("pieces", "enrol", "--sheet", photo, "--positions", "copied", "--out", tmp_path / "digits.json")
     assert done.exit_code != 0
@@ -74,7 +74,7 @@ def test_a_sheet_that_shows_something_else_is_not_learned(run: Run, tmp_path: Pa
 
 
 @pytest.mark.parametrize("other", [("--dice",), ("--tiles", "tiles.json"), ("--debug-image", "seen.png")])
-def test_it_goes_with_no_other_way_to_read(run: Run, other: tuple[str, ...]) -> None:
+def test_the_sheet_option_excludes_other_ways_to_read(run: Run, other: tuple[str, ...]) -> None:
     Path("tiles.json").write_text("{}", encoding="utf-8")
     done = run("pieces", "read", "--sheet", FOLDER / "number-drop.jpg", *other)
     assert done.exit_code == 2

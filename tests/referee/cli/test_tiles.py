@@ -27,7 +27,7 @@ def set_photo(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tiles(run: Run, set_photo: Path, tmp_path: Path) -> Path:
-    """What was taught from the photo of the set."""
+    """The file taught from the photo of the set."""
     place = ("--grid", "2x3", "--corners", corners_of(STRAIGHT))
     done = run("pieces", "teach", set_photo, *place, "--symbols", "A K T L . .", "--out", tmp_path / "tiles.json")
     assert done.exit_code == 0
@@ -50,7 +50,7 @@ def test_tiles_are_read_as_a_grid_and_as_json(run: Run, tiles: Path, tmp_path: P
     assert run(*ask, "--any-way-up").exit_code == 0
 
 
-def test_a_photo_of_nothing_that_was_taught_is_a_failed_check(run: Run, tiles: Path, tmp_path: Path) -> None:
+def test_a_photo_without_taught_tiles_is_a_failed_check(run: Run, tiles: Path, tmp_path: Path) -> None:
     write_image(tmp_path / "now.png", photo(("ring disc",))[0])
     place = ("--tiles", tiles, "--grid", "1x2", "--corners", corners_of(STRAIGHT))
     assert run("pieces", "read", tmp_path / "now.png", *place).exit_code == 1
@@ -67,7 +67,7 @@ def test_a_photo_of_nothing_that_was_taught_is_a_failed_check(run: Run, tiles: P
         (("--debug-image", "seen.png"), 2, "--tiles goes with neither --dice nor --debug-image"),
     ],
 )
-def test_what_cannot_be_read_is_said(
+def test_unreadable_tiles_are_reported_with_the_exit_code(
     run: Run, tiles: Path, set_photo: Path, more: tuple[str, ...], code: int, message: str
 ) -> None:
     result = run("pieces", "read", set_photo, "--tiles", tiles, *more)
@@ -84,7 +84,9 @@ def test_what_cannot_be_read_is_said(
         (("--digits", "--dice"), "--digits goes with neither --dice, --tiles nor --debug-image"),
     ],
 )
-def test_what_a_grid_needs_is_said(run: Run, set_photo: Path, more: tuple[str, ...], message: str) -> None:
+def test_a_grid_without_its_needed_options_is_refused(
+    run: Run, set_photo: Path, more: tuple[str, ...], message: str
+) -> None:
     result = run("pieces", "read", set_photo, *more)
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())

@@ -1,4 +1,4 @@
-"""``referee watch`` and what follows it, on pictures of the virtual table."""
+"""``referee watch`` and its options."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def test_watch_takes_one_source(run: Run, tmp_path: Path) -> None:
     assert "give one of them" in result.output
 
 
-def test_a_camera_and_sensors_alone_don_t_go_together(run: Run, tmp_path: Path) -> None:
+def test_a_camera_excludes_sensors_alone(run: Run, tmp_path: Path) -> None:
     (tmp_path / "sensors.toml").write_text("switches = 1\n[places]\na1 = 0\n")
     (tmp_path / "referee.toml").write_text('[sensors]\nsource = "board"\nmap = "sensors.toml"\n')
     result = run("watch", "--camera", "0", "--eyes", "sensors")
@@ -50,7 +50,7 @@ def test_a_camera_and_sensors_alone_don_t_go_together(run: Run, tmp_path: Path) 
     assert "the eyes are sensors alone" in result.output
 
 
-def test_sensors_that_are_set_nowhere_are_named_before_anything_is_opened(run: Run, tmp_path: Path) -> None:
+def test_missing_sensor_settings_are_named_before_anything_is_opened(run: Run, tmp_path: Path) -> None:
     result = run("watch", "--eyes", "sensors")
     assert result.exit_code == 3
     assert "--eyes: sensors.eyes: it is 'sensors', but sensors.source is none" in result.output
@@ -58,7 +58,7 @@ def test_sensors_that_are_set_nowhere_are_named_before_anything_is_opened(run: R
     assert not (tmp_path / "journal.sqlite").exists()
 
 
-def test_recorded_pictures_are_seen_by_the_camera_alone(run: Run, tmp_path: Path) -> None:
+def test_recorded_pictures_are_read_without_sensors(run: Run, tmp_path: Path) -> None:
     (tmp_path / "pictures").mkdir()
     (tmp_path / "referee.toml").write_text('[sensors]\neyes = "both"\n')
     refused = run("watch", "--frames", "pictures", "--eyes", "both")

@@ -1,4 +1,4 @@
-"""The clock itself: each mode by hand, and against a plain one that counts tenths of a second."""
+"""The clock: each mode by worked examples, and against a plain one that counts tenths of a second."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def started(text: str) -> Clock:
 
 
 def left_after_turn(text: str, seconds: float) -> tuple[float, float]:
-    """What gold and teal have left after a turn of gold's that took so long."""
+    """The time that gold and teal have left after a turn of gold's of this length."""
     clock = started(text).switch(seconds, ("teal",), "gold")
     return clock.remaining_s["gold"], clock.remaining_s["teal"]
 
@@ -46,11 +46,11 @@ def left_after_turn(text: str, seconds: float) -> tuple[float, float]:
         ("hourglass 1", 70, (0, 120)),
     ],
 )
-def test_a_turn_costs_what_its_mode_says(text: str, seconds: float, expected: tuple[float, float]) -> None:
+def test_a_turn_takes_the_time_of_the_clocks_mode(text: str, seconds: float, expected: tuple[float, float]) -> None:
     assert left_after_turn(text, seconds) == expected
 
 
-def test_a_clock_that_waits_takes_no_time_and_keeps_the_delay() -> None:
+def test_a_waiting_clock_takes_no_time_and_keeps_the_delay() -> None:
     clock = started("delay 1+5").at(2.0)
     waiting = Clock(**{**vars(clock), "pauses": frozenset({PauseReason.PERSON})}).at(100.0)
     assert waiting.face(200.0).remaining_s == {"gold": 60, "teal": 60}
@@ -62,19 +62,19 @@ def test_a_clock_that_waits_takes_no_time_and_keeps_the_delay() -> None:
     assert math.isinf(going.flag_falls_at_s("teal"))
 
 
-def test_an_earlier_time_changes_nothing() -> None:
+def test_an_earlier_time_leaves_the_clock_unchanged() -> None:
     clock = started("game 1").at(10.0)
     assert clock.at(4.0) == clock
 
 
-def test_whose_time_is_up_is_named_until_the_flag_was_said_to_have_fallen() -> None:
+def test_a_player_whose_time_is_up_is_named_until_the_flag_fall_is_reported() -> None:
     clock = started("game 1")
     assert clock.out_of_time(59.0) == ()
     assert clock.out_of_time(60.0) == ("gold",)
     assert Clock(**{**vars(clock), "fallen": ("gold",)}).out_of_time(90.0) == ()
 
 
-def test_of_several_who_play_at_once_each_has_their_own_time() -> None:
+def test_simultaneous_players_have_their_own_time() -> None:
     control = TimeControl(ClockMode.FISCHER, 60.0, 2.0)
     clock = Clock.full(control, ("p1", "p2", "p3"), 0.0).switch(0.0, ("p1", "p2", "p3"))
     clock = clock.switch(4.0, ("p2", "p3"), "p1").switch(9.0, ("p3",), "p2")
@@ -91,7 +91,7 @@ def test_of_several_who_play_at_once_each_has_their_own_time() -> None:
         ("none", None),
     ],
 )
-def test_a_setting_is_read_from_text(text: str, control: TimeControl | None) -> None:
+def test_a_clock_setting_is_read_from_text(text: str, control: TimeControl | None) -> None:
     assert read_control(text) == control
     if control is not None:
         assert read_control(control.text) == control
@@ -110,12 +110,12 @@ def test_a_setting_is_read_from_text(text: str, control: TimeControl | None) -> 
         ("", "expected"),
     ],
 )
-def test_a_setting_that_makes_no_clock_is_refused(text: str, said: str) -> None:
+def test_an_invalid_clock_setting_is_refused(text: str, said: str) -> None:
     with pytest.raises(ClockError, match=said):
         read_control(text)
 
 
-def test_a_setting_survives_the_journal() -> None:
+def test_a_clock_setting_survives_the_journal() -> None:
     control = TimeControl(ClockMode.DELAY, 300, 3, FlagRule.LOSES, waits=False)
     assert recorded_control({"clock": control.as_data()}) == control
     assert recorded_control({}) is None
@@ -126,11 +126,11 @@ def test_a_setting_survives_the_journal() -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "0:00"), (0.2, "0:01"), (59.0, "0:59"), (272.0, "4:32"), (3723, "1:02:03"), (-1, "0:00")]
 )
-def test_time_is_written_as_on_a_clock(seconds: float, text: str) -> None:
+def test_time_is_formatted_as_on_a_clock(seconds: float, text: str) -> None:
     assert clock_text(seconds) == text
 
 
-def test_a_clock_is_told_in_words() -> None:
+def test_a_clock_setting_is_described_in_words() -> None:
     clock = started("game 1")
     assert list(clock_words(clock.face(3.0), {"gold": "Ann"})) == ["Gold (Ann) 0:57, runs", "Teal 1:00"]
     stopped = Clock(**{**vars(clock), "pauses": frozenset({PauseReason.QUESTION}), "fallen": ("teal",)})
@@ -143,7 +143,7 @@ def test_a_clock_is_told_in_words() -> None:
 
 @dataclass
 class PlainClock:
-    """A clock of two that is moved on by hand, a tenth of a second after the other."""
+    """A clock for two players that is advanced in steps of a tenth of a second."""
 
     mode: str
     bonus: int
@@ -187,7 +187,9 @@ steps = st.lists(
 
 
 @given(mode=st.sampled_from(list(ClockMode)), base=st.integers(50, 200), bonus=st.integers(1, 50), script=steps)
-def test_the_clock_is_the_plain_one(mode: ClockMode, base: int, bonus: int, script: list[tuple[str, int]]) -> None:
+def test_the_clock_agrees_with_the_plain_one(
+    mode: ClockMode, base: int, bonus: int, script: list[tuple[str, int]]
+) -> None:
     has_bonus = mode in {ClockMode.FISCHER, ClockMode.BRONSTEIN, ClockMode.DELAY}
     clock = Clock.full(TimeControl(mode, base / 10, bonus / 10 if has_bonus else 0.0), SIDES, 0.0)
     clock = clock.switch(0.0, ("gold",))
@@ -212,5 +214,5 @@ def test_the_clock_is_the_plain_one(mode: ClockMode, base: int, bonus: int, scri
         assert min(face.remaining_s.values()) >= 0
         if mode is ClockMode.HOURGLASS:
             assert sum(face.remaining_s.values()) == pytest.approx(2 * base / 10)
-        # A browser that counts on by itself comes to the same.
+        # A browser that continues counting by itself agrees.
         assert face.after(1.7).remaining_s == pytest.approx(dict(clock.face(now / 10 + 1.7).remaining_s), abs=1e-6)

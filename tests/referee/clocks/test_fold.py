@@ -1,4 +1,4 @@
-"""A game's clock as a fold over its events, against a ledger of who spent what on which turn."""
+"""A game's clock as a fold over its events, against a ledger of the time each player spent on each turn."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SIDES = ("black", "white")
 
 @dataclass
 class Ledger:
-    """Every second that counted, by the turn it was spent on; a turn taken back leaves only what came before it."""
+    """The time spent by turn; taking a turn back removes its time."""
 
     mode: ClockMode
     spent: list[float] = field(default_factory=lambda: [0.0])
@@ -57,7 +57,7 @@ class Ledger:
 
 @dataclass
 class Script:
-    """A game of Diaballik as events: each method is something that happens at the table."""
+    """A game of Diaballik as events; each method adds one kind of event at the table."""
 
     game: Game[Any, Any]
     mode: ClockMode
@@ -94,7 +94,7 @@ class Script:
             self.ledger.spent[-1] += halves / 2
 
     def turn(self, rested_halves: int) -> None:
-        """Play a turn that had lain whole for so long when it was accepted, as far as nothing was said since."""
+        """Play a turn that was complete for this long before it was accepted, unless another event came in between."""
         rested = 0.0 if self.stands else min(rested_halves / 2, self.ledger.spent[-1], self.now - self.settled)
         turn = next(iter(self.game.rules.legal_turns(self.states[-1])))
         player = self.states[-1].to_move
@@ -124,7 +124,7 @@ class Script:
         self.add(running_event(self.now))
 
     def kill(self, halves: int) -> None:
-        """Kill the referee: what passed since the last event is not known, and its clock may begin anew."""
+        """Kill the referee: the time since the last event is unknown, and its clock may start anew."""
         if not self.stands:
             self.ledger.spent[-1] -= self.now - self.heard
         self.now = float(halves)
@@ -138,7 +138,7 @@ happenings = st.lists(
 
 
 @given(mode=st.sampled_from(list(ClockMode)), script=happenings)
-def test_the_fold_is_the_ledger(mode: ClockMode, script: list[tuple[str, int]]) -> None:
+def test_the_fold_agrees_with_the_ledger(mode: ClockMode, script: list[tuple[str, int]]) -> None:
     on = Script(load("diaballik"), mode)
     live = ClockFold.of(on.game, on.events)
     for what, number in script:
@@ -156,13 +156,13 @@ def test_the_fold_is_the_ledger(mode: ClockMode, script: list[tuple[str, int]]) 
 
 
 @pytest.mark.parametrize("name", ["deblockle", "diaballik", "blockade", "blokus-dice", "number-drop"])
-def test_everybody_who_plays_has_a_clock(name: str) -> None:
+def test_every_player_has_a_clock(name: str) -> None:
     game = load(name)
     start = game.rules.new({"players": 2} if game.printed_sheet is not None else {})
     assert who_plays(game, start) == game.players[:2]
 
 
-def test_all_who_write_at_once_take_their_own_time() -> None:
+def test_players_who_write_simultaneously_take_their_own_time() -> None:
     game = load("number-drop")
     state = game.rules.new({"players": 2})
     control = TimeControl(ClockMode.GAME, 60.0)
@@ -185,7 +185,7 @@ def test_all_who_write_at_once_take_their_own_time() -> None:
     assert fold.clock.running == game.rules.players_to_move(state)
 
 
-def test_a_game_that_goes_on_under_another_number_keeps_its_time() -> None:
+def test_a_game_resumed_under_another_number_keeps_its_time() -> None:
     first = Script(load("diaballik"), ClockMode.FISCHER)
     first.wait(10)
     first.turn(0)
@@ -199,7 +199,7 @@ def test_a_game_that_goes_on_under_another_number_keeps_its_time() -> None:
     assert again.clock.remaining_s == left.clock.remaining_s
 
 
-def test_a_journal_with_a_clock_that_cannot_be_read_is_refused() -> None:
+def test_a_journal_with_an_unreadable_clock_is_refused() -> None:
     fold = ClockFold(load("diaballik"))
     with pytest.raises(ClockError):
         fold.take(Event(EventKind.NEW_GAME, {"game": "diaballik", "clock": {"mode": "sun"}}))

@@ -1,4 +1,4 @@
-"""How a command reaches the referee that is running, also one of another version."""
+"""How a command reaches a running referee, even one of another version."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def queue() -> CommandQueue:
 
 
 def answered(journal: Path, command: SentCommand, reply: Reply) -> Reply:
-    """Ask at a socket, answer what comes, and give what arrived."""
+    """Send a command to a socket, reply to it, and return the reply that arrived."""
     commands = queue()
     with CommandSocket(journal, commands):
         got: list[Reply] = []
@@ -57,13 +57,13 @@ def answered(journal: Path, command: SentCommand, reply: Reply) -> Reply:
         return got[0]
 
 
-def test_what_is_asked_comes_in_and_the_answer_goes_back(tmp_path: Path) -> None:
+def test_a_command_reaches_the_queue_and_its_reply_returns(tmp_path: Path) -> None:
     command = Correct("Änn", {"c3": "empty"})
     for reply in (Reply("Änn says: c3 is empty."), Reply("no", refused=True)):
         assert answered(tmp_path / "journal.sqlite", command, reply) == reply
 
 
-def test_what_cannot_be_a_command_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_message_that_is_no_command_is_refused_at_once(tmp_path: Path) -> None:
     journal, commands = tmp_path / "journal.sqlite", queue()
     with CommandSocket(journal, commands), socket.socket(socket.AF_UNIX) as caller:
         caller.settimeout(GUARD_S)
@@ -73,15 +73,15 @@ def test_what_cannot_be_a_command_is_refused_at_once(tmp_path: Path) -> None:
     assert commands.take() == []
 
 
-def test_only_the_same_user_may_ask(tmp_path: Path) -> None:
+def test_only_the_same_user_may_connect(tmp_path: Path) -> None:
     with CommandSocket(tmp_path / "journal.sqlite", queue()):
         mode = socket_path(tmp_path / "journal.sqlite").stat().st_mode
         assert stat.S_ISSOCK(mode)
         assert stat.S_IMODE(mode) == 0o600
-    assert list(tmp_path.iterdir()) == [], "nothing stays behind"
+    assert list(tmp_path.iterdir()) == [], "no file is left behind"
 
 
-def test_what_a_killed_referee_left_behind_is_replaced(tmp_path: Path) -> None:
+def test_the_socket_of_a_killed_referee_is_replaced(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(socket_path(journal)))
@@ -90,13 +90,13 @@ def test_what_a_killed_referee_left_behind_is_replaced(tmp_path: Path) -> None:
     assert answered(journal, TakeBack("Ann"), Reply("yes")) == Reply("yes")
 
 
-def test_a_path_longer_than_a_socket_may_have(tmp_path: Path) -> None:
+def test_a_socket_works_for_a_path_over_the_systems_limit(tmp_path: Path) -> None:
     folder = tmp_path / ("long" * 30) / ("longer" * 10)
     folder.mkdir(parents=True)
     assert answered(folder / "journal.sqlite", TakeBack("Ann"), Reply("yes")) == Reply("yes")
 
 
-def test_no_socket_where_none_can_be(tmp_path: Path) -> None:
+def test_a_socket_that_cannot_be_made_is_reported_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(UnreachableError, match="correct while it is stopped"):
         CommandSocket(tmp_path / "nowhere" / "journal.sqlite", queue())
 
@@ -104,7 +104,7 @@ def test_no_socket_where_none_can_be(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "sent", [b"", b"no json\n", b"[1]\n", b"x" * (MOST_BYTES + 4096), b"\xff\n", b"[" * 60_000 + b"\n"]
 )
-def test_nonsense_is_hung_up_on_and_the_next_request_is_heard(tmp_path: Path, sent: bytes) -> None:
+def test_invalid_requests_are_disconnected_and_the_next_one_is_served(tmp_path: Path, sent: bytes) -> None:
     journal, commands = tmp_path / "journal.sqlite", queue()
     with CommandSocket(journal, commands):
         with socket.socket(socket.AF_UNIX) as caller:
@@ -121,12 +121,12 @@ def test_nonsense_is_hung_up_on_and_the_next_request_is_heard(tmp_path: Path, se
             caller.sendall(json.dumps({"command": "hint", "by": "Ann"}).encode() + b"\n")
             commands.wait(GUARD_S)
         (submitted,) = commands.take()
-        # Whoever asked has gone: the reply is nobody's, and that is no error.
+        # The client has gone, and the undeliverable reply is no error.
         submitted.respond(Reply("yes"))
     assert submitted.command == AskHint("Ann")
 
 
-def test_a_request_nobody_took_is_not_left_hanging(tmp_path: Path) -> None:
+def test_a_request_that_was_never_taken_is_disconnected_on_closing(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
     commands = queue()
     opened = CommandSocket(journal, commands)
@@ -146,7 +146,7 @@ def test_a_request_nobody_took_is_not_left_hanging(tmp_path: Path) -> None:
     assert "the connection was closed" in got[0]
 
 
-def test_an_answer_that_does_not_come_in_time(tmp_path: Path) -> None:
+def test_an_answer_that_comes_too_late_is_an_error(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
     with (
         queue() as commands,
@@ -183,7 +183,7 @@ MESSAGES: list[tuple[SentCommand, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("command", "message"), MESSAGES)
-def test_a_command_is_read_as_it_was_written(command: SentCommand, message: dict[str, Any]) -> None:
+def test_a_command_round_trips_as_a_message(command: SentCommand, message: dict[str, Any]) -> None:
     assert command_message(command) == message
     assert parse_command(json.loads(json.dumps(message))) == command
 
@@ -209,16 +209,16 @@ def test_a_command_is_read_as_it_was_written(command: SentCommand, message: dict
         ({"command": "pause clock", "goes_on": "perhaps"}, "goes_on is 'perhaps': input should be a valid boolean"),
     ],
 )
-def test_what_is_no_command_is_named(message: dict[str, Any], words: str) -> None:
+def test_an_invalid_command_is_refused_with_the_reason(message: dict[str, Any], words: str) -> None:
     with pytest.raises(CorrectionError) as caught:
         parse_command(message)
     assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("reply", [Reply("c3 is empty."), Reply("there is no turn to take back", refused=True)])
-def test_a_reply_is_read_as_it_was_written(reply: Reply) -> None:
+def test_a_reply_round_trips_as_a_message(reply: Reply) -> None:
     assert parse_reply(reply_message(reply)) == reply
 
 
-def test_a_reply_that_says_nothing_known_is_a_refusal() -> None:
+def test_an_unknown_reply_is_a_refusal() -> None:
     assert parse_reply({"maybe": 1}) == Reply("the referee answered {'maybe': 1}", refused=True)

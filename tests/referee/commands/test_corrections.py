@@ -1,4 +1,4 @@
-"""Corrections by text."""
+"""Corrections as text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_looks_are_read_leniently(deblockle: Any, words: list[str], looks: dict[
     ("said", "look"),
     [("black", "black piece"), ("black ball", "black piece with ball"), ("white piece", "white piece")],
 )
-def test_what_is_not_said_of_a_look_is_not_there(said: str, look: str) -> None:
+def test_parts_that_a_look_does_not_mention_are_absent(said: str, look: str) -> None:
     assert read_looks(load("diaballik"), ["c3", said]) == {"c3": look}
 
 
@@ -45,19 +45,19 @@ def test_what_is_not_said_of_a_look_is_not_there(said: str, look: str) -> None:
         (["c3=empty", "c3=teal x"], "c3 is given twice"),
     ],
 )
-def test_what_cannot_be_read_is_named(deblockle: Any, words: list[str], message: str) -> None:
+def test_an_unreadable_correction_is_refused_with_the_reason(deblockle: Any, words: list[str], message: str) -> None:
     with pytest.raises(CorrectionError, match=message):
         read_looks(deblockle, words)
 
 
-def test_a_correction_says_one_thing() -> None:
+def test_a_correction_has_exactly_one_content() -> None:
     with pytest.raises(CorrectionError, match="give one of them"):
         Correct("Ann", {"c3": "empty"}, "gold c1:G.star?")
     with pytest.raises(CorrectionError, match="nothing was corrected"):
         Correct("Ann")
 
 
-def test_every_state_that_may_be_the_case_is_corrected(deblockle: Any) -> None:
+def test_a_correction_applies_to_every_possible_state(deblockle: Any) -> None:
     belief = tuple(deblockle.rules.new({"starts": player}) for player in deblockle.players)
     done = apply_correction(deblockle, belief, Correct("Ann", {"c1": "gold block, x up"}, why="it was turned"), {})
     assert [state.to_move for state in done.states] == ["gold", "teal"]
@@ -67,7 +67,7 @@ def test_every_state_that_may_be_the_case_is_corrected(deblockle: Any) -> None:
     assert settled.sentence == "Ann says: teal plays next."
 
 
-def test_a_whole_position_names_what_it_changes(deblockle: Any) -> None:
+def test_a_correction_to_a_whole_position_names_the_changed_places(deblockle: Any) -> None:
     state = deblockle.rules.new({})
     text = deblockle.notation.format_state(deblockle.table.amend(state, {"c1": "empty", "d1": "gold block, x up"}))
     done = apply_correction(deblockle, (state,), Correct("Ann", position=text, to_move="teal"), {})
@@ -85,12 +85,12 @@ def test_a_whole_position_names_what_it_changes(deblockle: Any) -> None:
         Correct("Ann", to_move="red"),
     ],
 )
-def test_what_cannot_be_is_refused(deblockle: Any, correction: Correct) -> None:
+def test_an_impossible_correction_is_refused(deblockle: Any, correction: Correct) -> None:
     with pytest.raises(CorrectionError):
         apply_correction(deblockle, (deblockle.rules.new({}),), correction, {})
 
 
-def test_before_the_set_up_a_correction_is_one(deblockle: Any) -> None:
+def test_a_correction_before_the_set_up_is_the_set_up(deblockle: Any) -> None:
     looks = {"c1": "gold block, x up", "e7": "teal block, star up"}
     done = apply_correction(deblockle, (), Correct("Ann", looks, to_move="teal"), {"side_by_side": False})
     assert done.states[0].to_move == "teal"
@@ -99,7 +99,7 @@ def test_before_the_set_up_a_correction_is_one(deblockle: Any) -> None:
         apply_correction(deblockle, (), Correct("Ann", {"c1": "gold block, x up"}), {})
 
 
-def test_a_correction_of_sheets_knows_the_sheets_in_play_only() -> None:
+def test_a_correction_is_accepted_on_the_sheets_in_play() -> None:
     game = load("number-drop")
     believed = game.rules.new({"players": 2})
     said = apply_correction(game, [believed], Correct("Ann", {"p2.c1": "digit 2"}), {"players": 2})

@@ -1,4 +1,4 @@
-"""A game kept by text alone: turns, rolls and announcements into the journal, back out of it, and out as a record."""
+"""A game kept by text alone: turns, rolls and announcements in the journal, taken back, and in the record."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def harvest() -> Iterator[Kept]:
     kept.journal.close()
 
 
-def test_a_game_with_dice_and_turns_at_the_same_time(harvest: Kept) -> None:
+def test_a_game_with_dice_and_simultaneous_turns_is_kept(harvest: Kept) -> None:
     assert harvest.enter("rolled", " 5 ") == "5 is rolled."
     assert harvest.enter("turn", "Leave", "p3") == "p3 leaves the die."
     assert harvest.enter("turn", "keep", "p2") == "p2 keeps the die."
@@ -108,7 +108,7 @@ def test_a_game_with_dice_and_turns_at_the_same_time(harvest: Kept) -> None:
     assert record.replay(record.read(record.write(written))).states[-1] == folded.states[0]
 
 
-def test_each_kind_of_step_is_taken_back(harvest: Kept) -> None:
+def test_each_kind_of_step_can_be_taken_back(harvest: Kept) -> None:
     start = HARVEST.rules.new({"players": 3, "rounds": 1})
     harvest.enter("rolled", "5")
     harvest.enter("turn", "keep", "p2")
@@ -171,7 +171,7 @@ def test_any_game_kept_by_text_folds_to_its_state_and_replays_as_a_record(seed: 
         ("announced", "p9:resign", None, UnreadableError, "p9:resign"),
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_is_recorded(
+def test_an_impossible_entry_is_refused_and_not_recorded(
     harvest: Kept, kind: Any, text: str, player: str | None, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
@@ -179,7 +179,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_recorded(
     assert harvest.kinds() == ["new game"]
 
 
-def test_who_has_played_may_not_play_again(harvest: Kept) -> None:
+def test_a_player_may_not_play_twice_in_a_turn(harvest: Kept) -> None:
     harvest.enter("rolled", "5")
     harvest.enter("turn", "keep", "p2")
     with pytest.raises(IllegalTurnError, match="p2 may not play now; it is the turn of p1 and p3"):
@@ -188,14 +188,14 @@ def test_who_has_played_may_not_play_again(harvest: Kept) -> None:
         harvest.enter("rolled", "5")
 
 
-def test_a_refusal_says_the_rule_and_the_remedy(harvest: Kept) -> None:
+def test_a_refusal_gives_the_rule_and_the_remedy(harvest: Kept) -> None:
     with pytest.raises(IllegalTurnError) as caught:
         harvest.enter("turn", "keep")
     assert refusal(caught.value) == "p1 can't choose now. That was a second choice. Wait for the next die."
     assert refusal(UnreadableError("cannot read it.")) == "cannot read it."
 
 
-def test_whoever_announces_is_named_or_the_one_to_move() -> None:
+def test_an_announcement_is_by_the_named_player_or_the_one_to_move() -> None:
     state = DEBLOCKLE.rules.new()
     said = {
         text: apply_entry(DEBLOCKLE, (state,), Announce(text, "Ann", player)).event.data["announcement"]
@@ -213,7 +213,7 @@ def test_whoever_announces_is_named_or_the_one_to_move() -> None:
         apply_entry(DEBLOCKLE, (state,), Announce("repetition", "Ann"))
 
 
-def test_while_it_is_open_who_starts_the_first_turn_tells() -> None:
+def test_the_first_turn_decides_an_open_starting_player() -> None:
     kept = Kept(DEBLOCKLE, starts="either")
     assert [state.to_move for state in start_states(DEBLOCKLE, {"starts": "either"})] == ["gold", "teal"]
     turn = DEBLOCKLE.rules.legal_turns(DEBLOCKLE.rules.new({"starts": "teal"}))[0]
@@ -225,7 +225,7 @@ def test_while_it_is_open_who_starts_the_first_turn_tells() -> None:
     kept.journal.close()
 
 
-def test_before_the_set_up_nothing_can_be_entered_at_a_table() -> None:
+def test_no_turn_can_be_entered_before_the_set_up() -> None:
     with pytest.raises(CorrectionError, match="not set up yet"):
         apply_entry(DEBLOCKLE, (), EnterTurn("c1-c2=stop", "Ann"))
 
@@ -240,7 +240,7 @@ def hinted(kept: Kept, settings: HintSettings | None = None) -> str:
     return reply.words
 
 
-def test_a_hint_for_a_game_kept_by_text() -> None:
+def test_a_game_kept_by_text_has_hints() -> None:
     kept = Kept(DEBLOCKLE)
     gentle = HintSettings("gentle", 0.05)
 
@@ -263,7 +263,7 @@ def test_a_hint_for_a_game_kept_by_text() -> None:
     kept.journal.close()
 
 
-def test_before_the_dice_are_rolled_there_is_no_hint(harvest: Kept) -> None:
+def test_there_is_no_hint_before_the_roll(harvest: Kept) -> None:
     with pytest.raises(CorrectionError, match="No hint: p1 has to roll first"):
         hinted(harvest)
     harvest.enter("rolled", "1")
@@ -272,7 +272,7 @@ def test_before_the_dice_are_rolled_there_is_no_hint(harvest: Kept) -> None:
     )
 
 
-def test_a_game_that_is_begun_without_hints_stays_so() -> None:
+def test_a_game_begun_without_hints_never_has_any() -> None:
     kept = Kept(DEBLOCKLE)
     kept.journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle", "hints": "none"}))
     with pytest.raises(CorrectionError, match="ruled hints out"):
@@ -280,7 +280,7 @@ def test_a_game_that_is_begun_without_hints_stays_so() -> None:
     kept.journal.close()
 
 
-def test_steps_that_do_not_follow_are_named(harvest: Kept) -> None:
+def test_impossible_events_are_named(harvest: Kept) -> None:
     state = HARVEST.rules.new({"players": 3, "rounds": 1})
     text = HARVEST.notation.format_state(state)
     start = [*harvest.events, (2, Event(EventKind.SET_UP, {"state": text}))]
@@ -306,13 +306,13 @@ def test_steps_that_do_not_follow_are_named(harvest: Kept) -> None:
             harvest.journal.append(incomplete)
 
 
-def test_steps_are_read_as_they_were_written() -> None:
+def test_recorded_steps_are_read_back() -> None:
     state = HARVEST.rules.new()
     assert read_step(HARVEST, state, EventKind.ROLLED, "3") == Roll(("3",))
     assert read_step(HARVEST, state, EventKind.ANNOUNCED, "p1:resign") == Announcement("resign", "p1")
 
 
-def test_a_journal_of_version_1_opens_and_goes_on(tmp_path: Path) -> None:
+def test_a_journal_of_version_1_opens_and_is_continued(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     raw = sqlite3.connect(path)
     database.upgrade(raw, database.MIGRATIONS[:1])
@@ -351,7 +351,7 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
             kept.enter("rolled", format_roll(roll))
             state = present(game.dice).rolled(state, roll)
             continue
-        # Where several play at the same time, the last may be first.
+        # Simultaneous players can play in any order.
         player = game.rules.players_to_move(state)[-1]
         choice = choose_randomly(game, state, player, rng).turn
         kept.enter("turn", game.notation.format_turn(choice), player)
@@ -368,7 +368,7 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
     kept.journal.close()
 
 
-def test_a_roll_that_is_typed_ends_what_could_still_be_written() -> None:
+def test_a_typed_roll_ends_the_players_choice_to_combine() -> None:
     kept = Kept(load("number-drop"), players=2)
     kept.enter("rolled", "I4,L4,O4,T4,S4")
     for player in ("p1", "p2"):

@@ -1,4 +1,4 @@
-"""Lines made of keys at a terminal that shows nothing itself."""
+"""Lines typed at a terminal without echo."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import termios
 from referee.commands.keyboard import edited_lines, unechoed_lines
 
 
-def test_a_line_is_made_of_keys_and_seen_meanwhile() -> None:
+def test_keys_make_a_line_that_is_shown_while_typed() -> None:
     keys = iter([b"dr", b"aw\x7f\x7f", b"aw\r", b"\x1b[A\x1b[Dx\x15", "h\u00e9".encode()[:2], "\u00e9\n".encode(), b""])
     seen: list[str] = []
     assert list(edited_lines(lambda: next(keys), seen.append)) == ["draw", "h\ufffd\u00e9"]
     assert seen[:2] == ["dr", "dr"]
-    assert "draw" not in seen, "a line that was entered is gone"
+    assert "draw" not in seen, "an entered line is no longer shown"
 
 
-def test_a_terminal_echoes_nothing_meanwhile_and_is_put_back() -> None:
+def test_the_terminals_echo_is_off_while_typing_and_restored_afterwards() -> None:
     person, own = pty.openpty()
     with os.fdopen(own, "r") as keyboard:
         before = termios.tcgetattr(own)
@@ -32,7 +32,7 @@ def test_a_terminal_echoes_nothing_meanwhile_and_is_put_back() -> None:
     assert seen == [""]
 
 
-def test_arrows_bring_earlier_lines_back() -> None:
+def test_arrow_keys_recall_earlier_lines() -> None:
     up, down = "\x1b[A", "\x1bOB"
     typed = [
         f"{down}turn c1-c2\rh\r\r",

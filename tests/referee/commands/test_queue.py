@@ -1,4 +1,4 @@
-"""One line of commands for the loop: in order, from any thread, and nobody waits for ever."""
+"""The loop's queue of commands: in order, from any thread, and no wait lasts for ever."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.commands.values import AskHint, Press, Reply, TakeBack
 from tests.guard import GUARD_S
 
 
-def test_commands_come_out_in_order_and_presses_apart() -> None:
+def test_commands_come_in_order_and_presses_separately() -> None:
     queue = CommandQueue(lambda: 0.0)
     for command in (TakeBack("Ann"), Press(ButtonRole.HINT), AskHint("Ben"), Press(ButtonRole.END_TURN)):
         queue.submit(command)
@@ -21,7 +21,7 @@ def test_commands_come_out_in_order_and_presses_apart() -> None:
     assert queue.take() == queue.take_presses() == []
 
 
-def test_a_press_waits_until_the_switches_have_told_what_was_moved_before_it() -> None:
+def test_a_press_waits_until_the_switches_have_reported_earlier_moves() -> None:
     now_s = [0.0]
     queue = CommandQueue(lambda: now_s[0], press_lag_s=0.25)
     taken = []
@@ -35,7 +35,7 @@ def test_a_press_waits_until_the_switches_have_told_what_was_moved_before_it() -
 
 
 @pytest.mark.parametrize("woken", [False, True])
-def test_whoever_waits_goes_on_with_the_next_command(woken: bool) -> None:
+def test_the_next_command_ends_the_wait(woken: bool) -> None:
     queue = CommandQueue(lambda: 0.0)
     waiting = threading.Thread(target=queue.wait, args=(GUARD_S,))
     waiting.start()
@@ -47,7 +47,7 @@ def test_whoever_waits_goes_on_with_the_next_command(woken: bool) -> None:
     assert not waiting.is_alive()
 
 
-def test_a_command_before_the_wait_is_not_slept_through() -> None:
+def test_a_command_before_the_wait_ends_it_at_once() -> None:
     queue = CommandQueue(lambda: 0.0)
     queue.submit(TakeBack("Ann"))
     waiting = threading.Thread(target=queue.wait, args=(GUARD_S,))
@@ -58,7 +58,7 @@ def test_a_command_before_the_wait_is_not_slept_through() -> None:
     assert len(queue.take()) == 1
 
 
-def test_what_was_never_taken_is_let_go_of() -> None:
+def test_commands_that_were_never_taken_are_released_on_closing() -> None:
     replies: list[Reply | None] = []
     with CommandQueue(lambda: 0.0) as queue:
         queue.submit(TakeBack("Ann"), replies.append)

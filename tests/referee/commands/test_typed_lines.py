@@ -1,4 +1,4 @@
-"""What a person types beside the table, and what comes of it."""
+"""Lines that a person types beside the table."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ DEBLOCKLE: Any = load("deblockle")
         ("resign", Announce("resign", "Ann")),
     ],
 )
-def test_a_word_is_a_whole_command(line: str, command: object) -> None:
+def test_a_single_word_is_read_as_its_command(line: str, command: object) -> None:
     assert parse_line(DEBLOCKLE, line, "Ann") == command
 
 
@@ -71,7 +71,7 @@ def test_a_word_is_a_whole_command(line: str, command: object) -> None:
         ("deblockle", 'correct c3="teal block, x up"', Correct("Ann", {"c3": "teal block, x up"})),
     ],
 )
-def test_a_line_is_a_turn_a_roll_or_a_correction(game: str, line: str, command: object) -> None:
+def test_a_line_is_read_as_a_turn_a_roll_or_a_correction(game: str, line: str, command: object) -> None:
     assert parse_line(load(game), line, "Ann") == command
 
 
@@ -86,19 +86,19 @@ def test_a_line_is_a_turn_a_roll_or_a_correction(game: str, line: str, command: 
         ("correct c3=green", "does not occur in Deblockle"),
     ],
 )
-def test_a_line_that_is_none_of_these_is_refused_with_what_may_be_typed(line: str, words: str) -> None:
+def test_any_other_line_is_refused_with_what_can_be_typed(line: str, words: str) -> None:
     with pytest.raises(CorrectionError, match=words):
         parse_line(DEBLOCKLE, line, "Ann")
 
 
 @given(line=st.text(max_size=30))
-def test_only_our_error_comes_of_any_line(line: str) -> None:
+def test_any_line_is_read_or_refused(line: str) -> None:
     with contextlib.suppress(CorrectionError):
         parse_line(DEBLOCKLE, line, "Ann")
 
 
 @pytest.mark.parametrize("name", games())
-def test_help_names_what_this_game_takes(name: str) -> None:
+def test_help_names_the_commands_of_the_game(name: str) -> None:
     game = load(name)
     told = typed_help(game)
     assert ("roll " in told) == (game.dice is not None)
@@ -107,7 +107,7 @@ def test_help_names_what_this_game_takes(name: str) -> None:
     assert len(told) <= 3 * 69
 
 
-def test_what_is_typed_is_carried_out_and_only_refusals_are_said() -> None:
+def test_typed_commands_are_carried_out_and_only_refusals_are_printed() -> None:
     game: Any = load("blockade")
     said: list[str] = []
     commands = CommandQueue(time.monotonic)
@@ -128,7 +128,7 @@ def test_what_is_typed_is_carried_out_and_only_refusals_are_said() -> None:
     ]
 
 
-def test_a_resignation_counts_when_it_is_typed_twice() -> None:
+def test_a_resignation_counts_once_typed_twice() -> None:
     said: list[str] = []
     commands = CommandQueue(time.monotonic)
     typed = TypedLines(DEBLOCKLE, commands, said.append)
@@ -140,7 +140,7 @@ def test_a_resignation_counts_when_it_is_typed_twice() -> None:
     assert [words.endswith("again to confirm.") for words in said] == [True, True]
 
 
-def test_typing_never_holds_anyone_up() -> None:
+def test_typed_lines_are_read_in_a_separate_thread() -> None:
     def endless() -> Iterator[str]:
         yield "\n"
 

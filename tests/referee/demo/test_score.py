@@ -1,4 +1,4 @@
-"""Which accepted turns of games on sheets wrote nothing."""
+"""The score of the demo: accepted turns that wrote nothing on a sheet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee.demo.score import silent_turn_numbers
 from referee.journal.events import Event, EventKind
 
 
-def test_doing_without_after_a_turn_was_taken_back_writes_nothing() -> None:
+def test_not_combining_after_a_take_back_writes_nothing() -> None:
     game = load("number-drop")
     rng, state = Random(3), game.rules.new({"players": 1})
     while not silent_turns(game, state):

@@ -1,4 +1,4 @@
-"""Both databases that a hall can be kept in."""
+"""Both kinds of database for a hall."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from tests.referee.hall.halls import close_opened
 
 @pytest.fixture(autouse=True)
 def close_databases() -> Iterator[None]:
-    """Close what a test has opened."""
+    """Close the databases that a test has opened."""
     yield
     close_opened()
 
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """Run a PostgreSQL of its own and give its address; skipped where there is none."""
+    """Run a separate PostgreSQL server and yield its address; skipped if it is not installed."""
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     found = shutil.which("initdb") or next((str(folder / "initdb") for folder in programs[::-1]), None)
     if found is None:
         pytest.skip("PostgreSQL is not installed (apt install postgresql)")
-    # It refuses to run as root.
+    # PostgreSQL refuses to run as root.
     user = "postgres" if os.geteuid() == 0 else None
     if user is not None and user not in {each.pw_name for each in pwd.getpwall()}:
         pytest.skip("PostgreSQL doesn't run as root, and there is no user postgres")
@@ -44,7 +44,7 @@ def postgresql() -> Iterator[str]:
             quiet = subprocess.DEVNULL
             subprocess.run(command, check=True, user=user, cwd=scratch, stdout=quiet, stderr=quiet)
 
-        # Nothing of it is worth keeping when the machine stops, so nothing waits for the disk.
+        # Its data need not survive a crash, so it need not wait for the disk.
         run(found, "-D", str(data), "-A", "trust", "-U", "hall", "--encoding=UTF8", "--locale=C", "--no-sync")
         with socket.create_server(("127.0.0.1", 0)) as probe:
             port = probe.getsockname()[1]
@@ -66,7 +66,7 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
     base = request.getfixturevalue("postgresql")
     name = f"hall_{abs(hash(request.node.nodeid)) % 10**12}"
-    # A schema of its own is as empty as a database of its own, and made a hundred times as fast.
+    # A new schema is as empty as a new database and is made a hundred times as fast.
     with psycopg.connect(base, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}")
     return f"{base}?options=-csearch_path%3D{name}"

@@ -1,4 +1,4 @@
-"""A hall without a network, and tables that are made up."""
+"""A hall without a network, and simulated tables."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from referee.mqtt.topics import ONLINE, ReplayRequest, TableEvent, Topics
 
 PREFIX = "club"
 OPENED: list[Database] = []
-"""What tests have opened, to be closed after each."""
+"""Databases opened by the current test, to be closed after it."""
 _IDS = count(1)
 
 
 class Clock:
-    """A clock that goes on when it is told."""
+    """A clock that is advanced by hand."""
 
     def __init__(self) -> None:
         self.now_s = 100.0
@@ -34,7 +34,7 @@ class Clock:
 
 
 def close_opened() -> None:
-    """Close what has been opened."""
+    """Close the opened databases."""
     for database in OPENED:
         database.close()
     OPENED.clear()
@@ -61,7 +61,7 @@ def hall_on(
 
 
 def table(name: str = "table-1", events: int = 0) -> Feed:
-    """A table that has recorded some events."""
+    """A table with some recorded events."""
     feed = Feed(name, PREFIX, Random(name))
     for _ in range(events):
         feed.advance()
@@ -81,14 +81,14 @@ def event(told: TableEvent) -> Incoming:
 
 
 def replay(feed: Feed, asked: Outgoing) -> list[Incoming]:
-    """Give what a table answers to being asked for events."""
+    """A table's reply to a request for events."""
     wanted = ReplayRequest.model_validate_json(asked.payload)
     told = feed.events[wanted.after : wanted.after + wanted.most]
     return [Incoming(asked.response, each.model_dump_json().encode()) for each in told]
 
 
 def settle(hall: Hall, clock: Clock, feeds: Iterable[Feed]) -> None:
-    """Let tables answer until nothing is asked any more."""
+    """Let the tables answer until the hall has no more requests."""
     by_id = {feed.table: feed for feed in feeds}
     for feed in by_id.values():
         hall.take([online(feed), state(feed)])
@@ -105,5 +105,5 @@ def settle(hall: Hall, clock: Clock, feeds: Iterable[Feed]) -> None:
 
 
 def kept(hall: Hall, feed: Feed) -> list[TableEvent]:
-    """Give the hall's copy of a table's journal."""
+    """The hall's copy of a table's journal."""
     return hall.copies.newest(feed.table, feed.journal, 10_000)[::-1]

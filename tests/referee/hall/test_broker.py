@@ -1,4 +1,4 @@
-"""A hall's connection to a broker that isn't there, or that is lost at a bad moment."""
+"""A hall's connection to a broker that is missing or is lost at a bad moment."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ async def ended(task: asyncio.Task[None]) -> None:
     """Cancel a task once, and wait until it has ended."""
     task.cancel()
     done, _ = await asyncio.wait({task}, timeout=GUARD_S)
-    assert done, "cancelled, and went on"
+    assert done, "cancelled, but still running"
     assert task.cancelled()
 
 
-def test_a_broker_that_is_not_there_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_broker_is_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("referee.hall.broker._FIRST_WAIT_S", 0.001)
     said: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -75,7 +75,9 @@ class LostAtTheEnd:
         raise StopAsyncIteration
 
 
-def test_a_broker_lost_while_the_line_ends_does_not_keep_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_losing_the_broker_while_the_connection_ends_does_not_delay_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = LostAtTheEnd()
     monkeypatch.setattr(BrokerConnection, "_client", lambda _: client)
 
@@ -90,9 +92,9 @@ def test_a_broker_lost_while_the_line_ends_does_not_keep_it(tmp_path: Path, monk
 
 
 class AnsweredAtTheEnd(LostAtTheEnd):
-    """A connection whose broker acknowledges something at the very moment at which the wait for it is cancelled.
+    """A connection whose broker acknowledges a call at the moment when the wait for it is cancelled.
 
-    Python's ``wait_for`` gives the answer then, before 3.12, and the cancellation is lost.
+    Before Python 3.12, ``wait_for`` then returns the answer and loses the cancellation.
     """
 
     def __init__(self, waits_for: str) -> None:
@@ -118,7 +120,7 @@ class AnsweredAtTheEnd(LostAtTheEnd):
 
 
 @pytest.mark.parametrize("waits_for", ["subscribe", "publish"])
-def test_a_hall_ends_though_the_broker_answers_while_it_is_told_to(
+def test_a_hall_ends_even_if_the_broker_answers_at_that_moment(
     waits_for: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def wait() -> None:
@@ -134,9 +136,7 @@ def test_a_hall_ends_though_the_broker_answers_while_it_is_told_to(
 
 
 @pytest.mark.parametrize("name", ["", "a.b", "auto", "x" * 64, "tab\tbed"])
-def test_a_name_that_no_hall_can_be_announced_by_is_refused(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_invalid_name_of_a_hall_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = runner_in(tmp_path, monkeypatch)("tools", "hall", "--broker", "localhost", "--announce", name)
     assert refused.exit_code == 2
     assert "can't be a hall's name; expected 1 to 63 bytes" in refused.stderr

@@ -1,4 +1,4 @@
-"""Copies of journals: every event once, whatever is told twice, late or not at all; and how games ended."""
+"""Copies of journals: every event once, even if messages are repeated, late or lost; and results of games."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.effort import cases
 from tests.referee.hall.halls import Clock, event, hall_on, kept, online, replay, settle, state, table
 
 
-def test_events_are_kept_in_order_and_once(where: str) -> None:
+def test_events_are_kept_once_and_in_order(where: str) -> None:
     hall, feed = hall_on(where), table(events=40)
     told = [event(each) for each in feed.events]
     hall.take(told[:20])
@@ -26,25 +26,25 @@ def test_events_are_kept_in_order_and_once(where: str) -> None:
     assert kept(hall_on(where), feed) == feed.events
 
 
-def test_a_gap_is_asked_for_and_filled(where: str) -> None:
+def test_missing_events_are_requested_and_added(where: str) -> None:
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=30)
     (asked,) = hall.take([event(feed.events[0]), event(feed.events[5])])
     assert asked.topic == "club/table-1/replay"
     assert kept(hall, feed) == feed.events[:1]
-    assert hall.take([event(feed.events[6])]) == [], "it is asked for already"
+    assert hall.take([event(feed.events[6])]) == [], "it is already requested"
     assert hall.take(replay(feed, asked)) == []
     assert kept(hall, feed) == feed.events
 
 
-def test_events_that_a_hall_slept_through_are_asked_for_by_the_state(where: str) -> None:
+def test_events_that_a_hall_missed_are_requested_after_the_next_state(where: str) -> None:
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=2500)
     settle(hall, clock, [feed])
     assert kept(hall, feed) == feed.events
 
 
-def test_a_table_that_sends_more_events_than_a_hall_keeps_costs_the_others_nothing(where: str) -> None:
+def test_a_table_that_sends_too_many_events_does_not_affect_the_others(where: str) -> None:
     clock, said = Clock(), list[str]()
     hall, liar, feed = hall_on(where, clock, said, most_table_bytes=30_000), table("liar", events=200), table(events=9)
     hall.take([online(liar), state(liar), *(event(each) for each in liar.events)])
@@ -56,7 +56,7 @@ def test_a_table_that_sends_more_events_than_a_hall_keeps_costs_the_others_nothi
     clock.now_s += 10.0
     hall.due_messages()
     clock.now_s += 10.0
-    assert hall.due_messages() == [], "it is asked for no more"
+    assert hall.due_messages() == [], "it is no longer requested"
     assert [line for line in said if "a hall keeps no more of one table's events" in line] == said[:1]
 
     again = hall_on(where, clock, most_table_bytes=30_000)
@@ -67,7 +67,7 @@ def test_a_table_that_sends_more_events_than_a_hall_keeps_costs_the_others_nothi
     assert kept(again, liar) == liar.events
 
 
-def test_what_a_table_took_back_takes_no_room(tmp_path: Path) -> None:
+def test_events_that_the_table_replaced_take_no_room(tmp_path: Path) -> None:
     clock = Clock()
     hall, feed = hall_on(str(tmp_path / "hall.db"), clock, most_table_bytes=30_000), table(events=20)
     for attempt in range(12):
@@ -78,7 +78,7 @@ def test_what_a_table_took_back_takes_no_room(tmp_path: Path) -> None:
         assert kept(hall, feed) == [feed.events[0], *later]
 
 
-def test_a_table_has_so_many_journals_and_no_more(tmp_path: Path) -> None:
+def test_the_number_of_journals_of_a_table_is_limited(tmp_path: Path) -> None:
     said: list[str] = []
     hall, feed = hall_on(str(tmp_path / "hall.db"), said=said), table(events=2)
     first, second = feed.events
@@ -92,7 +92,7 @@ def test_a_table_has_so_many_journals_and_no_more(tmp_path: Path) -> None:
     assert hall.copies.held(feed.table, "journal 7") == 2
 
 
-def test_a_table_that_is_away_is_not_asked(tmp_path: Path) -> None:
+def test_a_table_that_is_offline_gets_no_requests(tmp_path: Path) -> None:
     clock = Clock()
     hall, feed = hall_on(str(tmp_path / "hall.db"), clock), table(events=3)
     hall.take([state(feed)])
@@ -107,7 +107,7 @@ def test_a_table_that_is_away_is_not_asked(tmp_path: Path) -> None:
 
 @settings(max_examples=cases(40, 10))
 @given(st.data())
-def test_whatever_is_lost_doubled_and_mixed_up_the_copy_is_whole_in_the_end(data: st.DataObject) -> None:
+def test_the_copy_becomes_complete_whatever_is_lost_repeated_or_reordered(data: st.DataObject) -> None:
     clock, feeds = Clock(), [table(f"table-{number}", events=25) for number in (1, 2)]
     told = [event(each) for feed in feeds for each in feed.events]
     order = data.draw(st.lists(st.integers(0, len(told) - 1), max_size=120))
@@ -117,7 +117,7 @@ def test_whatever_is_lost_doubled_and_mixed_up_the_copy_is_whole_in_the_end(data
         for at, index in enumerate(order):
             for asked in hall.take([told[index]]):
                 answers = replay(feeds[int(asked.topic[-8]) - 1], asked)
-                # Of an answer, too, only a part may come.
+                # Only a part of an answer may arrive.
                 hall.take(list(islice(answers, data.draw(st.integers(0, len(answers))))))
             if at % 40 == 39:
                 hall = hall_on(where, clock)
@@ -125,7 +125,7 @@ def test_whatever_is_lost_doubled_and_mixed_up_the_copy_is_whole_in_the_end(data
         assert [kept(hall, feed) for feed in feeds] == [feed.events for feed in feeds]
 
 
-def test_a_table_that_went_back_to_a_copy_of_its_journal_is_believed_once_it_was_asked(where: str) -> None:
+def test_a_table_with_a_restored_journal_is_believed_after_a_request(where: str) -> None:
     hall, feed = hall_on(where), table(events=45)
     hall.take([event(each) for each in feed.events])
     ended = feed.ended_games
@@ -136,13 +136,13 @@ def test_a_table_that_went_back_to_a_copy_of_its_journal_is_believed_once_it_was
         for each in old[:22]
     ]
     (asked,) = hall.take([event(feed.events[20])])
-    assert kept(hall, feed) == old, "one message alone may be an old one"
+    assert kept(hall, feed) == old, "a single message may be old"
     hall.take(replay(feed, asked))
     assert kept(hall, feed) == feed.events
     assert hall.copies.results(10) == []
 
 
-def test_a_game_has_a_result_from_its_end_on_until_it_goes_on(where: str) -> None:
+def test_a_game_has_a_result_from_its_end_until_it_is_resumed(where: str) -> None:
     hall, feed = hall_on(where), table()
     while not feed.ended_games:
         feed.advance()

@@ -1,4 +1,4 @@
-"""The hall's database: the same SQL in SQLite and PostgreSQL, whole transactions, and words for what goes wrong."""
+"""The hall's database: the same SQL in SQLite and PostgreSQL, whole transactions, and clear errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def seats(database: Database) -> list[tuple[str, str]]:
         return [(name, text) for name, text in work.rows("SELECT id, state FROM seat ORDER BY id")]
 
 
-def test_what_was_written_is_there_when_it_is_opened_again(where: str) -> None:
+def test_rows_are_still_there_after_the_database_is_reopened(where: str) -> None:
     database = opened(where)
     with database.transaction() as work:
         work.run_all(INSERT, [("b", "{}"), ("a", "½ “ü”")])
@@ -26,7 +26,7 @@ def test_what_was_written_is_there_when_it_is_opened_again(where: str) -> None:
     assert seats(opened(where)) == [("a", "½ “ü”"), ("b", "{}")]
 
 
-def test_a_transaction_that_fails_leaves_nothing(where: str) -> None:
+def test_a_failed_transaction_leaves_no_rows(where: str) -> None:
     database = opened(where)
     with pytest.raises(HallStoreError, match="failed"):
         put(database, "a", "a")
@@ -41,7 +41,7 @@ def put(database: Database, *names: str) -> None:
             work.run(INSERT, name, "{}")
 
 
-def test_a_newer_store_is_left_alone(where: str) -> None:
+def test_a_database_of_a_newer_version_is_left_unchanged(where: str) -> None:
     database = opened(where)
     with database.transaction() as work:
         work.run("INSERT INTO hall_version (version) VALUES (?)", VERSION + 1)
@@ -50,16 +50,16 @@ def test_a_newer_store_is_left_alone(where: str) -> None:
         Database(where)
 
 
-def test_every_table_has_a_key_so_that_nothing_is_kept_twice() -> None:
+def test_every_sql_table_has_a_primary_key() -> None:
     assert all("PRIMARY KEY" in statement for statement in SCHEMA if statement.startswith("CREATE TABLE"))
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(HallStoreError, match="nowhere"):
         Database(str(tmp_path / "nowhere" / "hall.db"))
 
 
-def test_a_password_is_not_told() -> None:
+def test_a_password_is_not_shown() -> None:
     with pytest.raises(HallStoreError) as caught:
         Database("postgresql://hall:secret@127.0.0.1:1/hall")
     assert "secret" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""The floor: the tables that need somebody first, and viewers that get what has changed."""
+"""The floor: tables that need an arbiter come first, and viewers get only changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def shown(**change: object) -> TableState:
     return table(events=5).state().model_copy(update=change)
 
 
-def test_who_needs_an_arbiter_comes_first_then_by_name() -> None:
+def test_tables_that_need_an_arbiter_come_first_then_by_name() -> None:
     over = ShownOutcome(winner="gold", reason="", sentence="Gold wins.")
     seats = [
         Seat("table-11", shown(table_name="")),
@@ -37,7 +37,7 @@ def test_who_needs_an_arbiter_comes_first_then_by_name() -> None:
     assert ordered[0].urgency is Urgency.DISPUTE
 
 
-def test_only_what_has_changed_gets_a_new_version() -> None:
+def test_only_a_change_gets_a_new_version() -> None:
     floor, heard = Floor(), []
     end = floor.listen(lambda: heard.append(floor.version))
     floor.change({"a": {}, "b": {}})
@@ -49,7 +49,7 @@ def test_only_what_has_changed_gets_a_new_version() -> None:
     assert heard == [2, 3, 3]
 
 
-def test_a_flood_of_tables_is_bounded() -> None:
+def test_the_number_of_tables_is_limited() -> None:
     floor = Floor()
     floor.change({f"table-{number}": {} for number in range(MOST_SEATS + 10)})
     floor.change({"table-0": {"is_online": True}})

@@ -1,4 +1,4 @@
-"""The hall: what is no message of ours, what is shown, and rulings until they are answered."""
+"""The hall: invalid messages, the tables it shows, and rulings until they are answered."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ JSON = st.recursive(
 
 
 def spoilt() -> st.SearchStrategy[bytes]:
-    """Real payloads with fields that are something else."""
+    """Real payloads with some fields replaced."""
     feed = table(events=3)
     real = [feed.state().model_dump(mode="json"), feed.events[1].model_dump(mode="json")]
     real.append(Answer(table="table-1", request_id="x", words="", refused=False, event_number=1).model_dump())
@@ -53,12 +53,12 @@ def spoilt() -> st.SearchStrategy[bytes]:
 
 @settings(max_examples=cases(400))
 @given(TOPICS, st.binary(max_size=60) | spoilt() | JSON.map(lambda value: json.dumps(value).encode()))
-def test_no_bytes_from_outside_end_the_hall(fuzzed: Hall, topic: str, payload: bytes) -> None:
+def test_no_message_can_end_the_hall(fuzzed: Hall, topic: str, payload: bytes) -> None:
     fuzzed.take([Incoming(topic, payload)])
     fuzzed.due_messages()
 
 
-def test_what_cannot_be_used_is_said_once_and_the_rest_is_kept(where: str) -> None:
+def test_an_invalid_message_is_reported_once_and_the_others_are_kept(where: str) -> None:
     said: list[str] = []
     hall, feed = hall_on(where, said=said), table(events=2)
     bad = Incoming(Topics(PREFIX, "table-1").events, b"\xff")
@@ -79,7 +79,7 @@ def test_what_cannot_be_used_is_said_once_and_the_rest_is_kept(where: str) -> No
         {"game_number": -1},
     ],
 )
-def test_an_event_that_no_journal_has_is_refused(where: str, change: dict[str, object]) -> None:
+def test_an_impossible_event_is_refused(where: str, change: dict[str, object]) -> None:
     said: list[str] = []
     hall, feed = hall_on(where, said=said), table(events=1)
     told = feed.events[0].model_copy(update=change).model_dump_json().encode()
@@ -88,7 +88,7 @@ def test_an_event_that_no_journal_has_is_refused(where: str, change: dict[str, o
     assert hall.copies.held("table-1", feed.journal) == 0
 
 
-def test_tables_beyond_the_most_are_told_of_and_nothing_of_them_is_kept(tmp_path: Path) -> None:
+def test_tables_over_the_limit_are_reported_and_not_kept(tmp_path: Path) -> None:
     said: list[str] = []
     where, listed = str(tmp_path / "hall.db"), [f"seat-{number}" for number in range(MOST_SEATS - 1)]
     hall, first, second = hall_on(where, said=said, listed=listed), table("first", events=2), table("second", events=2)
@@ -99,7 +99,7 @@ def test_tables_beyond_the_most_are_told_of_and_nothing_of_them_is_kept(tmp_path
     assert [seat.id for seat in hall_on(where).floor.seats()] == ["first"]
 
 
-def test_an_answer_of_what_is_no_table_is_refused(tmp_path: Path) -> None:
+def test_an_answer_from_an_unknown_table_is_refused(tmp_path: Path) -> None:
     said: list[str] = []
     hall, feed = hall_on(str(tmp_path / "hall.db"), said=said), table("x" * 100, events=1)
     hall.take([Incoming(f"club/answers/one/{feed.table}", feed.events[0].model_dump_json().encode())])
@@ -108,7 +108,7 @@ def test_an_answer_of_what_is_no_table_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("left", [b"NaN", b"Infinity", b"1e999"])
-def test_a_clock_that_shows_no_time_is_refused(tmp_path: Path, left: bytes) -> None:
+def test_a_clock_without_a_finite_time_is_refused(tmp_path: Path, left: bytes) -> None:
     said: list[str] = []
     hall, feed = hall_on(str(tmp_path / "hall.db"), said=said), table(events=1)
     clock = ShownClock(control="5+3", mode="fischer", wall_time="", remaining_s={"gold": 300.25}, words="")
@@ -121,7 +121,7 @@ def test_a_clock_that_shows_no_time_is_refused(tmp_path: Path, left: bytes) -> N
     assert hall.floor.seat("table-1") is not None
 
 
-def test_names_of_any_letters_are_kept(where: str) -> None:
+def test_names_in_any_script_are_kept(where: str) -> None:
     hall, feed = hall_on(where), table(events=1)
     strange: TableEvent = feed.events[0].model_copy(
         update={"sentence": "\x00 \U0001f3b2 'ü' \\u0000", "data": {"a": "\x00"}}
@@ -130,7 +130,7 @@ def test_names_of_any_letters_are_kept(where: str) -> None:
     assert kept(hall, feed) == [strange]
 
 
-def test_a_hall_that_is_opened_again_shows_what_it_knew(where: str) -> None:
+def test_a_reopened_hall_shows_the_tables_as_before(where: str) -> None:
     clock = Clock()
     first, feed = hall_on(where, clock), table(events=7)
     settle(first, clock, [feed])
@@ -139,7 +139,7 @@ def test_a_hall_that_is_opened_again_shows_what_it_knew(where: str) -> None:
     assert (seat.is_online, seat.held, seat.is_behind) == (None, 7, False)
 
 
-def test_a_ruling_is_sent_until_it_is_answered_and_done_then(where: str) -> None:
+def test_a_ruling_is_sent_until_it_is_answered(where: str) -> None:
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=7)
     settle(hall, clock, [feed])
@@ -149,7 +149,7 @@ def test_a_ruling_is_sent_until_it_is_answered_and_done_then(where: str) -> None
     assert json.loads(sent.payload) == {"command": "take back", "by": "Ann", "request_id": ruling.request_id}
     assert hall.due_messages() == []
     clock.now_s += 6.0
-    assert hall.due_messages() == [sent], "without an answer it is sent again, word for word"
+    assert hall.due_messages() == [sent], "without an answer the same message is sent again"
     assert hall.rulings.newest("table-1", 1)[0].status is Status.WAITING
     answers = [feed.carry_out(json.loads(each.payload)) for each in (sent, sent)]
     assert feed.carried_out == {ruling.request_id: 1}
@@ -161,7 +161,7 @@ def test_a_ruling_is_sent_until_it_is_answered_and_done_then(where: str) -> None
     assert [each.topic for each in hall.due_messages() if each.topic.endswith("own")] == []
 
 
-def test_a_ruling_outlives_the_hall_and_waits_for_a_table_that_is_away(where: str) -> None:
+def test_a_ruling_survives_a_restart_and_waits_for_a_table_that_is_offline(where: str) -> None:
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=7)
     settle(hall, clock, [feed])
@@ -179,7 +179,7 @@ def test_a_ruling_outlives_the_hall_and_waits_for_a_table_that_is_away(where: st
     assert again.floor.seats()[0].rulings == 0
 
 
-def test_an_answer_counts_only_from_the_table_that_was_asked(where: str) -> None:
+def test_an_answer_counts_only_from_the_table_that_got_the_ruling(where: str) -> None:
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=7)
     settle(hall, clock, [feed])
@@ -189,7 +189,7 @@ def test_an_answer_counts_only_from_the_table_that_was_asked(where: str) -> None
     assert [each.status for each in hall.rulings.newest("table-1", 1)] == [Status.WAITING]
 
 
-def test_a_table_that_floods_the_hall_with_pictures_costs_the_others_nothing(tmp_path: Path) -> None:
+def test_a_table_that_floods_the_hall_with_pictures_does_not_affect_the_others(tmp_path: Path) -> None:
     hall = hall_on(str(tmp_path / "hall.db"))
     hall.take([Incoming("club/table-1/evidence/3/before-c3", b"\x89PNG")])
     large = bytes(MOST_PICTURE_BYTES)

@@ -1,4 +1,4 @@
-"""Pictures in the hall: the newest are there, and no table takes more than its share."""
+"""Pictures in the hall: the newest are kept, and no table takes more than its share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_the_newest_pictures_of_a_table_are_kept() -> None:
     assert [number for number in range(1, 10) if pictures.get("a", number, "before")] == [8, 9]
 
 
-def test_a_picture_takes_the_place_of_an_older_one_of_its_name() -> None:
+def test_a_picture_replaces_an_older_one_of_the_same_name() -> None:
     pictures = Pictures()
     pictures.keep("a", 1, "before", bytes(5 * KIB))
     first = pictures.bytes_kept
@@ -27,14 +27,14 @@ def test_a_picture_takes_the_place_of_an_older_one_of_its_name() -> None:
     assert pictures.bytes_kept == first - KIB
 
 
-def test_many_tables_together_are_bounded_and_the_oldest_goes_first() -> None:
+def test_all_tables_together_have_a_limit_and_the_oldest_picture_goes_first() -> None:
     pictures = Pictures(most_bytes=20 * KIB)
     for seat in "abcdefgh":
         pictures.keep(seat, 1, "before", bytes(4 * KIB))
     assert [seat for seat in "abcdefgh" if pictures.get(seat, 1, "before")] == ["f", "g", "h"]
 
 
-def test_empty_pictures_and_long_names_count_too() -> None:
+def test_empty_pictures_and_long_names_count_towards_the_limit() -> None:
     pictures = Pictures(most_table_bytes=10 * KIB)
     for number in range(1, 100):
         pictures.keep("a", number, "", b"")
@@ -44,7 +44,7 @@ def test_empty_pictures_and_long_names_count_too() -> None:
 
 
 @given(sent=st.lists(SENT, max_size=60))
-def test_whatever_comes_the_bounds_hold(sent: list[tuple[str, int, str, int]]) -> None:
+def test_the_limits_hold_for_any_pictures(sent: list[tuple[str, int, str, int]]) -> None:
     pictures = Pictures(most_bytes=30 * KIB, most_table_bytes=10 * KIB)
     for seat, number, name, size in sent:
         pictures.keep(seat, number, name, bytes(size))

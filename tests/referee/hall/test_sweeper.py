@@ -1,4 +1,4 @@
-"""Old games go, in small steps; results, rulings and tournaments stay, and no table is asked for them again."""
+"""Old games are removed in small steps; results, rulings and tournaments stay; old events are not requested again."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from tests.guard import GUARD_S
 from tests.referee.hall.halls import Clock, event, hall_on, kept, online, opened, replay, settle, state, table
 
 YEAR = timedelta(days=365)
-"""The tables play at the beginning of 2026, and a clock says the beginning of 2027."""
+"""The tables play at the beginning of 2026, and the hall's clock shows the beginning of 2027."""
 SHORT, LONG = timedelta(days=300), timedelta(days=400)
 DAY_S = 24 * 3600.0
 
 
 def swept(hall: Hall, keep: timedelta, clock: Clock) -> Sweeper:
-    """Sweep a hall once."""
+    """Run a hall's sweeper once."""
     sweeper = Sweeper(hall, keep, clock.utc, print)
     finish(sweeper)
     return sweeper
 
 
 def finish(sweeper: Sweeper) -> int:
-    """Let a sweeper do what is to be done now; gives its steps."""
+    """Let a sweeper finish its current run; returns the number of steps."""
     steps = 1
     while sweeper.step():
         steps += 1
@@ -48,7 +48,7 @@ def rows(where: str) -> Counter[str]:
         return Counter({name: work.rows(f"SELECT count(*) FROM {name}")[0][0] for name in names})
 
 
-def test_old_games_go_and_what_came_of_them_stays(where: str) -> None:
+def test_old_games_are_removed_and_their_results_stay(where: str) -> None:
     clock = Clock()
     hall, feed, director = hall_on(where, clock), table(), Director(opened(where), clock.utc)
     number = director.begin("Cup", System.ROUND_ROBIN, 0, "deblockle", [("Ann", 0), ("Bea", 0)])
@@ -65,7 +65,7 @@ def test_old_games_go_and_what_came_of_them_stays(where: str) -> None:
 
     sweeper = Sweeper(hall, SHORT, clock.utc, print)
     finish(sweeper)
-    assert kept(hall, feed) == feed.events, "they are not old"
+    assert kept(hall, feed) == feed.events, "the games are not old"
     clock.now_s += (SHORT.days + 2) * DAY_S
     finish(sweeper)
     assert kept(hall, feed) == feed.events[-1:], "the last game of a journal in use stays"
@@ -77,7 +77,7 @@ def test_old_games_go_and_what_came_of_them_stays(where: str) -> None:
     assert len(hall.rulings.waiting()) == 1
 
 
-def test_what_was_swept_is_not_asked_for_and_does_not_come_back(where: str) -> None:
+def test_removed_events_are_not_requested_and_do_not_come_back(where: str) -> None:
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=90)
     hall.take([online(feed), state(feed), *(event(each) for each in feed.events)])
@@ -98,7 +98,7 @@ def test_what_was_swept_is_not_asked_for_and_does_not_come_back(where: str) -> N
         assert kept(again, feed) == left
 
 
-def test_a_table_that_went_back_beyond_what_was_swept_is_asked_for_all_of_its_journal(where: str) -> None:
+def test_a_journal_restored_from_before_the_removed_events_is_requested_completely(where: str) -> None:
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=90)
     hall.take([event(each) for each in feed.events])
@@ -115,7 +115,7 @@ def test_a_table_that_went_back_beyond_what_was_swept_is_asked_for_all_of_its_jo
     assert kept(hall_on(where, clock), feed) == feed.events
 
 
-def test_a_journal_that_is_no_longer_in_use_is_forgotten_and_makes_room(where: str) -> None:
+def test_an_unused_journal_is_removed_and_makes_room(where: str) -> None:
     clock = Clock()
     hall, old, new = hall_on(where, clock, most_table_bytes=30_000), table(events=60), table(events=9)
     new.began = old.began + YEAR
@@ -133,7 +133,7 @@ def test_a_journal_that_is_no_longer_in_use_is_forgotten_and_makes_room(where: s
     assert (counted["event"], counted["swept"]) == (len(new.events), 0)
 
 
-def test_a_long_game_goes_in_small_steps_between_which_messages_are_taken(where: str) -> None:
+def test_a_long_game_is_removed_in_small_steps_with_messages_in_between(where: str) -> None:
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=1)
     while len(feed.events) <= 2 * _MOST_SWEPT:
@@ -148,7 +148,7 @@ def test_a_long_game_goes_in_small_steps_between_which_messages_are_taken(where:
     assert min(now - before for before, now in pairwise(held)) >= -_MOST_SWEPT
 
 
-def test_it_sweeps_at_start_and_then_once_a_day(where: str) -> None:
+def test_the_sweeper_runs_at_the_start_and_then_once_a_day(where: str) -> None:
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=90)
     hall.take([online(feed), state(feed), *(event(each) for each in feed.events)])
@@ -161,10 +161,10 @@ def test_it_sweeps_at_start_and_then_once_a_day(where: str) -> None:
         assert finish(sweeper) > 1
     assert 0 < len(kept(hall, feed)) < 40
     clock.now_s -= 1000 * DAY_S
-    assert finish(sweeper) > 1, "a clock that was set back puts nothing off"
+    assert finish(sweeper) > 1, "setting the clock back delays no run"
 
 
-def test_a_database_that_fails_is_told_and_tried_again(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_database_is_reported_and_tried_again(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("referee.hall.sweeper._LOOK_EVERY_S", 0.001)
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=90)
@@ -200,7 +200,7 @@ def test_a_database_that_fails_is_told_and_tried_again(where: str, monkeypatch: 
     assert 0 < len(kept(hall, feed)) < 40
 
 
-def test_a_message_of_a_journal_that_was_forgotten_is_asked_for_from_its_beginning(where: str) -> None:
+def test_a_removed_journal_that_sends_again_is_requested_from_its_beginning(where: str) -> None:
     clock = Clock()
     hall, feed = hall_on(where, clock), table(events=40)
     hall.take([event(each) for each in feed.events])

@@ -1,4 +1,4 @@
-"""What waits for the hall's database stays within its limit, at the cost of whoever sends most."""
+"""The messages that wait for the hall's database stay within a limit, at the cost of the largest sender."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def size_of(each: aiomqtt.Message) -> int:
 
 
 def numbers(room: WaitingRoom) -> list[int]:
-    """Take everything that waits."""
+    """The numbers of all waiting messages, which are taken."""
     found = []
     while not room.empty():
         found.append(room.get_nowait().mid)
     return found
 
 
-def test_messages_leave_in_their_order() -> None:
+def test_messages_leave_in_order() -> None:
     room = WaitingRoom(table_of, print)
     for number in range(20):
         room.put_nowait(message(f"t{number % 3}", number, 10))
@@ -46,7 +46,7 @@ def test_messages_leave_in_their_order() -> None:
     assert (room.bytes_waiting, room.has_left_out) == (0, False)
 
 
-def test_who_sends_most_loses_the_oldest_and_that_is_said_once() -> None:
+def test_the_largest_sender_loses_its_oldest_messages_which_is_reported_once() -> None:
     said: list[str] = []
     room = WaitingRoom(table_of, said.append, most_bytes=10 * 1100)
     room.put_nowait(message("quiet", 100, 10))
@@ -59,7 +59,7 @@ def test_who_sends_most_loses_the_oldest_and_that_is_said_once() -> None:
     assert "the oldest are left out, and their tables will be asked again" in said[0]
 
 
-def test_a_batch_ends_before_it_is_too_large() -> None:
+def test_a_batch_stays_below_its_limit() -> None:
     room = WaitingRoom(table_of, print)
     for number in range(2000):
         room.put_nowait(message("t", number, 10))
@@ -74,7 +74,7 @@ def test_a_batch_ends_before_it_is_too_large() -> None:
 @given(
     st.lists(st.none() | st.tuples(st.sampled_from("abc"), st.integers(0, 3000)), max_size=60), st.integers(1000, 20000)
 )
-def test_whatever_comes_and_goes_the_limit_holds(steps: list[tuple[str, int] | None], most_bytes: int) -> None:
+def test_the_limit_holds_for_any_messages(steps: list[tuple[str, int] | None], most_bytes: int) -> None:
     room, waiting = WaitingRoom(table_of, lambda _: None, most_bytes), list[aiomqtt.Message]()
     for number, step in enumerate(steps):
         if step is None:
@@ -93,7 +93,7 @@ def test_whatever_comes_and_goes_the_limit_holds(steps: list[tuple[str, int] | N
     assert numbers(room) == [each.mid for each in waiting]
 
 
-def test_a_message_that_is_larger_than_the_room_leaves_it_empty_and_whoever_waits_goes_on_waiting() -> None:
+def test_a_message_over_the_limit_is_dropped_and_wakes_nobody() -> None:
     async def wait() -> int:
         room = WaitingRoom(table_of, print, most_bytes=5000)
         taking = asyncio.create_task(room.get())
@@ -108,5 +108,5 @@ def test_a_message_that_is_larger_than_the_room_leaves_it_empty_and_whoever_wait
 
 
 @pytest.mark.parametrize("topic", ["club/t1/events", "club/t1/evidence/5/a.jpg", "club/answers/one/t1"])
-def test_a_hall_knows_whose_message_it_is(topic: str, tmp_path: Path) -> None:
+def test_a_hall_knows_the_table_of_a_message(topic: str, tmp_path: Path) -> None:
     assert hall_on(str(tmp_path / "hall.db")).seat_of(topic) == "t1"

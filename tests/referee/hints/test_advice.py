@@ -1,4 +1,4 @@
-"""Hints asked for, worked out and told, here and in a process of their own."""
+"""Hints are requested, calculated and described, in this process and in a separate one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def harvest(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def answers_of(hints: HintProcess, count: int) -> list[Answer]:
-    """Wait for so many answers."""
+    """Wait for this many answers."""
     waited = threading.Event()
     got: list[Answer] = []
     for _ in range(round(GUARD_S / 0.01)):
@@ -46,8 +46,8 @@ def answers_of(hints: HintProcess, count: int) -> list[Answer]:
     raise AssertionError(f"only {got}")
 
 
-def test_the_same_question_has_the_same_answer() -> None:
-    # Tables that an earlier test left half made would give the second answer more time than the first.
+def test_the_same_question_gets_the_same_answer() -> None:
+    # Half-made tables from an earlier test would give the second answer more time than the first.
     search_rules_of(GAME.rules.new().options).prepare(lambda: None)
     first, again = (answer_question(QUESTION, CountingClock(0.001)) for _ in range(2))
     assert first == again
@@ -73,7 +73,7 @@ def test_the_same_question_has_the_same_answer() -> None:
         ),
     ],
 )
-def test_what_has_no_answer_says_why(question: Question, words: str) -> None:
+def test_a_question_without_an_answer_gets_the_reason(question: Question, words: str) -> None:
     answer = answer_question(question, CountingClock(0.001))
     assert answer.advice is None
     assert words in answer.refused
@@ -82,7 +82,7 @@ def test_what_has_no_answer_says_why(question: Question, words: str) -> None:
 ADVICE = Advice("c1-c2=hoops-a1", "gold", "takes a block off", 0.714, "win", 0.4)
 
 
-def test_a_hint_is_told_as_a_piece_or_whole() -> None:
+def test_a_hint_shows_the_piece_or_the_whole_turn() -> None:
     state = GAME.rules.new()
     piece = hint_text(GAME, state, ADVICE, "piece")
     assert piece.words == "Hint: look at c1, gold block, star up."
@@ -98,7 +98,7 @@ def test_a_hint_is_told_as_a_piece_or_whole() -> None:
         hint_text(GAME, state, replace(ADVICE, turn="c7-b7=stop"), "whole")
 
 
-def test_where_dice_decide_the_die_to_take_is_told(harvest: Any) -> None:
+def test_a_hint_in_a_dice_game_names_the_die(harvest: Any) -> None:
     state = harvest.notation.parse_state("0,0 1 5 - -")
     advice = Advice("keep", "p2", "gives more points", 1.0, "points", 0.5, 0)
     assert hint_text(harvest, state, advice, "whole").words == (
@@ -108,13 +108,13 @@ def test_where_dice_decide_the_die_to_take_is_told(harvest: Any) -> None:
     assert hint_text(harvest, state, replace(advice, die=None), "piece").words == "Hint: look at p2."
 
 
-def test_advice_comes_back_from_the_journal() -> None:
+def test_advice_round_trips_through_the_journal() -> None:
     for advice in (ADVICE, replace(ADVICE, die=2, unit="points", expected=30.5)):
         data = hint_data("Ann", advice, "fair", "whole", hint_text(GAME, GAME.rules.new(), advice, "whole"))
         assert advice_in(json.loads(json.dumps(data))) == advice
 
 
-def test_questions_come_in_as_lines_and_answers_go_out_as_lines() -> None:
+def test_the_hint_process_reads_questions_and_writes_answers_as_lines() -> None:
     questions = [QUESTION, replace(QUESTION, number=4, state="rubbish")]
     out = io.StringIO()
     serve(io.StringIO("".join(json.dumps(asdict(each)) + "\n" for each in questions)), out, CountingClock(0.001))
@@ -131,7 +131,7 @@ def hints() -> Iterator[HintProcess]:
         yield process
 
 
-def test_a_process_of_its_own_answers(hints: HintProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def test_a_separate_process_answers(hints: HintProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.chdir(tmp_path)
     assert hints.poll() == []
     hints.ask(QUESTION)
@@ -143,7 +143,7 @@ def test_a_process_of_its_own_answers(hints: HintProcess, monkeypatch: pytest.Mo
     assert "rubbish" in second.refused
 
 
-def test_whoever_waits_hears_that_there_is_an_answer() -> None:
+def test_an_answer_wakes_the_waiting_thread() -> None:
     answered = threading.Event()
     with closing(HintProcess(on_answer=answered.set)) as hints:
         hints.ask(QUESTION)
@@ -152,7 +152,7 @@ def test_whoever_waits_hears_that_there_is_an_answer() -> None:
 
 
 @pytest.mark.parametrize("command", [(sys.executable, "-c", ""), ("/no/such/program",)])
-def test_a_process_that_ends_is_said_and_started_again(command: tuple[str, ...]) -> None:
+def test_a_process_that_ends_is_reported_and_started_again(command: tuple[str, ...]) -> None:
     with closing(HintProcess(command)) as hints:
         for number in (1, 2):
             hints.ask(replace(QUESTION, number=number))

@@ -1,4 +1,4 @@
-"""The program plays a side: it says what it means to play, waits for it, and asks kindly where something else lies."""
+"""The program plays a side: it announces its turn, waits until that is on the table, and points out another one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from referee.judge.verdict import VerdictKind
 from referee.session.execution import ImmediateHints
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
-from tests.referee.service_table import Table, known_turn, wall_clock
+from tests.referee.service_table import Table, wall_clock
 
 Make = Callable[..., Table]
 
@@ -33,7 +33,7 @@ def opponent(game: Any, player: str) -> Opponent:
 
 @pytest.fixture
 def at_table(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Iterator[Make]:
-    """Give a maker of tables at which the program plays teal."""
+    """A factory of tables at which the program plays teal."""
     with ExitStack() as opened:
 
         def make(journal: Any = None, player: str = "teal", **settings: Any) -> Table:
@@ -61,7 +61,7 @@ def lit(table: Table, role: LightRole) -> tuple[str, ...]:
 
 
 def meant(table: Table) -> tuple[Intention, Any]:
-    """What the program means to play, and how the table looks after it."""
+    """The program's intended turn, and the appearance after it."""
     intention = table.snapshots[-1].intention
     assert intention is not None
     state = table.service.belief[0]
@@ -70,7 +70,7 @@ def meant(table: Table) -> tuple[Intention, Any]:
 
 
 def teal_to_play(table: Table) -> Any:
-    """Have gold play; give how the table looks then."""
+    """Play a turn for gold; returns the appearance after it."""
     _, after = table.play(start="c1", top="hoops")
     table.show(after, 2)
     table.service.poll_hints()
@@ -78,13 +78,13 @@ def teal_to_play(table: Table) -> Any:
 
 
 def another_turn(table: Table) -> tuple[Any, Any]:
-    """A legal turn of teal's that leaves other places changed than the one it means."""
+    """A legal turn of teal's that changes other places than the intended one."""
     state, (intention, _) = table.service.belief[0], meant(table)
     turn = next(turn for turn in table.game.rules.legal_turns(state) if not set(turn.places) & set(intention.places))
     return turn, table.game.table.appearance(table.game.rules.apply(state, turn))
 
 
-def test_it_says_lights_and_records_what_it_means_to_play_and_waits(at_table: Make) -> None:
+def test_the_program_announces_lights_and_records_its_intended_turn_and_waits(at_table: Make) -> None:
     table = at_table()
     table.service.poll_hints()
     assert table.snapshots[-1].intention is None, "gold plays first"
@@ -107,11 +107,11 @@ def test_it_says_lights_and_records_what_it_means_to_play_and_waits(at_table: Ma
     assert table.service.belief[0].to_move == "gold"
 
 
-def test_it_is_called_what_it_is(at_table: Make) -> None:
+def test_the_program_is_named_as_a_program(at_table: Make) -> None:
     assert at_table().snapshots[-1].names == {"teal": "program (gentle)"}
 
 
-def test_another_turn_is_told_apart_kindly_and_does_not_count(at_table: Make) -> None:
+def test_a_different_turn_for_the_program_is_pointed_out_and_does_not_count(at_table: Make) -> None:
     table = at_table()
     before = teal_to_play(table)
     intention, shown = meant(table)
@@ -128,7 +128,7 @@ def test_another_turn_is_told_apart_kindly_and_does_not_count(at_table: Make) ->
     assert table.service.belief[0].to_move == "gold"
 
 
-def test_a_person_may_overrule_it(at_table: Make) -> None:
+def test_a_person_can_overrule_the_program(at_table: Make) -> None:
     table = at_table()
     teal_to_play(table)
     turn, other = another_turn(table)
@@ -140,7 +140,7 @@ def test_a_person_may_overrule_it(at_table: Make) -> None:
     assert table.snapshots[-1].intention is None
 
 
-def test_after_a_fault_is_put_right_it_shows_its_turn_again(at_table: Make) -> None:
+def test_the_program_shows_its_turn_again_after_a_fault_is_put_right(at_table: Make) -> None:
     table = at_table()
     before = teal_to_play(table)
     intention, _ = meant(table)
@@ -151,7 +151,7 @@ def test_after_a_fault_is_put_right_it_shows_its_turn_again(at_table: Make) -> N
     assert intention.words in table.lamp.signals[-1].words
 
 
-def test_taking_back_or_correcting_has_it_think_again(at_table: Make) -> None:
+def test_a_take_back_or_correction_makes_the_program_think_again(at_table: Make) -> None:
     table = at_table()
     teal_to_play(table)
     first, shown = meant(table)
@@ -169,7 +169,7 @@ def test_taking_back_or_correcting_has_it_think_again(at_table: Make) -> None:
     assert table.snapshots[-1].intention is not None
 
 
-def test_a_restart_keeps_the_turn_that_was_announced(at_table: Make, tmp_path: Path) -> None:
+def test_a_restart_keeps_the_announced_turn(at_table: Make, tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
         table = at_table(journal)
@@ -185,7 +185,7 @@ def test_a_restart_keeps_the_turn_that_was_announced(at_table: Make, tmp_path: P
         assert again.service.belief[0].to_move == "gold"
 
 
-def test_it_plays_where_hints_are_ruled_out_and_gives_none(at_table: Make) -> None:
+def test_the_program_plays_in_games_without_hints_and_gives_none(at_table: Make) -> None:
     table = at_table(hints=HintSettings("none"))
     teal_to_play(table)
     assert table.snapshots[-1].intention is not None
@@ -194,7 +194,7 @@ def test_it_plays_where_hints_are_ruled_out_and_gives_none(at_table: Make) -> No
     assert EventKind.HINT_GIVEN not in table.kinds()
 
 
-def test_what_it_means_is_told_when_the_game_is_replayed(at_table: Make) -> None:
+def test_the_intended_turn_is_part_of_the_replay(at_table: Make) -> None:
     table = at_table()
     teal_to_play(table)
     intention, _ = meant(table)
@@ -208,7 +208,7 @@ def wishes(name: str, player: str, state: Any) -> tuple[Opponent, OpponentReques
 
 
 def rolled(game: Any, state: Any) -> Any:
-    """The state once all is rolled; the first roll is the higher one, so that its player begins."""
+    """The state after the rolls; the first roll is the higher one, so its player begins."""
     rolls = -1
     while game.awaits_roll(state):
         state = game.dice.rolled(state, game.dice.possible_rolls(state)[rolls].roll)
@@ -216,7 +216,7 @@ def rolled(game: Any, state: Any) -> Any:
     return state
 
 
-def test_with_dice_it_asks_for_its_roll_first_and_once() -> None:
+def test_in_a_dice_game_the_program_asks_once_for_its_roll_first() -> None:
     game = load("blockade")
     state = game.rules.new()
     side, wish = wishes("blockade", "warm", state)
@@ -229,7 +229,7 @@ def test_with_dice_it_asks_for_its_roll_first_and_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["blokus-dice", "number-drop"])
-def test_of_a_sheet_it_says_what_to_write(name: str) -> None:
+def test_on_a_sheet_the_program_says_what_to_write(name: str) -> None:
     game = load(name)
     state = rolled(game, game.rules.new({"players": 2}))
     _, wish = wishes(name, "p1", state)
@@ -237,7 +237,7 @@ def test_of_a_sheet_it_says_what_to_write(name: str) -> None:
     assert "Please write it for p1." in wish.words
 
 
-def test_who_writes_at_the_same_time_as_others_need_not_wait_for_them() -> None:
+def test_the_program_does_not_wait_for_simultaneous_players() -> None:
     game = load("number-drop")
     state = rolled(game, game.rules.new({"players": 2}))
     _, early = wishes("number-drop", "p2", state)
@@ -254,7 +254,7 @@ def test_who_writes_at_the_same_time_as_others_need_not_wait_for_them() -> None:
     assert intention_after(kept, Event(EventKind.TURN, {**other.data, "player": "p2"})) is None
 
 
-def test_while_it_is_open_who_starts_and_at_the_end_it_wishes_nothing(deblockle: Any) -> None:
+def test_the_program_requests_nothing_before_the_start_is_decided_and_after_the_end(deblockle: Any) -> None:
     side = opponent(deblockle, "gold")
     starts = tuple(deblockle.rules.new({"starts": player}) for player in deblockle.players)
     assert side.poll(starts, list) is None
@@ -263,11 +263,10 @@ def test_while_it_is_open_who_starts_and_at_the_end_it_wishes_nothing(deblockle:
     assert side.poll((deblockle.rules.announce(starts[0], resigned),), list) is None
 
 
-def test_what_the_table_shows_as_well_is_taken_for_the_turn_it_means(at_table: Make) -> None:
+def test_a_table_that_also_shows_the_intended_turn_is_taken_for_it(at_table: Make) -> None:
     table = at_table()
     teal_to_play(table)
     intention, shown = meant(table)
     changed = next(place for place in intention.places if shown[place] != table.snapshots[-1].appearance[place])
-    assert known_turn(table.game, table.service.belief[0], player="teal")
     table.show(shown, 2, unreadable=(changed,))
-    assert table.service.belief[0].to_move in {"gold", "teal"}
+    assert table.service.belief[0].to_move == "gold"

@@ -1,4 +1,4 @@
-"""Hints at the table: by button and command, in stages, never late, never where they were ruled out."""
+"""Hints at the table: by button and command, in stages, never late, and never in games without hints."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from vision.errors import EndOfFramesError
 from vision.frame import Frame
 
 
-class Later:
-    """Works hints out at once and hands them over when it is told to."""
+class HeldBackHints:
+    """Calculates hints at once and hands them over on request."""
 
     def __init__(self) -> None:
         self.questions: list[Question] = []
@@ -63,13 +63,13 @@ Make = Callable[..., Table]
 
 @pytest.fixture
 def at_table(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Iterator[Make]:
-    """Give a maker of tables that are set up, with a source of hints."""
+    """A factory of tables with a set-up and a source of hints."""
     with ExitStack() as opened:
 
         def make(strength: HintStrength = "fair", hints: Any = None, journal: Any = None) -> Table:
             chosen = journal or opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
             settings = ServiceSettings(rest_s=1.0, hints=HintSettings(strength, 0.1))
-            table = Table(deblockle, make_reading, chosen, settings, hints or Later())
+            table = Table(deblockle, make_reading, chosen, settings, hints or HeldBackHints())
             table.service.start()
             table.show(start, 2)
             return table
@@ -86,7 +86,7 @@ def found(table: Table) -> None:
     table.service.poll_hints()
 
 
-def test_a_press_shows_from_passed_and_to_and_the_journal_has_it_first(at_table: Make) -> None:
+def test_a_press_lights_the_squares_of_the_hint_after_it_is_recorded(at_table: Make) -> None:
     table = at_table()
     table.service.hint(AskHint("button"))
     assert table.said[-1] == "Thinking about a hint for gold."
@@ -109,7 +109,7 @@ def test_a_press_shows_from_passed_and_to_and_the_journal_has_it_first(at_table:
     }
 
 
-def test_a_game_that_is_begun_without_hints_has_none_and_says_so(at_table: Make) -> None:
+def test_a_game_begun_without_hints_gives_none_and_says_so(at_table: Make) -> None:
     table = at_table()
     assert not table.tell(NewGame("deblockle", without_hints=True)).refused
     table.show({**dict.fromkeys(table.game.places, "empty"), **START}, 2)
@@ -118,7 +118,7 @@ def test_a_game_that_is_begun_without_hints_has_none_and_says_so(at_table: Make)
     assert table.hints.questions == []
 
 
-def test_asked_again_the_same_hint_is_shown_and_not_recorded_twice(at_table: Make) -> None:
+def test_a_repeated_request_shows_the_same_hint_and_records_it_once(at_table: Make) -> None:
     table = at_table()
     table.service.hint(AskHint("button"))
     found(table)
@@ -129,7 +129,7 @@ def test_asked_again_the_same_hint_is_shown_and_not_recorded_twice(at_table: Mak
     assert table.kinds().count("hint given") == 1
 
 
-def test_a_gentle_hint_shows_the_piece_and_then_where_to(at_table: Make) -> None:
+def test_a_gentle_hint_shows_the_piece_and_then_its_target(at_table: Make) -> None:
     table = at_table("gentle")
     table.service.hint(AskHint("button"))
     found(table)
@@ -144,17 +144,17 @@ def test_a_gentle_hint_shows_the_piece_and_then_where_to(at_table: Make) -> None
     assert len(table.hints.questions) == 1
 
 
-def test_the_stage_outlives_a_restart(at_table: Make, deblockle: Any, make_reading: Any) -> None:
+def test_the_stage_of_a_hint_survives_a_restart(at_table: Make, deblockle: Any, make_reading: Any) -> None:
     table = at_table("gentle")
     table.service.hint(AskHint("button"))
     found(table)
-    again = Table(deblockle, make_reading, table.journal, table.settings, Later())
+    again = Table(deblockle, make_reading, table.journal, table.settings, HeldBackHints())
     again.service.start()
     again.service.hint(AskHint("button"))
     assert again.journal.events()[-1][1].data["stage"] == "whole"
 
 
-def test_after_the_next_turn_a_gentle_hint_begins_anew(at_table: Make) -> None:
+def test_a_gentle_hint_starts_again_after_the_next_turn(at_table: Make) -> None:
     table = at_table("gentle")
     table.service.hint(AskHint("button"))
     found(table)
@@ -167,7 +167,7 @@ def test_after_the_next_turn_a_gentle_hint_begins_anew(at_table: Make) -> None:
     assert table.journal.events()[-1][1].data["player"] == "teal"
 
 
-def test_a_turn_accepted_meanwhile_drops_the_hint(at_table: Make) -> None:
+def test_a_hint_is_dropped_if_a_turn_is_accepted_meanwhile(at_table: Make) -> None:
     table = at_table()
     answers: list[Reply | None] = []
     table.service.hint(AskHint("Ann"), answers.append)
@@ -180,7 +180,7 @@ def test_a_turn_accepted_meanwhile_drops_the_hint(at_table: Make) -> None:
     assert "hint given" not in table.kinds()
 
 
-def test_a_fault_found_meanwhile_stays_lit(at_table: Make, start: dict[str, str]) -> None:
+def test_a_fault_found_meanwhile_stays_lit_despite_the_hint(at_table: Make, start: dict[str, str]) -> None:
     table = at_table()
     table.service.hint(AskHint("button"))
     table.show({**start, "e5": "empty", "a4": START["e5"]}, 3)
@@ -190,7 +190,7 @@ def test_a_fault_found_meanwhile_stays_lit(at_table: Make, start: dict[str, str]
     assert "hint given" not in table.kinds()
 
 
-def test_a_hint_for_the_new_position_can_be_asked_for_while_the_old_one_is_worked_out(at_table: Make) -> None:
+def test_a_new_hint_can_be_requested_while_an_old_one_is_calculated(at_table: Make) -> None:
     table = at_table()
     answers: list[Reply | None] = []
     table.service.hint(AskHint("Ann"), answers.append)
@@ -201,7 +201,7 @@ def test_a_hint_for_the_new_position_can_be_asked_for_while_the_old_one_is_worke
     assert [event.data["player"] for _, event in table.journal.events() if event.kind == "hint given"] == ["teal"]
 
 
-def test_two_who_ask_at_once_are_both_answered(at_table: Make) -> None:
+def test_two_simultaneous_requests_are_both_answered(at_table: Make) -> None:
     table = at_table()
     answers: list[Reply | None] = []
     for name in ("Ann", "Ben"):
@@ -212,7 +212,7 @@ def test_two_who_ask_at_once_are_both_answered(at_table: Make) -> None:
     assert table.kinds().count("hint given") == 1
 
 
-def test_where_hints_are_ruled_out_nothing_brings_them_back(at_table: Make, deblockle: Any, make_reading: Any) -> None:
+def test_no_setting_gives_hints_in_a_game_without_them(at_table: Make, deblockle: Any, make_reading: Any) -> None:
     table = at_table("none")
     answers: list[Reply | None] = []
     lights = table.lamp.signals[-1].lights
@@ -221,23 +221,27 @@ def test_where_hints_are_ruled_out_nothing_brings_them_back(at_table: Make, debl
     assert answers == [Reply("The players ruled hints out.", refused=True)]
     assert table.said[-2:] == ["The players ruled hints out."] * 2
     assert table.lamp.signals[-1].lights == lights
-    # Not even a referee that was started with other settings.
-    other = Table(deblockle, make_reading, table.journal, ServiceSettings(hints=HintSettings("strong")), Later())
+    # Even a referee started with other settings gives none.
+    other = Table(
+        deblockle, make_reading, table.journal, ServiceSettings(hints=HintSettings("strong")), HeldBackHints()
+    )
     other.service.start()
     other.service.hint(AskHint("button"))
     assert other.said[-1] == "The players ruled hints out."
     assert "hint given" not in table.kinds()
 
 
-def test_when_there_can_be_none_it_says_why(deblockle: Any, make_reading: Any, at_table: Make, start: Any) -> None:
+def test_a_request_without_a_possible_hint_gets_the_reason(
+    deblockle: Any, make_reading: Any, at_table: Make, start: Any
+) -> None:
     with Journal.in_memory(wall_clock=wall_clock) as journal:
-        table = Table(deblockle, make_reading, journal, ServiceSettings(rest_s=1.0), Later())
+        table = Table(deblockle, make_reading, journal, ServiceSettings(rest_s=1.0), HeldBackHints())
         table.service.start()
         table.service.hint(AskHint("button"))
         assert table.said[-1] == "No hint: the board is not set up yet."
     with Journal.in_memory(wall_clock=wall_clock) as journal:
         settings = ServiceSettings(rest_s=1.0, options={"starts": "either"})
-        table = Table(deblockle, make_reading, journal, settings, Later())
+        table = Table(deblockle, make_reading, journal, settings, HeldBackHints())
         table.service.start()
         table.show(start, 2)
         table.service.hint(AskHint("button"))
@@ -255,7 +259,7 @@ def test_when_there_can_be_none_it_says_why(deblockle: Any, make_reading: Any, a
     assert table.said[-1] == "No hint: the game is over."
 
 
-def test_what_cannot_be_worked_out_is_said(at_table: Make) -> None:
+def test_a_failed_calculation_is_reported(at_table: Make) -> None:
     table = at_table()
     table.service.hint(AskHint("button"))
     table.hints.ready.append(Answer(1, refused="the process ended"))
@@ -264,10 +268,10 @@ def test_what_cannot_be_worked_out_is_said(at_table: Make) -> None:
     table.service.hint(AskHint("button"))
     table.hints.ready.append(Answer(1, refused="late"))
     table.service.poll_hints()
-    assert table.said[-1] == "Thinking about a hint for gold.", "an answer to an older question is no answer"
+    assert table.said[-1] == "Thinking about a hint for gold.", "an answer to an older question is ignored"
 
 
-def test_whoever_waits_when_the_referee_stops_is_told(at_table: Make) -> None:
+def test_pending_requests_are_answered_when_the_referee_stops(at_table: Make) -> None:
     table = at_table()
     answers: list[Reply | None] = []
     execute(table.service, AskHint("Ann"), answers.append)
@@ -277,7 +281,7 @@ def test_whoever_waits_when_the_referee_stops_is_told(at_table: Make) -> None:
 
 
 class Scripted:
-    """A camera over a table at rest, until somebody stops it; it waits for nobody."""
+    """A camera over a table at rest, without waiting, until it is stopped."""
 
     def __init__(self, table: Table, start: dict[str, str], stop: Callable[[], bool]) -> None:
         self._table, self._start, self._stop = table, start, stop
@@ -302,7 +306,7 @@ class LampOnPins(Lamp):
         self.panel.show(signal, time_s)
 
     def glow(self, pins: MockFactory, squares: Mapping[str, int]) -> set[str]:
-        """Let a few seconds pass, and give the squares whose light was on at any time."""
+        """Advance a few seconds; returns the squares whose light was on at any time."""
         now_s, glowing = 1_000.0, set()
         for _ in range(50):
             glowing |= {square for square, pin in squares.items() if pins.pin(f"GPIO{pin}").state}
@@ -311,8 +315,8 @@ class LampOnPins(Lamp):
         return glowing
 
 
-def test_from_a_button_on_a_pin_to_a_light_on_a_pin(deblockle: Any, make_reading: Any, start: dict[str, str]) -> None:
-    """The whole way: mock pin, press, question, the other process, journal, lights; frames go on all the while."""
+def test_a_button_on_a_pin_leads_to_a_hint_on_a_light(deblockle: Any, make_reading: Any, start: dict[str, str]) -> None:
+    """The whole chain: mock pin, press, question, the other process, journal, lights, while frames continue."""
     pins = MockFactory(revision="c03111")
     said: list[str] = []
     now_s = [0.0]
@@ -343,7 +347,7 @@ def test_from_a_button_on_a_pin_to_a_light_on_a_pin(deblockle: Any, make_reading
                 pressed.drive_low()
             if frames[0] == 45:
                 pressed.drive_high()
-            # Frames of a real camera come at their own pace; here they must not outrun a process that starts.
+            # A real camera sets its own pace; here the frames must not run out before the process has started.
             pause.wait(0.01)
             return list(buttons.presses())
 
@@ -364,7 +368,7 @@ def test_from_a_button_on_a_pin_to_a_light_on_a_pin(deblockle: Any, make_reading
     assert frames[0] > 45
 
 
-def test_the_command_reaches_a_referee_that_runs(
+def test_the_hint_command_reaches_a_running_referee(
     deblockle: Any, make_reading: Any, start: dict[str, str], tmp_path: Path
 ) -> None:
     path = tmp_path / "journal.sqlite"

@@ -1,4 +1,4 @@
-"""Copies of journals: made beside a writer, kept a few days, put back, and made before an upgrade."""
+"""Backups of journals: made beside a writer, kept for a few days, restored, and made before an upgrade."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def kinds(path: Path) -> list[str]:
         return [event.kind for _, event in journal.events()]
 
 
-def test_a_copy_holds_all_that_was_accepted_while_the_writer_goes_on(path: Path, tmp_path: Path) -> None:
+def test_a_backup_holds_every_event_while_the_writer_continues(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.sqlite"
     with opened(path) as journal:
         journal.append(NEW_GAME)
@@ -49,7 +49,7 @@ def test_a_copy_holds_all_that_was_accepted_while_the_writer_goes_on(path: Path,
     assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith("copy")) == ["copy.sqlite"]
 
 
-def test_a_copy_is_put_back_and_what_was_there_is_kept(path: Path, tmp_path: Path) -> None:
+def test_a_backup_is_restored_and_the_replaced_journal_is_kept(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.sqlite"
     with opened(path) as journal:
         journal.append(NEW_GAME)
@@ -64,7 +64,7 @@ def test_a_copy_is_put_back_and_what_was_there_is_kept(path: Path, tmp_path: Pat
     assert kinds(path) == ["new game", "set up"]
 
 
-def test_a_damaged_journal_is_replaced_and_kept_as_it_is(path: Path, tmp_path: Path) -> None:
+def test_a_damaged_journal_is_replaced_and_kept_unchanged(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.sqlite"
     with opened(path) as journal:
         journal.append(NEW_GAME)
@@ -76,7 +76,7 @@ def test_a_damaged_journal_is_replaced_and_kept_as_it_is(path: Path, tmp_path: P
     assert kinds(path) == ["new game"]
 
 
-def test_a_machine_without_a_journal_gets_the_copy(path: Path, tmp_path: Path) -> None:
+def test_a_backup_is_restored_without_an_existing_journal(path: Path, tmp_path: Path) -> None:
     with opened(path) as journal:
         journal.append(NEW_GAME)
     elsewhere = tmp_path / "new" / "journal.sqlite"
@@ -85,7 +85,7 @@ def test_a_machine_without_a_journal_gets_the_copy(path: Path, tmp_path: Path) -
     assert kinds(elsewhere) == ["new game"]
 
 
-def test_nothing_is_replaced_under_a_referee(path: Path, tmp_path: Path) -> None:
+def test_no_journal_is_replaced_while_a_referee_runs(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.sqlite"
     with opened(path) as journal:
         journal.append(NEW_GAME)
@@ -108,7 +108,7 @@ def _of_another_program(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [_cut_off, _of_another_program, lambda path: path.write_bytes(b"")])
-def test_a_spoiled_copy_replaces_nothing(path: Path, tmp_path: Path, spoil: Callable[[Path], object]) -> None:
+def test_a_damaged_backup_is_not_restored(path: Path, tmp_path: Path, spoil: Callable[[Path], object]) -> None:
     copy = tmp_path / "copy.sqlite"
     with opened(path) as journal:
         journal.append(NEW_GAME)
@@ -122,7 +122,7 @@ def test_a_spoiled_copy_replaces_nothing(path: Path, tmp_path: Path, spoil: Call
     assert kinds(path) == ["new game", "set up"]
 
 
-def test_what_can_t_be_copied_is_named(path: Path, tmp_path: Path) -> None:
+def test_a_journal_that_cannot_be_copied_is_named(path: Path, tmp_path: Path) -> None:
     with pytest.raises(JournalMissingError, match=r"journal\.sqlite"):
         back_up(path, tmp_path / "copy.sqlite")
     opened(path).close()
@@ -132,7 +132,7 @@ def test_what_can_t_be_copied_is_named(path: Path, tmp_path: Path) -> None:
         restore(path, path, NOW)
 
 
-def test_the_newest_days_are_kept(path: Path) -> None:
+def test_the_backups_of_the_newest_days_are_kept(path: Path) -> None:
     opened(path).close()
     day = date(2026, 2, 27)
     said: list[str] = []
@@ -146,7 +146,7 @@ def test_the_newest_days_are_kept(path: Path) -> None:
     assert said == []
 
 
-def test_todays_copy_is_made_beside_a_running_referee(path: Path) -> None:
+def test_todays_backup_is_made_beside_a_running_referee(path: Path) -> None:
     with opened(path) as journal:
         journal.append(NEW_GAME)
         with DailyBackups(path, 3, NOW.date, pytest.fail):
@@ -156,7 +156,7 @@ def test_todays_copy_is_made_beside_a_running_referee(path: Path) -> None:
 
 
 @pytest.mark.parametrize("keep", [0, 1])
-def test_copies_are_made_unless_none_are_to_be_kept(path: Path, keep: int) -> None:
+def test_backups_are_made_unless_none_are_to_be_kept(path: Path, keep: int) -> None:
     with opened(path) as journal:
         journal.append(NEW_GAME)
         with DailyBackups(path, keep, NOW.date, pytest.fail):
@@ -164,7 +164,7 @@ def test_copies_are_made_unless_none_are_to_be_kept(path: Path, keep: int) -> No
     assert path.with_name(FOLDER).exists() is bool(keep)
 
 
-def test_a_copy_that_can_t_be_made_is_said_and_costs_no_game(path: Path) -> None:
+def test_a_failed_backup_is_reported_and_the_game_goes_on(path: Path) -> None:
     opened(path).close()
     path.with_name(FOLDER).write_text("a file where the folder should be")
     said: list[str] = []
@@ -173,7 +173,7 @@ def test_a_copy_that_can_t_be_made_is_said_and_costs_no_game(path: Path) -> None
     assert said[0].startswith("Today's copy of the journal could not be made")
 
 
-def test_an_upgrade_keeps_the_journal_of_the_version_before(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upgrade_keeps_a_backup_of_the_previous_version(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(path) as journal:
         journal.append(NEW_GAME)
     newer = (*database.MIGRATIONS, "CREATE TABLE later (a TEXT) STRICT;")
@@ -187,7 +187,7 @@ def test_an_upgrade_keeps_the_journal_of_the_version_before(path: Path, monkeypa
     assert kinds(kept) == ["new game"]
 
 
-def test_an_upgrade_from_the_first_version_keeps_the_journal_too(path: Path) -> None:
+def test_an_upgrade_from_the_first_version_keeps_a_backup(path: Path) -> None:
     with closing(connect(str(path))) as first:
         database.upgrade(first, database.MIGRATIONS[:1])
         first.execute("INSERT INTO event (game, kind, data, wall_time) VALUES (1, 'new game', '{\"game\": \"x\"}', '')")

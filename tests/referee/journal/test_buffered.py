@@ -21,7 +21,7 @@ def note(text: str) -> Event:
 
 
 class Disk:
-    """A disk whose room can be changed; its journal is real SQLite, which says itself that there is no room."""
+    """A disk whose room can be changed; its journal is real SQLite, which reports a full disk itself."""
 
     def __init__(self, path: Path) -> None:
         self.said: list[str] = []
@@ -41,7 +41,7 @@ class Disk:
         self.connection.execute("PRAGMA max_page_count = 100000")
 
 
-def test_goes_on_in_memory_and_catches_up_in_order(tmp_path: Path) -> None:
+def test_events_are_kept_in_memory_while_the_disk_is_full_and_then_written_in_order(tmp_path: Path) -> None:
     disk = Disk(tmp_path / "journal.sqlite")
     assert disk.journal.append(NEW_GAME) == 1
     disk.fill()
@@ -66,7 +66,7 @@ def test_goes_on_in_memory_and_catches_up_in_order(tmp_path: Path) -> None:
         assert journal.evidence(3)[0].evidence == BIG[0]
 
 
-def test_says_what_is_lost_when_it_must_close(tmp_path: Path) -> None:
+def test_closing_with_unwritten_events_reports_the_loss(tmp_path: Path) -> None:
     disk = Disk(tmp_path / "journal.sqlite")
     disk.journal.append(NEW_GAME)
     disk.fill()
@@ -75,7 +75,7 @@ def test_says_what_is_lost_when_it_must_close(tmp_path: Path) -> None:
     assert disk.said[-1].startswith("1 event lost, since the journal can't be written: ")
 
 
-def test_a_new_game_in_memory_counts(tmp_path: Path) -> None:
+def test_a_new_game_can_begin_in_memory(tmp_path: Path) -> None:
     disk = Disk(tmp_path / "journal.sqlite")
     disk.journal.append(NEW_GAME)
     disk.fill()
@@ -87,7 +87,7 @@ def test_a_new_game_in_memory_counts(tmp_path: Path) -> None:
     disk.journal.close()
 
 
-def test_the_first_game_may_be_in_memory_only(tmp_path: Path) -> None:
+def test_the_first_game_can_begin_in_memory(tmp_path: Path) -> None:
     disk = Disk(tmp_path / "journal.sqlite")
     disk.fill()
     disk.journal.append(NEW_GAME, BIG)
@@ -98,7 +98,7 @@ def test_the_first_game_may_be_in_memory_only(tmp_path: Path) -> None:
     disk.journal.close()
 
 
-def test_what_no_journal_could_take_is_refused_at_once(tmp_path: Path) -> None:
+def test_an_invalid_event_is_refused_at_once(tmp_path: Path) -> None:
     disk = Disk(tmp_path / "journal.sqlite")
     with pytest.raises(EventError, match="start a game first"):
         disk.journal.append(note("too early"))
@@ -110,7 +110,7 @@ def test_what_no_journal_could_take_is_refused_at_once(tmp_path: Path) -> None:
 
 
 @given(steps=st.lists(st.sampled_from(["append", "append", "append big", "fill", "make room", "retry"]), max_size=25))
-def test_nothing_is_lost_or_reordered_whatever_the_disk_does(
+def test_no_event_is_lost_or_reordered_whatever_the_disk_does(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str]
 ) -> None:
     path = tmp_path_factory.mktemp("disk") / "journal.sqlite"

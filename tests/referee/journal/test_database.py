@@ -39,7 +39,7 @@ NEW_GAME = Event(EventKind.NEW_GAME, {"game": "deblockle"})
         (sqlite3.SQLITE_IOERR_WRITE, JournalFailedError),
     ],
 )
-def test_each_of_sqlite_s_errors_becomes_ours_and_names_the_file(code: int, kind: type[JournalError]) -> None:
+def test_each_sqlite_error_becomes_a_journal_error_that_names_the_file(code: int, kind: type[JournalError]) -> None:
     def fail() -> None:
         error = sqlite3.OperationalError("it failed")
         error.sqlite_errorcode = code
@@ -52,7 +52,7 @@ def test_each_of_sqlite_s_errors_becomes_ours_and_names_the_file(code: int, kind
     assert isinstance(caught.value, OSError)
 
 
-def test_another_program_that_holds_the_file_is_named_as_such(tmp_path: Path) -> None:
+def test_a_file_locked_by_another_program_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -70,7 +70,7 @@ def test_another_program_that_holds_the_file_is_named_as_such(tmp_path: Path) ->
     ("number", "kind"),
     [(errno.EROFS, JournalReadOnlyError), (errno.EACCES, JournalReadOnlyError), (errno.EIO, JournalError)],
 )
-def test_a_lock_that_cannot_be_made(
+def test_a_lock_that_cannot_be_made_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[JournalError]
 ) -> None:
     def refuse(*_: object) -> int:
@@ -104,7 +104,7 @@ def test_a_full_disk_does_not_keep_the_lock_from_being_taken(
     assert lock_path(path).exists()
 
 
-def test_a_journal_cut_off_in_the_middle_can_be_read_without_being_changed(tmp_path: Path) -> None:
+def test_a_journal_with_a_torn_log_can_be_read_unchanged(tmp_path: Path) -> None:
     path, copy = tmp_path / "journal.sqlite", tmp_path / "copy.sqlite"
     with Journal.open(path, wall_clock=lambda: NOW) as journal:
         for _ in range(3):
@@ -118,15 +118,15 @@ def test_a_journal_cut_off_in_the_middle_can_be_read_without_being_changed(tmp_p
             journal.append(NEW_GAME)
     assert copy.read_bytes() == before
     torn = Path(f"{copy}-wal")
-    # The log's last frame only fills up its block, so the one before it has to be torn for an event to be.
+    # The log's last frame only pads its block, so the one before it must be torn to damage an event.
     torn.write_bytes(torn.read_bytes()[: -FRAME_BYTES - 700])
     with Journal.open(copy, wall_clock=lambda: NOW) as journal:
         journal.check()
-        assert len(journal.events()) == 2, "the torn transaction is not there at all"
+        assert len(journal.events()) == 2, "the torn transaction is missing completely"
 
 
 def left_by_a_cut(path: Path) -> Path:
-    """A journal of three events that are still in its log, as a cut leaves it."""
+    """A journal of three events that are still in its log, as a power cut leaves it."""
     copy = path.with_name("copy.sqlite")
     with Journal.open(path, wall_clock=lambda: NOW) as journal:
         for _ in range(3):
@@ -140,7 +140,7 @@ def log_of(journal: Path) -> Path:
     return journal.with_name(journal.name + "-wal")
 
 
-def test_what_a_cut_left_in_the_log_is_folded_in_before_anything_is_written(tmp_path: Path) -> None:
+def test_the_log_left_by_a_power_cut_is_merged_before_anything_is_written(tmp_path: Path) -> None:
     copy = left_by_a_cut(tmp_path / "journal.sqlite")
     assert log_of(copy).stat().st_size > 3 * FRAME_BYTES
     with Journal.open(copy, wall_clock=lambda: NOW) as journal:
@@ -149,7 +149,7 @@ def test_what_a_cut_left_in_the_log_is_folded_in_before_anything_is_written(tmp_
 
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE])
-def test_without_room_to_fold_the_log_in_the_events_stay_there(tmp_path: Path, code: int) -> None:
+def test_without_room_to_merge_the_log_its_events_stay_there(tmp_path: Path, code: int) -> None:
     class Failing(sqlite3.Connection):
         def execute(self, statement: str, /, *arguments: object) -> sqlite3.Cursor:
             if "wal_checkpoint" in statement:
@@ -173,7 +173,7 @@ def test_without_room_to_fold_the_log_in_the_events_stay_there(tmp_path: Path, c
         assert len(journal.events()) >= 3
 
 
-def test_a_reader_at_the_time_does_not_keep_the_journal_from_being_opened(tmp_path: Path) -> None:
+def test_a_reader_does_not_keep_the_journal_from_being_opened(tmp_path: Path) -> None:
     copy = left_by_a_cut(tmp_path / "journal.sqlite")
     with Journal.open(copy, wall_clock=lambda: NOW, read_only=True) as reader:
         assert len(reader.events()) == 3
@@ -182,7 +182,7 @@ def test_a_reader_at_the_time_does_not_keep_the_journal_from_being_opened(tmp_pa
         assert len(reader.events()) == 4
 
 
-def test_a_new_journal_s_folder_is_synced_and_an_old_one_s_too(tmp_path: Path) -> None:
+def test_the_folder_of_a_new_or_existing_journal_is_synced(tmp_path: Path) -> None:
     path, synced = tmp_path / "journal.sqlite", list[Path]()
     for _ in range(2):
         with Journal.open(path, wall_clock=lambda: NOW, sync_folder=synced.append):
@@ -190,7 +190,7 @@ def test_a_new_journal_s_folder_is_synced_and_an_old_one_s_too(tmp_path: Path) -
     assert synced == [tmp_path, tmp_path]
 
 
-def test_whoever_may_read_the_folder_may_see_who_writes(tmp_path: Path) -> None:
+def test_a_user_who_can_read_the_folder_can_see_the_writer(tmp_path: Path) -> None:
     path, mask = tmp_path / "journal.sqlite", os.umask(0o022)
     try:
         WriterLock(path, NOW).release()

@@ -1,4 +1,4 @@
-"""What is taken out of a journal: the game's record, and the pictures of its evidence."""
+"""Exports from a journal: a game's record, and the pictures of its evidence."""
 
 import random
 from datetime import UTC, datetime
@@ -63,7 +63,7 @@ def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool,
     assert ("Teal", 'B"en') in record.tags
 
 
-def test_a_game_that_was_given_up_has_its_result() -> None:
+def test_a_resigned_game_has_its_result() -> None:
     end = Event(EventKind.END, {"winner": "teal", "reason": "gold gave up"})
     events = list(enumerate([NEW_GAME, Event(EventKind.SET_UP, {"state": GAME.notation.format_state(GOLD)}), end], 1))
     record = make_record(GAME, events)
@@ -78,7 +78,7 @@ def test_a_game_that_was_stopped_has_no_result() -> None:
     assert make_record(GAME, events).result == UNFINISHED
 
 
-def test_while_it_is_open_who_starts_the_record_begins_with_the_first_that_may() -> None:
+def test_with_an_open_starting_player_the_record_begins_with_the_first_possible_state() -> None:
     both: list[JsonValue] = [GAME.notation.format_state(state) for state in (GOLD, TEAL)]
     record = make_record(GAME, list(enumerate([NEW_GAME, Event(EventKind.SET_UP, {"state": both})], 1)))
     assert replay(record).states == (GOLD,)
@@ -100,7 +100,7 @@ def test_a_game_without_a_set_up_has_no_record() -> None:
         make_record(GAME, [(1, NEW_GAME)])
 
 
-def test_every_kind_of_event_is_told() -> None:
+def test_every_kind_of_event_is_described() -> None:
     turn, after = played(TEAL, random.Random(2))
     events = [
         NEW_GAME,
@@ -130,7 +130,7 @@ def test_every_kind_of_event_is_told() -> None:
     assert sentences["end"] == "a draw: agreed"
 
 
-def test_hints_clocks_corrected_squares_and_shared_victories_are_told() -> None:
+def test_hints_clocks_corrected_squares_and_shared_victories_are_described() -> None:
     hint = {"player": "gold", "turn": "c1-c2=hoops-a1", "strength": "strong", "stage": "whole"}
     state = GAME.notation.format_state(GOLD)
     events = [
@@ -157,7 +157,7 @@ def test_hints_clocks_corrected_squares_and_shared_victories_are_told() -> None:
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
-def test_pictures_are_written_under_safe_names_and_lost_ones_are_told(tmp_path: Path) -> None:
+def test_pictures_are_written_under_safe_names_and_missing_ones_are_reported(tmp_path: Path) -> None:
     pictures = [
         Evidence("before-c3", "image/png", b"1"),
         Evidence("before-c3", "image/png", b"2"),

@@ -1,4 +1,4 @@
-"""Journals that cannot be used: damaged, another's, held by somebody, on a disk that may not be written."""
+"""Journals that cannot be used: damaged, foreign, locked, or on a disk that cannot be written."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "a journal.sqlite"
 
 
-def test_refuses_a_newer_version(path: Path) -> None:
+def test_a_journal_of_a_newer_version_is_refused(path: Path) -> None:
     Journal.open(path, wall_clock=ticking_clock()).close()
     raw = sqlite3.connect(path)
     raw.execute("PRAGMA user_version = 99")
@@ -44,14 +44,14 @@ def test_refuses_a_newer_version(path: Path) -> None:
 
 @pytest.mark.parametrize("read_only", [False, True])
 @pytest.mark.parametrize("content", [b"not a database at all, just text " * 10, b"\x89PNG\r\n" + bytes(4096)])
-def test_refuses_what_is_no_database(path: Path, content: bytes, read_only: bool) -> None:
+def test_a_file_that_is_no_database_is_refused(path: Path, content: bytes, read_only: bool) -> None:
     path.write_bytes(content)
     with pytest.raises(JournalUnreadableError, match=r"a journal\.sqlite"):
         Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
     assert path.read_bytes() == content
 
 
-def test_refuses_another_application_s_database(path: Path) -> None:
+def test_a_database_of_another_application_is_refused(path: Path) -> None:
     raw = sqlite3.connect(path)
     raw.execute("CREATE TABLE cake (slices)")
     raw.close()
@@ -75,21 +75,21 @@ def test_a_damaged_page_is_found(path: Path) -> None:
         journal.check()
 
 
-def test_a_schema_that_is_no_text_is_damage(path: Path) -> None:
+def test_a_schema_that_is_no_text_is_reported_as_damage(path: Path) -> None:
     Journal.open(path, wall_clock=ticking_clock()).close()
     path.write_bytes(path.read_bytes().replace(b"CREATE TABLE evidence", b"CREAT\xc3 TABLE evidence"))
     with pytest.raises(JournalUnreadableError, match=r"is damaged \(a text in it is not UTF-8\)"):
         Journal.open(path, wall_clock=ticking_clock(), read_only=True)
 
 
-def test_a_whole_journal_passes_the_check(path: Path) -> None:
+def test_an_undamaged_journal_passes_the_check(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)
         journal.check()
 
 
 @pytest.mark.parametrize(("kind", "data"), [("dance", "{}"), ("note", "[]")])
-def test_an_event_that_cannot_be_read_is_named(path: Path, kind: str, data: str) -> None:
+def test_an_unreadable_event_is_named(path: Path, kind: str, data: str) -> None:
     Journal.open(path, wall_clock=ticking_clock()).close()
     raw = sqlite3.connect(path)
     raw.execute("INSERT INTO event (game, kind, data, wall_time) VALUES (1, ?, ?, '')", (kind, data))
@@ -102,18 +102,18 @@ def test_an_event_that_cannot_be_read_is_named(path: Path, kind: str, data: str)
         journal.events()
 
 
-def test_text_that_is_no_json_is_named() -> None:
+def test_an_event_without_valid_json_is_named() -> None:
     with pytest.raises(JournalUnreadableError, match="event 3 cannot be read"):
         events.decode(3, "note", "{", None, "")
 
 
-def test_reading_needs_a_journal(path: Path) -> None:
+def test_reading_a_missing_journal_is_an_error(path: Path) -> None:
     with pytest.raises(JournalMissingError, match="there is no journal"):
         Journal.open(path, wall_clock=ticking_clock(), read_only=True)
     assert not path.exists()
 
 
-def test_where_none_is_to_be_made_a_missing_journal_is_named(path: Path) -> None:
+def test_a_missing_journal_that_must_exist_is_named(path: Path) -> None:
     with pytest.raises(JournalMissingError, match="there is no journal"):
         Journal.open(path, wall_clock=ticking_clock(), create=False)
     assert list(path.parent.iterdir()) == []
@@ -122,14 +122,14 @@ def test_where_none_is_to_be_made_a_missing_journal_is_named(path: Path) -> None
         assert journal.append(NEW_GAME) == 1
 
 
-def test_a_folder_is_no_journal(tmp_path: Path) -> None:
+def test_a_folder_is_refused_as_a_journal(tmp_path: Path) -> None:
     with pytest.raises(JournalReadOnlyError, match="is a folder"):
         Journal.open(tmp_path, wall_clock=ticking_clock())
     with pytest.raises(JournalReadOnlyError, match="there is no folder"):
         Journal.open(tmp_path / "nowhere" / "journal.sqlite", wall_clock=ticking_clock())
 
 
-def test_reading_leaves_nothing_behind(path: Path) -> None:
+def test_reading_leaves_no_files_behind(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)
     before = sorted(path.parent.iterdir())
@@ -146,7 +146,7 @@ def test_an_empty_file_reads_as_an_empty_journal(path: Path) -> None:
 
 
 # One writer
-def test_a_second_writer_hears_who_has_it(path: Path) -> None:
+def test_a_second_writer_is_told_who_has_the_journal(path: Path) -> None:
     with Journal.open(path, wall_clock=lambda: START) as journal:
         journal.append(NEW_GAME)
         with pytest.raises(JournalBusyError, match=rf"process {os.getpid()} on .* since 2026-05-01T18:30:00"):
@@ -165,7 +165,7 @@ def test_a_lock_file_left_by_a_dead_process_does_not_matter(path: Path) -> None:
     Journal.open(path, wall_clock=ticking_clock()).close()
 
 
-# Disks that are full or may not be written
+# Disks that are full or cannot be written
 def small_disk(pages: int) -> Callable[[str], sqlite3.Connection]:
     def open_small(target: str) -> sqlite3.Connection:
         connection = connect(target)
@@ -175,7 +175,7 @@ def small_disk(pages: int) -> Callable[[str], sqlite3.Connection]:
     return open_small
 
 
-def test_a_full_disk_is_named_and_nothing_is_half_written(path: Path) -> None:
+def test_a_full_disk_is_reported_and_no_event_is_half_written(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock(), connect=small_disk(24)) as journal:
         journal.append(NEW_GAME)
         for _ in range(4):
@@ -189,14 +189,14 @@ def test_a_full_disk_is_named_and_nothing_is_half_written(path: Path) -> None:
         journal.check()
 
 
-def test_a_disk_too_full_to_begin_with(path: Path) -> None:
+def test_a_disk_too_full_for_a_new_journal_is_reported(path: Path) -> None:
     with pytest.raises(JournalFullError):
         Journal.open(path, wall_clock=ticking_clock(), connect=small_disk(1))
     assert lock_holder(path) is None
     Journal.open(path, wall_clock=ticking_clock()).close()
 
 
-def test_a_file_that_may_not_be_written(path: Path) -> None:
+def test_a_read_only_file_is_reported(path: Path) -> None:
     Journal.open(path, wall_clock=ticking_clock()).close()
 
     def only_reading(target: str) -> sqlite3.Connection:
@@ -210,7 +210,7 @@ def test_a_file_that_may_not_be_written(path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written(path: Path) -> None:
+def test_a_read_only_folder_is_reported(path: Path) -> None:
     path.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
         with pytest.raises(JournalReadOnlyError):
@@ -220,7 +220,7 @@ def test_a_folder_that_may_not_be_written(path: Path) -> None:
 
 
 class FailingOnce:
-    """SQLite's connection on a disk that fails the commits of one test's choice."""
+    """SQLite's connection on a disk whose commits fail while ``fails`` is set."""
 
     def __init__(self) -> None:
         self.fails = False
@@ -247,7 +247,7 @@ class _FailingCommits:
         return self._connection.execute(statement, *arguments)
 
 
-def test_after_a_failed_write_everything_is_written_anew(path: Path) -> None:
+def test_after_a_failed_write_all_events_are_written_again(path: Path) -> None:
     disk = FailingOnce()
     with Journal.open(path, wall_clock=ticking_clock(), connect=disk.connect) as journal:
         journal.append(NEW_GAME)
@@ -274,7 +274,7 @@ def test_after_a_failed_write_everything_is_written_anew(path: Path) -> None:
         assert [one.evidence.name for one in kept.evidence(2)] == ["before"]
 
 
-def test_where_nothing_can_be_written_anew_the_journal_stays_as_it_is(
+def test_if_events_cannot_be_written_again_the_journal_stays_unchanged(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = FailingOnce()
@@ -296,7 +296,7 @@ def _fail(*_: object) -> None:
     raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
-def test_a_disk_that_fails_at_the_start_is_told_in_words(path: Path) -> None:
+def test_a_disk_that_fails_at_the_start_is_reported_in_words(path: Path) -> None:
     with pytest.raises(JournalFailedError, match=r"a journal\.sqlite failed: Input/output error"):
         Journal.open(path, wall_clock=ticking_clock(), sync_folder=_fail)
     assert lock_holder(path) is None

@@ -43,14 +43,14 @@ def turn_from(state: Any, choice: int) -> tuple[Event, Any]:
     return Event(EventKind.TURN, data), after
 
 
-def test_nothing_happened_yet() -> None:
+def test_a_journal_without_events_has_no_state() -> None:
     folded = fold(GAME, [])
     assert (folded.game, folded.states, folded.started, folded.turns) == ("", (), False, ())
     assert (folded.last_event, folded.last_played) == (0, None)
     assert fold(GAME, numbered(NEW_GAME)).options == {"blocks_gold": 2, "blocks_teal": 2}
 
 
-def test_two_states_until_the_first_turn_tells_who_starts() -> None:
+def test_two_states_are_possible_until_the_first_turn_shows_who_starts() -> None:
     open_start = fold(GAME, numbered(NEW_GAME, set_up(GOLD, TEAL)))
     assert open_start.states == (GOLD, TEAL)
     event, after = turn_from(TEAL, 3)
@@ -91,7 +91,7 @@ def test_side_faces_that_show_the_next_player_to_be_blocked_are_accepted() -> No
         folded(GAME.notation.format_state(elsewhere).replace("gold ", "teal ", 1))
 
 
-def test_a_state_in_which_more_is_hidden_is_not() -> None:
+def test_a_state_in_which_more_is_hidden_is_refused() -> None:
     event, _ = turn_from(KNOWN, 0)
     hidden_after = GAME.rules.apply(GOLD, GAME.notation.parse_turn(GOLD, str(event.data["turn"])))
     assert GAME.table.appearance(hidden_after) == GAME.table.appearance(
@@ -102,7 +102,7 @@ def test_a_state_in_which_more_is_hidden_is_not() -> None:
         fold(GAME, numbered(NEW_GAME, set_up(KNOWN), less_known))
 
 
-def test_a_correction_outranks_what_was_there() -> None:
+def test_a_correction_replaces_the_state() -> None:
     event, _ = turn_from(GOLD, 0)
     correction = Event(
         EventKind.CORRECTION, {"by": "Ann", "state": GAME.notation.format_state(TEAL), "why": "the lamp"}
@@ -120,7 +120,7 @@ def test_a_correction_before_the_set_up_is_the_set_up() -> None:
     assert fold(GAME, numbered(NEW_GAME, correction)).start == (TEAL,)
 
 
-def test_an_illegal_event_stays_open_until_put_right_or_overtaken() -> None:
+def test_an_illegal_event_stays_open_until_put_right_or_superseded() -> None:
     illegal = Event(EventKind.ILLEGAL, {"sentence": "no"})
     event, _ = turn_from(GOLD, 0)
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), illegal)).fault == illegal
@@ -128,7 +128,7 @@ def test_an_illegal_event_stays_open_until_put_right_or_overtaken() -> None:
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), illegal, event)).fault is None
 
 
-def test_an_end_stands_until_it_is_taken_back() -> None:
+def test_an_end_holds_until_it_is_taken_back() -> None:
     event, _ = turn_from(GOLD, 0)
     end = Event(EventKind.END, {"winner": "teal", "reason": "gold gave up"})
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, end)).outcome == Outcome("teal", "gold gave up")
@@ -136,7 +136,7 @@ def test_an_end_stands_until_it_is_taken_back() -> None:
     assert undone.outcome is None
 
 
-def test_a_state_that_ends_the_game_needs_no_event_that_says_so() -> None:
+def test_a_final_state_ends_the_game_without_an_end_event() -> None:
     given_up = GAME.rules.announce(GOLD, Announcement("resign", "gold"))
     won = GAME.rules.outcome(given_up)
     assert won is not None
@@ -150,7 +150,7 @@ def test_a_state_that_ends_the_game_needs_no_event_that_says_so() -> None:
     ("starts", "refusal"),
     [((GOLD, TEAL), "The block on e7 is teal's, and it is gold's turn"), ((TEAL, GOLD), "After a roll from e7 to e6")],
 )
-def test_a_turn_that_no_possible_start_allows_is_refused_as_the_first_one_does(
+def test_an_impossible_turn_is_refused_with_the_reason_of_the_first_start(
     starts: tuple[Any, ...], refusal: str
 ) -> None:
     turn = Event(EventKind.TURN, {**turn_from(GOLD, 0)[0].data, "turn": "e7-e6=stop"})
@@ -158,7 +158,7 @@ def test_a_turn_that_no_possible_start_allows_is_refused_as_the_first_one_does(
         fold(GAME, numbered(NEW_GAME, set_up(*starts), turn))
 
 
-def test_a_step_tells_whose_turn_it_was_where_the_event_does() -> None:
+def test_a_step_names_the_player_if_the_event_does() -> None:
     event, _ = turn_from(GOLD, 0)
     named = Event(EventKind.TURN, {**event.data, "player": "gold"})
     assert [fold(GAME, numbered(NEW_GAME, set_up(GOLD), turn)).steps[0].player for turn in (event, named)] == [
@@ -198,7 +198,7 @@ def test_a_step_tells_whose_turn_it_was_where_the_event_does() -> None:
         ),
     ],
 )
-def test_events_that_make_no_game_are_named(events: list[Event], message: str) -> None:
+def test_events_that_make_no_game_are_refused(events: list[Event], message: str) -> None:
     with pytest.raises(FoldError, match=message):
         fold(GAME, numbered(*events))
 
@@ -211,7 +211,7 @@ STEPS = st.lists(
 
 @settings(max_examples=cases(40, 8))
 @given(steps=STEPS, seed=st.integers(0, 2**32), both=st.booleans())
-def test_the_fold_is_what_was_played_wherever_it_is_cut(steps: Sequence[str], seed: int, both: bool) -> None:
+def test_the_fold_of_any_beginning_of_a_game_is_its_state(steps: Sequence[str], seed: int, both: bool) -> None:
     chance = random.Random(seed)
     events, states = [NEW_GAME], [()]
     belief: tuple[Any, ...] = (GOLD, TEAL) if both else (GOLD,)
@@ -249,7 +249,7 @@ def test_the_fold_is_what_was_played_wherever_it_is_cut(steps: Sequence[str], se
     assert len(fold(GAME, recorded).turns) == len(undo)
 
 
-def test_who_is_to_move_is_part_of_the_state_where_no_sides_are_seen() -> None:
+def test_the_player_to_move_is_part_of_the_state_in_games_without_side_faces() -> None:
     game = load("diaballik")
     start = game.rules.new()
     turn = game.rules.legal_turns(start)[0]
@@ -267,12 +267,12 @@ def test_who_is_to_move_is_part_of_the_state_where_no_sides_are_seen() -> None:
         fold(game, numbered(*begun, again))
 
 
-def test_an_end_may_be_a_victory_that_several_share() -> None:
+def test_an_end_can_be_a_shared_victory() -> None:
     end = Event(EventKind.END, {"winner": None, "reason": "most points", "shared_by": ["p1", "p3"]})
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), end)).outcome == Outcome(None, "most points", ("p1", "p3"))
 
 
-def test_a_step_is_read_as_the_turn_of_whoever_may_play_it() -> None:
+def test_a_step_is_read_as_the_turn_of_the_player_who_can_play_it() -> None:
     game = load("number-drop")
     state = game.notation.parse_state("setup p1=- p2=- slots=I4,L4,O4,T4,S4 to=p1,p2")
     assert read_step(game, state, EventKind.TURN, "e1", "p2").player == "p2"

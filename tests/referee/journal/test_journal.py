@@ -1,4 +1,4 @@
-"""What the journal keeps, that it stays as it was written, and how much evidence it holds."""
+"""The journal keeps events unchanged and durable, with a limited amount of evidence."""
 
 import itertools
 import shutil
@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "a journal.sqlite"
 
 
-def test_gives_back_what_was_appended(path: Path) -> None:
+def test_appended_events_are_read_back(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         assert journal.latest_game() is None
         assert journal.append(NEW_GAME) == 1
@@ -42,13 +42,13 @@ def test_gives_back_what_was_appended(path: Path) -> None:
         assert journal.evidence(1) == []
 
 
-def test_keeps_a_wall_time_that_was_given(path: Path) -> None:
+def test_a_given_wall_time_is_kept(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle"}, wall_time="2020-01-01T00:00:00.000Z"))
         assert journal.events()[0][1].wall_time == "2020-01-01T00:00:00.000Z"
 
 
-def test_games_are_told_apart(path: Path) -> None:
+def test_games_are_kept_apart(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         for event in (NEW_GAME, TURN, Event(EventKind.END, {"winner": "gold", "reason": "done"}), NEW_GAME, TURN):
             journal.append(event)
@@ -61,7 +61,7 @@ def test_games_are_told_apart(path: Path) -> None:
         assert [journal.game_of(number) for number in (1, 3, 4, 6)] == [1, 1, 2, None]
 
 
-def test_a_game_taken_back_after_its_end_goes_on(path: Path) -> None:
+def test_a_game_continues_after_its_end_is_taken_back(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         for event in (
             NEW_GAME,
@@ -81,7 +81,7 @@ def test_a_game_taken_back_after_its_end_goes_on(path: Path) -> None:
         (Event(EventKind.NOTE, {"text": "\ud800"}), "not JSON"),
     ],
 )
-def test_refuses_what_is_no_event(path: Path, event: Event, message: str) -> None:
+def test_an_invalid_event_is_refused(path: Path, event: Event, message: str) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)
         with pytest.raises(EventError, match=message):
@@ -89,7 +89,7 @@ def test_refuses_what_is_no_event(path: Path, event: Event, message: str) -> Non
         assert len(journal.events()) == 1
 
 
-def test_refuses_a_turn_before_any_game(path: Path) -> None:
+def test_a_turn_before_any_game_is_refused(path: Path) -> None:
     with (
         Journal.open(path, wall_clock=ticking_clock()) as journal,
         pytest.raises(EventError, match="start a game first"),
@@ -126,7 +126,7 @@ def test_equal_events_are_equal_bytes() -> None:
     assert texts == {'{"by":"Ann","places":["b1","a1"],"text":"ä"}'}
 
 
-def test_is_durable_before_append_returns(path: Path, tmp_path: Path) -> None:
+def test_an_event_is_durable_before_append_returns(path: Path, tmp_path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)
         copy = tmp_path / "copy.sqlite"
@@ -136,7 +136,7 @@ def test_is_durable_before_append_returns(path: Path, tmp_path: Path) -> None:
         assert len(recovered.events()) == 1
 
 
-def test_synchronous_full_and_write_ahead_log(path: Path) -> None:
+def test_the_database_uses_full_synchronisation_and_a_write_ahead_log(path: Path) -> None:
     opened: list[sqlite3.Connection] = []
 
     def remember(target: str) -> sqlite3.Connection:
@@ -148,14 +148,14 @@ def test_synchronous_full_and_write_ahead_log(path: Path) -> None:
         assert opened[0].execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_the_file_says_what_it_is_as_every_version_has(path: Path) -> None:
+def test_the_file_has_the_application_id_of_every_version(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)
     with closing(sqlite3.connect(path)) as file:
         assert file.execute("PRAGMA application_id").fetchone() == (int.from_bytes(b"TREF", "big"),)
 
 
-def test_close_leaves_one_whole_file(path: Path) -> None:
+def test_closing_leaves_a_single_complete_file(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         journal.append(NEW_GAME)
     assert sorted(file.name for file in path.parent.iterdir()) == [path.name, lock_path(path).name]
@@ -227,7 +227,7 @@ def test_the_newest_pictures_that_fit_are_kept(sizes: list[list[int]]) -> None:
     assert all((entry.left_out == "too large") == (entry.size_bytes > 50) for entry in kept)
 
 
-def test_no_more_pictures_make_room_than_a_new_one_needs() -> None:
+def test_only_as_many_pictures_are_removed_as_a_new_one_needs() -> None:
     limits = EvidenceLimits(picture_bytes=100, total_bytes=200)
     with Journal.in_memory(wall_clock=ticking_clock(), limits=limits) as journal:
         numbers = [journal.append(NEW_GAME, [picture("before", 100)]) for _ in range(3)]
@@ -235,7 +235,7 @@ def test_no_more_pictures_make_room_than_a_new_one_needs() -> None:
     assert left_out == ["made room", "", ""]
 
 
-def test_what_was_left_out_takes_no_room() -> None:
+def test_omitted_pictures_take_no_room() -> None:
     limits = EvidenceLimits(picture_bytes=10, total_bytes=20)
     with Journal.in_memory(wall_clock=ticking_clock(), limits=limits) as journal:
         for size in (11, 11, 10, 10):
@@ -244,7 +244,7 @@ def test_what_was_left_out_takes_no_room() -> None:
         assert journal.pictures(4) == {4: ("before",)}
 
 
-def test_a_journal_opened_without_limits_has_those_of_the_settings() -> None:
+def test_the_default_limits_are_those_of_the_settings() -> None:
     assert EvidenceLimits() == evidence_limits(JournalSection())
 
 
@@ -253,7 +253,7 @@ def test_limits_below_zero_are_refused() -> None:
         EvidenceLimits(picture_bytes=-1)
 
 
-def test_a_clock_without_a_zone_is_refused(path: Path) -> None:
+def test_a_clock_without_a_time_zone_is_refused(path: Path) -> None:
     moments = iter([START, START.replace(tzinfo=None)])
     with (
         Journal.open(path, wall_clock=lambda: next(moments)) as journal,
@@ -277,8 +277,8 @@ def test_migrations_run_in_order_and_all_or_nothing(path: Path) -> None:
     connection.close()
 
 
-# What is looked up
-def test_events_are_read_on_from_a_number(path: Path) -> None:
+# Look-ups
+def test_events_are_read_from_a_given_number(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         for event in (NEW_GAME, TURN, NEW_GAME, TURN):
             journal.append(event)
@@ -289,7 +289,7 @@ def test_events_are_read_on_from_a_number(path: Path) -> None:
         assert (journal.last_number, journal.latest_game()) == (4, 2)
 
 
-def test_the_event_of_an_order_is_found_by_its_id(path: Path) -> None:
+def test_an_event_is_found_by_the_id_of_its_command(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock()) as journal:
         assert journal.event_of_request("ann-1") is None
         for request in ("ann-1", "ben-1", "ann-1"):
@@ -297,7 +297,7 @@ def test_the_event_of_an_order_is_found_by_its_id(path: Path) -> None:
         assert [journal.event_of_request(sent) for sent in ("ann-1", "ben-1", "cem-1")] == [3, 2, None]
 
 
-def test_the_pictures_kept_of_a_game_are_named_by_event(path: Path) -> None:
+def test_the_kept_pictures_of_a_game_are_listed_by_event(path: Path) -> None:
     limits = EvidenceLimits(picture_bytes=20, total_bytes=100)
     with Journal.open(path, wall_clock=ticking_clock(), limits=limits) as journal:
         journal.append(NEW_GAME, [picture("b", 20), picture("a", 20), picture("large", 21)])
@@ -313,7 +313,7 @@ def test_a_limit_of_zero_keeps_no_pictures() -> None:
         assert [kept.left_out for kept in journal.evidence(1)] == ["too large"]
 
 
-def test_a_game_that_ended_stays_ended_whatever_is_noted_of_it() -> None:
+def test_a_finished_game_stays_finished_after_later_notes() -> None:
     end, note = Event(EventKind.END, {"winner": None, "reason": "draw"}), Event(EventKind.NOTE, {"text": "tea"})
     correction = Event(EventKind.CORRECTION, {"by": "Ann", "state": "s0"})
     with Journal.in_memory(wall_clock=ticking_clock()) as journal:
@@ -322,7 +322,7 @@ def test_a_game_that_ended_stays_ended_whatever_is_noted_of_it() -> None:
         assert [game.ended for game in journal.games()] == [True, False, False]
 
 
-def test_a_journal_of_this_version_is_opened_again_without_a_copy(path: Path) -> None:
+def test_a_journal_of_the_current_version_is_reopened_without_a_backup(path: Path) -> None:
     for _ in range(2):
         Journal.open(path, wall_clock=ticking_clock()).close()
     assert sorted(file.name for file in path.parent.iterdir()) == [path.name, lock_path(path).name]

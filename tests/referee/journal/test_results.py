@@ -1,4 +1,4 @@
-"""An evening's table: by names as typed, from games that were played to their end."""
+"""An evening's standings by name, from games that were played to the end."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_wins_draws_and_meetings_are_counted_by_name() -> None:
     assert ("Ann", "ann") not in results.against
 
 
-def test_of_several_a_shared_victory_is_drawn_among_those_who_share_it_and_points_part_the_rest() -> None:
+def test_a_shared_victory_is_a_draw_between_the_winners_and_points_rank_the_others() -> None:
     names = {"p1": "Ann", "p2": "Ben", "p3": "Cem", "p4": "Dee"}
     scores = {"p1": 30, "p2": 30, "p3": 20, "p4": 10}
     results = results_of([PlayedGame(names, Outcome(None, "most points", ("p1", "p2")), scores)])
@@ -78,7 +78,7 @@ games = st.lists(
 
 
 @given(games)
-def test_the_table_adds_up(played: list[PlayedGame]) -> None:
+def test_the_standings_add_up(played: list[PlayedGame]) -> None:
     results = results_of(played)
     assert sum(each.tally.played for each in results.standings) == 3 * len(played)
     assert sum(each.points or 0 for each in results.standings) == sum(sum(game.scores.values()) for game in played)
@@ -91,7 +91,7 @@ def test_the_table_adds_up(played: list[PlayedGame]) -> None:
 
 
 @given(games)
-def test_the_best_come_first(played: list[PlayedGame]) -> None:
+def test_the_best_players_come_first(played: list[PlayedGame]) -> None:
     """More victories, then more draws, then more points, then fewer defeats, then by name."""
     standings = results_of(played).standings
     for above, below in itertools.pairwise(standings):
@@ -103,7 +103,7 @@ def test_the_best_come_first(played: list[PlayedGame]) -> None:
 
 @pytest.fixture
 def evening(new_journal: Callable[[], Journal]) -> Journal:
-    """Ann beats Ben, Ben goes on to lose on points, and one game each is stopped or still open."""
+    """Ann beats Ben, Ben loses another game on points, and one game each is stopped and unfinished."""
     journal = new_journal()
 
     def begin(command: NewGame) -> IdleSession:
@@ -125,7 +125,7 @@ def evening(new_journal: Callable[[], Journal]) -> Journal:
     return journal
 
 
-def test_a_journals_games_are_added_up(evening: Journal) -> None:
+def test_the_games_of_a_journal_are_added_up(evening: Journal) -> None:
     results = results_in(evening)
     assert by_name(results)["Ben"] == (0, 0, 1, None)
     assert by_name(results)["Ann"][:3] == (1, 0, 1)

@@ -1,4 +1,4 @@
-"""Pictures of an empty board, each with its own noise, and lights that glow on it."""
+"""Pictures of an empty board, each with its own noise, and glowing lights on it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def glow(image: Image, setting: Setting, x_mm: float, y_mm: float, levels: float
     top = setting.layout.board.height_mm
     (x, y), (edge, _) = project(setting.camera, setting.pose, [[x_mm, y_mm, top], [x_mm + wide_mm, y_mm, top]])
     spread_px = edge - x
-    # Farther away it adds nothing to a level.
+    # Beyond this distance the glow adds less than one level.
     reach_px = 6 * abs(spread_px)
     top_px, left_px = max(0, int(y - reach_px)), max(0, int(x - reach_px))
     part = np.s_[top_px : int(y + reach_px), left_px : int(x + reach_px)]

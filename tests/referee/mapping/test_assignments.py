@@ -1,4 +1,4 @@
-"""Learning which light and which switch is which square."""
+"""Assigning lights and switches to squares."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_ma
 PLACES = tuple(f"{column}{row}" for row in (1, 2) for column in "abc")
 
 
-def test_light_by_light() -> None:
+def test_lights_are_assigned_one_by_one() -> None:
     walk = LightAssignment(5, PLACES)
     assert "Light 0 of 0 to 4" in walk.prompt
     assert walk.answer("A1") == ""
@@ -32,7 +32,7 @@ def test_light_by_light() -> None:
     assert walk.summary() == ("2 lights under 2 squares; 1 light as the status light; no light under b1, c1, a2, b2.")
 
 
-def test_the_walk_ends_with_the_last_light_and_not_before_the_first() -> None:
+def test_the_assignment_ends_after_the_last_light_and_cannot_go_back_from_the_first() -> None:
     walk = LightAssignment(1, PLACES)
     assert walk.answer("b") == "This is the first light."
     walk.answer("b1")
@@ -42,7 +42,7 @@ def test_the_walk_ends_with_the_last_light_and_not_before_the_first() -> None:
         LightAssignment(0, PLACES)
 
 
-def test_square_by_square_the_switch_that_closes_is_it() -> None:
+def test_the_switch_that_closes_is_assigned_to_the_square() -> None:
     walk = AssignmentBySquare(6, PLACES)
     assert walk.prompt == "Put a piece on a1."
     assert walk.process_closings([4]) == "a1 is switch 4."
@@ -60,7 +60,7 @@ def test_square_by_square_the_switch_that_closes_is_it() -> None:
     assert "0, 1, 2, 3" in walk.summary()
 
 
-def test_going_back_over_a_skipped_square() -> None:
+def test_going_back_returns_to_a_skipped_square_and_then_undoes_an_assignment() -> None:
     walk = AssignmentBySquare(6, PLACES)
     assert walk.answer("b") == "This is the first square."
     walk.process_closings([0])
@@ -70,7 +70,7 @@ def test_going_back_over_a_skipped_square() -> None:
     assert (walk.place, walk.found) == ("a1", {})
 
 
-def test_by_switch_the_person_names_the_square() -> None:
+def test_a_person_names_the_square_of_each_switch() -> None:
     walk = AssignmentBySwitch(6, PLACES)
     assert "No switch has closed yet" in walk.answer("a1")
     assert walk.process_closings([3]) == ""
@@ -97,7 +97,7 @@ def test_by_switch_the_person_names_the_square() -> None:
     ).filter(lambda places: len(set(places.values())) == len(places)),
     st.none() | st.integers(0, 2**32 - 1),
 )
-def test_a_sensor_map_is_read_back_as_it_was_written(
+def test_a_sensor_map_round_trips(
     tmp_path_factory: pytest.TempPathFactory, places: dict[str, int], crc: int | None
 ) -> None:
     path = tmp_path_factory.mktemp("maps") / "sensors.toml"
@@ -119,7 +119,7 @@ def test_a_sensor_map_is_read_back_as_it_was_written(
         ("switches", "is not valid TOML"),
     ],
 )
-def test_a_sensor_map_that_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_sensor_map_is_refused_with_the_reason(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "sensors.toml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=message) as caught:
@@ -127,14 +127,14 @@ def test_a_sensor_map_that_is_wrong_is_named(tmp_path: Path, text: str, message:
     assert str(path) in str(caught.value)
 
 
-def test_a_sensor_map_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
+def test_an_unreadable_or_unwritable_sensor_map_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"can't be read \(No such file.*./run hardware sensors map"):
         load_sensor_map(tmp_path / "none.toml")
     with pytest.raises(ConfigError, match="choose another file"):
         save_sensor_map(SensorMap({}, 1), tmp_path / "nowhere" / "sensors.toml")
 
 
-def test_a_sensor_map_against_what_is_there() -> None:
+def test_a_sensor_map_is_checked_against_the_board() -> None:
     sensor_map = SensorMap({"a1": 0, "b2": 5}, 6, 77)
     assert sensor_map.problems(known_places=PLACES, switches=6, pin_map_crc=77) == ()
     (shorter,) = sensor_map.problems(switches=5)
@@ -146,7 +146,7 @@ def test_a_sensor_map_against_what_is_there() -> None:
     assert SensorMap({"a1": 0}, 6).problems(pin_map_crc=78) == ()
 
 
-def test_where_a_map_was_written_and_what_uses_it(tmp_path: Path) -> None:
+def test_the_path_of_a_map_and_its_setting_are_named(tmp_path: Path) -> None:
     path, setting = tmp_path / "sensors.toml", 'map = "sensors.toml" below [sensors]'
     for named in (None, tmp_path / "other.toml"):
         said = saved_map_sentence("sensor map", path, named, setting)

@@ -1,4 +1,4 @@
-"""The walks with a person at the terminal, scripted."""
+"""Scripted dialogues that assign lights and switches with a person at the terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLACES = ("a1", "b1", "c1")
 
 
 def typing(*lines: str) -> Callable[[str], str]:
-    """A person who types these lines, and goes away."""
+    """A person who types these lines, after which the input ends."""
     left = iter(lines)
 
     def ask(prompt: str) -> str:
@@ -55,7 +55,7 @@ class Strip:
         pass
 
 
-def test_one_light_after_the_other_is_shown_and_asked_about() -> None:
+def test_each_light_is_shown_and_asked_about_in_turn() -> None:
     strip, said = Strip(), list[str]()
     walk = LightAssignment(3, PLACES)
     source = DriverSource("strip", lambda: PixelDriver("strip", strip, one_light_map(3)))
@@ -71,7 +71,7 @@ def test_one_light_after_the_other_is_shown_and_asked_about() -> None:
     assert any("no square 'what'" in sentence for sentence in said)
 
 
-def test_what_was_answered_is_kept_when_the_input_ends() -> None:
+def test_the_answers_are_kept_when_the_input_ends() -> None:
     walk = LightAssignment(3, PLACES)
     assign_lights(walk, lambda light: None, typing("a1"), lambda sentence: None)
     assert walk.finished
@@ -85,7 +85,7 @@ def pictures(setting: Setting) -> list[Image]:
 
 @dataclass
 class GlowingTable(Camera):
-    """A camera over a rendered board on which the shown light glows, where each light of a strip lies."""
+    """A camera over a rendered board on which the current light of a strip glows at its position."""
 
     setting: Setting
     points_mm: Sequence[tuple[float, float] | None]
@@ -120,13 +120,13 @@ def setting() -> Setting:
     return small_setting()
 
 
-def test_the_camera_answers_what_it_is_sure_of_and_a_person_the_rest(setting: Setting) -> None:
+def test_the_camera_assigns_certain_lights_and_a_person_the_others(setting: Setting) -> None:
     layout = setting.layout
     half = layout.board.cell_mm / 2
     table = GlowingTable(setting, [layout.centre_mm("c3"), None, (half, 0.0), layout.centre_mm("g1")])
     finder = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
     walk, said = LightAssignment(4, layout.places), list[str]()
-    # The camera sees nothing of the second light, and the third shines between d4 and e4.
+    # The camera does not see the second light, and the third is between d4 and e4.
     assign_lights(walk, table.show, typing("", "d4"), said.append, finder)
     assert walk.places_of_lights() == ({"c3": (0,), "d4": (2,), "g1": (3,)}, ())
     assert "Light 0: c3." in said
@@ -134,7 +134,7 @@ def test_the_camera_answers_what_it_is_sure_of_and_a_person_the_rest(setting: Se
     assert any("between two squares" in sentence for sentence in said)
 
 
-def test_a_light_that_was_gone_back_to_is_the_person_s_to_say(setting: Setting) -> None:
+def test_after_going_back_the_person_assigns_the_light(setting: Setting) -> None:
     layout = setting.layout
     table = GlowingTable(setting, [layout.centre_mm("c3"), None])
     finder = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
@@ -157,7 +157,7 @@ def walked(
     reports: Sequence[SensorsReported | None],
     lines: Sequence[str | None],
 ) -> tuple[bool, list[str]]:
-    """Assign with a report and a line (or none) at each step; after the last line the input has ended."""
+    """Assign with a report and a line (or none) at each step; the input ends after the last line."""
     said: list[str] = []
     coming: Iterator[SensorsReported | None] = iter(reports)
     typed_lines = iter(lines)
@@ -173,9 +173,9 @@ def walked(
     return ended, said
 
 
-def test_pieces_are_put_down_and_squares_skipped() -> None:
+def test_switches_are_assigned_by_pieces_and_squares_can_be_skipped() -> None:
     walk = AssignmentBySquare(4, PLACES)
-    # Switch 1 only opens and closes again as a piece slides over it.
+    # A piece sliding over switch 1 only opens and closes it again.
     reports = [report(set()), report({2}, (1, True, 1.0), (1, False, 1.1), (2, True, 1.2)), report({2}), report({2})]
     ended, said = walked(walk, [*reports, report({0, 2}, (0, True, 3.0))], [None, None, "", None, None])
     assert ended
@@ -184,14 +184,14 @@ def test_pieces_are_put_down_and_squares_skipped() -> None:
     assert prompts == ["Put a piece on a1.", "Put a piece on b1.", "Put a piece on c1."]
 
 
-def test_two_switches_at_once_are_asked_about_again() -> None:
+def test_two_switches_that_close_together_are_asked_about_again() -> None:
     walk = AssignmentBySquare(4, PLACES)
     _, said = walked(walk, [report({1, 2}, (1, True, 1.0), (2, True, 1.02))], [None])
     assert any("Switches 1, 2 closed at once" in sentence for sentence in said)
     assert walk.found == {}
 
 
-def test_a_board_that_goes_away_is_waited_for() -> None:
+def test_the_assignment_waits_for_a_disconnected_board() -> None:
     walk = AssignmentBySquare(4, PLACES)
     starting = replace(report(set()), doubtful=(True,) * 4)
     reports = [None, starting, report({1}), None, starting, report({1})]
@@ -205,14 +205,14 @@ def test_a_board_that_goes_away_is_waited_for() -> None:
     ]
 
 
-def test_by_switch_and_the_input_that_ends() -> None:
+def test_assignment_by_switch_ends_with_the_input() -> None:
     walk = AssignmentBySwitch(4, PLACES)
     ended, _ = walked(walk, [report({3}, (3, True, 1.0)), report({3})], [None, "b1"])
     assert not ended
     assert walk.found == {"b1": 3}
 
 
-def test_eye_pictures_are_taken_after_the_light_changed(setting: Setting) -> None:
+def test_pictures_are_taken_after_the_light_has_changed(setting: Setting) -> None:
     layout = setting.layout
     table = GlowingTable(setting, [layout.centre_mm("d4")])
     changes: list[float] = []

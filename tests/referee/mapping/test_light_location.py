@@ -1,4 +1,4 @@
-"""A light found by the camera: rendered pictures with a glow added, noise, flicker, hands."""
+"""A light located by the camera in rendered pictures with a glow, noise, flicker and hands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def setting() -> Setting:
 
 @pytest.fixture(scope="module")
 def empty_table(setting: Setting) -> list[Image]:
-    """The empty board seven times over, each with its own noise."""
+    """Seven pictures of the empty board, each with its own noise."""
     return empty_boards(setting, 2 * PAIRS + 1)
 
 
@@ -58,20 +58,20 @@ def test_a_lamp_that_flickers_is_no_light(setting: Setting, empty_table: list[Im
     assert (spot.place, spot.doubt) == ("c5", "")
 
 
-def test_no_light_at_all_is_said(setting: Setting, empty_table: list[Image]) -> None:
+def test_a_missing_light_is_reported(setting: Setting, empty_table: list[Image]) -> None:
     off, on = pictures(empty_table, lambda image: image)
     spot = locate_light(off, on, setting.camera, setting.pose, setting.layout)
     assert spot.place is None
     assert "no light" in spot.doubt
 
 
-def test_what_changes_once_is_no_light(setting: Setting, empty_table: list[Image]) -> None:
+def test_a_single_change_is_no_light(setting: Setting, empty_table: list[Image]) -> None:
     off, on = list(empty_table[::2]), list(empty_table[1::2])
     on[1] = glow(on[1], setting, 0, 0, 150)
     assert "no light" in locate_light(off, on, setting.camera, setting.pose, setting.layout).doubt
 
 
-def test_where_it_is_not_sure_it_says_why(setting: Setting, empty_table: list[Image]) -> None:
+def test_a_doubtful_light_is_reported_with_the_reason(setting: Setting, empty_table: list[Image]) -> None:
     half = setting.layout.board.cell_mm / 2
 
     def doubt_of(shine: Shine) -> str:
@@ -83,6 +83,6 @@ def test_where_it_is_not_sure_it_says_why(setting: Setting, empty_table: list[Im
     assert "two places" in doubt_of(lambda image: glow(glow(image, setting, 0, 0, 80), setting, 4 * half, 2 * half, 70))
 
 
-def test_the_numbers_of_pictures_must_fit(setting: Setting, empty_table: list[Image]) -> None:
+def test_there_must_be_one_more_picture_without_the_light(setting: Setting, empty_table: list[Image]) -> None:
     with pytest.raises(ValueError, match="one more of off"):
         locate_light(empty_table[:2], empty_table[:2], setting.camera, setting.pose, setting.layout)

@@ -1,4 +1,4 @@
-"""What a table reads in the announcements of halls, and which hall it takes."""
+"""How a table reads the announcements of halls and chooses one."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def table(hall: str = "auto", tls: TlsOptions | None = None) -> MqttOptions:
         ([club("Club")], table(tls=TlsOptions()), "'Club' is not encrypted, and tls = true is set"),
     ],
 )
-def test_why_no_hall_is_taken_is_told(brokers: list[HallBroker], options: MqttOptions, words: str) -> None:
+def test_the_reason_for_choosing_no_hall_is_named(brokers: list[HallBroker], options: MqttOptions, words: str) -> None:
     with pytest.raises(BrokerError) as refused:
         choose_broker(brokers, options)
     assert words in str(refused.value)
     assert len(str(refused.value)) < 200
 
 
-def test_an_address_that_is_not_this_machine_s_is_named() -> None:
+def test_an_address_of_another_machine_is_refused() -> None:
     with pytest.raises(BrokerError, match=r"192\.0\.2\.7 is no address of this machine"):
         own_address("192.0.2.7")
     assert own_address(HERE) == HERE
@@ -71,7 +71,7 @@ def test_an_announcement_gives_an_address_or_nothing(
     name: str, addresses: list[bytes], port: int | None, fields: dict[str, str | bytes | None]
 ) -> None:
     told = AsyncServiceInfo(SERVICE_TYPE, f"a.{SERVICE_TYPE}", port=port, addresses=addresses, properties=dict(fields))
-    # What the network says is not checked as what is announced here would be.
+    # An announcement from the network need not meet the checks of our own.
     told.name = f"{name}.{SERVICE_TYPE}"
     broker = parse_announcement(told)
     if broker is not None:
@@ -83,5 +83,5 @@ def test_an_announcement_gives_an_address_or_nothing(
 
 @settings(max_examples=cases(30), deadline=None)
 @given(broker=st.builds(club, st.text("abc Ü-_'", min_size=1, max_size=20), is_encrypted=st.booleans()))
-def test_what_is_announced_is_read_again(broker: HallBroker) -> None:
+def test_an_announcement_round_trips(broker: HallBroker) -> None:
     assert parse_announcement(broker.service(HERE)) == replace(broker, host=HERE)

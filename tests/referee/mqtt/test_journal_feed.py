@@ -1,4 +1,4 @@
-"""The journal's events for a broker: in order, from where it was left, and what an order has already brought."""
+"""The journal's events for a broker: in order, from the last one sent, and found by the id of a command."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 
 def play(journal: Journal, *turns: str, request: str = "") -> None:
-    """Begin a game, and play it."""
+    """Begin a game and play these turns."""
     game = load("diaballik")
     state = game.rules.new()
     journal.append(Event(EventKind.NEW_GAME, {"game": game.name}))
@@ -45,7 +45,7 @@ def play(journal: Journal, *turns: str, request: str = "") -> None:
         journal.append(Event(EventKind.TURN, {**data, REQUEST: request} if request else data))
 
 
-def test_events_are_told_in_order_with_a_sentence_each(journal: Journal) -> None:
+def test_events_are_sent_in_order_with_a_sentence_each(journal: Journal) -> None:
     play(journal, "b1-b2", "b7-b6", request="one")
     play(journal, "c1-c2")
     told = JournalFeed(journal.path, OPTIONS).after(0)
@@ -56,7 +56,7 @@ def test_events_are_told_in_order_with_a_sentence_each(journal: Journal) -> None
     assert [event.request_id for event in told] == ["", "", "one", "one", "", "", ""]
 
 
-def test_where_it_begins_makes_no_difference(journal: Journal) -> None:
+def test_the_events_do_not_depend_on_where_the_feed_begins(journal: Journal) -> None:
     play(journal, "b1-b2", "b7-b6", "b2-b3")
     play(journal, "c1-c2")
     whole = JournalFeed(journal.path, OPTIONS).after(0)
@@ -74,7 +74,7 @@ def test_a_table_that_is_new_on_a_broker_begins_with_its_newest_game(journal: Jo
     assert feed.start() == 3
 
 
-def test_it_goes_on_where_the_broker_was_left(journal: Journal) -> None:
+def test_the_feed_continues_from_the_brokers_cursor(journal: Journal) -> None:
     play(journal, "b1-b2", "b7-b6")
     feed = JournalFeed(journal.path, OPTIONS)
     feed.after(feed.start())
@@ -85,13 +85,13 @@ def test_it_goes_on_where_the_broker_was_left(journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"journal": 1}', '{"journal": "another", "number": 3}'])
-def test_a_cursor_that_says_nothing_of_this_journal_leaves_no_event_out(text: str, journal: Journal) -> None:
+def test_a_foreign_or_invalid_cursor_omits_no_event(text: str, journal: Journal) -> None:
     play(journal, "b1-b2")
     cursor_path(journal.path).write_text(text, encoding="utf-8")
     assert JournalFeed(journal.path, OPTIONS).start() == 0
 
 
-def test_an_event_that_does_not_follow_is_told_without_a_sentence(journal: Journal) -> None:
+def test_an_impossible_event_is_sent_without_a_sentence(journal: Journal) -> None:
     play(journal, "b1-b2")
     journal.append(Event(EventKind.TURN, {"turn": "a1-a7", "player": "white", "state": "nothing"}))
     journal.append(Event(EventKind.NOTE, {"text": "Somebody waves."}))
@@ -103,7 +103,7 @@ def test_an_event_that_does_not_follow_is_told_without_a_sentence(journal: Journ
     ]
 
 
-def test_what_an_order_has_brought_is_found_by_its_id(journal: Journal) -> None:
+def test_the_event_of_a_command_is_found_by_its_id(journal: Journal) -> None:
     feed = JournalFeed(journal.path, OPTIONS)
     assert feed.event_of_request("one") is None
     play(journal, "b1-b2", "b7-b6", request="one")

@@ -1,4 +1,4 @@
-"""The broker's settings: what they mean, and what is refused."""
+"""The broker's settings: their meaning, and refusals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_without_an_address_there_is_no_broker() -> None:
     assert mqtt_options(MqttSection(user="Ann"), "pi", {}) is None
 
 
-def test_a_machine_s_name_is_the_table_s_id() -> None:
+def test_the_tables_default_id_is_the_machines_name() -> None:
     options = mqtt_options(MqttSection(address="b"), "Ann's Pi.local", {})
     assert options is not None
     assert (options.table, options.table_name, options.port, options.allows) == (
@@ -67,7 +67,7 @@ def test_a_password_is_read_from_a_file_or_the_environment(tmp_path: Path) -> No
         ('password = "secret"', "there is no setting mqtt.password"),
     ],
 )
-def test_settings_that_do_not_fit_are_told(lines: str, words: str, tmp_path: Path) -> None:
+def test_invalid_settings_are_refused_with_the_reason(lines: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text(f'[mqtt]\naddress = "b"\n{lines}\n', encoding="utf-8")
     with pytest.raises(ConfigError) as refused:
         load(None, environment={"HOME": str(tmp_path), "REFEREE_MQTT_PASSWORD": "x"}, folder=tmp_path)
@@ -83,14 +83,14 @@ def test_settings_that_do_not_fit_are_told(lines: str, words: str, tmp_path: Pat
         ('own_address = "pi.local"', 'expected text such as "192.168.1.20"'),
     ],
 )
-def test_what_does_not_fit_a_hall_that_is_looked_for_is_told(lines: str, words: str, tmp_path: Path) -> None:
+def test_settings_that_contradict_a_search_for_a_hall_are_refused(lines: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text(f'[mqtt]\nhall = "Club"\n{lines}\n', encoding="utf-8")
     with pytest.raises(ConfigError) as refused:
         load(None, environment={"HOME": str(tmp_path)}, folder=tmp_path)
     assert words in str(refused.value)
 
 
-def test_a_hall_takes_the_place_of_an_address() -> None:
+def test_a_hall_replaces_the_address() -> None:
     options = mqtt_options(MqttSection(hall="Club", own_address="10.0.0.5"), "pi", {})
     assert options is not None
     assert (options.address, options.hall, options.own_address, options.broker) == ("", "Club", "10.0.0.5", "the hall")
@@ -111,11 +111,11 @@ def test_a_hall_takes_the_place_of_an_address() -> None:
         ("zigbee2mqtt/lamp/set", False),
     ],
 )
-def test_a_table_answers_below_its_prefix_alone(topic: str, may: bool) -> None:
+def test_a_table_answers_only_below_its_prefix(topic: str, may: bool) -> None:
     assert is_response_topic(topic, TOPICS) is may
 
 
-def test_no_topic_gives_more_than_the_owner_allows() -> None:
+def test_no_topic_grants_more_than_the_owner_allows() -> None:
     assert role_of(TOPICS.own, TOPICS, Role.PLAY) is Role.PLAY
     assert role_of(TOPICS.play, TOPICS, Role.OWN) is Role.PLAY
     assert role_of(TOPICS.own, TOPICS, Role.NOBODY) is Role.NOBODY
@@ -131,7 +131,7 @@ def test_no_topic_gives_more_than_the_owner_allows() -> None:
         (0x80, "does not answer (the connection broke)"),
     ],
 )
-def test_why_a_broker_can_t_be_used_is_said_in_plain_words(code: int, words: str) -> None:
+def test_the_reason_why_a_broker_cannot_be_used_is_in_plain_words(code: int, words: str) -> None:
     options = MqttOptions("fd00::1", 1883, "t1", "Table 1")
     error = aiomqtt.MqttError("Disconnected during message iteration")
     packet = PacketTypes.DISCONNECT if code == 0x8E else PacketTypes.CONNACK

@@ -1,4 +1,4 @@
-"""What a table tells: a snapshot with its clock as it is now, and what Home Assistant makes of it."""
+"""A table's messages: the state with its current clock, and Home Assistant's device."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def told(snapshot: Snapshot, age_s: float = 0.0) -> TableState:
 
 
 @pytest.mark.parametrize("name", games())
-def test_every_game_s_start_is_told_and_read_back(name: str) -> None:
+def test_the_start_of_every_game_round_trips_as_a_message(name: str) -> None:
     game = load(name)
     state = told(snapshot_of(game))
     assert TableState.model_validate_json(state.model_dump_json()) == state
@@ -48,7 +48,7 @@ def test_before_the_set_up_there_is_no_position() -> None:
     assert (told(snapshot).position, told(snapshot).whose_turn, told(snapshot).next) == (None, "", "It waits.")
 
 
-def test_names_and_the_end_of_a_game_are_told() -> None:
+def test_names_and_the_end_of_a_game_are_sent() -> None:
     snapshot = snapshot_of(load("diaballik"), names={"black": "Ann"}, outcome=Outcome("black", "the ball arrived"))
     state = told(snapshot)
     assert [side.name for side in state.sides] == ["Ann", "White"]
@@ -60,12 +60,12 @@ def test_names_and_the_end_of_a_game_are_told() -> None:
 @pytest.mark.parametrize(
     ("kind", "needs"), [(VerdictKind.ILLEGAL, True), (VerdictKind.AMBIGUOUS, True), (VerdictKind.ACCEPTED, False)]
 )
-def test_a_fault_or_a_question_needs_somebody(kind: VerdictKind, needs: bool) -> None:
+def test_a_fault_or_a_question_needs_a_person(kind: VerdictKind, needs: bool) -> None:
     verdict = Verdict(kind, "So it is.", 0.0, 0)
     assert told(snapshot_of(load("diaballik"), verdict=verdict)).needs_person is needs
 
 
-def test_a_clock_shows_what_it_shows_now() -> None:
+def test_the_clock_is_sent_with_the_current_time() -> None:
     control = read_control("fischer 5+3")
     assert control is not None
     clock = Clock.full(control, ("black", "white"), 0.0).switch(0.0, ("black",))
@@ -88,7 +88,7 @@ def message(allows: Role = Role.PLAY) -> Any:
     return json.loads(discovery_message(replace(OPTIONS, allows=allows)))
 
 
-def test_every_part_of_the_device_is_named_once_and_speaks_of_topics_that_there_are() -> None:
+def test_every_component_has_a_unique_id_and_existing_topics() -> None:
     found = message()
     assert discovery_topic(OPTIONS) == "homeassistant/device/referee_t1/config"
     assert found["device"]["identifiers"] == ["referee_t1"]
@@ -105,7 +105,7 @@ def rendered(template: str, **values: Any) -> str:
     return jinja2.Environment(autoescape=False).from_string(template).render(**values)
 
 
-def test_the_sensors_show_what_the_state_says() -> None:
+def test_the_sensors_show_the_state() -> None:
     control = read_control("game 5")
     assert control is not None
     clock = Clock.full(control, ("black", "white"), 0.0).switch(0.0, ("black",)).face(0.0)
@@ -128,7 +128,7 @@ def test_the_sensors_show_what_the_state_says() -> None:
     assert rendered(parts["flag_falls"]["value_template"], value_json=without) == "None"
 
 
-def test_each_button_gives_a_command_with_an_id_of_its_own() -> None:
+def test_each_button_sends_a_command_with_a_unique_id() -> None:
     moments = iter(range(100))
     buttons = [part for part in message()["components"].values() if part["platform"] == "button"]
     commands = [json.loads(rendered(part["command_template"], now=lambda: Moment(next(moments)))) for part in buttons]
@@ -145,7 +145,7 @@ class Moment:
         return self._seconds
 
 
-def test_what_is_not_allowed_is_taken_away_again() -> None:
+def test_components_that_are_not_allowed_are_removed() -> None:
     allowed, not_allowed = message()["components"], message(Role.NOBODY)["components"]
     assert allowed.keys() == not_allowed.keys()
     changed = {key for key in allowed if allowed[key] != not_allowed[key]}

@@ -1,4 +1,4 @@
-"""The board, drawn."""
+"""Pictures of the board as the referee believes it to be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from engine.registry import games, load
-from engine.support.looks import Look
 from engine.values import EMPTY
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import Light, LightRole, Mood, Signal
@@ -23,16 +22,6 @@ GRID = PlaceGrid.of_squares(7, 7)
 SQUARE_PX = 48
 LEFT_PX = 26
 """The margin for the numbers of rows."""
-
-
-def test_looks_are_taken_apart() -> None:
-    assert Look.parse("empty") is None
-    piece = Look.parse("teal block, hoops up")
-    assert piece is not None
-    assert (piece.colour, piece.mark) == ("teal", "hoops")
-    other = Look.parse("ball")
-    assert other is not None
-    assert (other.colour, other.mark) == ("ball", "")
 
 
 def squares(looks: Mapping[str, str] = {}, **more: Any) -> DrawnBoard:
@@ -49,32 +38,32 @@ def changed_square(one: Image, other: Image) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", games())
-def test_every_piece_looks_different_in_the_picture(name: str) -> None:
+def test_every_piece_has_its_own_picture(name: str) -> None:
     looks = load(name).looks
     pictures = {board_picture(squares({"d4": look}), square_px=SQUARE_PX).tobytes() for look in looks}
     assert len(pictures) == len(looks)
 
 
-def test_a_light_and_a_goal_show_on_their_squares_alone() -> None:
+def test_a_light_and_a_goal_are_drawn_only_on_their_squares() -> None:
     bare = board_picture(squares(), square_px=SQUARE_PX)
     lit = squares(lights=[Light.for_role("d4", LightRole.FAULT)])
     assert changed_square(board_picture(lit, square_px=SQUARE_PX), bare) == (3, 3)
     assert changed_square(board_picture(squares(goals={"d2": "gold"}), square_px=SQUARE_PX), bare) == (5, 3)
 
 
-def test_the_film_has_both_side_by_side(deblockle: Any) -> None:
+def test_the_film_shows_camera_and_board_side_by_side(deblockle: Any) -> None:
     camera = np.full((720, 1280, 3), 77, dtype=np.uint8)
     lights = (Light.for_role("c1", LightRole.FAULT),)
     board = DrawnBoard.of(deblockle, deblockle.rules.new(), lights)
     picture = beside_camera(camera, board, Signal(Mood.FAULT, lights, words="Put the gold block back on c1. " * 6))
     assert picture.shape[0] == 540
     assert (picture[30:, :960] == 77).all()
-    assert (picture[:30] < 255).any(), "a heading tells which side is which"
+    assert (picture[:30] < 255).any(), "a heading names each side"
     other = beside_camera(camera, squares(), Signal(Mood.ACCEPTED, words="Fine."))
     assert picture.shape == other.shape
 
 
-def test_sheets_lie_side_by_side_with_their_red_lines() -> None:
+def test_sheets_are_drawn_side_by_side_with_their_red_lines() -> None:
     empty = dict.fromkeys(grid_of_table(default_layout("number-drop").with_sheets(2)).places, EMPTY)
     looks = {"p1.a1": "digit 7", "p2.b2": "digit 4 circled", "p2.g14": "cross"}
     bare, drawn, lined = (

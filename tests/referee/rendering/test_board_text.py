@@ -1,4 +1,4 @@
-"""One notation for a board: it reads without colour, fits, and every light, piece and sheet is told from the others."""
+"""Boards as text: readable without colour, within the width, with distinct lights, pieces and sheets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def after_some_turns(name: str, steps: int, options: dict[str, Any] | None = Non
 
 @pytest.mark.parametrize("ascii_only", [True, False])
 @pytest.mark.parametrize("name", games())
-def test_every_piece_is_told_from_every_other_and_from_every_light_without_colour(name: str, ascii_only: bool) -> None:
+def test_all_pieces_and_lights_differ_without_colour(name: str, ascii_only: bool) -> None:
     game = load(name)
     place = game.places[0]
     boards = [DrawnBoard({place: look}, game.looks) for look in game.looks]
@@ -42,7 +42,7 @@ def test_every_piece_is_told_from_every_other_and_from_every_light_without_colou
     assert not ascii_only or all(text.isascii() for text in seen)
 
 
-def test_a_board_has_its_names_goals_and_signs_round_what_is_lit(deblockle: Any) -> None:
+def test_a_board_shows_names_goals_and_marks_around_lit_squares(deblockle: Any) -> None:
     looks = {**dict.fromkeys(deblockle.places, EMPTY), "c3": "teal block, hoops up"}
     lights = (Light.for_role("c3", LightRole.FAULT), Light.for_role("a7", LightRole.PUT_RIGHT))
     board = DrawnBoard.seen(deblockle, looks, lights)
@@ -60,7 +60,7 @@ def test_a_board_has_its_names_goals_and_signs_round_what_is_lit(deblockle: Any)
     assert len({cell_len(line) for line in roomy[:-1]}) == 1
 
 
-def test_stacks_and_closed_squares_show_what_a_look_does_not() -> None:
+def test_stacks_and_closed_squares_show_more_than_the_look() -> None:
     game, state = after_some_turns("blockade", 0)
     assert drawn(DrawnBoard.of(game, state))[0].split()[1] == "CL+GMMMMM"
     blokus: Any = load("blokus-dice")
@@ -69,7 +69,7 @@ def test_stacks_and_closed_squares_show_what_a_look_does_not() -> None:
     assert lines[3].split()[3] == "#"
 
 
-def test_own_sheet_is_large_and_the_others_small_and_fit(deblockle: Any) -> None:
+def test_a_players_own_sheet_is_large_and_the_others_are_small(deblockle: Any) -> None:
     game, state = after_some_turns("blokus-dice", 9, {"players": 4})
     board = DrawnBoard.of(game, state)
     lines = drawn(board, first="p3")
@@ -85,7 +85,7 @@ def test_own_sheet_is_large_and_the_others_small_and_fit(deblockle: Any) -> None
     assert {f"p{number}" for number in range(1, 7)} <= set(" ".join(lines).split())
 
 
-def test_what_is_written_is_drawn_as_it_stands_and_the_red_line_where_it_lies() -> None:
+def test_writing_and_the_red_line_are_drawn_at_their_places() -> None:
     game: Any = load("number-drop")
     looks = {**game.table.appearance(game.rules.new({"players": 2}))}
     looks.update({"p1.a1": "digit 7", "p1.b2": "digit 4 circled", "p1.g14": "cross"})
@@ -97,6 +97,6 @@ def test_what_is_written_is_drawn_as_it_stands_and_the_red_line_where_it_lies() 
     assert lines[15].split()[1] == "7"
 
 
-def test_a_state_is_drawn_with_what_the_board_does_not_show(deblockle: Any) -> None:
+def test_a_state_is_drawn_with_its_standing(deblockle: Any) -> None:
     text = state_text(deblockle, deblockle.rules.new(), width=80, ascii_only=True).plain
     assert "Gold to move; gold has removed 0, teal 0." in text.split("\n")

@@ -1,4 +1,4 @@
-"""The whole game on one screen: everything a player needs is there, at every size, and typed keys are seen."""
+"""The whole game on one screen: everything a player needs, at every size, and the typed keys."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def lines_of(view: ScreenContent, width: int, height: int, *, colour: bool = Fal
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (64, 22), (200, 60)])
 @pytest.mark.parametrize("name", games())
-def test_all_that_matters_is_on_the_screen_at_every_size(name: str, width: int, height: int) -> None:
+def test_everything_important_is_on_the_screen_at_every_size(name: str, width: int, height: int) -> None:
     lines = lines_of(shown(name), width, height)
     assert len(lines) == height
     assert {cell_len(line) for line in lines} == {width}
@@ -59,7 +59,7 @@ def test_all_that_matters_is_on_the_screen_at_every_size(name: str, width: int, 
     assert "h gives a hint, Ctrl-C stops" in lines[-1]
 
 
-def test_where_the_page_is_stays_on_the_screen() -> None:
+def test_the_address_of_the_page_stays_on_the_screen() -> None:
     lines = lines_of(replace(shown("deblockle"), page="The page: http://192.168.1.5:8000/"), 80, 24)
     assert len(lines) == 24
     assert "http://192.168.1.5:8000/" in lines[-2]
@@ -67,7 +67,7 @@ def test_where_the_page_is_stays_on_the_screen() -> None:
 
 
 @pytest.mark.parametrize("name", games())
-def test_words_are_whole_and_the_newest_are_seen(name: str) -> None:
+def test_words_are_not_split_and_the_newest_sentence_is_visible(name: str) -> None:
     lines = lines_of(shown(name), 80, 24)
     words = set(" ".join(lines).split())
     assert {"squares,", "rolled", "hoops"} <= words
@@ -80,7 +80,7 @@ def test_the_board_is_drawn_before_there_is_a_game() -> None:
     assert "Ctrl-C stops" in lines[-1]
 
 
-def test_four_sheets_fit_and_what_is_awaited_is_said() -> None:
+def test_four_sheets_fit_with_the_next_step() -> None:
     view = replace(shown("blokus-dice", players=4), signal=Signal(Mood.WAITING, words="P1 rolls."))
     text = "\n".join(lines_of(view, 80, 24))
     assert all(f"p{number}" in text for number in range(1, 5))
@@ -96,7 +96,7 @@ def written(console: Console) -> str:
     return console.file.getvalue()
 
 
-def test_the_other_page_is_taken_and_what_was_said_is_left_behind() -> None:
+def test_the_alternate_screen_is_used_and_the_messages_remain_afterwards() -> None:
     console = terminal(color_system=None)
     view = shown("deblockle")
     assert view.snapshot is not None
@@ -111,7 +111,7 @@ def test_the_other_page_is_taken_and_what_was_said_is_left_behind() -> None:
     assert "> hin" in live
     left = written(console).split("\x1b[?1049l")[1]
     assert left.strip().startswith("0:01.0   The board is set up.")
-    assert left.rstrip().endswith("a   b   c   d   e   f   g"), "the last board is left too"
+    assert left.rstrip().endswith("a   b   c   d   e   f   g"), "the last board remains too"
     screen.write(Text(), Text("The journal is closed."))
     assert written(console).endswith("The journal is closed.\n")
 
@@ -138,14 +138,14 @@ def test_the_pages_code_is_shown_and_hidden_by_a_key() -> None:
     assert "\u2580" not in hidden
 
 
-def test_a_long_line_that_is_typed_has_the_last_line_for_itself() -> None:
+def test_a_long_typed_line_gets_the_last_row() -> None:
     view = replace(shown("deblockle"), typed="correct c3=gold block, star up c4=empty e5=teal block, x up")
     drawn = lines_of(view, 80, 24)
     assert drawn[-1].strip().startswith("> correct c3=gold block, star up c4=empty e5=teal block, x up")
     assert "Ctrl-C" not in drawn[-1]
 
 
-def test_what_the_lights_show_by_themselves_is_drawn_when_it_changes() -> None:
+def test_lights_that_change_by_themselves_are_redrawn() -> None:
     console = terminal()
     view = shown("deblockle")
     seen: list[Signal | None] = [None]
@@ -153,7 +153,7 @@ def test_what_the_lights_show_by_themselves_is_drawn_when_it_changes() -> None:
         screen.refresh()
         before = len(written(console))
         screen.refresh()
-        assert len(written(console)) == before, "nothing new, nothing drawn"
+        assert len(written(console)) == before, "without a change nothing is drawn"
         seen.append(view.signal)
         screen.refresh()
         assert FAULT.split(maxsplit=1)[0] in written(console)[before:]
@@ -168,5 +168,5 @@ def test_what_the_lights_show_by_themselves_is_drawn_when_it_changes() -> None:
         (Console(force_terminal=True, width=60, height=24, _environ={"TERM": "xterm"}), False),
     ],
 )
-def test_only_a_terminal_that_is_large_enough_is_taken_over(console: Console, fits: bool) -> None:
+def test_only_a_large_enough_terminal_gets_the_live_screen(console: Console, fits: bool) -> None:
     assert fits_live(console) == fits

@@ -1,4 +1,4 @@
-"""The camera's picture with what is read and hidden drawn over it."""
+"""The camera's picture with an overlay of readings and hidden places."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vision.locating.location import locate
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 
-def test_what_is_read_and_what_is_hidden_is_drawn_where_it_is() -> None:
+def test_readings_and_hidden_places_are_drawn_at_their_squares() -> None:
     table = VirtualTable(5, GameOptions(turns=1), setting=standard_setting(lens((640, 360))), fps=6.0)
     frame = next(iter(table.frames()))
     before = frame.image.copy()
@@ -32,10 +32,10 @@ def test_what_is_read_and_what_is_hidden_is_drawn_where_it_is() -> None:
     assert drawn is not None
     changed = np.argwhere((drawn != located).any(axis=2))
     assert changed[:, 0].min() < 180 < changed[:, 0].max(), "far and near, at g7 and at a1"
-    assert np.array_equal(frame.image, before), "the frame itself is the referee's"
+    assert np.array_equal(frame.image, before), "the frame itself is unchanged"
 
 
-def test_every_sheet_is_drawn_over_with_what_is_read_there() -> None:
+def test_the_reading_of_every_sheet_is_drawn_on_it() -> None:
     layout = default_layout("number-drop").with_sheets(2)
     setting = standard_setting(lens((960, 540)), layout=layout)
     frame = Frame(Renderer(1).render(Scene(setting, ()), 0), 0.0, 0)

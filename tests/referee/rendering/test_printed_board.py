@@ -1,4 +1,4 @@
-"""A board to print: everything that is drawn is on some page, at its true size."""
+"""A board to print: every drawn shape is on some page, at its true size."""
 
 from __future__ import annotations
 

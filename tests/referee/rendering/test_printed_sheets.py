@@ -49,7 +49,7 @@ def test_markers_are_found_at_their_true_size(paper: str, dictionary: str) -> No
         assert top_right[0] - top_left[0] > 35, "the marker is upright"
 
 
-def test_cards_stay_on_the_paper_and_apart() -> None:
+def test_marker_cards_are_on_the_paper_without_overlap() -> None:
     for paper, (width, height) in PAPERS_MM.items():
         for side in (10, 36, 80, 110):
             for page in plan_markers(MarkerLayout("DICT_4X4_50", side, 0, MARKERS.centres_mm), paper):
@@ -84,7 +84,7 @@ def test_the_default_table_fits_on_one_sheet() -> None:
     assert len(plan_markers(default_layout("deblockle").markers, "a4")) == 1
 
 
-def test_a_marker_too_large_is_refused() -> None:
+def test_a_marker_too_large_for_the_paper_is_refused() -> None:
     with pytest.raises(PrintError, match="needs 253"):
         plan_markers(MarkerLayout("DICT_4X4_50", 190, 0, MARKERS.centres_mm), "a4")
 
@@ -107,7 +107,7 @@ def test_unknown_paper_is_refused() -> None:
 
 
 @pytest.mark.parametrize("spec", [BOARD, "charuco:6x8:24:18:DICT_4X4_100", "charuco:5x4:35.5:26:DICT_6X6_250"])
-def test_the_calibration_board_is_opencv_s_to_a_tenth_of_a_millimetre(spec: str) -> None:
+def test_the_calibration_board_agrees_with_opencv_to_a_tenth_of_a_millimetre(spec: str) -> None:
     board = parse_board(spec)
     page = plan_charuco(board, "a4")
     opencv = cv2.aruco.CharucoBoard(
@@ -121,7 +121,7 @@ def test_the_calibration_board_is_opencv_s_to_a_tenth_of_a_millimetre(spec: str)
     assert np.ptp(offsets, axis=0) == pytest.approx([0, 0], abs=0.15)
 
 
-def test_a_board_too_large_is_refused() -> None:
+def test_a_calibration_board_too_large_for_the_paper_is_refused() -> None:
     with pytest.raises(PrintError, match="400 x 240 mm"):
         plan_charuco(CharucoBoardSpec(10, 6, 40, 30, "DICT_5X5_100"), "a4")
 
@@ -134,7 +134,7 @@ def lengths_in(pdf: bytes, operator: str, count: int) -> list[tuple[float, ...]]
     return [tuple(float(number) * 25.4 / 72 for number in numbers) for numbers in found]
 
 
-def test_the_pdf_draws_what_was_planned_in_true_millimetres(tmp_path: Path) -> None:
+def test_the_pdf_has_the_planned_shapes_in_true_millimetres(tmp_path: Path) -> None:
     path = tmp_path / "markers.pdf"
     pages = plan_markers(MARKERS, "a4")
     write_pdf(pages, path, title="markers")
@@ -156,7 +156,7 @@ def test_the_pdf_draws_what_was_planned_in_true_millimetres(tmp_path: Path) -> N
         assert f"marker {number}:".encode() in pdf
 
 
-def test_the_same_sheet_is_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_sheet_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("first.pdf", "second.pdf"):
         write_pdf([plan_charuco(parse_board(BOARD), "a4")], tmp_path / name, title="board")
     assert (tmp_path / "first.pdf").read_bytes() == (tmp_path / "second.pdf").read_bytes()

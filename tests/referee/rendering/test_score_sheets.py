@@ -59,7 +59,7 @@ def test_a_sheet_is_as_large_as_its_layout_says(name: str, size: tuple[int, int]
     ("name", "options"), [("number-drop", {}), ("blokus-dice", {}), ("blokus-dice", {"sheet": WIDE})]
 )
 @pytest.mark.parametrize("paper", sorted(PAPERS_MM))
-def test_all_that_is_printed_lies_on_the_sheet_and_clear_of_the_markers(
+def test_everything_printed_is_on_the_sheet_and_clear_of_the_markers(
     name: str, options: dict[str, OptionValue], paper: str
 ) -> None:
     layout, _, pages = planned(name, options, paper)
@@ -90,7 +90,7 @@ def test_all_that_is_printed_lies_on_the_sheet_and_clear_of_the_markers(
             assert right <= marker_left or left >= marker_left + side or y <= low or y >= high
 
 
-def test_number_drop_has_its_red_line_between_lines_11_and_12() -> None:
+def test_number_drops_red_line_is_between_lines_11_and_12() -> None:
     _, _, pages = planned("number-drop", {})
     cut = pages[0].cuts[0]
     red = [line for line in pages[0].lines if line.colour[0] > 0.5]
@@ -99,7 +99,7 @@ def test_number_drop_has_its_red_line_between_lines_11_and_12() -> None:
     assert [text for _, text in beside] == ["+2"] * 11 + ["-5"] * 3
 
 
-def test_a_sheet_of_ones_own_is_printed_with_its_squares() -> None:
+def test_an_owners_own_sheet_is_printed_with_its_squares() -> None:
     layout, printed, pages = planned("blokus-dice", {"sheet": WIDE, "players": 2})
     assert (layout.board.columns, layout.board.rows, layout.board.cell_mm) == (20, 12, 7)
     assert printed.closed == ("a1", "b2")
@@ -118,7 +118,7 @@ def test_boxes_without_room_and_a_sheet_too_large_are_refused() -> None:
         plan_sheets("Game", crowded, large, "a4")
 
 
-def test_the_pdf_has_lines_colours_and_words(tmp_path: Path) -> None:
+def test_the_pdf_contains_lines_colours_and_words(tmp_path: Path) -> None:
     _, _, pages = planned("number-drop", {"players": 1})
     write_pdf(pages, tmp_path / "sheet.pdf", title="sheet")
     pdf = (tmp_path / "sheet.pdf").read_bytes()

@@ -1,4 +1,4 @@
-"""The one place that puts a session together."""
+"""The builder of sessions."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from tests.referee.service_table import ScriptedReader
 
 
 class ClosedHints(ImmediateHints):
-    """Knows whether it was let go of."""
+    """Remembers whether it was closed."""
 
     closed = False
 
     def ask(self, question: Question) -> None:
-        raise AssertionError("nobody asks here")
+        raise AssertionError("no question is expected")
 
     def close(self) -> None:
         self.closed = True
 
 
-def test_a_session_is_started_and_let_go_of(deblockle: Any, new_journal: Callable[[], Journal]) -> None:
+def test_a_session_is_started_and_closed(deblockle: Any, new_journal: Callable[[], Journal]) -> None:
     journal, hints = new_journal(), ClosedHints(CountingClock(0.01))
     first: list[Snapshot] = []
     second: list[Snapshot] = []
@@ -55,7 +55,7 @@ def test_a_session_is_started_and_let_go_of(deblockle: Any, new_journal: Callabl
     assert [event.data["seed"] for _, event in journal.events()] == [7, 7]
 
 
-def test_a_sensor_that_is_gone_by_again_is_kept_in_the_journal(
+def test_a_sensor_put_back_into_use_is_recorded_in_the_journal(
     deblockle: Any, new_journal: Callable[[], Journal]
 ) -> None:
     journal, said = new_journal(), list[str]()
@@ -74,7 +74,7 @@ def test_a_sensor_that_is_gone_by_again_is_kept_in_the_journal(
     assert journal.events()[-1][1].data["sentence"] == said[0]
 
 
-def test_an_error_in_a_session_lets_go_of_it_as_well(deblockle: Any, new_journal: Callable[[], Journal]) -> None:
+def test_a_session_is_closed_after_an_error(deblockle: Any, new_journal: Callable[[], Journal]) -> None:
     hints = ClosedHints(CountingClock(0.01))
 
     def fail() -> None:
@@ -86,7 +86,7 @@ def test_an_error_in_a_session_lets_go_of_it_as_well(deblockle: Any, new_journal
     assert hints.closed
 
 
-def test_a_reader_is_put_together_of_what_there_is(deblockle: Any) -> None:
+def test_the_reader_uses_the_available_camera_and_sensors(deblockle: Any) -> None:
     seen, sensors = ScriptedReader(), ScriptedSensors({})
     assert isinstance(compose_reader(deblockle, None, sensors), SensorReader)
     assert isinstance(compose_reader(deblockle, seen, None), AttentiveReader)

@@ -1,4 +1,4 @@
-"""When a camera is locked and let go, frame by frame."""
+"""When a camera's exposure is locked and unlocked, frame by frame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Camera:
 
 
 class Watched:
-    """A hold that is shown frames of one brightness for a while."""
+    """An exposure lock that gets frames of one brightness for a while."""
 
     def __init__(self) -> None:
         self.camera = Camera()
@@ -44,7 +44,7 @@ def watched() -> Watched:
     return Watched()
 
 
-def test_it_is_locked_once_the_table_was_in_sight_for_a_while(watched: Watched) -> None:
+def test_the_exposure_is_locked_once_the_table_was_visible_for_a_while(watched: Watched) -> None:
     watched.show(100, 10, is_located=False)
     watched.show(100, 2)
     watched.show(100, 1, is_located=False)
@@ -55,7 +55,7 @@ def test_it_is_locked_once_the_table_was_in_sight_for_a_while(watched: Watched) 
     assert watched.said == []
 
 
-def test_an_arm_over_the_board_changes_nothing(watched: Watched) -> None:
+def test_an_arm_over_the_board_does_not_change_the_lock(watched: Watched) -> None:
     watched.show(100, 5)
     watched.show(65, 30)
     watched.show(40, 3)
@@ -64,7 +64,7 @@ def test_an_arm_over_the_board_changes_nothing(watched: Watched) -> None:
 
 
 @pytest.mark.parametrize("brightness", [30, 220])
-def test_another_light_is_said_and_adapted_to(watched: Watched, brightness: int) -> None:
+def test_a_change_of_light_is_reported_and_adapted_to(watched: Watched, brightness: int) -> None:
     watched.show(100, 6)
     watched.show(brightness, 5)
     assert watched.camera.asked == [True, False]
@@ -73,7 +73,7 @@ def test_another_light_is_said_and_adapted_to(watched: Watched, brightness: int)
     assert watched.camera.asked == [True, False, True]
 
 
-def test_a_camera_that_jumps_when_it_is_locked_stays_automatic(watched: Watched) -> None:
+def test_a_camera_whose_brightness_jumps_on_locking_stays_automatic(watched: Watched) -> None:
     watched.show(100, 3.2)
     assert watched.camera.is_locked
     watched.show(20, 0.5)
@@ -83,7 +83,7 @@ def test_a_camera_that_jumps_when_it_is_locked_stays_automatic(watched: Watched)
     assert watched.said == ["This camera cannot keep its exposure; it stays automatic."]
 
 
-def test_a_camera_that_was_away_is_locked_anew(watched: Watched) -> None:
+def test_a_camera_that_was_disconnected_is_locked_again(watched: Watched) -> None:
     watched.show(100, 5)
     watched.camera.is_locked = False
     watched.show(30, 2)

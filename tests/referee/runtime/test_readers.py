@@ -1,4 +1,4 @@
-"""Only what changed is read again; and a still picture in which something is in the way is looked at again soon."""
+"""Only changed pictures are read again, and still pictures with a hindrance after a short time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def feed(reader: AttentiveReader, pictures: list[Image], fps: float = 10.0) -> l
     return [reader.read(Frame(image, number / fps, number)) for number, image in enumerate(pictures)]
 
 
-def test_a_still_picture_is_read_a_few_times_only(counting: Counting) -> None:
+def test_a_still_picture_is_read_only_a_few_times(counting: Counting) -> None:
     reader = AttentiveReader(counting, AttentionSettings(reads=2, refresh_s=60))
     readings = feed(reader, [picture(seed) for seed in range(12)])
     assert counting.read_frames == [0, 1]
@@ -53,7 +53,7 @@ def test_a_still_picture_is_read_a_few_times_only(counting: Counting) -> None:
     assert reader.whole_readings == 2
 
 
-def test_it_is_looked_at_again_now_and_then(counting: Counting) -> None:
+def test_a_still_picture_is_read_again_from_time_to_time(counting: Counting) -> None:
     reader = AttentiveReader(counting, AttentionSettings(reads=1, refresh_s=0.5))
     feed(reader, [picture(seed) for seed in range(12)])
     assert counting.read_frames == [0, 5, 10]
@@ -75,7 +75,7 @@ def test_a_lamp_that_dims_is_no_movement(counting: Counting) -> None:
     assert not any(reading.hindrances for reading in readings)
 
 
-def test_a_frame_of_another_size_is_a_change(counting: Counting) -> None:
+def test_a_frame_of_another_size_counts_as_a_change(counting: Counting) -> None:
     reader = AttentiveReader(counting)
     readings = feed(reader, [picture(0), picture(1)[:90], np.zeros((0, 0, 3), np.uint8)])
     assert readings[0].places
@@ -83,14 +83,14 @@ def test_a_frame_of_another_size_is_a_change(counting: Counting) -> None:
     assert readings[2].hindrances
 
 
-def test_pictures_of_one_channel_are_fine(counting: Counting) -> None:
+def test_grey_pictures_are_accepted(counting: Counting) -> None:
     reader = AttentiveReader(counting)
     assert feed(reader, [picture(0)[:, :, 0]])[0].places
     assert reader.crop(Frame(picture(0), 0.0, 0), "a1").shape == (180, 320, 3)
 
 
 class SeesAHandUntil:
-    """Says that a hand is in the way until a given frame."""
+    """Reports a hand until a given frame."""
 
     def __init__(self, gone: int) -> None:
         self.gone = gone
@@ -105,7 +105,7 @@ class SeesAHandUntil:
         return frame.image
 
 
-def test_a_hand_that_is_gone_is_not_believed_for_long() -> None:
+def test_the_end_of_a_hindrance_is_noticed_soon_on_a_still_picture() -> None:
     inner = SeesAHandUntil(gone=3)
     reader = AttentiveReader(inner, AttentionSettings(reads=2, refresh_s=60.0, hindered_refresh_s=0.15))
     still = np.full((90, 160, 3), 120, dtype=np.uint8)

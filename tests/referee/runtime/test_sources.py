@@ -1,4 +1,4 @@
-"""What stands between a camera and the loop: commands and Ctrl-C while it is waited for, sensors while it is away."""
+"""Between camera and loop: commands and Ctrl-C during the wait for a frame, and sensors without a camera."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from vision.frame import Frame
 
 
 class StuckCamera:
-    """Gives no frame until it is told to; counts how often it was read."""
+    """Gives no frame until it is allowed to; counts the reads."""
 
     def __init__(self) -> None:
         self.go_on = threading.Event()
@@ -62,7 +62,7 @@ def test_a_command_does_not_wait_for_the_frame(table: Any, commands: CommandQueu
     ) as awaited:
         submitting = threading.Thread(target=lambda: commands.submit(TakeBack("Ann"), respond))
         submitting.start()
-        # The camera goes on only once the command was answered.
+        # The camera continues only once the command was answered.
         assert awaited.read(GUARD_S).sequence == 1
         submitting.join(GUARD_S)
         assert replies == [Reply("there is no turn to take back", refused=True)]
@@ -70,7 +70,7 @@ def test_a_command_does_not_wait_for_the_frame(table: Any, commands: CommandQueu
     assert camera.reads == 2
 
 
-def test_what_the_camera_raises_comes_out(commands: CommandQueue) -> None:
+def test_an_error_of_the_camera_is_raised(commands: CommandQueue) -> None:
     class Gone:
         def read(self, timeout_s: float) -> Frame:
             raise CameraError("gone")
@@ -82,7 +82,7 @@ def test_what_the_camera_raises_comes_out(commands: CommandQueue) -> None:
         awaited.read(1.0)
 
 
-def test_a_person_can_stop_while_a_frame_is_waited_for(commands: CommandQueue) -> None:
+def test_a_person_can_stop_the_referee_while_it_waits_for_a_frame(commands: CommandQueue) -> None:
     camera = StuckCamera()
 
     def stopped(wait: Any) -> None:
@@ -96,7 +96,7 @@ def test_a_person_can_stop_while_a_frame_is_waited_for(commands: CommandQueue) -
     camera.go_on.set()
 
 
-def test_while_the_camera_is_away_commands_end_the_wait_for_it(table: Any, commands: CommandQueue) -> None:
+def test_commands_end_the_wait_for_a_disconnected_camera(table: Any, commands: CommandQueue) -> None:
     on = table()
     on.service.start()
     script: list[Exception] = [CameraError("gone"), EndOfFramesError("over")]
@@ -116,7 +116,7 @@ def test_while_the_camera_is_away_commands_end_the_wait_for_it(table: Any, comma
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_during_a_step_waits_until_the_step_is_done(number: signal.Signals) -> None:
+def test_a_signal_during_a_step_takes_effect_after_the_step(number: signal.Signals) -> None:
     steps: list[str] = []
     with Interrupts() as interrupts:
         os.kill(os.getpid(), number)
@@ -131,14 +131,14 @@ def test_a_signal_while_waiting_ends_the_wait() -> None:
         interrupts.waiting(lambda: os.kill(os.getpid(), signal.SIGINT))
 
 
-def test_a_second_signal_waits_for_nothing() -> None:
+def test_a_second_signal_takes_effect_at_once() -> None:
     with Interrupts():
         os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_afterwards_signals_are_as_before() -> None:
+def test_the_signal_handlers_are_restored_afterwards() -> None:
     before = signal.getsignal(signal.SIGINT)
     with Interrupts() as interrupts:
         assert signal.getsignal(signal.SIGINT) is not before
@@ -146,7 +146,7 @@ def test_afterwards_signals_are_as_before() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_outside_the_main_thread_nothing_is_changed() -> None:
+def test_outside_the_main_thread_signal_handlers_are_not_changed() -> None:
     before = signal.getsignal(signal.SIGINT)
     seen: list[object] = []
 
@@ -162,7 +162,7 @@ def test_outside_the_main_thread_nothing_is_changed() -> None:
 
 @dataclass
 class ScriptedCamera:
-    """Gives or raises what it was told, and moves the clock on."""
+    """Gives scripted frames and errors, and advances the clock."""
 
     script: Iterator[Frame | Exception]
     now_s: float = 0.0
@@ -185,7 +185,7 @@ def frame(number: int) -> Frame:
     return Frame(np.full((36, 64, 3), 99, np.uint8), 0.0, number, "camera")
 
 
-def test_black_frames_take_a_camera_s_place_until_it_is_back() -> None:
+def test_black_frames_replace_a_disconnected_camera_until_it_is_back() -> None:
     camera = ScriptedCamera(
         iter([frame(7), CameraError("camera 0 went away"), FrameTimeoutError("none came"), frame(0), frame(1)])
     )
@@ -203,19 +203,19 @@ def test_black_frames_take_a_camera_s_place_until_it_is_back() -> None:
 
 
 @pytest.mark.parametrize("error", [EndOfFramesError("the end"), FrameError("cut off")])
-def test_what_is_no_fault_of_the_camera_is_raised(error: Exception) -> None:
+def test_errors_other_than_disconnection_are_raised(error: Exception) -> None:
     said: list[str] = []
     with pytest.raises(type(error)):
         ScriptedCamera(iter([error])).steady(said).read(2.0)
     assert said == []
 
 
-def test_sensors_go_on_alone_while_the_camera_is_away() -> None:
+def test_sensors_continue_alone_while_the_camera_is_disconnected() -> None:
     table = VirtualTable(7, GameOptions(turns=1), setting=standard_setting(lens((640, 360))))
     first = table.read()
     occupied = {place: place[1] in "1357" and place[0] in "ce" for place in table.setting.layout.places}
 
-    class Felt:
+    class OccupiedPlaces:
         def latest(self, now_s: float) -> SensorSnapshot | None:
             return SensorSnapshot(now_s, occupied)
 
@@ -223,7 +223,10 @@ def test_sensors_go_on_alone_while_the_camera_is_away() -> None:
     camera = ScriptedCamera(iter(script))
     source = ReconnectingSource(camera, (640, 360), lambda: camera.now_s, camera.waited_s.append, print)
     reader = FusedReader(
-        AttentiveReader(enrolled_reader(table)), Felt(), table.setting.layout.places, ("empty", "gold", "teal")
+        AttentiveReader(enrolled_reader(table)),
+        OccupiedPlaces(),
+        table.setting.layout.places,
+        ("empty", "gold", "teal"),
     )
     readings = [reader.read(source.read(2.0)) for _ in range(46)]
     assert readings[5].places["c1"].hidden_by is None

@@ -1,4 +1,4 @@
-"""Sensors that are wrong: found, said once, taken out, kept beside the journal, and put back in."""
+"""Faulty sensors: found, reported once, taken out, kept beside the journal, and put back into use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLACES = tuple(f"{column}{row}" for column in "abcd" for row in range(1, 5))
 
 
 def settled(health: SensorHealth, taken: set[str], stuck: dict[str, bool] | None = None) -> tuple[str, ...]:
-    """Compare a table on which ``taken`` are taken with what sensors say, some of them stuck."""
+    """Compare a table with pieces on ``taken`` with the sensors, some of which may be stuck."""
     truth = {place: place in taken for place in PLACES}
     return health.compare({place: (stuck or {}).get(place, stands) for place, stands in truth.items()}, truth)
 
@@ -62,7 +62,7 @@ def test_a_dead_sensor_is_taken_out_after_four_turns_that_put_something_there() 
     assert '"empty" through four turns that put something there' in said[0]
 
 
-def test_a_sensor_that_errs_where_nothing_changes_counts_a_third() -> None:
+def test_an_error_without_a_change_counts_a_third() -> None:
     health = SensorHealth()
     stuck = {"d4": True}
     tables = 0
@@ -73,7 +73,7 @@ def test_a_sensor_that_errs_where_nothing_changes_counts_a_third() -> None:
     assert health.report()[PLACES.index("d4")].why == 'has said "occupied" at nine tables with nothing on it'
 
 
-def test_sensors_that_share_a_broken_wire_go_out_together_and_soon() -> None:
+def test_sensors_on_a_broken_wire_are_taken_out_together_and_early() -> None:
     health = SensorHealth()
     row = dict.fromkeys(("a1", "b1", "c1", "d1"), True)
     said: list[str] = []
@@ -91,7 +91,7 @@ def test_the_same_table_counts_once() -> None:
     assert health.out == frozenset()
 
 
-def test_a_place_that_is_being_moved_on_is_passed_over() -> None:
+def test_a_place_with_a_moving_piece_is_not_compared() -> None:
     health = SensorHealth()
     for table in range(40):
         truth = {place: place == PLACES[table % 4] for place in PLACES}
@@ -155,7 +155,7 @@ def test_a_sensor_doubtful_for_long_is_named_once() -> None:
     assert "could not be read for 60 seconds" in said[0]
 
 
-def test_what_is_kept_is_read_again() -> None:
+def test_the_kept_state_is_read_back() -> None:
     health = SensorHealth()
     row = dict.fromkeys(("a1", "b1", "c1", "d1"), True)
     for table in range(3):
@@ -170,7 +170,7 @@ def test_what_is_kept_is_read_again() -> None:
 @pytest.mark.parametrize(
     "kept", [{"a1": {}}, {"a1": 3}, {"a1": {"stuck_closed": {}, "stuck_open": {}, "agreed": 0, "out": "asleep"}}]
 )
-def test_what_was_never_kept_is_refused(kept: dict[str, object]) -> None:
+def test_an_invalid_kept_state_is_refused(kept: dict[str, object]) -> None:
     health = SensorHealth()
     with pytest.raises(ValueError, match="sensor under a1 can't be read"):
         health.take_data(kept)
@@ -192,19 +192,19 @@ def test_sensors_that_never_err_are_never_taken_out(tables: list[int], seed: int
         ({"stale_s": -1.0}, "expected 0 or more seconds"),
     ],
 )
-def test_settings_with_which_one_sensor_would_decide_are_refused(wrong: dict[str, float], expected: str) -> None:
+def test_settings_that_let_one_sensor_decide_are_refused(wrong: dict[str, float], expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
         SensorSettings(**wrong)
 
 
-def test_rates_turn_into_probabilities() -> None:
+def test_error_rates_become_probabilities() -> None:
     settings = SensorSettings(false_closed=0.01, false_open=0.03)
     assert settings.probability_occupied(True) == pytest.approx(0.97 / 0.98)
     assert settings.probability_occupied(False) == pytest.approx(0.03 / 1.02)
 
 
 def broken() -> SensorHealth:
-    """What is known when the sensor under a1 said "occupied" through turn after turn that emptied it."""
+    """The health after several turns that emptied a1 while its sensor still said "occupied"."""
     health = SensorHealth()
     for turn in range(12):
         health.compare({"a1": True, "b1": False}, {"a1": turn % 2 == 0, "b1": False})
@@ -212,7 +212,7 @@ def broken() -> SensorHealth:
     return health
 
 
-def test_it_is_kept_from_one_evening_to_the_next(tmp_path: Path) -> None:
+def test_the_health_of_sensors_is_kept_in_a_file(tmp_path: Path) -> None:
     path = health_file(tmp_path / "journal.sqlite")
     said: list[str] = []
     health = broken()
@@ -227,7 +227,7 @@ def test_it_is_kept_from_one_evening_to_the_next(tmp_path: Path) -> None:
     assert said == []
 
 
-def test_a_disk_that_fails_is_said_once(tmp_path: Path) -> None:
+def test_a_failing_disk_is_reported_once(tmp_path: Path) -> None:
     said: list[str] = []
     keeper = HealthFile(SensorHealth(), tmp_path / "nowhere" / "sensors.json", said.append)
     keeper.health.take_data(broken().as_data())
@@ -245,14 +245,14 @@ def test_a_disk_that_fails_is_said_once(tmp_path: Path) -> None:
         ('{"a1": {"out": "eaten"}}', "is damaged .*under a1"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_an_unreadable_file_is_named(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "journal.sensors.json"
     path.write_text(text)
     with pytest.raises(ConfigError, match=f"{message}.*remove the file"):
         load_health(path)
 
 
-def test_without_a_journal_nothing_is_kept() -> None:
+def test_without_a_journal_no_health_is_kept() -> None:
     keeper = HealthFile(SensorHealth(), None, print)
     keeper.health.take_data(broken().as_data())
     keeper.save()
@@ -268,7 +268,7 @@ def test_a_sensor_put_back_is_kept(tmp_path: Path) -> None:
     assert load_health(health_file(journal)).out == frozenset()
 
 
-def test_a_running_referee_puts_a_sensor_back_and_keeps_that_at_once(tmp_path: Path) -> None:
+def test_a_running_referee_puts_a_sensor_back_into_use_and_saves_that_at_once(tmp_path: Path) -> None:
     path = health_file(tmp_path / "journal.sqlite")
     keeper = HealthFile(broken(), path, print)
     wires = OpenedDevices(health=keeper)

@@ -1,4 +1,4 @@
-"""Readers with sensors: what a frame says when sensors speak, when they are busy, and when they don't."""
+"""Readers with sensors: readings while sensors report, are unsettled, or are silent."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def alone(game: Any, sensors: ScriptedSensors, health: SensorHealth | None = Non
     return SensorReader(sensors, game.places, game.looks, health=health)
 
 
-def test_sensors_alone_tell_where_something_stands(deblockle: Any, sensors: ScriptedSensors) -> None:
+def test_sensors_alone_report_occupied_places(deblockle: Any, sensors: ScriptedSensors) -> None:
     reading = alone(deblockle, sensors).read(frame(1.0))
     assert set(reading.places) == set(deblockle.places)
     assert reading.places["c1"].sensed == pytest.approx(0.97 / 0.98)
@@ -42,7 +42,7 @@ def test_sensors_alone_tell_where_something_stands(deblockle: Any, sensors: Scri
 
 
 @pytest.mark.parametrize(("put_down", "quiet_s"), [(True, 0.4), (False, 1.5)])
-def test_a_table_is_busy_for_a_moment_after_a_change(
+def test_a_table_is_unsettled_for_a_moment_after_a_change(
     deblockle: Any, sensors: ScriptedSensors, put_down: bool, quiet_s: float
 ) -> None:
     reader = alone(deblockle, sensors)
@@ -56,7 +56,7 @@ def test_a_table_is_busy_for_a_moment_after_a_change(
     assert [(change.place, change.put_down) for change in rested.changes] == [("a4" if put_down else "c1", put_down)]
 
 
-def test_a_change_that_got_lost_is_noticed_by_what_is_occupied(deblockle: Any, sensors: ScriptedSensors) -> None:
+def test_a_lost_change_is_noticed_by_the_occupied_places(deblockle: Any, sensors: ScriptedSensors) -> None:
     reader = alone(deblockle, sensors)
     reader.read(frame(1.0))
     sensors.put("c1", False, 2.0, told=False)
@@ -65,7 +65,7 @@ def test_a_change_that_got_lost_is_noticed_by_what_is_occupied(deblockle: Any, s
     assert [(change.place, change.put_down, change.time_s) for change in rested.changes] == [("c1", False, 3.0)]
 
 
-def test_doubtful_stale_and_missing_sensors_say_nothing(deblockle: Any, sensors: ScriptedSensors) -> None:
+def test_doubtful_stale_and_missing_sensors_give_no_evidence(deblockle: Any, sensors: ScriptedSensors) -> None:
     reader = alone(deblockle, sensors)
     sensors.doubtful = frozenset({"c1"})
     del sensors.stands["a4"]
@@ -78,7 +78,7 @@ def test_doubtful_stale_and_missing_sensors_say_nothing(deblockle: Any, sensors:
     assert reader.read(frame(10.0)).places == {}
 
 
-def test_a_sensor_that_is_out_neither_says_nor_disturbs_anything(deblockle: Any, sensors: ScriptedSensors) -> None:
+def test_a_sensor_taken_out_gives_no_evidence_and_causes_no_wait(deblockle: Any, sensors: ScriptedSensors) -> None:
     health = SensorHealth()
     reader = alone(deblockle, sensors, health)
     reader.read(frame(1.0))
@@ -93,7 +93,7 @@ def test_a_sensor_that_is_out_neither_says_nor_disturbs_anything(deblockle: Any,
 
 
 def play_on_while_c1_is_off(game: Any, sensors: ScriptedSensors, lifted_s_before: float) -> SensorHealth:
-    """Forty accepted turns on a4 in which c1 is said to be free, so long before each, and believed to be taken."""
+    """Forty accepted turns on a4, while the sensor of the occupied c1 reports it free from this long before each."""
     health = SensorHealth()
     reader = alone(game, sensors, health)
     looks = dict(game.table.appearance(game.rules.new()))
@@ -108,14 +108,16 @@ def play_on_while_c1_is_off(game: Any, sensors: ScriptedSensors, lifted_s_before
     return health
 
 
-def test_a_piece_lifted_for_the_next_turn_already_makes_no_sensor_wrong(
+def test_a_piece_lifted_early_for_the_next_turn_does_not_make_a_sensor_faulty(
     deblockle: Any, sensors: ScriptedSensors
 ) -> None:
     assert play_on_while_c1_is_off(deblockle, sensors, 1.0).out == frozenset()
     assert play_on_while_c1_is_off(deblockle, sensors, 20.0).out == {"c1"}
 
 
-def test_what_was_found_out_is_told_although_the_sensors_have_gone(deblockle: Any, sensors: ScriptedSensors) -> None:
+def test_findings_are_reported_even_after_the_sensors_are_disconnected(
+    deblockle: Any, sensors: ScriptedSensors
+) -> None:
     reader = alone(deblockle, sensors)
     looks = dict(deblockle.table.appearance(deblockle.rules.new()))
     told: list[str] = []
@@ -134,7 +136,7 @@ def test_what_was_found_out_is_told_although_the_sensors_have_gone(deblockle: An
     assert "a4" in told[0]
 
 
-def test_turns_while_the_wire_is_silent_make_no_sensor_wrong(deblockle: Any, sensors: ScriptedSensors) -> None:
+def test_turns_during_a_lost_connection_make_no_sensor_faulty(deblockle: Any, sensors: ScriptedSensors) -> None:
     def health_after(*, is_heard: bool) -> SensorHealth:
         looks = dict(deblockle.table.appearance(deblockle.rules.new()))
         camera, health = ScriptedCamera(deblockle, looks), SensorHealth()
@@ -172,7 +174,7 @@ def test_camera_and_sensor_are_kept_apart_in_a_reading(deblockle: Any, sensors: 
 
 
 @pytest.mark.parametrize(("heard_s", "is_told"), [(9.4, True), (9.2, False)])
-def test_what_was_felt_a_while_ago_says_nothing_where_the_camera_sees_otherwise(
+def test_old_sensor_values_that_contradict_the_camera_are_ignored(
     deblockle: Any, sensors: ScriptedSensors, heard_s: float, is_told: bool
 ) -> None:
     moved = dict(deblockle.table.appearance(deblockle.rules.new()))
@@ -181,10 +183,10 @@ def test_what_was_felt_a_while_ago_says_nothing_where_the_camera_sees_otherwise(
     sensors.heard_s = heard_s
     places = fused(deblockle, sensors, camera).read(frame(10.0)).places
     assert [places[place].sensed is not None for place in ("a4", "c1")] == [is_told, is_told]
-    assert all(places[place].sensed is not None for place in ("c3", "g7", "e1")), "agreed with, or out of sight"
+    assert all(places[place].sensed is not None for place in ("c3", "g7", "e1")), "agreement, or out of sight"
 
 
-def test_a_place_outside_the_picture_is_felt(deblockle: Any, sensors: ScriptedSensors) -> None:
+def test_a_place_outside_the_picture_is_sensed(deblockle: Any, sensors: ScriptedSensors) -> None:
     looks = {
         place: look for place, look in deblockle.table.appearance(deblockle.rules.new()).items() if place[0] != "g"
     }
@@ -194,7 +196,7 @@ def test_a_place_outside_the_picture_is_felt(deblockle: Any, sensors: ScriptedSe
     assert reading.places["g4"].sensed == pytest.approx(0.03 / 1.02)
 
 
-def test_a_hand_the_camera_sees_is_waited_for_however_long(deblockle: Any, sensors: ScriptedSensors) -> None:
+def test_a_visible_hand_is_waited_for_without_a_limit(deblockle: Any, sensors: ScriptedSensors) -> None:
     camera = ScriptedCamera(deblockle, deblockle.table.appearance(deblockle.rules.new()))
     reader = fused(deblockle, sensors, camera)
     reader.read(frame(1.0))
@@ -203,9 +205,7 @@ def test_a_hand_the_camera_sees_is_waited_for_however_long(deblockle: Any, senso
         assert reader.read(frame(float(second))).places == {}
 
 
-def test_a_table_out_of_sight_is_waited_for_and_then_felt_until_it_is_back(
-    deblockle: Any, sensors: ScriptedSensors
-) -> None:
+def test_a_table_out_of_sight_is_waited_for_and_then_read_by_sensors(deblockle: Any, sensors: ScriptedSensors) -> None:
     camera = ScriptedCamera(deblockle, deblockle.table.appearance(deblockle.rules.new()))
     reader = fused(deblockle, sensors, camera)
     reader.read(frame(1.0))
@@ -221,7 +221,7 @@ def test_a_table_out_of_sight_is_waited_for_and_then_felt_until_it_is_back(
     assert reader.read(frame(6.0)).places["c3"].best[0] == "gold block, star up"
 
 
-def test_ticks_come_in_time_without_a_camera() -> None:
+def test_without_a_camera_frames_come_at_regular_times() -> None:
     now_s, waited = [10.0], []
 
     def wait(seconds: float) -> None:

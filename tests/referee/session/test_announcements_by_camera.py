@@ -1,4 +1,4 @@
-"""Diaballik before a camera: what players announce by a word is checked against the table that was seen."""
+"""Diaballik with a camera: announcements are checked against the visible table."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def taught(handler: DiscHandler, diaballik: Any) -> Any:
 
 @pytest.fixture
 def show(diaballik: Any, handler: DiscHandler, taught: Any) -> Iterator[Show]:
-    """Give a function that puts a position before the camera of a new game, and gives the game."""
+    """A function that shows a position to the camera of a new game, and returns the game."""
     reader = table_reader(SETTING.camera, SETTING.layout, taught)
     with (
         Journal.in_memory(wall_clock=lambda: datetime.now(UTC)) as journal,
@@ -71,7 +71,7 @@ def show(diaballik: Any, handler: DiscHandler, taught: Any) -> Iterator[Show]:
         yield show
 
 
-def test_anti_play_against_a_wall_that_was_seen_ends_the_game(show: Show) -> None:
+def test_anti_play_against_a_visible_wall_ends_the_game(show: Show) -> None:
     service = show(WALL)
     assert service.enter(Announce("anti-play", "Ann")) == "Black announces anti-play."
     assert service.finished
@@ -85,16 +85,14 @@ def test_anti_play_against_a_wall_that_was_seen_ends_the_game(show: Show) -> Non
         (NO_WALL, "White's pieces don't form a wall"),
     ],
 )
-def test_anti_play_that_the_table_does_not_bear_out_is_refused_with_the_reason(
-    show: Show, position: str, why: str
-) -> None:
+def test_anti_play_that_contradicts_the_table_is_refused_with_the_reason(show: Show, position: str, why: str) -> None:
     service = show(position)
     with pytest.raises(IllegalTurnError, match=why):
         service.enter(Announce("anti-play", "Ann"))
     assert not service.finished
 
 
-def test_a_draw_is_agreed_by_a_word_and_a_repetition_only_where_it_is_one(show: Show) -> None:
+def test_a_draw_can_be_agreed_and_a_repetition_claimed_only_if_there_is_one(show: Show) -> None:
     service = show(WALL)
     with pytest.raises(IllegalTurnError, match="it was not agreed that a repeated position is a draw"):
         service.enter(Announce("repetition", "Ann"))

@@ -1,4 +1,4 @@
-"""Buttons that announce: anti-play, a repetition, a draw, resigning; checked by the rules and against the table."""
+"""Buttons that announce anti-play, repetition, a draw or resignation, checked by the rules and against the table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ At = Callable[[str], Table]
 
 
 def read(appearance: Mapping[str, str], *, time_s: float = 0.0, **extra: Any) -> Reading:
-    """Read a Diaballik board without a doubt."""
+    """A reading of a Diaballik board without doubt."""
     rest = 0.005 / (len(DIABALLIK.looks) - 1)
     places = {
         place: PlaceReading({one: 0.995 if one == look else rest for one in DIABALLIK.looks}, {}, None)
@@ -43,7 +43,7 @@ def read(appearance: Mapping[str, str], *, time_s: float = 0.0, **extra: Any) ->
 
 @pytest.fixture
 def at(new_journal: Callable[[], Journal]) -> At:
-    """Give a function that puts a position before a referee, whose turns end by the button."""
+    """A function that sets up a position at a referee whose turns end by the button."""
 
     def begin(position: str) -> Table:
         on = Table(DIABALLIK, read, new_journal(), ServiceSettings(rest_s=1.0, anywhere=True, turn_end=TurnEnd.BUTTON))
@@ -62,7 +62,7 @@ def shown_after(position: str, turn: str) -> Any:
 
 
 def press_twice(on: Table, appearance: Any, role: ButtonRole) -> Reply:
-    """Press a button, wait for a frame, and press it again; gives the reply to the second press."""
+    """Press a button, wait for a frame, and press it again; returns the reply to the second press."""
     assert not on.tell(Press(role)).refused
     on.show(appearance, 1)
     return on.tell(Press(role))
@@ -78,7 +78,7 @@ def test_anti_play_before_the_turn_ends_the_game(at: At) -> None:
     assert on.journal.events()[-2][1].data["by"] == "button"
 
 
-def test_anti_play_after_what_was_played_of_the_turn_ends_that_turn_and_the_game(at: At) -> None:
+def test_anti_play_after_the_turns_moves_ends_the_turn_and_the_game(at: At) -> None:
     on = at(ONE_SHORT)
     on.show(shown_after(ONE_SHORT, "e2-e3"), 1)
     said = on.tell(Press(ButtonRole.ANTI_PLAY))
@@ -88,7 +88,7 @@ def test_anti_play_after_what_was_played_of_the_turn_ends_that_turn_and_the_game
     assert fold(DIABALLIK, on.journal.events()).states == on.service.belief
 
 
-def test_what_is_announced_while_the_table_is_not_at_rest_waits_for_that(at: At) -> None:
+def test_an_announcement_waits_until_the_table_is_at_rest(at: At) -> None:
     on = at(ONE_SHORT)
     after = shown_after(ONE_SHORT, "e2-e3")
     on.hand(after, 1)
@@ -101,7 +101,7 @@ def test_what_is_announced_while_the_table_is_not_at_rest_waits_for_that(at: At)
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_what_the_rules_forbid_is_said_and_sounded_and_the_game_goes_on(at: At, waits: bool) -> None:
+def test_a_forbidden_announcement_is_refused_with_a_sound_and_the_game_goes_on(at: At, waits: bool) -> None:
     on = at(ONE_SHORT)
     believed, events = on.service.belief, on.kinds()
     if waits:
@@ -118,7 +118,7 @@ def test_what_the_rules_forbid_is_said_and_sounded_and_the_game_goes_on(at: At, 
     assert on.kinds()[-1] == "turn"
 
 
-def test_an_announcement_that_waits_is_forgotten_when_a_person_says_something_else(at: At) -> None:
+def test_a_waiting_announcement_is_dropped_after_another_command(at: At) -> None:
     on = at(ONE_SHORT)
     on.show(shown_after(ONE_SHORT, "f1-f2"), 1)
     on.tell(Press(ButtonRole.END_TURN))
@@ -147,7 +147,7 @@ def test_an_announcement_that_waits_is_forgotten_when_a_person_says_something_el
         ),
     ],
 )
-def test_a_button_that_ends_the_game_asks_first_and_is_taken_back_after_the_end(
+def test_a_button_that_ends_the_game_asks_first_and_the_end_can_be_taken_back(
     at: At, role: ButtonRole, question: str, answer: str, end: str
 ) -> None:
     on = at(WALL)
@@ -177,7 +177,7 @@ def test_a_second_press_counts_only_in_a_later_frame_and_within_five_seconds(at:
     assert not on.service.finished
 
 
-def test_another_button_or_a_turn_in_between_has_the_question_asked_anew(at: At) -> None:
+def test_another_button_or_a_turn_in_between_restarts_the_question(at: At) -> None:
     on = at(ONE_SHORT)
     assert "Black resigns?" in on.tell(Press(ButtonRole.RESIGN)).words
     on.show(shown_after(ONE_SHORT, "f1-f2"), 1)
@@ -190,7 +190,7 @@ def test_another_button_or_a_turn_in_between_has_the_question_asked_anew(at: At)
     assert not on.service.finished
 
 
-def test_before_the_set_up_there_is_nothing_to_announce(new_journal: Callable[[], Journal]) -> None:
+def test_no_announcement_is_possible_before_the_set_up(new_journal: Callable[[], Journal]) -> None:
     on = Table(DIABALLIK, read, new_journal(), ServiceSettings())
     on.service.start()
     refused = on.tell(Press(ButtonRole.DRAW))
@@ -198,7 +198,7 @@ def test_before_the_set_up_there_is_nothing_to_announce(new_journal: Callable[[]
     assert "not set up yet" in on.said[-1]
 
 
-def test_buttons_announce_in_every_game_what_its_rules_know(table_set_up: Any, start: Any) -> None:
+def test_a_button_for_an_announcement_that_the_game_lacks_is_refused(table_set_up: Any, start: Any) -> None:
     on = table_set_up(turn_end="button")
     refused = on.tell(Press(ButtonRole.ANTI_PLAY))
     assert refused.refused
@@ -207,7 +207,7 @@ def test_buttons_announce_in_every_game_what_its_rules_know(table_set_up: Any, s
     assert on.service.finished
 
 
-def test_a_button_on_the_pi_s_pins_announces_what_is_judged_by_the_next_frame(at: At) -> None:
+def test_an_announcement_by_a_pin_button_is_judged_by_the_next_frame(at: At) -> None:
     on, now_s = at(ONE_SHORT), 100.0
     after = shown_after(ONE_SHORT, "e2-e3")
     on.show(after, 1)
@@ -237,7 +237,7 @@ def test_a_button_on_the_pi_s_pins_announces_what_is_judged_by_the_next_frame(at
 
 
 @pytest.mark.parametrize("role", ANNOUNCING_BUTTONS)
-def test_a_button_says_what_a_word_says(at: At, role: ButtonRole) -> None:
+def test_a_button_announces_the_same_as_a_typed_command(at: At, role: ButtonRole) -> None:
     on, wall = at(WALL), DIABALLIK.table.appearance(DIABALLIK.notation.parse_state(WALL))
     asks = role in {ButtonRole.DRAW, ButtonRole.RESIGN}
     by_button = press_twice(on, wall, role) if asks else on.tell(Press(role))

@@ -1,4 +1,4 @@
-"""The clock at the table: from when a turn counts, when it waits, whose flag falls, and what a restart keeps."""
+"""The clock at the table: the end of turns, waiting, flags, and restarts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def begun(table: Callable[..., Any], start: Any, text: str, **settings: Any) -> 
 
 
 def face(on: Any) -> ClockFace:
-    """What the clock shows now."""
+    """The clock's current face."""
     told: ClockFace = on.snapshots[-1].clock
     return told.after(on.sequence / FPS - told.time_s)
 
@@ -50,19 +50,19 @@ def left(on: Any) -> tuple[float, float]:
 
 
 def agrees_with_journal(on: Any) -> bool:
-    """Whether the clock is what the journal folds to."""
+    """Whether the clock agrees with the fold of the journal."""
     folded = ClockFold.of(on.game, on.journal.events()).face(on.sequence / FPS)
     assert folded is not None
     return dict(folded.remaining_s) == pytest.approx(dict(face(on).remaining_s), abs=1e-6)
 
 
-def test_without_a_clock_there_is_none(on: Any) -> None:
+def test_a_game_without_a_clock_shows_none(on: Any) -> None:
     assert on.snapshots[-1].clock is None
     assert on.tell(PauseClock("Ann")).refused
     assert "clock" not in on.kinds()
 
 
-def test_one_game_goes_without_the_clock_of_the_settings(table: Any, start: Any) -> None:
+def test_a_single_game_can_go_without_the_clock_of_the_settings(table: Any, start: Any) -> None:
     on = begun(table, start, "fischer 5+3")
     assert not on.tell(NewGame("deblockle", without_clock=True)).refused
     assert on.snapshots[-1].clock is None
@@ -82,19 +82,19 @@ def test_the_clock_runs_from_the_set_up(table: Any, start: Any) -> None:
     assert face(on).running == ("gold",)
 
 
-def test_a_turn_takes_time_until_it_lies_whole_not_until_its_verdict(table: Any, start: Any) -> None:
+def test_a_turn_takes_time_until_it_is_complete_on_the_table_not_until_its_verdict(table: Any, start: Any) -> None:
     on = begun(table, start, "fischer 1+2")
     on.show(start, 5)
     _, after = on.play(start="c1", top="hoops")
     verdicts = on.show(after, 3)
     (accepted,) = [verdict for verdict in verdicts if verdict.kind is VerdictKind.ACCEPTED]
-    # Seen first a frame after 5 s, and accepted only when it has rested.
+    # First seen a frame after 5 s, and accepted only once it has rested.
     assert left(on) == pytest.approx((60 - 5.1 + 2, 60 - 2.9))
     assert accepted.time_s > on.sequence / FPS - 2.9
     assert agrees_with_journal(on)
 
 
-def test_where_a_press_ends_a_turn_its_time_counts(table: Any, start: Any) -> None:
+def test_if_a_press_ends_turns_the_time_of_the_press_counts(table: Any, start: Any) -> None:
     on = begun(table, start, "game 1", turn_end=TurnEnd.BUTTON)
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 4)
@@ -103,7 +103,7 @@ def test_where_a_press_ends_a_turn_its_time_counts(table: Any, start: Any) -> No
     assert left(on) == (56, 59)
 
 
-def test_where_a_touch_ends_a_turn_the_other_thinks_in_their_own_time(table: Any, start: Any) -> None:
+def test_if_a_touch_ends_turns_the_opponent_thinks_on_their_own_time(table: Any, start: Any) -> None:
     on = begun(table, start, "game 1", turn_end=TurnEnd.TOUCH)
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 10)
@@ -116,7 +116,7 @@ def test_where_a_touch_ends_a_turn_the_other_thinks_in_their_own_time(table: Any
     assert teal == pytest.approx(48.1)
 
 
-def test_a_person_stops_the_clock_and_lets_it_run_again(table: Any, start: Any) -> None:
+def test_a_person_can_pause_and_resume_the_clock(table: Any, start: Any) -> None:
     on = begun(table, start, "game 1")
     on.show(start, 2)
     assert on.tell(PauseClock("Ann")).words == "Ann stops the clock."
@@ -132,9 +132,7 @@ def test_a_person_stops_the_clock_and_lets_it_run_again(table: Any, start: Any) 
 
 
 @pytest.mark.parametrize("waits", [True, False])
-def test_the_clock_waits_while_the_table_cannot_be_seen_if_the_house_says_so(
-    table: Any, start: Any, waits: bool
-) -> None:
+def test_the_clock_waits_while_the_table_is_hidden_if_configured(table: Any, start: Any, waits: bool) -> None:
     on = begun(table, start, "game 2", waits=waits, patience_s=1.0)
     lost = (Hindrance(HindranceKind.NOT_LOCATED, "the board was not found"),)
     on.show(start, 10, hindrances=lost)
@@ -145,13 +143,13 @@ def test_the_clock_waits_while_the_table_cannot_be_seen_if_the_house_says_so(
     assert agrees_with_journal(on)
 
 
-def test_a_hand_over_the_table_stops_no_clock(table: Any, start: Any) -> None:
+def test_a_hand_over_the_table_does_not_stop_the_clock(table: Any, start: Any) -> None:
     on = begun(table, start, "game 2", patience_s=1.0)
     on.hand(start, 10)
     assert left(on)[0] == 110
 
 
-def test_the_clock_waits_while_the_camera_is_away(table: Any, start: Any) -> None:
+def test_the_clock_waits_while_the_camera_is_disconnected(table: Any, start: Any) -> None:
     on = begun(table, start, "game 2")
     on.show(start, 1)
     on.service.say_trouble("The camera is gone.")
@@ -161,7 +159,7 @@ def test_the_clock_waits_while_the_camera_is_away(table: Any, start: Any) -> Non
     assert left(on)[0] == pytest.approx(118, abs=0.11)
 
 
-def test_a_flag_that_falls_is_said_and_kept_and_the_game_goes_on(table: Any, start: Any) -> None:
+def test_a_fallen_flag_is_reported_and_recorded_and_the_game_goes_on(table: Any, start: Any) -> None:
     on = begun(table, start, "game 0.1")
     on.show(start, 8)
     assert left(on) == (0, 6)
@@ -175,7 +173,7 @@ def test_a_flag_that_falls_is_said_and_kept_and_the_game_goes_on(table: Any, sta
     assert face(on).running == ("teal",)
 
 
-def test_where_the_house_says_so_a_fallen_flag_loses_until_a_person_takes_it_back(table: Any, start: Any) -> None:
+def test_a_fallen_flag_loses_if_configured_until_a_person_takes_it_back(table: Any, start: Any) -> None:
     on = begun(table, start, "game 0.1", flag=FlagRule.LOSES)
     on.show(start, 8)
     assert on.service.finished
@@ -191,7 +189,7 @@ def test_where_the_house_says_so_a_fallen_flag_loses_until_a_person_takes_it_bac
     assert face(on).running == ("gold",)
 
 
-def test_a_turn_that_lay_whole_before_the_flag_fell_is_in_time(table: Any, start: Any) -> None:
+def test_a_turn_completed_before_the_flag_fell_is_in_time(table: Any, start: Any) -> None:
     on = begun(table, start, "fischer 0.1+1", flag=FlagRule.LOSES, rest_s=3.0)
     on.show(start, 5)
     _, after = on.play(start="c1", top="hoops")
@@ -201,7 +199,7 @@ def test_a_turn_that_lay_whole_before_the_flag_fell_is_in_time(table: Any, start
     assert face(on).fallen == ()
 
 
-def test_a_turn_that_lay_whole_too_late_is_not(table: Any, start: Any) -> None:
+def test_a_turn_completed_after_the_flag_fell_is_too_late(table: Any, start: Any) -> None:
     on = begun(table, start, "fischer 0.1+1", flag=FlagRule.LOSES, rest_s=3.0)
     on.show(start, 5)
     _, after = on.play(start="c1", top="hoops")
@@ -211,7 +209,7 @@ def test_a_turn_that_lay_whole_too_late_is_not(table: Any, start: Any) -> None:
     assert on.service.finished
 
 
-def test_taking_back_gives_the_time_back(table: Any, start: Any) -> None:
+def test_a_take_back_restores_the_time(table: Any, start: Any) -> None:
     on = begun(table, start, "fischer 1+5")
     on.show(start, 2)
     _, after = on.play(start="c1", top="hoops")
@@ -224,7 +222,7 @@ def test_taking_back_gives_the_time_back(table: Any, start: Any) -> None:
     assert agrees_with_journal(on)
 
 
-def test_a_turn_that_is_typed_counts_when_it_is(table: Any, start: Any) -> None:
+def test_the_time_of_a_typed_turn_is_when_it_was_typed(table: Any, start: Any) -> None:
     on = begun(table, start, "bronstein 1+2")
     on.show(start, 5)
     turn, _ = on.play(start="c1", top="hoops")
@@ -241,7 +239,7 @@ def test_the_end_stops_the_clock(table: Any, start: Any) -> None:
     assert face(on).running == ()
 
 
-def test_a_restart_keeps_the_time_and_what_passed_meanwhile_counts_for_nobody(
+def test_a_restart_keeps_the_times_and_the_pause_counts_for_nobody(
     table: Any, table_set_up: Any, start: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "journal.sqlite"
@@ -251,7 +249,7 @@ def test_a_restart_keeps_the_time_and_what_passed_meanwhile_counts_for_nobody(
         on.show(after, 31)
         killed = left(on)
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        # Frames are counted from the start of the machine, which may have been started anew.
+        # Frame times count from the start of the machine, which may have been restarted.
         for first_frame in (5, 50_000):
             again = table(journal)
             again.service.start()
@@ -259,7 +257,7 @@ def test_a_restart_keeps_the_time_and_what_passed_meanwhile_counts_for_nobody(
             again.show(after, FRAME_S)
             gold, teal = left(again)
             assert gold == killed[0]
-            # The journal hears of a clock that runs every ten seconds.
+            # A running clock is recorded in the journal every ten seconds.
             assert killed[1] <= teal <= killed[1] + 10.1
             killed = (gold, teal)
         again.show(after, 3)

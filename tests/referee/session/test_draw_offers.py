@@ -84,9 +84,7 @@ def test_an_accepted_offer_ends_the_game_and_can_be_taken_back(session: tuple[An
 
 
 @pytest.mark.parametrize("text", ["draw", "all:draw", " Draw "])
-def test_an_announced_draw_is_an_offer_until_the_other_player_says_so_too(
-    session: tuple[Any, Journal], text: str
-) -> None:
+def test_an_announced_draw_is_an_offer_until_the_other_player_agrees(session: tuple[Any, Journal], text: str) -> None:
     table, journal = session
     assert told(table, Announce(text, "Ann")).words == "Black offers a draw."
     assert told(table, Announce(text, "Ann")).refused
@@ -95,7 +93,7 @@ def test_an_announced_draw_is_an_offer_until_the_other_player_says_so_too(
     assert fold(*events_of_game(journal, None)).outcome is not None
 
 
-def test_a_refused_offer_leaves_the_game_as_it_was(session: tuple[Any, Journal]) -> None:
+def test_a_refused_offer_leaves_the_game_unchanged(session: tuple[Any, Journal]) -> None:
     table, journal = session
     told(table, OfferDraw("Ann"))
     assert told(table, AnswerDraw("Ben", accepts=False)).words == "White refuses the draw."
@@ -109,7 +107,7 @@ def test_a_refused_offer_leaves_the_game_as_it_was(session: tuple[Any, Journal])
     assert told(table, AnswerDraw("Ben", accepts=False)) == Reply("no draw is on offer", refused=True)
 
 
-def test_an_offer_stands_until_the_other_player_plays_on(session: tuple[Any, Journal]) -> None:
+def test_an_offer_holds_until_the_other_player_plays_on(session: tuple[Any, Journal]) -> None:
     table, journal = session
     told(table, OfferDraw("Ann", "black"))
     assert not told(table, EnterTurn("a1-a2", "Ann", "black")).refused
@@ -120,7 +118,7 @@ def test_an_offer_stands_until_the_other_player_plays_on(session: tuple[Any, Jou
 
 
 @pytest.mark.parametrize("change", [TakeBack("Ann"), Announce("black:resign", "Ann"), set_up()])
-def test_an_offer_is_for_the_position_it_was_made_in(session: tuple[Any, Journal], change: Command) -> None:
+def test_an_offer_lapses_with_its_position(session: tuple[Any, Journal], change: Command) -> None:
     table, journal = session
     assert not told(table, EnterTurn("a1-a2", "Ann", "black")).refused
     told(table, OfferDraw("Ann", "white"))
@@ -128,7 +126,7 @@ def test_an_offer_is_for_the_position_it_was_made_in(session: tuple[Any, Journal
     assert open_offer_in(events_of_game(journal, None)[1]) is None
 
 
-def test_an_offer_that_can_not_be_is_refused(session: tuple[Any, Journal]) -> None:
+def test_an_impossible_offer_is_refused(session: tuple[Any, Journal]) -> None:
     table, _ = session
     assert "there is no player 'green'" in told(table, OfferDraw("Ann", "green")).words
     told(table, OfferDraw("Ann", "black"))
@@ -141,7 +139,7 @@ def test_an_offer_that_can_not_be_is_refused(session: tuple[Any, Journal]) -> No
     )
 
 
-def test_a_game_without_draws_takes_no_offer(new_journal: Callable[[], Journal]) -> None:
+def test_a_game_without_draws_refuses_an_offer(new_journal: Callable[[], Journal]) -> None:
     idle = IdleSession(new_journal(), lambda: 0.0)
     idle.begin(NewGame("blokus-dice"))
     assert told(idle, OfferDraw("Ann")) == Reply(
@@ -149,7 +147,7 @@ def test_a_game_without_draws_takes_no_offer(new_journal: Callable[[], Journal])
     )
 
 
-def test_every_screen_shows_an_open_offer_after_a_restart_too(tmp_path: Path) -> None:
+def test_every_screen_shows_an_open_offer_even_after_a_restart(tmp_path: Path) -> None:
     with Journal.open(tmp_path / "j.sqlite", wall_clock=wall_clock) as journal:
         service, snapshots = service_on(journal)
         told(service, OfferDraw("Ann", "black"))
@@ -161,7 +159,7 @@ def test_every_screen_shows_an_open_offer_after_a_restart_too(tmp_path: Path) ->
         assert after[-1].offer is None
 
 
-def test_the_program_takes_no_draw(new_journal: Callable[[], Journal]) -> None:
+def test_the_program_accepts_no_draw(new_journal: Callable[[], Journal]) -> None:
     opponent = Opponent(GAME, OpponentSettings("white"), ImmediateHints(lambda: 0.0))
     service, _ = service_on(new_journal(), opponent)
     assert told(service, OfferDraw("Ann")).words == "the program accepts no draw; play on, or resign"
@@ -175,7 +173,7 @@ COMMANDS: st.SearchStrategy[Command] = st.one_of(
 
 
 @given(commands=st.lists(COMMANDS, max_size=12))
-def test_the_screen_and_the_journal_never_disagree_about_an_offer(commands: list[Command]) -> None:
+def test_screen_and_journal_always_agree_about_an_offer(commands: list[Command]) -> None:
     with Journal.in_memory(wall_clock=wall_clock) as journal:
         service, snapshots = service_on(journal)
         for command in commands:

@@ -1,4 +1,4 @@
-"""What a person tells the service: turns, corrections, what is taken back; the camera does not overrule it."""
+"""A person's commands to the service: turns, corrections and take-backs, which the camera does not overrule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee.session.settings import TurnEnd
 from tests.referee.service_table import START, kinds_of, wall_clock
 
 
-def test_a_turn_is_taken_back_on_a_persons_word(on: Any, start: Any) -> None:
+def test_a_person_can_take_back_a_turn(on: Any, start: Any) -> None:
     before = on.service.belief
     with pytest.raises(CorrectionError, match="no turn to take back"):
         on.service.take_back(TakeBack("gold"))
@@ -48,7 +48,7 @@ def test_a_correction_holds_and_is_recorded_with_its_author(on: Any, start: Any,
 
 
 @pytest.mark.parametrize("turn_end", [TurnEnd.TOUCH, TurnEnd.BUTTON])
-def test_to_say_that_the_other_player_is_to_move_ends_the_turn_on_the_table(
+def test_a_correction_of_the_player_to_move_ends_the_turn_on_the_table(
     table_set_up: Any, start: Any, turn_end: TurnEnd
 ) -> None:
     on = table_set_up(turn_end=turn_end)
@@ -72,15 +72,15 @@ def test_the_camera_never_overrules_a_person_until_the_table_changes(table: Any,
     misread = {**start, "c1": "gold block, x up"}
     assert on.show(misread, 4) == []
     assert on.said[-1] == "c1 looks different to me, but a person's word holds."
-    assert on.show(start, 1) == on.show(misread, 4) == [], "the camera may waver"
+    assert on.show(start, 1) == on.show(misread, 4) == [], "the camera may misread"
     _, after = on.play(start="e1")
     assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "c1": "gold block, x up"}, 2))
     wrong = {**after, "c1": "empty", "a5": START["c1"]}
-    assert VerdictKind.ILLEGAL in kinds_of(on.show(wrong, 3)), "it has visibly changed now"
+    assert VerdictKind.ILLEGAL in kinds_of(on.show(wrong, 3)), "the table has visibly changed"
 
 
 @pytest.mark.parametrize("word", ["correction", "take back"])
-def test_a_person_s_word_survives_a_restart(
+def test_a_persons_correction_or_take_back_survives_a_restart(
     table: Any, table_set_up: Any, start: Any, tmp_path: Path, word: str
 ) -> None:
     path = tmp_path / "journal.sqlite"
@@ -103,7 +103,7 @@ def test_a_person_s_word_survives_a_restart(
         assert again.kinds().count("turn") == 1
 
 
-def test_a_correction_may_be_the_set_up_and_the_end(table: Any, start: Any) -> None:
+def test_a_correction_can_be_the_set_up_and_the_end(table: Any, start: Any) -> None:
     on = table()
     on.service.start()
     with pytest.raises(CorrectionError, match="not set up yet"):
@@ -119,7 +119,7 @@ def test_a_correction_may_be_the_set_up_and_the_end(table: Any, start: Any) -> N
     assert fold(on.game, on.journal.events()).outcome is None
 
 
-def test_an_overruled_square_is_left_alone(on: Any, start: Any) -> None:
+def test_an_overruled_square_is_ignored(on: Any, start: Any) -> None:
     ghost = {**start, "g4": "teal block, stop up"}
     assert VerdictKind.ILLEGAL in kinds_of(on.show(ghost, 2))
     assert on.tell(Overrule(("g4",), "Ann")) == Reply("g4: as believed")
@@ -128,7 +128,7 @@ def test_an_overruled_square_is_left_alone(on: Any, start: Any) -> None:
     assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "g4": ghost["g4"]}, 2))
 
 
-def test_buttons_do_what_they_say(table_set_up: Any, start: Any) -> None:
+def test_each_button_carries_out_its_command(table_set_up: Any, start: Any) -> None:
     on = table_set_up(turn_end="button")
     assert on.tell(Press(ButtonRole.HINT)) == Reply("There are no hints here.", refused=True)
     assert on.said[-1] == "There are no hints here."
@@ -144,7 +144,7 @@ def test_buttons_do_what_they_say(table_set_up: Any, start: Any) -> None:
 
 
 @pytest.mark.parametrize("restarted", [False, True])
-def test_a_turn_that_is_typed_counts_before_the_pieces_follow(table: Any, on: Any, start: Any, restarted: bool) -> None:
+def test_a_typed_turn_counts_before_the_pieces_follow(table: Any, on: Any, start: Any, restarted: bool) -> None:
     turn, after = on.play(start="c1", top="hoops")
     text = on.game.notation.format_turn(turn)
     assert on.service.enter(EnterTurn(text, "Ann")) == on.game.notation.describe(turn)
@@ -155,7 +155,7 @@ def test_a_turn_that_is_typed_counts_before_the_pieces_follow(table: Any, on: An
     if restarted:
         on = table(on.journal)
         on.service.start()
-    # The pieces stand as before for a while, then somebody moves them.
+    # The pieces stay as before for a while and are then moved.
     assert {verdict.kind for verdict in on.show(start, 3)} <= {VerdictKind.UNCHANGED}
     on.hand(start, 1)
     assert {verdict.kind for verdict in on.show(after, 3)} <= {VerdictKind.UNCHANGED}
@@ -165,7 +165,7 @@ def test_a_turn_that_is_typed_counts_before_the_pieces_follow(table: Any, on: An
     assert on.kinds() == ["new game", "set up", "turn", "turn"]
 
 
-def test_what_is_typed_against_the_rules_changes_nothing(table: Any, start: Any) -> None:
+def test_a_typed_illegal_turn_changes_nothing(table: Any, start: Any) -> None:
     on = table()
     on.service.start()
     with pytest.raises(CorrectionError, match="not set up yet"):

@@ -1,4 +1,4 @@
-"""What the session tells the world: snapshots, each after the journal has what it tells of."""
+"""The session's snapshots, each published after the journal has its events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from referee.commands.values import AskHint, Correct, EnterTurn, NewGame, Resume
 from referee.judge.verdict import VerdictKind
 
 
-def test_a_snapshot_says_what_is_believed_and_why(table: Any, start: Any) -> None:
+def test_a_snapshot_has_the_belief_and_its_verdict(table: Any, start: Any) -> None:
     on = table()
     on.service.start()
     first = on.snapshots[-1]
@@ -28,7 +28,7 @@ def test_a_snapshot_says_what_is_believed_and_why(table: Any, start: Any) -> Non
     assert {one.evidence.name for one in on.journal.evidence(told.evidence)} >= {f"after-{turn.places[0]}"}
 
 
-def test_every_change_is_told_once_and_after_the_journal_has_it(table: Any, start: Any) -> None:
+def test_every_change_is_published_once_after_it_is_recorded(table: Any, start: Any) -> None:
     on = table()
     on.service.start()
     on.show(start, 4)
@@ -39,7 +39,7 @@ def test_every_change_is_told_once_and_after_the_journal_has_it(table: Any, star
     assert [one.verdict is None for one in on.snapshots] == [True, False, True, True], "a word takes it off the show"
 
 
-def test_a_fault_is_told_with_its_remedy_and_what_it_hides_is_not(on: Any, start: Any) -> None:
+def test_a_fault_is_published_with_an_unchanged_belief(on: Any, start: Any) -> None:
     on.show({**start, "e5": "empty", "a4": start["e5"]}, 3)
     told = on.snapshots[-1]
     assert told.verdict is not None
@@ -48,14 +48,14 @@ def test_a_fault_is_told_with_its_remedy_and_what_it_hides_is_not(on: Any, start
     assert told.appearance == start
 
 
-def test_trouble_of_the_referee_itself_is_told_and_its_end(on: Any) -> None:
+def test_the_beginning_and_the_end_of_the_referees_own_trouble_are_published(on: Any) -> None:
     on.service.say_trouble("the camera is gone.")
     assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("the camera is gone.", Mood.TROUBLE)
     on.service.end_trouble("The camera is back.")
     assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("", Mood.WAITING)
 
 
-def test_a_hint_that_cannot_be_is_no_hint(on: Any) -> None:
+def test_a_request_for_an_impossible_hint_gives_a_reason(on: Any) -> None:
     on.tell(AskHint("Ann"))
     assert (on.snapshots[-1].hint, on.snapshots[-1].signal.words) == ("", "There are no hints here.")
 

@@ -23,7 +23,7 @@ def commands() -> CommandQueue:
     return CommandQueue(lambda: 0.0)
 
 
-def test_commands_are_carried_out_even_while_the_camera_is_away(on: Any) -> None:
+def test_commands_are_carried_out_even_while_the_camera_is_disconnected(on: Any) -> None:
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 2)
     waiting = commands()
@@ -46,9 +46,7 @@ def test_commands_are_carried_out_even_while_the_camera_is_away(on: Any) -> None
     assert on.kinds()[-2:] == ["correction", "take back"]
 
 
-def test_an_answer_says_that_its_event_is_only_in_memory_while_the_journal_cannot_be_written(
-    table_set_up: Any, new_journal: Any
-) -> None:
+def test_a_reply_says_if_its_event_is_only_in_memory(table_set_up: Any, new_journal: Any) -> None:
     journal = BufferedJournal(new_journal(), lambda sentence: None)
     on = table_set_up(journal)
     waiting = commands()
@@ -75,7 +73,7 @@ def test_a_command_that_comes_with_the_last_frame_is_carried_out(on: Any, make_r
     assert replies == [Reply("Ann says: c3 is gold block, x up.")]
 
 
-def test_a_press_is_judged_by_the_frame_that_follows_it(table_set_up: Any, make_reading: Any) -> None:
+def test_a_press_is_judged_by_the_next_frame(table_set_up: Any, make_reading: Any) -> None:
     on = table_set_up(turn_end="button")
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 1)
@@ -89,7 +87,7 @@ def test_a_press_is_judged_by_the_frame_that_follows_it(table_set_up: Any, make_
     script = [CameraError("gone"), on.frame()]
     ports = LoopPorts(lambda seconds: None, waiting, lambda: ["take back"], hear)
     run(on.service, ScriptedCamera(script), ports)
-    assert heard[0] == (True, [VerdictKind.ACCEPTED]), "what ends is not called unfinished in the same moment"
+    assert heard[0] == (True, [VerdictKind.ACCEPTED]), "a turn that ends is not called unfinished in the same step"
     assert replies[0] is not None
     assert not replies[0].refused
     assert on.kinds()[-2:] == ["turn", "take back"], "the button that is asked comes after the press that waited"
@@ -108,7 +106,7 @@ class ScriptedCamera:
         return following
 
 
-def test_the_loop_survives_a_camera_that_goes_away(table: Any, start: Any, make_reading: Any) -> None:
+def test_the_loop_survives_a_disconnected_camera(table: Any, start: Any, make_reading: Any) -> None:
     on = table(settle=StabilitySettings(readings=2, quiet_s=0.0, most_readings=4))
     on.service.start()
     on.reader.following = make_reading(start)

@@ -1,4 +1,4 @@
-"""A question stays on the lights until somebody answers it: no hand, no cable and no camera that goes takes it away."""
+"""A question stays on the lights until it is answered, whatever hands, cables or cameras do."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def camera_gone(table: SensedTable) -> None:
 
 @pytest.fixture
 def asked(deblockle: Any) -> Iterator[SensedTable]:
-    """A table by sensors alone, at which a turn is asked about that the switches can't tell."""
+    """A table with sensors alone that asks about a turn which the switches cannot tell."""
     with ExitStack() as opened:
         journal = opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
         game = deblockle
@@ -62,7 +62,7 @@ def asked(deblockle: Any) -> Iterator[SensedTable]:
 
 
 @pytest.mark.parametrize("interrupt", [hand_over_the_board, cable_pulled, nothing_came_for_a_moment, camera_gone])
-def test_a_question_outlasts_what_answers_nothing(asked: SensedTable, interrupt: Interrupt) -> None:
+def test_a_question_outlasts_an_interruption(asked: SensedTable, interrupt: Interrupt) -> None:
     question = asked.lamp.signals[-1]
     assert question.mood is Mood.QUESTION
     recorded = asked.kinds()
@@ -74,7 +74,7 @@ def test_a_question_outlasts_what_answers_nothing(asked: SensedTable, interrupt:
 
 
 @pytest.mark.parametrize("interrupt", [cable_pulled, camera_gone])
-def test_it_is_answered_afterwards_as_before(asked: SensedTable, interrupt: Interrupt) -> None:
+def test_a_question_can_be_answered_after_an_interruption(asked: SensedTable, interrupt: Interrupt) -> None:
     interrupt(asked)
     asked.service.enter(EnterTurn("c1-b1=x-a2", "Ann"))
     assert asked.lamp.signals[-1].mood is Mood.ACCEPTED
@@ -82,8 +82,8 @@ def test_it_is_answered_afterwards_as_before(asked: SensedTable, interrupt: Inte
     assert asked.kinds()[-1] == "turn"
 
 
-def test_an_accepted_turn_is_not_lit_again_over_a_table_nobody_has_looked_at(asked: SensedTable) -> None:
-    """While the camera was gone somebody may have played: a light that says *accepted* would be taken to mean that."""
+def test_an_accepted_turn_is_not_lit_again_after_the_camera_was_gone(asked: SensedTable) -> None:
+    """Somebody may have played without the camera, and would take the light for the acceptance of that turn."""
     asked.service.enter(EnterTurn("c1-b1=x-a2", "Ann"))
     asked.service.say_trouble("The camera is gone.")
     asked.service.end_trouble("The camera is back.")
@@ -92,7 +92,7 @@ def test_an_accepted_turn_is_not_lit_again_over_a_table_nobody_has_looked_at(ask
     assert not asked.lamp.signals[-2].lights
 
 
-def test_a_square_that_could_not_be_seen_answers_by_being_seen(deblockle: Any) -> None:
+def test_a_question_about_a_hidden_square_ends_once_it_is_visible(deblockle: Any) -> None:
     with ExitStack() as opened:
         journal = opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
         looks = dict(deblockle.table.appearance(deblockle.rules.new()))
@@ -108,7 +108,7 @@ def test_a_square_that_could_not_be_seen_answers_by_being_seen(deblockle: Any) -
         assert table.lamp.signals[-1].mood is Mood.WAITING
 
 
-def test_another_table_answers_it(asked: SensedTable, deblockle: Any) -> None:
+def test_putting_the_pieces_back_answers_the_question(asked: SensedTable, deblockle: Any) -> None:
     start = deblockle.table.appearance(deblockle.rules.new())
     verdicts = asked.carry(start) + asked.wait(4.0)
     assert [verdict.kind for verdict in verdicts] == [VerdictKind.UNCHANGED]

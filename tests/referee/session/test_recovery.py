@@ -1,4 +1,4 @@
-"""The service and its journal: what is kept when, a full disk, and a start that goes on where the journal ends."""
+"""The service and its journal: recording before showing, a full disk, and restarts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_events_are_in_the_journal_before_a_light_shows_them(on: Any) -> None:
     assert on.lamp.events_then[accepted] == 3
 
 
-def test_a_restart_goes_on_where_the_journal_ends(table: Any, table_set_up: Any, tmp_path: Path) -> None:
+def test_a_restart_continues_where_the_journal_ends(table: Any, table_set_up: Any, tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
         on = table_set_up(journal)
@@ -43,7 +43,7 @@ def test_a_restart_goes_on_where_the_journal_ends(table: Any, table_set_up: Any,
         assert again.kinds().count("new game") == 1
 
 
-def test_a_new_game_can_be_asked_for(table: Any, table_set_up: Any, new_journal: Callable[[], Journal]) -> None:
+def test_a_new_game_can_be_requested(table: Any, table_set_up: Any, new_journal: Callable[[], Journal]) -> None:
     journal = new_journal()
     table_set_up(journal)
     again = table(journal)
@@ -53,7 +53,7 @@ def test_a_new_game_can_be_asked_for(table: Any, table_set_up: Any, new_journal:
 
 
 class FullDisk:
-    """A journal whose disk is full from some event on."""
+    """A journal whose disk becomes full after some events."""
 
     def __init__(self, journal: Journal, room: int) -> None:
         self._journal = journal
@@ -86,7 +86,7 @@ def test_with_a_full_disk_the_game_goes_on_in_memory(
     assert on.kinds() == ["new game", "set up", "turn", "turn"]
 
 
-def test_notices_are_said_once_and_noted(on: Any, start: Any) -> None:
+def test_notices_are_reported_once_and_recorded(on: Any, start: Any) -> None:
     frame = on.frame()
     reading = on.make_reading(start, time_s=frame.time_s)
     on.reader.following = Reading(1, frame.time_s, reading.places, (), ("the camera moved and was located again",))
@@ -108,7 +108,7 @@ def test_the_same_frames_give_the_same_journal(table: Any, start: Any) -> None:
     assert events() == events()
 
 
-def test_a_start_after_any_event_ends_in_the_same_state(
+def test_a_restart_after_any_event_ends_in_the_same_state(
     table: Any, start: Any, new_journal: Callable[[], Journal]
 ) -> None:
     on = table()

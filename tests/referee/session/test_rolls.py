@@ -1,4 +1,4 @@
-"""Rolls that are seen on the table: recorded, taken back, and outranked by a person who types one."""
+"""Visible rolls: recorded, taken back, and outranked by typed ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPTIONS = {"starts": "warm"}
 
 
 def see(on: Table, dice: str, seconds: float = 2.0, state: Any = None) -> list[Verdict]:
-    """Let the table lie as it is believed, or as in that state, with these dice on it."""
+    """Show the believed table, or that state, with these dice."""
     verdicts: list[Verdict] = []
     state = state or (on.service.belief[0] if on.service.belief else BLOCKADE.rules.new(OPTIONS))
     for _ in range(round(seconds * 10)):
@@ -50,7 +50,7 @@ def on(new_journal: Callable[[], Journal]) -> Table:
     return at_first_roll(new_journal(), starts="warm")
 
 
-def test_a_roll_that_is_seen_is_recorded_and_the_game_goes_on(on: Table) -> None:
+def test_a_visible_roll_is_recorded_and_the_game_goes_on(on: Table) -> None:
     (verdict,) = see(on, "red:4 yellow:1")
     assert (verdict.kind, verdict.roll) == (VerdictKind.ACCEPTED, "4,1")
     event = on.journal.events()[-1][1]
@@ -63,7 +63,7 @@ def test_a_roll_that_is_seen_is_recorded_and_the_game_goes_on(on: Table) -> None
     assert see(on, "red:4 yellow:1", 3) == [], "the same dice are no second roll"
 
 
-def test_a_roll_that_is_seen_is_taken_back_and_survives_a_restart(on: Table) -> None:
+def test_a_visible_roll_can_be_taken_back_and_survives_a_restart(on: Table) -> None:
     see(on, "red:4 yellow:1")
     again = Table(BLOCKADE, None, on.journal, on.settings)
     again.service.start()
@@ -74,11 +74,11 @@ def test_a_roll_that_is_seen_is_taken_back_and_survives_a_restart(on: Table) -> 
 
 
 @pytest.mark.parametrize("running", [False, True])
-def test_a_roll_that_a_person_types_outranks_one_that_was_seen(on: Table, running: bool) -> None:
+def test_a_typed_roll_outranks_a_visible_one(on: Table, running: bool) -> None:
     see(on, "red:4 yellow:1")
     if running:
         assert on.tell(EnterRoll("5,1", "Ann")).words == "5,1 is rolled."
-        assert see(on, "red:4 yellow:1", 3) == [], "what lies there is not looked at again"
+        assert see(on, "red:4 yellow:1", 3) == [], "the dice on the table are not read again"
         assert BLOCKADE.dice.roll_of(on.service.belief[0]).faces == ("5", "1")
     else:
         assert IdleSession(on.journal, CountingClock(0.01)).enter(EnterRoll("5,1", "Ann")) == "5,1 is rolled."
@@ -88,13 +88,13 @@ def test_a_roll_that_a_person_types_outranks_one_that_was_seen(on: Table, runnin
     assert [step.text for step in fold(BLOCKADE, events).steps] == ["5,1"]
 
 
-def test_a_typed_roll_stands_against_a_second_one(on: Table) -> None:
+def test_a_typed_roll_cannot_be_replaced_by_a_second_one(on: Table) -> None:
     on.tell(EnterRoll("5,1", "Ann"))
     assert on.tell(EnterRoll("4,1", "Ben")).refused
     assert on.kinds() == ["new game", "set up", "rolled"]
 
 
-def test_where_the_next_roll_is_awaited_a_typed_one_is_that(new_journal: Callable[[], Journal]) -> None:
+def test_a_typed_roll_is_the_next_one_if_a_roll_is_awaited(new_journal: Callable[[], Journal]) -> None:
     on = at_first_roll(new_journal(), starts="roll")
     see(on, "red:4 yellow:1")
     assert BLOCKADE.awaits_roll(on.service.belief[0])
@@ -102,17 +102,17 @@ def test_where_the_next_roll_is_awaited_a_typed_one_is_that(new_journal: Callabl
     assert on.kinds() == ["new game", "set up", "rolled", "rolled"]
 
 
-def test_after_the_turn_a_roll_is_past(on: Table) -> None:
+def test_after_the_turn_a_typed_roll_is_the_next_players(on: Table) -> None:
     see(on, "red:1 yellow:1")
     turn = BLOCKADE.rules.legal_turns(on.service.belief[0])[0]
     assert not on.tell(EnterTurn(BLOCKADE.notation.format_turn(turn), "Ann")).refused
     before = on.kinds()
     on.tell(EnterRoll("4,1", "Ann"))
-    assert on.kinds() == [*before, "rolled"], "it is the next player's own"
+    assert on.kinds() == [*before, "rolled"], "it is the next player's roll"
 
 
 @pytest.mark.parametrize("is_plain", [True, False])
-def test_where_a_touch_ends_a_turn_a_typed_roll_ends_the_turn_before_it(
+def test_if_touches_end_turns_a_typed_roll_ends_the_turn_before_it(
     new_journal: Callable[[], Journal], is_plain: bool
 ) -> None:
     on = at_first_roll(new_journal(), TurnEnd.TOUCH, starts="warm")

@@ -1,4 +1,4 @@
-"""The service refereeing by sensors: alone, and beside a camera."""
+"""The service with sensors alone, and with sensors beside a camera."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def begun(game: Any, journal: Journal, settings: ServiceSettings, *, with_camera
 
 
 def unique_turn(game: Any, state: Any) -> Any:
-    """Give a turn that alone leaves what it leaves taken, and moves one piece to an empty square."""
+    """A turn that moves one piece to an empty square, with occupied places as after no other turn."""
     taken: dict[frozenset[str], list[Any]] = {}
     for turn in game.rules.legal_turns(state):
         looks = game.table.appearance(game.rules.apply(state, turn))
@@ -45,7 +45,7 @@ def unique_turn(game: Any, state: Any) -> Any:
     return next(turns[0] for turns in taken.values() if len(turns) == 1)
 
 
-def test_the_usual_start_is_taken_and_said(deblockle: Any, journal: Journal) -> None:
+def test_the_usual_start_is_assumed_and_reported(deblockle: Any, journal: Journal) -> None:
     table = begun(deblockle, journal, BUTTON)
     assert any("usual start" in said for said in table.said)
     assert table.kinds() == ["new game", "set up", "note"]
@@ -67,7 +67,7 @@ def test_a_question_is_answered_by_typing_the_turn_and_the_game_goes_on(deblockl
     assert [step.text for step in folded.steps] == ["c1-b1=x-a2"]
 
 
-def test_where_it_stopped_is_felt_and_the_turn_counts(deblockle: Any, journal: Journal) -> None:
+def test_a_stop_is_sensed_and_the_turn_counts(deblockle: Any, journal: Journal) -> None:
     table = begun(deblockle, journal, BUTTON)
     table.service.correct(Correct("Ann", position=deblockle.notation.format_state(deblockle.rules.new())))
     table.wait(4.0)
@@ -79,7 +79,7 @@ def test_where_it_stopped_is_felt_and_the_turn_counts(deblockle: Any, journal: J
     assert verdicts[0].turns == (deblockle.notation.format_turn(turn),)
 
 
-def test_a_piece_in_the_air_is_no_resting_table(deblockle: Any, journal: Journal) -> None:
+def test_a_table_with_a_lifted_piece_is_not_at_rest(deblockle: Any, journal: Journal) -> None:
     table = begun(deblockle, journal, REST)
     table.sensors.put("c1", False, table.time_s)
     assert table.wait(1.2) == []
@@ -90,7 +90,9 @@ def test_a_piece_in_the_air_is_no_resting_table(deblockle: Any, journal: Journal
     assert table.kinds() == ["new game", "set up", "note"]
 
 
-def test_moves_of_diaballik_are_asked_about_because_of_passes_and_typed(diaballik: Any, journal: Journal) -> None:
+def test_moves_of_diaballik_are_asked_about_because_of_passes_and_answered_by_typing(
+    diaballik: Any, journal: Journal
+) -> None:
     table = begun(diaballik, journal, BUTTON)
     rng = random.Random(3)
     for _ in range(4):
@@ -121,7 +123,7 @@ def test_a_camera_and_sensors_play_diaballik_with_a_square_covered(diaballik: An
     assert verdicts[0].turns == ("c1-c2",)
 
 
-def test_sensors_go_on_alone_when_the_camera_loses_the_table(diaballik: Any, journal: Journal) -> None:
+def test_sensors_continue_alone_when_the_camera_loses_the_table(diaballik: Any, journal: Journal) -> None:
     table = begun(diaballik, journal, BUTTON, with_camera=True)
     state = table.service.belief[0]
     for trouble in (
@@ -145,7 +147,7 @@ def test_sensors_go_on_alone_when_the_camera_loses_the_table(diaballik: Any, jou
     assert "turn" not in table.kinds()
 
 
-def test_a_camera_that_never_saw_the_table_takes_no_set_up_by_sensors(diaballik: Any, journal: Journal) -> None:
+def test_no_set_up_is_taken_from_sensors_if_the_camera_never_saw_the_table(diaballik: Any, journal: Journal) -> None:
     table = SensedTable(
         diaballik, journal, BUTTON, dict(diaballik.table.appearance(diaballik.rules.new())), with_camera=True
     )
@@ -155,7 +157,7 @@ def test_a_camera_that_never_saw_the_table_takes_no_set_up_by_sensors(diaballik:
     assert table.service.belief == ()
 
 
-def test_sensors_that_fall_silent_are_said_and_waited_for(deblockle: Any, journal: Journal) -> None:
+def test_silent_sensors_are_reported_and_waited_for(deblockle: Any, journal: Journal) -> None:
     table = begun(deblockle, journal, REST)
     table.sensors.silent = True
     verdicts = table.wait(8.0)
@@ -167,7 +169,7 @@ def test_sensors_that_fall_silent_are_said_and_waited_for(deblockle: Any, journa
     assert table.service.shown.kind is VerdictKind.UNCHANGED
 
 
-def test_a_sensor_stuck_closed_is_found_said_recorded_and_gone_without(diaballik: Any, journal: Journal) -> None:
+def test_a_sensor_stuck_closed_is_found_reported_recorded_and_ignored(diaballik: Any, journal: Journal) -> None:
     table = begun(diaballik, journal, BUTTON, with_camera=True)
     table.sensors.stuck["c2"] = True
     for text in ("c1-c2", "g7-g6", "c2-c3", "g6-g7", "c3-c2", "g7-g6", "c2-c1", "g6-g7", "c1-c2", "g7-g6", "c2-c3"):
@@ -188,9 +190,7 @@ def test_a_sensor_stuck_closed_is_found_said_recorded_and_gone_without(diaballik
     assert table.service.reading.places["c2"].sensed is None
 
 
-def test_an_empty_board_is_waited_for_and_no_alarm_sounds_until_somebody_presses(
-    deblockle: Any, journal: Journal
-) -> None:
+def test_an_empty_board_is_waited_for_without_an_alarm_until_a_press(deblockle: Any, journal: Journal) -> None:
     start = dict(deblockle.table.appearance(deblockle.rules.new()))
     table = SensedTable(deblockle, journal, BUTTON, dict.fromkeys(start, "empty"))
     table.service.start()

@@ -1,4 +1,4 @@
-"""The service on synthetic readings: how turns end, and what is recorded, shown and said, and when."""
+"""The service on synthetic readings: the ends of turns, and the order of records, signals and reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.referee.service_table import START, kinds_of
 from vision.errors import FrameError, NotLocatedError
 
 
-def test_a_game_by_rest(table: Any, start: Any) -> None:
+def test_turns_end_when_the_table_rests(table: Any, start: Any) -> None:
     on = table()
     on.service.start()
     assert kinds_of(on.show(start, 2)) == [VerdictKind.SET_UP]
@@ -28,14 +28,14 @@ def test_a_game_by_rest(table: Any, start: Any) -> None:
     assert on.show(after, 3) == []
 
 
-def test_a_press_ends_a_turn_and_nothing_else_does(table_set_up: Any) -> None:
+def test_if_presses_end_turns_only_a_press_does(table_set_up: Any) -> None:
     on = table_set_up(turn_end="button")
     _, after = on.play(start="c1", top="hoops")
     assert kinds_of(on.show(after, 5)) == [VerdictKind.NOT_FINISHED]
     assert kinds_of(on.service.end_turn()) == [VerdictKind.ACCEPTED]
 
 
-def test_a_press_under_a_hand_counts_when_the_table_is_clear(table_set_up: Any) -> None:
+def test_a_press_under_a_hand_counts_once_the_table_is_clear(table_set_up: Any) -> None:
     on = table_set_up(turn_end="button")
     _, after = on.play(start="c1", top="hoops")
     on.hand(after, 0.5)
@@ -61,7 +61,7 @@ def test_a_turn_tried_and_taken_back_is_no_event(on: Any, start: Any) -> None:
     assert all(signal.sound is Sound.SILENCE for signal in on.lamp.signals[2:])
 
 
-def test_a_fault_is_said_once_with_evidence_and_put_right_at_once(on: Any, start: Any) -> None:
+def test_a_fault_is_reported_once_with_evidence_and_ends_once_put_right(on: Any, start: Any) -> None:
     wrong = {**start, "c1": "empty", "a5": START["c1"]}
     assert kinds_of(on.show(wrong, 4)) == [VerdictKind.NOT_FINISHED, VerdictKind.ILLEGAL]
     on.hand(wrong, 1)
@@ -80,7 +80,7 @@ def test_a_flicker_is_no_change(on: Any, start: Any) -> None:
     assert on.kinds() == ["new game", "set up"]
 
 
-def test_a_thing_on_a_piece_takes_no_light_away_and_is_named_to_whoever_asks(table_set_up: Any) -> None:
+def test_an_object_on_a_piece_leaves_the_lights_and_is_named_on_request(table_set_up: Any) -> None:
     on = table_set_up(turn_end="button")
     _, after = on.play(start="e1", top="x")
     on.show(after, 1)
@@ -91,7 +91,7 @@ def test_a_thing_on_a_piece_takes_no_light_away_and_is_named_to_whoever_asks(tab
     assert (verdict.kind, verdict.places) == (VerdictKind.CANNOT_SEE, ("c5",))
 
 
-def test_what_comes_into_sight_is_judged_although_nothing_moved(on: Any, start: Any) -> None:
+def test_hidden_places_are_judged_once_visible_although_nothing_moved(on: Any, start: Any) -> None:
     wrong = {**start, "c1": "empty", "a5": START["c1"]}
     on.hand(wrong, 1)
     on.show(wrong, 6, hidden={"c1", "a5"})
@@ -99,7 +99,7 @@ def test_what_comes_into_sight_is_judged_although_nothing_moved(on: Any, start: 
     assert on.show(wrong, 3) == []
 
 
-def test_what_flickers_into_sight_is_not_judged(on: Any, start: Any) -> None:
+def test_places_visible_only_for_a_moment_are_not_judged(on: Any, start: Any) -> None:
     wrong = {**start, "c1": "empty", "a5": START["c1"]}
     on.hand(wrong, 1)
     on.show(wrong, 6, hidden={"c1", "a5"})
@@ -134,27 +134,27 @@ def test_a_square_that_stays_unreadable_is_named_once_and_the_game_goes_on(
     assert kinds_of(on.show(after, 14, **unreadable)) == [VerdictKind.AMBIGUOUS]
 
 
-def test_a_doubtful_square_that_most_likely_shows_what_is_believed_is_not_asked_about(
+def test_a_doubtful_square_that_probably_agrees_with_the_belief_is_not_asked_about(
     table_set_up: Any, start: Any
 ) -> None:
     on = table_set_up(stall_s=10.0)
     assert kinds_of(on.show(start, 14, overrides={"e5": {start["e5"]: 0.7}})) == []
 
 
-def test_a_square_that_a_person_spoke_of_is_not_asked_about(table_set_up: Any, start: Any) -> None:
+def test_a_square_that_a_person_described_is_not_asked_about(table_set_up: Any, start: Any) -> None:
     on = table_set_up(stall_s=10.0)
     on.service.correct(Correct("Ann", {"e5": "empty"}))
     assert VerdictKind.AMBIGUOUS not in kinds_of(on.show(start, 14, hidden=("e5",)))
 
 
-def test_what_the_last_frames_showed_is_judged_at_the_end(table_set_up: Any) -> None:
+def test_the_last_frames_are_judged_at_the_end(table_set_up: Any) -> None:
     on = table_set_up(rest_s=60.0)
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 0.3)
     assert kinds_of(on.service.finish()) == [VerdictKind.ACCEPTED]
 
 
-def test_pieces_put_anywhere_count_as_a_start_once_they_rest(table: Any, start: Any) -> None:
+def test_pieces_anywhere_count_as_a_start_once_they_rest(table: Any, start: Any) -> None:
     on = table(anywhere=True)
     on.service.start()
     few = {place: look if place in {"c1", "c7"} else "empty" for place, look in start.items()}
@@ -162,7 +162,7 @@ def test_pieces_put_anywhere_count_as_a_start_once_they_rest(table: Any, start: 
     assert kinds_of(on.show(start, 2)) == [VerdictKind.NOT_FINISHED, VerdictKind.SET_UP]
 
 
-def test_an_unusable_frame_is_no_end(table: Any, start: Any) -> None:
+def test_the_service_continues_after_an_unusable_frame(table: Any, start: Any) -> None:
     on = table(stills=True)
     on.service.start()
     on.reader.following = NotLocatedError("markers 0 and 2 of 0-3 seen")
@@ -175,7 +175,7 @@ def test_an_unusable_frame_is_no_end(table: Any, start: Any) -> None:
     assert kinds_of(on.show(start, 0.1)) == [VerdictKind.SET_UP]
 
 
-def test_every_still_gets_its_verdict(table: Any, start: Any) -> None:
+def test_every_still_picture_gets_a_verdict(table: Any, start: Any) -> None:
     on = table(stills=True)
     on.service.start()
     assert kinds_of(on.show(start, 0.1)) == [VerdictKind.SET_UP]
@@ -186,6 +186,6 @@ def test_every_still_gets_its_verdict(table: Any, start: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"turn_end": "bell"}, {"rest_s": -1.0}, {"patience_s": -1.0}, {"stall_s": -1.0}])
-def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected"):
         ServiceSettings(**wrong)

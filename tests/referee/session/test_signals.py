@@ -114,7 +114,7 @@ def test_every_verdict_has_its_mood_and_sound(kind: VerdictKind, mood: Mood, sou
     st.lists(st.sampled_from(GAME.places), unique=True).map(tuple),
     st.one_of(st.none(), st.builds(LineState, st.integers(1, 8))),
 )
-def test_nothing_sounds_or_lights_up_red_while_nothing_is_decided(
+def test_no_alarm_sounds_or_lights_up_before_a_decision(
     kind: VerdictKind, places: tuple[str, ...], state: LineState | None
 ) -> None:
     shown = signal_for(verdict(kind, places=places), GAME, state)
@@ -140,14 +140,14 @@ def test_with_the_state_after_the_turn_the_verdicts_places_are_lit() -> None:
 
 
 @pytest.mark.parametrize("state", [LineState(7), LineState(9)])
-def test_a_turn_that_ends_the_game_is_shown_as_its_end(state: LineState) -> None:
+def test_a_turn_that_ends_the_game_is_shown_as_the_end(state: LineState) -> None:
     shown = signal_for(verdict(VerdictKind.ACCEPTED, turns=("a7-a9",), places=("a7", "a8", "a9")), GAME, state)
     assert (shown.mood, shown.sound) == (Mood.FINISHED, Sound.FINISHED)
     assert shown.words == "So it is. Gold wins: the counter is home."
     assert [place for place, _ in marked(shown)] == ["a7", "a8", "a9"]
 
 
-def test_a_fault_is_lit_where_it_is_and_separately_where_to_put_it_right() -> None:
+def test_a_fault_and_its_remedy_are_lit_separately() -> None:
     moved = verdict(
         VerdictKind.ILLEGAL,
         breaches=(Breach("r1", "Too far.", "Put the counter back on a2.", ("a2", "a6")),),
@@ -161,18 +161,18 @@ def test_a_fault_is_lit_where_it_is_and_separately_where_to_put_it_right() -> No
     assert shown.lights[0].pattern is not shown.lights[1].pattern
 
 
-def test_a_piece_that_is_wrong_where_it_stands_is_a_fault_there() -> None:
+def test_a_wrong_piece_is_lit_as_a_fault_at_its_place() -> None:
     turned = verdict(VerdictKind.ILLEGAL, seen={"a2": "teal counter"}, expected={"a2": "gold counter"}, places=("a2",))
     assert [(light.place, light.role) for light in fault_lights(turned)] == [("a2", "fault")]
 
 
-def test_what_the_verdict_does_not_say_it_expected_comes_from_the_state() -> None:
+def test_looks_missing_from_the_verdict_are_taken_from_the_state() -> None:
     gone = verdict(VerdictKind.ILLEGAL, seen={"a2": EMPTY}, places=("a2",))
     assert marked(signal_for(gone, GAME, LineState(2))) == [("a2", "put right")]
     assert marked(signal_for(gone, GAME, None)) == [("a2", "fault")]
 
 
-def test_a_place_a_breach_names_is_lit_even_when_it_looks_as_it_should() -> None:
+def test_a_place_that_a_breach_names_is_lit_even_if_it_looks_right() -> None:
     crossed = verdict(
         VerdictKind.ILLEGAL,
         breaches=(Breach("r2", "Over the star.", "", ("a3",)),),
@@ -182,7 +182,7 @@ def test_a_place_a_breach_names_is_lit_even_when_it_looks_as_it_should() -> None
     assert marked(signal_for(crossed, GAME, LineState(2))) == [("a4", "fault"), ("a3", "fault"), ("a2", "put right")]
 
 
-def test_a_remedy_that_the_sentence_already_holds_is_not_said_twice() -> None:
+def test_a_remedy_that_is_part_of_the_sentence_is_not_repeated() -> None:
     said = replace(
         verdict(VerdictKind.ILLEGAL, breaches=(Breach("r1", "Too far.", "Put it back.", ()),)),
         sentence="Too far. Put it back.",
@@ -198,7 +198,7 @@ looks = st.sampled_from([EMPTY, "gold counter", "teal counter"])
     st.dictionaries(st.sampled_from(GAME.places), looks),
     st.lists(st.sampled_from(GAME.places), unique=True).map(tuple),
 )
-def test_fault_lights_mark_every_difference_once_and_nothing_right(
+def test_fault_lights_mark_exactly_the_differences(
     expected: dict[str, str], seen: dict[str, str], named: tuple[str, ...]
 ) -> None:
     lights = fault_lights(verdict(VerdictKind.ILLEGAL, expected=expected, seen=seen, places=named))
@@ -218,7 +218,7 @@ def test_a_question_and_an_unfinished_turn_mark_their_squares() -> None:
     assert marked(begun) == [("a3", "unfinished")]
 
 
-def test_between_turns_the_table_says_who_plays_or_who_won() -> None:
+def test_between_turns_the_signal_names_the_player_to_move_or_the_winner() -> None:
     assert waiting_signal(GAME, LineState(3)) == Signal(Mood.WAITING, words="Gold to play.")
     over = waiting_signal(GAME, LineState(9))
     assert (over.mood, over.words) == (Mood.FINISHED, "Gold wins: the counter is home.")
@@ -229,19 +229,19 @@ def test_between_turns_the_table_says_who_plays_or_who_won() -> None:
     ("turns", "words"),
     [(0, "Line goes on before the first turn. Gold to play."), (4, "Line goes on after turn 4. Gold to play.")],
 )
-def test_a_resumed_game_says_where_it_is(turns: int, words: str) -> None:
+def test_the_signal_of_a_resumed_game_names_its_turn_and_player(turns: int, words: str) -> None:
     shown = resumed_signal(GAME, LineState(5), turns)
     assert (shown.mood, shown.sound, shown.words) == (Mood.WAITING, Sound.READY, words)
 
 
-def test_hints_are_quiet_and_looking_says_so() -> None:
+def test_the_signals_of_hints_and_of_looking_are_silent() -> None:
     hint = hint_signal(["a3", "a4", "a3"], "You may go to a4.")
     assert marked(hint) == [("a3", "hint"), ("a4", "hint")]
     assert hint.sound is Sound.SILENCE
     assert looking_signal().mood is Mood.LOOKING
 
 
-def test_trouble_keeps_the_squares_and_the_sound_and_adds_the_words() -> None:
+def test_a_signal_of_trouble_keeps_squares_and_sound_and_adds_its_words() -> None:
     shown = signal_for(verdict(VerdictKind.ACCEPTED, turns=("a2-a3",)), GAME, LineState(2))
     troubled = add_trouble(shown, "The disk is full; the turn is kept in memory.")
     assert troubled.lights == shown.lights

@@ -27,7 +27,7 @@ def load_text(folder: Path, text: str, **environment: str) -> Configuration:
     return load(None, environment={"HOME": str(folder), **environment}, folder=folder)
 
 
-def test_without_a_file_everything_is_default(folder: Path) -> None:
+def test_without_a_file_every_setting_has_its_default(folder: Path) -> None:
     configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
     assert configuration.file is None
     assert {str(source) for _, _, source in configuration.rows()} == {"default"}
@@ -56,7 +56,7 @@ def test_the_example_s_commented_values_are_valid() -> None:
                 Settings.model_validate({section: {key: tomllib.loads(f"value = {as_toml(sample)}")["value"]}})
 
 
-def test_values_come_from_file_environment_and_flags_in_that_order(folder: Path) -> None:
+def test_flags_outrank_the_environment_which_outranks_the_file(folder: Path) -> None:
     (folder / "referee.toml").write_text('[turn]\nend = "button"\nrest_s = 2\nmargin = 5\n')
     configuration = load(
         None,
@@ -80,7 +80,7 @@ def test_a_list_in_the_environment_is_separated_by_commas(folder: Path) -> None:
     )
 
 
-def test_the_file_is_looked_for_in_order(tmp_path: Path) -> None:
+def test_the_file_is_searched_for_in_order(tmp_path: Path) -> None:
     home, work, named = tmp_path / "home", tmp_path / "work", tmp_path / "named.toml"
     user_file = home / ".config/tabletop-referee/referee.toml"
     user_file.parent.mkdir(parents=True)
@@ -97,7 +97,7 @@ def test_the_file_is_looked_for_in_order(tmp_path: Path) -> None:
     assert load(Path("flag.toml"), environment=environment, folder=work).file == work / "flag.toml"
 
 
-def test_xdg_folders_count_only_when_absolute(tmp_path: Path) -> None:
+def test_xdg_folders_count_only_if_absolute(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere/tabletop-referee"
     elsewhere.mkdir(parents=True)
     (elsewhere / "referee.toml").touch()
@@ -108,7 +108,7 @@ def test_xdg_folders_count_only_when_absolute(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("path", "variables"), [(Path("no.toml"), {}), (None, {"REFEREE_CONFIG": "no.toml"})])
-def test_a_named_file_must_be_there(folder: Path, path: Path | None, variables: dict[str, str]) -> None:
+def test_a_named_file_must_exist(folder: Path, path: Path | None, variables: dict[str, str]) -> None:
     with pytest.raises(
         ConfigError, match=r"there is no settings file .*no\.toml \(named by (--config|\$REFEREE_CONFIG)\)"
     ):
@@ -204,7 +204,7 @@ def test_buttons_that_could_never_be_pressed_are_refused(folder: Path, text: str
         load_text(folder, text)
 
 
-def test_faults_that_only_show_together_are_named_at_once_too(folder: Path) -> None:
+def test_faults_of_settings_that_contradict_each_other_are_named_at_once(folder: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load_text(
             folder,
@@ -214,7 +214,7 @@ def test_faults_that_only_show_together_are_named_at_once_too(folder: Path) -> N
     assert len(str(caught.value).splitlines()) == 3
 
 
-def test_it_may_be_open_who_starts(folder: Path) -> None:
+def test_the_starting_player_can_be_left_open(folder: Path) -> None:
     settings = load_text(folder, '[game.options]\nstarts = "either"\nblocks_gold = 3\n').settings
     assert settings.game.options == {"starts": "either", "blocks_gold": 3}
 
@@ -239,11 +239,11 @@ def test_a_wrong_variable_is_named(folder: Path) -> None:
     load_text(folder, "", REFEREE_DEBUG="1", REFEREE_REAL_WLED="wled.local")
 
 
-def test_the_first_camera_may_be_a_number(folder: Path) -> None:
+def test_the_camera_can_be_a_number(folder: Path) -> None:
     assert load_text(folder, "[camera]\nsource = 0\n").settings.camera.source == "0"
 
 
-def test_a_file_that_is_no_text_or_a_folder_is_named(folder: Path) -> None:
+def test_a_file_that_is_no_text_and_a_folder_are_refused(folder: Path) -> None:
     (folder / "referee.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match="not UTF-8"):
         load(None, environment={"HOME": str(folder)}, folder=folder)
@@ -251,7 +251,7 @@ def test_a_file_that_is_no_text_or_a_folder_is_named(folder: Path) -> None:
         load(folder, environment={"HOME": str(folder)}, folder=folder)
 
 
-def test_lines_of_keys_whatever_the_quoting() -> None:
+def test_the_lines_of_keys_are_found_whatever_their_quoting() -> None:
     text = '# head\n\n"a b" = 1\n[t]\nlong = """\nx = 1\n"""\n\n# about y\nlist = [\n 1,\n 2,\n]\n'
     text += "d.e.f = 2\n[[tables]]\nz = 1\n"
     assert lines_of_keys(text) == {
@@ -280,7 +280,7 @@ def test_values_are_written_as_toml_and_found_on_their_lines(values: dict[str, o
             assert lines[line - 1].startswith(f"{key} = ")
 
 
-def test_the_docs_name_every_section() -> None:
+def test_the_documentation_names_every_section() -> None:
     text = (Path(__file__).parents[3] / "docs/configuration.md").read_text(encoding="utf-8")
     listed = text.partition("The sections are ")[2].partition("\n\n")[0]
     assert re.findall(r"`\[(\w+)\]`", listed) == re.findall(r"^\[(\w+)\]$", example(), re.MULTILINE)
@@ -296,7 +296,7 @@ def test_the_docs_name_every_section() -> None:
         ('language = "fr"', "page.language is \"fr\"; expected 'en' or 'de'"),
     ],
 )
-def test_a_wrong_setting_of_the_page_is_told_with_what_it_takes(folder: Path, line: str, words: str) -> None:
+def test_a_wrong_setting_of_the_page_is_refused_with_what_was_expected(folder: Path, line: str, words: str) -> None:
     with pytest.raises(ConfigError) as refused:
         load_text(folder, f"[page]\n{line}\n")
     assert words in str(refused.value)

@@ -7,19 +7,19 @@ from vision.layout.table import default_layout
 
 
 @pytest.mark.parametrize(("name", "players"), [("number-drop", 1), ("number-drop", 6), ("blokus-dice", 4)])
-def test_everybody_who_plays_has_a_sheet(name: str, players: int) -> None:
+def test_every_player_has_a_sheet(name: str, players: int) -> None:
     game = load(name)
     layout = with_rules(default_layout(name), game, {"players": players})
     assert layout.places == tuple(game.table.appearance(game.rules.new({"players": players})))
     assert len(grid_of_table(layout).rows[0]) == players * layout.board.columns
 
 
-def test_a_sheet_of_ones_own_is_divided_as_it_says() -> None:
+def test_an_owners_own_sheet_is_divided_as_specified() -> None:
     layout = with_rules(default_layout("blokus-dice"), load("blokus-dice"), {"sheet": "8x6/3/-/1/2/I3/V3/I4/L4"})
     assert (layout.board.columns, layout.board.rows, layout.board.cell_mm) == (8, 6, 17.5)
 
 
-def test_a_board_stays_as_it_is_and_is_no_sheet() -> None:
+def test_a_board_stays_unchanged_and_is_no_sheet() -> None:
     board = default_layout("deblockle")
     assert with_rules(board, load("deblockle"), {}) is board
     assert grid_of_table(board).rows[-1][0] == "a1"

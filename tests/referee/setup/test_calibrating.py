@@ -1,4 +1,4 @@
-"""Pictures to calibrate a camera with, taken one by one: what each adds, which poses are missing, what is kept."""
+"""Calibration pictures taken one by one: what each adds, the missing poses, and the kept pictures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def table_in(folder: Path, image: Image) -> TableSetup:
 
 
 def held_as_drawn(guide: PoseGuide) -> BoardCorners:
-    """The corners of a board that is held exactly as the outline shows it."""
+    """The corners of a board held exactly as the outline shows."""
     outline = guide.outline_px()
     width, height = BOARD.columns * BOARD.square_mm, BOARD.rows * BOARD.square_mm
     printed: FloatArray = np.array([[0.0, 0.0], [width, 0.0], [width, height], [0.0, height]])
@@ -40,7 +40,7 @@ def held_as_drawn(guide: PoseGuide) -> BoardCorners:
     return BoardCorners(0, inner[:, :2] / inner[:, 2:], ids)
 
 
-def test_a_board_held_as_it_is_drawn_gives_each_pose_that_is_missing() -> None:
+def test_a_board_held_as_drawn_gives_each_missing_pose() -> None:
     guide = PoseGuide(SIZE)
     said = []
     while guide.missing_places or guide.missing_tilts:
@@ -54,7 +54,7 @@ def test_a_board_held_as_it_is_drawn_gives_each_pose_that_is_missing() -> None:
     assert not guide.is_enough
 
 
-def test_pictures_are_kept_once_each_and_calibrate_the_camera(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
+def test_each_picture_is_kept_once_and_the_camera_is_calibrated(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
     table = table_in(tmp_path, board_views[0])
     pictures = BoardPictures.of(table)
     kept = 0
@@ -67,7 +67,7 @@ def test_pictures_are_kept_once_each_and_calibrate_the_camera(tmp_path: Path, bo
         assert again.message == "this pose is there already"
     assert pictures.guide.is_enough
     assert len(list((tmp_path / PICTURES_FOLDER).iterdir())) == kept
-    # After a restart they are there again.
+    # The pictures are still there after a restart.
     table = table_in(tmp_path, board_views[0])
     assert BoardPictures.of(table).guide.is_enough
     outcome = check_step(CALIBRATION_STEP, table, CALIBRATION_STEP.forms(table)[0].answer)
@@ -78,7 +78,7 @@ def test_pictures_are_kept_once_each_and_calibrate_the_camera(tmp_path: Path, bo
     assert list((tmp_path / PICTURES_FOLDER).iterdir()) == []
 
 
-def test_by_itself_only_a_board_held_still_is_taken(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
+def test_automatic_pictures_need_a_board_held_still(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
     pictures = BoardPictures.of(table_in(tmp_path, board_views[0]))
     messages = [pictures.take(Frame(board_views[number], 0.0, 0), by_itself=True).message for number in (0, 1, 1)]
     assert messages == ["the board moves", "the board moves", "picture 1 is kept"]
@@ -97,7 +97,7 @@ def test_a_picture_of_another_size_or_without_the_board_is_refused(
     assert list((tmp_path / PICTURES_FOLDER).iterdir()) == []
 
 
-def test_the_pose_that_is_missing_is_drawn(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
+def test_the_missing_pose_is_drawn(tmp_path: Path, board_views: tuple[Image, ...]) -> None:
     watch = CALIBRATION_STEP.watch
     assert watch is not None
     inspection = watch(table_in(tmp_path, board_views[0]), Frame(board_views[0], 0.0, 0))

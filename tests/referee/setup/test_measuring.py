@@ -1,4 +1,4 @@
-"""Measuring a board by its corners in a picture: where the markers lie, and measures that can't be right."""
+"""Measuring a board by its corners in a picture: the markers' positions, and impossible measurements."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_markers_are_measured_to_a_millimetre_or_two(seen: tuple[Setting, Frame]
     assert [str(each.severity) for each in findings] == ["ok"] * 4
 
 
-def test_a_square_measured_wrong_is_noticed_by_the_markers_own_size(seen: tuple[Setting, Frame]) -> None:
+def test_a_wrong_square_size_is_noticed_by_the_size_of_the_markers(seen: tuple[Setting, Frame]) -> None:
     setting, frame = seen
     board = replace(setting.layout.board, cell_mm=setting.layout.board.cell_mm * 1.15)
     wrong = replace(setting.layout, surfaces=(board, *setting.layout.surfaces[1:]))
@@ -65,7 +65,7 @@ def test_the_answer_with_corners_writes_a_layout_that_fits(seen: tuple[Setting, 
     setting, frame = seen
     table = table_of(tmp_path, setting, frame)
     form = TABLE_STEP.forms(table)[1]
-    # What is offered at first comes from the markers where they lie as usual, so it is near.
+    # The first proposal comes from the markers at their usual positions, so it is close.
     assert np.abs(np.asarray([point for _, point in form.corners]) - corners_px(setting)).max() < 12
     board = setting.layout.board
     typed = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners_px(setting))
@@ -77,12 +77,12 @@ def test_the_answer_with_corners_writes_a_layout_that_fits(seen: tuple[Setting, 
 
 
 @pytest.mark.parametrize("answer", ["40 10 1 2 3", "40 10 1,1 2,2 3,3 4", "forty", "40 10 350"])
-def test_what_are_no_measures_is_said(answer: str, seen: tuple[Setting, Frame], tmp_path: Path) -> None:
+def test_invalid_measurements_are_refused(answer: str, seen: tuple[Setting, Frame], tmp_path: Path) -> None:
     outcome = check_step(TABLE_STEP, table_of(tmp_path, *seen), answer)
     assert "expected four lengths" in outcome.findings[0].message
 
 
-def test_corners_that_no_board_has_are_refused(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
+def test_impossible_corners_are_refused(seen: tuple[Setting, Frame], tmp_path: Path) -> None:
     outcome = check_step(TABLE_STEP, table_of(tmp_path, *seen), "40 10 100,100 100,100 100,100 100,100")
     assert "no board has its corners there" in outcome.findings[0].message
     assert not (tmp_path / "layout.json").exists()

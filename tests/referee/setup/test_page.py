@@ -1,4 +1,4 @@
-"""A set-up as the page has it: what is answered, sent, asked and gone back to, by more phones than one."""
+"""The set-up on the page: answers, photos, questions and going back, with several phones."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def page_in(folder: Path, kept: Progress | None = None, camera: str | None = Non
 
 
 def done_until(step: str, folder: Path, camera: str, **values: object) -> Progress:
-    """What is kept once every step before this one is done."""
+    """The progress after every step before this one."""
     names = ["camera", "print", "calibration", "table", "lights", "light-map", "switches", "switch-map", "pieces"]
     seen = {"camera.source": camera, "camera.width_px": 640, "camera.height_px": 360}
     return Progress(folder, "deblockle", names[: names.index(step)], {**seen, **values})
 
 
-def test_a_game_is_chosen_gone_back_from_and_kept(tmp_path: Path, camera: str) -> None:
+def test_a_game_can_be_chosen_changed_and_is_kept(tmp_path: Path, camera: str) -> None:
     page = page_in(tmp_path, camera=camera)
     view = page.view()
     assert (page.title, view.name) == ("", "game")
@@ -83,7 +83,7 @@ def test_a_game_is_chosen_gone_back_from_and_kept(tmp_path: Path, camera: str) -
     assert again.file("../seen/1.png") is None
 
 
-def test_what_another_phone_has_done_is_not_done_twice(tmp_path: Path, camera: str) -> None:
+def test_a_step_done_on_another_phone_is_not_done_twice(tmp_path: Path, camera: str) -> None:
     page = page_in(tmp_path, done_until("print", tmp_path, camera))
     before = page.state()
     page.skip("print")
@@ -95,7 +95,7 @@ def test_what_another_phone_has_done_is_not_done_twice(tmp_path: Path, camera: s
     assert page.view().name == "print"
 
 
-def test_a_camera_that_is_not_there_is_told_where_the_picture_would_be(tmp_path: Path, camera: str) -> None:
+def test_a_missing_camera_is_reported_in_place_of_its_picture(tmp_path: Path, camera: str) -> None:
     page = page_in(tmp_path, Progress(tmp_path, "deblockle"), "images:/not/here")
     inspection = page.inspect(again=True)
     assert inspection.picture is None
@@ -108,7 +108,7 @@ def test_a_camera_that_is_not_there_is_told_where_the_picture_would_be(tmp_path:
     assert page.inspect(again=False).picture is inspection.picture
 
 
-def test_photos_that_are_sent_calibrate_the_camera(tmp_path: Path, camera: str, board_views: tuple[Image, ...]) -> None:
+def test_uploaded_photos_calibrate_the_camera(tmp_path: Path, camera: str, board_views: tuple[Image, ...]) -> None:
     page = page_in(tmp_path, done_until("calibration", tmp_path, camera))
     page.take_photo("calibration", b"no photo")
     assert "expected JPEG or PNG" in page.inspect(again=False).findings[0].message
@@ -122,14 +122,14 @@ def test_photos_that_are_sent_calibrate_the_camera(tmp_path: Path, camera: str, 
     assert (tmp_path / "camera.json").is_file()
 
 
-def test_a_photo_of_the_set_up_must_be_the_cameras(tmp_path: Path, camera: str) -> None:
+def test_a_photo_of_the_set_up_must_come_from_the_camera(tmp_path: Path, camera: str) -> None:
     page = page_in(tmp_path, done_until("pieces", tmp_path, camera))
     page.take_photo("pieces", png(grey()))
     assert "cannot read the calibration" in page.view().findings[-1].message
     assert not (tmp_path / "photo.png").exists()
 
 
-def test_lights_are_mapped_while_the_phone_is_asked(tmp_path: Path, camera: str) -> None:
+def test_lights_are_mapped_by_questions_on_the_phone(tmp_path: Path, camera: str) -> None:
     asked = threading.Event()
 
     def makers(dialogue: PageDialogue) -> tuple[MakeMap, MakeMap]:
@@ -168,7 +168,7 @@ def test_lights_are_mapped_while_the_phone_is_asked(tmp_path: Path, camera: str)
     assert (tmp_path / "lights.toml").is_file()
 
 
-def test_a_talk_that_nobody_answers_ends(tmp_path: Path, camera: str) -> None:
+def test_an_unanswered_dialogue_ends_when_the_page_closes(tmp_path: Path, camera: str) -> None:
     ended: list[str] = []
 
     def makers(dialogue: PageDialogue) -> tuple[MakeMap, MakeMap]:
@@ -189,7 +189,7 @@ def test_a_talk_that_nobody_answers_ends(tmp_path: Path, camera: str) -> None:
     assert page.view().findings[0].message == "nothing was found"
 
 
-def test_the_end_is_told_and_can_be_gone_back_from(tmp_path: Path, camera: str) -> None:
+def test_the_end_is_shown_and_going_back_is_possible(tmp_path: Path, camera: str) -> None:
     kept = done_until("pieces", tmp_path, camera)
     kept.done += ["pieces", "turn"]
     page = page_in(tmp_path, kept)
@@ -201,7 +201,7 @@ def test_the_end_is_told_and_can_be_gone_back_from(tmp_path: Path, camera: str) 
 
 
 def wait_for(holds: Callable[[], bool]) -> None:
-    """Wait until something another thread does has happened."""
+    """Wait until a condition that another thread brings about holds."""
     paused = threading.Event()
     for _ in range(int(WAIT_S / 0.01)):
         if holds():

@@ -1,4 +1,4 @@
-"""``setup`` as it is typed: steps that are checked, gone back to, skipped, stopped and gone on with."""
+"""``setup`` at the terminal: steps are checked, revisited, skipped, stopped and resumed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def camera(tmp_path: Path) -> str:
     return f"images:{folder}"
 
 
-def test_a_stopped_setup_goes_on_at_the_same_step(run: Run, tmp_path: Path, camera: str) -> None:
+def test_a_stopped_set_up_resumes_at_the_same_step(run: Run, tmp_path: Path, camera: str) -> None:
     first = run("setup", "deblockle", "--camera", camera, input="100\nq\n")
     assert first.exit_code == 1
     assert "Step 1 of 10: The camera" in first.output
@@ -44,7 +44,7 @@ def test_a_stopped_setup_goes_on_at_the_same_step(run: Run, tmp_path: Path, came
     assert "Step 1" not in second.output
 
 
-def test_a_step_is_asked_again_until_nothing_is_missing(run: Run, camera: str) -> None:
+def test_a_step_is_repeated_until_nothing_is_missing(run: Run, camera: str) -> None:
     said = run("setup", "deblockle", "--camera", camera, input="97\nlong\n100,2\nnowhere\nq\n").output
     assert "set the printer's scale to 103.1 % and print again" in said
     assert "'long' is not a length" in said
@@ -53,20 +53,20 @@ def test_a_step_is_asked_again_until_nothing_is_missing(run: Run, camera: str) -
     assert "nowhere" in said
 
 
-def test_a_camera_that_is_not_there_is_asked_for_again(run: Run, camera: str) -> None:
+def test_a_missing_camera_is_asked_for_again(run: Run, camera: str) -> None:
     said = run("setup", "deblockle", "--camera", "images:/not/here", input=f"{camera}\nq\n").output
     assert "missing" in said
     assert "Step 2 of 10" in said
 
 
-def test_steps_can_be_skipped_and_gone_back_to(run: Run, tmp_path: Path, camera: str) -> None:
+def test_steps_can_be_skipped_and_revisited(run: Run, tmp_path: Path, camera: str) -> None:
     said = run("setup", "number-drop", "--camera", camera, input="3\ns\nb\nq\n").output
     assert "Skipped." in said
     assert said.count("Step 3 of 9: Printing") == 2
     assert tomllib.loads((tmp_path / "referee.toml").read_text())["game"]["options"] == {"players": 3}
 
 
-def test_settings_that_are_there_are_not_overwritten_unasked(run: Run, tmp_path: Path) -> None:
+def test_existing_settings_are_not_overwritten_unasked(run: Run, tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text("[hints]\nseconds = 1.0\n")
     said = run("setup", "deblockle", input="n\n")
     assert said.exit_code == 130
@@ -91,7 +91,7 @@ def test_lights_that_are_not_wired_are_named(run: Run, camera: str) -> None:
     assert "Step 9 of 10: The set-up" in said
 
 
-def test_what_lights_and_switches_need_can_be_answered_with_them(run: Run, tmp_path: Path, camera: str) -> None:
+def test_settings_of_lights_and_switches_can_be_answered_with_them(run: Run, tmp_path: Path, camera: str) -> None:
     places = "\n".join(f"{place} = [{number}]" for number, place in enumerate(load("deblockle").places))
     (tmp_path / "mine.toml").write_text(f"lights = 49\n[places]\n{places}\n")
     lights = "wled-network wled_host=wled.local strip_lights=49"

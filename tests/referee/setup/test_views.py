@@ -1,4 +1,4 @@
-"""What a picture of a table lacks, in words."""
+"""Findings about a picture of a table: missing markers, light, blur and glare."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rendered(size: tuple[int, int]) -> tuple[Setting, Image]:
 
 
 def bare(size: tuple[int, int]) -> tuple[Setting, Image]:
-    """A table with nothing on it, and a picture of it that may be drawn on."""
+    """An empty table, and a picture of it that can be changed."""
     setting, image = rendered(size)
     return setting, image.copy()
 
@@ -43,7 +43,7 @@ def missing(setting: Setting, image: Image) -> list[str]:
     return [f"{each.subject}: {each.message}" for each in found if each.severity is Severity.FAULT]
 
 
-def test_a_covered_marker_is_named_and_a_clear_table_lacks_nothing() -> None:
+def test_a_covered_marker_is_named_and_a_clear_table_has_no_faults() -> None:
     setting, image = bare((960, 540))
     assert missing(setting, image) == []
     corners = project(setting.camera, setting.pose, setting.layout.markers.corners_mm(2))
@@ -54,26 +54,26 @@ def test_a_covered_marker_is_named_and_a_clear_table_lacks_nothing() -> None:
     assert missing(setting, np.full_like(image, 120))[0].startswith("markers: table not located")
 
 
-def test_each_sheet_is_told_by_its_number() -> None:
+def test_each_sheet_is_named_by_its_number() -> None:
     setting = standard_setting(lens((960, 540)), layout=default_layout("number-drop").with_sheets(2))
     image = Renderer(1).render(Scene(setting, ()), 0)
     found = list(table_findings(Frame(image, 0.0, 0), setting.camera, setting.layout))
     assert [(each.subject, each.severity) for each in found] == [("sheet 1", Severity.OK), ("sheet 2", Severity.OK)]
 
 
-def test_markers_that_are_too_small_are_told_with_what_is_needed() -> None:
+def test_markers_that_are_too_small_are_reported_with_the_needed_size() -> None:
     told = missing(*bare((480, 270)))
     assert any("px wide, which is too small: 25 px are needed" in line for line in told)
 
 
 @pytest.mark.parametrize(("level", "message"), [(5, "too dark"), (250, "too bright")])
-def test_light_that_no_camera_can_use_is_told(level: int, message: str) -> None:
+def test_unusable_light_is_reported(level: int, message: str) -> None:
     found = list(picture_findings(Frame(np.full((240, 320, 3), level, np.uint8), 0.0, 0)))
     assert message in found[0].message
     assert found[1].message == "320 x 240 pixels"
 
 
-def test_a_camera_that_is_not_calibrated_says_which_markers_it_sees_and_how_wide() -> None:
+def test_an_uncalibrated_camera_reports_its_visible_markers_and_their_width() -> None:
     setting, image = bare((960, 540))
     told = {each.subject: each.message for each in marker_findings(Frame(image, 0.0, 0), setting.layout)}
     assert sorted(told) == ["marker 0", "marker 1", "marker 2", "marker 3"]
@@ -89,7 +89,7 @@ def test_a_camera_that_is_not_calibrated_says_which_markers_it_sees_and_how_wide
     assert [(each.severity, each.message) for each in nothing] == [(Severity.NOTE, "none is seen yet")]
 
 
-def test_blur_and_glare_are_told_before_they_make_a_table_unreadable() -> None:
+def test_blur_and_glare_are_reported_before_they_make_a_table_unreadable() -> None:
     _, image = bare((960, 540))
     assert [each.subject for each in picture_findings(Frame(image, 0.0, 0))] == ["picture", "focus"]
     sharp_px = edge_width_px(as_grey(image))

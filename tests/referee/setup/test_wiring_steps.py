@@ -1,4 +1,4 @@
-"""The steps for lights and switches: what is wired, and which is where."""
+"""The set-up's steps for lights and switches: wiring and maps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def table(tmp_path: Path) -> TableSetup:
     return TableSetup(GAME, tmp_path, nothing_seen, date(2026, 5, 1))
 
 
-def test_lights_and_switches_are_mapped_where_they_are_wired(table: TableSetup) -> None:
+def test_lights_and_switches_are_mapped_if_wired(table: TableSetup) -> None:
     asked: list[Settings] = []
 
     def map_lights(settings: Settings, path: Path) -> bool:
@@ -57,7 +57,7 @@ def test_lights_and_switches_are_mapped_where_they_are_wired(table: TableSetup) 
     assert [settings.lights.drivers for settings in asked] == [("board", "gpio")] * 2
 
 
-def test_nothing_is_mapped_where_nothing_is_wired(table: TableSetup) -> None:
+def test_no_map_is_made_without_wired_devices(table: TableSetup) -> None:
     assert check_step(STEPS["lights"], table, "terminal, gpio").is_done
     assert check_step(STEPS["switches"], table, "none").is_done
     assert STEPS["light-map"].unneeded(table) == "There is no strip of lights."
@@ -65,7 +65,7 @@ def test_nothing_is_mapped_where_nothing_is_wired(table: TableSetup) -> None:
     assert table.values["sensors.eyes"] == "camera"
 
 
-def test_a_map_in_which_nothing_was_found_is_asked_for_again(table: TableSetup) -> None:
+def test_an_empty_map_is_asked_for_again(table: TableSetup) -> None:
     table.make_light_map = lambda settings, path: False
     assert check_step(STEPS["lights"], table, "wled-serial wled_serial_port=/dev/ttyUSB0 strip_lights=49").is_done
     outcome = check_step(STEPS["light-map"], table, "")
@@ -74,7 +74,7 @@ def test_a_map_in_which_nothing_was_found_is_asked_for_again(table: TableSetup) 
     assert "lights.light_map" not in table.values
 
 
-def test_pins_are_answered_with_what_they_need(table: TableSetup) -> None:
+def test_pins_are_answered_with_their_settings(table: TableSetup) -> None:
     assert not check_step(STEPS["switches"], table, "pins").is_done
     assert check_step(STEPS["switches"], table, "pins row_pins=[5,6,13] column_pins=[16,20,21]").is_done
     assert table.values["sensors.row_pins"] == [5, 6, 13]

@@ -1,4 +1,4 @@
-"""The files that are installed, as text."""
+"""The texts of the installed files."""
 
 from __future__ import annotations
 
@@ -50,28 +50,28 @@ def test_the_unit_runs_watch_as_the_owner_with_the_devices_groups() -> None:
         ("169.254.7.7", True),
         ("fe80::1", True),
         ("fd12::1", True),
-        # Where halls and names below .local are asked for.
+        # The multicast address for halls and names below .local.
         ("224.0.0.251", True),
         ("ff02::fb", True),
         ("93.184.216.34", False),
         ("2606:2800:220:1::1", False),
     ],
 )
-def test_the_service_reaches_the_house_and_its_hall_and_nothing_beyond(address: str, is_allowed: bool) -> None:
+def test_the_service_reaches_only_the_local_network(address: str, is_allowed: bool) -> None:
     (allowed,) = setting(installation().unit(), "IPAddressAllow")
     assert "localhost" in allowed.split()
     networks = [ip_network(network) for network in allowed.split() if network != "localhost"]
     assert any(ip_address(address) in network for network in networks) is is_allowed
 
 
-def test_every_file_says_whose_it_is() -> None:
+def test_every_installed_file_begins_with_the_referees_mark() -> None:
     for user in ("alex", None):
         for text in installation(user).files().values():
             assert text.startswith(f"{MARK}\n")
             assert text.endswith("\n")
 
 
-def test_a_user_s_own_unit_asks_for_nothing_that_only_root_may() -> None:
+def test_a_user_unit_needs_no_rights_of_root() -> None:
     files = installation(user=None).files()
     (unit,) = files.values()
     for name in ("User", "SupplementaryGroups", "BindPaths", "CapabilityBoundingSet", "DevicePolicy"):
@@ -80,7 +80,7 @@ def test_a_user_s_own_unit_asks_for_nothing_that_only_root_may() -> None:
 
 
 def read_back(word: str) -> str:
-    """Read a quote word as systemd.service(5) says: quotes, C escapes, then variables and specifiers."""
+    """Read a quoted word as systemd.service(5) says: quotes, C escapes, then variables and specifiers."""
     assert word[0] == word[-1] == '"'
     text, escape = "", False
     for sign in word[1:-1]:
@@ -96,5 +96,5 @@ def read_back(word: str) -> str:
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0")))
-def test_whatever_is_given_to_watch_arrives(word: str) -> None:
+def test_any_argument_of_watch_arrives_unchanged(word: str) -> None:
     assert read_back(quote(word)) == word

@@ -1,4 +1,4 @@
-"""What a service manager hears, by real sockets and a clock of the test's."""
+"""Notifications to a service manager, over real sockets and with a fake clock."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def heard(manager: socket.socket) -> list[str]:
             return reports
 
 
-def test_it_reports_start_life_and_end(manager: socket.socket) -> None:
+def test_start_watchdog_and_end_are_reported(manager: socket.socket) -> None:
     clock = Clock()
     environment = {"NOTIFY_SOCKET": manager.getsockname(), "WATCHDOG_USEC": "60000000"}
     with supervisor(clock, environment) as reporting:
@@ -60,7 +60,7 @@ def test_it_reports_start_life_and_end(manager: socket.socket) -> None:
     assert heard(manager) == ["STOPPING=1"]
 
 
-def test_an_abstract_socket_is_reached() -> None:
+def test_an_abstract_socket_is_notified() -> None:
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as listening:
         listening.bind("")  # the system draws an abstract name
         listening.setblocking(False)

@@ -1,4 +1,4 @@
-"""A page on a table that is made up: its port, who is let in, and a session that carries commands out."""
+"""A page of a simulated table: its port, its access policy, and a session that carries out commands."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ HOST = "http://192.168.1.5:8000"
 
 
 def port_of(name: str = "diaballik", **parts: Any) -> TablePort:
-    """A table on which nothing happens by itself."""
+    """A table without events of its own."""
     parts.setdefault("snapshots", SnapshotHub())
     return TablePort(load(name), commands=CommandQueue(time.monotonic), **parts)
 
 
 def access_of(policy: AccessPolicy | None = None, now_s: float = 0.0, devices: PairedDevices | None = None) -> Access:
-    """Who is let in; on this machine alone without a policy."""
+    """The page's access; without a policy for this machine alone."""
     return Access(policy or AccessPolicy(owner="Ann"), b"k" * 32, lambda: now_s, lambda: 0.0, devices)
 
 
 def client_of(port: TablePort, access: Access | None = None, **settings: Any) -> TestClient:
-    """A browser on this machine, or with an open policy one in the house."""
+    """A browser on this machine, or with an open policy one on the local network."""
     chosen = access or access_of()
     address = HOST if chosen.policy.is_open else "http://127.0.0.1:8000"
     return TestClient(create_app(port, chosen), base_url=address, follow_redirects=False, **settings)
 
 
 def paired(client: TestClient, role: Role) -> str:
-    """Pair a browser and give its CSRF token."""
+    """Pair a browser and return its CSRF token."""
     reply = client.post("/api/pair", json={"code": CODES[role], "name": "Ben"})
     assert reply.status_code == 200, reply.text
     return str(reply.json()["csrf"])
@@ -68,7 +68,7 @@ def snapshot_of(game: Any, number: int = 1, **more: Any) -> Snapshot:
 
 @contextmanager
 def working(port: TablePort, work: Callable[[Submitted], object]) -> Iterator[None]:
-    """Carry commands out in a thread, as a session does."""
+    """Carry out commands in a thread, as a session does."""
     stopped = threading.Event()
 
     def serve() -> None:

@@ -1,4 +1,4 @@
-"""Who is let in: every route without a session, with another role, a forged token, from elsewhere; codes and rates."""
+"""Access to every route: no session, another role, a forged token, a foreign origin; codes and rates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GUARDED = [
     for method in sorted(route.methods or ())
     if method != "HEAD"
 ]
-"""Every route of the application but the files of the page, which hold nothing of the table."""
+"""Every route of the application except the page's static files, which hold no data of the table."""
 NAMES = [f"{method} {route.path}" for route, method in GUARDED]
 PRIVATE = [each for each in GUARDED if each[0].role > Role.NOBODY]
 every_route = pytest.mark.parametrize(("route", "method"), GUARDED, ids=NAMES)
@@ -54,7 +54,7 @@ def test_every_route_is_guarded() -> None:
 
 
 @every_private_route
-def test_without_a_session_nothing_is_told_and_nothing_done(route: Guarded, method: str) -> None:
+def test_without_a_session_every_request_is_refused(route: Guarded, method: str) -> None:
     client = client_of(port_of(), access_of(HOUSE))
     assert client.request(method, path_of(route)).status_code == 401
     as_page = client.request(method, path_of(route), headers={"Accept": "text/html"})
@@ -64,8 +64,8 @@ def test_without_a_session_nothing_is_told_and_nothing_done(route: Guarded, meth
 
 @every_private_route
 @pytest.mark.parametrize("way", ["cookie", "bearer"])
-def test_a_forged_or_old_token_is_none(route: Guarded, method: str, way: str) -> None:
-    # All are in the list of devices: only their tokens are not right.
+def test_a_forged_or_expired_token_is_refused(route: Guarded, method: str, way: str) -> None:
+    # All devices are in the list, with wrong tokens.
     devices = PairedDevices(None, lambda: 0.0)
     access = access_of(HOUSE, devices=devices)
     of_others = Access(HOUSE, b"x" * 32, lambda: 0.0, lambda: 0.0, devices)
@@ -82,7 +82,7 @@ def test_a_forged_or_old_token_is_none(route: Guarded, method: str, way: str) ->
 
 @every_private_route
 @pytest.mark.parametrize("role", [Role.LOOK, Role.PLAY])
-def test_a_lesser_role_may_not(route: Guarded, method: str, role: Role) -> None:
+def test_a_lesser_role_is_refused(route: Guarded, method: str, role: Role) -> None:
     client = client_of(port_of(), access_of(HOUSE))
     csrf = paired(client, role)
     if route.role > role:
@@ -90,7 +90,7 @@ def test_a_lesser_role_may_not(route: Guarded, method: str, role: Role) -> None:
 
 
 @every_route
-def test_another_sites_page_may_not(route: Guarded, method: str) -> None:
+def test_a_request_from_another_site_is_refused(route: Guarded, method: str) -> None:
     client = client_of(port_of())
     strange = [
         {"Origin": "http://evil.example"},
@@ -106,7 +106,7 @@ def test_another_sites_page_may_not(route: Guarded, method: str) -> None:
 
 @every_route
 @pytest.mark.parametrize("policy", [AccessPolicy(), HOUSE], ids=["machine", "house"])
-def test_another_name_is_not_answered(route: Guarded, method: str, policy: AccessPolicy) -> None:
+def test_a_request_for_another_host_name_is_refused(route: Guarded, method: str, policy: AccessPolicy) -> None:
     client = client_of(port_of(), access_of(policy))
     strange = [
         "evil.example",
@@ -121,7 +121,7 @@ def test_another_name_is_not_answered(route: Guarded, method: str, policy: Acces
 
 
 @pytest.mark.parametrize(("route", "method"), [each for each in GUARDED if each[1] == "POST" and not each[0].by_code])
-def test_what_changes_something_needs_the_sessions_own_csrf_token(route: Guarded, method: str) -> None:
+def test_every_change_needs_the_sessions_csrf_token(route: Guarded, method: str) -> None:
     access = access_of(HOUSE)
     other = client_of(port_of(), access)
     of_another = paired(other, Role.OWN)
@@ -134,9 +134,9 @@ def test_what_changes_something_needs_the_sessions_own_csrf_token(route: Guarded
 
 
 @every_route
-def test_every_answer_has_the_headers_that_keep_a_browser_safe(route: Guarded, method: str) -> None:
+def test_every_response_has_the_security_headers(route: Guarded, method: str) -> None:
     if route.path == "/api/events":
-        pytest.skip("it goes on until the referee stops; the headers are added to all alike")
+        pytest.skip("the stream lasts until the referee stops; every route gets its headers in the same way")
     answer = client_of(port_of()).request(method, path_of(route))
     assert {name: answer.headers.get(name) for name in HEADERS} == dict(HEADERS)
     assert "unsafe" not in answer.headers["content-security-policy"]
@@ -144,17 +144,17 @@ def test_every_answer_has_the_headers_that_keep_a_browser_safe(route: Guarded, m
 
 
 @pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST", "127.8.9.1"])
-def test_at_the_machine_nobody_needs_a_code(host: str) -> None:
+def test_the_machine_itself_needs_no_code(host: str) -> None:
     reply = client_of(port_of()).get("/api/session", headers={"Host": host})
     assert (reply.json()["role"], reply.json()["name"]) == ("own", "Ann")
 
 
 @pytest.mark.parametrize("host", ["tablepi.local:8000", "TablePi", "192.168.1.5:8000", "[fe80::1]:8000", "localhost"])
-def test_the_house_may_call_it_by_its_names_and_addresses(host: str) -> None:
+def test_the_page_answers_to_the_machines_names_and_addresses(host: str) -> None:
     assert client_of(port_of(), access_of(HOUSE)).get("/pair", headers={"Host": host}).status_code == 200
 
 
-def test_the_machine_itself_needs_a_code_too_once_the_house_may_come() -> None:
+def test_the_machine_itself_needs_a_code_if_the_page_is_open_to_the_network() -> None:
     client = client_of(port_of(), access_of(HOUSE))
     assert client.get("/api/table", headers={"Host": "127.0.0.1:8000"}).status_code == 401
 
@@ -168,7 +168,7 @@ def test_the_machine_itself_needs_a_code_too_once_the_house_may_come() -> None:
         (CODES[Role.LOOK], "own", "look"),
     ],
 )
-def test_a_code_says_what_a_device_may_do_at_most(code: str, wanted: str, got: str) -> None:
+def test_a_code_limits_the_role_of_a_device(code: str, wanted: str, got: str) -> None:
     access = access_of(HOUSE)
     client = client_of(port_of(), access)
     reply = client.post("/api/pair", json={"code": code, "name": "Ben", "role": wanted})
@@ -186,14 +186,14 @@ def test_a_code_says_what_a_device_may_do_at_most(code: str, wanted: str, got: s
     }
 
 
-def test_a_form_that_pairs_leads_to_the_table() -> None:
+def test_pairing_by_form_leads_to_the_table() -> None:
     client = client_of(port_of(), access_of(HOUSE))
     reply = client.post("/api/pair", data={"code": CODES[Role.PLAY], "name": ""}, headers={"Origin": HOST})
     assert (reply.status_code, reply.headers["location"]) == (303, "/")
     assert client.get("/").status_code == 200
 
 
-def test_codes_can_not_be_tried_out() -> None:
+def test_codes_cannot_be_guessed_by_trial() -> None:
     client = client_of(port_of(), access_of(HOUSE))
     tries = [client.post("/api/pair", json={"code": f"{number:08d}"}).status_code for number in range(8)]
     assert tries == [403] * int(PAIRING_FROM_ONE.burst) + [429] * 3
@@ -201,15 +201,15 @@ def test_codes_can_not_be_tried_out() -> None:
 
 
 @pytest.mark.parametrize("code", ["", "٣٠٠٠٠٠٠٠", "x" * 40, "30000001", "3000000"])
-def test_what_is_not_the_code_pairs_nobody(code: str) -> None:
+def test_a_wrong_code_is_refused(code: str) -> None:
     assert client_of(port_of(), access_of(HOUSE)).post("/api/pair", json={"code": code}).status_code == 403
 
 
-def test_where_only_the_machine_is_listened_to_there_is_nothing_to_pair() -> None:
+def test_a_page_for_this_machine_alone_refuses_pairing() -> None:
     assert client_of(port_of()).post("/api/pair", json={"code": ""}).status_code == 403
 
 
-def test_more_commands_than_a_person_gives_are_refused() -> None:
+def test_too_many_commands_are_refused() -> None:
     port = port_of()
     port.commands.close()
     client = client_of(port)
@@ -218,7 +218,7 @@ def test_more_commands_than_a_person_gives_are_refused() -> None:
     assert got == [200] * 20 + [429] * 2
 
 
-def test_a_rate_fills_up_again() -> None:
+def test_a_rate_limit_recovers() -> None:
     now_s = [0.0]
     rates = RateLimiter(RateLimit(2, 0.5), lambda: now_s[0])
     assert [rates.take("a"), rates.take("a"), rates.take("a"), rates.take("b")] == [True, True, False, True]
@@ -226,7 +226,7 @@ def test_a_rate_fills_up_again() -> None:
     assert [rates.take("a"), rates.take("a")] == [True, False]
 
 
-def test_a_body_is_bounded() -> None:
+def test_the_size_of_a_request_is_limited() -> None:
     client = client_of(port_of())
 
     def drops() -> object:
@@ -240,7 +240,7 @@ def test_a_body_is_bounded() -> None:
     assert client.post("/api/commands", content=many, headers=as_form).status_code == 400
 
 
-def test_the_key_is_for_its_owner_alone_and_stays(tmp_path: Path) -> None:
+def test_the_key_is_readable_only_by_its_owner_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "key"
     key = load_or_make_key(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -1,4 +1,4 @@
-"""The API: the table as a document, its changes as they come, and commands that reach the session's line."""
+"""The API: the table as a document, its stream of changes, and commands for the session's queue."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def test_the_table_of_every_game_is_a_document(name: str) -> None:
     assert (said["game"], len(said["places"])) == (name, len(load(name).places))
 
 
-def test_a_viewer_gets_the_newest_at_once_and_each_change_that_it_is_fast_enough_for() -> None:
+def test_a_viewer_gets_the_newest_state_at_once_and_each_change_it_can_keep_up_with() -> None:
     port = port_of()
     port.snapshots(snapshot_of(port.game, 1))
     port.snapshots(snapshot_of(port.game, 2))
     with client_of(port) as client:
-        # The client gathers what comes, so the stream is ended here.
+        # The client collects the whole response, so the stream must end here.
         port.snapshots.close()
         told = client.get("/api/events")
     assert told.headers["content-type"].startswith("text/event-stream")
@@ -71,7 +71,7 @@ def test_a_viewer_gets_the_newest_at_once_and_each_change_that_it_is_fast_enough
     assert json.loads(data.removeprefix("data: "))["event_number"] == 2
 
 
-def test_a_clock_shows_what_it_shows_when_it_is_asked_for() -> None:
+def test_a_clock_is_given_as_of_the_request() -> None:
     now_s = [100.0]
     port = port_of(snapshots=SnapshotHub(lambda: now_s[0]))
     client = client_of(port)
@@ -86,7 +86,7 @@ def test_a_clock_shows_what_it_shows_when_it_is_asked_for() -> None:
     assert (told["remaining_s"]["black"], told["paused"]) == (60.0, "a question")
 
 
-def test_hints_that_a_games_players_ruled_out_are_not_offered() -> None:
+def test_hints_are_not_offered_in_a_game_without_them() -> None:
     port = port_of()
     client = client_of(port)
     port.snapshots(snapshot_of(port.game))
@@ -95,7 +95,7 @@ def test_hints_that_a_games_players_ruled_out_are_not_offered() -> None:
     assert not client.get("/api/table").json()["game"]["hints_allowed"]
 
 
-def test_what_is_next_may_be_the_programs_turn() -> None:
+def test_the_next_step_can_be_the_programs_turn() -> None:
     port = port_of()
     meant = Intention("white", "c7-c6", "White moves c7 to c6. Please move it for white.", ("c7", "c6"))
     port.snapshots(snapshot_of(port.game, intention=meant))
@@ -127,12 +127,12 @@ COMMANDS: list[tuple[dict[str, Any], Command]] = [
 ]
 
 
-def test_every_command_can_be_given_by_the_page() -> None:
+def test_the_page_can_give_every_command() -> None:
     assert {type(command) for _, command in COMMANDS} == set(get_args(Command))
 
 
 @pytest.mark.parametrize(("fields", "command"), COMMANDS)
-def test_a_command_is_answered_once_it_is_done(fields: dict[str, Any], command: Command) -> None:
+def test_a_command_is_answered_once_carried_out(fields: dict[str, Any], command: Command) -> None:
     port = port_of()
     told: list[Command] = []
 
@@ -166,7 +166,7 @@ def test_a_command_is_answered_once_it_is_done(fields: dict[str, Any], command: 
         (b'{"command": "correct"}', 200, "nothing was corrected"),
     ],
 )
-def test_what_is_no_command_is_refused_in_words(body: bytes, status: int, words: str) -> None:
+def test_an_invalid_command_is_refused_with_the_reason(body: bytes, status: int, words: str) -> None:
     client = client_of(port_of())
     headers = {"X-CSRF-Token": client.get("/api/session").json()["csrf"], "Content-Type": "application/json"}
     reply = client.post("/api/commands", content=body, headers=headers)
@@ -174,7 +174,7 @@ def test_what_is_no_command_is_refused_in_words(body: bytes, status: int, words:
     assert words in reply.json()["words"]
 
 
-def test_a_referee_that_has_stopped_carries_nothing_out() -> None:
+def test_a_stopped_referee_refuses_commands() -> None:
     port = port_of()
     port.commands.close()
     client = client_of(port)
@@ -183,7 +183,7 @@ def test_a_referee_that_has_stopped_carries_nothing_out() -> None:
     assert reply.json() == {"words": "The referee has stopped; nothing was done.", "refused": True, "event_number": 0}
 
 
-def test_the_camera_shows_its_newest_picture_encoded_once() -> None:
+def test_the_newest_camera_picture_is_encoded_once() -> None:
     drawn: list[int] = []
 
     def overlay(frame: Frame) -> Any:

@@ -1,4 +1,4 @@
-"""Commands from the page: none is lost, none is done twice, and who looked at an old table is told so."""
+"""Commands from the page: none is lost or carried out twice, and one for an outdated table is refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PHONES = [Session(name, Role.PLAY, name) for name in ("Ann", "Ben", "Cleo")]
 
 
 def unhurried() -> Access:
-    """Nobody gives too many commands here."""
+    """An access whose rate limit is never reached."""
     now_s = [0.0]
 
     def later() -> float:
@@ -38,8 +38,8 @@ def unhurried() -> Access:
     return Access(AccessPolicy(), b"k" * 32, lambda: 0.0, later)
 
 
-class Line:
-    """A session that plays what it is told: turns are texts, and a take-back undoes the last."""
+class FakeSession:
+    """A session whose turns are any texts, and whose take-back undoes the last one."""
 
     def __init__(self, port: TablePort) -> None:
         self.port = port
@@ -83,16 +83,16 @@ GIVEN = st.lists(
 
 @settings(max_examples=cases(60))
 @given(rounds=st.lists(GIVEN, min_size=1, max_size=3))
-def test_commands_of_many_at_once_are_each_done_once(rounds: list[list[Any]]) -> None:
+def test_simultaneous_commands_are_each_carried_out_once(rounds: list[list[Any]]) -> None:
     port = port_of()
-    line = Line(port)
+    session = FakeSession(port)
     services = PageServices.of(port, unhurried())
     expected: Counter[tuple[str, str, str]] = Counter()
     known: set[tuple[str, str]] = set()
 
     async def play() -> None:
         for given_together in rounds:
-            seen = line.number
+            seen = session.number
             messages = []
             for phone, message, request, looks in given_together:
                 more = {"request_id": request} if request else {}
@@ -107,44 +107,44 @@ def test_commands_of_many_at_once_are_each_done_once(rounds: list[list[Any]]) ->
                 if not is_again and reached:
                     expected[(phone.name, message["command"], message.get("text", ""))] += 1
 
-    with working(port, line.work):
+    with working(port, session.work):
         asyncio.run(play())
     carried_out = Counter(
         (command.by, "turn", command.text) if isinstance(command, EnterTurn) else (command.by, "take back", "")  # type: ignore[attr-defined]
-        for command in line.done
+        for command in session.done
     )
     assert carried_out == expected
 
 
-def test_two_who_take_back_the_same_turn_take_one_back() -> None:
+def test_two_take_backs_of_the_same_turn_take_back_only_that() -> None:
     port = port_of()
-    line = Line(port)
+    session = FakeSession(port)
     services = PageServices.of(port, unhurried())
-    with working(port, line.work):
+    with working(port, session.work):
         together(*(services.carry_out(PHONES[0], {"command": "turn", "text": text}) for text in "abc"))
-        seen = line.number
+        seen = session.number
         replies = together(*(services.carry_out(phone, {"command": "take back", "seen": seen}) for phone in PHONES))
-    assert line.turns == ["a", "b"]
+    assert session.turns == ["a", "b"]
     assert sorted(reply.refused for reply in replies) == [False, True, True]
     assert replies[-1].words == "The table has changed meanwhile. Look at it, then say it again."
 
 
-def test_who_asks_again_gets_the_same_reply() -> None:
+def test_a_repeated_request_gets_the_same_reply() -> None:
     port = port_of()
-    line = Line(port)
+    session = FakeSession(port)
     services = PageServices.of(port, unhurried())
     message = {"command": "turn", "text": "a", "request_id": "x1"}
-    with working(port, line.work):
+    with working(port, session.work):
         first, again = together(services.carry_out(PHONES[0], message), services.carry_out(PHONES[0], message))
         other = together(services.carry_out(PHONES[1], message))[0]
     assert first == again
-    assert (line.turns, other.refused) == (["a", "a"], False)
+    assert (session.turns, other.refused) == (["a", "a"], False)
 
 
-def test_a_command_without_an_answer_is_left_in_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_without_an_answer_stays_in_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 0.0)
     port = port_of()
-    line = Line(port)
+    session = FakeSession(port)
     services = PageServices.of(port, unhurried())
     message = {"command": "turn", "text": "a", "request_id": "x1"}
 
@@ -154,14 +154,14 @@ def test_a_command_without_an_answer_is_left_in_the_line(monkeypatch: pytest.Mon
         assert refused.value.status_code == 504
         monkeypatch.setattr(command_desk, "ANSWER_TIMEOUT_S", 15.0)
         for submitted in port.commands.take():
-            line.work(submitted)
+            session.work(submitted)
         return await services.carry_out(PHONES[0], message)
 
     assert asyncio.run(hurried()).words == "Done."
-    assert line.turns == ["a"]
+    assert session.turns == ["a"]
 
 
-def test_too_many_that_wait_are_refused_and_a_stop_answers_all() -> None:
+def test_too_many_waiting_commands_are_refused_and_a_stop_answers_all() -> None:
     port = port_of()
     services = PageServices.of(port, unhurried())
 
@@ -181,7 +181,7 @@ def test_too_many_that_wait_are_refused_and_a_stop_answers_all() -> None:
     }
 
 
-def test_a_device_that_may_look_gives_no_commands() -> None:
+def test_a_device_that_may_only_look_cannot_give_commands() -> None:
     services = PageServices.of(port_of(), access_of())
     for role, message in ((Role.LOOK, {"command": "hint"}), (Role.PLAY, {"command": "resume"})):
         with pytest.raises(HTTPException) as refused:

@@ -37,7 +37,7 @@ def test_every_place_of_a_game_in_play_can_be_tapped(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", games())
-def test_every_picture_says_what_it_shows_and_styles_nothing_inline(name: str) -> None:
+def test_every_drawing_has_a_description_and_no_inline_styles(name: str) -> None:
     markup = draw_table(load(name), snapshot_of(name))
     pictures = parsed(markup).findall(f"{SVG}svg")
     assert pictures
@@ -56,7 +56,7 @@ def test_a_table_before_its_set_up_is_drawn_empty(name: str) -> None:
     assert len([each for each in drawn.iter() if each.get("id")]) == len(places)
 
 
-def test_the_weight_of_a_drawing_leaves_room_for_the_page() -> None:
+def test_the_size_of_a_drawing_is_limited() -> None:
     for name in games():
         assert len(draw_table(load(name), snapshot_of(name)).encode()) < 75_000, name
 
@@ -69,7 +69,7 @@ def test_a_name_cannot_break_out_of_the_drawing() -> None:
 
 
 @pytest.mark.parametrize("role", LightRole)
-def test_a_light_is_told_by_more_than_its_colour(role: LightRole) -> None:
+def test_a_light_differs_by_more_than_its_colour(role: LightRole) -> None:
     snapshot = snapshot_of("diaballik")
     lit = replace(snapshot, signal=Signal(Mood.WAITING, (Light.for_role("d4", role),)))
     drawn = parsed(draw_table(load("diaballik"), lit))
@@ -77,19 +77,19 @@ def test_a_light_is_told_by_more_than_its_colour(role: LightRole) -> None:
     assert "".join(light.itertext()) == RINGS[role].sign
 
 
-def test_no_two_roles_of_lights_share_dashes_or_a_sign() -> None:
+def test_no_two_roles_of_lights_share_dashes_or_a_mark() -> None:
     assert len({style.dashes for style in RINGS.values()}) == len(RINGS)
     assert len({style.sign for style in RINGS.values()}) == len(RINGS)
 
 
-def test_the_way_of_each_piece_is_an_arrow() -> None:
+def test_the_path_of_each_piece_is_an_arrow() -> None:
     snapshot = snapshot_of("diaballik")
     assert snapshot.last_turn == "black d1-d2 g1-g2"
     drawn = parsed(draw_table(load("diaballik"), snapshot))
     assert len([each for each in drawn.iter() if each.get("class") == "arrow"]) == 2
 
 
-def test_a_stack_is_read_from_the_lowest_piece_up() -> None:
+def test_a_stack_is_described_from_the_lowest_piece_up() -> None:
     looks = load("blockade").looks
     assert [look.name for look in stack_in("CL+BMM+KS", looks)] == [
         "clear large", "blue medium", "blue medium", "black small",
@@ -97,7 +97,7 @@ def test_a_stack_is_read_from_the_lowest_piece_up() -> None:
     assert stack_in("#", looks) == ()
 
 
-def test_only_side_faces_that_are_known_are_drawn() -> None:
+def test_only_known_side_faces_are_drawn() -> None:
     game = load("deblockle")
     assert game.side_faces is not None
     known = game.rules.new()

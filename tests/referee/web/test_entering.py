@@ -1,4 +1,4 @@
-"""The turns that may be typed and the dice that may be tapped, by the API."""
+"""The API's lists of turns to type and dice to tap."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.referee.web.page_table import client_of, port_of, snapshot_of
 
 
 def rolled(name: str, faces: str) -> tuple[Any, Any, Any]:
-    """Give a game, a snapshot that awaits its first roll, and one with that roll."""
+    """A game, a snapshot that awaits its first roll, and one with that roll."""
     game = load(name)
     options = {} if name == "blockade" else {"players": 2}
     before = game.rules.new(options)
@@ -38,7 +38,7 @@ def test_the_first_turns_are_listed_and_the_others_counted() -> None:
     assert turns_document(game, snapshot, "z9").turns == ()
 
 
-def test_the_api_lists_turns_that_begin_as_asked_in_words() -> None:
+def test_the_api_lists_the_turns_that_begin_with_a_text() -> None:
     port = port_of()
     client = client_of(port)
     assert client.get("/api/turns").status_code == 404
@@ -49,7 +49,7 @@ def test_the_api_lists_turns_that_begin_as_asked_in_words() -> None:
     assert words["a1-a2 d1*e1"] == "Schwarz zieht a1 nach a2 und spielt den Ball von d1 nach e1."
 
 
-def test_a_game_that_is_over_or_written_on_sheets_lists_none() -> None:
+def test_a_finished_game_and_a_game_on_sheets_list_no_turns() -> None:
     game = load("diaballik")
     over = replace(snapshot_of(game), outcome=Outcome("black", "white resigned"))
     assert turns_document(game, over).turns == ()
@@ -60,7 +60,7 @@ def test_a_game_that_is_over_or_written_on_sheets_lists_none() -> None:
     ("name", "roll", "dice", "face"),
     [("blockade", "6,4", 2, "6"), ("blokus-dice", "3,6", 2, "1"), ("number-drop", "O4,I4,X5,I3,T5", 5, "T5")],
 )
-def test_dice_are_offered_while_a_roll_is_awaited_and_to_put_a_seen_one_right(
+def test_dice_are_offered_for_an_awaited_roll_and_to_correct_a_visible_one(
     name: str, roll: str, dice: int, face: str
 ) -> None:
     game, awaiting, lying = rolled(name, roll)
@@ -71,7 +71,7 @@ def test_dice_are_offered_while_a_roll_is_awaited_and_to_put_a_seen_one_right(
     assert [die.faces for die in seen] == [die.faces for die in offered]
 
 
-def test_a_roll_that_a_person_told_is_not_offered_again_and_no_dice_where_there_are_none() -> None:
+def test_dice_are_not_offered_after_a_typed_roll_or_in_a_game_without_dice() -> None:
     game, awaiting, lying = rolled("blokus-dice", "3,6")
     assert dice_document(game, lying).dice == ()
     assert [die.shown for die in dice_document(game, lying, awaiting.states).dice] == ["3", "6"]
@@ -79,7 +79,7 @@ def test_a_roll_that_a_person_told_is_not_offered_again_and_no_dice_where_there_
     assert dice_document(load("diaballik"), snapshot_of(load("diaballik"))).dice == ()
 
 
-def test_the_api_names_dice_that_are_told_apart() -> None:
+def test_the_api_names_distinguishable_dice() -> None:
     port = port_of("blockade")
     client = client_of(port)
     port.snapshots(snapshot_of(port.game, 3))

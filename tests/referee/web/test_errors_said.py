@@ -1,4 +1,4 @@
-"""What cameras, calibration, maps and the doctor find wrong is said in German wherever the page shows it."""
+"""Errors of cameras, calibration, maps and the doctor have a German translation wherever the page shows them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ WRONG: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_an_error_that_the_page_may_show_is_said_in_german(wrong: str, tmp_path: Path) -> None:
+def test_every_error_that_the_page_can_show_is_translated(wrong: str, tmp_path: Path) -> None:
     with pytest.raises((OSError, ValueError, RuntimeError, KeyError, EOFError)) as raised:
         WRONG[wrong](tmp_path)
     said = str(raised.value)
@@ -83,12 +83,12 @@ def test_an_error_that_the_page_may_show_is_said_in_german(wrong: str, tmp_path:
     assert german != said
 
 
-def test_all_that_the_doctor_finds_is_said_in_german(tmp_path: Path) -> None:
+def test_every_finding_of_the_doctor_is_translated(tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text('[camera]\ncalibration = "none.json"\n[lights]\ndrivers = ["gpio"]\n')
     settings = partial(load_settings, None, environment={"HOME": str(tmp_path)}, folder=tmp_path)
     machine = Machine(root=tmp_path, free_bytes=lambda path: 10**7, ports=lambda: (), version_of=lambda name: "1.2.3")
     found = list(examine(settings, NOW, machine))
-    # A list of libraries' names is the same in any language.
+    # A list of library names is the same in any language.
     found = [each for each in found if (each.subject, each.severity) != ("libraries", "ok")]
     said = {text for each in found for text in (each.subject, each.message, each.remedy) if text}
     assert len(said) > 20

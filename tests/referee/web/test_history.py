@@ -1,4 +1,4 @@
-"""What the page tells of the journal: events, the table after each, pictures, games, results and records."""
+"""The journal on the page: events, the table after each, pictures, games, results and records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.referee.web.page_table import client_of, port_of
 
 @pytest.fixture
 def played(table_set_up: Any, start: Any, tmp_path: Path) -> Iterator[tuple[Any, TestClient]]:
-    """A game of Deblockle: set up, a turn that was seen, a fault, a turn that was typed and taken back."""
+    """A game of Deblockle: the set-up, a turn seen by the camera, a fault, and a typed turn that was taken back."""
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
         on = table_set_up(journal)
@@ -35,7 +35,7 @@ def played(table_set_up: Any, start: Any, tmp_path: Path) -> Iterator[tuple[Any,
         yield on, client_of(port_of("deblockle", journal=path))
 
 
-def test_events_are_told_with_who_said_them_and_their_pictures(played: tuple[Any, TestClient]) -> None:
+def test_events_are_listed_with_their_authors_and_pictures(played: tuple[Any, TestClient]) -> None:
     on, client = played
     history = client.get("/api/history").json()
     events = history["events"]
@@ -77,7 +77,7 @@ def test_events_that_only_keep_the_clock_running_are_left_out(tmp_path: Path) ->
         assert len(client.get("/api/history").json()["events"]) == 2
 
 
-def test_games_and_records(played: tuple[Any, TestClient]) -> None:
+def test_games_are_listed_and_their_records_exported(played: tuple[Any, TestClient]) -> None:
     on, client = played
     (game,) = client.get("/api/games").json()["games"]
     assert (game["number"], game["name"], game["title"], game["ended"]) == (1, "deblockle", "Deblockle", False)
@@ -86,7 +86,7 @@ def test_games_and_records(played: tuple[Any, TestClient]) -> None:
     assert record.replay(record.read(written.text)).states[-1] == on.service.belief[0]
 
 
-def test_an_evening_is_added_up_by_names(tmp_path: Path) -> None:
+def test_an_evenings_results_are_added_up_by_name(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
         session = IdleSession(journal, lambda: 0.0)
@@ -118,7 +118,7 @@ LACKING = {
 }
 
 
-def test_what_the_journal_lacks_is_said(played: tuple[Any, TestClient]) -> None:
+def test_a_request_for_something_the_journal_lacks_is_refused(played: tuple[Any, TestClient]) -> None:
     _, client = played
     replies = {path: client.get(path) for path in LACKING}
     assert {path: reply.status_code for path, reply in replies.items()} == LACKING

@@ -1,4 +1,4 @@
-"""The pages themselves: complete without scripts, nothing inline, light, and in every language."""
+"""The pages: complete without scripts, nothing inline, small, and in every language."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def token_in(page: str) -> str:
 
 @pytest.mark.parametrize("name", games())
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_of_every_game_is_whole_and_has_nothing_inline(name: str, view: str) -> None:
+def test_every_view_of_every_game_is_complete_without_inline_scripts_or_styles(name: str, view: str) -> None:
     page = client_of(table_of(name)).get(view, headers=HTML)
     assert page.status_code == 200
     assert page.text.rstrip().endswith("</html>")
@@ -50,13 +50,13 @@ def test_every_view_of_every_game_is_whole_and_has_nothing_inline(name: str, vie
 
 
 @pytest.mark.parametrize("name", games())
-def test_a_page_weighs_little_with_all_that_it_loads(name: str) -> None:
+def test_a_page_with_all_its_files_is_small(name: str) -> None:
     files = sum(len(path.read_bytes()) for path in STATIC.iterdir())
     views = [len(client_of(table_of(name)).get(view, headers=HTML).content) for view in VIEWS]
     assert files + max(views) < MOST_BYTES
 
 
-def test_orders_by_form_reach_the_session_and_their_answer_is_shown_once() -> None:
+def test_a_command_by_form_reaches_the_session_and_its_reply_is_shown_once() -> None:
     port = table_of()
     told: list[Any] = []
 
@@ -87,7 +87,7 @@ def test_orders_by_form_reach_the_session_and_their_answer_is_shown_once() -> No
 
 
 @pytest.mark.parametrize("name", games())
-def test_who_resigns_is_asked_once_and_told_who_wins(name: str) -> None:
+def test_resigning_must_be_confirmed_and_names_the_winner(name: str) -> None:
     port = table_of(name)
     told: list[Any] = []
 
@@ -137,30 +137,30 @@ def test_an_open_offer_is_shown_with_its_answers() -> None:
     assert 'value="offer draw"' not in ending
 
 
-def test_what_ends_a_game_is_not_announced_by_a_slip() -> None:
+def test_the_entry_view_offers_no_announcement_that_ends_the_game() -> None:
     page = client_of(table_of()).get("/enter").text
     assert "resign" not in page
     assert "all:draw" not in page
 
 
-def test_an_order_without_the_pages_token_is_refused() -> None:
+def test_a_command_without_the_pages_token_is_refused() -> None:
     client = client_of(table_of())
     assert client.post("/do", data={"command": "take back"}, headers=HTML).status_code == 403
 
 
-def test_who_may_only_look_gets_no_buttons() -> None:
+def test_a_viewer_who_may_only_look_gets_no_buttons() -> None:
     client = client_of(table_of(), access_of(HOUSE))
     assert client.get("/", headers=HTML).headers["location"] == "/pair"
     paired(client, Role.LOOK)
     assert "<button" not in re.sub(r"<footer.*", "", client.get("/", headers=HTML).text, flags=re.S)
 
 
-def test_fields_left_empty_are_no_part_of_an_order() -> None:
+def test_empty_fields_are_no_part_of_a_command() -> None:
     fields = {"command": ["overrule"], "places": ["a1", "b1"], "why": [""]}
     assert parse_command_form(fields) == {"command": "overrule", "places": ["a1", "b1"]}
 
 
-def test_a_language_is_wished_by_the_browser_and_chosen_by_a_person() -> None:
+def test_the_browser_proposes_the_language_and_a_person_can_choose_another() -> None:
     client = client_of(table_of())
     assert "Schwarz ist am Zug." in client.get("/", headers={"accept-language": "fr,de-AT;q=0.8,en;q=0.5"}).text
     assert "Black to play." in client.get("/", headers={"accept-language": "fr"}).text
@@ -170,7 +170,7 @@ def test_a_language_is_wished_by_the_browser_and_chosen_by_a_person() -> None:
     assert "New game" in client.get("/new?language=xx", headers={"cookie": "language=../.."}).text
 
 
-def test_the_last_turns_side_is_said_in_the_language() -> None:
+def test_the_player_of_the_last_turn_is_named_in_the_chosen_language() -> None:
     table = table_of()
     table.snapshots(snapshot_of(table.game, 2, last_turn="black d1-d2 g1-g2"))
     client = client_of(table)
@@ -178,7 +178,7 @@ def test_the_last_turns_side_is_said_in_the_language() -> None:
     assert "Last turn: black d1-d2 g1-g2" in client.get("/", headers={"accept-language": "en"}).text
 
 
-def test_the_owners_language_and_quiet_hours_hold_until_a_device_chooses() -> None:
+def test_the_owners_language_and_quiet_hours_are_the_default_of_each_device() -> None:
     client = client_of(table_of())
     client.app.state.house = PageOptions(language="de", quiet_hours="22:00-07:00")  # type: ignore[attr-defined]
     page = client.get("/", headers={"accept-language": "en"}).text
@@ -188,7 +188,7 @@ def test_the_owners_language_and_quiet_hours_hold_until_a_device_chooses() -> No
     assert "Black to play." in client.get("/").text
 
 
-def test_hints_that_the_house_rules_out_are_nowhere_offered() -> None:
+def test_hints_that_are_ruled_out_are_offered_nowhere() -> None:
     port = port_of(hints_allowed=False)
     port.snapshots(snapshot_of(port.game))
     client = client_of(port)
@@ -196,7 +196,7 @@ def test_hints_that_the_house_rules_out_are_nowhere_offered() -> None:
     assert "without_hints" not in client.get("/new").text
 
 
-def test_it_installs_and_says_so_when_away() -> None:
+def test_the_page_can_be_installed_and_its_offline_files_exist() -> None:
     client = client_of(table_of())
     manifest = json.loads(client.get("/manifest.webmanifest").text)
     assert manifest["display"] == "standalone"
@@ -207,13 +207,13 @@ def test_it_installs_and_says_so_when_away() -> None:
         assert client.get(path).status_code == 200, path
 
 
-def test_every_module_that_is_imported_exists() -> None:
+def test_every_imported_module_of_the_page_exists() -> None:
     for module in STATIC.glob("*.js"):
         for imported in re.findall(r'from "\./([\w-]+\.js)"', module.read_text(encoding="utf-8")):
             assert (STATIC / imported).is_file(), f"{module.name} imports {imported}"
 
 
-def test_no_word_of_a_template_is_left_out_of_the_catalogue() -> None:
+def test_every_word_of_a_template_is_in_the_catalogue() -> None:
     for template in (*TEMPLATES.glob("*.html"), *HALL_TEMPLATES.glob("*.html")):
         text = re.sub(r"\{[%{#].*?[%}#]\}", "", template.read_text(encoding="utf-8"), flags=re.S)
         said = re.sub(r"<[^>]*>", " ", text)
@@ -222,7 +222,7 @@ def test_no_word_of_a_template_is_left_out_of_the_catalogue() -> None:
         assert read_aloud == [], template.name
 
 
-def test_no_module_says_words_of_its_own() -> None:
+def test_no_module_of_the_page_has_untranslated_words() -> None:
     for module in STATIC.glob("*.js"):
         text = module.read_text(encoding="utf-8")
         said = re.findall(
@@ -240,12 +240,12 @@ def test_every_word_is_translated_and_compiled(language: str, domain: str) -> No
     pytest.importorskip("babel", reason="Babel is not installed")
     words = runpy.run_path(str(ROOT / "scripts" / "page_words.py"))
     assert words["missing"](language, domain) == [], f"translate them in {domain}.po, then run scripts/page_words.py"
-    assert words["stale"](language, domain) == [], "nobody says that any more: run scripts/page_words.py"
+    assert words["stale"](language, domain) == [], "the product has no such words any more: run scripts/page_words.py"
     compiled = words["compiled_path"](language, domain).read_bytes()
     assert compiled == words["compiled"](words["kept"](language, domain), domain), "run scripts/page_words.py"
 
 
-def test_translations_keep_what_is_filled_in() -> None:
+def test_translations_keep_their_placeholders() -> None:
     for language in LANGUAGES:
         told = languages.translations(language)
         catalogue = getattr(told, "_catalog", {})
@@ -254,7 +254,7 @@ def test_translations_keep_what_is_filled_in() -> None:
             assert set(re.findall(r"%\(\w+\)s", words)) == set(re.findall(r"%\(\w+\)s", translation)), words
 
 
-def test_all_modules_of_the_page_are_kept_for_when_the_referee_is_away() -> None:
+def test_every_module_of_the_page_is_cached_for_offline_use() -> None:
     needed: list[str] = ["page"]
     found: set[str] = set()
     while needed:

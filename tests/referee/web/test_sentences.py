@@ -1,4 +1,4 @@
-"""The referee's sentences in German: all that games and judge say, with the right endings, none half in English."""
+"""The referee's sentences in German: all those of games and judge, with the right endings, none half in English."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ARGUMENTS = {
 
 
 def of_breaches(breaches: Sequence[Breach]) -> Iterator[str]:
-    """What happened and what to do, each by itself and together as a verdict says it."""
+    """Sentence and remedy, each by itself and together as in a verdict."""
     for breach in breaches:
         yield from (breach.sentence, breach.remedy)
         whole = f"{breach.sentence} {breach.remedy}"
@@ -61,7 +61,7 @@ def of_breaches(breaches: Sequence[Breach]) -> Iterator[str]:
 
 
 def of_a_change(game: Any, state: Any, options: Any, seen: Any) -> Iterator[str]:
-    """What is said of a table that somebody has changed: by the rules, as a start, and as a correction."""
+    """The sentences about a changed table: by the rules, as a start, and as a correction."""
     before = game.table.appearance(state)
     yield from of_breaches(game.table.explain(state, seen))
     try:
@@ -77,7 +77,7 @@ def of_a_change(game: Any, state: Any, options: Any, seen: Any) -> Iterator[str]
 
 
 def of_typing(game: Any, state: Any, text: str, rng: Random) -> Iterator[str]:
-    """What is said of a turn with a slip of the pen."""
+    """The sentences about a turn with a typing error."""
     at = rng.randrange(len(text))
     try:
         turn = game.notation.parse_turn(state, f"{text[:at]}{rng.choice('abcdefg1234567-*=+:,xAE')}{text[at + 1 :]}")
@@ -87,7 +87,7 @@ def of_typing(game: Any, state: Any, text: str, rng: Random) -> Iterator[str]:
 
 
 def said_in(game: Any, options: Any, rng: Random, changes: int) -> Iterator[str]:
-    """What a game says along a play at random."""
+    """The sentences of a game along a random play."""
     for state in states_along(game, options, rng.random(), most_steps=60, some=6):
         yield from game.notation.standing(state)
         yield waiting_signal(game, state).words
@@ -111,7 +111,7 @@ def said_in(game: Any, options: Any, rng: Random, changes: int) -> Iterator[str]
 
 
 @pytest.mark.parametrize("name", games())
-def test_all_that_a_game_says_is_said_in_german(name: str) -> None:
+def test_every_sentence_of_a_game_is_translated(name: str) -> None:
     game, rng = load(name), Random(f"german {name}")
     texts = {text for options in variants(game)[:2] for text in said_in(game, options, rng, cases(12, least=3))}
     assert len(texts) > 100
@@ -119,7 +119,7 @@ def test_all_that_a_game_says_is_said_in_german(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", games())
-def test_rules_looks_and_options_are_said_in_german(name: str) -> None:
+def test_rules_looks_and_options_are_translated(name: str) -> None:
     game = load(name)
     texts = [*game.looks, *game.players, *(rule.sentence for rule in game.rules.catalogue.values())]
     for option in game.options:
@@ -137,7 +137,7 @@ SAID = [
 
 @pytest.mark.parametrize("function", SAID, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("most", [1, 3])
-def test_all_that_the_judge_says_is_said_in_german(function: Any, most: int) -> None:
+def test_every_sentence_of_the_judge_is_translated(function: Any, most: int) -> None:
     arguments = {}
     for name, parameter in inspect.signature(function).parameters.items():
         several = "Sequence" in str(parameter.annotation)
@@ -149,7 +149,7 @@ def test_all_that_the_judge_says_is_said_in_german(function: Any, most: int) -> 
     assert german != said
 
 
-def test_a_form_that_is_asked_for_is_there() -> None:
+def test_every_requested_grammatical_form_exists() -> None:
     entries = [Entry(*each) for each in json.loads(sentences_path("de").read_text(encoding="utf-8"))]
     asked = {found[3] for entry in entries for found in PLACEHOLDER.finditer(entry.said)} - {
         None,
@@ -181,7 +181,7 @@ def test_sentences_have_the_endings_that_a_native_speaker_expects(english: str, 
     assert GERMAN(english) == german
 
 
-def test_what_no_template_fits_stays_english_sentence_by_sentence() -> None:
+def test_sentences_without_a_template_stay_english() -> None:
     said = GERMAN("The moon is full. Nothing has changed. The sun rises.")
     assert said == "The moon is full. Nichts hat sich geändert. The sun rises."
     assert GERMAN.translated("The moon is full. Nothing has changed.") is None
@@ -189,7 +189,7 @@ def test_what_no_template_fits_stays_english_sentence_by_sentence() -> None:
     assert GERMAN("is " * 5000) == "is " * 5000
 
 
-def test_the_template_with_most_words_of_its_own_wins_and_parts_are_filled_in_alike() -> None:
+def test_the_template_with_the_most_fixed_words_is_used_and_its_parts_are_translated() -> None:
     entries = [
         Entry("", "{who} moves {what}.", "{who} bewegt {what:as it is}."),
         Entry("", "{who} moves the {what}.", "{who} bewegt den {what:n}."),
@@ -221,5 +221,5 @@ def test_the_template_with_most_words_of_its_own_wins_and_parts_are_filled_in_al
         ),
     ],
 )
-def test_what_a_camera_does_not_find_is_said_in_german(english: str, german: str) -> None:
+def test_findings_of_the_camera_are_translated(english: str, german: str) -> None:
     assert sentences("de")(english) == german

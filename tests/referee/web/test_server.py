@@ -1,4 +1,4 @@
-"""The page's server on a real socket: where it listens, what it says, and that it lets nobody wait at the end."""
+"""The page's server on a real socket: its address, its messages, and a prompt end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.referee.web.page_table import port_of, snapshot_of
 
 
 def called(page: OpenPage, path: str) -> http.client.HTTPConnection:
-    """Ask a page for a path; the caller closes what is given back."""
+    """Request a path of a page; the caller closes the connection."""
     viewer = http.client.HTTPConnection(page.address.removeprefix("http://").rstrip("/"), timeout=60)
     viewer.request("GET", path)
     return viewer
@@ -40,7 +40,7 @@ def event_number(stream: http.client.HTTPResponse) -> int:
     return int(document["event_number"])
 
 
-def test_a_viewer_sees_each_change_and_the_end(tmp_path: Path) -> None:
+def test_a_viewer_gets_each_change_and_the_end(tmp_path: Path) -> None:
     port = port_of(journal=tmp_path / "journal.sqlite")
     said: list[str] = []
     with open_page(port, PageOptions(), said.append) as page:
@@ -56,7 +56,7 @@ def test_a_viewer_sees_each_change_and_the_end(tmp_path: Path) -> None:
     assert key_path(tmp_path / "journal.sqlite").stat().st_size == 32
 
 
-def test_a_port_that_is_taken_is_named_and_without_one_the_next_is_used() -> None:
+def test_a_port_in_use_is_named_and_without_a_chosen_port_the_next_is_used() -> None:
     with socket.create_server((LOOPBACK, 0)) as taken:
         number = taken.getsockname()[1]
         with pytest.raises(PageError, match=f"port {number} .*give another --page-port"):
@@ -67,13 +67,13 @@ def test_a_port_that_is_taken_is_named_and_without_one_the_next_is_used() -> Non
         listen("192.0.2.1", None)
 
 
-def test_a_key_that_can_not_be_kept_is_said(tmp_path: Path) -> None:
+def test_a_key_that_cannot_be_saved_is_reported(tmp_path: Path) -> None:
     port = port_of(journal=tmp_path / "missing" / "journal.sqlite")
     with pytest.raises(PageError, match="key can't be kept in"), open_page(port, PageOptions(), print):
         raise AssertionError
 
 
-def test_in_the_house_codes_pair_and_the_address_is_drawn() -> None:
+def test_on_the_local_network_codes_pair_and_the_address_is_drawn() -> None:
     with open_page(port_of(), PageOptions(address="0.0.0.0"), print) as page:
         assert "0.0.0.0" not in page.address
         assert re.search(r"to play: \d{4} \d{4}\. To own the table: \d{4} \d{4}\.", page.words)
@@ -82,7 +82,7 @@ def test_in_the_house_codes_pair_and_the_address_is_drawn() -> None:
     assert "--page-address" in OpenPage("http://127.0.0.1:8000/", {}).words
 
 
-def test_where_it_may_be_a_log_the_codes_are_in_a_file_of_their_own(tmp_path: Path) -> None:
+def test_if_the_output_may_be_a_log_the_codes_are_in_a_file(tmp_path: Path) -> None:
     page = OpenPage("http://192.168.1.5:8000/", {Role.PLAY: "12345678", Role.OWN: "87654321"})
     codes = tmp_path / "codes"
     for _ in range(2):
@@ -94,7 +94,7 @@ def test_where_it_may_be_a_log_the_codes_are_in_a_file_of_their_own(tmp_path: Pa
     assert OpenPage("http://127.0.0.1:8000/", {}).words_for_a_log(codes).startswith("The page: http://127")
 
 
-def test_what_goes_wrong_within_is_said_in_words_and_the_page_goes_on() -> None:
+def test_an_internal_error_is_reported_in_words_and_the_page_continues() -> None:
     port = port_of(frame=lambda: 1 // 0)
     said: list[str] = []
     with open_page(port, PageOptions(), said.append) as page, closing(called(page, "/api/camera.jpg")) as viewer:
@@ -105,7 +105,7 @@ def test_what_goes_wrong_within_is_said_in_words_and_the_page_goes_on() -> None:
 
 
 @pytest.mark.parametrize("address", ["house", "192.168.1", "http://0.0.0.0"])
-def test_what_is_no_address_is_refused_by_the_command(address: str) -> None:
+def test_an_invalid_address_is_refused_by_the_command(address: str) -> None:
     with pytest.raises(click.BadParameter, match=r"give 0\.0\.0\.0"):
         chosen_page(None, None, address)
 
@@ -119,7 +119,7 @@ def test_flags_outrank_the_pages_settings() -> None:
     assert chosen_page(None, 9000, "0.0.0.0", house) == replace(plain, port=9000, address="0.0.0.0")
 
 
-def test_a_port_or_an_address_alone_ask_for_the_page() -> None:
+def test_a_port_or_an_address_alone_starts_the_page() -> None:
     assert chosen_page(None, None, None) is None
     plain, at_port, in_house = (
         chosen_page(*given) for given in ((True, None, None), (None, 8123, None), (None, None, "::"))

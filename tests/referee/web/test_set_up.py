@@ -1,4 +1,4 @@
-"""The set-up's routes: who may use them, what forms say, what is refused."""
+"""The set-up's routes: access, forms and refusals."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from tests.referee.web.page_table import CODES, HOST, HOUSE, access_of, paired, 
 from tests.referee.web.page_table import client_of as page_client_of
 
 FORM = "application/x-www-form-urlencoded"
-DEEDS = ("answer", "look", "take", "start over", "say", "skip", "back")
+ACTIONS = ("answer", "look", "take", "start over", "say", "skip", "back")
 
 
 @dataclass
-class Told:
-    """A set-up that keeps what it is told."""
+class RecordingSetUp:
+    """A set-up that records its calls."""
 
     title: str = "Deblockle"
-    deeds: list[tuple[str, ...]] = field(default_factory=list)
+    actions: list[tuple[str, ...]] = field(default_factory=list)
 
     def view(self) -> StepView:
         corners = ((Phrase("far left corner"), (10.5, 20.0)),)
@@ -53,31 +53,31 @@ class Told:
         return b"%PDF" if name == "board.pdf" else None
 
     def answer(self, step: str, text: str) -> None:
-        self.deeds.append(("answer", step, text))
+        self.actions.append(("answer", step, text))
 
     def look_at(self, step: str, source: str) -> None:
-        self.deeds.append(("look", step, source))
+        self.actions.append(("look", step, source))
 
     def take(self, step: str, *, by_itself: bool) -> None:
-        self.deeds.append(("take", step, str(by_itself)))
+        self.actions.append(("take", step, str(by_itself)))
 
     def take_photo(self, step: str, content: bytes) -> None:
-        self.deeds.append(("photo", step, str(len(content))))
+        self.actions.append(("photo", step, str(len(content))))
 
     def start_over(self, step: str) -> None:
-        self.deeds.append(("start over", step))
+        self.actions.append(("start over", step))
 
     def say(self, step: str, words: str) -> None:
-        self.deeds.append(("say", step, words))
+        self.actions.append(("say", step, words))
 
     def skip(self, step: str) -> None:
-        self.deeds.append(("skip", step))
+        self.actions.append(("skip", step))
 
     def back(self, step: str) -> None:
-        self.deeds.append(("back", step))
+        self.actions.append(("back", step))
 
 
-def client_of(port: Told, access: Access | None = None) -> TestClient:
+def client_of(port: RecordingSetUp, access: Access | None = None) -> TestClient:
     chosen = access or access_of()
     address = HOST if chosen.policy.is_open else "http://127.0.0.1:8000"
     return TestClient(create_set_up(port, chosen), base_url=address, follow_redirects=False)
@@ -87,16 +87,16 @@ def csrf_in(client: TestClient) -> str:
     return client.get("/").text.partition('name="csrf" content="')[2].partition('"')[0]
 
 
-def test_each_deed_is_told_with_its_step_and_leads_back_to_the_page() -> None:
-    port = Told()
+def test_each_action_is_passed_on_with_its_step_and_leads_back_to_the_page() -> None:
+    port = RecordingSetUp()
     client = client_of(port)
     csrf = csrf_in(client)
     more = {"part": ["<0>"], "optional": [" ", "a=1"], "x": ["10.5"], "y": ["20"], "text": ["b"]}
-    for deed in DEEDS:
-        reply = client.post("/do", data={"csrf": csrf, "do": deed, "step": "table", **more})
+    for action in ACTIONS:
+        reply = client.post("/do", data={"csrf": csrf, "do": action, "step": "table", **more})
         assert (reply.status_code, reply.headers["location"]) == (303, "/")
     answer = "<0> a=1 10.5,20"
-    assert port.deeds == [
+    assert port.actions == [
         ("answer", "table", answer),
         ("look", "table", answer),
         ("take", "table", "False"),
@@ -109,7 +109,7 @@ def test_each_deed_is_told_with_its_step_and_leads_back_to_the_page() -> None:
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_a_step_is_shown_in_either_language_with_its_corners_as_fields(language: str) -> None:
-    client = client_of(Told())
+    client = client_of(RecordingSetUp())
     shown = client.get("/", headers={"accept-language": language}).text
     told = translations(language).gettext
     assert told("far left corner") in shown
@@ -120,15 +120,15 @@ def test_a_step_is_shown_in_either_language_with_its_corners_as_fields(language:
     assert f'data-state="{seen.headers["x-state"]}"' in shown
 
 
-def test_pictures_and_files_are_given_and_others_are_not() -> None:
-    client = client_of(Told())
+def test_only_the_steps_pictures_and_files_are_served() -> None:
+    client = client_of(RecordingSetUp())
     assert client.get("/picture.jpg").content.startswith(b"\xff\xd8")
     assert client.get("/files/board.pdf").headers["content-type"] == "application/pdf"
     assert client.get("/files/referee.toml").status_code == 404
 
 
-def test_a_form_that_lacks_something_is_refused_in_words() -> None:
-    port = Told()
+def test_an_incomplete_form_is_refused_with_the_reason() -> None:
+    port = RecordingSetUp()
     client = client_of(port)
     csrf = csrf_in(client)
     for data, words in (
@@ -139,11 +139,11 @@ def test_a_form_that_lacks_something_is_refused_in_words() -> None:
         reply = client.post("/do", data={"csrf": csrf, "step": "table", **data})
         assert (reply.status_code, words in reply.text) == (422, True)
     assert client.post("/photo", data={"csrf": csrf, "step": "table"}, files={}).status_code == 422
-    assert port.deeds == []
+    assert port.actions == []
 
 
-def test_photos_are_bounded_and_need_the_token() -> None:
-    port = Told()
+def test_photos_are_limited_in_size_and_need_the_token() -> None:
+    port = RecordingSetUp()
     client = client_of(port)
     csrf = csrf_in(client)
 
@@ -155,12 +155,12 @@ def test_photos_are_bounded_and_need_the_token() -> None:
     assert sent(b"x" * 200_000, "forged") == 403
     assert sent(b"x" * (MOST_PHOTO_BYTES + 1), csrf) == 413
     assert client.post("/do", content=b"x" * 200_000, headers={"content-type": FORM}).status_code == 413
-    assert port.deeds == [("photo", "table", "200000")]
+    assert port.actions == [("photo", "table", "200000")]
 
 
 @pytest.mark.parametrize("role", [Role.NOBODY, Role.LOOK, Role.PLAY])
-def test_only_the_owner_gets_anything(role: Role) -> None:
-    port = Told()
+def test_only_the_owner_has_access(role: Role) -> None:
+    port = RecordingSetUp()
     access = access_of(HOUSE)
     client = client_of(port, access)
     csrf = paired(client, role) if role else ""
@@ -175,11 +175,11 @@ def test_only_the_owner_gets_anything(role: Role) -> None:
             assert reply.status_code == wanted, (method, path)
     large = client.post("/photo", content=b"x" * 200_000, headers={"content-type": "multipart/form-data; boundary=b"})
     assert large.status_code == 413
-    assert port.deeds == []
+    assert port.actions == []
 
 
 def test_another_site_and_a_forged_token_are_refused() -> None:
-    port = Told()
+    port = RecordingSetUp()
     client = client_of(port)
     csrf = csrf_in(client)
     data = {"do": "skip", "step": "table"}
@@ -188,11 +188,11 @@ def test_another_site_and_a_forged_token_are_refused() -> None:
     elsewhere = {"origin": "http://elsewhere.example"}
     assert client.post("/do", data={**data, "csrf": csrf}, headers=elsewhere).status_code == 403
     assert client.get("/", headers={"host": "elsewhere.example"}).status_code == 421
-    assert port.deeds == []
+    assert port.actions == []
 
 
-def test_a_phone_is_paired_to_own_the_table_and_goes_on() -> None:
-    client = client_of(Told(), access_of(HOUSE))
+def test_a_phone_paired_as_owner_continues_the_set_up() -> None:
+    client = client_of(RecordingSetUp(), access_of(HOUSE))
     away = client.get("/", headers={"accept": "text/html"})
     assert away.headers["location"] == "/pair"
     assert 'name="code"' in client.get("/pair").text
@@ -205,11 +205,11 @@ def test_a_phone_that_was_paired_to_set_up_stays_paired_with_the_table(tmp_path:
     environment = {"XDG_DATA_HOME": str(tmp_path / "data"), "HOME": str(tmp_path)}
     (tmp_path / "referee.toml").write_text(settings)
     key = page_key(environment, tmp_path)
-    port = Told()
+    port = RecordingSetUp()
     phone = client_of(port, house_with(key))
     assert phone.post("/api/pair", data={"code": CODES[Role.OWN], "name": "Ann", "role": "own"}).status_code == 303
     if settings.startswith("no"):
-        # Set up, the table has settings of its own, which place no journal.
+        # The finished table has settings of its own, which name no journal.
         (tmp_path / "referee.toml").write_text("")
     journal = load_settings(None, environment=environment, folder=tmp_path).settings.journal.path
     table = page_client_of(port_of(), house_with(key_path(journal)))
@@ -218,5 +218,5 @@ def test_a_phone_that_was_paired_to_set_up_stays_paired_with_the_table(tmp_path:
 
 
 def house_with(key: Path) -> Access:
-    """What is open to the house, with the key and the devices that this file is of."""
+    """Access for the local network with this key and its devices."""
     return Access(HOUSE, load_or_make_key(key), lambda: 0.0, lambda: 0.0, PairedDevices(devices_path(key), lambda: 0.0))

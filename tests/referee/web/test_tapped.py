@@ -1,4 +1,4 @@
-"""Turns that are tapped, by the API: what may follow, the whole turn, and taps that begin none."""
+"""Tapped turns by the API: the next taps, the whole turn, and taps that begin none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.values import Outcome
 from tests.referee.web.page_table import client_of, port_of, snapshot_of
 
 
-def test_taps_are_answered_with_what_may_follow_and_the_turn() -> None:
+def test_taps_are_answered_with_the_next_possible_taps_and_the_turn() -> None:
     port = port_of()
     client = client_of(port)
     assert client.get("/api/tapped").status_code == 404
@@ -23,7 +23,7 @@ def test_taps_are_answered_with_what_may_follow_and_the_turn() -> None:
 
 
 @pytest.mark.parametrize("taps", ["a1,g7", "nowhere", "a2", "'\"<>", "a1" * 900])
-def test_taps_that_begin_no_turn_are_refused_with_words(taps: str) -> None:
+def test_taps_that_begin_no_turn_are_refused_with_the_reason(taps: str) -> None:
     port = port_of()
     port.snapshots(snapshot_of(port.game))
     refused = client_of(port).get("/api/tapped", params={"taps": taps})
@@ -38,7 +38,7 @@ def test_nothing_can_be_tapped_once_the_game_is_over() -> None:
     assert client_of(port).get("/api/tapped").json()["squares"] == []
 
 
-def test_a_symbol_is_asked_for_in_words_where_it_is_not_known() -> None:
+def test_an_unknown_symbol_is_asked_for_in_words() -> None:
     port = port_of("deblockle")
     port.snapshots(snapshot_of(port.game))
     client = client_of(port)

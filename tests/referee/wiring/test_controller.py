@@ -1,4 +1,4 @@
-"""The board by what it is for: lights, presses and sensors over one connection, and what does not fit."""
+"""The controller of a board: lights, presses and sensors over one connection, and mismatches."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ON_A_PORT = Linked(1.0, SerialPort("/dev/ttyACM0"), WELCOME, restarted=False)
 
 @dataclass
 class ScriptedConnection:
-    """A connection whose events are put in by hand."""
+    """A connection with scripted events."""
 
     welcome: Welcome | None = WELCOME
     last_heard_s: float | None = None
@@ -102,7 +102,7 @@ def test_a_signal_becomes_a_frame_and_a_tune(connection: ScriptedConnection, boa
     assert list(connection.tunes[-1]) == []
 
 
-def test_a_strip_that_is_shorter_gets_what_it_has_and_it_is_said(
+def test_a_shorter_strip_gets_only_its_lights_and_is_reported(
     connection: ScriptedConnection, board: Controller, said: list[str]
 ) -> None:
     shorter = replace(WELCOME, lights=2)
@@ -116,7 +116,7 @@ def test_a_strip_that_is_shorter_gets_what_it_has_and_it_is_said(
     assert "the strip has 2 lights and the light map needs 4" in said[0]
 
 
-def test_no_lights_are_asked_of_a_board_that_is_there_for_its_sensors(connection: ScriptedConnection) -> None:
+def test_a_board_used_only_for_sensors_gives_no_lights(connection: ScriptedConnection) -> None:
     assert controller(connection, replace(PLAN, drivers=("wled-network",)), print).driver_sources() == ()
 
 
@@ -130,7 +130,9 @@ def test_presses_come_as_roles_in_order(connection: ScriptedConnection, board: C
     assert "button 3 was pressed, and the settings give it no use" in said[0]
 
 
-def test_switches_are_told_by_square_and_each_change_once(connection: ScriptedConnection, board: Controller) -> None:
+def test_switches_are_reported_by_square_and_each_change_once(
+    connection: ScriptedConnection, board: Controller
+) -> None:
     assert board.latest(0.0) is None
     first = report(False, True, True, changes=[SwitchChanged(2, True, 2.5), SwitchChanged(1, True, 2.6)])
     second = report(True, True, True, doubtful=(True, False, False), changes=[SwitchChanged(0, True, 2.9)])
@@ -141,13 +143,13 @@ def test_switches_are_told_by_square_and_each_change_once(connection: ScriptedCo
     assert board.presses() == ["end turn"]
 
 
-def test_what_was_said_holds_as_long_as_the_board_is_heard(connection: ScriptedConnection, board: Controller) -> None:
+def test_the_last_report_holds_while_the_board_is_connected(connection: ScriptedConnection, board: Controller) -> None:
     connection.events = [report(False, True, True)]
     connection.last_heard_s = 7.5
     assert board.latest(8.0) == SensorSnapshot(7.5, {"a1": True, "b1": False})
 
 
-def test_a_board_that_is_away_says_nothing_of_its_switches(connection: ScriptedConnection, board: Controller) -> None:
+def test_a_disconnected_board_reports_no_switches(connection: ScriptedConnection, board: Controller) -> None:
     connection.events = [report(True, True, True, changes=[SwitchChanged(2, True, 2.5)]), Lost(3.0, "unplugged")]
     assert board.latest(3.0) is None
     connection.events = [ON_A_PORT]
@@ -156,7 +158,7 @@ def test_a_board_that_is_away_says_nothing_of_its_switches(connection: ScriptedC
     assert board.latest(5.0) == SensorSnapshot(3.0, {"a1": False, "b1": False})
 
 
-def test_a_square_whose_switch_is_not_there_is_left_out(
+def test_a_square_with_a_missing_switch_is_left_out(
     connection: ScriptedConnection, board: Controller, said: list[str]
 ) -> None:
     connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, switches=2)), report(True, False)]
@@ -164,7 +166,7 @@ def test_a_square_whose_switch_is_not_there_is_left_out(
     assert "there are 2 switches and the sensor map was made for 3: a1 would have none" in said[0]
 
 
-def test_switches_by_number_for_who_maps_them(connection: ScriptedConnection, said: list[str]) -> None:
+def test_switches_are_reported_by_number_for_mapping(connection: ScriptedConnection, said: list[str]) -> None:
     board = controller(connection, WiringPlan(switch_source=SwitchSource.CONTROLLER), said.append)
     assert board.switches() is None
     moved = SwitchChanged(1, True, 2.5)
@@ -174,7 +176,7 @@ def test_switches_by_number_for_who_maps_them(connection: ScriptedConnection, sa
     assert said == []
 
 
-def test_another_pin_map_than_when_it_was_mapped_is_said_at_each_handshake(
+def test_a_pin_map_changed_since_mapping_is_reported_at_each_handshake(
     connection: ScriptedConnection, board: Controller, said: list[str]
 ) -> None:
     other = replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=78))
@@ -188,7 +190,7 @@ def test_another_pin_map_than_when_it_was_mapped_is_said_at_each_handshake(
     assert len(said) == 4
 
 
-def test_a_board_with_another_pin_map_than_the_settings_name_is_said_at_each_handshake(
+def test_a_board_with_another_pin_map_than_configured_is_reported_at_each_handshake(
     connection: ScriptedConnection, said: list[str]
 ) -> None:
     pin_map = parse_pin_map('board = "pico"\n[lights]\npin = 28\ncount = 4\n', button_roles=BUTTON_ROLES)
@@ -205,7 +207,9 @@ def test_a_board_with_another_pin_map_than_the_settings_name_is_said_at_each_han
         )
 
 
-def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board: Controller, said: list[str]) -> None:
+def test_each_message_of_the_board_is_reported_once(
+    connection: ScriptedConnection, board: Controller, said: list[str]
+) -> None:
     connection.events = [FaultReported(1.0, 3, 0, "lights dimmed"), FaultReported(2.0, 3, 0, "lights dimmed")]
     connection.events += [FaultReported(2.0, 6, 0, ""), LogLine(2.0, 20, "hello", 0), LogLine(2.0, 40, "no memory", 0)]
     connection.events += [EventsDropped(2.0, 0, 5), EventsDropped(2.0, 2, 5)]
@@ -229,7 +233,7 @@ def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board
         ((99, 0, 0), r"The board's firmware is version 99\.0\.0, newer than this .*; update the referee; or `./run "),
     ],
 )
-def test_firmware_of_another_version_is_named_with_what_to_do(
+def test_firmware_of_another_version_is_named_with_a_remedy(
     connection: ScriptedConnection, board: Controller, said: list[str], firmware: tuple[int, int, int], message: str
 ) -> None:
     connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, firmware=firmware))]

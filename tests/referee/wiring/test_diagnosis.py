@@ -1,4 +1,4 @@
-"""What is said of boards, strips and switches on their wires."""
+"""The doctor's findings about boards, strips and switches."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugged]:
         yield it
 
 
-def test_nothing_on_wires_is_nothing_to_say(table: Plugged) -> None:
+def test_without_wired_devices_there_are_no_findings(table: Plugged) -> None:
     assert findings(table.settings(base="")) == {}
 
 
-def test_a_board_that_is_well(table: Plugged) -> None:
+def test_a_working_board_has_only_ok_findings(table: Plugged) -> None:
     found = findings(table.settings(base=SETTINGS.replace("[board]", 'eyes = "both"\n[board]')))
     assert all(finding.severity == "ok" for subject in found.values() for finding in subject), found
     assert "4 lights; 2 squares, 1 for the status light" in found["light map"][0].message
@@ -78,13 +78,13 @@ def test_a_board_that_is_well(table: Plugged) -> None:
         (LinkStatistics(packets=9, round_trip_s=0.2), "note"),
     ],
 )
-def test_a_bad_cable_is_noticed(link: LinkStatistics, level: str) -> None:
+def test_a_bad_cable_is_reported(link: LinkStatistics, level: str) -> None:
     finding = link_quality(ConnectionStatistics(link, 0, 0, 0))
     assert finding.severity == level
     assert bool(finding.remedy) == (level == "note")
 
 
-def test_a_board_that_does_not_answer(table: Plugged) -> None:
+def test_a_board_that_does_not_answer_is_a_fault(table: Plugged) -> None:
     configuration = table.settings()
     table.unplug()
     found = findings(configuration)
@@ -92,7 +92,7 @@ def test_a_board_that_does_not_answer(table: Plugged) -> None:
     assert "there is no port" in found["board"][0].message
 
 
-def test_a_board_that_another_program_has(table: Plugged) -> None:
+def test_a_board_used_by_another_program_is_reported(table: Plugged) -> None:
     configuration = table.settings()
 
     @contextmanager
@@ -107,7 +107,7 @@ def test_a_board_that_another_program_has(table: Plugged) -> None:
     assert "is in use" in finding.message
 
 
-def test_a_strip_that_is_shorter_than_the_map(table: Plugged) -> None:
+def test_a_strip_shorter_than_its_map_is_reported(table: Plugged) -> None:
     (table.folder / "lights.toml").write_text(LIGHTS.replace("lights = 4", "lights = 6") + "c1 = 5\n")
     found = findings(table.settings())
     assert [finding.severity for finding in found["board"]] == ["ok", "fault"]
@@ -132,18 +132,18 @@ WLED = '[lights]\ndrivers = ["wled-network"]\nlight_map = "lights.toml"\nwled_ho
         ({}, "ok", "some lights"),
     ],
 )
-def test_a_wled_that_answers(table: Plugged, told: dict[str, Any], level: str, message: str) -> None:
+def test_a_wled_that_answers_is_described(table: Plugged, told: dict[str, Any], level: str, message: str) -> None:
     (finding,) = findings(table.settings(base=WLED), lambda host: told)["WLED"]
     assert finding.severity == level
     assert message in finding.message
 
 
-def test_a_wled_that_does_not(table: Plugged) -> None:
+def test_a_wled_that_does_not_answer_is_a_fault(table: Plugged) -> None:
     (finding,) = findings(table.settings(base=WLED))["WLED"]
     assert (finding.severity, "wled.local does not answer: nobody there" in finding.message) == ("fault", True)
 
 
-def test_a_wled_s_port(table: Plugged) -> None:
+def test_the_serial_port_of_a_wled_is_checked(table: Plugged) -> None:
     text = WLED.replace("wled-network", "wled-serial").replace(
         'wled_host = "wled.local"', 'wled_serial_port = "/dev/ttyUSB3"'
     )
@@ -174,7 +174,7 @@ class _Wled(BaseHTTPRequestHandler):
 @pytest.mark.parametrize(
     ("answer", "is_wled"), [(_Wled.answer, True), (b"<html>a printer</html>", False), (b"[]", False)]
 )
-def test_wled_is_asked_as_its_page_does(answer: bytes, is_wled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wled_is_recognised_by_its_answer(answer: bytes, is_wled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Wled, "answer", answer)
     with HTTPServer(("127.0.0.1", 0), _Wled) as server:
         monkeypatch.setattr(diagnosis, "_HTTP_PORT", server.server_address[1])
@@ -188,7 +188,7 @@ def test_wled_is_asked_as_its_page_does(answer: bytes, is_wled: bool, monkeypatc
         thread.join()
 
 
-def test_who_is_no_web_server_is_no_wled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_without_http_is_no_wled(monkeypatch: pytest.MonkeyPatch) -> None:
     class Rude(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             self.request.sendall(b"220 mail\r\n")

@@ -1,4 +1,4 @@
-"""Switches on the Pi's own pins, from settings to squares, on gpiozero's mock pins."""
+"""Switches on the Pi's own pins, from settings to squares, with gpiozero's mock pins."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def plan(configuration: Configuration) -> WiringPlan:
 
 
 def told(wires: OpenedDevices) -> SensorSnapshot:
-    """Ask until every switch can be told: each has to be seen alike a few times."""
+    """Take snapshots until every switch has settled, which needs a few equal scans."""
     assert wires.sensors is not None
     until_s = time.monotonic() + GUARD_S
     while time.monotonic() < until_s:
@@ -60,7 +60,7 @@ def told(wires: OpenedDevices) -> SensorSnapshot:
     raise AssertionError("the switches were never told")
 
 
-def test_switches_on_pins_are_told_by_square(pins: mock.MockFactory, plan: WiringPlan) -> None:
+def test_switches_on_pins_are_reported_by_square(pins: mock.MockFactory, plan: WiringPlan) -> None:
     said: list[str] = []
     with open_devices(plan, None, said.append) as wires:
         assert wires.presses() == []

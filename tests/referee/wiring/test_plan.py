@@ -1,4 +1,4 @@
-"""What hangs on wires, checked whole before anything is opened."""
+"""The plan of all wired devices, checked completely before anything is opened."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_without_settings_nothing_hangs_on_a_wire(folder: Path) -> None:
+def test_without_settings_nothing_is_wired(folder: Path) -> None:
     plan, found = planned(folder, "")
     assert found == []
     assert not plan.needs_controller
@@ -62,7 +62,7 @@ false_closed = 0.02
 """
 
 
-def test_a_whole_table(folder: Path) -> None:
+def test_a_complete_table_is_planned(folder: Path) -> None:
     plan, found = planned(folder, WHOLE)
     assert found == []
     assert plan.needs_controller
@@ -78,7 +78,7 @@ def test_a_whole_table(folder: Path) -> None:
     assert plan.sensor_map is not None
 
 
-def test_the_settings_of_the_guide_are_those_of_a_whole_table(folder: Path) -> None:
+def test_the_settings_of_the_guide_give_a_complete_table(folder: Path) -> None:
     guide = (Path(__file__).parents[3] / "docs" / "microcontroller.md").read_text(encoding="utf-8")
     settings = textwrap.dedent(guide.split("```toml\n", 1)[1].split("```", 1)[0])
     plan, found = planned(folder, settings)
@@ -88,12 +88,12 @@ def test_the_settings_of_the_guide_are_those_of_a_whole_table(folder: Path) -> N
     assert None not in (plan.light_map, plan.sensor_map)
 
 
-def test_the_board_that_answers_is_meant_by_auto(folder: Path) -> None:
+def test_by_default_any_board_that_answers_is_used(folder: Path) -> None:
     plan, _ = planned(folder, "")
     assert plan.wanted.is_any
 
 
-def test_what_is_lacking_is_named_at_once(folder: Path) -> None:
+def test_all_missing_settings_are_named_at_once(folder: Path) -> None:
     text = '[lights]\ndrivers = ["board", "wled-network", "wled-serial"]\n[sensors]\neyes = "both"\n'
     _, found = planned(folder, text)
     listed = "\n".join(found)
@@ -110,7 +110,7 @@ def test_what_is_lacking_is_named_at_once(folder: Path) -> None:
     assert str(caught.value) == listed
 
 
-def test_files_that_are_wrong_are_all_named(folder: Path) -> None:
+def test_all_invalid_files_are_named(folder: Path) -> None:
     (folder / "lights.toml").write_text(LIGHTS + "z9 = 0\n")
     (folder / "sensors.toml").write_text("switches = 1\n")
     (folder / "pins.toml").write_text(PINS.replace("hint = 10", "hint = 28"))

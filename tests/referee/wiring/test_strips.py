@@ -57,7 +57,7 @@ def test_a_strip_on_a_serial_port_shows_the_signal() -> None:
         os.close(theirs)
 
 
-def test_each_strip_that_fails_is_said_once_and_costs_only_itself(wled: socket.socket) -> None:
+def test_a_failing_strip_is_reported_once_and_affects_no_other(wled: socket.socket) -> None:
     said: list[str] = []
     plan = WiringPlan(
         drivers=("wled-serial", "wled-network"),
@@ -75,7 +75,7 @@ def test_each_strip_that_fails_is_said_once_and_costs_only_itself(wled: socket.s
     assert "wled-serial does not work: there is no port /dev/ttyNONE" in said[0]
 
 
-def test_a_printer_on_wleds_port_is_said_once_and_never_taken_to_work() -> None:
+def test_a_printer_on_the_port_of_wled_is_reported_once_and_never_counts_as_working() -> None:
     ours, theirs = os.openpty()
     tty.setraw(theirs)
     said: list[str] = []
@@ -92,7 +92,7 @@ def test_a_printer_on_wleds_port_is_said_once_and_never_taken_to_work() -> None:
                     panel.tick(now_s)
                 os.write(ours, b"echo:Unknown command\n")
                 while panel.working:
-                    # What was written may come in pieces.
+                    # The written bytes may arrive in parts.
                     assert select.select([theirs], [], [], GUARD_S)[0]
                     now_s += 1.0
                     panel.tick(now_s)
@@ -103,7 +103,7 @@ def test_a_printer_on_wleds_port_is_said_once_and_never_taken_to_work() -> None:
     assert "is a 3D printer (Marlin) and not WLED" in said[0]
 
 
-def test_a_name_that_no_wled_can_have_ends_nothing() -> None:
+def test_an_invalid_name_of_a_wled_does_not_end_the_referee() -> None:
     said: list[str] = []
     plan = WiringPlan(drivers=("wled-network",), light_map=LIGHT_MAP, wled_host="http://wled", wled_port=4048)
     with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, said.append) as panel:

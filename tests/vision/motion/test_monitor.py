@@ -17,7 +17,7 @@ from vision.reading import HindranceKind, PlaceReading, Reading
 STEP_S = 0.1
 
 
-class Shown:
+class MonitoredTable:
     """Frames of a table under a still camera, and the monitor's reading of each."""
 
     def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose, board: Image) -> None:
@@ -42,11 +42,11 @@ class Shown:
 
 
 @pytest.fixture
-def shown(layout: TableLayout, camera: CameraModel, pose: Pose, render_table: RenderTable) -> Shown:
-    return Shown(layout, camera, pose, render_table(pose, noise=0.0))
+def shown(layout: TableLayout, camera: CameraModel, pose: Pose, render_table: RenderTable) -> MonitoredTable:
+    return MonitoredTable(layout, camera, pose, render_table(pose, noise=0.0))
 
 
-def test_the_places_under_an_arm_are_named_and_hidden(shown: Shown) -> None:
+def test_the_places_under_an_arm_are_named_and_hidden(shown: MonitoredTable) -> None:
     reading = shown.show(shown.over(-20, 600, -20, 60))
     (hand,) = reading.hindrances
     assert hand.kind is HindranceKind.HAND
@@ -59,7 +59,7 @@ def test_the_places_under_an_arm_are_named_and_hidden(shown: Shown) -> None:
     assert not shown.show(shown.board).hindrances
 
 
-def test_an_arm_that_hides_no_place_is_reported_at_the_edge(shown: Shown) -> None:
+def test_an_arm_that_hides_no_place_is_reported_at_the_edge(shown: MonitoredTable) -> None:
     shown.monitor = HandMonitor(shown.camera, shown.layout.board, HandSettings(hidden_share=1.0))
     for _ in range(10):
         shown.show(shown.board)
@@ -69,13 +69,13 @@ def test_an_arm_that_hides_no_place_is_reported_at_the_edge(shown: Shown) -> Non
 
 
 @pytest.mark.parametrize(("step_s", "tells"), [(0.39, True), (0.41, False), (0.0, False), (-1.0, False)])
-def test_frames_too_far_apart_or_out_of_order_show_no_hand(shown: Shown, step_s: float, tells: bool) -> None:
+def test_frames_too_far_apart_or_out_of_order_show_no_hand(shown: MonitoredTable, step_s: float, tells: bool) -> None:
     assert bool(shown.show(shown.over(-20, 600, -20, 60), step_s).hindrances) == tells
 
 
 @pytest.mark.parametrize(("shift_px", "tells"), [(2.5, True), (3.5, False)])
 def test_hand_detection_starts_again_if_the_camera_moved_by_more_than_three_pixels(
-    shown: Shown, shift_px: float, tells: bool
+    shown: MonitoredTable, shift_px: float, tells: bool
 ) -> None:
     depth_mm = float(shown.pose.translation[2])
     shift_mm = shift_px * depth_mm / float(shown.camera.matrix[0, 0])

@@ -1,4 +1,4 @@
-"""``tools link``: the program as the command ``referee``, put into a home of its own and taken out again."""
+"""``tools link``: the command ``referee`` is installed in a home folder and removed again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def bash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/bin/bash")
 
 
-def test_link_makes_a_command_that_calls_run_by_its_new_name(run: Run, tmp_path: Path) -> None:
+def test_link_makes_a_command_named_referee(run: Run, tmp_path: Path) -> None:
     said = run("link")
     assert said.exit_code == 0, said.stderr
     command = tmp_path / ".local/bin/referee"
@@ -30,7 +30,7 @@ def test_link_makes_a_command_that_calls_run_by_its_new_name(run: Run, tmp_path:
     assert run("link").exit_code == 0
 
 
-def test_the_linked_command_passes_its_words_on(run: Run, tmp_path: Path) -> None:
+def test_the_linked_command_passes_its_arguments_on(run: Run, tmp_path: Path) -> None:
     assert run("link").exit_code == 0
     command = tmp_path / ".local/bin/referee"
     stand_in = tmp_path / "run"
@@ -41,7 +41,7 @@ def test_the_linked_command_passes_its_words_on(run: Run, tmp_path: Path) -> Non
     assert done.stdout == "referee:demo --fast\n"
 
 
-def test_link_overwrites_nothing_of_others(run: Run, tmp_path: Path) -> None:
+def test_link_overwrites_no_other_file(run: Run, tmp_path: Path) -> None:
     foreign = tmp_path / ".local/bin/referee"
     foreign.parent.mkdir(parents=True)
     foreign.write_text("#!/bin/sh\n")
@@ -57,7 +57,9 @@ def test_link_overwrites_nothing_of_others(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("shell", "file"), [("zsh", ".zfunc/_referee"), ("fish", ".config/fish/completions/referee.fish")]
 )
-def test_every_shell_has_its_completion_and_all_goes_again(run: Run, tmp_path: Path, shell: str, file: str) -> None:
+def test_link_installs_completion_for_each_shell_and_unlink_removes_it(
+    run: Run, tmp_path: Path, shell: str, file: str
+) -> None:
     said = run("link", "--shell", shell)
     assert "_REFEREE_COMPLETE" in (tmp_path / file).read_text()
     assert ("In ~/.zshrc" in said.output) == (shell == "zsh")

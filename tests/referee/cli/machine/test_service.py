@@ -1,4 +1,4 @@
-"""``install`` and ``uninstall``: what is written where, into a system in a folder of the test's."""
+"""``install`` and ``uninstall``: the files they write, in a system inside a temporary folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def system(tmp_path: Path) -> Path:
     return system
 
 
-def test_print_shows_every_file_and_writes_none(run: Run, tmp_path: Path) -> None:
+def test_the_print_option_shows_every_file_and_writes_none(run: Run, tmp_path: Path) -> None:
     said = run("install", "--print", "--as", OWNER, "--camera", "folder:in", "--journal", "games/j.sqlite")
     assert said.exit_code == 0, said.stderr
     assert f"==> /{UNIT}" in said.output
@@ -36,7 +36,7 @@ def test_print_shows_every_file_and_writes_none(run: Run, tmp_path: Path) -> Non
     assert not (tmp_path / "games").exists()
 
 
-def test_the_broker_s_password_and_certificates_can_be_read(run: Run, tmp_path: Path) -> None:
+def test_the_service_may_read_the_brokers_password_and_certificates(run: Run, tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text(
         '[mqtt]\naddress = "b"\ntls = true\nca_file = "club/ca.crt"\npassword_file = "secrets/password"\n'
     )
@@ -47,7 +47,7 @@ def test_the_broker_s_password_and_certificates_can_be_read(run: Run, tmp_path: 
     assert f'"{tmp_path / "secrets"}"' in readable
 
 
-def test_what_settings_and_options_name_can_be_read_and_the_games_written(run: Run, tmp_path: Path) -> None:
+def test_the_service_may_read_named_files_and_write_the_games(run: Run, tmp_path: Path) -> None:
     (tmp_path / "referee.toml").write_text('[table]\nlooks = "pieces/looks.json"\n')
     (tmp_path / "lens").mkdir()
     (tmp_path / "lens/camera.json").write_text("{}")
@@ -60,7 +60,7 @@ def test_what_settings_and_options_name_can_be_read_and_the_games_written(run: R
     assert f'BindPaths="{tmp_path}"' in said.output
 
 
-def test_the_games_are_those_of_the_owner_not_of_sudo(run: Run) -> None:
+def test_the_games_belong_to_the_owner_and_not_to_root(run: Run) -> None:
     said = run("install", "--print", "--as", OWNER)
     home = pwd.getpwnam(OWNER).pw_dir
     assert f'BindPaths="{home}/.local/share/tabletop-referee"' in said.output
@@ -76,7 +76,9 @@ def test_the_games_are_those_of_the_owner_not_of_sudo(run: Run) -> None:
         (["--as", OWNER, "--camra", "0"], "--camra"),
     ],
 )
-def test_what_can_t_work_is_refused_before_anything_is_written(run: Run, arguments: list[str], says: str) -> None:
+def test_impossible_installations_are_refused_before_anything_is_written(
+    run: Run, arguments: list[str], says: str
+) -> None:
     said = run("install", *arguments)
     assert said.exit_code == 2
     assert says in said.stderr
@@ -90,7 +92,7 @@ def test_wrong_settings_are_refused(run: Run, tmp_path: Path) -> None:
 
 
 @as_root
-def test_install_and_uninstall_leave_only_what_was_there(run: Run, system: Path, tmp_path: Path) -> None:
+def test_uninstall_removes_everything_that_install_added(run: Run, system: Path, tmp_path: Path) -> None:
     foreign = system / "etc/udev/rules.d/70-other.rules"
     foreign.parent.mkdir(parents=True)
     foreign.write_text("# somebody else's\n")
@@ -107,7 +109,7 @@ def test_install_and_uninstall_leave_only_what_was_there(run: Run, system: Path,
 
 
 @as_root
-def test_a_file_that_is_not_ours_stays(run: Run, system: Path) -> None:
+def test_uninstall_leaves_foreign_files(run: Run, system: Path) -> None:
     unit = system / UNIT
     unit.parent.mkdir(parents=True)
     unit.write_text("[Unit]\nDescription=written by hand\n")

@@ -1,4 +1,4 @@
-"""Tournaments as they are kept: rounds, results from the tables, and an arbiter's word."""
+"""Tournaments in the database: rounds, results from the tables, and an arbiter's decisions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def scores(director: Director, number: int) -> list[str]:
     return [game.score.value for game in director.get(number).tournament.pairings]
 
 
-def test_a_tournament_is_kept_as_it_was_begun(where: str) -> None:
+def test_a_tournament_is_kept_as_started(where: str) -> None:
     number = director_on(where).begin("Club", System.SWISS, 3, "deblockle", NAMES[::-1])
     director = director_on(where)
     (kept,) = director.all()
@@ -52,14 +52,14 @@ def test_a_tournament_is_kept_as_it_was_begun(where: str) -> None:
         (System.ROUND_ROBIN, 4, NAMES, "3 rounds, or a multiple"),
     ],
 )
-def test_what_makes_no_tournament_is_refused(
+def test_an_invalid_tournament_is_refused(
     tmp_path: object, system: System, rounds: int, names: list[tuple[str, int]], why: str
 ) -> None:
     with pytest.raises(TournamentError, match=why):
         director_on(f"{tmp_path}/hall.db").begin("x", system, rounds, "deblockle", names)
 
 
-def test_a_round_needs_the_results_of_the_one_before_and_enough_tables(where: str) -> None:
+def test_a_round_needs_the_previous_results_and_enough_tables(where: str) -> None:
     director = director_on(where)
     number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
     with pytest.raises(TournamentError, match="2 games, and there are 1 tables"):
@@ -116,7 +116,7 @@ def test_a_result_is_taken_back_with_the_turn_that_made_it(where: str) -> None:
     assert scores(director, number)[0] == ""
 
 
-def test_another_game_is_not_the_pairing_s(where: str) -> None:
+def test_a_different_game_does_not_count_for_the_pairing(where: str) -> None:
     hall, director = hall_on(where), director_on(where)
     number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
     director.pair(number, SEATS)

@@ -25,7 +25,7 @@ GAMES = (
 TOURNAMENT = Tournament("Club", System.SWISS, 5, PLAYERS, GAMES)
 
 
-def test_a_report_has_everything_in_its_column() -> None:
+def test_a_report_has_every_field_in_its_column() -> None:
     report = trf16(TOURNAMENT, date(2027, 3, 1))
     assert all(line.endswith("\r") for line in report.split("\n")[:-1])
     lines = report.split("\r\n")
@@ -41,7 +41,7 @@ def test_a_report_has_everything_in_its_column() -> None:
     assert (absent[91:99], absent[101:109]) == ("0000 - Z", "   2 b -")
 
 
-def test_standings_with_commas() -> None:
+def test_standings_are_exported_as_csv() -> None:
     rows = list(csv.DictReader(io.StringIO(standings_csv(TOURNAMENT))))
     assert [(row["rank"], row["number"], row["points"]) for row in rows] == [
         ("1", "1", "1.5"),
@@ -52,7 +52,7 @@ def test_standings_with_commas() -> None:
     assert rows[3]["name"] == "'=1+1", "no spreadsheet takes a name for a formula"
 
 
-def test_pairings_with_commas() -> None:
+def test_pairings_are_exported_as_csv() -> None:
     rows = list(csv.reader(io.StringIO(pairings_csv(TOURNAMENT))))
     assert rows[0] == ["round", "board", "first", "second", "result"]
     assert rows[1] == ["1", "1", "Ann Alder", "Ben", "1-0"]

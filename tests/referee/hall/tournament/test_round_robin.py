@@ -1,4 +1,4 @@
-"""Round robins: FIDE's printed Berger tables, everybody once, and sides shared out."""
+"""Round robins: FIDE's printed Berger tables, every pairing once, and balanced sides."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PRINTED = {
 
 
 @pytest.mark.parametrize("count", PRINTED)
-def test_the_printed_tables(count: int) -> None:
+def test_rounds_follow_the_printed_berger_tables(count: int) -> None:
     for number, line in enumerate(PRINTED[count].split(" / "), 1):
         assert {f"{first}-{second}" for first, second in berger_round(count, number)} == set(line.split())
 
@@ -39,7 +39,7 @@ def played(count: int, rounds: int = 0) -> Tournament:
 
 
 @pytest.mark.parametrize("count", range(2, 24))
-def test_everybody_meets_everybody_once_with_sides_shared_out(count: int) -> None:
+def test_every_player_meets_every_other_once_with_balanced_sides(count: int) -> None:
     tournament = played(count)
     games = [pairing for pairing in tournament.pairings if pairing.second is not None]
     met = sorted(tuple(sorted((game.first, game.second or 0))) for game in games)

@@ -1,4 +1,4 @@
-"""Standings, by cases reckoned by hand."""
+"""Standings, by cases calculated by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lines(tournament: Tournament) -> list[tuple[int, str, str, float, float]]:
     ]
 
 
-def test_a_round_robin_of_four() -> None:
+def test_standings_of_a_round_robin_of_four() -> None:
     games = (
         Pairing(1, 1, 1, 4, WIN),
         Pairing(1, 2, 2, 3, DRAW),
@@ -41,7 +41,7 @@ def test_a_round_robin_of_four() -> None:
     ]
 
 
-def test_a_swiss_of_three_with_byes() -> None:
+def test_standings_of_a_swiss_of_three_with_byes() -> None:
     games = (
         Pairing(1, 1, 1, 2, WIN),
         Pairing(1, 2, 3, None, Score.BYE),
@@ -57,7 +57,7 @@ def test_a_swiss_of_three_with_byes() -> None:
     ]
 
 
-def test_who_won_without_a_game_has_no_game_won() -> None:
+def test_a_win_without_a_game_counts_no_game_won() -> None:
     games = (Pairing(1, 1, 1, 2, Score.SECOND_ABSENT), Pairing(1, 2, 3, 4, WIN))
     told = standings(Tournament("x", System.SWISS, 1, (A, B, C, D), games))
     assert {line.player.name: (line.halves, line.won) for line in told} == {
@@ -68,11 +68,11 @@ def test_who_won_without_a_game_has_no_game_won() -> None:
     }
 
 
-def test_those_whom_nothing_parts_share_a_rank() -> None:
+def test_players_equal_in_all_tie_breaks_share_a_rank() -> None:
     games = (Pairing(1, 1, 1, 2, DRAW), Pairing(1, 2, 3, 4, WIN))
     told = standings(Tournament("x", System.ROUND_ROBIN, 3, (A, B, C, D), games))
     assert [(line.rank, line.player.name) for line in told] == [(1, "C"), (2, "A"), (2, "B"), (4, "D")]
 
 
-def test_points_are_written_as_people_do() -> None:
+def test_points_are_written_with_halves() -> None:
     assert [format_points(halves) for halves in (0, 1, 2, 5)] == ["0", "½", "1", "2½"]

@@ -1,4 +1,4 @@
-"""The Swiss: nobody meets twice or sits out twice, scores and sides are as equal as they can be, by brute force too."""
+"""Swiss pairings: nobody meets or sits out twice, and scores and sides are as equal as possible, by brute force too."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def sides_of(tournament: Tournament, number: int) -> str:
 
 @settings(max_examples=cases(60, 15))
 @given(st.integers(2, 40), st.integers(1, 7), st.integers(0, 10**6))
-def test_whole_tournaments(count: int, rounds: int, seed: int) -> None:
-    # With so few rounds there is always a way; a larger share may end in none.
+def test_in_whole_tournaments_nobody_meets_or_sits_out_twice(count: int, rounds: int, seed: int) -> None:
+    # With this few rounds there is always a pairing; with more there may be none.
     rounds = min(rounds, count // 2)
     tournament, rng = begun(count, rounds), Random(seed)
     for number in range(1, rounds + 1):
@@ -55,14 +55,14 @@ def test_whole_tournaments(count: int, rounds: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_sides_are_shared_out_and_scores_are_near_in_a_field_of_forty(seed: int) -> None:
+def test_sides_are_balanced_and_scores_close_in_a_field_of_forty(seed: int) -> None:
     tournament, rng = begun(40, 9), Random(seed)
     for number in range(1, 10):
         before = tournament.halves()
         tournament = with_round(tournament, rng)
         games = [game for game in tournament.pairings if game.round == number and game.second is not None]
         apart = [abs(before[game.first] - before[game.second or 0]) for game in games]
-        # Groups of odd size give one to the next; in the last rounds the few at the ends must look further.
+        # Odd groups pass one player to the next; in the last rounds the few at both ends need distant opponents.
         assert sum(apart) <= 2 * len(set(before.values())) + 4
     for player in tournament.players:
         sides = sides_of(tournament, player.number)
@@ -71,12 +71,12 @@ def test_sides_are_shared_out_and_scores_are_near_in_a_field_of_forty(seed: int)
         assert "bbb" not in sides
 
 
-def test_the_first_round_is_upper_half_against_lower_half_with_sides_by_turns() -> None:
+def test_the_first_round_pairs_upper_with_lower_half_with_alternating_sides() -> None:
     games = pair(begun(8, 3))
     assert [(game.first, game.second) for game in games] == [(1, 5), (6, 2), (3, 7), (8, 4)]
 
 
-def test_the_bye_goes_to_the_last_of_those_who_had_none() -> None:
+def test_the_bye_goes_to_the_lowest_player_without_one() -> None:
     tournament = begun(5, 3)
     (bye,) = [game for game in pair(tournament) if game.second is None]
     assert (bye.first, bye.board, bye.score) == (5, 3, Score.BYE)
@@ -85,13 +85,13 @@ def test_the_bye_goes_to_the_last_of_those_who_had_none() -> None:
     assert bye.first == 3, "5 sat out, and 4 has won without playing"
 
 
-def test_who_is_away_is_not_paired() -> None:
+def test_an_absent_player_is_not_paired() -> None:
     tournament = begun(6, 3)
     away = replace(tournament, players=tuple(replace(each, present=each.number != 2) for each in tournament.players))
     assert {2} & {number for game in pair(away) for number in (game.first, game.second)} == set()
 
 
-def test_a_field_that_can_be_paired_no_more_is_said() -> None:
+def test_a_field_without_a_possible_pairing_is_reported() -> None:
     tournament = begun(4, 5)
     for _ in range(3):
         tournament = with_round(tournament, Random(1))
@@ -102,7 +102,7 @@ def test_a_field_that_can_be_paired_no_more_is_said() -> None:
 
 
 def every_pairing(field: list[PairingRecord]) -> Iterator[list[tuple[PairingRecord, PairingRecord | None]]]:
-    """Give all ways to pair a field, one player out where it is odd."""
+    """All pairings of a field, with one player sitting out if its size is odd."""
     if not field:
         yield []
         return
@@ -123,7 +123,7 @@ def total(pairs: list[tuple[PairingRecord, PairingRecord | None]], field: list[P
 
 @settings(max_examples=cases(60, 15))
 @given(st.integers(3, 8), st.integers(0, 4), st.integers(0, 10**6))
-def test_no_way_to_pair_a_small_field_costs_less(count: int, rounds: int, seed: int) -> None:
+def test_the_pairing_of_a_small_field_has_the_lowest_cost(count: int, rounds: int, seed: int) -> None:
     tournament, rng = begun(count, 9), Random(seed)
     for _ in range(rounds):
         if len(match_players(pairing_records(tournament))) < (count + 1) // 2:
@@ -138,7 +138,7 @@ def test_no_way_to_pair_a_small_field_costs_less(count: int, rounds: int, seed: 
         assert total(found, field) == min(ways)
 
 
-def test_a_large_field_is_paired() -> None:
+def test_a_large_field_can_be_paired() -> None:
     tournament, rng = begun(150, 9), Random(3)
     for _ in range(3):
         tournament = with_round(tournament, rng)

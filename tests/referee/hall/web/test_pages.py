@@ -1,4 +1,4 @@
-"""The hall's pages: complete without scripts, escaped, for those who may, and a ruling's way through them."""
+"""The hall's pages: complete without scripts, escaped, guarded by role, and the handling of a ruling."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def visit(tmp_path: Path) -> Visit:
     return Visit(tmp_path)
 
 
-def test_pages_are_whole_and_have_nothing_inline(visit: Visit) -> None:
+def test_pages_are_complete_without_inline_scripts_or_styles(visit: Visit) -> None:
     visit.director.begin("Club", System.SWISS, 3, "deblockle", [(NASTY, 0), ("Ben", 0)])
     for path in (
         "/",
@@ -52,7 +52,7 @@ def test_tables_that_need_an_arbiter_come_first(visit: Visit) -> None:
     assert "&lt;script&gt;" in text
 
 
-def test_changes_are_told_as_they_come(visit: Visit) -> None:
+def test_changes_are_streamed_as_they_come(visit: Visit) -> None:
     version = visit.hall.floor.version
     visit.feeds[0].advance()
     visit.hall.take([event(visit.feeds[0].events[-1]), state(visit.feeds[0])])
@@ -69,14 +69,14 @@ def test_changes_are_told_as_they_come(visit: Visit) -> None:
 
 
 def told_by(stream: HTTPResponse) -> dict[str, Any]:
-    """Give the next event of a stream."""
+    """The next event of a stream."""
     while not (line := stream.readline()).startswith(b"data: "):
         assert line, "the stream has ended"
     told: dict[str, Any] = json.loads(line.removeprefix(b"data: "))
     return told
 
 
-def test_a_ruling_goes_to_the_table_and_is_done_once_that_has_answered(visit: Visit) -> None:
+def test_a_ruling_goes_to_the_table_and_is_done_after_its_answer(visit: Visit) -> None:
     before = visit.hall.floor.seat("table-1")
     assert before is not None
     assert before.state is not None
@@ -102,7 +102,7 @@ def test_a_ruling_goes_to_the_table_and_is_done_once_that_has_answered(visit: Vi
     assert "<b>Done</b>: Done. (event 13)" in text
 
 
-def test_what_is_no_ruling_is_refused_before_anything_is_kept(visit: Visit) -> None:
+def test_an_invalid_ruling_is_refused_and_not_kept(visit: Visit) -> None:
     for fields in ({"command": "nonsense"}, {"command": "overrule"}, {"command": "turn"}, {}):
         reply = visit.post("/tables/table-1/rule", **fields)
         assert reply.status_code == 422, reply.text
@@ -117,7 +117,7 @@ def test_a_ruling_can_be_withdrawn(visit: Visit) -> None:
     assert visit.hall.rulings.waiting() == []
 
 
-def test_who_only_looks_rules_nothing(tmp_path: Path) -> None:
+def test_a_viewer_cannot_give_rulings(tmp_path: Path) -> None:
     visit = Visit(tmp_path, access_of(HOUSE))
     assert visit.client.get("/", headers=HTML).headers["location"] == "/pair"
     csrf = paired(visit.client, Role.PLAY)
@@ -131,7 +131,7 @@ def test_who_only_looks_rules_nothing(tmp_path: Path) -> None:
     assert visit.client.post(posts[0], data={"csrf": "x", "command": "take back"}).status_code == 403
 
 
-def test_pictures_of_a_dispute(visit: Visit) -> None:
+def test_the_pictures_of_a_dispute_are_shown(visit: Visit) -> None:
     feed = visit.feeds[0]
     feed.events.append(
         feed.append(EventKind.ILLEGAL, {"sentence": "No."}).model_copy(update={"pictures": ("before-c3",)})
@@ -150,7 +150,7 @@ def test_pictures_of_a_dispute(visit: Visit) -> None:
     assert visit.client.get(path).headers["content-type"] == "image/jpeg"
 
 
-def test_a_tournament_from_its_list_of_names_to_its_report(visit: Visit) -> None:
+def test_a_tournament_runs_from_the_list_of_names_to_the_report(visit: Visit) -> None:
     names = "Ann; 1800\nBen,1700\n\n Cleo \nDan"
     fields = {"name": "Club", "game": "deblockle", "system": "swiss", "rounds": "2", "players": names}
     assert visit.post("/tournaments", **fields).headers["location"] == "/tournaments/1"
@@ -177,7 +177,7 @@ def test_a_tournament_from_its_list_of_names_to_its_report(visit: Visit) -> None
     assert visit.client.get("/tournaments/7").status_code == 404
 
 
-def test_names_are_read_as_they_are_typed() -> None:
+def test_names_and_ratings_are_read_as_typed() -> None:
     assert read_players("Ann; 1650\nBen\t900\r\n\nO'Neill, Pat, 12\n x\x00y \nRoom 101") == [
         ("Ann", 1650),
         ("Ben", 900),
@@ -187,7 +187,7 @@ def test_names_are_read_as_they_are_typed() -> None:
     ]
 
 
-def test_a_clock_runs_on_from_what_the_table_said(visit: Visit) -> None:
+def test_a_clock_continues_from_the_tables_last_report(visit: Visit) -> None:
     clock = ShownClock(
         control="5+3",
         mode="fischer",

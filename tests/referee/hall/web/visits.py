@@ -1,4 +1,4 @@
-"""A hall with its page, and a browser of the kind that tests have, or a server for a real one."""
+"""A hall with its page, and either a test client or a server for a real browser."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NASTY = "<script>alert(1)</script>"
 
 
 class Visit:
-    """A browser at a hall where one table plays and one asks for an arbiter."""
+    """A client of a hall in which one table plays and one asks for an arbiter."""
 
     def __init__(self, folder: Path, access: Access | None = None) -> None:
         self.clock = Clock()

@@ -1,4 +1,4 @@
-"""Paired devices: listed for the owner, changed on the page, by a program and at the terminal, refused at once."""
+"""Paired devices: listed, changed and unpaired by the owner on the page, by a program and at the terminal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_only_the_owner_of_the_file_may_read_it(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_two_processes_lose_none_of_each_others_changes(tmp_path: Path) -> None:
+def test_two_processes_keep_each_others_changes(tmp_path: Path) -> None:
     path = tmp_path / "devices"
 
     def pair(name: str) -> None:
@@ -63,7 +63,7 @@ def test_two_processes_lose_none_of_each_others_changes(tmp_path: Path) -> None:
     assert len(listed(path).all()) == 30
 
 
-def test_when_a_device_was_seen_is_written_down_now_and_then(tmp_path: Path) -> None:
+def test_the_last_use_of_a_device_is_saved_from_time_to_time(tmp_path: Path) -> None:
     path, now_s = tmp_path / "devices", [0.0]
     devices = PairedDevices(path, lambda: now_s[0])
     ben = devices.add("Ben", Role.LOOK)
@@ -77,7 +77,7 @@ def test_when_a_device_was_seen_is_written_down_now_and_then(tmp_path: Path) -> 
     assert not devices.is_due
 
 
-def test_a_list_that_was_damaged_lets_nobody_in(tmp_path: Path) -> None:
+def test_a_damaged_list_admits_nobody(tmp_path: Path) -> None:
     path = tmp_path / "devices"
     access = access_of(HOUSE, devices=listed(path))
     client = client_of(port_of(), access)
@@ -88,7 +88,7 @@ def test_a_list_that_was_damaged_lets_nobody_in(tmp_path: Path) -> None:
         listed(path)
 
 
-def test_the_list_has_an_end() -> None:
+def test_the_number_of_devices_is_limited() -> None:
     devices = listed()
     for number in range(MOST_DEVICES + 3):
         devices.add(str(number), Role.LOOK)
@@ -140,7 +140,7 @@ def test_an_unpaired_devices_stream_ends(tmp_path: Path, monkeypatch: pytest.Mon
         connection.request("GET", "/api/events", headers=bearer)
         stream = connection.getresponse()
         assert stream.readline() == b"event: table\n"
-        # As the terminal does it, from another process.
+        # From another process, as the terminal does.
         devices = listed(tmp_path / "journal.sqlite.page-devices")
         devices.change(devices.all()[0].id, Role.NOBODY)
         assert stream.read().count(b"event: table") == 0

@@ -1,4 +1,4 @@
-"""What the owner asks of the installation on the page and at the terminal: the doctor, and a bundle to look through."""
+"""Maintenance by the owner on the page and at the terminal: the doctor and the bug report."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def fields_in(page: str) -> dict[str, str]:
     return dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page))
 
 
-def test_the_doctor_looks_when_asked_and_its_findings_stay() -> None:
+def test_the_doctor_runs_on_request_and_its_findings_stay() -> None:
     looked: list[int] = []
     client = client_of(kept_house(looked))
     for _ in range(2):
@@ -62,7 +62,7 @@ def test_the_doctor_looks_when_asked_and_its_findings_stay() -> None:
     assert len(looked) == 2
 
 
-def test_the_page_answers_others_while_the_doctor_looks() -> None:
+def test_the_page_answers_others_while_the_doctor_runs() -> None:
     began, may_end = threading.Event(), threading.Event()
 
     def slow() -> list[Finding]:
@@ -80,7 +80,7 @@ def test_the_page_answers_others_while_the_doctor_looks() -> None:
         asking.join(GUARD_S)
 
 
-def test_what_is_saved_is_what_was_shown_without_what_was_left_out() -> None:
+def test_the_saved_report_is_the_one_shown_without_the_omitted_files() -> None:
     client = client_of(kept_house())
     page = client.get("/bug-report").text
     assert "Python &lt;3.11&gt;" in page
@@ -97,7 +97,7 @@ def test_what_is_saved_is_what_was_shown_without_what_was_left_out() -> None:
     assert client.get(source).status_code == 409
 
 
-def test_a_table_without_housekeeping_says_so() -> None:
+def test_a_table_without_maintenance_says_so() -> None:
     client = client_of(port_of())
     assert "/doctor" not in client.get("/owner").text
     for path in ("/doctor", "/bug-report"):
@@ -112,14 +112,16 @@ def configuration(tmp_path: Path) -> Configuration:
     return load(None, environment={"HOME": str(tmp_path)}, folder=tmp_path)
 
 
-def test_beside_a_referee_at_work_neither_its_board_nor_its_pins_are_touched(configuration: Configuration) -> None:
+def test_the_doctor_does_not_touch_the_devices_of_a_running_referee(configuration: Configuration) -> None:
     found = {each.subject: each for each in examine(lambda: configuration, wall_clock(), machine_in_use())}
     assert found["board"].severity is Severity.NOTE
     assert "at work has the board" in found["board"].message
     assert not {"computer", "lgpio", "pins"} & set(found)
 
 
-def test_a_running_referee_gives_its_lines_and_its_journal(configuration: Configuration, tmp_path: Path) -> None:
+def test_the_report_of_a_running_referee_has_its_output_and_its_journal(
+    configuration: Configuration, tmp_path: Path
+) -> None:
     house = maintenance(configuration)(lambda: ["the camera is back"], tmp_path / "other.sqlite")
     assert any(each.subject == "journal" and "other.sqlite" in each.message for each in house.examine())
     files = {file.name: file.text for file in house.gather()}
@@ -128,7 +130,9 @@ def test_a_running_referee_gives_its_lines_and_its_journal(configuration: Config
     assert "other.sqlite" not in str(files)
 
 
-def test_the_terminal_shows_leaves_out_and_saves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_terminal_shows_the_report_omits_files_and_saves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "referee.toml").write_text('[journal]\npath = "game.sqlite"\n')
     run = runner_in(tmp_path, monkeypatch)
     run("games", "new", "deblockle", "--player", "gold=Sandrine")
