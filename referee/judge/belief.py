@@ -22,7 +22,13 @@ from referee.judge.pooled_reading import (
     correct_misreadings,
     find_misreadings,
 )
-from referee.judge.stack_evidence import KnownStack, stacks_as_believed, unchanged_stacks
+from referee.judge.stack_evidence import (
+    KnownStack,
+    stacks_as_believed,
+    stacks_as_told,
+    unchanged_stacks,
+    untouched_since,
+)
 from referee.judge.verdict import Verdict
 
 
@@ -183,6 +189,23 @@ class Belief(Generic[StateT, TurnT]):
         }
         stacks = stacks_as_believed(context.game, state, seen, self.observations.stacks) | kept
         return replace(self, observations=replace(self.observations, stacks=stacks))
+
+    def with_misread_stacks(self, context: JudgeContext[StateT, TurnT], seen: PooledReading) -> Belief[StateT, TurnT]:
+        """Return a copy that knows the stacks that a person corrected and that look as when the person spoke.
+
+        What the camera reads there is a misreading, so these places need not be ignored.
+        """
+        state, observations, override = self.states[0], self.observations, self.override
+        same = override.places & untouched_since(seen, observations.looked) if override.places else frozenset()
+        misread = seen.find_misreadings(same, context.game.table.appearance(state))
+        if not misread:
+            return self
+        told = stacks_as_told(context.game, state, seen.places, misread)
+        observations = replace(
+            observations, misread={**observations.misread, **misread}, stacks={**observations.stacks, **told}
+        )
+        override = replace(override, places=override.places - misread.keys())
+        return replace(self, observations=observations, override=override)
 
     def with_places_confirmed(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
         """Take a person's word that these places are as believed; they are ignored until they look so again."""

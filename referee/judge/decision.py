@@ -27,6 +27,7 @@ from referee.judge.explanations import (
 from referee.judge.explorer import JudgeContext
 from referee.judge.faults import piece_of
 from referee.judge.pooled_reading import PooledReading
+from referee.judge.stack_evidence import count_contradiction
 
 
 class Conclusion(enum.Enum):
@@ -124,13 +125,38 @@ class Candidates(Generic[StateT, TurnT]):
     @property
     def rivals(self) -> tuple[Explanation[StateT, TurnT], ...]:
         """The others that come too close to the leading explanation."""
-        best = self.best.score
-        return tuple(one for one in self.others if best - one.score < self.needed_lead(one.changes))
+        return tuple(one for one, lead, needed in self._leads if lead < needed)
 
     @property
     def lead(self) -> float:
         """The log-odds by which the leading explanation leads the others."""
-        return self.best.score - self.others[0].score if self.others else float("inf")
+        return min((lead for _, lead, _ in self._leads), default=float("inf"))
+
+    @cached_property
+    def _leads(self) -> tuple[tuple[Explanation[StateT, TurnT], float, float], ...]:
+        """Each other explanation with the leading one's lead over it, and the lead needed."""
+        found = []
+        for one in self.others:
+            lead, needed = self.best.score - one.score, self.needed_lead(one.changes)
+            found.append((one, lead if lead >= needed else max(lead, self._lead_with_heights(one)), needed))
+        return tuple(found)
+
+    def _lead_with_heights(self, other: Explanation[StateT, TurnT]) -> float:
+        """Return the lead over another explanation, with the heights of the stacks that look the same in both."""
+        turns = [one for one in self.leading if one.kind is ExplanationKind.TURN]
+        if not turns or other.kind is not ExplanationKind.TURN:
+            return self.best.score - other.score
+        alike = self.seen.without(place for place, _ in other.changes ^ self.best.changes)
+        return max(self._score_with_heights(one, alike) for one in turns) - self._score_with_heights(other, alike)
+
+    def _score_with_heights(self, one: Explanation[StateT, TurnT], alike: PooledReading) -> float:
+        """Return the score of the turn that fits the numbers of pieces best."""
+        without = one.score - score_touches(self.seen, (turn.places for turn in one.first))
+        game = self.context.game
+        return without + max(
+            score_touches(self.seen, [turn.places]) - count_contradiction(game, one.state, [turn], alike)
+            for turn in one.first
+        )
 
     @property
     def illegal_lead(self) -> float:

@@ -104,6 +104,7 @@ def judge(
     belief = replace(belief, observations=belief.observations.after_sensing(seen))
     if not seen.places:
         return belief, verdicts.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
+    belief = belief.with_misread_stacks(context, seen)
     belief = replace(belief, observations=belief.observations.after_looking(seen))
     seen = compare_with_earlier_stacks(
         seen.correct_misreadings(belief.observations.misread, believed), belief.observations.stacks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -41,27 +41,42 @@ def height_contradiction(
     It compares turns that leave the same appearance: heights tell nothing where the best look is another.
     Raises IllegalTurnError when the state doesn't allow the turns.
     """
+    played_on = {place for turn in turns for place in turn.places}
+    leads = _height_leads(game, state, turns, seen)
+    touches = ((place, seen.places[place].touched or 0.0) for place in leads)
+    return math.fsum([*leads.values(), *(max(0.0, -one if place in played_on else one) for place, one in touches)])
+
+
+def count_contradiction(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
+    """Return the same as ``height_contradiction``, by the numbers of pieces alone and not by which stacks look touched.
+
+    Raises IllegalTurnError when the state doesn't allow the turns.
+    """
+    return math.fsum(_height_leads(game, state, turns, seen).values())
+
+
+def _height_leads(
+    game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading
+) -> dict[Place, float]:
+    """Return by how much the likeliest number of pieces leads that after the turns, on places that look so."""
     if not isinstance(game.table, StacksPieces):
-        return 0.0
+        return {}
     for turn in turns:
         state = game.rules.apply(state, turn)
     looks, heights = game.table.appearance(state), game.table.heights(state)
     played_on = {place for turn in turns for place in turn.places}
-    return math.fsum(
-        _stack_contradiction(one, heights[place], touched=place in played_on)
+    return {
+        place: _height_lead(one, heights[place], touched=place in played_on)
         for place, one in seen.places.items()
         if one.best == looks[place]
-    )
+    }
 
 
-def _stack_contradiction(one: PooledPlace, pieces: int, *, touched: bool) -> float:
-    """Return the log-odds of a stack as seen against this many pieces, and against it having been touched or not."""
-    looks_touched = one.touched or 0.0
-    if looks_touched < 0 and not touched:
-        return 0.0
+def _height_lead(one: PooledPlace, pieces: int, *, touched: bool) -> float:
     # A stack that was only brushed against still has as many pieces as before.
-    lead = max(one.heights.values()) - one.heights.get(pieces, min(one.heights.values())) if one.heights else 0.0
-    return lead + max(0.0, -looks_touched if touched else looks_touched)
+    if not one.heights or ((one.touched or 0.0) < 0 and not touched):
+        return 0.0
+    return max(one.heights.values()) - one.heights.get(pieces, min(one.heights.values()))
 
 
 @dataclass(frozen=True)
@@ -106,6 +121,20 @@ def stacks_as_believed(
     }
 
 
+def stacks_as_told(
+    game: Game[StateT, TurnT], state: StateT, seen: Mapping[Place, PooledPlace], places: Iterable[Place]
+) -> dict[Place, KnownStack]:
+    """Return the stacks on these places as the state has them, whatever they look like; ``seen`` has their pictures."""
+    if not isinstance(game.table, StacksPieces):
+        return {}
+    looks, heights = game.table.appearance(state), game.table.heights(state)
+    return {
+        place: KnownStack(looks[place], heights[place], picture)
+        for place in places
+        if (picture := seen[place].picture) is not None
+    }
+
+
 def unchanged_stacks(
     game: Game[StateT, TurnT], state: StateT, stacks: Mapping[Place, KnownStack]
 ) -> dict[Place, KnownStack]:
@@ -123,15 +152,7 @@ def compare_with_earlier_stacks(seen: PooledReading, stacks: Mapping[Place, Know
     look as they did before they were covered. Nothing is judged where nearly all stacks differ, as after the camera was
     moved.
     """
-    pictures = {
-        place: picture
-        for place in stacks
-        if place in seen.places and (picture := seen.places[place].picture) is not None
-    }
-    differences = {place: stacks[place].picture.difference(picture) for place, picture in pictures.items()}
-    # Places that did not change since the earlier look were not read anew, and show none of the noise.
-    reread = [value for place, value in differences.items() if pictures[place] is not stacks[place].picture]
-    noise = max(1.0, float(np.quantile(reread, 0.25))) if 2 * len(reread) > len(differences) else 1.0
+    differences, noise = _differences({place: one.picture for place, one in stacks.items()}, seen)
     if noise > _MOST_NOISE:
         return seen
     judged = {
@@ -140,6 +161,29 @@ def compare_with_earlier_stacks(seen: PooledReading, stacks: Mapping[Place, Know
         if math.isfinite(value)
     }
     return replace(seen, places={**seen.places, **judged}) if judged else seen
+
+
+def untouched_since(seen: PooledReading, earlier: Mapping[Place, PooledPlace]) -> frozenset[Place]:
+    """Return the places whose stack looks as it did at an earlier look; none where nearly all stacks differ."""
+    pictures = {place: one.picture for place, one in earlier.items() if one.picture is not None}
+    differences, noise = _differences(pictures, seen)
+    if noise > _MOST_NOISE:
+        return frozenset()
+    return frozenset(place for place, value in differences.items() if _touch_log_odds(value / noise) < 0)
+
+
+def _differences(pictures: Mapping[Place, PlacePicture], seen: PooledReading) -> tuple[dict[Place, float], float]:
+    """Return how much each stack differs from an earlier picture, and the noise, both in usual differences."""
+    now = {
+        place: picture
+        for place in pictures
+        if place in seen.places and (picture := seen.places[place].picture) is not None
+    }
+    differences = {place: pictures[place].difference(picture) for place, picture in now.items()}
+    # Places that did not change since the earlier look were not read anew, and show none of the noise.
+    reread = [value for place, value in differences.items() if now[place] is not pictures[place]]
+    noise = max(1.0, float(np.quantile(reread, 0.25))) if 2 * len(reread) > len(differences) else 1.0
+    return differences, noise
 
 
 def _touch_log_odds(difference: float) -> float:

@@ -188,6 +188,27 @@ def test_stacks_that_a_person_corrects_are_learnt_anew() -> None:
     assert stacks["c3"].picture.difference(picture("c3", "touched")) == pytest.approx(0.0, abs=1e-6)
 
 
+def corrected_while_misread(seen_again: Collection[str]) -> JudgedGame:
+    """A medium arrived on d2 and is read as a small; a person says so, and the stacks ``seen_again`` look touched."""
+    game, misread = looked_at_before(), {"d2": "yellow small 90%"}
+    game.consider(standing(after("c2-d2"), {"c2", "d2"}, misread=misread), Trigger.DECLARED)
+    game.correct((after("c2-d2"),), ["d2"])
+    game.consider(standing(after("c2-d2"), seen_again, misread=misread), Trigger.RESTED)
+    return game
+
+
+def test_a_corrected_stack_that_looks_as_when_the_person_spoke_is_known() -> None:
+    believed = corrected_while_misread({"c2", "d2"}).all_believed
+    assert believed.override.ignored == believed.override.places == frozenset()
+    assert (believed.observations.stacks["d2"].look, believed.observations.stacks["d2"].pieces) == ("yellow medium", 2)
+
+
+def test_a_corrected_stack_that_was_touched_since_is_ignored() -> None:
+    believed = corrected_while_misread({"c2"}).all_believed
+    assert believed.override.ignored == {"d2"}
+    assert "d2" not in believed.observations.stacks
+
+
 BOTH = "a2-a3 c2-d2"
 """The small's move from a2 shows only on a2, by the large below it: a3 has a small on top before and after."""
 
@@ -215,6 +236,27 @@ def test_a_touched_stack_with_a_clear_top_is_not_asked_about() -> None:
     table = standing(after("c2-d2"), {"c2", "d2", "b4"})
     verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
     assert (verdict.kind, verdict.turns) == (VerdictKind.ACCEPTED, ("c2-d2",))
+
+
+@pytest.mark.parametrize(
+    ("a3", "kind"),
+    [
+        ({2: 0.01, 3: 0.99}, VerdictKind.ACCEPTED),
+        ({2: 0.5, 3: 0.5}, VerdictKind.AMBIGUOUS),
+        ({2: 0.99, 3: 0.01}, VerdictKind.AMBIGUOUS),
+    ],
+)
+def test_heights_tell_turns_apart_whose_tops_are_unclear(a3: Mapping[int, float], kind: VerdictKind) -> None:
+    """The small on a2 may have gone to a3, which then has three pieces."""
+    unclear = {"a2": PlaceReading({"red large": 0.8, "red small": 0.2})}
+    heights = {"c2": TWO, "c3": THREE, "a3": a3}
+    readings = []
+    for reading in drawn(BLOCKADE, after(BOTH)):
+        places = {place: replace(one, heights=heights.get(place, {})) for place, one in reading.places.items()}
+        readings.append(replace(reading, places={**places, **unclear}))
+    verdict = JudgedGame(BLOCKADE, belief=(BEFORE,)).consider(readings, Trigger.DECLARED).verdict
+    assert verdict.kind is kind
+    assert kind is VerdictKind.AMBIGUOUS or verdict.turns == (BOTH,)
 
 
 def test_a_turn_that_several_stacks_contradict_is_asked_about() -> None:
