@@ -42,7 +42,7 @@ def configured(values: dict[str, Any]) -> Configuration:
     return Configuration(Settings.model_validate(sections), None, {})
 
 
-def whole(files: Any) -> str:
+def full_text(files: Any) -> str:
     return "\n".join(f"{file.name}\n{file.text}" for file in files)
 
 
@@ -70,7 +70,7 @@ def test_every_setting_of_free_text_is_listed() -> None:
 def test_no_free_text_of_a_setting_is_in_the_report_or_its_sentences(secrets: list[str]) -> None:
     configuration = configured(dict(zip(FREE_TEXTS, secrets, strict=True)))
     findings = [Finding.fault("it", f"there is no {secret} here", f"look at {secret}") for secret in secrets]
-    told = whole(gather(configuration, findings, [f"said {secret}." for secret in secrets], NOW))
+    told = full_text(gather(configuration, findings, [f"said {secret}." for secret in secrets], NOW))
     assert [secret for secret in secrets if secret in told] == []
     assert set(secrets) <= secrets_of(configuration)
 
@@ -129,7 +129,7 @@ def test_no_key_code_or_token_of_the_page_is_in_the_report(tmp_path: Path) -> No
         f"Authorization: Bearer {token}; csrf {session.csrf}",
         f"the journal {path} can't be written; ask tablepi.local or [fe80::1]:8000, or rtsp://ann:hunter2@cam/1",
     ]
-    told = whole(gather(configured({"journal.path": path}), (), said, NOW, {"tablepi"}))
+    told = full_text(gather(configured({"journal.path": path}), (), said, NOW, {"tablepi"}))
     secrets = (*codes.values(), "1234 5678", "8765 4321", token, session.csrf, key.decode(), str(tmp_path))
     for secret in (*secrets, "192.168.1.5", "tablepi", "fe80", "hunter2"):
         assert secret not in told, secret

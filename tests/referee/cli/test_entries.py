@@ -33,7 +33,7 @@ def kinds() -> list[str]:
         return [event.kind for _, event in journal.events()]
 
 
-def test_a_game_kept_by_text_alone(run: Run, harvest: None, tmp_path: Path) -> None:
+def test_a_game_can_be_kept_by_text_alone(run: Run, harvest: None, tmp_path: Path) -> None:
     assert run("new", "harvest", "--option", "players=3", "--option", "rounds=1").exit_code == 0
     assert run("hint").stderr == "referee: error: No hint: p1 has to roll first.\n"
     assert run("roll", "5", "--by", "Ann").stdout == f"5 is rolled. {NEXT}\n"
@@ -64,7 +64,7 @@ def test_a_game_kept_by_text_alone(run: Run, harvest: None, tmp_path: Path) -> N
     assert run("turn", "keep").exit_code == 0
 
 
-def test_giving_up_is_asked_about_at_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resigning_must_be_confirmed_at_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("new", "deblockle")
     turn = GAME.notation.format_turn(GAME.rules.legal_turns(GAME.rules.new())[0])
     assert run("turn", turn).exit_code == 0
@@ -93,7 +93,7 @@ def test_an_announced_draw_is_an_offer_until_the_other_player_agrees(run: Run) -
     assert offered not in run("status").output
 
 
-def test_a_turn_the_rules_forbid_is_refused_with_the_reason(run: Run) -> None:
+def test_an_illegal_turn_is_refused_with_the_reason(run: Run) -> None:
     run("new", "deblockle")
     turn = GAME.notation.format_turn(GAME.rules.legal_turns(GAME.rules.new())[0])
     assert run("turn", turn).exit_code == 0

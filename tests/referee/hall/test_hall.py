@@ -41,7 +41,7 @@ JSON = st.recursive(
 )
 
 
-def spoilt() -> st.SearchStrategy[bytes]:
+def damaged_payloads() -> st.SearchStrategy[bytes]:
     """Real payloads with some fields replaced."""
     feed = table(events=3)
     real = [feed.state().model_dump(mode="json"), feed.events[1].model_dump(mode="json")]
@@ -52,7 +52,7 @@ def spoilt() -> st.SearchStrategy[bytes]:
 
 
 @settings(max_examples=cases(400))
-@given(TOPICS, st.binary(max_size=60) | spoilt() | JSON.map(lambda value: json.dumps(value).encode()))
+@given(TOPICS, st.binary(max_size=60) | damaged_payloads() | JSON.map(lambda value: json.dumps(value).encode()))
 def test_no_message_can_end_the_hall(fuzzed: Hall, topic: str, payload: bytes) -> None:
     fuzzed.take([Incoming(topic, payload)])
     fuzzed.due_messages()

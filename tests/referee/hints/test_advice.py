@@ -171,7 +171,7 @@ def test_closing_ends_the_process_at_once() -> None:
     hints.close()
 
 
-def test_the_process_ends_when_the_referee_is_gone() -> None:
+def test_the_process_ends_with_the_referee() -> None:
     hints = HintProcess()
     hints.ask(QUESTION)
     answers_of(hints, 1)

@@ -60,7 +60,7 @@ def lit(table: Table, role: LightRole) -> tuple[str, ...]:
     return tuple(light.place for light in table.lamp.signals[-1].lights if light.role is role)
 
 
-def meant(table: Table) -> tuple[Intention, Any]:
+def intended_turn(table: Table) -> tuple[Intention, Any]:
     """The program's intended turn, and the appearance after it."""
     intention = table.snapshots[-1].intention
     assert intention is not None
@@ -69,7 +69,7 @@ def meant(table: Table) -> tuple[Intention, Any]:
     return intention, table.game.table.appearance(table.game.rules.apply(state, turn))
 
 
-def teal_to_play(table: Table) -> Any:
+def play_for_gold(table: Table) -> Any:
     """Play a turn for gold; returns the appearance after it."""
     _, after = table.play(start="c1", top="hoops")
     table.show(after, 2)
@@ -79,7 +79,7 @@ def teal_to_play(table: Table) -> Any:
 
 def another_turn(table: Table) -> tuple[Any, Any]:
     """A legal turn of teal's that changes other places than the intended one."""
-    state, (intention, _) = table.service.belief[0], meant(table)
+    state, (intention, _) = table.service.belief[0], intended_turn(table)
     turn = next(turn for turn in table.game.rules.legal_turns(state) if not set(turn.places) & set(intention.places))
     return turn, table.game.table.appearance(table.game.rules.apply(state, turn))
 
@@ -88,8 +88,8 @@ def test_the_program_announces_lights_and_records_its_intended_turn_and_waits(at
     table = at_table()
     table.service.poll_hints()
     assert table.snapshots[-1].intention is None, "gold plays first"
-    after = teal_to_play(table)
-    intention, shown = meant(table)
+    after = play_for_gold(table)
+    intention, shown = intended_turn(table)
     assert table.kinds()[-1] == EventKind.INTENTION
     assert table.lamp.events_then[-1] == len(table.kinds()), "the journal has it first"
     assert table.lamp.signals[-1].words == intention.words == table.said[-1]
@@ -113,8 +113,8 @@ def test_the_program_is_named_as_a_program(at_table: Make) -> None:
 
 def test_a_different_turn_for_the_program_is_pointed_out_and_does_not_count(at_table: Make) -> None:
     table = at_table()
-    before = teal_to_play(table)
-    intention, shown = meant(table)
+    before = play_for_gold(table)
+    intention, shown = intended_turn(table)
     turn, other = another_turn(table)
     (verdict,) = [verdict for verdict in table.show(other, 2) if verdict.kind is VerdictKind.AMBIGUOUS]
     assert verdict.sentence.startswith(table.game.notation.describe(turn))
@@ -130,7 +130,7 @@ def test_a_different_turn_for_the_program_is_pointed_out_and_does_not_count(at_t
 
 def test_a_person_can_overrule_the_program(at_table: Make) -> None:
     table = at_table()
-    teal_to_play(table)
+    play_for_gold(table)
     turn, other = another_turn(table)
     table.show(other, 2)
     assert not table.tell(EnterTurn(table.game.notation.format_turn(turn), "Ann")).refused
@@ -142,8 +142,8 @@ def test_a_person_can_overrule_the_program(at_table: Make) -> None:
 
 def test_the_program_shows_its_turn_again_after_a_fault_is_put_right(at_table: Make) -> None:
     table = at_table()
-    before = teal_to_play(table)
-    intention, _ = meant(table)
+    before = play_for_gold(table)
+    intention, _ = intended_turn(table)
     table.show({**before, "e5": "empty", "a4": before["e5"]}, 3)
     assert lit(table, LightRole.FAULT)
     table.show(before, 2)
@@ -153,13 +153,13 @@ def test_the_program_shows_its_turn_again_after_a_fault_is_put_right(at_table: M
 
 def test_a_take_back_or_correction_makes_the_program_think_again(at_table: Make) -> None:
     table = at_table()
-    teal_to_play(table)
-    first, shown = meant(table)
+    play_for_gold(table)
+    first, shown = intended_turn(table)
     table.show(shown, 2)
     table.tell(TakeBack("Ann"))
     assert table.snapshots[-1].intention is None
     table.service.poll_hints()
-    again, _ = meant(table)
+    again, _ = intended_turn(table)
     assert again.player == first.player
     table.tell(Correct("Ann", to_move="gold"))
     table.service.poll_hints()
@@ -173,8 +173,8 @@ def test_a_restart_keeps_the_announced_turn(at_table: Make, tmp_path: Path) -> N
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
         table = at_table(journal)
-        teal_to_play(table)
-        intention, shown = meant(table)
+        play_for_gold(table)
+        intention, shown = intended_turn(table)
     with Journal.open(path, wall_clock=wall_clock) as journal:
         again = at_table(journal)
         again.service.poll_hints()
@@ -187,7 +187,7 @@ def test_a_restart_keeps_the_announced_turn(at_table: Make, tmp_path: Path) -> N
 
 def test_the_program_plays_in_games_without_hints_and_gives_none(at_table: Make) -> None:
     table = at_table(hints=HintSettings("none"))
-    teal_to_play(table)
+    play_for_gold(table)
     assert table.snapshots[-1].intention is not None
     assert "Chance" not in table.said[-1]
     assert table.tell(AskHint("Ann")).refused
@@ -196,12 +196,12 @@ def test_the_program_plays_in_games_without_hints_and_gives_none(at_table: Make)
 
 def test_the_intended_turn_is_part_of_the_replay(at_table: Make) -> None:
     table = at_table()
-    teal_to_play(table)
-    intention, _ = meant(table)
+    play_for_gold(table)
+    intention, _ = intended_turn(table)
     assert event_lines(table.game, table.journal.events())[-1].sentence == intention.words
 
 
-def wishes(name: str, player: str, state: Any) -> tuple[Opponent, OpponentRequest | None]:
+def opponent_and_request(name: str, player: str, state: Any) -> tuple[Opponent, OpponentRequest | None]:
     game = load(name)
     side = opponent(game, player)
     return side, side.poll((state,), list)
@@ -219,7 +219,7 @@ def rolled(game: Any, state: Any) -> Any:
 def test_in_a_dice_game_the_program_asks_once_for_its_roll_first() -> None:
     game = load("blockade")
     state = game.rules.new()
-    side, wish = wishes("blockade", "warm", state)
+    side, wish = opponent_and_request("blockade", "warm", state)
     assert wish == OpponentRequest("Warm is to roll. Please roll for it.")
     assert side.poll((state,), list) is None
     wish = side.poll((rolled(game, state),), list)
@@ -232,7 +232,7 @@ def test_in_a_dice_game_the_program_asks_once_for_its_roll_first() -> None:
 def test_on_a_sheet_the_program_says_what_to_write(name: str) -> None:
     game = load(name)
     state = rolled(game, game.rules.new({"players": 2}))
-    _, wish = wishes(name, "p1", state)
+    _, wish = opponent_and_request(name, "p1", state)
     assert wish is not None
     assert "Please write it for p1." in wish.words
 
@@ -240,11 +240,11 @@ def test_on_a_sheet_the_program_says_what_to_write(name: str) -> None:
 def test_the_program_does_not_wait_for_simultaneous_players() -> None:
     game = load("number-drop")
     state = rolled(game, game.rules.new({"players": 2}))
-    _, early = wishes("number-drop", "p2", state)
+    _, early = opponent_and_request("number-drop", "p2", state)
     assert early is not None
     assert early.event is not None
     turn = next(turn for turn in game.rules.legal_turns(state) if turn.player == "p1")
-    _, wish = wishes("number-drop", "p2", game.rules.apply(state, turn))
+    _, wish = opponent_and_request("number-drop", "p2", game.rules.apply(state, turn))
     assert wish is not None
     assert wish.event is not None
     kept = intention_after(None, wish.event)
@@ -265,8 +265,8 @@ def test_the_program_requests_nothing_before_the_start_is_decided_and_after_the_
 
 def test_a_table_that_also_shows_the_intended_turn_is_taken_for_it(at_table: Make) -> None:
     table = at_table()
-    teal_to_play(table)
-    intention, shown = meant(table)
+    play_for_gold(table)
+    intention, shown = intended_turn(table)
     changed = next(place for place in intention.places if shown[place] != table.snapshots[-1].appearance[place])
     table.show(shown, 2, unreadable=(changed,))
     assert table.service.belief[0].to_move == "gold"

@@ -81,7 +81,7 @@ def lit(table: Table) -> list[tuple[str, str]]:
     return [(light.place, light.role) for light in table.lamp.signals[-1].lights]
 
 
-def found(table: Table) -> None:
+def deliver_hint(table: Table) -> None:
     table.hints.hand_over()
     table.service.poll_hints()
 
@@ -91,7 +91,7 @@ def test_a_press_lights_the_squares_of_the_hint_after_it_is_recorded(at_table: M
     table.service.hint(AskHint("button"))
     assert table.said[-1] == "Thinking about a hint for gold."
     assert table.kinds() == ["new game", "set up"]
-    found(table)
+    deliver_hint(table)
     event = table.journal.events()[-1][1]
     assert event.kind == "hint given"
     turn = table.game.notation.parse_turn(table.service.belief[0], event.data["turn"])
@@ -121,7 +121,7 @@ def test_a_game_begun_without_hints_gives_none_and_says_so(at_table: Make) -> No
 def test_a_repeated_request_shows_the_same_hint_and_records_it_once(at_table: Make) -> None:
     table = at_table()
     table.service.hint(AskHint("button"))
-    found(table)
+    deliver_hint(table)
     words = table.said[-1]
     table.service.hint(AskHint("button"))
     assert table.said[-2:] == [words, words]
@@ -132,7 +132,7 @@ def test_a_repeated_request_shows_the_same_hint_and_records_it_once(at_table: Ma
 def test_a_gentle_hint_shows_the_piece_and_then_its_target(at_table: Make) -> None:
     table = at_table("gentle")
     table.service.hint(AskHint("button"))
-    found(table)
+    deliver_hint(table)
     first = table.journal.events()[-1][1]
     assert first.data["stage"] == "piece"
     assert len(lit(table)) == 1
@@ -147,7 +147,7 @@ def test_a_gentle_hint_shows_the_piece_and_then_its_target(at_table: Make) -> No
 def test_the_stage_of_a_hint_survives_a_restart(at_table: Make, deblockle: Any, make_reading: Any) -> None:
     table = at_table("gentle")
     table.service.hint(AskHint("button"))
-    found(table)
+    deliver_hint(table)
     again = Table(deblockle, make_reading, table.journal, table.settings, HeldBackHints())
     again.service.start()
     again.service.hint(AskHint("button"))
@@ -157,12 +157,12 @@ def test_the_stage_of_a_hint_survives_a_restart(at_table: Make, deblockle: Any, 
 def test_a_gentle_hint_starts_again_after_the_next_turn(at_table: Make) -> None:
     table = at_table("gentle")
     table.service.hint(AskHint("button"))
-    found(table)
+    deliver_hint(table)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     assert table.kinds()[-1] == "turn"
     assert last_hint_given(table.journal.events()) is None
     table.service.hint(AskHint("button"))
-    found(table)
+    deliver_hint(table)
     assert (table.kinds()[-1], table.journal.events()[-1][1].data["stage"]) == ("hint given", "piece")
     assert table.journal.events()[-1][1].data["player"] == "teal"
 
@@ -175,7 +175,7 @@ def test_a_hint_is_dropped_if_a_turn_is_accepted_meanwhile(at_table: Make) -> No
     table.service.poll_hints()
     assert answers == [Reply("No hint: the table went on meanwhile; ask again.", refused=True)]
     shown = len(table.lamp.signals)
-    found(table)
+    deliver_hint(table)
     assert len(table.lamp.signals) == shown
     assert "hint given" not in table.kinds()
 
@@ -185,7 +185,7 @@ def test_a_fault_found_meanwhile_stays_lit_despite_the_hint(at_table: Make, star
     table.service.hint(AskHint("button"))
     table.show({**start, "e5": "empty", "a4": START["e5"]}, 3)
     fault = lit(table)
-    found(table)
+    deliver_hint(table)
     assert lit(table) == fault
     assert "hint given" not in table.kinds()
 
@@ -197,7 +197,7 @@ def test_a_new_hint_can_be_requested_while_an_old_one_is_calculated(at_table: Ma
     table.show(table.play(start="c1", top="hoops")[1], 3)
     table.service.hint(AskHint("button"))
     assert answers == [Reply("No hint: the table went on meanwhile; ask again.", refused=True)]
-    found(table)
+    deliver_hint(table)
     assert [event.data["player"] for _, event in table.journal.events() if event.kind == "hint given"] == ["teal"]
 
 
@@ -207,7 +207,7 @@ def test_two_simultaneous_requests_are_both_answered(at_table: Make) -> None:
     for name in ("Ann", "Ben"):
         execute(table.service, AskHint(name), answers.append)
     assert len(table.hints.questions) == 1
-    found(table)
+    deliver_hint(table)
     assert answers == [Reply(table.said[-1])] * 2
     assert table.kinds().count("hint given") == 1
 
@@ -280,7 +280,7 @@ def test_pending_requests_are_answered_when_the_referee_stops(at_table: Make) ->
     assert table.hints.closed
 
 
-class Scripted:
+class RestingCamera:
     """A camera over a table at rest, without waiting, until it is stopped."""
 
     def __init__(self, table: Table, start: dict[str, str], stop: Callable[[], bool]) -> None:
@@ -356,7 +356,7 @@ def test_a_button_on_a_pin_leads_to_a_hint_on_a_light(deblockle: Any, make_readi
 
         table.service.start()
         try:
-            run(table.service, Scripted(table, start, stop), LoopPorts(pause.wait, CommandQueue(clock), presses))
+            run(table.service, RestingCamera(table, start, stop), LoopPorts(pause.wait, CommandQueue(clock), presses))
             ((place, role),) = lit(table)
             assert (table.kinds()[-1], role) == ("hint given", "hint")
             assert lamp.glow(pins, squares) == {place}
@@ -382,7 +382,7 @@ def test_the_hint_command_reaches_a_running_referee(
         table.show(start, 2)
         asking = threading.Thread(target=lambda: answers.append(ask(path, AskHint("Ann"))))
         asking.start()
-        camera = Scripted(table, start, lambda: not asking.is_alive())
+        camera = RestingCamera(table, start, lambda: not asking.is_alive())
         run(table.service, camera, LoopPorts(lambda seconds: None, waiting))
         asking.join()
         assert answers == [Reply(str(table.journal.events()[-1][1].data["sentence"]))]

@@ -125,7 +125,7 @@ def test_a_journal_with_a_torn_log_can_be_read_unchanged(tmp_path: Path) -> None
         assert len(journal.events()) == 2, "the torn transaction is missing completely"
 
 
-def left_by_a_cut(path: Path) -> Path:
+def journal_after_power_cut(path: Path) -> Path:
     """A journal of three events that are still in its log, as a power cut leaves it."""
     copy = path.with_name("copy.sqlite")
     with Journal.open(path, wall_clock=lambda: NOW) as journal:
@@ -141,7 +141,7 @@ def log_of(journal: Path) -> Path:
 
 
 def test_the_log_left_by_a_power_cut_is_merged_before_anything_is_written(tmp_path: Path) -> None:
-    copy = left_by_a_cut(tmp_path / "journal.sqlite")
+    copy = journal_after_power_cut(tmp_path / "journal.sqlite")
     assert log_of(copy).stat().st_size > 3 * FRAME_BYTES
     with Journal.open(copy, wall_clock=lambda: NOW) as journal:
         assert log_of(copy).stat().st_size == 0
@@ -161,7 +161,7 @@ def test_without_room_to_merge_the_log_its_events_stay_there(tmp_path: Path, cod
     def fail(target: str) -> sqlite3.Connection:
         return sqlite3.connect(target, uri=True, isolation_level=None, factory=Failing)
 
-    copy = left_by_a_cut(tmp_path / "journal.sqlite")
+    copy = journal_after_power_cut(tmp_path / "journal.sqlite")
     if code == sqlite3.SQLITE_FULL:
         with Journal.open(copy, wall_clock=lambda: NOW, connect=fail) as journal:
             assert journal.append(NEW_GAME) == 4
@@ -174,7 +174,7 @@ def test_without_room_to_merge_the_log_its_events_stay_there(tmp_path: Path, cod
 
 
 def test_a_reader_does_not_keep_the_journal_from_being_opened(tmp_path: Path) -> None:
-    copy = left_by_a_cut(tmp_path / "journal.sqlite")
+    copy = journal_after_power_cut(tmp_path / "journal.sqlite")
     with Journal.open(copy, wall_clock=lambda: NOW, read_only=True) as reader:
         assert len(reader.events()) == 3
         with Journal.open(copy, wall_clock=lambda: NOW) as journal:

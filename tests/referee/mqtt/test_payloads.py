@@ -28,14 +28,14 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 OPTIONS = MqttOptions("broker.lan", 1883, "t1", "Table 1", allows=Role.PLAY, page="http://192.168.1.5:8000/")
 
 
-def told(snapshot: Snapshot, age_s: float = 0.0) -> TableState:
+def state_of(snapshot: Snapshot, age_s: float = 0.0) -> TableState:
     return table_state(OPTIONS, load(snapshot.game), snapshot, "2026-11-22T11:00:00.000Z", age_s, NOON)
 
 
 @pytest.mark.parametrize("name", games())
 def test_the_start_of_every_game_round_trips_as_a_message(name: str) -> None:
     game = load(name)
-    state = told(snapshot_of(game))
+    state = state_of(snapshot_of(game))
     assert TableState.model_validate_json(state.model_dump_json()) == state
     assert state.position == game.notation.format_state(game.rules.new())
     assert state.whose_turn == " and ".join(side.name for side in state.sides if side.to_move)
@@ -45,12 +45,16 @@ def test_the_start_of_every_game_round_trips_as_a_message(name: str) -> None:
 
 def test_before_the_set_up_there_is_no_position() -> None:
     snapshot = replace(snapshot_of(load("diaballik")), states=(), to_move=None)
-    assert (told(snapshot).position, told(snapshot).whose_turn, told(snapshot).next) == (None, "", "It waits.")
+    assert (state_of(snapshot).position, state_of(snapshot).whose_turn, state_of(snapshot).next) == (
+        None,
+        "",
+        "It waits.",
+    )
 
 
 def test_names_and_the_end_of_a_game_are_sent() -> None:
     snapshot = snapshot_of(load("diaballik"), names={"black": "Ann"}, outcome=Outcome("black", "the ball arrived"))
-    state = told(snapshot)
+    state = state_of(snapshot)
     assert [side.name for side in state.sides] == ["Ann", "White"]
     assert state.outcome is not None
     assert state.outcome.sentence == state.next == "Black wins: the ball arrived."
@@ -62,7 +66,7 @@ def test_names_and_the_end_of_a_game_are_sent() -> None:
 )
 def test_a_fault_or_a_question_needs_a_person(kind: VerdictKind, needs: bool) -> None:
     verdict = Verdict(kind, "So it is.", 0.0, 0)
-    assert told(snapshot_of(load("diaballik"), verdict=verdict)).needs_person is needs
+    assert state_of(snapshot_of(load("diaballik"), verdict=verdict)).needs_person is needs
 
 
 def test_the_clock_is_sent_with_the_current_time() -> None:
@@ -70,16 +74,16 @@ def test_the_clock_is_sent_with_the_current_time() -> None:
     assert control is not None
     clock = Clock.full(control, ("black", "white"), 0.0).switch(0.0, ("black",))
     running = snapshot_of(load("diaballik"), clock=clock.face(0.0), names={"black": "Ann"})
-    shown = told(running, age_s=59.5).clock
+    shown = state_of(running, age_s=59.5).clock
     assert shown is not None
     assert shown.remaining_s == {"black": 240.5, "white": 300.0}
     assert (shown.words, shown.runs_out) == ("Ann 4:01, White 5:00", "2026-11-22T12:04:00.500Z")
     paused = replace(running, clock=replace(clock.face(0.0), paused="a question"))
-    shown = told(paused, age_s=1000.0).clock
+    shown = state_of(paused, age_s=1000.0).clock
     assert shown is not None
     assert (shown.words, shown.runs_out) == ("Ann 5:00, White 5:00 (stands still: a question)", None)
     long = replace(running, clock=replace(clock.face(0.0), remaining_s={"black": 4500.0, "white": 300.0}, running=()))
-    shown = told(long).clock
+    shown = state_of(long).clock
     assert shown is not None
     assert shown.words == "Ann 1:15:00, White 5:00"
 
@@ -111,7 +115,7 @@ def test_the_sensors_show_the_state() -> None:
     clock = Clock.full(control, ("black", "white"), 0.0).switch(0.0, ("black",)).face(0.0)
     verdict = Verdict(VerdictKind.ILLEGAL, "No.", 0.0, 0)
     snapshot = snapshot_of(load("diaballik"), clock=clock, verdict=verdict, words="No. " * 100, hint="d1-d2")
-    values = json.loads(told(snapshot).model_dump_json())
+    values = json.loads(state_of(snapshot).model_dump_json())
     shown = {
         key: rendered(part["value_template"], value_json=values)
         for key, part in message()["components"].items()
@@ -122,7 +126,7 @@ def test_the_sensors_show_the_state() -> None:
         "verdict": f"{('No. ' * 100)[:254]}…", "clock": "Black 5:00, White 5:00",
         "flag_falls": "2026-11-22T12:05:00.000Z", "hint_shown": "d1-d2",
     }  # fmt: skip
-    without = json.loads(told(replace(snapshot, clock=None)).model_dump_json())
+    without = json.loads(state_of(replace(snapshot, clock=None)).model_dump_json())
     parts = message()["components"]
     assert rendered(parts["clock"]["value_template"], value_json=without) == "none"
     assert rendered(parts["flag_falls"]["value_template"], value_json=without) == "None"
@@ -131,13 +135,13 @@ def test_the_sensors_show_the_state() -> None:
 def test_each_button_sends_a_command_with_a_unique_id() -> None:
     moments = iter(range(100))
     buttons = [part for part in message()["components"].values() if part["platform"] == "button"]
-    commands = [json.loads(rendered(part["command_template"], now=lambda: Moment(next(moments)))) for part in buttons]
+    commands = [json.loads(rendered(part["command_template"], now=lambda: FakeTime(next(moments)))) for part in buttons]
     assert len({command["request_id"] for command in commands}) == len(commands) == 4
     for command in commands:
         assert (parse_picture_request(command) or COMMAND_MESSAGES.validate_python(command)).needs == Role.PLAY
 
 
-class Moment:
+class FakeTime:
     def __init__(self, seconds: int) -> None:
         self._seconds = seconds
 

@@ -203,7 +203,7 @@ def test_error_rates_become_probabilities() -> None:
     assert settings.probability_occupied(False) == pytest.approx(0.03 / 1.02)
 
 
-def broken() -> SensorHealth:
+def health_with_a_stuck_sensor() -> SensorHealth:
     """The health after several turns that emptied a1 while its sensor still said "occupied"."""
     health = SensorHealth()
     for turn in range(12):
@@ -215,7 +215,7 @@ def broken() -> SensorHealth:
 def test_the_health_of_sensors_is_kept_in_a_file(tmp_path: Path) -> None:
     path = health_file(tmp_path / "journal.sqlite")
     said: list[str] = []
-    health = broken()
+    health = health_with_a_stuck_sensor()
     keeper = HealthFile(SensorHealth(), path, said.append)
     keeper.save()
     assert not path.exists()
@@ -230,7 +230,7 @@ def test_the_health_of_sensors_is_kept_in_a_file(tmp_path: Path) -> None:
 def test_a_failing_disk_is_reported_once(tmp_path: Path) -> None:
     said: list[str] = []
     keeper = HealthFile(SensorHealth(), tmp_path / "nowhere" / "sensors.json", said.append)
-    keeper.health.take_data(broken().as_data())
+    keeper.health.take_data(health_with_a_stuck_sensor().as_data())
     keeper.save()
     keeper.save()
     assert len(said) == 1
@@ -254,14 +254,14 @@ def test_an_unreadable_file_is_named(tmp_path: Path, text: str, message: str) ->
 
 def test_without_a_journal_no_health_is_kept() -> None:
     keeper = HealthFile(SensorHealth(), None, print)
-    keeper.health.take_data(broken().as_data())
+    keeper.health.take_data(health_with_a_stuck_sensor().as_data())
     keeper.save()
     assert load_health(None).report() == ()
 
 
 def test_a_sensor_put_back_is_kept(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
-    HealthFile.write(broken(), health_file(journal))
+    HealthFile.write(health_with_a_stuck_sensor(), health_file(journal))
     with pytest.raises(CorrectionError, match="no sensor under b1 is taken out; taken out: a1"):
         put_back(journal, "b1")
     assert put_back(journal, "a1") == "The sensor under a1 is used again."
@@ -270,7 +270,7 @@ def test_a_sensor_put_back_is_kept(tmp_path: Path) -> None:
 
 def test_a_running_referee_puts_a_sensor_back_into_use_and_saves_that_at_once(tmp_path: Path) -> None:
     path = health_file(tmp_path / "journal.sqlite")
-    keeper = HealthFile(broken(), path, print)
+    keeper = HealthFile(health_with_a_stuck_sensor(), path, print)
     wires = OpenedDevices(health=keeper)
     assert wires.put_back("a1") == "The sensor under a1 is used again."
     assert load_health(path).out == frozenset()

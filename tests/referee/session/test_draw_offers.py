@@ -36,7 +36,7 @@ GAME: Any = load("diaballik")
 Tell = Callable[[Command], Reply]
 
 
-def told(session: Any, command: Command) -> Reply:
+def carry_out(session: Any, command: Command) -> Reply:
     replies: list[Reply | None] = []
     execute(session, command, replies.append)
     assert replies[-1] is not None
@@ -50,7 +50,7 @@ def service_on(journal: Journal, opponent: Opponent | None = None) -> tuple[Serv
     )
     service.start()
     if not service.belief:
-        assert not told(service, set_up()).refused
+        assert not carry_out(service, set_up()).refused
     return service, snapshots
 
 
@@ -71,32 +71,32 @@ def session(request: Any, new_journal: Callable[[], Journal]) -> Iterator[tuple[
 
 def test_an_accepted_offer_ends_the_game_and_can_be_taken_back(session: tuple[Any, Journal]) -> None:
     table, journal = session
-    assert told(table, OfferDraw("Ann", "white")).words == "White offers a draw."
-    assert "agreed" in told(table, AnswerDraw("Ben", accepts=True)).words
+    assert carry_out(table, OfferDraw("Ann", "white")).words == "White offers a draw."
+    assert "agreed" in carry_out(table, AnswerDraw("Ben", accepts=True)).words
     game, events = events_of_game(journal, None)
     assert fold(game, events).outcome is not None
     said = [event for _, event in events if event.kind in ("draw offer", "announced")]
     kept = [(event.kind.value, event.data["by"]) for event in said]
     assert kept == [("draw offer", "Ann"), ("announced", "Ben")]
-    assert not told(table, TakeBack("Ann")).refused
+    assert not carry_out(table, TakeBack("Ann")).refused
     assert fold(*events_of_game(journal, None)).outcome is None
-    assert told(table, AnswerDraw("Ben", accepts=True)).refused
+    assert carry_out(table, AnswerDraw("Ben", accepts=True)).refused
 
 
 @pytest.mark.parametrize("text", ["draw", "all:draw", " Draw "])
 def test_an_announced_draw_is_an_offer_until_the_other_player_agrees(session: tuple[Any, Journal], text: str) -> None:
     table, journal = session
-    assert told(table, Announce(text, "Ann")).words == "Black offers a draw."
-    assert told(table, Announce(text, "Ann")).refused
+    assert carry_out(table, Announce(text, "Ann")).words == "Black offers a draw."
+    assert carry_out(table, Announce(text, "Ann")).refused
     assert fold(*events_of_game(journal, None)).outcome is None
-    assert "agreed" in told(table, Announce(text, "Ben", "white")).words
+    assert "agreed" in carry_out(table, Announce(text, "Ben", "white")).words
     assert fold(*events_of_game(journal, None)).outcome is not None
 
 
 def test_a_refused_offer_leaves_the_game_unchanged(session: tuple[Any, Journal]) -> None:
     table, journal = session
-    told(table, OfferDraw("Ann"))
-    assert told(table, AnswerDraw("Ben", accepts=False)).words == "White refuses the draw."
+    carry_out(table, OfferDraw("Ann"))
+    assert carry_out(table, AnswerDraw("Ben", accepts=False)).words == "White refuses the draw."
     game, events = events_of_game(journal, None)
     assert fold(game, events).outcome is None
     assert open_offer_in(events) is None
@@ -104,37 +104,37 @@ def test_a_refused_offer_leaves_the_game_unchanged(session: tuple[Any, Journal])
         "Black offers a draw.",
         "White refuses the draw.",
     ]
-    assert told(table, AnswerDraw("Ben", accepts=False)) == Reply("no draw is on offer", refused=True)
+    assert carry_out(table, AnswerDraw("Ben", accepts=False)) == Reply("no draw is on offer", refused=True)
 
 
 def test_an_offer_holds_until_the_other_player_plays_on(session: tuple[Any, Journal]) -> None:
     table, journal = session
-    told(table, OfferDraw("Ann", "black"))
-    assert not told(table, EnterTurn("a1-a2", "Ann", "black")).refused
+    carry_out(table, OfferDraw("Ann", "black"))
+    assert not carry_out(table, EnterTurn("a1-a2", "Ann", "black")).refused
     assert open_offer_in(events_of_game(journal, None)[1]) == "black"
-    assert not told(table, EnterTurn("a7-a6", "Ben", "white")).refused
+    assert not carry_out(table, EnterTurn("a7-a6", "Ben", "white")).refused
     assert open_offer_in(events_of_game(journal, None)[1]) is None
-    assert told(table, AnswerDraw("Ben", accepts=True)).refused
+    assert carry_out(table, AnswerDraw("Ben", accepts=True)).refused
 
 
 @pytest.mark.parametrize("change", [TakeBack("Ann"), Announce("black:resign", "Ann"), set_up()])
 def test_an_offer_lapses_with_its_position(session: tuple[Any, Journal], change: Command) -> None:
     table, journal = session
-    assert not told(table, EnterTurn("a1-a2", "Ann", "black")).refused
-    told(table, OfferDraw("Ann", "white"))
-    assert not told(table, change).refused
+    assert not carry_out(table, EnterTurn("a1-a2", "Ann", "black")).refused
+    carry_out(table, OfferDraw("Ann", "white"))
+    assert not carry_out(table, change).refused
     assert open_offer_in(events_of_game(journal, None)[1]) is None
 
 
 def test_an_impossible_offer_is_refused(session: tuple[Any, Journal]) -> None:
     table, _ = session
-    assert "there is no player 'green'" in told(table, OfferDraw("Ann", "green")).words
-    told(table, OfferDraw("Ann", "black"))
-    assert told(table, OfferDraw("Ann", "black")).words == (
+    assert "there is no player 'green'" in carry_out(table, OfferDraw("Ann", "green")).words
+    carry_out(table, OfferDraw("Ann", "black"))
+    assert carry_out(table, OfferDraw("Ann", "black")).words == (
         "Black has offered a draw already; White accepts or refuses"
     )
-    told(table, AnswerDraw("Ben", accepts=True))
-    assert told(table, OfferDraw("Ann", "black")) == Reply(
+    carry_out(table, AnswerDraw("Ben", accepts=True))
+    assert carry_out(table, OfferDraw("Ann", "black")) == Reply(
         "a draw can be offered only while a game runs whose rules allow it", refused=True
     )
 
@@ -142,7 +142,7 @@ def test_an_impossible_offer_is_refused(session: tuple[Any, Journal]) -> None:
 def test_a_game_without_draws_refuses_an_offer(new_journal: Callable[[], Journal]) -> None:
     idle = IdleSession(new_journal(), lambda: 0.0)
     idle.begin(NewGame("blokus-dice"))
-    assert told(idle, OfferDraw("Ann")) == Reply(
+    assert carry_out(idle, OfferDraw("Ann")) == Reply(
         "a draw can be offered only while a game runs whose rules allow it", refused=True
     )
 
@@ -150,19 +150,19 @@ def test_a_game_without_draws_refuses_an_offer(new_journal: Callable[[], Journal
 def test_every_screen_shows_an_open_offer_even_after_a_restart(tmp_path: Path) -> None:
     with Journal.open(tmp_path / "j.sqlite", wall_clock=wall_clock) as journal:
         service, snapshots = service_on(journal)
-        told(service, OfferDraw("Ann", "black"))
+        carry_out(service, OfferDraw("Ann", "black"))
         assert snapshots[-1].offer == "black"
         assert snapshots[-1].signal.words == "Black offers a draw."
         again, after = service_on(journal)
         assert after[-1].offer == "black"
-        told(again, AnswerDraw("Ben", accepts=False))
+        carry_out(again, AnswerDraw("Ben", accepts=False))
         assert after[-1].offer is None
 
 
 def test_the_program_accepts_no_draw(new_journal: Callable[[], Journal]) -> None:
     opponent = Opponent(GAME, OpponentSettings("white"), ImmediateHints(lambda: 0.0))
     service, _ = service_on(new_journal(), opponent)
-    assert told(service, OfferDraw("Ann")).words == "the program accepts no draw; play on, or resign"
+    assert carry_out(service, OfferDraw("Ann")).words == "the program accepts no draw; play on, or resign"
 
 
 COMMANDS: st.SearchStrategy[Command] = st.one_of(
@@ -177,7 +177,7 @@ def test_screen_and_journal_always_agree_about_an_offer(commands: list[Command])
     with Journal.in_memory(wall_clock=wall_clock) as journal:
         service, snapshots = service_on(journal)
         for command in commands:
-            told(service, command)
+            carry_out(service, command)
             game, events = events_of_game(journal, None)
             assert snapshots[-1].offer == open_offer_in(events)
             assert snapshots[-1].offer is None or fold(game, events).outcome is None

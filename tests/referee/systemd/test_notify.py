@@ -69,6 +69,6 @@ def test_an_abstract_socket_is_notified() -> None:
 
 
 @pytest.mark.parametrize("environment", [{}, {"NOTIFY_SOCKET": "/nowhere/at/all", "WATCHDOG_USEC": "never"}])
-def test_a_game_goes_on_without_a_manager(environment: dict[str, str]) -> None:
+def test_reporting_without_a_service_manager_does_nothing(environment: dict[str, str]) -> None:
     with supervisor(Clock(), environment) as reporting:
         reporting.alive()

@@ -50,7 +50,7 @@ def test_events_are_listed_with_their_authors_and_pictures(played: tuple[Any, Te
     assert len(client.get("/api/history?game=1").json()["events"]) == len(events) + 1
 
 
-def test_the_table_after_each_event_is_the_fold_of_the_journal(played: tuple[Any, TestClient]) -> None:
+def test_the_table_after_each_event_agrees_with_the_fold_of_the_journal(played: tuple[Any, TestClient]) -> None:
     on, client = played
     numbers = [number for number, _ in on.journal.events()]
     positions = [client.get(f"/api/history/{number}").json() for number in numbers]

@@ -50,7 +50,7 @@ ARGUMENTS = {
 }
 
 
-def of_breaches(breaches: Sequence[Breach]) -> Iterator[str]:
+def breach_sentences(breaches: Sequence[Breach]) -> Iterator[str]:
     """Sentence and remedy, each by itself and together as in a verdict."""
     for breach in breaches:
         yield from (breach.sentence, breach.remedy)
@@ -60,14 +60,14 @@ def of_breaches(breaches: Sequence[Breach]) -> Iterator[str]:
         yield judge.fault(breaches)
 
 
-def of_a_change(game: Any, state: Any, options: Any, seen: Any) -> Iterator[str]:
+def change_sentences(game: Any, state: Any, options: Any, seen: Any) -> Iterator[str]:
     """The sentences about a changed table: by the rules, as a start, and as a correction."""
     before = game.table.appearance(state)
-    yield from of_breaches(game.table.explain(state, seen))
+    yield from breach_sentences(game.table.explain(state, seen))
     try:
         game.table.set_up(seen, options)
     except IllegalTurnError as refused:
-        yield from of_breaches(refused.breaches)
+        yield from breach_sentences(refused.breaches)
     except EngineError as refused:
         yield str(refused)
     try:
@@ -76,7 +76,7 @@ def of_a_change(game: Any, state: Any, options: Any, seen: Any) -> Iterator[str]
         yield str(refused)
 
 
-def of_typing(game: Any, state: Any, text: str, rng: Random) -> Iterator[str]:
+def typing_sentences(game: Any, state: Any, text: str, rng: Random) -> Iterator[str]:
     """The sentences about a turn with a typing error."""
     at = rng.randrange(len(text))
     try:
@@ -86,7 +86,7 @@ def of_typing(game: Any, state: Any, text: str, rng: Random) -> Iterator[str]:
         yield str(refused)
 
 
-def said_in(game: Any, options: Any, rng: Random, changes: int) -> Iterator[str]:
+def game_sentences(game: Any, options: Any, rng: Random, changes: int) -> Iterator[str]:
     """The sentences of a game along a random play."""
     for state in states_along(game, options, rng.random(), most_steps=60, some=6):
         yield from game.notation.standing(state)
@@ -105,15 +105,15 @@ def said_in(game: Any, options: Any, rng: Random, changes: int) -> Iterator[str]
             if len(turns):
                 turn = turns[rng.randrange(len(turns))]
                 yield game.notation.describe(turn)
-                yield from of_typing(game, state, game.notation.format_turn(turn), rng)
+                yield from typing_sentences(game, state, game.notation.format_turn(turn), rng)
             for change in (altered, moved):
-                yield from of_a_change(game, state, options, change(game, game.table.appearance(state), rng))
+                yield from change_sentences(game, state, options, change(game, game.table.appearance(state), rng))
 
 
 @pytest.mark.parametrize("name", games())
 def test_every_sentence_of_a_game_is_translated(name: str) -> None:
     game, rng = load(name), Random(f"german {name}")
-    texts = {text for options in variants(game)[:2] for text in said_in(game, options, rng, cases(12, least=3))}
+    texts = {text for options in variants(game)[:2] for text in game_sentences(game, options, rng, cases(12, least=3))}
     assert len(texts) > 100
     assert {text for text in texts if GERMAN.translated(text) is None} == set()
 

@@ -24,7 +24,7 @@ from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, key_path, listen,
 from tests.referee.web.page_table import port_of, snapshot_of
 
 
-def called(page: OpenPage, path: str) -> http.client.HTTPConnection:
+def request_path(page: OpenPage, path: str) -> http.client.HTTPConnection:
     """Request a path of a page; the caller closes the connection."""
     viewer = http.client.HTTPConnection(page.address.removeprefix("http://").rstrip("/"), timeout=60)
     viewer.request("GET", path)
@@ -45,7 +45,7 @@ def test_a_viewer_gets_each_change_and_the_end(tmp_path: Path) -> None:
     said: list[str] = []
     with open_page(port, PageOptions(), said.append) as page:
         assert page.address.startswith("http://127.0.0.1:")
-        viewer = called(page, "/api/events")
+        viewer = request_path(page, "/api/events")
         stream = viewer.getresponse()
         assert event_number(stream) == 0
         port.snapshots(snapshot_of(port.game, 5))
@@ -97,7 +97,7 @@ def test_if_the_output_may_be_a_log_the_codes_are_in_a_file(tmp_path: Path) -> N
 def test_an_internal_error_is_reported_in_words_and_the_page_continues() -> None:
     port = port_of(frame=lambda: 1 // 0)
     said: list[str] = []
-    with open_page(port, PageOptions(), said.append) as page, closing(called(page, "/api/camera.jpg")) as viewer:
+    with open_page(port, PageOptions(), said.append) as page, closing(request_path(page, "/api/camera.jpg")) as viewer:
         answer = viewer.getresponse()
         assert (answer.status, json.loads(answer.read())["refused"]) == (500, True)
     assert len(said) == 1

@@ -49,7 +49,7 @@ def plan(configuration: Configuration) -> WiringPlan:
     return wiring_plan(configuration.settings, configuration.sources, ("a1", "b1"))
 
 
-def told(wires: OpenedDevices) -> SensorSnapshot:
+def settled_snapshot(wires: OpenedDevices) -> SensorSnapshot:
     """Take snapshots until every switch has settled, which needs a few equal scans."""
     assert wires.sensors is not None
     until_s = time.monotonic() + GUARD_S
@@ -57,7 +57,7 @@ def told(wires: OpenedDevices) -> SensorSnapshot:
         sensed = wires.sensors.latest(0.0)
         if sensed is not None and not sensed.doubtful:
             return sensed
-    raise AssertionError("the switches were never told")
+    raise AssertionError("the switches never settled")
 
 
 def test_switches_on_pins_are_reported_by_square(pins: mock.MockFactory, plan: WiringPlan) -> None:
@@ -65,13 +65,13 @@ def test_switches_on_pins_are_reported_by_square(pins: mock.MockFactory, plan: W
     with open_devices(plan, None, said.append) as wires:
         assert wires.presses() == []
         assert wires.controller is None
-        assert told(wires).occupied == {"a1": False, "b1": False}
+        assert settled_snapshot(wires).occupied == {"a1": False, "b1": False}
         pins.pin(6).drive_low()
         assert wires.sensors is not None
         until_s = time.monotonic() + GUARD_S
-        while not told(wires).occupied["a1"]:
+        while not settled_snapshot(wires).occupied["a1"]:
             assert time.monotonic() < until_s
-        assert told(wires).occupied == {"a1": True, "b1": False}
+        assert settled_snapshot(wires).occupied == {"a1": True, "b1": False}
         wires.save_health()
     assert said == []
 

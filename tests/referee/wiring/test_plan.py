@@ -129,14 +129,16 @@ def test_all_invalid_files_are_named(folder: Path) -> None:
         (("columns = [3, 4, 5]", "columns = [3, 4]"), "there are 2 switches and the sensor map was made for 3"),
     ],
 )
-def test_a_pin_map_with_less_than_the_maps_need(folder: Path, change: tuple[str, str], message: str) -> None:
+def test_a_pin_map_with_too_few_lights_or_switches_is_reported(
+    folder: Path, change: tuple[str, str], message: str
+) -> None:
     (folder / "pins.toml").write_text(PINS.replace(*change))
     _, found = planned(folder, WHOLE)
     assert len(found) == 1
     assert message in found[0]
 
 
-def test_a_wled_strip_that_is_shorter_than_the_map(folder: Path) -> None:
+def test_a_wled_strip_shorter_than_its_map_is_reported(folder: Path) -> None:
     text = (
         '[lights]\ndrivers = ["wled-network"]\nlight_map = "lights.toml"\nwled_host = "wled.local"\nstrip_lights = 3\n'
     )
@@ -145,13 +147,13 @@ def test_a_wled_strip_that_is_shorter_than_the_map(folder: Path) -> None:
     assert "lights.light_map: the strip has 3 lights and the light map needs 4" in found[0]
 
 
-def test_squares_that_the_game_has_not(folder: Path) -> None:
+def test_squares_that_the_game_lacks_are_named(folder: Path) -> None:
     (folder / "sensors.toml").write_text(SENSORS + "q8 = 1\n")
     _, found = planned(folder, WHOLE)
     assert "the sensor map has squares that this game has not: q8" in found[0]
 
 
-def test_a_button_role_twice_and_a_port_twice(folder: Path) -> None:
+def test_a_button_role_or_a_port_used_twice_is_refused(folder: Path) -> None:
     text = '[lights]\ndrivers = ["wled-serial"]\nlight_map = "lights.toml"\nwled_serial_port = "/dev/ttyUSB0"\n'
     text += '[board]\nport = "/dev/ttyUSB0"\nbuttons = ["hint", "hint"]\n'
     _, found = planned(folder, text)
@@ -159,14 +161,14 @@ def test_a_button_role_twice_and_a_port_twice(folder: Path) -> None:
     assert "two buttons are for hint" in found[1]
 
 
-def test_a_rate_that_wled_does_not_know(folder: Path) -> None:
+def test_an_unsupported_rate_for_wled_is_refused(folder: Path) -> None:
     text = '[lights]\ndrivers = ["wled-serial"]\nlight_map = "lights.toml"\nwled_serial_port = "/dev/ttyUSB0"\n'
     _, found = planned(folder, text + "wled_baud = 9600\n")
     assert "lights.wled_baud: WLED does not know 9600 baud; it knows 115200" in found[0]
 
 
 @pytest.mark.parametrize("making", ["light map", "sensor map"])
-def test_a_map_that_is_about_to_be_made_need_not_be_there(folder: Path, making: Any) -> None:
+def test_a_map_about_to_be_made_may_be_missing(folder: Path, making: Any) -> None:
     text = '[lights]\ndrivers = ["board"]\nlight_map = "new.toml"\n'
     text += '[sensors]\nsource = "board"\neyes = "both"\nmap = "new.toml"\n'
     (folder / "referee.toml").write_text(text)
@@ -177,7 +179,7 @@ def test_a_map_that_is_about_to_be_made_need_not_be_there(folder: Path, making: 
     assert not plan.has_sensors
 
 
-def test_a_game_goes_on_without_wires_whatever_is_wrong_with_them(folder: Path) -> None:
+def test_a_game_is_played_without_its_wired_devices_if_their_settings_are_wrong(folder: Path) -> None:
     def playing(text: str) -> tuple[WiringPlan, tuple[str, ...]]:
         (folder / "referee.toml").write_text(text)
         configuration = load(None, environment={"HOME": str(folder)}, folder=folder)

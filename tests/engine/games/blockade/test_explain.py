@@ -173,7 +173,7 @@ def test_one_fault_has_one_sentence_and_a_remedy(rule):
     assert (breach.sentence, breach.remedy, breach.places) == TOLD[rule]
 
 
-def test_nothing_passes_over_the_other_players_blockades():
+def test_no_piece_passes_over_the_other_players_blockades():
     """The squares around e5 are blocked, so no red medium gets out; with d4 open one does."""
     shut = towered("d5", "d4")
     shut["e5"] = ["clear L"] + ["red M"] * 5

@@ -176,7 +176,7 @@ SET_UPS = {
 
 
 @pytest.mark.parametrize("rule", SET_UPS)
-def test_set_up_rule_and_its_near_miss(rule):
+def test_a_start_breaks_its_rule_and_the_near_miss_does_not(rule):
     wrong, fine = SET_UPS[rule]
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up({**START, **wrong})

@@ -57,18 +57,18 @@ def test_changes_are_streamed_as_they_come(visit: Visit) -> None:
     visit.feeds[0].advance()
     visit.hall.take([event(visit.feeds[0].events[-1]), state(visit.feeds[0])])
     with serving(visit.app) as address, urlopen(f"{address}/changes?after={version}", timeout=30) as stream:
-        first = told_by(stream)
+        first = next_event(stream)
         assert list(first["cards"]) == ["table-1"]
         assert first["order"].split() == ["table-2", "table-1", "table-9"]
         visit.hall.take([Incoming("club/table-9/availability", b"offline")])
-        second = told_by(stream)
+        second = next_event(stream)
         assert "Not there" in second["cards"]["table-9"]
         assert second["order"].split() == ["table-2", "table-9", "table-1"]
         visit.hall.floor.close()
         assert stream.read().strip() == b""
 
 
-def told_by(stream: HTTPResponse) -> dict[str, Any]:
+def next_event(stream: HTTPResponse) -> dict[str, Any]:
     """The next event of a stream."""
     while not (line := stream.readline()).startswith(b"data: "):
         assert line, "the stream has ended"

@@ -37,7 +37,7 @@ def zipped(files: Sequence[ReportFile]) -> bytes:
     return written.getvalue()
 
 
-def kept_house(looked: list[int] | None = None) -> TablePort:
+def port_with_maintenance(looked: list[int] | None = None) -> TablePort:
     def found() -> list[Finding]:
         if looked is not None:
             looked.append(1)
@@ -52,7 +52,7 @@ def fields_in(page: str) -> dict[str, str]:
 
 def test_the_doctor_runs_on_request_and_its_findings_stay() -> None:
     looked: list[int] = []
-    client = client_of(kept_house(looked))
+    client = client_of(port_with_maintenance(looked))
     for _ in range(2):
         page = client.get("/doctor").text
         assert "it is &lt;gone&gt;" in page
@@ -81,7 +81,7 @@ def test_the_page_answers_others_while_the_doctor_runs() -> None:
 
 
 def test_the_saved_report_is_the_one_shown_without_the_omitted_files() -> None:
-    client = client_of(kept_house())
+    client = client_of(port_with_maintenance())
     page = client.get("/bug-report").text
     assert "Python &lt;3.11&gt;" in page
     assert "Ann resigns." in page

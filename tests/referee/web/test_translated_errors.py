@@ -29,37 +29,37 @@ NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 DARK = np.zeros((8, 8, 3), np.uint8)
 
 
-def looked_through(source: str) -> None:
+def read_frames(source: str) -> None:
     with open_camera(source) as camera:
         for _ in range(2):
             camera.read(0.01)
 
 
-def written(read: Callable[[Path], object], text: str, path: Path) -> None:
+def parse(read: Callable[[Path], object], text: str, path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     read(path)
 
 
 WRONG: dict[str, Callable[[Path], object]] = {
-    "no such camera": lambda folder: looked_through("moon"),
-    "no such file": lambda folder: looked_through(f"{folder}/none.png"),
-    "a folder without pictures": lambda folder: looked_through(f"images:{folder}"),
-    "a folder that doesn't grow": lambda folder: looked_through(f"folder:{folder}"),
-    "no such folder": lambda folder: looked_through(f"folder:{folder}/none"),
-    "a film that is none": lambda folder: written(lambda path: looked_through(f"{path}"), "no film", folder / "a.mp4"),
-    "no Pi camera": lambda folder: looked_through("pi:7"),
+    "no such camera": lambda folder: read_frames("moon"),
+    "no such file": lambda folder: read_frames(f"{folder}/none.png"),
+    "a folder without pictures": lambda folder: read_frames(f"images:{folder}"),
+    "a folder that doesn't grow": lambda folder: read_frames(f"folder:{folder}"),
+    "no such folder": lambda folder: read_frames(f"folder:{folder}/none"),
+    "a file that is no video": lambda folder: parse(lambda path: read_frames(f"{path}"), "no video", folder / "a.mp4"),
+    "no Pi camera": lambda folder: read_frames("pi:7"),
     "no such USB camera": lambda folder: find_camera("usb:046d:0825", folder),
     "a picture of nothing": lambda folder: check_frame(DARK),
     "a picture of another size": lambda folder: check_frame(DARK + 9, (4, 4)),
-    "an empty picture": lambda folder: written(load_image, "", folder / "a.png"),
-    "no picture": lambda folder: written(load_image, "no picture", folder / "a.png"),
+    "an empty picture": lambda folder: parse(load_image, "", folder / "a.png"),
+    "no picture": lambda folder: parse(load_image, "no picture", folder / "a.png"),
     "no calibration board": lambda folder: parse_board("moon"),
     "no pictures of the board": lambda folder: calibrate([], "charuco:7x5:30:22:DICT_5X5_100"),
     "no calibration": lambda folder: load_calibration(folder / "camera.json"),
-    "a calibration that is none": lambda folder: written(load_calibration, "{}", folder / "camera.json"),
-    "a calibration that is no JSON": lambda folder: written(load_calibration, "{", folder / "camera.json"),
+    "a file that is no calibration": lambda folder: parse(load_calibration, "{}", folder / "camera.json"),
+    "a calibration that is no JSON": lambda folder: parse(load_calibration, "{", folder / "camera.json"),
     "no layout": lambda folder: load_layout(folder / "layout.json"),
-    "a layout without a key": lambda folder: written(load_layout, "{}", folder / "layout.json"),
+    "a layout without a key": lambda folder: parse(load_layout, "{}", folder / "layout.json"),
     "a game without a layout": lambda folder: default_layout("chess"),
     "no light map": lambda folder: read_light_map(folder / "lights.toml"),
     "an unknown key in a light map": lambda folder: light_map_from_toml("moon = 1"),
@@ -67,7 +67,7 @@ WRONG: dict[str, Callable[[Path], object]] = {
     "a light beyond the strip": lambda folder: light_map_from_toml("lights = 9\n[places]\na1 = [9]"),
     "a light map that is no TOML": lambda folder: light_map_from_toml("moon"),
     "no sensor map": lambda folder: load_sensor_map(folder / "sensors.toml"),
-    "a sensor map without squares": lambda folder: written(load_sensor_map, "switches = 3", folder / "sensors.toml"),
+    "a sensor map without squares": lambda folder: parse(load_sensor_map, "switches = 3", folder / "sensors.toml"),
     "no such pin": lambda folder: parse_pin("GPIO99"),
     "no such port": lambda folder: open_port(f"{folder}/ttyACM9", 115200),
 }  # fmt: skip
