@@ -18,8 +18,8 @@ ACCEPTED = Signal(Mood.ACCEPTED, (Light.for_role("c3", LightRole.TURN),), Sound.
 FAULT = Signal(Mood.FAULT, (Light.for_role("d4", LightRole.FAULT),), Sound.FAULT, "Not like that.")
 
 
-class World:
-    """The world of one driver: how often it was made, what it showed, and the error it raises now."""
+class Device:
+    """The device behind a driver: how often its driver was made, what it showed, and the error it raises now."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
@@ -42,23 +42,23 @@ class World:
 class FlakyDriver:
     name = "flaky"
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+    def __init__(self, device: Device) -> None:
+        self.device = device
 
     def show(self, signal: Signal, time_s: float) -> None:
-        self.world.check()
-        self.world.shown.append((time_s, signal))
+        self.device.check()
+        self.device.shown.append((time_s, signal))
 
     def tick(self, time_s: float) -> None:
-        self.world.check()
-        self.world.ticks.append(time_s)
+        self.device.check()
+        self.device.ticks.append(time_s)
 
     def next_change_s(self, time_s: float) -> float | None:
         return time_s + 0.5
 
     def close(self) -> None:
-        self.world.open -= 1
-        self.world.check()
+        self.device.open -= 1
+        self.device.check()
 
 
 @pytest.fixture
@@ -68,15 +68,15 @@ def said() -> list[str]:
 
 @pytest.fixture
 def make_panel(clock: FakeClock, said: list[str]) -> Callable[..., Panel]:
-    def make(**worlds: World) -> Panel:
-        sources = [DriverSource(name, world.make) for name, world in worlds.items()]
+    def make(**devices: Device) -> Panel:
+        sources = [DriverSource(name, device.make) for name, device in devices.items()]
         return Panel(sources, clock, said.append, said.append)
 
     return make
 
 
 def test_a_signal_goes_to_every_driver(make_panel, said: list[str]) -> None:
-    lamp, bell = World(), World()
+    lamp, bell = Device(), Device()
     panel = make_panel(lamp=lamp, bell=bell)
     panel.show(ACCEPTED, 1.0)
     panel.show(FAULT, 2.0)
@@ -86,7 +86,7 @@ def test_a_signal_goes_to_every_driver(make_panel, said: list[str]) -> None:
 
 @pytest.mark.parametrize("error", [DriverError("the lamp is gone"), OSError("gone"), RuntimeError("no SoC address")])
 def test_a_failing_driver_affects_no_other_and_is_reported_once(make_panel, said: list[str], error: Exception) -> None:
-    lamp, bell = World(), World()
+    lamp, bell = Device(), Device()
     panel = make_panel(lamp=lamp, bell=bell)
     panel.show(ACCEPTED, 0.0)
     lamp.error = error
@@ -98,7 +98,7 @@ def test_a_failing_driver_affects_no_other_and_is_reported_once(make_panel, said
 
 
 def test_a_driver_that_works_again_shows_the_current_signal_without_its_sound(make_panel, said: list[str]) -> None:
-    lamp = World()
+    lamp = Device()
     panel = make_panel(lamp=lamp)
     panel.show(ACCEPTED, 0.0)
     lamp.error = DriverError("unplugged")
@@ -114,7 +114,7 @@ def test_a_driver_that_works_again_shows_the_current_signal_without_its_sound(ma
 
 
 def test_the_time_between_retries_grows_and_is_announced(make_panel) -> None:
-    lamp = World()
+    lamp = Device()
     lamp.error = DriverError("not there")
     panel = make_panel(lamp=lamp)
     panel.tick(0.0)
@@ -127,7 +127,7 @@ def test_the_time_between_retries_grows_and_is_announced(make_panel) -> None:
 
 
 def test_repeated_failures_are_reported_again_only_after_a_minute_of_success(make_panel, said: list[str]) -> None:
-    lamp = World()
+    lamp = Device()
     panel = make_panel(lamp=lamp)
     now_s = 0.0
     for _ in range(20):
@@ -145,16 +145,16 @@ def test_repeated_failures_are_reported_again_only_after_a_minute_of_success(mak
 
 
 def test_an_error_that_all_drivers_share_is_reported_once(make_panel, said: list[str]) -> None:
-    worlds = {f"light {place}": World() for place in ("a1", "b2", "c3")}
-    for world in worlds.values():
-        world.error = DriverError("this computer has no usable GPIO pins")
-    panel = make_panel(**worlds)
+    devices = {f"light {place}": Device() for place in ("a1", "b2", "c3")}
+    for device in devices.values():
+        device.error = DriverError("this computer has no usable GPIO pins")
+    panel = make_panel(**devices)
     panel.tick(0.0)
     assert len(said) == 1
 
 
 def test_a_bug_in_a_driver_is_raised(make_panel) -> None:
-    lamp = World()
+    lamp = Device()
     panel = make_panel(lamp=lamp)
     lamp.error = KeyError("a bug")
     with pytest.raises(KeyError):
@@ -162,7 +162,7 @@ def test_a_bug_in_a_driver_is_raised(make_panel) -> None:
 
 
 def test_a_panel_uses_its_clock_if_no_time_is_given(make_panel, clock) -> None:
-    lamp = World()
+    lamp = Device()
     panel = make_panel(lamp=lamp)
     panel.show(ACCEPTED)
     assert lamp.shown == [(clock.now_s, ACCEPTED)]
@@ -173,7 +173,7 @@ def test_a_panel_uses_its_clock_if_no_time_is_given(make_panel, clock) -> None:
 
 
 def test_closing_survives_a_driver_that_fails_on_closing(make_panel) -> None:
-    lamp, bell = World(), World()
+    lamp, bell = Device(), Device()
     with make_panel(lamp=lamp, bell=bell) as panel:
         panel.show(ACCEPTED, 0.0)
         lamp.error = OSError("gone")
@@ -181,7 +181,7 @@ def test_closing_survives_a_driver_that_fails_on_closing(make_panel) -> None:
 
 
 def test_two_drivers_with_the_same_name_are_refused(clock, said: list[str]) -> None:
-    source = DriverSource("lamp", World().make)
+    source = DriverSource("lamp", Device().make)
     with pytest.raises(ValueError, match="two drivers are called lamp"):
         Panel([source, source], clock, said.append)
 
@@ -196,30 +196,30 @@ steps = st.lists(
 def test_failures_never_stop_the_panel_and_repaired_drivers_show_the_current_signal(
     script: list[tuple[str, float, int]],
 ) -> None:
-    worlds = [World(), World()]
+    devices = [Device(), Device()]
     said: list[str] = []
-    sources = [DriverSource(f"driver {index}", world.make) for index, world in enumerate(worlds)]
+    sources = [DriverSource(f"driver {index}", device.make) for index, device in enumerate(devices)]
     panel = Panel(sources, lambda: 0.0, said.append)
     now_s, current = 0.0, None
     for action, pause_s, index in script:
         now_s += pause_s
         if action == "break":
-            worlds[index].error = DriverError(f"{index} broke")
+            devices[index].error = DriverError(f"{index} broke")
         elif action == "mend":
-            worlds[index].error = None
+            devices[index].error = None
         elif action == "show":
             current = (ACCEPTED, FAULT)[index]
             panel.show(current, now_s)
         else:
             panel.tick(now_s)
-        assert all(world.open in (0, 1) for world in worlds)
-    for world in worlds:
-        world.error = None
+        assert all(device.open in (0, 1) for device in devices)
+    for device in devices:
+        device.error = None
     panel.tick(now_s + 61)
-    assert [world.open for world in worlds] == [1, 1]
+    assert [device.open for device in devices] == [1, 1]
     if current is not None:
-        for world in worlds:
-            assert world.shown[-1][1].lights == current.lights
+        for device in devices:
+            assert device.shown[-1][1].lights == current.lights
     outages = sum(action == "break" for action, _, _ in script)
     assert len(said) <= outages
 
@@ -246,7 +246,7 @@ def test_a_busy_pin_is_used_once_the_other_program_frees_it(clock, plain_pins: M
 def test_a_driver_counts_as_working_again_only_after_its_steady_time(clock) -> None:
     said, back, broken, is_open = list[str](), list[str](), [True], [False]
 
-    class Late:
+    class FailsLate:
         """Opens without an error and fails a second later."""
 
         name = "late"
@@ -268,7 +268,7 @@ def test_a_driver_counts_as_working_again_only_after_its_steady_time(clock) -> N
         def close(self) -> None:
             is_open[0] = False
 
-    with Panel([DriverSource("late", Late, steady_s=5.0)], clock, said.append, back.append) as panel:
+    with Panel([DriverSource("late", FailsLate, steady_s=5.0)], clock, said.append, back.append) as panel:
         panel.show(Signal(Mood.WAITING))
         for _ in range(300):
             clock.now_s += 1.0

@@ -51,7 +51,7 @@ def wall_clock() -> datetime:
     return datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-class Kept:
+class KeptGame:
     """A journal in memory in which one game is kept by text."""
 
     def __init__(self, game: Any, **options: Any) -> None:
@@ -79,13 +79,13 @@ class Kept:
 
 
 @pytest.fixture
-def harvest() -> Iterator[Kept]:
-    kept = Kept(HARVEST, players=3, rounds=1)
+def harvest() -> Iterator[KeptGame]:
+    kept = KeptGame(HARVEST, players=3, rounds=1)
     yield kept
     kept.journal.close()
 
 
-def test_a_game_with_dice_and_simultaneous_turns_is_kept(harvest: Kept) -> None:
+def test_a_game_with_dice_and_simultaneous_turns_is_kept(harvest: KeptGame) -> None:
     assert harvest.enter("rolled", " 5 ") == "5 is rolled."
     assert harvest.enter("turn", "Leave", "p3") == "p3 leaves the die."
     assert harvest.enter("turn", "keep", "p2") == "p2 keeps the die."
@@ -108,7 +108,7 @@ def test_a_game_with_dice_and_simultaneous_turns_is_kept(harvest: Kept) -> None:
     assert record.replay(record.read(record.write(written))).states[-1] == folded.states[0]
 
 
-def test_each_kind_of_step_can_be_taken_back(harvest: Kept) -> None:
+def test_each_kind_of_step_can_be_taken_back(harvest: KeptGame) -> None:
     start = HARVEST.rules.new({"players": 3, "rounds": 1})
     harvest.enter("rolled", "5")
     harvest.enter("turn", "keep", "p2")
@@ -127,7 +127,7 @@ def test_each_kind_of_step_can_be_taken_back(harvest: Kept) -> None:
 @given(seed=st.integers(0, 2**32))
 def test_any_game_kept_by_text_folds_to_its_state_and_replays_as_a_record(seed: int) -> None:
     rng = random.Random(seed)
-    kept = Kept(HARVEST, players=rng.choice((2, 3)), rounds=rng.choice((1, 2, 3)))
+    kept = KeptGame(HARVEST, players=rng.choice((2, 3)), rounds=rng.choice((1, 2, 3)))
     state = HARVEST.rules.new(fold(HARVEST, kept.events).options)
     stack: list[Any] = []
     for _ in range(rng.randrange(15)):
@@ -172,14 +172,14 @@ def test_any_game_kept_by_text_folds_to_its_state_and_replays_as_a_record(seed: 
     ],
 )
 def test_an_impossible_entry_is_refused_and_not_recorded(
-    harvest: Kept, kind: Any, text: str, player: str | None, error: type[Exception], words: str
+    harvest: KeptGame, kind: Any, text: str, player: str | None, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
         harvest.enter(kind, text, player)
     assert harvest.kinds() == ["new game"]
 
 
-def test_a_player_may_not_play_twice_in_a_turn(harvest: Kept) -> None:
+def test_a_player_may_not_play_twice_in_a_turn(harvest: KeptGame) -> None:
     harvest.enter("rolled", "5")
     harvest.enter("turn", "keep", "p2")
     with pytest.raises(IllegalTurnError, match="p2 may not play now; it is the turn of p1 and p3"):
@@ -188,7 +188,7 @@ def test_a_player_may_not_play_twice_in_a_turn(harvest: Kept) -> None:
         harvest.enter("rolled", "5")
 
 
-def test_a_refusal_gives_the_rule_and_the_remedy(harvest: Kept) -> None:
+def test_a_refusal_gives_the_rule_and_the_remedy(harvest: KeptGame) -> None:
     with pytest.raises(IllegalTurnError) as caught:
         harvest.enter("turn", "keep")
     assert refusal(caught.value) == "p1 can't choose now. That was a second choice. Wait for the next die."
@@ -214,7 +214,7 @@ def test_an_announcement_is_by_the_named_player_or_the_one_to_move() -> None:
 
 
 def test_the_first_turn_decides_an_open_starting_player() -> None:
-    kept = Kept(DEBLOCKLE, starts="either")
+    kept = KeptGame(DEBLOCKLE, starts="either")
     assert [state.to_move for state in start_states(DEBLOCKLE, {"starts": "either"})] == ["gold", "teal"]
     turn = DEBLOCKLE.rules.legal_turns(DEBLOCKLE.rules.new({"starts": "teal"}))[0]
     kept.enter("turn", DEBLOCKLE.notation.format_turn(turn))
@@ -230,7 +230,7 @@ def test_no_turn_can_be_entered_before_the_set_up() -> None:
         apply_entry(DEBLOCKLE, (), EnterTurn("c1-c2=stop", "Ann"))
 
 
-def hinted(kept: Kept, settings: HintSettings | None = None) -> str:
+def hinted(kept: KeptGame, settings: HintSettings | None = None) -> str:
     replies: list[Reply | None] = []
     IdleSession(kept.journal, CountingClock(0.001), settings).hint(AskHint("Ben"), replies.append)
     (reply,) = replies
@@ -241,7 +241,7 @@ def hinted(kept: Kept, settings: HintSettings | None = None) -> str:
 
 
 def test_a_game_kept_by_text_has_hints() -> None:
-    kept = Kept(DEBLOCKLE)
+    kept = KeptGame(DEBLOCKLE)
     gentle = HintSettings("gentle", 0.05)
 
     def hint(settings: HintSettings = gentle) -> str:
@@ -263,7 +263,7 @@ def test_a_game_kept_by_text_has_hints() -> None:
     kept.journal.close()
 
 
-def test_there_is_no_hint_before_the_roll(harvest: Kept) -> None:
+def test_there_is_no_hint_before_the_roll(harvest: KeptGame) -> None:
     with pytest.raises(CorrectionError, match="No hint: p1 has to roll first"):
         hinted(harvest)
     harvest.enter("rolled", "1")
@@ -273,14 +273,14 @@ def test_there_is_no_hint_before_the_roll(harvest: Kept) -> None:
 
 
 def test_a_game_begun_without_hints_never_has_any() -> None:
-    kept = Kept(DEBLOCKLE)
+    kept = KeptGame(DEBLOCKLE)
     kept.journal.append(Event(EventKind.NEW_GAME, {"game": "deblockle", "hints": "none"}))
     with pytest.raises(CorrectionError, match="ruled hints out"):
         hinted(kept, HintSettings("strong"))
     kept.journal.close()
 
 
-def test_impossible_events_are_named(harvest: Kept) -> None:
+def test_impossible_events_are_named(harvest: KeptGame) -> None:
     state = HARVEST.rules.new({"players": 3, "rounds": 1})
     text = HARVEST.notation.format_state(state)
     start = [*harvest.events, (2, Event(EventKind.SET_UP, {"state": text}))]
@@ -340,7 +340,7 @@ def test_a_journal_of_version_1_opens_and_is_continued(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in registry.games() if name != "harvest"])
 def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
     game = load(name)
-    kept = Kept(game)
+    kept = KeptGame(game)
     rng = random.Random(name)
     state = game.rules.new()
     for _ in range(8):
@@ -369,7 +369,7 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
 
 
 def test_a_typed_roll_ends_the_players_choice_to_combine() -> None:
-    kept = Kept(load("number-drop"), players=2)
+    kept = KeptGame(load("number-drop"), players=2)
     kept.enter("rolled", "I4,L4,O4,T4,S4")
     for player in ("p1", "p2"):
         kept.enter("turn", f"g1={player[1]}", player)
