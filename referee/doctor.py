@@ -83,7 +83,7 @@ def machine_in_use() -> Machine:
     """Return this computer without access to pins, board and journal, which a running referee uses."""
 
     def refuse(_: WiringPlan) -> AbstractContextManager[LinkedController]:
-        raise PortTakenError("the referee at work has the board")
+        raise PortTakenError("the running referee uses the board")
 
     return Machine(board=lambda _: (), connect=refuse, holder=lambda _: None)
 

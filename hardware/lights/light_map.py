@@ -106,7 +106,7 @@ def _unknown_places(given: Iterable[str], known: Collection[str]) -> Iterator[st
         if place not in known:
             guess = did_you_mean(place, known, quoted=True)
             few = sorted(known) if len(known) <= _LISTED else [*sorted(known)[: _LISTED - 1], "…", max(known)]
-            yield f"the light map has a place {place!r} that this game has not{guess}; it has {', '.join(few)}"
+            yield f"the light map has a place {place!r} that this game does not have{guess}; it has {', '.join(few)}"
 
 
 _KEYS = ("lights", "status", "pin_map_crc", "places")

@@ -94,7 +94,7 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
             linked.connection.wait_for(lambda: linked.connection.welcome is None, LISTEN_S)
             statistics = linked.connection.statistics
     except PortTakenError as error:
-        yield Finding.note("board", str(error), "if that is the referee at work, all is well")
+        yield Finding.note("board", str(error), "if the running referee uses it, all is well")
         return
     except BridgeError as error:
         yield Finding.fault("board", str(error), "docs/troubleshooting.md says more; the game goes on without it")

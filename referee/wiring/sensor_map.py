@@ -46,7 +46,7 @@ class SensorMap:
         found = []
         unknown = [place for place in self.places if known_places and place not in known_places]
         if unknown:
-            found.append(f"the sensor map has squares that this game has not: {shortened(unknown)}")
+            found.append(f"the sensor map has squares that this game does not have: {shortened(unknown)}")
         beyond = [place for place, number in self.places.items() if switches is not None and number >= switches]
         if beyond:
             found.append(

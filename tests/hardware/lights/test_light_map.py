@@ -50,7 +50,7 @@ def test_a_strip_of_impossible_length_is_refused(lights: int) -> None:
 def test_an_unknown_place_is_reported_with_a_suggestion() -> None:
     light_map = LightMap({"c3": (0,), "C4": (1,)}, lights=2)
     assert light_map.problems(known_places=SQUARES) == (
-        "the light map has a place 'C4' that this game has not (did you mean 'c4'?); "
+        "the light map has a place 'C4' that this game does not have (did you mean 'c4'?); "
         "it has a1, a2, a3, a4, a5, a6, a7, …, g7",
     )
     assert "did you mean 'g7'?" in LightMap({"gg7": (0,)}, lights=1).problems(known_places=SQUARES)[0]

@@ -105,3 +105,5 @@ def test_a_correction_is_accepted_on_the_sheets_in_play() -> None:
     said = apply_correction(game, [believed], Correct("Ann", {"p2.c1": "digit 2"}), {"players": 2})
     assert said.places == ("p2.c1",)
     assert "p2.c1 is digit 2" in said.sentence
+    with pytest.raises(CorrectionError, match="p3"):
+        apply_correction(game, [believed], Correct("Ann", {"p3.c1": "digit 2"}), {"players": 2})

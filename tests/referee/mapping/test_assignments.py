@@ -142,7 +142,7 @@ def test_a_sensor_map_is_checked_against_the_board() -> None:
     (other,) = sensor_map.problems(pin_map_crc=78)
     assert "another one than when the sensors were mapped" in other
     (unknown,) = sensor_map.problems(known_places=("a1", "b1"))
-    assert "squares that this game has not: b2" in unknown
+    assert "squares that this game does not have: b2" in unknown
     assert SensorMap({"a1": 0}, 6).problems(pin_map_crc=78) == ()
 
 

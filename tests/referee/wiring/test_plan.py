@@ -150,7 +150,7 @@ def test_a_wled_strip_shorter_than_its_map_is_reported(folder: Path) -> None:
 def test_squares_that_the_game_lacks_are_named(folder: Path) -> None:
     (folder / "sensors.toml").write_text(SENSORS + "q8 = 1\n")
     _, found = planned(folder, WHOLE)
-    assert "the sensor map has squares that this game has not: q8" in found[0]
+    assert "the sensor map has squares that this game does not have: q8" in found[0]
 
 
 def test_a_button_role_or_a_port_used_twice_is_refused(folder: Path) -> None:

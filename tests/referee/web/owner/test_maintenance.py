@@ -115,7 +115,7 @@ def configuration(tmp_path: Path) -> Configuration:
 def test_the_doctor_does_not_touch_the_devices_of_a_running_referee(configuration: Configuration) -> None:
     found = {each.subject: each for each in examine(lambda: configuration, wall_clock(), machine_in_use())}
     assert found["board"].severity is Severity.NOTE
-    assert "at work has the board" in found["board"].message
+    assert "running referee uses the board" in found["board"].message
     assert not {"computer", "lgpio", "pins"} & set(found)
 
 
