@@ -16,6 +16,7 @@ from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext, changes_between
 from referee.judge.pooled_reading import (
     Dispute,
+    KnownSigns,
     Misreadings,
     PooledPlace,
     PooledReading,
@@ -105,8 +106,8 @@ class Observations:
     ``looked`` is what each visible place showed at ``looked_s``; ``sensed`` what the sensors reported; ``disputed`` the
     places where camera and sensor contradicted each other; ``doubted`` sensor values known to be wrong. Sensor changes
     up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``misread`` is what the camera
-    showed on places that are believed to look different; seeing the same again changes nothing. ``stacks`` are the
-    known stacks, as they were last seen.
+    showed on places that are believed to look different; seeing the same again changes nothing. ``signs`` are those on
+    sheets that a person named and the camera read otherwise. ``stacks`` are the known stacks, as they were last seen.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
@@ -117,12 +118,22 @@ class Observations:
     looked_s: float = -math.inf
     dice: SeenDice | None = None
     misread: Misreadings = field(default_factory=dict)
+    signs: KnownSigns = field(default_factory=dict)
     stacks: Mapping[Place, KnownStack] = field(default_factory=dict)
 
     def after_sensing(self, seen: PooledReading) -> Observations:
         """Return a copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
         doubted = {place: says for place, says in self.doubted.items() if seen.sensed.get(place, says) == says}
         return replace(self, sensed=seen.sensed, doubted=doubted)
+
+    def after_overriding(self, override: Override, believed: Appearance) -> Observations:
+        """Return a copy that remembers how the camera misreads the signs that a person named."""
+        signs = {
+            place: (believed[place], shown)
+            for place, shown in override.ignored_looks.items()
+            if EMPTY not in {believed[place], shown}
+        }
+        return replace(self, signs={**self.signs, **signs})
 
     def after_looking(self, seen: PooledReading) -> Observations:
         """Return a copy updated by a look at the visible places."""

@@ -109,6 +109,7 @@ def judge(
     seen = compare_with_earlier_stacks(
         seen.correct_misreadings(belief.observations.misread, believed), belief.observations.stacks
     )
+    seen = seen.with_known_signs(belief.observations.signs, believed)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, verdicts.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
@@ -146,6 +147,8 @@ def _resolve_disputes(
     set_aside = faults.still_differing(believed, belief.set_aside, seen)
     override = belief.override.after_look(believed, seen)
     belief = replace(belief, set_aside=set_aside, override=override)
+    if context.game.sheet_file is not None:
+        belief = replace(belief, observations=belief.observations.after_overriding(override, believed))
     look = Look.at(context, belief, seen.without(override.ignored), trigger)
     if trigger is Trigger.DECLARED and override.asked and look.decision.shows_nothing:
         # A player who was asked and declares the turn again confirms that something was played there.

@@ -77,6 +77,20 @@ class PooledPlace:
         }
         return replace(self, log_probabilities=logs)
 
+    def with_known_sign(self, shown: str, known: str) -> PooledPlace:
+        """Return a copy in which looks named after ``shown`` are those named after ``known``, and the reverse.
+
+        It is unchanged unless it shows ``shown`` with something added, such as ``digit 1 circled`` for ``digit 1``.
+        """
+        if not self.best.startswith(f"{shown} "):
+            return self
+        logs = dict(self.log_probabilities)
+        for name in self.log_probabilities:
+            other = f"{known}{name.removeprefix(shown)}"
+            if (name == shown or name.startswith(f"{shown} ")) and other in logs:
+                logs[name], logs[other] = logs[other], logs[name]
+        return replace(self, log_probabilities=logs)
+
     @property
     def certainty(self) -> float:
         """The log-odds by which the best look leads the second best; with only a sensor, all pieces are one look."""
@@ -88,6 +102,9 @@ class PooledPlace:
 
 Misreadings = Mapping[str, tuple[str, PooledPlace]]
 """Places with the true look and what the camera read instead."""
+
+KnownSigns = Mapping[str, tuple[str, str]]
+"""Places of a sheet with the true look of their sign, which a person named, and the look that the camera read."""
 
 
 def correct_misreadings(
@@ -169,6 +186,15 @@ class PooledReading:
     def correct_misreadings(self, misread: Misreadings, believed: Appearance) -> PooledReading:
         """Return a copy corrected for known misreadings, where the believed look is still the same."""
         return replace(self, places=correct_misreadings(self.places, misread, believed))
+
+    def with_known_signs(self, signs: KnownSigns, believed: Appearance) -> PooledReading:
+        """Return a copy in which signs that a person named show so even after something was drawn around them."""
+        known = {
+            place: self.places[place].with_known_sign(shown, look)
+            for place, (look, shown) in signs.items()
+            if place in self.places and f"{believed.get(place)} ".startswith(f"{look} ")
+        }
+        return replace(self, places={**self.places, **known}) if known else self
 
     def find_misreadings(self, places: Iterable[str], believed: Appearance) -> Misreadings:
         """Return the places whose reading differs from what is known to stand there."""

@@ -103,6 +103,24 @@ def test_a_loop_is_accepted_and_the_other_player_passes() -> None:
     assert NUMBER_DROP.scores(judged.belief[0])["p2"] == 3
 
 
+@pytest.mark.parametrize(("seen", "is_accepted"), [("digit 7 circled", True), ("digit 4 circled", False)])
+def test_a_loop_around_a_digit_that_a_person_named_is_accepted_if_the_digit_looks_as_before(
+    seen: str, is_accepted: bool
+) -> None:
+    state = may_loop()
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    misread = drawn(NUMBER_DROP, state, {"p2.a1": "digit 7"})
+    judged.consider(misread, Trigger.RESTED)
+    judged.correct((state,), ("p2.a1",))
+    assert judged.consider(misread, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    loop = drawn(NUMBER_DROP, state, {"p2.a1": seen, "p2.b1": "digit 1 circled", "p2.c1": "digit 1 circled"})
+    judged.consider(loop, Trigger.GLANCE)
+    ruling = judged.consider(loop, Trigger.DECLARED)
+    assert [step.player for step in ruling.steps] == ["p2"] * is_accepted
+    if is_accepted:
+        assert judged.consider(loop, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+
+
 @pytest.mark.parametrize("dropped", [0, 1])
 def test_a_shape_and_the_loop_after_it_may_be_seen_together(dropped: int) -> None:
     state = may_loop(dropped)
