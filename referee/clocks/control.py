@@ -31,7 +31,9 @@ class FlagRule(StrEnum):
     """What a fallen flag means: a house rule."""
 
     LOSES = "loses"
+    """Its player has lost."""
     SAID = "said"
+    """The referee says so, and the game goes on."""
 
 
 _WITH_BONUS = frozenset({ClockMode.FISCHER, ClockMode.BRONSTEIN, ClockMode.DELAY})

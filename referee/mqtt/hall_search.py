@@ -69,7 +69,7 @@ class HallBroker:
         return f"{self.hall!r}" if self.prefix == prefix else f"{self.hall!r} with the topic_prefix {self.prefix!r}"
 
 
-def parse_announcement(service: AsyncServiceInfo) -> HallBroker | None:
+def parse_service(service: AsyncServiceInfo) -> HallBroker | None:
     """Parse an announcement; returns ``None`` if it isn't a valid one of a hall."""
     fields, addresses = service.decoded_properties, service.parsed_addresses(IPVersion.V4Only)
     host = fields.get("host") or (addresses[0] if addresses else "")
@@ -153,7 +153,7 @@ class _Search:
         except BadTypeInNameException:
             return
         if await service.async_request(zeroconf, self._search_s * 1000):
-            broker = parse_announcement(service)
+            broker = parse_service(service)
             if broker is not None:
                 self._heard[name] = broker
                 self._changed.set()

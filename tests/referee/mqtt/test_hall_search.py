@@ -16,7 +16,7 @@ from referee.mqtt.hall_search import (
     HallBroker,
     choose_broker,
     own_address,
-    parse_announcement,
+    parse_service,
 )
 from referee.mqtt.options import MqttOptions, TlsOptions
 from tests.effort import cases
@@ -74,7 +74,7 @@ def test_an_announcement_gives_an_address_or_nothing(
     told = AsyncServiceInfo(SERVICE_TYPE, f"a.{SERVICE_TYPE}", port=port, addresses=addresses, properties=dict(fields))
     # An announcement from the network need not meet the checks of our own.
     told.name = f"{name}.{SERVICE_TYPE}"
-    broker = parse_announcement(told)
+    broker = parse_service(told)
     if broker is not None:
         assert 0 < broker.port < 2**16
         assert broker.host
@@ -85,4 +85,4 @@ def test_an_announcement_gives_an_address_or_nothing(
 @settings(max_examples=cases(30), deadline=None)
 @given(broker=st.builds(club, st.text("abc Ü-_'", min_size=1, max_size=20), is_encrypted=st.booleans()))
 def test_an_announcement_round_trips(broker: HallBroker) -> None:
-    assert parse_announcement(broker.service(HERE)) == replace(broker, host=HERE)
+    assert parse_service(broker.service(HERE)) == replace(broker, host=HERE)
