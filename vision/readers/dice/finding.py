@@ -182,12 +182,13 @@ def find_dice(
 
 def _is_side_in_front(die: FoundDie, other: FoundDie, slant_at: SlantAt) -> bool:
     """Return whether this is the other die's side face: in front of its upper side, too close to be another die."""
-    offset = np.array([die.x_px - other.x_px, die.y_px - other.y_px])
-    slant = np.array(slant_at(other.x_px, other.y_px))
-    distance, steep = float(np.linalg.norm(offset)), float(np.linalg.norm(slant))
-    if steep < _MIN_SLANT or not _SAME_DIE < 2 * distance / (die.side_px + other.side_px) < _MIN_DISTANCE:
+    distance = _distance(die, other)
+    if not _SAME_DIE < 2 * distance / (die.side_px + other.side_px) < _MIN_DISTANCE:
         return False
-    return float(offset @ slant) > _IN_FRONT * distance * steep
+    across, down = slant_at(other.x_px, other.y_px)
+    steep = math.hypot(across, down)
+    towards = (die.x_px - other.x_px) * across + (die.y_px - other.y_px) * down
+    return steep >= _MIN_SLANT and towards > _IN_FRONT * distance * steep
 
 
 def _is_weak_side(die: FoundDie, other: FoundDie, settings: FindingSettings) -> bool:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.readers.dice.networks import Networks, SquareView, crop, square_input
+from vision.sampling import median
 
 Place = tuple[float, float, float]
 """The centre of a die's upper side, across and down, and the length of an edge, in pixels of a flattened picture."""
@@ -141,23 +142,24 @@ def _square_around(image: Image, place: Place, slant: Slant) -> Image:
 
 
 @cache
-def _distances() -> FloatArray:
-    rows, columns = np.indices((SQUARE_PX, SQUARE_PX)) - (SQUARE_PX - 1) / 2
-    return np.asarray(np.hypot(rows, columns), dtype=np.float64)
+def _table_and_body() -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the pixels of a square around a die, and those in its middle, as indices of the flattened square."""
+    away = np.hypot(*(np.indices((SQUARE_PX, SQUARE_PX)) - (SQUARE_PX - 1) / 2)).ravel()
+    return np.flatnonzero((away > 23) & (away < 31)), np.flatnonzero(away < 8)
 
 
 def _outline(square: Image, settings: OutlineSettings) -> FloatArray | None:
     """Return the convex outline (n, 2), in pixels, of what differs from the table; ``None`` if it is unclear."""
     soft = cv2.GaussianBlur(square, (0, 0), 0.7)
-    lab = cv2.cvtColor(soft.astype(np.float32) / 255, cv2.COLOR_BGR2Lab)
-    around = (_distances() > 23) & (_distances() < 31)
-    light, green_red, blue_yellow = np.moveaxis(lab - np.median(lab[around], axis=0), 2, 0)
+    lab = np.asarray(cv2.cvtColor(soft.astype(np.float32) / 255, cv2.COLOR_BGR2Lab), dtype=np.float32)
+    around, inside = _table_and_body()
+    light, green_red, blue_yellow = np.moveaxis(lab - median(lab.reshape(-1, 3)[around]), 2, 0)
     light = np.where(light < 0, settings.darker, 1.0) * light
     # hue separates a die from its shadow better than lightness
-    differs = np.sqrt(0.5 * light**2 + 2 * green_red**2 + 2 * blue_yellow**2)
-    body = float(np.percentile(differs[_distances() < 8], 60))
+    differs = np.sqrt(0.5 * light**2 + 2 * green_red**2 + 2 * blue_yellow**2, dtype=np.float32)
+    body = float(np.quantile(differs.ravel()[inside], 0.6))
     least = settings.of_body * body
-    if least < settings.of_noise * float(np.median(differs[around])):
+    if least < settings.of_noise * float(median(differs.ravel()[around])):
         return None
     mask = (differs > least).astype(np.uint8)
     mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)), dtype=np.uint8)

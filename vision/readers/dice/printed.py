@@ -7,7 +7,6 @@ resolve the rest. ``scripts/train_printed.py`` trains and writes the network.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from itertools import permutations
@@ -18,10 +17,12 @@ import numpy as np
 from vision.errors import LayoutError
 from vision.frame import Image
 from vision.readers.dice.networks import CROP_PX, DIE_IN_CROP_PX, WEIGHTS, Floats, Network, crop
+from vision.sampling import median
 
 SIX_OR_NINE = "6"
 PRINTED = ("0", "1", "2", "3", "4", "5", SIX_OR_NINE, "7", "8", "*", "I", "O", "T", "L", "S")
 """The known faces. A 6 and a 9 are one class, since a die may be upside down; the die's other faces resolve it."""
+_CLASSES = {face: number for number, face in enumerate(PRINTED)} | {"9": PRINTED.index(SIX_OR_NINE)}
 
 EDGE_PX = 26.0
 """Edge of a die in the square that is read: the corners of its upper side are cut off."""
@@ -39,7 +40,9 @@ at which the result is clipped, against reflections.
 """
 
 _QUARTER_TURNS = 4
-"""Number of quarter turns at which a die is classified; the results are averaged."""
+"""Number of quarter turns at which a die in doubt is classified; the results are averaged."""
+_NO_DOUBT = 0.97
+"""Probability of a class above which one view of a die is enough. Higher: slower, and fewer misread faces."""
 
 
 class PrintedFaces:
@@ -55,14 +58,16 @@ class PrintedFaces:
 
         A die is given by the centre of its upper side and the length of an edge, (x, y, side) in pixels.
         """
-        squares = [
-            np.rot90(crop(image, x, y, side * DIE_IN_CROP_PX / EDGE_PX), quarter)
-            for x, y, side in dice
-            for quarter in range(_QUARTER_TURNS)
-        ]
-        outputs = (
-            self._network.run(printed_input(squares)).reshape(len(dice), _QUARTER_TURNS, len(PRINTED)).mean(axis=1)
-        )
+        upright = [crop(image, x, y, side * DIE_IN_CROP_PX / EDGE_PX) for x, y, side in dice]
+        outputs = self._network.run(printed_input(upright))
+        unsure = np.flatnonzero(self._calibrated(outputs).max(axis=1) < _NO_DOUBT)
+        if len(unsure):
+            turned = [np.rot90(upright[one], quarter) for quarter in range(1, _QUARTER_TURNS) for one in unsure]
+            more = self._network.run(printed_input(turned)).reshape(_QUARTER_TURNS - 1, len(unsure), len(PRINTED))
+            outputs[unsure] = (outputs[unsure] + more.sum(axis=0)) / _QUARTER_TURNS
+        return self._calibrated(outputs)
+
+    def _calibrated(self, outputs: Floats) -> Floats:
         odds = np.exp((outputs - outputs.max(axis=1, keepdims=True)) / self._temperature)
         return np.asarray(odds / odds.sum(axis=1, keepdims=True), dtype=np.float32)
 
@@ -76,7 +81,7 @@ def printed_input(squares: Sequence[Image]) -> Floats:
     """
     seen = np.stack(squares).astype(np.float32)[:, _MARGIN_PX:-_MARGIN_PX, _MARGIN_PX:-_MARGIN_PX]
     upper = seen[:, _INSIDE]
-    body = np.median(upper, axis=1)
+    body = median(upper, axis=1)
     away = upper - upper.mean(axis=1, keepdims=True)
     _, axes = np.linalg.eigh(away.transpose(0, 2, 1) @ away)
     axis = axes[:, :, -1:]
@@ -96,18 +101,12 @@ def shipped_faces() -> PrintedFaces:
 
 def check_printed(sets: Sequence[str]) -> None:
     """Raise LayoutError for an unknown face."""
-    unknown = sorted({face for faces in sets for face in faces if _class_of(face) is None})
+    unknown = sorted({face for faces in sets for face in faces if face not in _CLASSES})
     if unknown:
         raise LayoutError(
             f"the dice have the faces {', '.join(unknown)}; without teaching only 0 to 9, * and the shapes I, O, T, L "
             f"and S can be read; teach faces with `./run pieces enrol --dice` and name the file instead"
         )
-
-
-def _class_of(face: str) -> int | None:
-    """Return the index in PRINTED of a die's face; ``None`` for an unknown one."""
-    known = SIX_OR_NINE if face == "9" else face
-    return PRINTED.index(known) if known in PRINTED else None
 
 
 def face_probabilities(chances: Floats, sets: Sequence[str]) -> list[dict[str, float]]:
@@ -117,11 +116,10 @@ def face_probabilities(chances: Floats, sets: Sequence[str]) -> list[dict[str, f
     probabilities are sums over all assignments. If more dice are seen than the set has, each is read independently.
     """
     names = tuple(dict.fromkeys("".join(sets)))
-    counts = [Counter(faces) for faces in sets]
+    shares = np.array([[faces.count(name) / len(faces) for name in names] for faces in sets])
+    seen = chances[:, [_CLASSES[name] for name in names]] + 1e-9
     # weights[i, d, f]: probability that die d shows face f and looks like the die seen as i
-    weights = np.array(
-        [[[die[name] / die.total() * _chance(one, name) for name in names] for die in counts] for one in chances]
-    )
+    weights = seen[:, None] * shares
     if len(chances) > len(sets):
         joint = weights.sum(axis=1)
     else:
@@ -131,10 +129,5 @@ def face_probabilities(chances: Floats, sets: Sequence[str]) -> list[dict[str, f
         others = np.stack([np.prod(np.delete(each, row, axis=1), axis=1) for row in rows], axis=1)
         of_die = [np.bincount(which[:, row], others[:, row], minlength=len(sets)) for row in rows]
         joint = np.array([share @ weights[row] for row, share in enumerate(of_die)])
-    shares = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
-    return [{name: float(share) for name, share in zip(names, one, strict=True)} for one in shares]
-
-
-def _chance(chances: Floats, face: str) -> float:
-    kind = _class_of(face)
-    return 1e-9 if kind is None else float(chances[kind]) + 1e-9
+    likely = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
+    return [dict(zip(names, one, strict=True)) for one in likely.tolist()]

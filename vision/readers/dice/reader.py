@@ -86,7 +86,7 @@ class DiceReader:
             is_possible=lambda one: tray.contains(*self._position_mm(one, camera_mm)),
         )
         dice = [
-            (self._reading(die, faces, self._position_mm(die, camera_mm), view, previous), die.colour_lab())
+            (self._reading(die, faces, self._position_mm(die, camera_mm), view, previous), die)
             for die, faces in self._with_faces(flat, found)
         ]
         dice.sort(key=lambda pair: (pair[0].x_mm, pair[0].y_mm))
@@ -203,8 +203,8 @@ def _check_colours(names: Iterable[str]) -> None:
             raise LayoutError(f"dice.colours has {name!r}; expected {', '.join(_COLOURS)}")
 
 
-def _name_by_colour(dice: Sequence[tuple[DieReading, FloatArray]], names: Sequence[str]) -> tuple[DieReading, ...]:
-    """Return the dice, each given with its colour in CIE L*a*b*, named so that all names together fit best.
+def _name_by_colour(dice: Sequence[tuple[DieReading, FoundDie]], names: Sequence[str]) -> tuple[DieReading, ...]:
+    """Return the dice named by their colours so that all names together fit best.
 
     They stay without names if the layout doesn't distinguish them by colour, or if more are seen than it names.
     """
@@ -212,7 +212,7 @@ def _name_by_colour(dice: Sequence[tuple[DieReading, FloatArray]], names: Sequen
         return tuple(die for die, _ in dice)
     rgb = np.array([[*bytes.fromhex(_COLOURS[name].removeprefix("#"))] for name in names], dtype=np.uint8)
     typical = lab_of(rgb[None, :, ::-1])[0]
-    away = np.array([colour for _, colour in dice]).reshape(-1, 1, 3) - typical
+    away = np.array([found.colour_lab() for _, found in dice]).reshape(-1, 1, 3) - typical
     away[..., 0] *= _LIGHT_SHARE
     unlike = np.square(away).sum(axis=2)
     best = min(permutations(range(len(names)), len(dice)), key=lambda which: unlike[range(len(dice)), which].sum())

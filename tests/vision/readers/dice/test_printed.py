@@ -13,12 +13,13 @@ from simulator.scene.scene import Lighting
 from simulator.scene.viewpoint import lens, looking_at
 from vision.errors import LayoutError
 from vision.layout.table import TableLayout, layout_from_json
-from vision.readers.dice import reader
+from vision.readers.dice import printed, reader
 from vision.readers.dice.finding import FoundDie
 from vision.readers.dice.networks import CLASSES, CROP_PX
 from vision.readers.dice.printed import (
     PRINTED,
     SEEN_PX,
+    PrintedFaces,
     check_printed,
     face_probabilities,
     printed_input,
@@ -170,3 +171,32 @@ def test_five_dice_of_a_known_set_are_read(shown: str) -> None:
     roll = DiceReader(view.surface).read(view, None)
     assert [best(dict(die.faces)) for die in roll.dice] == faces
     assert all(die.is_settled for die in roll.dice)
+
+
+class StubNetwork:
+    """Is sure of a bright square's face, and less of a dark one's; the score rises from one to the next."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def run(self, batch: np.ndarray) -> np.ndarray:
+        given = np.zeros((len(batch), len(PRINTED)), dtype=np.float32)
+        given[:, 3] = np.where(batch[:, 0, 0, 0] > 0, 20.0, 0.8 * (1 + np.arange(len(batch)) + self.read))
+        self.read += len(batch)
+        return given
+
+
+def test_only_a_die_in_doubt_is_looked_at_from_four_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    faces, stub = PrintedFaces(), StubNetwork()
+    monkeypatch.setattr(faces, "_network", stub)
+    monkeypatch.setattr(faces, "_temperature", 1.0)
+    monkeypatch.setattr(
+        printed, "printed_input", lambda squares: np.stack([one[None, :, :, 0] - 99.0 for one in squares])
+    )
+    image = np.full((80, 160, 3), 200, dtype=np.uint8)
+    image[:, 80:] = 50
+    sure, unsure = faces.chances(image, [(40.0, 40.0, 20.0), (120.0, 40.0, 20.0)])
+    assert stub.read == 2 + 3
+    assert sure[3] == pytest.approx(1.0)
+    mean = 0.8 * (2 + 3 + 4 + 5) / 4
+    assert unsure[3] == pytest.approx(np.exp(mean) / (np.exp(mean) + len(PRINTED) - 1), abs=1e-5)
