@@ -61,3 +61,14 @@ def test_each_channel_alone_has_a_hue_of_its_own() -> None:
 def test_paper_too_bright_for_the_camera_is_even() -> None:
     found = fit_bare_paper(np.ones((40, 60, 3), dtype=np.float32))
     assert found == pytest.approx(1.0, abs=1e-3)
+
+
+def test_densities_are_the_logs_of_the_shares_of_light_left_by_ink() -> None:
+    random = np.random.default_rng(4)
+    paper = random.uniform(0, 1, (9, 7, 3)).astype(np.float32)
+    light = (paper * random.uniform(0, 2, paper.shape)).astype(np.float32)
+    before = light.copy(), paper.copy()
+    shares = np.clip(light / np.maximum(paper, 1e-3), 0, 1.5)
+    assert densities_on(light, paper, 0.02) == pytest.approx(np.log(1.02) - np.log(shares + 0.02), abs=1e-5)
+    assert (light == before[0]).all()
+    assert (paper == before[1]).all()

@@ -64,7 +64,7 @@ def test_a_squares_ink_is_the_same_however_the_sheet_is_turned() -> None:
     tick(sheet, 5, 1, INKS["green"])
     along = densities(sheet, SIDE, SIDE, PenSettings())
     across = densities(np.ascontiguousarray(sheet.swapaxes(0, 1)), SIDE, SIDE, PenSettings())
-    assert across.swapaxes(0, 1) == pytest.approx(along, abs=1e-3)
+    assert across.swapaxes(0, 1) == pytest.approx(along, abs=3e-3)
     most = along.max(axis=2)
     assert np.argwhere(most >= np.sort(most, axis=None)[-3]).tolist() == [[1, 0], [2, 4], [5, 1]]
 
