@@ -29,10 +29,10 @@ from rich.progress import track
 from simulator.scene.handwriting import Writer
 from simulator.scene.written_sheets import written_sheet
 from vision.frame import FloatImage
-from vision.readers.ink.crops import BLOT, EMPTY_SIGN, SIGNS
 from vision.readers.ink.handwriting import Handwriting, HandwritingSettings, taught_cells
 from vision.readers.ink.network import InkNetwork, shipped
 from vision.readers.ink.paper import CELL_PX, ink_on
+from vision.readers.ink.signs import BLOT, EMPTY_SIGN, SIGNS
 
 TAUGHT_SHEETS, READ_SHEETS = 5, 4
 """Sheets of 30 cells, about 60 % of them written: as many as one sheet of Number Drop has cells."""

@@ -32,6 +32,16 @@ def test_bare_paper_is_fitted_beneath_ink_and_under_a_lamp_at_its_side() -> None
     assert np.abs(found / lamp - 1).max() < 0.06
 
 
+def test_some_pixels_tell_as_much_as_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(8)
+    light = np.linspace(0.5, 0.8, 240)[None, :, None] * random.normal(1, 0.02, (240, 240, 3))
+    for row, column in random.permutation(np.argwhere(np.ones((10, 10))))[:60]:
+        light[24 * row : 24 * row + 22, 24 * column : 24 * column + 22] *= (0.3, 0.7, 0.4)
+    some = fit_bare_paper(light.astype(np.float32))
+    monkeypatch.setattr("vision.surface.paper._ONE_IN", 1)
+    assert some == pytest.approx(fit_bare_paper(light.astype(np.float32)), rel=0.02)
+
+
 def test_twice_the_ink_has_twice_the_density_and_the_same_hue() -> None:
     paper = np.full((1, 2, 3), 0.8, dtype=np.float32)
     share = np.array([0.9, 0.5, 0.4])

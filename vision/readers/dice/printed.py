@@ -41,7 +41,7 @@ at which the result is clipped, against reflections.
 
 _QUARTER_TURNS = 4
 """Number of quarter turns at which a die in doubt is classified; the results are averaged."""
-_NO_DOUBT = 0.97
+_NO_DOUBT = 0.99
 """Probability of a class above which one view of a die is enough. Higher: slower, and fewer misread faces."""
 
 

@@ -16,10 +16,10 @@ from vision.errors import EnrolmentError
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface
 from vision.opencv import as_colour
-from vision.readers.ink.crops import CROSS, DIGITS, SIGNS, cell_of
 from vision.readers.ink.handwriting import Handwriting, taught_cells
 from vision.readers.ink.network import shipped
 from vision.readers.ink.paper import flat_map, flat_picture, ink_on
+from vision.readers.ink.signs import CROSS, DIGITS, SIGNS, cell_of
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.surface.bent_paper import paper_shape
 

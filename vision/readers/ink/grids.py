@@ -6,10 +6,10 @@ import cv2
 import numpy as np
 
 from vision.frame import Image
-from vision.readers.ink.crops import BLOT, EMPTY_SIGN, SIGNS
 from vision.readers.ink.handwriting import Handwriting
 from vision.readers.ink.network import InkNetwork
 from vision.readers.ink.paper import CELL_PX, MARGIN_CELLS, ink_on
+from vision.readers.ink.signs import BLOT, EMPTY_SIGN, SIGNS
 from vision.readers.tiles.cells import TileGrid, flat_grid
 from vision.readers.tiles.symbols import UNKNOWN, ReadCell
 

@@ -19,13 +19,18 @@ import numpy.typing as npt
 
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage
-from vision.readers.ink.crops import CROP_PX, SHIFTS_PX, SIGNS, crops_of
+from vision.readers.ink.paper import CELL_PX
+from vision.readers.ink.signs import SIGNS
 
 if TYPE_CHECKING:
     from vision.readers.ink.network import InkNetwork
 
-TAUGHT_PX = CROP_PX + 2
-"""Side of a learned cell's picture: one pixel more on each side than the network sees."""
+SEEN_PX = 2 * CELL_PX
+"""Side of what the network sees of each cell: the cell and half of each neighbour."""
+TAUGHT_PX = SEEN_PX + 2
+"""Side of a learned cell's picture: one pixel more on each side."""
+SHIFTS_PX = ((0, 0), (0, 1), (0, -1), (1, 0), (-1, 0))
+"""Offsets at which a learned cell is seen."""
 FEWEST_CELLS = 20
 """Minimum number of written cells."""
 
@@ -86,7 +91,7 @@ class Handwriting:
         return weights[:-1], weights[-1]
 
     def _crops(self, down: int, right: int) -> npt.NDArray[np.float32]:
-        part = self.cells[:, 1 + down : 1 + down + CROP_PX, 1 + right : 1 + right + CROP_PX]
+        part = self.cells[:, 1 + down : 1 + down + SEEN_PX, 1 + right : 1 + right + SEEN_PX]
         return np.ascontiguousarray(part[:, None], dtype=np.float32) / np.float32(255)
 
     def to_json(self) -> dict[str, Any]:
@@ -117,5 +122,11 @@ class Handwriting:
 
 
 def taught_cells(ink: FloatImage, cells: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-    """Return pictures for learning of cells (n, 2) of a flat picture's ink, (n, TAUGHT_PX, TAUGHT_PX)."""
-    return np.round(255 * crops_of(ink, cells, around_px=1)[:, 0]).astype(np.uint8)
+    """Return pictures for learning of cells (n, 2) of a flat picture's ink, (n, TAUGHT_PX, TAUGHT_PX).
+
+    ``ink`` is that of a flat picture with half a cell of margin; cells are given by row from the top and column. Beyond
+    the picture, its edge goes on.
+    """
+    around = np.pad(np.round(255 * ink).astype(np.uint8), 1, mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(around, (TAUGHT_PX, TAUGHT_PX))
+    return np.ascontiguousarray(windows[tuple(CELL_PX * cells.T)])

@@ -1,4 +1,8 @@
-"""The small network that reads a cell, run by OpenCV. ``scripts/train_ink.py`` trains and writes it."""
+"""The small network that reads a grid's cells, run by OpenCV. ``scripts/train_ink.py`` trains and writes it.
+
+It has no padding, so what it makes of a cell depends only on the cell and half of each neighbour, however many cells
+are read at once, and neighbours share most of the work.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,9 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
 from vision.readers.dice.networks import Network
-from vision.readers.ink.blanks import blank_cells
-from vision.readers.ink.crops import BLOT, SHIFTS_PX, SIGNS, Crops, crops_of
 from vision.readers.ink.handwriting import Handwriting, HandwritingSettings
+from vision.readers.ink.paper import CELL_PX
+from vision.readers.ink.signs import BLOT, SIGNS
 
 WEIGHTS = Path(__file__).parent / "weights"
 SIDES = ("north", "east", "south", "west")
@@ -22,26 +26,25 @@ OUTPUTS = len(SIGNS) + 1 + len(SIDES)
 HIDDEN = 96
 """Number of features in the layer before the last."""
 
-_SURELY_EMPTY = -0.01
-"""Log-probability of an empty cell above which it is read only once ..."""
-_SURELY_WRITTEN = -0.03
-"""... and of the likeliest sign: further views change nothing then, and take most of the time."""
+Inks = npt.NDArray[np.float32]
+"""Pictures of ink with half a cell of margin around the cells, (n, 1, height, width)."""
+
 _FEWER_BLOTS = 3.0
 """How much rarer blots are in games than in the training sheets, in log units."""
 
 
 def calibrated(scores: FloatArray, temperature: float, written: float) -> FloatArray:
-    """Return log-probabilities of SIGNS from the network's scores (n, len(SIGNS)).
+    """Return log-probabilities of SIGNS from the network's scores (..., len(SIGNS)).
 
     ``temperature`` divides the scores; ``written`` then multiplies the log-odds that anything is written at all, which
     is easier to recognise than what.
     """
     scaled = scores / temperature
-    others = scaled[:, 1:].max(axis=1, keepdims=True)
-    others = others + np.log(np.exp(scaled[:, 1:] - others).sum(axis=1, keepdims=True))
-    odds = written * (others - scaled[:, :1])
+    others = scaled[..., 1:].max(axis=-1, keepdims=True)
+    others = others + np.log(np.exp(scaled[..., 1:] - others).sum(axis=-1, keepdims=True))
+    odds = written * (others - scaled[..., :1])
     bare, inked = -np.logaddexp(0, odds), -np.logaddexp(0, -odds)
-    return np.asarray(np.concatenate([bare, scaled[:, 1:] - others + inked], axis=1), dtype=np.float64)
+    return np.asarray(np.concatenate([bare, scaled[..., 1:] - others + inked], axis=-1), dtype=np.float64)
 
 
 class InkNetwork:
@@ -59,51 +62,37 @@ class InkNetwork:
         )
 
     def read(self, ink: FloatImage, cells: npt.NDArray[np.int64]) -> FloatArray:
-        """Read cells (n, 2) of a flat picture's ink, with the outputs of ``scores``, averaged over several offsets.
+        """Read cells (n, 2) of a flat picture's ink, with the outputs of ``scores``.
 
-        Of blank cells only the darkest is read, and stands for all if it is surely empty.
+        ``ink`` is that of a flat picture with half a cell of margin; cells are given by row from the top and column.
         """
-        alike = blank_cells(ink, cells)
-        rest = np.delete(np.arange(len(cells)), alike[1:])
-        scores = np.empty((len(cells), OUTPUTS))
-        scores[rest] = self._read_each(ink, cells[rest])
-        if len(alike) > 1:
-            darkest, others = scores[alike[0]], alike[1:]
-            scores[others] = darkest if darkest[0] > _SURELY_EMPTY else self._read_each(ink, cells[others])
-        return scores
+        if not len(cells):
+            return np.zeros((0, OUTPUTS))
+        first, last = cells.min(axis=0), cells.max(axis=0)
+        (top, left), (bottom, right) = CELL_PX * first, CELL_PX * (last + 2)
+        part = np.ascontiguousarray(ink[None, None, top:bottom, left:right])
+        return np.asarray(self.scores(part)[0][tuple((cells - first).T)])
 
-    def _read_each(self, ink: FloatImage, cells: npt.NDArray[np.int64]) -> FloatArray:
-        """Read each of the cells; see ``read``."""
-        scores = self.scores(crops_of(ink, cells))
-        signs = scores[:, : len(SIGNS)]
-        unsure = np.flatnonzero((signs[:, 0] < _SURELY_EMPTY) & (signs.max(axis=1) < _SURELY_WRITTEN))
-        moved = np.concatenate([crops_of(ink, cells[unsure], shift) for shift in SHIFTS_PX[1:]])
-        looks = np.stack(
-            [scores[unsure, : len(SIGNS)], *np.split(self.scores(moved)[:, : len(SIGNS)], len(SHIFTS_PX) - 1)]
-        )
-        mean = looks.mean(axis=0)
-        scores[unsure, : len(SIGNS)] = mean - np.log(np.exp(mean).sum(axis=1, keepdims=True))
-        return scores
-
-    def scores(self, crops: Crops) -> FloatArray:
-        """Return the outputs for crops from ``crops_of``, (n, OUTPUTS): log-probabilities of SIGNS, then log-odds."""
-        outputs = self._run_network(crops)
-        scores = outputs[:, :OUTPUTS]
+    def scores(self, inks: Inks) -> FloatArray:
+        """Return the outputs for all cells: log-probabilities of SIGNS, then log-odds, (n, rows, columns, OUTPUTS)."""
+        outputs = self._run_network(inks)
+        scores = outputs[..., :OUTPUTS]
         if self._corrections is not None:
-            scores[:, : len(SIGNS)] += outputs[:, OUTPUTS:] @ self._corrections[0] + self._corrections[1]
-        scores[:, SIGNS.index(BLOT)] -= _FEWER_BLOTS
-        scores[:, : len(SIGNS)] = calibrated(scores[:, : len(SIGNS)], self._temperature, self._written)
+            scores[..., : len(SIGNS)] += outputs[..., OUTPUTS:] @ self._corrections[0] + self._corrections[1]
+        scores[..., SIGNS.index(BLOT)] -= _FEWER_BLOTS
+        scores[..., : len(SIGNS)] = calibrated(scores[..., : len(SIGNS)], self._temperature, self._written)
         return scores
 
-    def features(self, crops: Crops) -> tuple[FloatArray, FloatArray]:
-        """Return scores of SIGNS (n, len(SIGNS)) and the features behind them (n, HIDDEN), before corrections."""
-        outputs = self._run_network(crops)
+    def features(self, crops: Inks) -> tuple[FloatArray, FloatArray]:
+        """Return scores of SIGNS (n, len(SIGNS)) and the features behind them (n, HIDDEN), before corrections.
+
+        The crops show one cell each, (n, 1, SEEN_PX, SEEN_PX).
+        """
+        outputs = self._run_network(crops)[:, 0, 0]
         return outputs[:, : len(SIGNS)], outputs[:, OUTPUTS:]
 
-    def _run_network(self, crops: Crops) -> FloatArray:
-        if not len(crops):
-            return np.zeros((0, OUTPUTS + HIDDEN))
-        return self._network.run(crops).astype(np.float64)
+    def _run_network(self, inks: Inks) -> FloatArray:
+        return np.moveaxis(self._network.run(inks), 1, -1).astype(np.float64)
 
 
 @cache

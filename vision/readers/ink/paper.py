@@ -6,6 +6,7 @@ Ink is measured relative to the light of the bare paper beside it, so that lamp,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import cv2
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from vision.frame import FloatImage, Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PixelMap, PlaneWindow, least_channel, linear_light, plane_map, sample
+from vision.sampling import PixelMap, PixelsT, PlaneWindow, least_channel, linear_light, plane_map, sample
 from vision.surface.bent_paper import PaperShape
 
 CELL_PX = 24
@@ -93,27 +94,33 @@ def flat_picture(image: Image, pixel_map: PixelMap, surface: GridSurface, part: 
     return np.asarray(cv2.resize(fine, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
-def paper_light(light: FloatImage) -> FloatImage:
+def paper_light(flat: Image) -> FloatImage:
     """Return the bare paper's linear light at each pixel of a flat picture, (rows, columns, 3), as if nothing were
     written.
+
+    Apart from the edges of shadows, it is measured at half the scale.
     """
-    side = round(CLOSING_CELLS * CELL_PX) | 1
-    blurred = np.asarray(cv2.GaussianBlur(light, (0, 0), 1.0), dtype=np.float32)
-    closed = _without_ink(blurred, side)
-    even = np.asarray(cv2.GaussianBlur(closed, (0, 0), side / 6), dtype=np.float32)
+    side = round(CLOSING_CELLS * CELL_PX)
+    whole = (flat.shape[1], flat.shape[0])
+    small = cv2.resize(linear_light(flat), (whole[0] // 2, whole[1] // 2), interpolation=cv2.INTER_AREA)
+    blurred = np.asarray(cv2.GaussianBlur(small, (0, 0), 0.8), dtype=np.float32)
+    closed = _without_ink(blurred, side // 2)
+    even = np.asarray(cv2.GaussianBlur(closed, (0, 0), side / 12), dtype=np.float32)
     at_edge = np.abs(even - closed) > np.float32(SHADOW_STEP) * closed
-    if np.count_nonzero(at_edge) < 3 * CELL_PX:  # too few for an edge across one cell
-        return even
+    light = np.asarray(cv2.resize(even, whole, interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+    if 4 * np.count_nonzero(at_edge) < 3 * CELL_PX:  # too few for an edge across one cell
+        return light
     # a median keeps the edge of a shadow where it is
-    sharp = np.asarray(cv2.medianBlur(light, 5), dtype=np.float32)
-    return np.where(at_edge, _without_ink(sharp, side), even)
+    sharp = linear_light(_without_ink(np.asarray(cv2.medianBlur(flat, 5), dtype=np.uint8), side))
+    near = cv2.dilate(at_edge.astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
+    return np.where(cv2.resize(near, whole, interpolation=cv2.INTER_NEAREST) > 0, sharp, light)
 
 
-def _without_ink(light: FloatImage, side_px: int) -> FloatImage:
-    """Return the light without dark marks narrower than so many pixels."""
-    kernel = np.ones((side_px, side_px), dtype=np.uint8)
+def _without_ink(light: PixelsT, side_px: int) -> PixelsT:
+    """Return the light, or the levels of a picture, without dark marks up to so many pixels wide."""
+    kernel = np.ones((side_px | 1, side_px | 1), dtype=np.uint8)
     closed = cv2.morphologyEx(light, cv2.MORPH_CLOSE, kernel, borderType=cv2.BORDER_REPLICATE)
-    return np.asarray(closed, dtype=np.float32)
+    return cast("PixelsT", np.asarray(closed, dtype=light.dtype))
 
 
 def ink_on(flat: Image) -> FloatImage:
@@ -122,5 +129,5 @@ def ink_on(flat: Image) -> FloatImage:
     ``flat`` is (rows, columns, 3), uint8; the result is (rows, columns), float32.
     """
     light = linear_light(flat)
-    shares = np.asarray(light / np.maximum(paper_light(light), np.float32(1e-3)), dtype=np.float32)
+    shares = np.asarray(light / np.maximum(paper_light(flat), np.float32(1e-3)), dtype=np.float32)
     return np.asarray(np.clip(1 - least_channel(shares), 0, 1), dtype=np.float32)

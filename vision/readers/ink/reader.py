@@ -13,12 +13,12 @@ from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface
 from vision.readers.ink.appearance import InkAppearance, circled_look, digit_look, looks_of
-from vision.readers.ink.crops import BLOT, CROSS, DIGITS, EMPTY_SIGN, SIGNS, cell_of
 from vision.readers.ink.drawing import draw_ink
 from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, lines_between, looped_cells
 from vision.readers.ink.network import InkNetwork, shipped
 from vision.readers.ink.paper import flat_map, flat_picture, ink_on, range_around
 from vision.readers.ink.pens import read_pens
+from vision.readers.ink.signs import BLOT, CROSS, DIGITS, EMPTY_SIGN, SIGNS, cell_of
 from vision.readers.protocols import SurfaceView
 from vision.sampling import PixelMap
 from vision.surface.paper import usual_hues

@@ -6,8 +6,8 @@ import pytest
 
 from tests.vision.readers.ink.sheets import handwritten_grid
 from vision.errors import FrameError, LayoutError
-from vision.readers.ink.crops import BLOT, EMPTY_SIGN
 from vision.readers.ink.grids import BARE, read_handwriting
+from vision.readers.ink.signs import BLOT, EMPTY_SIGN
 from vision.readers.tiles.cells import TileGrid
 
 

@@ -15,11 +15,18 @@ from tests.vision.readers.ink.sheets import EXPECTED, camera, layout, picture, p
 from vision.errors import EnrolmentError
 from vision.readers.ink.appearance import COPIED, InkAppearance, learn_handwriting, load_appearance, save_appearance
 from vision.readers.ink.appearance import read_copied as read
-from vision.readers.ink.crops import CROP_PX, SHIFTS_PX, SIGNS, cell_of, crops_of
-from vision.readers.ink.handwriting import TAUGHT_PX, Handwriting, HandwritingSettings, taught_cells
+from vision.readers.ink.handwriting import (
+    SEEN_PX,
+    SHIFTS_PX,
+    TAUGHT_PX,
+    Handwriting,
+    HandwritingSettings,
+    taught_cells,
+)
 from vision.readers.ink.network import InkNetwork, shipped
 from vision.readers.ink.paper import CELL_PX, ink_on
 from vision.readers.ink.reader import InkReader
+from vision.readers.ink.signs import SIGNS, cell_of
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 
 BOARD = layout("number-drop").board
@@ -162,7 +169,7 @@ def test_the_weights_that_are_learned_are_the_likeliest_ones(held: float) -> Non
     assert by_feature.shape == (2, len(SIGNS))
     asked = np.zeros((3, len(SIGNS)))
     for down, right in SHIFTS_PX:
-        looks = cells[:, 1 + down : 1 + down + CROP_PX, 1 + right : 1 + right + CROP_PX]
+        looks = cells[:, 1 + down : 1 + down + SEEN_PX, 1 + right : 1 + right + SEEN_PX]
         scores, features = network.features(looks[:, None] / 255)
         told = np.exp(scores + features @ by_feature + constants)
         told /= told.sum(axis=1, keepdims=True)
@@ -172,18 +179,13 @@ def test_the_weights_that_are_learned_are_the_likeliest_ones(held: float) -> Non
     assert asked == pytest.approx(held * np.vstack([by_feature, constants]), abs=1e-5)
 
 
-def test_crops_are_a_cell_and_half_of_its_neighbours_moved_and_enlarged() -> None:
-    ink = np.random.default_rng(3).random((4 * CELL_PX, 5 * CELL_PX), dtype=np.float32)
-    cells = np.array([[0, 0], [1, 2], [2, 3]])
-    for (row, column), crop in zip(cells, crops_of(ink, cells), strict=True):
-        assert (crop[0] == ink[row * CELL_PX :, column * CELL_PX :][:CROP_PX, :CROP_PX]).all()
-    (middle,) = crops_of(ink, cells[1:2], (1, -1))[0]
-    assert (middle == ink[CELL_PX + 1 :, 2 * CELL_PX - 1 :][:CROP_PX, :CROP_PX]).all()
-    (larger,) = crops_of(ink, cells[1:2], around_px=1)[0]
-    assert (larger == ink[CELL_PX - 1 :, 2 * CELL_PX - 1 :][: CROP_PX + 2, : CROP_PX + 2]).all()
-    (first,) = crops_of(ink, cells[:1], around_px=1)[0]
-    assert (first[0, 1:] == ink[0, : CROP_PX + 1]).all(), "beyond the picture its edge goes on"
-    assert (first[1:, 0] == ink[: CROP_PX + 1, 0]).all()
+def test_a_learned_cell_is_kept_with_half_of_its_neighbours_and_a_pixel_more() -> None:
+    levels = np.random.default_rng(3).integers(0, 256, (4 * CELL_PX, 5 * CELL_PX), dtype=np.uint8)
+    first, middle = taught_cells((levels / 255).astype(np.float32), np.array([[0, 0], [1, 2]]))
+    assert (middle == levels[CELL_PX - 1 :, 2 * CELL_PX - 1 :][:TAUGHT_PX, :TAUGHT_PX]).all()
+    assert (first[1:, 1:] == levels[: TAUGHT_PX - 1, : TAUGHT_PX - 1]).all()
+    assert (first[0, 1:] == levels[0, : TAUGHT_PX - 1]).all(), "beyond the picture its edge goes on"
+    assert (first[1:, 0] == levels[: TAUGHT_PX - 1, 0]).all()
 
 
 def test_cells_are_counted_from_the_top_left() -> None:

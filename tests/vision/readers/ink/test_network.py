@@ -11,9 +11,10 @@ import pytest
 
 from simulator.scene.written_sheets import written_sheet
 from vision.errors import WeightsError
-from vision.readers.ink.crops import SIGNS
+from vision.readers.ink.handwriting import SEEN_PX
 from vision.readers.ink.network import OUTPUTS, WEIGHTS, InkNetwork, calibrated, shipped
 from vision.readers.ink.paper import CELL_PX, ink_on
+from vision.readers.ink.signs import SIGNS
 
 SEED = 987
 SHEETS = 2
@@ -45,7 +46,18 @@ def test_calibration_keeps_the_best_sign_and_changes_its_certainty() -> None:
 
 
 def test_no_cells_give_no_scores() -> None:
-    assert shipped().scores(np.zeros((0, 1, 2 * CELL_PX, 2 * CELL_PX), dtype=np.float32)).shape == (0, OUTPUTS)
+    ink = np.zeros((2 * CELL_PX, 2 * CELL_PX), dtype=np.float32)
+    assert shipped().read(ink, np.zeros((0, 2), dtype=np.int64)).shape == (0, OUTPUTS)
+
+
+@pytest.mark.parametrize("chosen", [slice(None), slice(7, 8), slice(4, None, 9)])
+def test_a_cell_is_read_alike_alone_and_among_others(chosen: slice) -> None:
+    sheet = written_sheet(np.random.default_rng(SEED), SIGNS, CELL_PX)
+    ink, cells = ink_on(sheet.flat), np.argwhere(sheet.signs >= 0)[chosen]
+    crops = [ink[CELL_PX * row :, CELL_PX * column :][:SEEN_PX, :SEEN_PX] for row, column in cells]
+    alone = np.concatenate([shipped().scores(np.ascontiguousarray(crop[None, None])) for crop in crops])
+    assert alone.shape == (len(cells), 1, 1, OUTPUTS)
+    assert shipped().read(ink, cells) == pytest.approx(alone[:, 0, 0], abs=1e-3)
 
 
 def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,16 @@ import pytest
 from tests.vision.readers.ink.sheets import camera, layout, picture, pose
 from vision.frame import Image
 from vision.geometry import CameraModel
-from vision.readers.ink.paper import CELL_PX, CellRange, flat_map, flat_picture, flat_window, ink_on, range_around
+from vision.readers.ink.paper import (
+    CELL_PX,
+    CellRange,
+    flat_map,
+    flat_picture,
+    flat_window,
+    ink_on,
+    paper_light,
+    range_around,
+)
 from vision.sampling import linear_light
 
 
@@ -140,3 +149,14 @@ def test_a_stroke_across_the_edge_of_a_hard_shadow_is_seen_all_along() -> None:
     ink = ink_on(half_in_shadow(stroke=True))[4 * CELL_PX]
     assert ink[2 * CELL_PX + 2 : 6 * CELL_PX - 2].min() > 0.45
     assert ink[: 2 * CELL_PX - 2].max() < 0.05
+
+
+def test_the_paper_is_as_bright_as_when_it_is_measured_at_full_scale() -> None:
+    board = layout("number-drop").board
+    flat = flat_picture(picture("number-drop"), flat_map(camera(), pose("number-drop"), board), board)
+    side = CELL_PX | 1
+    blurred = cv2.GaussianBlur(linear_light(flat), (0, 0), 1.0)
+    closed = cv2.morphologyEx(blurred, cv2.MORPH_CLOSE, np.ones((side, side)), borderType=cv2.BORDER_REPLICATE)
+    off = paper_light(flat) / cv2.GaussianBlur(closed, (0, 0), side / 6) - 1
+    assert np.abs(off.mean()) < 0.02
+    assert np.abs(off).max() < 0.1

@@ -14,9 +14,9 @@ from tests.vision.readers.ink.sheets import EXPECTED, camera, frame, grid_of, la
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import Tray
 from vision.layout.table import default_layout
-from vision.readers.ink.crops import BLOT, CROSS, EMPTY_SIGN, SIGNS
 from vision.readers.ink.paper import flat_map
 from vision.readers.ink.reader import InkReader
+from vision.readers.ink.signs import BLOT, CROSS, EMPTY_SIGN, SIGNS
 from vision.readers.protocols import SurfaceView
 from vision.readers.registry import PIECE_READERS, table_reader
 from vision.reading import HindranceKind, Reading
