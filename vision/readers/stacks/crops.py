@@ -90,8 +90,12 @@ class StackCrops:
 
     def at_height(self, place: str, pixel: FloatArray, height_mm: float) -> FloatArray:
         """Return the point (3,) at a height that appears at a pixel (2,) of a place's crop."""
+        return np.asarray(self.at_heights(place, pixel, np.array([height_mm]))[0], dtype=np.float64)
+
+    def at_heights(self, place: str, pixel: FloatArray, heights_mm: FloatArray) -> FloatArray:
+        """Return the points (n, 3) at heights (n,) that appear at a pixel (2,) of a place's crop."""
         ray = np.array([*(pixel - FOOT_PX), self._focal_px[place]]) @ self._turns[place]
-        return np.asarray(self._position + ray * (height_mm - self._position[2]) / ray[2], dtype=np.float64)
+        return np.asarray(self._position + np.outer((heights_mm - self._position[2]) / ray[2], ray), dtype=np.float64)
 
     def _make_maps(self, places: Sequence[str]) -> None:
         """Make the pixel maps of the crops of some places."""

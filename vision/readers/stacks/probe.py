@@ -8,6 +8,7 @@ the effect.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,16 +41,18 @@ _TIP_POINTS, _SIDE_POINTS, _FACE_POINTS, _FOOT_POINTS = 24, 36, 36, 16
 """Number of points on the tip, on the faces beside it, on all of the faces, and on each side of the base's edges. They
 follow from the rows above, on four sides.
 """
+_POINTS = _TIP_POINTS + _SIDE_POINTS + _FACE_POINTS + 2 * _FOOT_POINTS
+_ONES = np.ones(CHANNELS, dtype=np.float32)
 _LEAST_FACING = 0.3
 """How much a side must face the camera for its face and foot to count: 1 from straight above, 0 from edge on. Higher:
 fewer sides count.
 """
-_AT_ONCE = 12
-"""Tips evaluated at once: few enough for the processor's cache."""
+_POINTS_AT_ONCE = 25_000
+"""Points evaluated at once: few enough for the processor's cache."""
 
-_RADII_MM = np.arange(0.0, 3.6, 0.15)
+_RADII_MM = np.arange(0.0, 3.6, 0.3)
 """Distances from the tip's centre, in mm, at which its width is measured. Finer steps: more exact, slower."""
-_LATERAL_MM = np.array([-0.6, -0.3, 0.0, 0.3, 0.6])
+_LATERAL_MM = np.array([-0.6, 0.0, 0.6])
 """Offsets, in mm, of the parallel lines along which it is measured."""
 _CENTRE_MM, _BEYOND_MM = 0.5, 2.7
 """Distance from the centre, in mm, within which the colour is the tip's, and beyond which it is a face's. The edge of
@@ -59,20 +62,18 @@ every tip must lie between them: 1.1 mm from the centre for small ones, 2 mm for
 
 @dataclass(frozen=True, eq=False)
 class Hypotheses:
-    """Hypotheses of pyramids of one size: the centre of each tip, in mm, and the angle, in radians counter-clockwise.
+    """Hypotheses of pyramids: the centre of each tip, in mm, (n, 3), and the angle (n,), in radians counter-clockwise.
 
-    All are arrays of shape (n,).
+    ``sizes`` (n,) are numbers of a ``Probe``'s sizes, in ascending order.
     """
 
-    x_mm: FloatArray
-    y_mm: FloatArray
-    tip_mm: FloatArray
+    sizes: npt.NDArray[np.int64]
+    tips_mm: FloatArray
     angles_rad: FloatArray
 
-    @property
-    def tips_mm(self) -> FloatArray:
-        """The centres of the tips, (n, 3)."""
-        return np.column_stack([self.x_mm, self.y_mm, self.tip_mm])
+    def part(self, chosen: slice) -> Hypotheses:
+        """Return some of them."""
+        return Hypotheses(self.sizes[chosen], self.tips_mm[chosen], self.angles_rad[chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,89 +92,106 @@ class Support:
 
 
 class Probe:
-    """Evaluates hypotheses of pyramids of one size."""
+    """Evaluates hypotheses of pyramids of several sizes."""
 
-    def __init__(self, size: PyramidSize) -> None:
-        half = size.base_mm / 2
-        tip = half * TIP_SHARE
-        self._slope = size.height_mm / (half - tip)
-        shares = [tip + (half - tip) * share for share in _FACE_SHARES]
-        tips = _on_all_sides([(0.3 * tip, 0.0, 0.3 * tip), (tip - _INSIDE_MM, 0.0, tip - _INSIDE_MM)], _ACROSS)
-        sides = _on_all_sides([(tip + by, -by * self._slope, 0.8 * tip) for by in _BESIDE_MM], _ACROSS)
-        faces = _on_all_sides([(out, -(out - tip) * self._slope, 0.8 * out) for out in shares], _ACROSS)
-        over = _on_all_sides([(half - _FOOT_MM, -size.height_mm + _FOOT_MM * self._slope, half)], _ALONG_FOOT)
-        under = _on_all_sides([(half + _FOOT_MM, -size.height_mm - _FOOT_MM * self._slope, half)], _ALONG_FOOT)
-        self._points = np.concatenate([tips, sides, faces, over, under])
+    def __init__(self, sizes: Sequence[PyramidSize]) -> None:
+        self._points = [_points_of(size) for size in sizes]
+        self._slopes = np.array([_slope_of(size) for size in sizes])
 
     def tips(
         self,
         camera: StackCamera,
         picture: FloatImage,
-        middle: FloatArray,
-        tips_mm: FloatArray,
+        middles: Hypotheses,
         tried: FloatArray,
         *,
         coarse: bool = False,
     ) -> FloatArray:
-        """Return the contrast of the tip alone, (n, m), for each of several positions near a centre.
+        """Return the contrast of the tip alone, (n, m), for each of several positions near ``middles`` (n,).
 
-        ``middle`` (n, 3) is x and y in mm and the angle, ``tips_mm`` (n,) the height, ``tried`` (n, m, 2) x and y. So
-        close to the centre, projection is linear.
+        ``tried`` (n, m, 2) is x and y. So close to the middle, projection is linear.
         """
-        count = _TIP_POINTS + _SIDE_POINTS
-        hypotheses = Hypotheses(middle[:, 0], middle[:, 1], tips_mm, middle[:, 2])
-        slopes = camera.slopes(hypotheses.tips_mm)
-        offsets = (tried - middle[:, None, :2]).astype(np.float32) @ slopes[:, :, :2].transpose(0, 2, 1)
-        middles = self._pixels(camera, hypotheses, self._facing(camera, hypotheses), count)[:, None]
+        slopes = camera.slopes(middles.tips_mm)
+        away = (tried - middles.tips_mm[:, None, :2]).astype(np.float32)
+        offsets = np.ascontiguousarray(away @ slopes[:, :, :2].transpose(0, 2, 1))
+        pixels = self._pixels(camera, middles, self._facing(camera, middles), _TIP_POINTS + _SIDE_POINTS)
         if coarse:
-            count //= len(_ACROSS)
-            middles = np.ascontiguousarray(middles[:, :, len(_ACROSS) // 2 :: len(_ACROSS)])
-        weights = _COARSE_TIP if coarse else _TIP
-        offsets = np.ascontiguousarray(offsets)[:, :, None]
+            pixels = np.ascontiguousarray(pixels[len(_ACROSS) // 2 :: len(_ACROSS)])
+        shares = _COARSE_TIP if coarse else _TIP
         found = np.empty(tried.shape[:2])
-        for begin in range(0, len(found), _AT_ONCE):
-            chosen = slice(begin, begin + _AT_ONCE)
-            levels = sample_levels(picture, add_offsets(middles[chosen], offsets[chosen]))
-            found[chosen] = _tip_contrast(levels.reshape(-1, count, CHANNELS), weights).reshape(found[chosen].shape)
+        for chosen in _in_parts(len(found), len(pixels) * tried.shape[1]):
+            levels = sample_levels(picture, add_offsets(pixels[:, chosen, None], offsets[chosen]))
+            found[chosen] = _tip_contrast(levels, shares).reshape(found[chosen].shape)
         return found
 
     def evaluate(self, camera: StackCamera, picture: FloatImage, hypotheses: Hypotheses) -> Support:
         """Evaluate tips, faces and bases."""
+        parts = [
+            self._evaluate(camera, picture, hypotheses.part(chosen))
+            for chosen in _in_parts(len(hypotheses.sizes), _POINTS)
+        ]
+        return Support(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+
+    def _evaluate(
+        self, camera: StackCamera, picture: FloatImage, hypotheses: Hypotheses
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return the values of ``Support``."""
         facing = self._facing(camera, hypotheses)
-        levels = sample_levels(picture, self._pixels(camera, hypotheses, facing, len(self._points)))
-        flat = levels.reshape(len(levels), -1) - np.float32(USUAL_LEVEL)
-        means = np.ascontiguousarray((flat @ _PART_MEANS).T).reshape(4, 4, 3, -1)
-        beside, _, over, under = means
-        squares = ((flat * flat) @ _PART_SQUARES).T.reshape(3, 4, -1)
-        spread = np.maximum(squares - (means[1:] ** 2).sum(axis=2), 0.0)
-        weights = (facing.T > _LEAST_FACING).astype(np.float64)
+        levels = sample_levels(picture, self._pixels(camera, hypotheses, facing, _POINTS))
+        means, variances = _means_and_variances(levels, _PARTS, slice(4, None))
+        weights = (facing > _LEAST_FACING).astype(np.float64)
         weights /= np.maximum(weights.sum(axis=0), 1.0)
-        contrast = np.minimum(_lengths(over - under), _MOST_FOOT_CONTRAST)
-        noise = np.sqrt(spread[1] + spread[2])
-        return Support(
-            _tip_contrast(levels, _TIP),
-            (np.sqrt(spread[0]) * weights).sum(axis=0),
+        contrast = np.minimum(np.sqrt(_squared_lengths(means[8:12] - means[12:])), _MOST_FOOT_CONTRAST)
+        noise = np.sqrt(variances[4:8] + variances[8:])
+        return (
+            _tip_contrast(levels[: _TIP_POINTS + _SIDE_POINTS], _TIP),
+            (np.sqrt(variances[:4]) * weights).sum(axis=0),
             ((contrast - 0.5 * noise) * weights).sum(axis=0),
-            (beside * weights[:, None]).sum(axis=0).T + USUAL_LEVEL,
+            (means[:4, :, :3] * weights[:, :, None]).sum(axis=0) + USUAL_LEVEL,
         )
 
     def _facing(self, camera: StackCamera, hypotheses: Hypotheses) -> FloatArray:
-        """Return how much each side faces the camera, (n, 4): 1 from straight above, invisible below 0."""
+        """Return how much each side faces the camera, (4, n): 1 from straight above, invisible below 0."""
         cosine, sine = np.cos(hypotheses.angles_rad), np.sin(hypotheses.angles_rad)
         across, away, above = (camera.position_mm - hypotheses.tips_mm).T
         towards, beside = sine * across - cosine * away, cosine * across + sine * away
-        steep = (self._slope / above)[:, None]
-        return np.asarray(np.stack([towards, beside, -towards, -beside], axis=1) * steep + 1, dtype=np.float64)
+        steep = self._slopes[hypotheses.sizes] / above
+        return np.asarray(np.stack([towards, beside, -towards, -beside]) * steep + 1, dtype=np.float64)
 
     def _pixels(self, camera: StackCamera, hypotheses: Hypotheses, facing: FloatArray, count: int) -> PixelMap:
-        """Return where the first points appear, (n, count, 2)."""
-        points, sides = self._points[:count], slice(_TIP_POINTS, _TIP_POINTS + _SIDE_POINTS)
-        pixels = camera.pixels_of(points, hypotheses.tips_mm, hypotheses.angles_rad)
-        # beyond the tip on an invisible side lies whatever is behind the pyramid
-        level = camera.pixels_of(points[sides] * (1, 1, 0), hypotheses.tips_mm, hypotheses.angles_rad)
-        unseen = np.repeat(facing <= 0, _SIDE_POINTS // 4, axis=1)
-        pixels[:, sides][unseen] = level[unseen]
+        """Return where the first points appear, (count, n, 2)."""
+        pixels: PixelMap = np.empty((count, len(hypotheses.sizes), 2), dtype=np.float32)
+        sides = slice(_TIP_POINTS, _TIP_POINTS + _SIDE_POINTS)
+        ends = np.searchsorted(hypotheses.sizes, np.arange(len(self._points) + 1))
+        for points, begin, end in zip(self._points, ends[:-1], ends[1:], strict=True):
+            if begin == end:
+                continue
+            own = hypotheses.part(slice(begin, end))
+            # beyond the tip on an invisible side lies whatever is behind the pyramid
+            level = points[sides] * (1, 1, 0)
+            seen = camera.pixels_of(np.concatenate([points[:count], level]), own.tips_mm, own.angles_rad)
+            unseen = np.repeat(facing[:, begin:end] <= 0, _SIDE_POINTS // 4, axis=0)
+            pixels[:, begin:end] = seen[:count]
+            pixels[sides, begin:end][unseen] = seen[count:][unseen]
         return pixels
+
+
+def _slope_of(size: PyramidSize) -> float:
+    """Return how far a face goes down per mm outwards."""
+    return size.height_mm / (size.base_mm / 2 * (1 - TIP_SHARE))
+
+
+def _points_of(size: PyramidSize) -> FloatArray:
+    """Return the points on a pyramid, relative to its tip's centre: (_POINTS, 3)."""
+    half, slope = size.base_mm / 2, _slope_of(size)
+    tip = half * TIP_SHARE
+    shares = [tip + (half - tip) * share for share in _FACE_SHARES]
+    tips = _on_all_sides([(0.3 * tip, 0.0, 0.3 * tip), (tip - _INSIDE_MM, 0.0, tip - _INSIDE_MM)], _ACROSS)
+    sides = _on_all_sides([(tip + by, -by * slope, 0.8 * tip) for by in _BESIDE_MM], _ACROSS)
+    faces = _on_all_sides([(out, -(out - tip) * slope, 0.8 * out) for out in shares], _ACROSS)
+    over = _on_all_sides([(half - _FOOT_MM, -size.height_mm + _FOOT_MM * slope, half)], _ALONG_FOOT)
+    under = _on_all_sides([(half + _FOOT_MM, -size.height_mm - _FOOT_MM * slope, half)], _ALONG_FOOT)
+    return np.concatenate([tips, sides, faces, over, under])
 
 
 def tip_widths_mm(camera: StackCamera, picture: FloatImage, hypotheses: Hypotheses) -> FloatArray:
@@ -185,52 +203,66 @@ def tip_widths_mm(camera: StackCamera, picture: FloatImage, hypotheses: Hypothes
     side = np.array([[(lateral, -radius, 0.0) for radius in _RADII_MM] for lateral in _LATERAL_MM]).reshape(-1, 3)
     points = turned_to_all_sides(side)
     levels = sample_levels(picture, camera.pixels_of(points, hypotheses.tips_mm, hypotheses.angles_rad))
-    levels = levels.reshape(len(levels), 4, len(_LATERAL_MM), -1)
-    # NumPy's mean over a short axis takes many times as long
-    lines = np.asarray(sum(levels[:, :, line] for line in range(len(_LATERAL_MM)))) / len(_LATERAL_MM)
-    lines = lines.reshape(len(levels), 4, len(_RADII_MM), CHANNELS)[..., :3]
-    inside = lines[:, :, _RADII_MM < _CENTRE_MM].mean(axis=(1, 2))
-    beyond = lines[:, :, _RADII_MM > _BEYOND_MM].mean(axis=2)
-    difference = inside[:, None] - beyond
-    squares = np.maximum((difference**2).sum(axis=2), 1e-6)
-    profile = lines[:, :, _RADII_MM <= _BEYOND_MM]
-    share = ((profile - beyond[:, :, None]) * difference[:, :, None]).sum(axis=3) / squares[:, :, None]
+    lines = levels.reshape(4, len(_LATERAL_MM), len(_RADII_MM), -1, CHANNELS).mean(axis=1)
+    inside = lines[:, _RADII_MM < _CENTRE_MM].mean(axis=(0, 1))
+    beyond = lines[:, _RADII_MM > _BEYOND_MM].mean(axis=1)
+    difference = inside - beyond
+    squares = np.maximum(_squared_lengths(difference), 1e-6)
+    profile = lines[:, _RADII_MM <= _BEYOND_MM]
+    share = channel_sums((profile - beyond[:, None]) * difference[:, None]) / squares[:, None]
     step = float(_RADII_MM[1])
-    reach = np.clip(share, -0.3, 1.3).sum(axis=2) * step - step / 2
-    widths = reach[:, :2] + reach[:, 2:]
-    weights = np.sqrt(np.minimum(squares[:, :2], squares[:, 2:]))
-    return np.asarray((widths * weights).sum(axis=1) / weights.sum(axis=1), dtype=np.float64)
+    reach = np.clip(share, -0.3, 1.3).sum(axis=1) * step - step / 2
+    widths = reach[:2] + reach[2:]
+    weights = np.sqrt(np.minimum(squares[:2], squares[2:]))
+    return np.asarray((widths * weights).sum(axis=0) / weights.sum(axis=0), dtype=np.float64)
 
 
-def _tip_contrast(levels: FloatImage, weights: tuple[FloatImage, FloatImage]) -> FloatArray:
-    """Return the difference of tips from their surroundings minus the unevenness of both, in grey levels.
+def _in_parts(count: int, points_each: int) -> Iterator[slice]:
+    """Split so many hypotheses, with so many points each, into parts that are evaluated at once."""
+    at_once = max(1, _POINTS_AT_ONCE // points_each)
+    return (slice(begin, begin + at_once) for begin in range(0, count, at_once))
 
-    ``weights`` are those of the first points' means and squares.
+
+def _tip_contrast(levels: FloatImage, shares: FloatImage) -> FloatArray:
+    """Return the difference of tips from their surroundings minus the unevenness of both, in grey levels (n,).
+
+    ``levels`` are (points, ..., CHANNELS), ``shares`` from ``_tip_shares``.
     """
-    # products with few rows of weights are many times faster than means over short axes, and so is a long last axis
-    of_means, of_squares = weights
-    flat = levels.reshape(len(levels), -1)[:, : len(of_means)] - np.float32(USUAL_LEVEL)
-    means = np.ascontiguousarray((flat @ of_means).T).reshape(-1, 3, len(levels))
-    tip, sides, rims, beside = means[:1], means[1:5], means[5:9], means[9:]
-    spread = np.sqrt(np.maximum(((flat * flat) @ of_squares).T - (means[:5] ** 2).sum(axis=1), 0.0))
-    apart = np.minimum(_lengths(tip - sides), _MOST_CONTRAST)
-    edge = np.minimum(_lengths(rims - beside), _MOST_CONTRAST)
+    means, variances = _means_and_variances(levels, shares, slice(5))
+    spread = np.sqrt(variances)
+    apart = np.minimum(np.sqrt(_squared_lengths(means[:1] - means[1:5])), _MOST_CONTRAST)
+    edge = np.minimum(np.sqrt(_squared_lengths(means[5:9] - means[9:])), _MOST_CONTRAST)
     uneven = spread[0] + 0.3 * spread[1:].mean(axis=0)
     found = 0.5 * apart.mean(axis=0) + 0.5 * apart.min(axis=0) + 0.7 * edge.mean(axis=0) - uneven
     return np.asarray(found, dtype=np.float64)
 
 
-def _lengths(differences: npt.NDArray[np.floating]) -> FloatImage:
-    """Return norms of differences of levels, (..., 3, n): (..., n)."""
-    first, second, third = differences[..., 0, :], differences[..., 1, :], differences[..., 2, :]
-    return np.asarray(np.sqrt(first * first + second * second + third * third), dtype=np.float32)
+def _means_and_variances(levels: FloatImage, shares: FloatImage, chosen: slice) -> tuple[FloatImage, FloatImage]:
+    """Return the mean levels of groups of points, (groups, n, CHANNELS), and the variances within chosen groups, summed
+    over the channels.
+
+    ``levels`` are those of the points, (points, ..., CHANNELS), and ``shares`` (groups, points) the points' shares in
+    each group.
+    """
+    flat = levels.reshape(len(levels), -1)
+    means = (shares @ flat).reshape(len(shares), -1, CHANNELS)
+    variances = (shares[chosen] @ (flat * flat)).reshape(-1, *means.shape[1:]) - means[chosen] ** 2
+    return means, np.maximum(channel_sums(variances), np.float32(0))
 
 
-def _tip_weights(across: int) -> tuple[FloatImage, FloatImage]:
-    """Return weights that give the means of tip, sides, rims and what is beside them, and the mean squares of the first
-    five, from rows of so many points.
+def _squared_lengths(levels: FloatImage) -> FloatImage:
+    """Return squared lengths of levels (..., CHANNELS): (...)."""
+    return channel_sums(levels * levels)
 
-    They multiply levels flattened from points by channels.
+
+def channel_sums(levels: FloatImage) -> FloatImage:
+    """Return sums over the channels of (..., CHANNELS): (...); NumPy's own take many times as long."""
+    return np.asarray((levels.reshape(-1, CHANNELS) @ _ONES).reshape(levels.shape[:-1]), dtype=np.float32)
+
+
+def _tip_shares(across: int) -> FloatImage:
+    """Return the shares of points of the tip, of each side, of each rim, and of what is beside each rim, from rows of
+    so many points: (13, points).
     """
     sides, tip_rows, side_rows = 4, 2, len(_BESIDE_MM)
     tips = sides * tip_rows * across
@@ -242,33 +274,21 @@ def _tip_weights(across: int) -> tuple[FloatImage, FloatImage]:
     chosen += [~on_tip & (side == each) for each in range(sides)]
     chosen += [on_tip & (side == each) & (row == 1) for each in range(sides)]
     chosen += [~on_tip & (side == each) & (row == 0) for each in range(sides)]
-    shares = np.array([group / group.sum() for group in chosen]).T
-    return _per_channel(shares, shares[:, : 1 + sides])
+    return np.array([group / group.sum() for group in chosen], dtype=np.float32)
 
 
-def _part_weights() -> tuple[FloatImage, FloatImage]:
-    """Return weights that give, for each side, the means next to the tip, on the face, above and below the base's edge,
-    and the mean squares of all but the first.
-
-    They multiply levels flattened from points by channels.
+def _part_shares() -> FloatImage:
+    """Return the shares of points next to the tip, on the face, above and below the base's edge, four sides each:
+    (16, points).
     """
     parts = (_SIDE_POINTS, _FACE_POINTS, _FOOT_POINTS, _FOOT_POINTS)
-    columns = [np.repeat(np.eye(4) * 4 / points, points // 4, axis=0) for points in parts]
-    shares = np.zeros((_TIP_POINTS + sum(parts), 4 * len(parts)))
-    row = _TIP_POINTS
-    for number, column in enumerate(columns):
-        shares[row : row + len(column), 4 * number : 4 * number + 4] = column
-        row += len(column)
-    return _per_channel(shares, shares[:, 4:])
-
-
-def _per_channel(means: FloatArray, squares: FloatArray) -> tuple[FloatImage, FloatImage]:
-    """Return weights of flattened levels from those of points, (points, n): three columns for each mean, one for a
-    square.
-    """
-    colours = np.eye(CHANNELS, 3)
-    given = np.kron(means, colours), np.kron(squares, colours.sum(axis=1, keepdims=True))
-    return given[0].astype(np.float32), given[1].astype(np.float32)
+    groups = [np.repeat(np.eye(4) * 4 / points, points // 4, axis=1) for points in parts]
+    shares = np.zeros((4 * len(parts), _POINTS), dtype=np.float32)
+    column = _TIP_POINTS
+    for number, group in enumerate(groups):
+        shares[4 * number : 4 * number + 4, column : column + group.shape[1]] = group
+        column += group.shape[1]
+    return shares
 
 
 def _on_all_sides(rows: list[tuple[float, float, float]], across: FloatArray) -> FloatArray:
@@ -285,5 +305,5 @@ def turned_to_all_sides(side: FloatArray) -> FloatArray:
     return np.concatenate(sides)
 
 
-_TIP, _COARSE_TIP = _tip_weights(len(_ACROSS)), _tip_weights(1)
-_PART_MEANS, _PART_SQUARES = _part_weights()
+_TIP, _COARSE_TIP = _tip_shares(len(_ACROSS)), _tip_shares(1)
+_PARTS = _part_shares()

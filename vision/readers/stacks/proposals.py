@@ -35,28 +35,26 @@ def group_by_spot(
 
     The first ``most`` spots of each place are kept; candidates at others get -1.
     """
-    spots = np.zeros(len(candidates), dtype=np.int64)
+    spots = np.full(len(candidates), -1, dtype=np.int64)
     first: list[int] = []
     of_place: dict[str, list[int]] = {}
     for number, (place, _) in enumerate(candidates):
         of_place.setdefault(place, []).append(number)
-    for place, numbers in of_place.items():
-        tops = [candidates[number][1] for number in numbers]
+    for place, own in of_place.items():
+        tops = [candidates[number][1] for number in own]
+        numbers, left = np.array(own), np.ones(len(own), dtype=bool)
         pixels = crops.pixels(place, np.array([(top.x_mm, top.y_mm, top.tip_mm) for top in tops]))
         pieces = np.array([top.pieces for top in tops])
-        apart = np.hypot(*(pixels[:, None] - pixels).transpose(2, 0, 1))
-        same = (apart < SAME_PX) & (np.abs(pieces[:, None] - pieces) <= SAME_PIECES)
-        own: list[int] = []
-        for index, number in enumerate(numbers):
-            found = next((other for other in own if same[index, other]), index)
-            if found == index and len(own) == most:
-                spots[number] = -1
-            elif found == index:
-                own.append(index)
-                spots[number] = len(first)
-                first.append(number)
-            else:
-                spots[number] = spots[numbers[found]]
+        apart = ((pixels[:, None] - pixels) ** 2).sum(axis=2)
+        same = (apart < SAME_PX**2) & (np.abs(pieces[:, None] - pieces) <= SAME_PIECES)
+        for _ in range(most):
+            if not left.any():
+                break
+            index = int(left.argmax())
+            these = same[index] & left
+            spots[numbers[these]] = len(first)
+            first.append(own[index])
+            left &= ~these
     return spots, first
 
 

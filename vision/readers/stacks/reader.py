@@ -32,6 +32,15 @@ log-odds.
 """
 
 
+Evaluated = dict[tuple[str, float, float, float, float], FloatArray]
+"""Log-probabilities of the kinds of tops, by place, tip and angle."""
+
+
+def _spot_key(spot: Candidate) -> tuple[str, float, float, float, float]:
+    place, top = spot
+    return place, top.x_mm, top.y_mm, top.tip_mm, top.angle_rad
+
+
 @dataclass(frozen=True)
 class StackSettings:
     """How a stack's presence and look are decided. Set by hand: the weights on rendered pictures not used for training,
@@ -169,25 +178,28 @@ class StackReader:
         if not order:
             return dict(previous)
         camera = self._camera_for(view.camera, view.pose)
-        picture = camera.picture(view.image)
+        picture = camera.picture(view.image, order)
         feet = self._search.feet(camera, picture, order)
         set_up = [self._appearance.set_up.get(place, ()) for place in order]
         found = self._search.tops(camera, picture, feet, [possible_tops(stack) for stack in set_up])
         assert self._crops is not None
         pictures = self._crops.of(view.image, order)
-        by_sides = self._weigh_by_sides(pictures, order, found)
+        evaluated: Evaluated = {}
+        by_sides = self._weigh_by_sides(pictures, order, found, evaluated)
         missed = [number for number, (_, is_tip, _) in enumerate(by_sides) if is_tip < self._settings.found_from]
         if 0 < len(missed) <= self._settings.most_missed:
             names, possible = [order[number] for number in missed], [possible_tops(set_up[number]) for number in missed]
             again = self._search.tops(camera, picture, feet[missed], possible, thorough=True)
-            weighed_again = self._weigh_by_sides(pictures[missed], names, again, MOST_SPOTS_THOROUGH)
+            weighed_again = self._weigh_by_sides(pictures[missed], names, again, evaluated, MOST_SPOTS_THOROUGH)
             for number, tops, weighed in zip(missed, again, weighed_again, strict=True):
                 if weighed[1] > by_sides[number][1]:
                     found[number], by_sides[number] = tops, weighed
+        ends = np.cumsum([len(tops) for tops in found])
+        colours = np.split(self._colour_scores(found, set_up), ends[:-1])
         seen = {
-            place: self._sighting(place, picture, foot, stack, tops, *weighed)
-            for place, picture, foot, stack, tops, weighed in zip(
-                order, pictures, feet, set_up, found, by_sides, strict=True
+            place: self._sighting(place, picture, foot, tops, scores, *weighed)
+            for place, picture, foot, tops, scores, weighed in zip(
+                order, pictures, feet, found, colours, by_sides, strict=True
             )
         }
         kept = {place: one for place, one in previous.items() if place not in places}
@@ -200,26 +212,32 @@ class StackReader:
         return self._camera[2]
 
     def _weigh_by_sides(
-        self, pictures: Image, places: Sequence[str], found: list[list[Top]], most_spots: int = MOST_SPOTS
+        self,
+        pictures: Image,
+        places: Sequence[str],
+        found: list[list[Top]],
+        evaluated: Evaluated,
+        most_spots: int = MOST_SPOTS,
     ) -> list[tuple[FloatArray, float, FloatArray]]:
         """Return for each place the log-likelihoods of its tops, weighted by the sides below the likely tips; the
         log-odds of the most likely tip; and the log-probabilities of the kinds of tops according to the sides.
 
         Tops at spots that the network skipped are weighted by the sides at the others, which show size and height too.
+        ``evaluated`` is what the network said about earlier spots, and gets what it says about these.
         """
         crops = self._crops
         assert crops is not None
         candidates = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
         spots, first = group_by_spot(crops, candidates, most_spots)
-        logs = self._evaluate_spots(pictures, places, [candidates[number] for number in first])[spots]
-        evaluated = (spots >= 0) & ~np.isnan(logs[:, 0])
+        logs = self._evaluate_spots(pictures, places, [candidates[number] for number in first], evaluated)[spots]
+        known = (spots >= 0) & ~np.isnan(logs[:, 0])
         own, other = self._settings.own_weight, self._settings.sides_weight
         weighed = []
         begin = 0
         for tops in found:
             chosen = np.arange(begin, begin + len(tops))
             begin += len(tops)
-            seen = evaluated[chosen]
+            seen = known[chosen]
             sides = logs[chosen[seen]]
             is_tip = tip_log_odds(sides)
             likely = own * np.array([top.log_likelihood for top in tops])
@@ -230,7 +248,9 @@ class StackReader:
             weighed.append((likely, float(is_tip.max()), shown))
         return weighed
 
-    def _evaluate_spots(self, pictures: Image, places: Sequence[str], spots: Sequence[Candidate]) -> FloatArray:
+    def _evaluate_spots(
+        self, pictures: Image, places: Sequence[str], spots: Sequence[Candidate], evaluated: Evaluated
+    ) -> FloatArray:
         """Return log-probabilities of the kinds of tops from the sides below each spot, (n, kinds); NaN for skipped
         spots.
 
@@ -244,15 +264,18 @@ class StackReader:
         logs = np.full((len(spots), NO_TIP + 1), np.nan)
         surest = np.full(len(places), -np.inf)
         for chosen in (rank < FIRST_SPOTS, rank >= FIRST_SPOTS):
-            now = np.flatnonzero(chosen & (surest[place] < SURE_TIP))
-            if not len(now):
-                continue
-            these = [spots[number] for number in now.tolist()]
-            tips, angles_rad = tips_and_angles(crops, these)
-            names = [name for name, _ in these]
-            sides = flatten_sides(crops, pictures[place[now]], names, tips, angles_rad)
-            logs[now] = self._network.log_probabilities(sides, crops.views(names), angles_rad)
-            np.maximum.at(surest, place[now], tip_log_odds(logs[now]))
+            now = np.flatnonzero(chosen & (surest[place] < SURE_TIP)).tolist()
+            new = [number for number in now if _spot_key(spots[number]) not in evaluated]
+            if new:
+                these = [spots[number] for number in new]
+                tips, angles_rad = tips_and_angles(crops, these)
+                names = [name for name, _ in these]
+                sides = flatten_sides(crops, pictures[place[new]], names, tips, angles_rad)
+                found = self._network.log_probabilities(sides, crops.views(names), angles_rad)
+                evaluated.update(zip(map(_spot_key, these), found, strict=True))
+            if now:
+                logs[now] = [evaluated[_spot_key(spots[number])] for number in now]
+                np.maximum.at(surest, place[now], tip_log_odds(logs[now]))
         return logs
 
     def _tip_px(self, place: str, top: Top) -> FloatArray:
@@ -265,7 +288,7 @@ class StackReader:
         crops = self._crops
         assert crops is not None
         tips_mm = [self._surface.height_mm + self._pieces.tip_mm(size, each + 1) for each in range(MOST_PIECES)]
-        return np.array([crops.at_height(place, tip_px, tip_mm)[:2] for tip_mm in tips_mm])
+        return crops.at_heights(place, tip_px, np.array(tips_mm))[:, :2]
 
     def _heights(self, off: FloatArray, top: Top, kinds: FloatArray) -> FloatArray:
         """Return the probability of each number of pieces on the large one, from its tip's position relative to the
@@ -285,15 +308,14 @@ class StackReader:
         place: str,
         picture: Image,
         foot: FloatArray,
-        set_up: Stack,
         tops: Sequence[Top],
+        of_colours: FloatArray,
         likely: FloatArray,
         tip_log_odds: float,
         kinds: FloatArray,
     ) -> StackSighting:
         settings = self._settings
-        scores = self._colour_scores(tops, set_up)
-        scores += likely[:, None]
+        scores = of_colours + likely[:, None]
         top = tops[int(scores.max(axis=1).argmax())]
         # a look's other heights use the same pixels, so they are no further evidence for it
         best = np.full((len(SIZES), scores.shape[1]), -np.inf)
@@ -332,29 +354,36 @@ class StackReader:
             tops_mm={count: (x, y) for count, (x, y) in zip(pieces, tops_mm.tolist(), strict=True)},
         )
 
-    def _colour_scores(self, tops: Sequence[Top], set_up: Stack) -> FloatArray:
-        """Return log-likelihood of each colour of a top from its hue and the set-up, (tops, colours): the set's
-        colours, then clear and black; minus infinity for an impossible one.
+    def _colour_scores(self, found: Sequence[Sequence[Top]], set_up: Sequence[Stack]) -> FloatArray:
+        """Return log-likelihood of each colour of the tops of all places from their hues and the set-up,
+        (tops, colours): the set's colours, then clear and black; minus infinity for an impossible one.
         """
         settings = self._settings
-        base = set_up[0][1] if set_up else None
+        tops = [top for own in found for top in own]
+        numbers = {name: number for number, name in enumerate((*self._appearance.colours, *NEUTRALS))}
+        # the set-up's lowest colour, the size of its top and its pieces for each of these tops, -1 if unknown
+        known = [
+            (numbers.get(stack[0][1], len(numbers)), SIZES.index(stack[-1][0]), len(stack) - 1)
+            if stack
+            else (-1, -1, -1)
+            for stack in set_up
+        ]
+        base, size_before, pieces_before = np.repeat(known, [len(own) for own in found], axis=0).T
+        on_clear = base == numbers[CLEAR]
         pieces = np.array([top.pieces for top in tops])
-        large = np.array([top.size == "L" for top in tops])
+        sizes = np.array([SIZES.index(top.size) for top in tops])
+        large = sizes == SIZES.index("L")
         bare = large & (pieces == 0)
         hues = hues_of(np.array([top.levels for top in tops]))
         squares = ((hues[:, None] - self._hues) ** 2).sum(axis=2) / (2 * settings.hue_spread**2)
         scores: FloatArray = -np.minimum(squares, settings.most_hue_cost)
         own, clear, black = scores[:, :-2], scores[:, -2], scores[:, -1]
-        for column, name in enumerate(self._appearance.colours):
-            if base is not None and name != base:
-                own[:, column] += settings.strange_colour * ((base != CLEAR) | (pieces == 0))
+        strange = (base >= 0) & (~on_clear | (pieces == 0))
+        own += settings.strange_colour * (strange[:, None] & (base[:, None] != np.arange(own.shape[1])))
         own[large & ~bare] = -np.inf
-        clear += 0.0 if base in {None, CLEAR} else settings.strange_colour
+        clear += settings.strange_colour * ((base >= 0) & ~on_clear)
         clear[~bare] = -np.inf
         black += np.where(large, settings.black_large, settings.black_other)
-        black[(pieces < CAPPED_FROM) | (base == CLEAR)] = -np.inf
-        if set_up:
-            as_set_up = pieces == len(set_up) - 1
-            as_set_up &= np.array([top.size == set_up[-1][0] for top in tops])
-            scores[as_set_up] += settings.as_set_up
+        black[(pieces < CAPPED_FROM) | on_clear] = -np.inf
+        scores[(pieces == pieces_before) & (sizes == size_before)] += settings.as_set_up
         return scores

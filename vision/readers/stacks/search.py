@@ -14,7 +14,7 @@ from vision.layout.pieces import TIP_SHARE, PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.readers.stacks.appearance import CLEAR, Stack
 from vision.readers.stacks.picture import CHANNELS, StackCamera, add_offsets, sample_levels
-from vision.readers.stacks.probe import Hypotheses, Probe, tip_widths_mm, turned_to_all_sides
+from vision.readers.stacks.probe import Hypotheses, Probe, channel_sums, tip_widths_mm, turned_to_all_sides
 
 _ON_CLEAR = MappingProxyType({"L": (0,), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
 """Possible numbers of pieces on a clear large one, by the size of the top."""
@@ -27,10 +27,6 @@ _ALONG_EDGE = 6
 """Points along an edge of a base, on both sides at ..."""
 _BESIDE_EDGE_MM = 0.65
 """... this distance, in mm, from the edge."""
-_SUMS = np.kron(np.eye(_ALONG_EDGE), np.ones((CHANNELS, 1))).astype(np.float32)
-"""Weights that add up the channels of those points ..."""
-_MEAN = np.full(_ALONG_EDGE, 1 / _ALONG_EDGE, dtype=np.float32)
-"""... and that average the points. NumPy's own mean over a short axis takes many times as long."""
 _POINTS_AT_ONCE = 50_000
 """Points of edges evaluated at once: few enough for the processor's cache."""
 
@@ -135,14 +131,14 @@ class Top:
 
 @dataclass(frozen=True, eq=False)
 class _TipPositions:
-    """The best positions of the tips of one size: a row for each stack and number of pieces.
+    """The best positions of tips: a row for each stack, size and number of pieces, in order of the sizes.
 
-    ``stacks`` and ``counts`` (n,) are the stack's number and the pieces on its large one, whose position is ``middle``
-    (n, 3). ``tried`` (n, m, 3) are the best positions at the heights ``tips_mm`` (n,), ``contrast`` (n, m) their
-    contrast in grey levels.
+    ``sizes``, ``stacks`` and ``counts`` (n,) are the numbers of the size and of the stack, and the pieces on its large
+    one, whose position is ``middle`` (n, 3). ``tried`` (n, m, 3) are the best positions at the heights ``tips_mm``
+    (n,), ``contrast`` (n, m) their contrast in grey levels.
     """
 
-    size: str
+    sizes: npt.NDArray[np.int64]
     stacks: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
     middle: FloatArray
@@ -153,7 +149,7 @@ class _TipPositions:
     def rows(self, chosen: npt.NDArray[np.bool_]) -> _TipPositions:
         """Return the rows that are marked."""
         return _TipPositions(
-            self.size,
+            self.sizes[chosen],
             self.stacks[chosen],
             self.counts[chosen],
             self.middle[chosen],
@@ -161,6 +157,10 @@ class _TipPositions:
             self.tried[chosen],
             self.contrast[chosen],
         )
+
+    def hypotheses(self, row: npt.NDArray[np.int64], at: FloatArray) -> Hypotheses:
+        """Return hypotheses of some rows' tops at positions (n, 3)."""
+        return Hypotheses(self.sizes[row], np.column_stack([at[:, :2], self.tips_mm[row]]), at[:, 2])
 
 
 class TopSearch:
@@ -170,7 +170,9 @@ class TopSearch:
         self._settings = settings
         self._surface = surface
         self._pieces = PyramidPieces.on(surface)
-        self._probes = {name: Probe(size) for name, size in self._pieces.sizes.items()}
+        self._sizes = tuple(self._pieces.sizes)
+        self._tips_mm = np.array([size.base_mm * TIP_SHARE for size in self._pieces.sizes.values()])
+        self._probe = Probe(tuple(self._pieces.sizes.values()))
         none, reach_mm, step_mm = np.zeros(1), settings.top_reach_mm, settings.top_step_mm
         steps, thirds = np.arange(-reach_mm, reach_mm + 0.1, step_mm), step_mm * np.array([-1.0, 0.0, 1.0]) / 3
         self._wide, self._fine = _grid(steps, steps, none), _grid(thirds, thirds, none)
@@ -183,13 +185,9 @@ class TopSearch:
         centres = np.array([(*self._surface.centre_mm(place), 0.0) for place in places])
         best = centres
         for number in range(3):
-            offsets = _grid(steps, steps, np.zeros(1))[:, :2]
-            tried = (
-                best[:, None, None]
-                + _grid(np.zeros(1), np.zeros(1), turns)[:, None]
-                + np.pad(offsets, ((0, 0), (0, 1)))
-            )
-            contrast = self._edges(camera, picture, tried[:, :, len(offsets) // 2], offsets)
+            moves = _grid(steps, steps, np.zeros(1))
+            tried = (best[:, None] + _grid(np.zeros(1), np.zeros(1), turns))[:, :, None] + moves
+            contrast = self._edges(camera, picture, tried[:, :, len(moves) // 2], moves[:, :2])
             off = tried - centres[:, None, None]
             unlikely = ((off[..., :2] / settings.foot_spread_mm) ** 2).sum(axis=3)
             unlikely += (off[..., 2] / settings.turn_spread) ** 2
@@ -216,16 +214,16 @@ class TopSearch:
         middles = np.column_stack([feet[:, 0, :2], np.full(count, self._surface.height_mm)])
         shifts = np.ascontiguousarray(offsets.astype(np.float32) @ camera.slopes(middles)[:, :, :2].transpose(0, 2, 1))
         pixels = camera.pixels_of(points, np.repeat(middles, turns, axis=0), feet[..., 2].ravel())
-        pixels = pixels.reshape(count, turns, 1, len(points), 2)
-        contrasts = np.empty((count, turns, len(offsets), 4), dtype=np.float32)
+        pixels = pixels.reshape(len(points), count, turns, 1, 2)
+        contrasts = np.empty((4, count, turns, len(offsets)), dtype=np.float32)
         at_once = max(1, _POINTS_AT_ONCE // (turns * len(offsets) * len(points)))
         for begin in range(0, count, at_once):
             chosen = slice(begin, begin + at_once)
-            levels = sample_levels(picture, add_offsets(pixels[chosen], shifts[chosen, None, :, None]))
-            levels = levels.reshape(-1, 2, _ALONG_EDGE * CHANNELS)
-            apart = np.minimum(np.abs(levels[:, 0] - levels[:, 1]) @ _SUMS, 40.0)
-            contrasts[chosen] = (apart @ _MEAN).reshape(contrasts[chosen].shape)
-        total = (contrasts * weights[:, :, None]).sum(axis=3)
+            levels = sample_levels(picture, add_offsets(pixels[:, chosen], shifts[chosen, None]))
+            levels = levels.reshape(4, 2, _ALONG_EDGE, -1, CHANNELS)
+            apart = np.minimum(channel_sums(np.abs(levels[:, 0] - levels[:, 1])), 40.0)
+            contrasts[:, chosen] = apart.mean(axis=1).reshape(contrasts[:, chosen].shape)
+        total = (contrasts * weights.transpose(2, 0, 1)[..., None]).sum(axis=0)
         return np.asarray(total / np.maximum(weights.sum(axis=2), 1.0)[:, :, None], dtype=np.float64)
 
     def tops(
@@ -245,49 +243,51 @@ class TopSearch:
         its base. Tops whose tips have far less contrast than another's on the same stack are left out. A thorough
         search follows up more positions.
         """
-        searched = [
-            self._search_tips(camera, picture, size, feet, stacks, self._settings.thorough if thorough else 1)
-            for size in self._probes
-            if (stacks := [(stack, count) for stack, counts in enumerate(possible) for count in counts.get(size, ())])
+        numbered = [
+            (number, stack, count)
+            for number, size in enumerate(self._sizes)
+            for stack, counts in enumerate(possible)
+            for count in counts.get(size, ())
         ]
+        positions = self._search_tips(camera, picture, feet, numbered, self._settings.thorough if thorough else 1)
         best = np.full(len(feet), -np.inf)
-        for positions in searched:
-            np.maximum.at(best, positions.stacks, positions.contrast.max(axis=1))
+        contrast = positions.contrast.max(axis=1)
+        np.maximum.at(best, positions.stacks, contrast)
+        positions = positions.rows(contrast > best[positions.stacks] - self._settings.worth_looking)
         found: list[list[Top]] = [[] for _ in feet]
-        for positions in searched:
-            worth_looking = positions.contrast.max(axis=1) > best[positions.stacks] - self._settings.worth_looking
-            positions = positions.rows(worth_looking)
-            for stack, tops in zip(positions.stacks.tolist(), self._evaluate(camera, picture, positions), strict=True):
-                found[stack] += tops
-                if (tops[0].size, tops[0].pieces) == ("L", 0):
-                    x_mm, y_mm, angle_rad = feet[stack].tolist()
-                    found[stack].append(replace(tops[-1], x_mm=x_mm, y_mm=y_mm, angle_rad=angle_rad))
+        for stack, tops in zip(positions.stacks.tolist(), self._evaluate(camera, picture, positions), strict=True):
+            found[stack] += tops
+            if (tops[0].size, tops[0].pieces) == ("L", 0):
+                x_mm, y_mm, angle_rad = feet[stack].tolist()
+                found[stack].append(replace(tops[-1], x_mm=x_mm, y_mm=y_mm, angle_rad=angle_rad))
         return [sorted(tops, key=lambda top: -top.log_likelihood) for tops in found]
 
     def _search_tips(
         self,
         camera: StackCamera,
         picture: FloatImage,
-        size: str,
         feet: FloatArray,
-        stacks: Sequence[tuple[int, int]],
+        numbered: Sequence[tuple[int, int, int]],
         times: int,
     ) -> _TipPositions:
-        """Return the best positions of the tips of one size, for each stack and number of pieces on its large one.
+        """Return the best positions of the tips, for each size, stack and number of pieces on its large one.
 
         ``times`` as many as usual are kept.
         """
         settings = self._settings
-        numbers, counts = (np.array(column) for column in zip(*stacks, strict=True))
-        middle = feet[numbers]
-        tips = self._surface.height_mm + np.array([self._pieces.tip_mm(size, count) for count in counts])
+        sizes, stacks, counts = np.array(numbered).T
+        middle = feet[stacks]
+        tips = self._surface.height_mm + np.array(
+            [self._pieces.tip_mm(self._sizes[size], count) for size, _, count in numbered]
+        )
+        middles = Hypotheses(sizes, np.column_stack([middle[:, :2], tips]), middle[:, 2])
         tried, contrast = middle[:, None], np.zeros((len(middle), 1))
         for offsets, near, far, coarse in (
             (self._wide, settings.near_starts, settings.far_starts, True),
             (self._fine, settings.near_looked_at, settings.far_looked_at, False),
         ):
             tried = (tried[:, :, None] + offsets).reshape(len(tried), -1, 3)
-            contrast = self._probes[size].tips(camera, picture, middle, tips, tried[..., :2], coarse=coarse)
+            contrast = self._probe.tips(camera, picture, middles, tried[..., :2], coarse=coarse)
             contrast -= settings.off_centre_cost * self._half_squared_deviation(tried, middle, counts)
             beside = self._is_near(tried, middle)
             ranks = [
@@ -297,7 +297,7 @@ class TopSearch:
             chosen = np.concatenate(ranks, axis=1)
             tried = np.take_along_axis(tried, chosen[:, :, None], axis=1)
             contrast = np.take_along_axis(contrast, chosen, axis=1)
-        return _TipPositions(size, numbers, counts, middle, tips, tried, contrast)
+        return _TipPositions(sizes, stacks, counts, middle, tips, tried, contrast)
 
     def _is_near(self, tried: FloatArray, middle: FloatArray) -> npt.NDArray[np.bool_]:
         """Return whether positions (n, m, 3) are near centres (n, 3): (n, m)."""
@@ -310,8 +310,6 @@ class TopSearch:
         Both are chosen as if nothing were twisted, and then twisted.
         """
         settings, (rows, most) = self._settings, positions.tried.shape[:2]
-        if not rows:
-            return []
         each, tried = np.arange(rows)[:, None], positions.tried.reshape(-1, 3)
         contrast, levels = self._contrasts(camera, picture, positions, np.repeat(each, most), tried)
         contrast, levels = contrast.reshape(rows, most), levels.reshape(rows, most, 3)
@@ -322,38 +320,34 @@ class TopSearch:
         same = best[:, 0] == best[:, 1]
         row, which = np.nonzero(np.stack([np.ones_like(same), ~same], axis=1))
         straight = found[row, which]
-        for twist in (-settings.twist, settings.twist):
-            twisted = straight + np.array([0.0, 0.0, twist])
-            of_twisted, their_levels = self._contrasts(camera, picture, positions, row, twisted)
-            better = of_twisted > contrast[row, which]
+        twists = np.array([[0.0, 0.0, -settings.twist], [0.0, 0.0, settings.twist]])
+        twisted = (straight[:, None] + twists).reshape(-1, 3)
+        of_twisted, their_levels = (
+            values.reshape(len(row), 2, -1)
+            for values in self._contrasts(camera, picture, positions, np.repeat(row, 2), twisted)
+        )
+        for number in range(2):
+            better = of_twisted[:, number, 0] > contrast[row, which]
             at = row[better], which[better]
-            found[at], contrast[at], levels[at] = twisted[better], of_twisted[better], their_levels[better]
+            found[at], contrast[at] = (straight + twists[number])[better], of_twisted[better, number, 0]
+            levels[at] = their_levels[better, number]
         widths = np.empty(best.shape)
-        widths[row, which] = tip_widths_mm(camera, picture, _hypotheses(found[row, which], positions.tips_mm[row]))
+        widths[row, which] = tip_widths_mm(camera, picture, positions.hypotheses(row, found[row, which]))
         for values in (found, contrast, levels, widths):
             values[same, 1] = values[same, 0]
-        tip_mm = self._pieces.sizes[positions.size].base_mm * TIP_SHARE
+        tip_mm = self._tips_mm[positions.sizes, None]
         spread = settings.width_spread_mm - settings.surer_for_each_mm * tip_mm
         strange = ((widths - settings.width_floor_mm - settings.width_share * tip_mm) / spread) ** 2 / 2
         likely = contrast / settings.levels_a_unit - settings.piece_cost * positions.counts[:, None]
         likely -= np.minimum(settings.width_weight * strange, settings.most_width_cost) + np.log(spread)
+        of_rows = zip(positions.sizes.tolist(), positions.counts.tolist(), positions.tips_mm.tolist(), strict=True)
+        measured = np.concatenate([found, np.stack([likely, contrast, widths], axis=2)], axis=2).tolist()
         return [
             [
-                Top(
-                    positions.size,
-                    int(positions.counts[row]),
-                    float(found[row, which, 0]),
-                    float(found[row, which, 1]),
-                    float(positions.tips_mm[row]),
-                    float(found[row, which, 2]),
-                    float(likely[row, which]),
-                    float(contrast[row, which]),
-                    float(widths[row, which]),
-                    levels[row, which],
-                )
-                for which in range(2)
+                Top(self._sizes[size], count, x_mm, y_mm, tip, angle_rad, log_likelihood, support, width_mm, colour)
+                for (x_mm, y_mm, angle_rad, log_likelihood, support, width_mm), colour in zip(two, colours, strict=True)
             ]
-            for row in range(rows)
+            for (size, count, tip), two, colours in zip(of_rows, measured, levels, strict=True)
         ]
 
     def _contrasts(
@@ -369,8 +363,8 @@ class TopSearch:
         """
         settings = self._settings
         counts, middle = positions.counts[row], positions.middle[row]
-        support = self._probes[positions.size].evaluate(camera, picture, _hypotheses(tried, positions.tips_mm[row]))
-        on_board = (positions.size == "L") & (counts == 0)
+        support = self._probe.evaluate(camera, picture, positions.hypotheses(row, tried))
+        on_board = (positions.sizes[row] == self._sizes.index("L")) & (counts == 0)
         foot = np.where(on_board, settings.usual_foot, support.foot)
         cost = np.where(on_board, settings.rigid_cost, settings.off_centre_cost)
         contrast = support.tip - settings.unevenness_cost * support.unevenness + settings.foot_gain * foot
@@ -392,8 +386,3 @@ class TopSearch:
 def _grid(x: FloatArray, y: FloatArray, angles_rad: FloatArray) -> FloatArray:
     """Return all combinations, (n, 3)."""
     return np.stack([axis.ravel() for axis in np.meshgrid(x, y, angles_rad, indexing="ij")], axis=1)
-
-
-def _hypotheses(tried: FloatArray, tips_mm: FloatArray) -> Hypotheses:
-    """Return hypotheses at positions (n, 3), with tips at these heights (n,)."""
-    return Hypotheses(tried[:, 0], tried[:, 1], tips_mm, tried[:, 2])

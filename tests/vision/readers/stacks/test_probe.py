@@ -12,7 +12,7 @@ import pytest
 from tests.vision.readers.stacks.drawn import BOARD, CAMERA, PIECES, Drawn, camera_from, picture_of, seen_from
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import TIP_SHARE
-from vision.readers.stacks.picture import StackCamera, sample_levels
+from vision.readers.stacks.picture import USUAL_LEVEL, StackCamera, sample_levels
 from vision.readers.stacks.probe import Hypotheses, Probe, tip_widths_mm
 from vision.readers.stacks.search import TopSearch, possible_tops
 
@@ -35,7 +35,8 @@ PLACES_MM = [(0.0, 0.0, 40.0, 0.0), (60.0, -30.0, 55.0, 0.2), (-55.0, 70.0, 30.0
 
 
 def hypotheses(places: Sequence[tuple[float, float, float, float]]) -> Hypotheses:
-    return Hypotheses(*np.array(places).T)
+    at = np.array(places)
+    return Hypotheses(np.zeros(len(places), dtype=np.int64), at[:, :3], at[:, 3])
 
 
 class ByPoints:
@@ -107,7 +108,7 @@ def spread(*levels: FloatArray) -> float:
 
 @pytest.mark.parametrize("size", ["S", "M", "L"])
 def test_all_pyramid_evidence_equals_a_point_by_point_reference(size: str) -> None:
-    found = Probe(PIECES.sizes[size]).evaluate(CAMERA_OF_STACKS, PICTURE, hypotheses(PLACES_MM))
+    found = Probe([PIECES.sizes[size]]).evaluate(CAMERA_OF_STACKS, PICTURE, hypotheses(PLACES_MM))
     unseen = 0
     for number, place in enumerate(PLACES_MM):
         one = ByPoints(size, place)
@@ -119,7 +120,7 @@ def test_all_pyramid_evidence_equals_a_point_by_point_reference(size: str) -> No
             over, under = one.foot(side, -0.9), one.foot(side, 0.9)
             uneven.append(spread(one.face(side)))
             foot.append(min(40.0, distance(over, under)) - 0.5 * spread(over, under))
-            levels.append(one.next_to_tip(side).mean(axis=0))
+            levels.append(one.next_to_tip(side).mean(axis=0) + USUAL_LEVEL)
         assert found.unevenness[number] == pytest.approx(sum(uneven) / len(seen), abs=0.1)
         assert found.foot[number] == pytest.approx(sum(foot) / len(seen), abs=0.1)
         assert found.levels[number] == pytest.approx(sum(levels) / len(seen), abs=0.1)
@@ -129,36 +130,50 @@ def test_all_pyramid_evidence_equals_a_point_by_point_reference(size: str) -> No
 @pytest.mark.parametrize("size", ["S", "L"])
 def test_the_tip_contrast_of_a_batch_of_positions_equals_that_of_each(size: str) -> None:
     """The batch uses a linear projection and the sides visible from the middle."""
-    probe, (x, y, high, turned) = Probe(PIECES.sizes[size]), PLACES_MM[1]
-    middle = np.array([[x, y, turned]] * 30)
-    tried = np.array([[(x, y), (x + 0.02, y - 0.02)]] * 30)
-    found = probe.tips(CAMERA_OF_STACKS, PICTURE, middle, np.full(30, high), tried)
-    assert found.shape == (30, 2)
-    assert found[:, 0] == pytest.approx(np.full(30, ByPoints(size, PLACES_MM[1]).stands_out()), abs=0.2)
+    probe, (x, y, high, turned) = Probe([PIECES.sizes[size]]), PLACES_MM[1]
+    tried = np.array([[(x, y), (x + 0.02, y - 0.02)]] * 300)
+    found = probe.tips(CAMERA_OF_STACKS, PICTURE, hypotheses([PLACES_MM[1]] * 300), tried)
+    assert found.shape == (300, 2)
+    assert found[:, 0] == pytest.approx(np.full(300, ByPoints(size, PLACES_MM[1]).stands_out()), abs=0.2)
     moved = (x + 0.02, y - 0.02, high, turned)
-    assert found[:, 1] == pytest.approx(np.full(30, ByPoints(size, moved).stands_out()), abs=0.2)
+    assert found[:, 1] == pytest.approx(np.full(300, ByPoints(size, moved).stands_out()), abs=0.2)
+
+
+def test_several_sizes_at_once_give_the_same_as_each_alone() -> None:
+    """So many that they're evaluated in parts, one of which has two sizes."""
+    numbers = np.repeat([0, 2], [150, 250])
+    places = np.array(PLACES_MM)[np.arange(400) % len(PLACES_MM)]
+    tried = places[:, None, :2] + np.array([[0.0, 0.0], [0.5, -0.5]])
+    probe, mixed = Probe(list(PIECES.sizes.values())), Hypotheses(numbers, places[:, :3], places[:, 3])
+    found, tips = probe.evaluate(CAMERA_OF_STACKS, PICTURE, mixed), probe.tips(CAMERA_OF_STACKS, PICTURE, mixed, tried)
+    for number in (0, 2):
+        chosen = numbers == number
+        alone = Probe([list(PIECES.sizes.values())[number]])
+        own = Hypotheses(np.zeros(chosen.sum(), dtype=np.int64), places[chosen, :3], places[chosen, 3])
+        expected = alone.evaluate(CAMERA_OF_STACKS, PICTURE, own)
+        for name in ("tip", "unevenness", "foot", "levels"):
+            assert getattr(found, name)[chosen] == pytest.approx(getattr(expected, name), abs=0.01), name
+        assert tips[chosen] == pytest.approx(alone.tips(CAMERA_OF_STACKS, PICTURE, own, tried[chosen]), abs=0.01)
 
 
 def test_widths_of_tips_equal_a_line_by_line_reference() -> None:
     """The share of the tip's colour, accumulated outwards in both directions."""
     found = tip_widths_mm(CAMERA_OF_STACKS, PICTURE, hypotheses(PLACES_MM))
-    radii = [0.15 * step for step in range(24)]
+    radii = [0.3 * step for step in range(12)]
     for number, place in enumerate(PLACES_MM):
         one = ByPoints("M", place)
         lines = [
-            np.array(
-                [one.levels(side, [(out, by, 0.0) for by in (-0.6, -0.3, 0.0, 0.3, 0.6)]).mean(axis=0) for out in radii]
-            )
+            np.array([one.levels(side, [(out, by, 0.0) for by in (-0.6, 0.0, 0.6)]).mean(axis=0) for out in radii])
             for side in SIDES
         ]
-        inside = np.mean([line[:4] for line in lines], axis=(0, 1))
+        inside = np.mean([line[:2] for line in lines], axis=(0, 1))
         reach, clear = [], []
         for line in lines:
-            beyond = line[19:].mean(axis=0)
+            beyond = line[10:].mean(axis=0)
             way = inside - beyond
             clear.append(float(way @ way))
-            shares = ((line[:19] - beyond) @ way / clear[-1]).clip(-0.3, 1.3)
-            reach.append(0.15 * float(shares.sum()) - 0.075)
+            shares = ((line[:10] - beyond) @ way / clear[-1]).clip(-0.3, 1.3)
+            reach.append(0.3 * float(shares.sum()) - 0.15)
         weights = [math.sqrt(min(clear[side], clear[side + 2])) for side in (0, 1)]
         widths = [reach[side] + reach[side + 2] for side in (0, 1)]
         expected = sum(width * weight for width, weight in zip(widths, weights, strict=True)) / sum(weights)
@@ -184,7 +199,7 @@ def test_the_likelihood_of_a_top_combines_its_evidence_place_and_width() -> None
                 continue
             compared.add((top.size, top.pieces))
             here = hypotheses([(top.x_mm, top.y_mm, top.tip_mm, top.angle_rad)])
-            support = Probe(PIECES.sizes[top.size]).evaluate(camera, picture, here)
+            support = Probe([PIECES.sizes[top.size]]).evaluate(camera, picture, here)
             spread_mm = 1.2 * (1 + 0.15 * top.pieces)
             off = np.array([top.x_mm, top.y_mm, top.angle_rad]) - foot
             unlikely = ((off / (spread_mm, spread_mm, 0.12)) ** 2).sum() / 2

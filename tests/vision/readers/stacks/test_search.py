@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
 
@@ -59,11 +60,11 @@ def front() -> Seen:
 
 def hypotheses(one: Drawn, dx: float = 0.0, dy: float = 0.0, twist: float = 0.0) -> Hypotheses:
     x, y, tip = one.tip_mm
-    return Hypotheses(np.array([x + dx]), np.array([y + dy]), np.array([tip]), np.array([one.turned + twist]))
+    return Hypotheses(np.array([0]), np.array([[x + dx, y + dy, tip]]), np.array([one.turned + twist]))
 
 
 def look(seen: Seen, one: Drawn, dx: float = 0.0, dy: float = 0.0, twist: float = 0.0) -> Support:
-    return Probe(PIECES.sizes[one.stack[-1][0]]).evaluate(seen.camera, seen.picture, hypotheses(one, dx, dy, twist))
+    return Probe([PIECES.sizes[one.stack[-1][0]]]).evaluate(seen.camera, seen.picture, hypotheses(one, dx, dy, twist))
 
 
 def test_the_camera_of_stacks_sees_points_where_the_picture_has_them(seen: Seen) -> None:
@@ -71,14 +72,29 @@ def test_the_camera_of_stacks_sees_points_where_the_picture_has_them(seen: Seen)
     ramp = np.stack([columns / 960, rows / 720, np.full(rows.shape, 0.4)], axis=-1) * 200 + 20
     cut = seen.camera.picture(ramp.astype(np.uint8))
     points = np.array([[x, y, z] for x in (-80.0, 0.0, 80.0) for y in (-80.0, 0.0, 80.0) for z in (6.0, 50.0, 70.0)])
-    shown = sample_levels(cut, seen.camera.pixels(points))[:, :3]
+    shown = sample_levels(cut, seen.camera.pixels(points))[:, :3] + USUAL_LEVEL
     expected = project(CAMERA, seen.pose, points) / (960, 720) * 200 + 20
     assert shown[:, :2] / shown[:, 2:] == pytest.approx(expected / 100, abs=0.04)
-    assert float(cut[..., :3].mean()) == pytest.approx(USUAL_LEVEL, rel=0.02)
+    assert float(cut[..., :3].mean()) == pytest.approx(0.0, abs=0.02 * USUAL_LEVEL)
     grey = seen.camera.picture(ramp[..., 0].astype(np.uint8))
     assert grey.shape == cut.shape
     dark = seen.camera.picture((ramp / 3).astype(np.uint8))
     assert np.abs(dark - cut)[..., :3].max() < 5
+
+
+def test_a_picture_of_some_places_equals_the_whole_one_there(seen: Seen) -> None:
+    image = np.random.default_rng(1).integers(0, 256, (CAMERA.size[1], CAMERA.size[0], 3), dtype=np.uint8)
+    image = np.asarray(cv2.GaussianBlur(image, (0, 0), 2), dtype=np.uint8)
+    places = ["a1", "c3"]
+    whole, part = seen.camera.picture(image), seen.camera.picture(image, places)
+    assert not part[..., :3].any(axis=2).all()
+    high_mm = BOARD.height_mm + PIECES.height_mm
+    for place in places:
+        x, y = BOARD.centre_mm(place)
+        around = [(x + dx, y + dy, z) for dx in (-25, 0, 25) for dy in (-25, 0, 25) for z in (BOARD.height_mm, high_mm)]
+        pixels = seen.camera.pixels(np.array(around))
+        assert sample_levels(part, pixels) == pytest.approx(sample_levels(whole, pixels), abs=0.01)
+        assert sample_levels(part, pixels)[:, :3].any(axis=1).all()
 
 
 def test_slopes_are_the_derivatives_of_projection(seen: Seen) -> None:
@@ -96,9 +112,9 @@ def test_slopes_are_the_derivatives_of_projection(seen: Seen) -> None:
 
 def test_levels_are_interpolated_however_many_are_asked_for(front: Seen) -> None:
     ramp = np.indices((40, 50)).sum(axis=0)[..., None].repeat(3, axis=2).astype(np.float32)
-    for count in (1, 1023, 1025):
-        pixels = np.random.default_rng(count).uniform(1, 38, (count, 2)).astype(np.float32)
-        assert np.abs(sample_levels(ramp, pixels) - pixels.sum(axis=1)[:, None]).max() < 0.1
+    for shape in ((1,), (1025,), (3, 7, 5)):
+        pixels = np.random.default_rng(1).uniform(1, 38, (*shape, 2)).astype(np.float32)
+        assert np.abs(sample_levels(ramp, pixels) - pixels.sum(axis=-1)[..., None]).max() < 0.1
 
 
 def test_feet_are_found_at_their_positions_and_rotations(seen: Seen) -> None:
@@ -118,9 +134,8 @@ def test_a_tip_has_the_most_contrast_at_its_position(seen: Seen, one: Drawn) -> 
     steps = np.arange(-3.0, 3.1, 0.5)
     ways = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(1, -1, 2)
     tip = one.tip_mm
-    probe = Probe(PIECES.sizes[one.stack[-1][0]])
-    middle = np.array([[*tip[:2], one.turned]])
-    found = probe.tips(seen.camera, seen.picture, middle, tip[2:], tip[:2] + ways)[0]
+    probe = Probe([PIECES.sizes[one.stack[-1][0]]])
+    found = probe.tips(seen.camera, seen.picture, hypotheses(one), tip[:2] + ways)[0]
     assert np.abs(ways[0, found.argmax()]).max() <= 1.0
     assert found.max() > 25
     assert found[np.abs(ways[0]).max(axis=1) > 2.4].max() < found.max() - 12
@@ -133,10 +148,10 @@ def test_a_third_of_the_points_locates_a_tip_roughly(front: Seen, one: Drawn) ->
     steps = np.arange(-3.0, 3.1, 1.0)
     ways = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(1, -1, 2)
     tip = one.tip_mm
-    middle, tried = np.array([[*tip[:2], one.turned]]), tip[:2] + ways
-    probe = Probe(PIECES.sizes[one.stack[-1][0]])
-    coarse = probe.tips(front.camera, front.picture, middle, tip[2:], tried, coarse=True)[0]
-    exact = probe.tips(front.camera, front.picture, middle, tip[2:], tried)[0]
+    middle, tried = hypotheses(one), tip[:2] + ways
+    probe = Probe([PIECES.sizes[one.stack[-1][0]]])
+    coarse = probe.tips(front.camera, front.picture, middle, tried, coarse=True)[0]
+    exact = probe.tips(front.camera, front.picture, middle, tried)[0]
     assert np.abs(ways[0, coarse.argmax()]).max() <= 1.0
     assert np.corrcoef(coarse, exact)[0, 1] > 0.9
     assert (coarse != exact).any()
@@ -145,7 +160,7 @@ def test_a_third_of_the_points_locates_a_tip_roughly(front: Seen, one: Drawn) ->
 def test_nothing_stands_out_on_a_bare_board(front: Seen) -> None:
     bare = front.camera.picture(picture_of([], front.pose))
     for size in PIECES.sizes.values():
-        support = Probe(size).evaluate(front.camera, bare, hypotheses(STACKS[0]))
+        support = Probe([size]).evaluate(front.camera, bare, hypotheses(STACKS[0]))
         assert support.tip[0] < 3
         assert support.foot[0] < 4
         assert support.unevenness[0] < 4
