@@ -110,18 +110,21 @@ class StackCamera:
         seen[:2] /= seen[2]
         return np.ascontiguousarray(seen[:2].T).reshape(*points_mm.shape[:-1], 2)
 
-    def pixels_of(self, points_mm: FloatArray, moved_mm: FloatArray, angles_rad: FloatArray) -> PixelMap:
-        """Project the points (m, 3) of n equal bodies into that picture, (m, n, 2).
+    def pixels_of(self, points: FloatImage, moved_mm: FloatArray, angles_rad: FloatArray) -> PixelMap:
+        """Project the points (m, 4) of n equal bodies into that picture, (m, n, 2).
 
-        Each body is turned by its angle (n,), counter-clockwise, and then moved (n, 3).
+        The points come from ``homogeneous``. Each body is turned by its angle (n,), counter-clockwise, and then moved
+        (n, 3).
         """
         across, away, up, shift = self._projection.T[:, :, None]
         cosine, sine = np.cos(angles_rad), np.sin(angles_rad)
-        moved = self._projection[:, :3] @ moved_mm.T + shift
-        bodies = np.stack([cosine * across + sine * away, cosine * away - sine * across, up + 0 * moved, moved])
-        points = np.column_stack([points_mm, np.ones(len(points_mm))]).astype(np.float32)
+        bodies = np.empty((4, 3, len(angles_rad)), dtype=np.float32)
+        bodies[0] = cosine * across + sine * away
+        bodies[1] = cosine * away - sine * across
+        bodies[2] = up
+        bodies[3] = self._projection[:, :3] @ moved_mm.T + shift
         # one product of two plain matrices is many times faster than one for each body
-        seen = (points @ bodies.reshape(4, -1).astype(np.float32)).reshape(len(points), 3, -1)
+        seen = (points @ bodies.reshape(4, -1)).reshape(len(points), 3, -1)
         pixels: PixelMap = np.empty((len(points), len(angles_rad), 2), dtype=np.float32)
         np.divide(seen[:, 0], seen[:, 2], out=pixels[..., 0])
         np.divide(seen[:, 1], seen[:, 2], out=pixels[..., 1])
@@ -139,6 +142,11 @@ def _usual_levels(cut: Image, gain: float) -> FloatImage:
     """Return smoothed levels relative to the usual one, (rows, columns, 3)."""
     levels: FloatImage = np.asarray(cut, dtype=np.float32) * np.float32(gain) - np.float32(USUAL_LEVEL)
     return np.asarray(cv2.GaussianBlur(levels, (0, 0), SMOOTHING_PX, dst=levels), dtype=np.float32)
+
+
+def homogeneous(points_mm: FloatArray) -> FloatImage:
+    """Return points (n, 3) for ``StackCamera.pixels_of``, (n, 4)."""
+    return np.column_stack([points_mm, np.ones(len(points_mm))]).astype(np.float32)
 
 
 def add_offsets(pixels: PixelMap, offsets: PixelMap) -> PixelMap:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import TIP_SHARE, PyramidSize
-from vision.readers.stacks.picture import CHANNELS, USUAL_LEVEL, StackCamera, add_offsets, sample_levels
+from vision.readers.stacks.picture import CHANNELS, USUAL_LEVEL, StackCamera, add_offsets, homogeneous, sample_levels
 from vision.sampling import PixelMap
 
 _ACROSS = np.array([-0.7, 0.0, 0.7])
@@ -91,38 +91,46 @@ class Support:
     levels: FloatArray
 
 
-class Probe:
-    """Evaluates hypotheses of pyramids of several sizes."""
+@dataclass(frozen=True, eq=False)
+class NearTips:
+    """The contrast of tips, without the rest of the pyramid, near n hypotheses.
 
-    def __init__(self, sizes: Sequence[PyramidSize]) -> None:
-        self._points = [_points_of(size) for size in sizes]
-        self._slopes = np.array([_slope_of(size) for size in sizes])
+    ``middles_mm`` (n, 3) are these, ``slopes`` (n, 2, 3) the movement of the pixels per mm, and ``pixels``
+    (points, n, 2) those of points on and beside each tip.
+    """
 
-    def tips(
-        self,
-        camera: StackCamera,
-        picture: FloatImage,
-        middles: Hypotheses,
-        tried: FloatArray,
-        *,
-        coarse: bool = False,
-    ) -> FloatArray:
-        """Return the contrast of the tip alone, (n, m), for each of several positions near ``middles`` (n,).
+    middles_mm: FloatArray
+    slopes: FloatImage
+    pixels: PixelMap
 
-        ``tried`` (n, m, 2) is x and y. So close to the middle, projection is linear.
+    def contrast(self, picture: FloatImage, tried: FloatArray, *, coarse: bool = False) -> FloatArray:
+        """Return the contrast, (n, m), at positions x and y in mm, (n, m, 2). So close by, projection is linear.
+
+        ``coarse`` takes a third of the points.
         """
-        slopes = camera.slopes(middles.tips_mm)
-        away = (tried - middles.tips_mm[:, None, :2]).astype(np.float32)
-        offsets = np.ascontiguousarray(away @ slopes[:, :, :2].transpose(0, 2, 1))
-        pixels = self._pixels(camera, middles, self._facing(camera, middles), _TIP_POINTS + _SIDE_POINTS)
+        away = (tried - self.middles_mm[:, None, :2]).astype(np.float32)
+        offsets = np.ascontiguousarray(away @ self.slopes[:, :, :2].transpose(0, 2, 1))
+        pixels, shares = self.pixels, _TIP
         if coarse:
-            pixels = np.ascontiguousarray(pixels[len(_ACROSS) // 2 :: len(_ACROSS)])
-        shares = _COARSE_TIP if coarse else _TIP
+            pixels, shares = np.ascontiguousarray(pixels[len(_ACROSS) // 2 :: len(_ACROSS)]), _COARSE_TIP
         found = np.empty(tried.shape[:2])
         for chosen in _in_parts(len(found), len(pixels) * tried.shape[1]):
             levels = sample_levels(picture, add_offsets(pixels[:, chosen, None], offsets[chosen]))
             found[chosen] = _tip_contrast(levels, shares).reshape(found[chosen].shape)
         return found
+
+
+class Probe:
+    """Evaluates hypotheses of pyramids of several sizes."""
+
+    def __init__(self, sizes: Sequence[PyramidSize]) -> None:
+        self._points = [homogeneous(_points_of(size)) for size in sizes]
+        self._slopes = np.array([_slope_of(size) for size in sizes])
+
+    def near(self, camera: StackCamera, middles: Hypotheses) -> NearTips:
+        """Return what gives the contrast of the tip alone for many positions near each of some hypotheses."""
+        pixels = self._pixels(camera, middles, self._facing(camera, middles), _TIP_POINTS + _SIDE_POINTS)
+        return NearTips(middles.tips_mm, camera.slopes(middles.tips_mm), pixels)
 
     def evaluate(self, camera: StackCamera, picture: FloatImage, hypotheses: Hypotheses) -> Support:
         """Evaluate tips, faces and bases."""
@@ -167,12 +175,10 @@ class Probe:
             if begin == end:
                 continue
             own = hypotheses.part(slice(begin, end))
-            # beyond the tip on an invisible side lies whatever is behind the pyramid
-            level = points[sides] * (1, 1, 0)
-            seen = camera.pixels_of(np.concatenate([points[:count], level]), own.tips_mm, own.angles_rad)
+            seen = camera.pixels_of(points[: _SIDE_POINTS + count], own.tips_mm, own.angles_rad)
             unseen = np.repeat(facing[:, begin:end] <= 0, _SIDE_POINTS // 4, axis=0)
-            pixels[:, begin:end] = seen[:count]
-            pixels[sides, begin:end][unseen] = seen[count:][unseen]
+            pixels[:, begin:end] = seen[_SIDE_POINTS:]
+            pixels[sides, begin:end][unseen] = seen[:_SIDE_POINTS][unseen]
         return pixels
 
 
@@ -182,7 +188,11 @@ def _slope_of(size: PyramidSize) -> float:
 
 
 def _points_of(size: PyramidSize) -> FloatArray:
-    """Return the points on a pyramid, relative to its tip's centre: (_POINTS, 3)."""
+    """Return the points on a pyramid, relative to its tip's centre, (n, 3).
+
+    The last ``_POINTS`` are those that are compared. The others replace points beside the tip on an invisible side:
+    at the tip's height lies whatever is behind the pyramid.
+    """
     half, slope = size.base_mm / 2, _slope_of(size)
     tip = half * TIP_SHARE
     shares = [tip + (half - tip) * share for share in _FACE_SHARES]
@@ -191,7 +201,7 @@ def _points_of(size: PyramidSize) -> FloatArray:
     faces = _on_all_sides([(out, -(out - tip) * slope, 0.8 * out) for out in shares], _ACROSS)
     over = _on_all_sides([(half - _FOOT_MM, -size.height_mm + _FOOT_MM * slope, half)], _ALONG_FOOT)
     under = _on_all_sides([(half + _FOOT_MM, -size.height_mm - _FOOT_MM * slope, half)], _ALONG_FOOT)
-    return np.concatenate([tips, sides, faces, over, under])
+    return np.concatenate([sides * (1, 1, 0), tips, sides, faces, over, under])
 
 
 def tip_widths_mm(camera: StackCamera, picture: FloatImage, hypotheses: Hypotheses) -> FloatArray:
@@ -201,7 +211,7 @@ def tip_widths_mm(camera: StackCamera, picture: FloatImage, hypotheses: Hypothes
     extent, however blurred its edge is. The sum of two opposite directions does not depend on an error of the centre.
     """
     side = np.array([[(lateral, -radius, 0.0) for radius in _RADII_MM] for lateral in _LATERAL_MM]).reshape(-1, 3)
-    points = turned_to_all_sides(side)
+    points = homogeneous(turned_to_all_sides(side))
     levels = sample_levels(picture, camera.pixels_of(points, hypotheses.tips_mm, hypotheses.angles_rad))
     lines = levels.reshape(4, len(_LATERAL_MM), len(_RADII_MM), -1, CHANNELS).mean(axis=1)
     inside = lines[:, _RADII_MM < _CENTRE_MM].mean(axis=(0, 1))

@@ -13,7 +13,7 @@ from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import TIP_SHARE, PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.readers.stacks.appearance import CLEAR, Stack
-from vision.readers.stacks.picture import CHANNELS, StackCamera, add_offsets, sample_levels
+from vision.readers.stacks.picture import CHANNELS, StackCamera, add_offsets, homogeneous, sample_levels
 from vision.readers.stacks.probe import Hypotheses, Probe, channel_sums, tip_widths_mm, turned_to_all_sides
 
 _ON_CLEAR = MappingProxyType({"L": (0,), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
@@ -205,7 +205,7 @@ class TopSearch:
         half = self._pieces.sizes["L"].base_mm / 2
         along = ((np.arange(_ALONG_EDGE) + 0.5) * 2 / _ALONG_EDGE - 1) * half
         side = [(share, by - half, 0.0) for by in (_BESIDE_EDGE_MM, -_BESIDE_EDGE_MM) for share in along]
-        points = turned_to_all_sides(np.array(side))
+        points = homogeneous(turned_to_all_sides(np.array(side)))
         count, turns = feet.shape[:2]
         away = camera.position_mm[:2] - feet[..., :2]
         angles = feet[..., 2:] + np.arange(4) * np.pi / 2
@@ -281,13 +281,14 @@ class TopSearch:
             [self._pieces.tip_mm(self._sizes[size], count) for size, _, count in numbered]
         )
         middles = Hypotheses(sizes, np.column_stack([middle[:, :2], tips]), middle[:, 2])
+        near_tips = self._probe.near(camera, middles)
         tried, contrast = middle[:, None], np.zeros((len(middle), 1))
         for offsets, near, far, coarse in (
             (self._wide, settings.near_starts, settings.far_starts, True),
             (self._fine, settings.near_looked_at, settings.far_looked_at, False),
         ):
             tried = (tried[:, :, None] + offsets).reshape(len(tried), -1, 3)
-            contrast = self._probe.tips(camera, picture, middles, tried[..., :2], coarse=coarse)
+            contrast = near_tips.contrast(picture, tried[..., :2], coarse=coarse)
             contrast -= settings.off_centre_cost * self._half_squared_deviation(tried, middle, counts)
             beside = self._is_near(tried, middle)
             ranks = [

@@ -132,7 +132,7 @@ def test_the_tip_contrast_of_a_batch_of_positions_equals_that_of_each(size: str)
     """The batch uses a linear projection and the sides visible from the middle."""
     probe, (x, y, high, turned) = Probe([PIECES.sizes[size]]), PLACES_MM[1]
     tried = np.array([[(x, y), (x + 0.02, y - 0.02)]] * 300)
-    found = probe.tips(CAMERA_OF_STACKS, PICTURE, hypotheses([PLACES_MM[1]] * 300), tried)
+    found = probe.near(CAMERA_OF_STACKS, hypotheses([PLACES_MM[1]] * 300)).contrast(PICTURE, tried)
     assert found.shape == (300, 2)
     assert found[:, 0] == pytest.approx(np.full(300, ByPoints(size, PLACES_MM[1]).stands_out()), abs=0.2)
     moved = (x + 0.02, y - 0.02, high, turned)
@@ -145,7 +145,8 @@ def test_several_sizes_at_once_give_the_same_as_each_alone() -> None:
     places = np.array(PLACES_MM)[np.arange(400) % len(PLACES_MM)]
     tried = places[:, None, :2] + np.array([[0.0, 0.0], [0.5, -0.5]])
     probe, mixed = Probe(list(PIECES.sizes.values())), Hypotheses(numbers, places[:, :3], places[:, 3])
-    found, tips = probe.evaluate(CAMERA_OF_STACKS, PICTURE, mixed), probe.tips(CAMERA_OF_STACKS, PICTURE, mixed, tried)
+    found = probe.evaluate(CAMERA_OF_STACKS, PICTURE, mixed)
+    tips = probe.near(CAMERA_OF_STACKS, mixed).contrast(PICTURE, tried)
     for number in (0, 2):
         chosen = numbers == number
         alone = Probe([list(PIECES.sizes.values())[number]])
@@ -153,7 +154,8 @@ def test_several_sizes_at_once_give_the_same_as_each_alone() -> None:
         expected = alone.evaluate(CAMERA_OF_STACKS, PICTURE, own)
         for name in ("tip", "unevenness", "foot", "levels"):
             assert getattr(found, name)[chosen] == pytest.approx(getattr(expected, name), abs=0.01), name
-        assert tips[chosen] == pytest.approx(alone.tips(CAMERA_OF_STACKS, PICTURE, own, tried[chosen]), abs=0.01)
+        near = alone.near(CAMERA_OF_STACKS, own)
+        assert tips[chosen] == pytest.approx(near.contrast(PICTURE, tried[chosen]), abs=0.01)
 
 
 def test_widths_of_tips_equal_a_line_by_line_reference() -> None:

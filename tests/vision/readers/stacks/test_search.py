@@ -135,7 +135,7 @@ def test_a_tip_has_the_most_contrast_at_its_position(seen: Seen, one: Drawn) -> 
     ways = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(1, -1, 2)
     tip = one.tip_mm
     probe = Probe([PIECES.sizes[one.stack[-1][0]]])
-    found = probe.tips(seen.camera, seen.picture, hypotheses(one), tip[:2] + ways)[0]
+    found = probe.near(seen.camera, hypotheses(one)).contrast(seen.picture, tip[:2] + ways)[0]
     assert np.abs(ways[0, found.argmax()]).max() <= 1.0
     assert found.max() > 25
     assert found[np.abs(ways[0]).max(axis=1) > 2.4].max() < found.max() - 12
@@ -148,10 +148,11 @@ def test_a_third_of_the_points_locates_a_tip_roughly(front: Seen, one: Drawn) ->
     steps = np.arange(-3.0, 3.1, 1.0)
     ways = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(1, -1, 2)
     tip = one.tip_mm
-    middle, tried = hypotheses(one), tip[:2] + ways
+    tried = tip[:2] + ways
     probe = Probe([PIECES.sizes[one.stack[-1][0]]])
-    coarse = probe.tips(front.camera, front.picture, middle, tried, coarse=True)[0]
-    exact = probe.tips(front.camera, front.picture, middle, tried)[0]
+    near = probe.near(front.camera, hypotheses(one))
+    coarse = near.contrast(front.picture, tried, coarse=True)[0]
+    exact = near.contrast(front.picture, tried)[0]
     assert np.abs(ways[0, coarse.argmax()]).max() <= 1.0
     assert np.corrcoef(coarse, exact)[0, 1] > 0.9
     assert (coarse != exact).any()
