@@ -7,6 +7,7 @@ logs of the remaining shares (densities) are proportional to the amount (Beer an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -73,6 +74,7 @@ def fit_bare_paper(light: FloatImage) -> FloatImage:
     return np.asarray(whole, dtype=np.float32)
 
 
+@lru_cache(maxsize=8)
 def _terms(rows: int, columns: int) -> FloatArray:
     """Return the terms of the second degree at each pixel, (6, pixels)."""
     y, x = np.mgrid[-1 : 1 : rows * 1j, -1 : 1 : columns * 1j]

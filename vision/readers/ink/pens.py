@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 from vision.readers.ink.paper import CELL_PX, MARGIN_CELLS
 from vision.sampling import least_channel, linear_light
 from vision.surface.paper import densities_on, fit_bare_paper, hues, nearest_turn
@@ -56,15 +56,20 @@ def densities(flat: Image, rows: int, columns: int, settings: PenSettings) -> Fl
     """
     smooth = np.asarray(cv2.GaussianBlur(linear_light(flat), (0, 0), settings.blur_px), dtype=np.float32)
     density = densities_on(smooth, fit_bare_paper(smooth), settings.dark_floor)
-    density -= least_channel(density)[..., None]
+    shadow = _means(least_channel(density)[..., None], rows, columns, settings)
+    return _means(density, rows, columns, settings) - shadow
+
+
+def _means(values: FloatImage, rows: int, columns: int, settings: PenSettings) -> FloatArray:
+    """Return the weighted mean in each cell of values at each pixel (height, width, n), (rows, columns, n)."""
     margin = round(MARGIN_CELLS * CELL_PX)
-    inner = density[margin : margin + rows * CELL_PX, margin : margin + columns * CELL_PX]
+    inner = values[margin : margin + rows * CELL_PX, margin : margin + columns * CELL_PX]
     at = (np.arange(CELL_PX) + 0.5) / CELL_PX - 0.5
     along = np.exp(-0.5 * (at / settings.window) ** 2)
     along /= along.sum()
     # first down, then across: products of matrices take a fraction of the time of one sum over both
     down = along @ inner.reshape(rows, CELL_PX, -1).astype(np.float64)
-    return np.asarray(along @ down.reshape(rows, columns, CELL_PX, 3), dtype=np.float64)
+    return np.asarray(along @ down.reshape(rows, columns, CELL_PX, -1), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
