@@ -58,8 +58,7 @@ class StackCrops:
         for _ in range(self._halvings):
             image = np.asarray(cv2.pyrDown(image), dtype=np.uint8)
         self._make_maps([place for place in places if place not in self._maps])
-        maps = np.concatenate([self._maps[place] for place in places])
-        return sample(image, maps).reshape(len(places), HEIGHT_PX, WIDTH_PX, 3)
+        return np.stack([sample(image, self._maps[place]) for place in places])
 
     def views(self, places: Sequence[str]) -> FloatArray:
         """Return the sine of each place's viewing angle from straight above, and ten large pyramids' bases divided by

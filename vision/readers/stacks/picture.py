@@ -28,8 +28,8 @@ USUAL_LEVEL = 110.0
 SMOOTHING_PX = 0.6
 """Standard deviation, in pixels, of the picture's smoothing. Larger: less noise, but weaker edges."""
 CHANNELS = 4
-"""Channels of that picture: blue, green and red relative to the usual level, which keeps squares exact, and zero, since
-OpenCV interpolates four faster than three.
+"""Channels of that picture: blue, green and red relative to the usual level, which keeps squares exact, and a constant,
+since OpenCV interpolates four faster than three.
 """
 _GAIN_STEP = 4
 """Every so-many-th row and column gives the mean level."""
@@ -94,7 +94,7 @@ class StackCamera:
             above, before = min(_BLUR_PX, top), min(_BLUR_PX, left)
             cut = self._cut(image, (slice(top - above, bottom + _BLUR_PX), slice(left - before, right + _BLUR_PX)))
             levels = _usual_levels(cut, gain)[above:, before:]
-            picture[top:bottom, left:right, :3] = levels[: bottom - top, : right - left]
+            picture[top:bottom, left:right] = levels[: bottom - top, : right - left]
         return picture
 
     def _cut(self, image: Image, window: tuple[slice, slice]) -> Image:
@@ -139,9 +139,10 @@ class StackCamera:
 
 
 def _usual_levels(cut: Image, gain: float) -> FloatImage:
-    """Return smoothed levels relative to the usual one, (rows, columns, 3)."""
+    """Return smoothed levels relative to the usual one, (rows, columns, CHANNELS)."""
     levels: FloatImage = np.asarray(cut, dtype=np.float32) * np.float32(gain) - np.float32(USUAL_LEVEL)
-    return np.asarray(cv2.GaussianBlur(levels, (0, 0), SMOOTHING_PX, dst=levels), dtype=np.float32)
+    cv2.GaussianBlur(levels, (0, 0), SMOOTHING_PX, dst=levels)
+    return np.asarray(cv2.cvtColor(levels, cv2.COLOR_BGR2BGRA), dtype=np.float32)
 
 
 def homogeneous(points_mm: FloatArray) -> FloatImage:

@@ -45,7 +45,8 @@ def group_by_spot(
         numbers, left = np.array(own), np.ones(len(own), dtype=bool)
         pixels = crops.pixels(place, np.array([(top.x_mm, top.y_mm, top.tip_mm) for top in tops]))
         pieces = np.array([top.pieces for top in tops])
-        apart = ((pixels[:, None] - pixels) ** 2).sum(axis=2)
+        columns, rows = pixels.T
+        apart = (columns[:, None] - columns) ** 2 + (rows[:, None] - rows) ** 2
         same = (apart < SAME_PX**2) & (np.abs(pieces[:, None] - pieces) <= SAME_PIECES)
         for _ in range(most):
             if not left.any():
