@@ -47,7 +47,7 @@ _LEAST_FACING = 0.3
 """How much a side must face the camera for its face and foot to count: 1 from straight above, 0 from edge on. Higher:
 fewer sides count.
 """
-_POINTS_AT_ONCE = 25_000
+_POINTS_AT_ONCE = 60_000
 """Points evaluated at once: few enough for the processor's cache."""
 
 _RADII_MM = np.arange(0.0, 3.6, 0.3)

@@ -139,8 +139,9 @@ def test_the_tip_contrast_of_a_batch_of_positions_equals_that_of_each(size: str)
     assert found[:, 1] == pytest.approx(np.full(300, ByPoints(size, moved).stands_out()), abs=0.2)
 
 
-def test_several_sizes_at_once_give_the_same_as_each_alone() -> None:
-    """So many that they're evaluated in parts, one of which has two sizes."""
+def test_several_sizes_at_once_give_the_same_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are evaluated in parts, one of which has two sizes."""
+    monkeypatch.setattr("vision.readers.stacks.probe._POINTS_AT_ONCE", 20_000)
     numbers = np.repeat([0, 2], [150, 250])
     places = np.array(PLACES_MM)[np.arange(400) % len(PLACES_MM)]
     tried = places[:, None, :2] + np.array([[0.0, 0.0], [0.5, -0.5]])
