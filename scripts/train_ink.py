@@ -115,15 +115,15 @@ class SheetNetwork(nn.Module):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.seen = nn.Sequential(
-            unpadded(1, 16, 5, 2),
-            unpadded(16, 16, 3, 1),
-            unpadded(16, 40, 2, 2),
-            unpadded(40, 40, 3, 1),
-            unpadded(40, 40, 3, 1),
-            unpadded(40, 64, 2, 2),
+            unpadded(1, 20, 5, 2),
+            unpadded(20, 20, 3, 1),
+            unpadded(20, 56, 2, 2),
+            unpadded(56, 56, 3, 1),
+            unpadded(56, 56, 3, 1),
+            unpadded(56, 80, 2, 2),
         )
-        self.dropout = nn.Dropout(0.1)
-        self.features = unpadded(64, HIDDEN, 3, CELL_PX // 8)
+        self.dropout = nn.Dropout(0.15)
+        self.features = unpadded(80, HIDDEN, 3, CELL_PX // 8)
         self.scores = nn.Conv2d(HIDDEN, OUTPUTS, 1)
 
     def forward(self, inks: torch.Tensor) -> torch.Tensor:
