@@ -116,6 +116,7 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
     claims = bool(found) and found[-1].kind == "claim"
     end_of_text = _Token("end", "", len(text) + 1)
     waiting = [*(found[:-1] if claims else found), end_of_text][::-1]
+    runs = _runs_of_squares(waiting)
 
     def square() -> int:
         token = waiting[-1]
@@ -132,7 +133,7 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
                 said = _SAYS.get(token.text, {"passes": True, "moves": False}.get(token.kind, said))
             end = square()
             pairs.append((start, end, said))
-            if waiting[-1].kind != "mark" and not _goes_on(end, waiting):
+            if waiting[-1].kind != "mark" and not _goes_on(end, waiting, runs[len(waiting) - 1]):
                 break
             start, said = end, None
     if not pairs:
@@ -140,11 +141,21 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
     return pairs, claims
 
 
-def _goes_on(end: int, waiting: list[_Token]) -> bool:
-    """Return whether the next square continues from ``end``, as in ``a1a2a3``, and doesn't begin another pair."""
-    rest = [token.kind for token in reversed(waiting)]
-    squares = next(number for number, kind in enumerate(rest) if kind != "square")
-    begins_another = rest[squares] == "mark"
+def _runs_of_squares(waiting: list[_Token]) -> list[int]:
+    """Return for each token, last one first, how many squares follow each other from it on."""
+    runs: list[int] = []
+    for token in waiting:
+        runs.append((runs[-1] if runs else 0) + 1 if token.kind == "square" else 0)
+    return runs
+
+
+def _goes_on(end: int, waiting: list[_Token], squares: int) -> bool:
+    """Return whether the next of so many ``squares`` continues from ``end``, as in ``a1a2a3``, and doesn't begin
+    another pair.
+    """
+    if not squares:
+        return False
+    begins_another = waiting[-1 - squares].kind == "mark"
     return (squares - begins_another) % 2 == 1 and bool(NEAR[end] >> SQUARE_OF[waiting[-1].text] & 1)
 
 

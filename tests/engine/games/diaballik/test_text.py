@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import IllegalTurnError, UnreadableError
+from engine.games.diaballik.notation import _runs_of_squares, _Token
 from engine.perft import perft
 from engine.registry import load
 from tests.effort import cases
@@ -272,6 +273,18 @@ def test_two_steps_of_one_piece_can_be_typed_together(text):
 )
 def test_squares_without_separators_are_pairs_or_continue_a_move(text, strict):
     assert GAME.notation.format_turn(GAME.notation.parse_turn(START, text)) == strict
+
+
+@given(st.lists(st.sampled_from(["a1", "g2", "-", "*", "pass", "move"])))
+def test_squares_in_a_row_are_counted_as_one_by_one(texts):
+    kinds = {"-": "mark", "*": "mark", "pass": "passes", "move": "moves"}
+    waiting = [_Token(kinds.get(text, "square"), text, 1) for text in ["end", *texts]]
+    waiting[0] = waiting[0]._replace(kind="end")
+    counted = [
+        next(number for number, token in enumerate(reversed(waiting[: last + 1])) if token.kind != "square")
+        for last in range(len(waiting))
+    ]
+    assert _runs_of_squares(waiting) == counted
 
 
 def test_a_move_from_an_empty_square_is_not_reported_as_the_opponents():
