@@ -25,7 +25,8 @@ from referee.web.guard import Guarded, form_fields
 from referee.web.languages import language_of, translations
 
 _MOST_NAME = 80
-_RATED = re.compile(r"(.*?)[;,\t]\s*(\d{1,4})\s*")
+_RATING_REVERSED = re.compile(r"\s*(?P<rating>\d{1,4})(?P<gap>\s*)(?P<separator>[;,]?)")
+"""The end of a line with a rating, read backwards: forwards, a long run of tabs would take quadratic time."""
 _Done = TypeVar("_Done")
 
 
@@ -182,8 +183,10 @@ def read_players(text: str) -> list[tuple[str, int]]:
     """Read a name a line, with a rating after a semicolon, comma or tab where there is one."""
     players = []
     for line in text.splitlines():
-        rated = _RATED.fullmatch(line)
-        name, rating = (rated[1], int(rated[2])) if rated else (line, 0)
+        name, rating = line, 0
+        end = _RATING_REVERSED.match(line[::-1])
+        if end and (end["separator"] or "\t" in end["gap"]):
+            name, rating = line[: -end.end()], int(end["rating"][::-1])
         name = " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", name).split())[:_MOST_NAME]
         if name:
             players.append((name, rating))

@@ -10,6 +10,8 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee.hall.floor import Seat
 from referee.hall.hall import Incoming
@@ -185,6 +187,14 @@ def test_names_and_ratings_are_read_as_typed() -> None:
         ("x y", 0),
         ("Room 101", 0),
     ]
+
+
+@given(st.text("a1;,\t \x00\u0663", max_size=12))
+def test_the_first_separator_before_a_number_ends_the_name(line: str) -> None:
+    plain = re.fullmatch(r"(.*?)[;,\t]\s*(\d{1,4})\s*", line)
+    name, rating = (plain[1], int(plain[2])) if plain else (line, 0)
+    name = " ".join(name.replace("\x00", " ").split())
+    assert read_players(line) == ([(name, rating)] if name else [])
 
 
 def test_a_clock_continues_from_the_tables_last_report(visit: Visit) -> None:
