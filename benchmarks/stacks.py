@@ -4,7 +4,7 @@ It also counts for how many stacks the pictures tell rightly whether they were t
 of the log difference of two pictures with the same top; and how often a number of pieces is right, by the probability
 that one picture gives it.
 
-Run: python benchmarks/stacks.py [--games N] [--turns N] [--seed S] [--size 960x540]
+Run: python benchmarks/stacks.py [--games N] [--turns N] [--seed S] [--size 960x540] [--tilt DEG]
 
 Random turns are played on virtual tables that differ in camera, light and surface, without hands. Each position is
 rendered once and read by a new reader. Exit code 1 when, with earlier pictures, a wrong turn is accepted or a legal one
@@ -44,6 +44,7 @@ from referee.judge import Belief, JudgeContext, Trigger, judge, override_belief
 from referee.judge.pooling import pool
 from referee.judge.stack_evidence import compare_with_earlier_stacks
 from referee.judge.verdict import VerdictKind
+from simulator.faults.disturbances import draw_pose
 from simulator.faults.table import faulty_setting
 from simulator.play.actions import Slack
 from simulator.play.blockade import StackHandler
@@ -63,9 +64,12 @@ Step = tuple[Any, Any, list[Reading]]
 """The state with its roll, the state after the turn, and readings of the latter."""
 
 
-def played(game: Any, seed: int, turns: int, size: tuple[int, int]) -> Iterator[Step]:
+def played(game: Any, seed: int, turns: int, size: tuple[int, int], tilt_deg: float | None = None) -> Iterator[Step]:
     """Play random turns of one game; the first step has the same state twice."""
     setting, rng = faulty_setting(seed, size, game.name), Random(seed)
+    if tilt_deg is not None:
+        pose = draw_pose(setting.camera, setting.layout, np.random.default_rng(seed), (tilt_deg, tilt_deg))
+        setting = replace(setting, pose=pose)
     handler = StackHandler(setting.layout, Slack(), np.random.default_rng(seed))
     state = game.rules.new({"starts": "warm"})
     standing = handler.set_up(game.table.appearance(state), game.notation.format_state(state))
@@ -149,7 +153,8 @@ def answered(
 @click.option("--turns", default=12, show_default=True, type=click.IntRange(1), help="Turns in each game.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Games are seed, seed + 1, ...")
 @click.option("--size", default="960x540", show_default=True, help="The camera's picture.")
-def main(games: int, turns: int, seed: int, size: str) -> None:
+@click.option("--tilt", type=click.FloatRange(0, 45), help="Every camera's tilt in degrees; drawn by default.")
+def main(games: int, turns: int, seed: int, size: str, tilt: float | None) -> None:
     """Play, judge, report."""
     cv2.setNumThreads(1)
     game: Any = load("blockade")
@@ -160,7 +165,7 @@ def main(games: int, turns: int, seed: int, size: str) -> None:
     for number in track(range(seed, seed + games), console=console, transient=True):
         context = JudgeContext.of(game)
         believed: Belief[Any, Any] | None = None
-        for before, after, readings in played(game, number, turns, picture_size(size)):
+        for before, after, readings in played(game, number, turns, picture_size(size), tilt):
             if believed is None:
                 believed = answered(context, judge(context, Belief.of([after]), readings, Trigger.RESTED)[0], after, ())
             else:

@@ -233,9 +233,11 @@ def level_top_mm(layout: TableLayout, piece: PiecePose) -> float | None:
     return None
 
 
-def draw_pose(camera: CameraModel, layout: TableLayout, rng: np.random.Generator) -> Pose:
-    """Return a pose from the first player's side, tilted by 4 to 26°, with all markers well inside the picture."""
-    tilt, azimuth = float(rng.uniform(4.0, 26.0)), -90.0 + float(rng.uniform(-12.0, 12.0))
+def draw_pose(
+    camera: CameraModel, layout: TableLayout, rng: np.random.Generator, tilts_deg: tuple[float, float] = (4.0, 26.0)
+) -> Pose:
+    """Return a pose from the first player's side, tilted by so much, with all markers well inside the picture."""
+    tilt, azimuth = float(rng.uniform(*tilts_deg)), -90.0 + float(rng.uniform(-12.0, 12.0))
     roll = float(rng.uniform(-3.0, 3.0))
     shift = rng.uniform(-8.0, 8.0, 2)
     extent = extent_mm(layout)

@@ -20,7 +20,7 @@ from vision.readers.stacks.drawing import draw_stacks
 from vision.readers.stacks.faces import flatten_sides
 from vision.readers.stacks.network import MOST_PIECES, NO_TIP, SIZES, kind_of, shipped, tip_log_odds
 from vision.readers.stacks.picture import StackCamera
-from vision.readers.stacks.proposals import MOST_SPOTS, MOST_SPOTS_THOROUGH, Candidate, group_by_spot, tips_and_angles
+from vision.readers.stacks.proposals import Candidate, angles_in_crops, group_by_spot, likeliest_tips, tips_and_angles
 from vision.readers.stacks.search import Top, TopSearch, possible_tops
 
 CAPPED_FROM = 3
@@ -30,15 +30,6 @@ FIRST_SPOTS, SURE_TIP = 1, 4.5
 """Number of a place's spots that the network evaluates first; the others are skipped if one of these is a tip with such
 log-odds.
 """
-
-
-Evaluated = dict[tuple[str, float, float, float, float], FloatArray]
-"""Log-probabilities of the kinds of tops, by place, tip and angle."""
-
-
-def _spot_key(spot: Candidate) -> tuple[str, float, float, float, float]:
-    place, top = spot
-    return place, top.x_mm, top.y_mm, top.tip_mm, top.angle_rad
 
 
 @dataclass(frozen=True)
@@ -184,13 +175,13 @@ class StackReader:
         found = self._search.tops(camera, picture, feet, [possible_tops(stack) for stack in set_up])
         assert self._crops is not None
         pictures = self._crops.of(view.image, order)
-        evaluated: Evaluated = {}
-        by_sides = self._weigh_by_sides(pictures, order, found, evaluated)
+        by_sides = self._weigh_by_sides(pictures, order, found)
         missed = [number for number, (_, is_tip, _) in enumerate(by_sides) if is_tip < self._settings.found_from]
         if 0 < len(missed) <= self._settings.most_missed:
             names, possible = [order[number] for number in missed], [possible_tops(set_up[number]) for number in missed]
-            again = self._search.tops(camera, picture, feet[missed], possible, thorough=True)
-            weighed_again = self._weigh_by_sides(pictures[missed], names, again, evaluated, MOST_SPOTS_THOROUGH)
+            tips_mm = self._likely_tips(pictures[missed], names, feet[missed])
+            again = self._search.tops(camera, picture, feet[missed], possible, tips_mm)
+            weighed_again = self._weigh_by_sides(pictures[missed], names, again)
             for number, tops, weighed in zip(missed, again, weighed_again, strict=True):
                 if weighed[1] > by_sides[number][1]:
                     found[number], by_sides[number] = tops, weighed
@@ -216,20 +207,17 @@ class StackReader:
         pictures: Image,
         places: Sequence[str],
         found: list[list[Top]],
-        evaluated: Evaluated,
-        most_spots: int = MOST_SPOTS,
     ) -> list[tuple[FloatArray, float, FloatArray]]:
         """Return for each place the log-likelihoods of its tops, weighted by the sides below the likely tips; the
         log-odds of the most likely tip; and the log-probabilities of the kinds of tops according to the sides.
 
         Tops at spots that the network skipped are weighted by the sides at the others, which show size and height too.
-        ``evaluated`` is what the network said about earlier spots, and gets what it says about these.
         """
         crops = self._crops
         assert crops is not None
         candidates = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
-        spots, first = group_by_spot(crops, candidates, most_spots)
-        logs = self._evaluate_spots(pictures, places, [candidates[number] for number in first], evaluated)[spots]
+        spots, first = group_by_spot(crops, candidates)
+        logs = self._evaluate_spots(pictures, places, [candidates[number] for number in first])[spots]
         known = (spots >= 0) & ~np.isnan(logs[:, 0])
         own, other = self._settings.own_weight, self._settings.sides_weight
         weighed = []
@@ -248,9 +236,7 @@ class StackReader:
             weighed.append((likely, float(is_tip.max()), shown))
         return weighed
 
-    def _evaluate_spots(
-        self, pictures: Image, places: Sequence[str], spots: Sequence[Candidate], evaluated: Evaluated
-    ) -> FloatArray:
+    def _evaluate_spots(self, pictures: Image, places: Sequence[str], spots: Sequence[Candidate]) -> FloatArray:
         """Return log-probabilities of the kinds of tops from the sides below each spot, (n, kinds); NaN for skipped
         spots.
 
@@ -263,20 +249,40 @@ class StackReader:
         rank = np.arange(len(spots)) - np.searchsorted(place, place)
         logs = np.full((len(spots), NO_TIP + 1), np.nan)
         surest = np.full(len(places), -np.inf)
+        tips, angles_rad = tips_and_angles(crops, spots)
         for chosen in (rank < FIRST_SPOTS, rank >= FIRST_SPOTS):
-            now = np.flatnonzero(chosen & (surest[place] < SURE_TIP)).tolist()
-            new = [number for number in now if _spot_key(spots[number]) not in evaluated]
-            if new:
-                these = [spots[number] for number in new]
-                tips, angles_rad = tips_and_angles(crops, these)
-                names = [name for name, _ in these]
-                sides = flatten_sides(crops, pictures[place[new]], names, tips, angles_rad)
-                found = self._network.log_probabilities(sides, crops.views(names), angles_rad)
-                evaluated.update(zip(map(_spot_key, these), found, strict=True))
-            if now:
-                logs[now] = [evaluated[_spot_key(spots[number])] for number in now]
+            now = np.flatnonzero(chosen & (surest[place] < SURE_TIP))
+            if len(now):
+                names = [places[number] for number in place[now].tolist()]
+                logs[now] = self._evaluate_sides(pictures[place[now]], names, tips[now], angles_rad[now])
                 np.maximum.at(surest, place[now], tip_log_odds(logs[now]))
         return logs
+
+    def _evaluate_sides(
+        self, pictures: Image, places: Sequence[str], tips_mm: FloatArray, angles_rad: FloatArray
+    ) -> FloatArray:
+        """Return log-probabilities of the kinds of tops from the sides below each tip, (n, kinds), given the crops of
+        the tips' places and the angles relative to these.
+        """
+        crops = self._crops
+        assert crops is not None
+        sides = flatten_sides(crops, pictures, places, tips_mm, angles_rad)
+        return self._network.log_probabilities(sides, crops.views(places), angles_rad)
+
+    def _likely_tips(self, pictures: Image, places: Sequence[str], feet: FloatArray) -> FloatArray:
+        """Return for each place the point (3,) in mm that the network considers most likely a tip, wherever it is."""
+        assert self._crops is not None
+        angles_rad = angles_in_crops(self._crops, places, feet[:, 2])
+
+        def log_odds(points_mm: FloatArray) -> FloatArray:
+            most = points_mm.shape[1]
+            names = [place for place in places for _ in range(most)]
+            crops, angles = np.repeat(pictures, most, axis=0), np.repeat(angles_rad, most)
+            logs = self._evaluate_sides(crops, names, points_mm.reshape(-1, 3), angles)
+            return tip_log_odds(logs).reshape(len(places), most)
+
+        centres_mm = np.column_stack([feet[:, :2], np.full(len(feet), self._surface.height_mm)])
+        return likeliest_tips(centres_mm, self._pieces, log_odds)
 
     def _tip_px(self, place: str, top: Top) -> FloatArray:
         """Return the column and row of a tip in the crop of its place, (2,)."""
@@ -377,6 +383,8 @@ class StackReader:
         hues = hues_of(np.array([top.levels for top in tops]))
         squares = ((hues[:, None] - self._hues) ** 2).sum(axis=2) / (2 * settings.hue_spread**2)
         scores: FloatArray = -np.minimum(squares, settings.most_hue_cost)
+        # a hue that is unlike any colour says nothing about the size
+        scores -= scores.max(axis=1, keepdims=True)
         own, clear, black = scores[:, :-2], scores[:, -2], scores[:, -1]
         strange = (base >= 0) & (~on_clear | (pieces == 0))
         own += settings.strange_colour * (strange[:, None] & (base[:, None] != np.arange(own.shape[1])))

@@ -81,8 +81,6 @@ class SearchSettings:
     """Number of the second search's best positions near the centre whose faces and base are evaluated too ..."""
     far_looked_at: int = 2
     """... and of the best ones further off."""
-    thorough: int = 2
-    """How many times as many positions a thorough search follows up. Higher: slower, and fewer tips are missed."""
     worth_looking: float = 60.0
     """Contrast of a tip below the best one's, in grey levels, up to which the rest of that top is evaluated."""
     unevenness_cost: float = 0.5
@@ -175,7 +173,7 @@ class TopSearch:
         self._probe = Probe(tuple(self._pieces.sizes.values()))
         none, reach_mm, step_mm = np.zeros(1), settings.top_reach_mm, settings.top_step_mm
         steps, thirds = np.arange(-reach_mm, reach_mm + 0.1, step_mm), step_mm * np.array([-1.0, 0.0, 1.0]) / 3
-        self._wide, self._fine = _grid(steps, steps, none), _grid(thirds, thirds, none)
+        self._wide, self._fine = combinations(steps, steps, none), combinations(thirds, thirds, none)
 
     def feet(self, camera: StackCamera, picture: FloatImage, places: Sequence[str]) -> FloatArray:
         """Return the position of each place's large pyramid: x and y in mm and the angle, (n, 3)."""
@@ -185,8 +183,8 @@ class TopSearch:
         centres = np.array([(*self._surface.centre_mm(place), 0.0) for place in places])
         best = centres
         for number in range(3):
-            moves = _grid(steps, steps, np.zeros(1))
-            tried = (best[:, None] + _grid(np.zeros(1), np.zeros(1), turns))[:, :, None] + moves
+            moves = combinations(steps, steps, np.zeros(1))
+            tried = (best[:, None] + combinations(np.zeros(1), np.zeros(1), turns))[:, :, None] + moves
             contrast = self._edges(camera, picture, tried[:, :, len(moves) // 2], moves[:, :2])
             off = tried - centres[:, None, None]
             unlikely = ((off[..., :2] / settings.foot_spread_mm) ** 2).sum(axis=3)
@@ -232,16 +230,16 @@ class TopSearch:
         picture: FloatImage,
         feet: FloatArray,
         possible: Sequence[Mapping[str, Sequence[int]]],
-        *,
-        thorough: bool = False,
+        tips_mm: FloatArray | None = None,
     ) -> list[list[Top]]:
         """Return the possible tops of each stack, best first, given the positions of the large ones (n, 3).
+
+        With ``tips_mm`` (n, 3), tips are searched only where the camera sees these points, whatever their heights.
 
         ``possible`` gives, for each stack and size of the top, the possible numbers of pieces on the large one. Each
         top is listed twice: at the best position of its tip, and at the best near the large one's centre, since a
         stack's edge against a bright board has more contrast than a tip. A bare large one is also listed exactly above
-        its base. Tops whose tips have far less contrast than another's on the same stack are left out. A thorough
-        search follows up more positions.
+        its base. Tops whose tips have far less contrast than another's on the same stack are left out.
         """
         numbered = [
             (number, stack, count)
@@ -249,7 +247,7 @@ class TopSearch:
             for stack, counts in enumerate(possible)
             for count in counts.get(size, ())
         ]
-        positions = self._search_tips(camera, picture, feet, numbered, self._settings.thorough if thorough else 1)
+        positions = self._search_tips(camera, picture, feet, numbered, tips_mm)
         best = np.full(len(feet), -np.inf)
         contrast = positions.contrast.max(axis=1)
         np.maximum.at(best, positions.stacks, contrast)
@@ -268,12 +266,9 @@ class TopSearch:
         picture: FloatImage,
         feet: FloatArray,
         numbered: Sequence[tuple[int, int, int]],
-        times: int,
+        tips_mm: FloatArray | None,
     ) -> _TipPositions:
-        """Return the best positions of the tips, for each size, stack and number of pieces on its large one.
-
-        ``times`` as many as usual are kept.
-        """
+        """Return the best positions of the tips, for each size, stack and number of pieces on its large one."""
         settings = self._settings
         sizes, stacks, counts = np.array(numbered).T
         middle = feet[stacks]
@@ -282,17 +277,23 @@ class TopSearch:
         )
         middles = Hypotheses(sizes, np.column_stack([middle[:, :2], tips]), middle[:, 2])
         near_tips = self._probe.near(camera, middles)
-        tried, contrast = middle[:, None], np.zeros((len(middle), 1))
-        for offsets, near, far, coarse in (
+        tried, contrast = middle[:, None].copy(), np.zeros((len(middle), 1))
+        stages = [
             (self._wide, settings.near_starts, settings.far_starts, True),
             (self._fine, settings.near_looked_at, settings.far_looked_at, False),
-        ):
+        ]
+        if tips_mm is not None:
+            rays = tips_mm[stacks] - camera.position_mm
+            share = (tips - camera.position_mm[2]) / rays[:, 2]
+            tried[:, 0, :2] = camera.position_mm[:2] + share[:, None] * rays[:, :2]
+            del stages[0]
+        for offsets, near, far, coarse in stages:
             tried = (tried[:, :, None] + offsets).reshape(len(tried), -1, 3)
             contrast = near_tips.contrast(picture, tried[..., :2], coarse=coarse)
             contrast -= settings.off_centre_cost * self._half_squared_deviation(tried, middle, counts)
             beside = self._is_near(tried, middle)
             ranks = [
-                np.argsort(np.where(chosen, -contrast, np.inf), axis=1)[:, : times * most]
+                np.argsort(np.where(chosen, -contrast, np.inf), axis=1)[:, :most]
                 for chosen, most in ((beside, near), (~beside, far))
             ]
             chosen = np.concatenate(ranks, axis=1)
@@ -384,6 +385,6 @@ class TopSearch:
         return np.asarray(squares / 2, dtype=np.float64)
 
 
-def _grid(x: FloatArray, y: FloatArray, angles_rad: FloatArray) -> FloatArray:
-    """Return all combinations, (n, 3)."""
+def combinations(x: FloatArray, y: FloatArray, angles_rad: FloatArray) -> FloatArray:
+    """Return all combinations of three values, (n, 3)."""
     return np.stack([axis.ravel() for axis in np.meshgrid(x, y, angles_rad, indexing="ij")], axis=1)

@@ -179,8 +179,12 @@ def colour_score(top: Top, size: str, colour: str, set_up: Stack) -> float:
     if size != top.size:
         return -math.inf
     lowest = set_up[0][1] if set_up else None
-    own = HUES.get(colour, np.zeros(2))
-    score = -min(10.0, float(((hues_of(top.levels) - own) ** 2).sum()) / (2 * 0.45**2))
+    all_hues = {**HUES, "clear": np.zeros(2), "black": np.zeros(2)}
+    costs = {
+        name: min(10.0, float(((hues_of(top.levels) - own) ** 2).sum()) / (2 * 0.45**2))
+        for name, own in all_hues.items()
+    }
+    score = min(costs.values()) - costs[colour]
     if set_up and (top.size, top.pieces) == (set_up[-1][0], len(set_up) - 1):
         score += 1.0
     if colour == "black":

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from simulator.scene.viewpoint import lens, looking_at
+from vision.frame import FloatArray
+from vision.layout.pieces import PyramidPieces
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import StackCrops
-from vision.readers.stacks.proposals import group_by_spot, tips_and_angles
+from vision.readers.stacks.proposals import group_by_spot, likeliest_tips, tips_and_angles
 from vision.readers.stacks.search import Top
 
 BOARD = default_layout("blockade").board
@@ -55,3 +57,18 @@ def test_turns_are_relative_to_the_crop_and_within_45_degrees(from_above: StackC
     assert tips[0].tolist() == [0.0, 0.0, candidates[0][1].tip_mm]
     assert np.abs(turned).max() <= np.pi / 4 + 1e-9
     assert turned[0] == pytest.approx(turned[1])
+
+
+@pytest.mark.parametrize("aside", [(0.0, 0.0), (2.7, -1.4), (-3.2, 3.2)])
+@pytest.mark.parametrize("pieces", [2, 6])
+def test_the_likeliest_tip_is_found_anywhere_above_the_base(aside: tuple[float, float], pieces: int) -> None:
+    sizes = PyramidPieces.on(BOARD)
+    centres_mm = np.array([[40.0, 0.0, BOARD.height_mm], [-40.0, 80.0, BOARD.height_mm]])
+    true = centres_mm + np.array([*aside, sizes.tip_mm("M", pieces)])
+
+    def log_odds(points_mm: FloatArray) -> FloatArray:
+        return -np.asarray(np.linalg.norm(points_mm - true[:, None], axis=2))
+
+    found = likeliest_tips(centres_mm, sizes, log_odds)
+    assert np.abs(found - true)[:, :2].max() < 0.75
+    assert found[:, 2] == pytest.approx(true[:, 2])

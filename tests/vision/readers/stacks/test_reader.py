@@ -14,7 +14,7 @@ from vision.frame import FloatArray, Image
 from vision.geometry import PyramidSolid
 from vision.readers.probabilities import occupied_place
 from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
-from vision.readers.stacks.reader import FIRST_SPOTS, StackReader, StackSettings, StackSighting
+from vision.readers.stacks.reader import FIRST_SPOTS, StackReader, StackSighting
 from vision.readers.stacks.search import Top, TopSearch
 
 
@@ -55,49 +55,25 @@ def test_spots_beside_a_certain_tip_are_skipped(reader: StackReader, monkeypatch
     assert few < 0.8 * sum(looked_at)
 
 
-def test_a_tip_that_the_quick_search_misses_is_found_by_a_thorough_one(
+def test_a_tip_that_the_search_misses_is_found_by_the_network(
     reader: StackReader, seen: dict[str, StackSighting], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tops = TopSearch.tops
-    thorough = []
+    missed = []
 
-    def missing_one(search: TopSearch, *args: Any, **how: Any) -> list[list[Top]]:
-        found = tops(search, *args, **how)
-        if how.get("thorough"):
-            thorough.append(len(found))
+    def missing_one(search: TopSearch, *args: Any) -> list[list[Top]]:
+        found = tops(search, *args)
+        if len(args) > 4:
+            missed.append(len(found))
             return found
         return [[replace(top, x_mm=top.x_mm + 12.0) for top in found[0]], *found[1:]]
 
     monkeypatch.setattr(TopSearch, "tops", missing_one)
     again = reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
     first = pictures.LAYOUT.places[0]
-    assert sum(thorough) <= 3
+    assert 1 <= sum(missed) <= 3
     assert again[first].log_odds > 0
     assert again[first].looks == pytest.approx(seen[first].looks, abs=0.1)
-
-
-def test_a_thorough_search_shows_the_network_no_tip_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = StackReader(pictures.LAYOUT.board, pictures.looks(), StackSettings(found_from=np.inf))
-    weigh, log_probabilities = StackReader._weigh_by_sides, StackNetwork.log_probabilities
-    looked_at = []
-
-    def counting(network: StackNetwork, sides: Image, views: FloatArray, turned: FloatArray) -> FloatArray:
-        looked_at.append(len(sides))
-        return log_probabilities(network, sides, views, turned)
-
-    def afresh(self: StackReader, cut: Image, places: Any, found: Any, _evaluated: Any, *most: int) -> Any:
-        return weigh(self, cut, places, found, {}, *most)
-
-    monkeypatch.setattr(StackNetwork, "log_probabilities", counting)
-    once = reader.read(pictures.view("010.jpg"), ["b2", "e5"], {})
-    few = sum(looked_at)
-    looked_at.clear()
-    monkeypatch.setattr(StackReader, "_weigh_by_sides", afresh)
-    twice = reader.read(pictures.view("010.jpg"), ["b2", "e5"], {})
-    assert few < sum(looked_at)
-    for place, stack in once.items():
-        assert stack.looks == pytest.approx(twice[place].looks, abs=1e-3), place
-        assert stack.log_odds == pytest.approx(twice[place].log_odds, abs=1e-3)
 
 
 def test_skipping_spots_does_not_change_the_reading(reader: StackReader, monkeypatch: pytest.MonkeyPatch) -> None:

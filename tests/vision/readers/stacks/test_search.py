@@ -245,13 +245,18 @@ def test_tops_come_best_first_and_each_is_given_twice(tops: list[list[Top]]) -> 
         assert len(found) == 2 * len(kinds) + (("L", 0) in kinds)
 
 
-def test_a_thorough_search_finds_nothing_less_likely(front: Seen) -> None:
+def test_tops_are_found_where_the_camera_sees_a_point_of_their_tip(front: Seen, tops: list[list[Top]]) -> None:
     every = [possible_tops(())] * len(STACKS)
-    quick = front.search.tops(front.camera, front.picture, front.feet, every)
-    thorough = front.search.tops(front.camera, front.picture, front.feet, every, thorough=True)
-    for few, many in zip(quick, thorough, strict=True):
-        assert many[0].contrast > few[0].contrast - 1.0
-        assert many[0].log_likelihood > few[0].log_likelihood - 0.5
+    camera_mm = front.camera.position_mm
+    points_mm = np.array([camera_mm + 0.9 * (np.array(one.tip_mm) - camera_mm) for one in STACKS])
+    there = front.search.tops(front.camera, front.picture, front.feet, every, points_mm)
+    for one, found in zip(STACKS, there, strict=True):
+        size, pieces = one.stack[-1][0], len(one.stack) - 1
+        for top in found[:-1]:
+            seen = front.camera.pixels(np.array([[top.x_mm, top.y_mm, top.tip_mm], one.tip_mm]))
+            assert np.hypot(*(seen[0] - seen[1])) < 2.5 or (top.size, top.pieces) == ("L", 0)
+        (own, *_) = [top for top in found if (top.size, top.pieces) == (size, pieces)]
+        assert np.hypot(own.x_mm - one.tip_mm[0], own.y_mm - one.tip_mm[1]) < 1.1
 
 
 def test_the_best_top_gives_the_size(tops: list[list[Top]]) -> None:
