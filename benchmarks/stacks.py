@@ -1,8 +1,8 @@
 """How often the judge asks which turn of Blockade was played, with and without earlier pictures of the stacks.
 
-It also counts for how many stacks the pictures tell rightly whether they were touched, with mean and standard deviation
-of the log difference of two pictures with the same top; and how often a number of pieces is right, by the probability
-that one picture gives it.
+It also counts misread tops, and for how many stacks the pictures tell rightly whether they were touched, with mean and
+standard deviation of the log difference of two pictures with the same top; and how often a number of pieces is right,
+by the probability that one picture gives it.
 
 Run: python benchmarks/stacks.py [--games N] [--turns N] [--seed S] [--size 960x540] [--tilt DEG]
 
@@ -140,6 +140,17 @@ def numbers_of_pieces(
             yield math.exp(logarithm), pieces == true[place]
 
 
+def misread_tops(context: JudgeContext[Any, Any], after: Any, readings: list[Reading]) -> Iterator[bool]:
+    """For each stack: whether another look than its top's is the most likely in one picture."""
+    game = context.game
+    true, seen = (
+        game.table.appearance(after),
+        pool(readings, game.places, game.looks, context.settings.probability_floor),
+    )
+    for place, one in seen.places.items():
+        yield one.best != true[place]
+
+
 def answered(
     context: JudgeContext[Any, Any], belief: Belief[Any, Any], state: Any, asked: Collection[str]
 ) -> Belief[Any, Any]:
@@ -161,11 +172,13 @@ def main(games: int, turns: int, seed: int, size: str, tilt: float | None) -> No
     console = Console()
     stack_results: list[tuple[str, str, float | None]] = []
     numbers: list[tuple[float, bool]] = []
+    misread: list[bool] = []
     counted = {"stacks seen before": Counter[str](), "this picture alone": Counter[str]()}
     for number in track(range(seed, seed + games), console=console, transient=True):
         context = JudgeContext.of(game)
         believed: Belief[Any, Any] | None = None
         for before, after, readings in played(game, number, turns, picture_size(size), tilt):
+            misread += misread_tops(context, after, readings)
             if believed is None:
                 believed = answered(context, judge(context, Belief.of([after]), readings, Trigger.RESTED)[0], after, ())
             else:
@@ -196,6 +209,7 @@ def main(games: int, turns: int, seed: int, size: str, tilt: float | None) -> No
     for name, one in counted.items():
         table.add_row(name, *(str(one[kind]) for kind in kinds))
     console.print(table)
+    console.print(f"{sum(misread):,} of {len(misread):,} tops misread")
     judged = counted["stacks seen before"]
     sys.exit(1 if judged["wrong"] or judged[VerdictKind.ILLEGAL.value] else 0)
 

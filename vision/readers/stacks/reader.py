@@ -70,7 +70,7 @@ class StackSettings:
     most_log_odds: float = 8.0
     """Maximum log-odds either way. Higher: a single picture can be surer."""
     found_from: float = 0.0
-    """Log-odds of the most likely tip below which tips are searched for again, thoroughly. Higher: slower, and fewer
+    """Log-odds of the most likely tip below which the network looks for tips itself. Higher: slower, and fewer
     stacks are missed.
     """
     most_missed: int = 3
