@@ -143,10 +143,8 @@ def numbers_of_pieces(
 def misread_tops(context: JudgeContext[Any, Any], after: Any, readings: list[Reading]) -> Iterator[bool]:
     """For each stack: whether another look than its top's is the most likely in one picture."""
     game = context.game
-    true, seen = (
-        game.table.appearance(after),
-        pool(readings, game.places, game.looks, context.settings.probability_floor),
-    )
+    true = game.table.appearance(after)
+    seen = pool(readings, game.places, game.looks, context.settings.probability_floor)
     for place, one in seen.places.items():
         yield one.best != true[place]
 
