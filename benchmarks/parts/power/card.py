@@ -2,7 +2,8 @@
 
 Run: python benchmarks/parts/power/card.py MOUNT_POINT SIZE_MIB, as root, with libfuse installed.
 
-MOUNT_POINT/card is the card. Commands come on standard input, and each is answered by ``done``:
+MOUNT_POINT/card is the card. It prints ``ready`` once it is mounted. Commands come on standard input, and each is
+answered by ``done``:
 
     well                writes and syncs succeed at once
     slow SECONDS        each sync takes this long
@@ -41,6 +42,10 @@ class Card(Operations):  # type: ignore[misc]
         self._rng = random.Random()
         self._sync_s = 0.0
         self._has_power = True
+
+    def init(self, path: str) -> None:  # noqa: ARG002 - libfuse's signature
+        """Say that the card is mounted."""
+        print("ready", flush=True)
 
     def execute(self, command: str) -> None:
         """Execute a command; raises ValueError for an unknown one."""

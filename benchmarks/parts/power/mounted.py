@@ -13,7 +13,7 @@ import random
 import shutil
 import subprocess
 import sys
-import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -164,34 +164,48 @@ class CardDisk(Ext4Disk):
         self._mount_point = scratch / "socket"
         self._image = self._mount_point / "card"
 
-    def _make_image(self) -> None:
+    def __enter__(self) -> Self:
         self._mount_point.mkdir()
-        self._card = subprocess.Popen(
-            [sys.executable, str(_CARD), str(self._mount_point), str(self._size_mib)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        end_s = time.monotonic() + _TIMEOUT_S
-        while not self._image.exists():
-            if self._card.poll() is not None or time.monotonic() > end_s:
-                raise DiskMissingError(
-                    f"a disk that is {self.name} needs FUSE (/dev/fuse, apt install libfuse3-3, pip install mfusepy)"
-                )
-            time.sleep(0.02)
+        with ExitStack() as undo:
+            self._card = subprocess.Popen(
+                [sys.executable, str(_CARD), str(self._mount_point), str(self._size_mib)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            undo.callback(self._remove_card)
+            super().__enter__()
+            undo.pop_all()
+        return self
+
+    def _make_image(self) -> None:
+        if self._answer() != "ready":
+            raise DiskMissingError(
+                f"a disk that is {self.name} needs FUSE (/dev/fuse, apt install libfuse3-3, pip install mfusepy)"
+            )
 
     def __exit__(self, *raised: object) -> None:
         super().__exit__(*raised)
-        _command("umount", str(self._mount_point))
+        self._remove_card()
+
+    def _remove_card(self) -> None:
+        if self._mount_point.is_mount():
+            _command("umount", str(self._mount_point))
+        else:
+            self._card.terminate()
         self._card.communicate(timeout=_TIMEOUT_S)
+
+    def _answer(self) -> str:
+        """Wait for the card's next line; empty when the card has ended."""
+        assert self._card.stdout is not None
+        return self._card.stdout.readline().rstrip("\n")
 
     def command(self, command: str) -> None:
         """Send the card a command and wait until it is executed."""
         assert self._card.stdin is not None
-        assert self._card.stdout is not None
         self._card.stdin.write(f"{command}\n")
         self._card.stdin.flush()
-        if self._card.stdout.readline() != "done\n":
+        if self._answer() != "done":
             raise RuntimeError(f"the card did not accept the command {command!r}")
 
     def heal(self) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.parts.power import mounted
 from benchmarks.parts.power.mounted import DiskMissingError, Ext4Disk, FailingDisk, unshare_mounts
 
 RECORDS = 60
@@ -31,6 +32,16 @@ def test_mounts_are_private(disk: FailingDisk) -> None:
     own, parents = (Path(f"/proc/{process}/mounts").read_text() for process in ("thread-self", os.getppid()))
     assert str(disk.folder) in own
     assert str(disk.folder) not in parents
+
+
+def test_a_card_that_ends_at_once_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "card.py").touch()
+    monkeypatch.setattr(mounted, "_CARD", tmp_path / "card.py")
+    disk = FailingDisk(tmp_path)
+    with pytest.raises(DiskMissingError):
+        disk.__enter__()
+    assert disk._card.returncode is not None
+    assert [stream.closed for stream in (disk._card.stdin, disk._card.stdout) if stream] == [True, True]
 
 
 def test_data_synced_without_an_error_survives_on_a_failing_disk(disk: FailingDisk) -> None:
