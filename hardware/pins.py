@@ -19,8 +19,7 @@ from hardware.errors import DriverError, HardwareError, PinError
 from hardware.pin_map import GpioPinMap
 
 NO_PINS_REMEDY = (
-    "on a Pi install a pin library with `sudo apt install python3-lgpio` (docs/hardware.md says how it is found); "
-    "elsewhere use the terminal"
+    "`./run` installs the pin library lgpio on a 64-bit Pi with Python 3.11 to 3.13; elsewhere use the terminal"
 )
 
 

@@ -53,7 +53,7 @@ def test_missing_pins_are_a_note_unless_pins_are_in_use(tmp_path: Path) -> None:
     assert [(note.subject, note.severity) for note in probe(None, bare)] == [("computer", "note")]
     wanted = by_subject(probe(GpioPinMap.from_names(buzzer=18), bare))
     assert wanted["pins"].severity == "fault"
-    assert "sudo apt install python3-lgpio" in wanted["lgpio"].remedy
+    assert "64-bit Pi with Python 3.11 to 3.13" in wanted["lgpio"].remedy
     assert wanted["computer"].remedy == "use the terminal for lights"
 
 

@@ -152,7 +152,13 @@ def test_arguments_it_does_not_know_are_refused(checked, arguments):
     assert not (checked.home / "calls").exists()
 
 
-WANTED = {"chromium": "chromium", "mosquitto": "mosquitto", "pg_ctlcluster": "postgresql", "systemd-analyze": "systemd"}
+WANTED = {
+    "chromium": "chromium",
+    "mosquitto": "mosquitto",
+    "pg_ctlcluster": "postgresql",
+    "systemd-analyze": "systemd",
+    "fusermount3": "fuse3",
+}
 """What .ci/run installs if it is missing and may: the package of each program."""
 
 
