@@ -87,14 +87,6 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def local_time(wall_time: str, form: str = "%Y-%m-%d %H:%M") -> str:
-    """Format a journal's time in the local time zone with ``strftime``; an invalid time is returned unchanged."""
-    try:
-        return datetime.fromisoformat(wall_time).astimezone().strftime(form)
-    except ValueError:
-        return wall_time
-
-
 def output() -> Console:
     """Return the console for a command's results; plain and unwrapped unless it is a terminal."""
     return _console(stderr=False)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.moments import local_time
 from common.phrases import capitalized, counted
 from common.user import user_name
 from engine.support.players import opponent
-from referee.cli.context import CommandContext, local_time, output, print_state, print_table, say, utc_now
+from referee.cli.context import CommandContext, output, print_state, print_table, say, utc_now
 from referee.cli.group import ExampleCommand, LazyGroup
 from referee.cli.options import (
     READABLE_FILE,

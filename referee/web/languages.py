@@ -11,6 +11,7 @@ from types import MappingProxyType
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 
+from common.moments import local_time
 from referee.web.ports import PageOptions
 from referee.web.sentences import Sentences
 
@@ -57,7 +58,9 @@ def sentences(language: str) -> Callable[[str], str]:
 
 @cache
 def templates(language: str) -> Environment:
-    """Return a language's template environment. Values are escaped; ``| said`` translates a referee's sentence."""
+    """Return a language's template environment. Values are escaped; ``| said`` translates a referee's sentence,
+    ``| local_time`` shows a journal's time in this machine's time zone.
+    """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -67,5 +70,6 @@ def templates(language: str) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     environment.filters["said"] = sentences(language)
+    environment.filters["local_time"] = local_time
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     return environment
