@@ -224,11 +224,18 @@ class PlaySession:
             raise PlayError(f"{named} is played by a program; it plays when its turn comes")
         player = named or self._game.rules.players_to_move(self._state)[0]
         at, listed = self._listed
-        if text.isascii() and text.isdecimal() and len(text) < 6 and at == len(self.so_far.steps):
+        is_number = text.isascii() and text.isdecimal() and len(text) < 6
+        if is_number and at == len(self.so_far.steps):
             mine = [turn for turn in listed if turn.player == player]
             if 1 <= int(text) <= len(mine):
                 return mine[int(text) - 1]
-        return self._game.notation.parse_turn(self._state, text, named)
+        try:
+            return self._game.notation.parse_turn(self._state, text, named)
+        except UnreadableError as error:
+            if not is_number:
+                raise
+            has = f"{len(listed)} are" if at == len(self.so_far.steps) and listed else "no turns are"
+            raise PlayError(f"{has} listed, so {text} stands for none; `turns` lists the legal ones") from error
 
     def _play(self, what: Any) -> None:
         self.so_far = self.so_far.play(what, by_person=True)

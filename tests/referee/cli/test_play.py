@@ -145,7 +145,12 @@ def test_a_number_picks_from_the_last_list_until_a_turn_is_played(play, tmp_path
     said = play("deblockle", typed=f"{asked}\n1\n1\nquit\n").output
     assert f"   1  {kept(tmp_path).entries[0].turn}  {played}" in said
     assert len(kept(tmp_path).entries) == 1
-    assert "\n  1\n  ^\nExpected a turn such as " in said
+    assert "No turns are listed, so 1 stands for none; `turns` lists the legal ones." in said
+
+
+def test_a_number_beyond_the_list_is_refused(play):
+    said = play("diaballik", typed="turns g1-g2 f1-g1\n9\n").output
+    assert " are listed, so 9 stands for none" in said
 
 
 def test_turns_that_take_seconds_to_list_are_listed_only_on_request(play, monkeypatch):
@@ -155,7 +160,7 @@ def test_turns_that_take_seconds_to_list_are_listed_only_on_request(play, monkey
     said = play("harvest", "--no-record", typed="4\n1\nturns\n").output
     unasked, _, asked = said.partition("turns\n")
     assert listed not in unasked
-    assert "\n  1\n  ^\nExpected keep or leave." in said
+    assert "No turns are listed, so 1 stands for none" in said
     assert listed in asked
 
 
