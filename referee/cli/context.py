@@ -115,7 +115,12 @@ def print_state(game: Game[Any, Any], state: Any) -> None:
     from referee.rendering.board_text import draws_ascii, state_text
 
     console = output()
-    drawn = state_text(game, state, width=min(console.width, _BOARDS_WIDTH), ascii_only=draws_ascii(console))
+    width = min(console.width, _BOARDS_WIDTH)
+    print_drawn(console, state_text(game, state, width=width, ascii_only=draws_ascii(console)))
+
+
+def print_drawn(console: Console, drawn: Text) -> None:
+    """Print a drawn board or its legend; without colours and trailing spaces unless the output is a terminal."""
     if console.is_terminal:
         console.print(drawn)
     else:
