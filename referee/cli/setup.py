@@ -162,12 +162,22 @@ def _on_page(
 
 
 def _pick_game() -> str:
+    from common.phrases import capitalized
     from engine import registry
+    from engine.errors import UnknownGameError
 
-    names = registry.games()
-    for number, name in enumerate(names, start=1):
+    games = {str(number): name for number, name in enumerate(registry.games(), start=1)}
+    for number, name in games.items():
         click.echo(f"  {number}  {registry.load(name).title}")
-    return names[click.prompt("Which game", type=click.IntRange(1, len(names)), default=1) - 1]
+
+    def read(typed: str) -> str:
+        return games.get(typed.strip()) or registry.load(typed.strip()).name
+
+    while True:
+        try:
+            return str(click.prompt("Which game", value_proc=read, default="1"))
+        except UnknownGameError as error:
+            click.echo(f"{capitalized(str(error))}.")
 
 
 @contextmanager

@@ -192,8 +192,10 @@ class _Drawing:
     def small(self, grid: PlaceGrid) -> list[Text]:
         """Draw one line per row without names: the pieces, and an exclamation mark on an empty lit square."""
         body = max(cell_len(self._body(place)) for place in grid.places)
-        lines = []
-        for row in grid.rows:
+        lines: list[Text] = []
+        for number, row in enumerate(grid.rows):
+            if self._board.red_line is not None and len(grid.rows) - number == self._board.red_line:
+                lines.append(Text("=" * body * len(row), style="red"))
             line = Text()
             for place in row:
                 light = self._lit.get(place)

@@ -80,6 +80,12 @@ def test_the_game_can_be_picked_from_a_list(run: Run) -> None:
     assert "Step 1 of 10" in said
 
 
+def test_the_game_can_be_picked_by_its_name(run: Run) -> None:
+    said = run("setup", input="chess\ndiaballik\nq\n").output
+    assert "No game is called 'chess'" in said
+    assert "Step 1 of 10" in said
+
+
 def test_lights_that_are_not_wired_are_named(run: Run, camera: str) -> None:
     said = run(
         "setup", "deblockle", "--camera", camera, input="s\ns\ns\nwled-network\nlamp\nterminal\nnone\nq\n"
