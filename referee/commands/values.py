@@ -128,10 +128,10 @@ class RestoreSensor:
 
 @dataclass(frozen=True)
 class PauseClock:
-    """Stops the clock, or starts it again after a stop (``goes_on``)."""
+    """Stops the clock, or starts it again after a stop (``resume``)."""
 
     by: str
-    goes_on: bool = False
+    resume: bool = False
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from engine.records.record import write
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, parse_announcement
 from engine.values import Announcement, Player, Strength
-from referee.cli.games import rule_lines
 from referee.cli.play.game import (
     HELP,
     GameSoFar,
@@ -30,6 +29,7 @@ from referee.cli.play.game import (
 from referee.cli.play.keeping import read_text
 from referee.cli.play.players import Program, draw_roll, program_rng
 from referee.cli.play.turn_lists import examples, numbered_turns, turns_with
+from referee.cli.rules import rule_lines
 from referee.errors import PlayError
 from referee.hints.advice import RULED_OUT, Stage, advice_of, hint_text
 
