@@ -19,6 +19,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from common.phrases import counted
 from engine.api import Game
 from engine.records import record
 from engine.registry import load
@@ -105,7 +106,8 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     snapshots, newest = SnapshotHub(), NewestFrame()
     table = demo_table(options, game, truth, snapshots)
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
-    console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, at most {options.turns} turns.")
+    limit = f"at most {counted(options.turns, 'turn')}"
+    console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {limit}.")
     now, remarks = VirtualClock(), _RemarkPrinter(console.print)
     demo = _Demo(game, table, truth, grid_of_table(table.setting.layout))
     with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
