@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.style import Style as TextStyle
 from rich.text import Text
 
+from common.grid import PlaceGrid
 from hardware.errors import DriverError
-from hardware.grid import PlaceGrid
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, LightRole, Signal, Sound, most_urgent_lights
 
 _DARK = "·"

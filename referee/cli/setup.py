@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from referee.setup.progress import Progress, SetUpRun
     from referee.setup.shared_camera import SharedCamera
     from referee.setup.table_setup import MakeMap, Outcome, Step
-    from referee.web.ports import PageOptions
+    from referee.web.options import PageOptions
 
 _LISTEN_S = 0.1
 _PAGE_PATIENCE_S = 2.0

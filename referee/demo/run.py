@@ -19,12 +19,12 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from common.grid import PlaceGrid
 from common.phrases import counted
 from engine.api import Game
 from engine.records import record
 from engine.registry import load
 from engine.values import EMPTY
-from hardware.grid import PlaceGrid
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole

@@ -16,10 +16,10 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from common.grid import PlaceGrid, column_and_row
 from engine.api import Game, WritesSquares
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, LookName, Place
-from hardware.grid import PlaceGrid, column_and_row
 from hardware.lights.signals import ROLE_STYLES, Light, LightRole, most_urgent_lights
 
 RGB = tuple[int, int, int]

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from common.grid import PlaceGrid, column_and_row
 from engine import registry
 from engine.api import Game
 from engine.values import OptionValue
-from hardware.grid import PlaceGrid, column_and_row
 from vision.errors import LayoutError
 from vision.layout.markers import NO_MARKERS
 from vision.layout.surfaces import GridSurface

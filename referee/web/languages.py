@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 
 from common.moments import local_time
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.web.sentences import Sentences
 
 LANGUAGES: Mapping[str, str] = MappingProxyType({"en": "English", "de": "Deutsch"})
