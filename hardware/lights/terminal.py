@@ -69,10 +69,9 @@ class TerminalDriver:
     the board is printed, for a console where the sentences are printed anyway.
     """
 
-    def __init__(
-        self, console: Console, grid: PlaceGrid, *, bell: bool = False, captions: bool = True, name: str = "terminal"
-    ) -> None:
-        self.name = name
+    name = "terminal"
+
+    def __init__(self, console: Console, grid: PlaceGrid, *, bell: bool = False, captions: bool = True) -> None:
         self._console = console
         self._grid = grid
         self._bell = bell
