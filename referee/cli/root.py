@@ -111,7 +111,7 @@ def table() -> None:
     """Say what happened: turn, roll, announce, correct, take-back, clock.
 
     Examples:
-      ./run table turn c1-c2
+      ./run table turn c1-c2=hoops-a1
       ./run table correct c3 "teal block, x up"
     """
 

@@ -115,7 +115,7 @@ def play_command(
     hints = context.configuration().settings.hints
     best = Strength(strength or (Strength.STRONG.value if hints.strength == "none" else hints.strength))
     seconds = seconds or hints.seconds
-    programs = read_players(game, _texts(players, "teal=fair"), seconds, best, time.monotonic)
+    programs = read_players(game, _texts(players, "teal=hint"), seconds, best, time.monotonic)
     file = GameFile(record_file, utc_now, click.echo)
     is_played_by_people = len(programs) < len(game.players)
     if resumed is None and not has_own_start and is_played_by_people:

@@ -236,6 +236,7 @@ def test_the_rules_during_a_game_show_its_options(play):
         (["deblockle", "--player", "red=random"], 2, "no player 'red'; it has gold, teal"),
         (["harvest", "--player", "p3=random"], 2, "p3 has no part in this game; there are p1, p2"),
         (["deblockle", "--player", "gold=expert"], 2, "there are person, hint, hint:gentle"),
+        (["deblockle", "--player", "gold"], 2, "not of the form name=value, such as teal=hint"),
         (["deblockle", "--name", "red=Ann"], 2, "no player 'red'"),
         (["deblockle", "--name", "gold=A\tB\n"], 2, "can't be written in a record"),
         (["deblockle", "--position", "x", "--option", "blocks_gold=1"], 2, "give one of the three"),
