@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import select
+import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -94,8 +95,12 @@ def setup_command(
         table.make_light_map = partial(_map_lights, shared_camera, console=output(), ask=input)
         table.make_sensor_map = partial(_map_switches, console=output(), typed=_read_lines_until)
         is_whole = _walk(SetUpRun(steps_of(game), table, kept), camera)
+    place = "" if folder == Path.cwd() else f" --folder {shlex.quote(str(folder))}"
     if not is_whole:
-        say("`./run setup` goes on here.")
+        say(f"`./run setup{place}` goes on here.")
+        return CHECK_FAILED
+    if "camera.calibration" not in kept.values:
+        say(f"{game.title} is not ready: a table needs a calibrated camera. `./run setup{place} --new` begins again.")
         return CHECK_FAILED
     where = "" if folder == Path.cwd() else f"--config {folder / FILE_NAME} "
     say(f"{game.title} is ready; the settings are in {folder / FILE_NAME}. Play: ./run {where}watch")
