@@ -158,7 +158,9 @@ Command = (
     Press
     | Correct
     | TakeBack
-    | Entry
+    | EnterTurn
+    | EnterRoll
+    | Announce
     | OfferDraw
     | AnswerDraw
     | AskHint
