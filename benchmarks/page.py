@@ -57,7 +57,7 @@ from referee.session.feed import Snapshot
 from referee.session.loop import LoopPorts, run
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.table_port import SnapshotHub, TablePort
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.web.server import open_page
 from simulator.faults.answers import FaultyOptions
 from simulator.faults.table import FaultyTable

@@ -1,8 +1,9 @@
-"""Helpers for times in seconds."""
+"""Helpers for times: moments in seconds, and the wall clock's time as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 
 def earliest(moments_s: Iterable[float | None]) -> float | None:
@@ -21,3 +22,15 @@ def to_microseconds(time_s: float) -> int:
     True
     """
     return round(time_s * 1e6)
+
+
+def local_time(wall_time: str, form: str = "%Y-%m-%d %H:%M") -> str:
+    """Format an ISO 8601 time in the local time zone with ``strftime``; an invalid time is returned unchanged.
+
+    >>> local_time("yesterday")
+    'yesterday'
+    """
+    try:
+        return datetime.fromisoformat(wall_time).astimezone().strftime(form)
+    except ValueError:
+        return wall_time

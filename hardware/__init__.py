@@ -3,5 +3,5 @@
 - ``lights``: signals as plain values, and the drivers that show them.
 - ``buttons``, ``switches``: button presses, and the switches under the squares. ``switch_states``: what scans say.
 - ``pin_map``: the function of each pin. ``pins``: opening and checking pins.
-- ``factory``: drivers from settings. ``grid``: the arrangement of a board's places.
+- ``factory``: drivers from settings.
 """

@@ -8,9 +8,9 @@ from functools import partial
 from gpiozero.pins import Factory
 from rich.console import Console
 
+from common.grid import PlaceGrid
 from common.phrases import did_you_mean
 from hardware.errors import SettingError
-from hardware.grid import PlaceGrid
 from hardware.lights.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
 from hardware.lights.panel import DriverSource
 from hardware.lights.terminal import TerminalDriver

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from common.grid import column_and_row
 from common.phrases import did_you_mean
 from hardware.errors import PinError
-from hardware.grid import column_and_row
 
 PinName = int | str
 

@@ -98,7 +98,8 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
         configuration = load()
     except ConfigError as error:
         yield Finding.fault("settings", str(error), "correct it; `./run tools config --example` shows every setting")
-        configuration = Configuration(Settings(), None, {})
+        defaults = Settings().with_absolute_paths({}, Path.cwd(), machine.environment)
+        configuration = Configuration(defaults, None, {})
     else:
         found = configuration.file or "no file, all defaults"
         yield Finding.ok("settings", str(found))

@@ -37,7 +37,7 @@ from referee.setup.progress import Progress  # noqa: E402
 from referee.setup.shared_camera import SharedCamera  # noqa: E402
 from referee.setup.steps import steps_of  # noqa: E402
 from referee.web.access import Role  # noqa: E402
-from referee.web.ports import PageOptions  # noqa: E402
+from referee.web.options import PageOptions  # noqa: E402
 from referee.web.server import open_page, open_site  # noqa: E402
 from referee.web.setting_up.views import create_set_up  # noqa: E402
 from simulator.enrolment import charuco_views  # noqa: E402

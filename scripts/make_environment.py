@@ -99,9 +99,9 @@ class Progress:
         print(clear + text, end="\n" if keep else "", file=self._stream, flush=True)
 
 
-def check_modules(find: Callable[[str], object] = importlib.util.find_spec) -> None:
+def check_modules() -> None:
     """Raise SetUpError when this Python lacks ``venv`` or ``ensurepip``, which Debian packages separately."""
-    missing = [name for name in ("venv", "ensurepip") if find(name) is None]
+    missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
     if missing:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         raise SetUpError(

@@ -166,6 +166,9 @@ def _write_entry(number: int, entry: Entry) -> str:
     return f"{number}. {text}" + (f" {{{' '.join(proof.split())}}}" if proof else "")
 
 
+_NO_RECORD = 'this is not a game record: it has no tag Game, such as [Game "deblockle"]'
+
+
 def read(text: str) -> Record:
     """Read a record leniently; raises UnreadableError that names the line, or UnknownGameError."""
     tags: list[tuple[str, str]] = []
@@ -176,6 +179,8 @@ def read(text: str) -> Record:
             continue
         if line.startswith("["):
             match = _TAG.fullmatch(line)
+            if match is None and lines and not tags:
+                raise UnreadableError(_NO_RECORD)
             if match is None:
                 raise UnreadableError(f'line {number}: cannot read {line!r}; expected a tag such as [Gold "Ann"]')
             tags.append((match[1], re.sub(r"\\(.)", r"\1", match[2])))
@@ -183,7 +188,7 @@ def read(text: str) -> Record:
             lines.append((number, line.partition(";")[0].strip()))
     own, others = _sorted_tags(tags)
     if "Game" not in own:
-        raise UnreadableError('this is not a game record: it has no tag Game, such as [Game "deblockle"]')
+        raise UnreadableError(_NO_RECORD)
     game = load(own["Game"])
     return Record(
         game.name,

@@ -3,7 +3,7 @@
 A signal as a terminal draws it, and as an LED on a mock pin shows it:
 
 >>> from gpiozero.pins.mock import MockFactory
->>> from hardware.grid import PlaceGrid
+>>> from common.grid import PlaceGrid
 >>> from hardware.lights.gpio import PlaceLed
 >>> from hardware.lights.panel import DriverSource, Panel
 >>> from hardware.lights.signals import Light, LightRole, Mood, Signal

@@ -16,8 +16,8 @@ from gpiozero import LED, PWMLED, PWMOutputDevice
 from gpiozero.exc import PinPWMError
 from gpiozero.pins import Factory
 
+from common.grid import column_and_row
 from common.srgb import linear_from_srgb
-from hardware.grid import column_and_row
 from hardware.lights.animation import Animation
 from hardware.lights.signals import Signal
 from hardware.pins import hardware_error, open_pin_factory, pin_errors

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.style import Style as TextStyle
 from rich.text import Text
 
+from common.grid import PlaceGrid
 from hardware.errors import DriverError
-from hardware.grid import PlaceGrid
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, LightRole, Signal, Sound, most_urgent_lights
 
 _DARK = "·"
@@ -69,10 +69,9 @@ class TerminalDriver:
     the board is printed, for a console where the sentences are printed anyway.
     """
 
-    def __init__(
-        self, console: Console, grid: PlaceGrid, *, bell: bool = False, captions: bool = True, name: str = "terminal"
-    ) -> None:
-        self.name = name
+    name = "terminal"
+
+    def __init__(self, console: Console, grid: PlaceGrid, *, bell: bool = False, captions: bool = True) -> None:
         self._console = console
         self._grid = grid
         self._bell = bell

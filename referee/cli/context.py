@@ -87,14 +87,6 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def local_time(wall_time: str, form: str = "%Y-%m-%d %H:%M") -> str:
-    """Format a journal's time in the local time zone with ``strftime``; an invalid time is returned unchanged."""
-    try:
-        return datetime.fromisoformat(wall_time).astimezone().strftime(form)
-    except ValueError:
-        return wall_time
-
-
 def output() -> Console:
     """Return the console for a command's results; plain and unwrapped unless it is a terminal."""
     return _console(stderr=False)
@@ -123,7 +115,12 @@ def print_state(game: Game[Any, Any], state: Any) -> None:
     from referee.rendering.board_text import draws_ascii, state_text
 
     console = output()
-    drawn = state_text(game, state, width=min(console.width, _BOARDS_WIDTH), ascii_only=draws_ascii(console))
+    width = min(console.width, _BOARDS_WIDTH)
+    print_drawn(console, state_text(game, state, width=width, ascii_only=draws_ascii(console)))
+
+
+def print_drawn(console: Console, drawn: Text) -> None:
+    """Print a drawn board or its legend; without colours and trailing spaces unless the output is a terminal."""
     if console.is_terminal:
         console.print(drawn)
     else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from referee.cli.context import output, print_table
+from referee.cli.context import output, print_table, say
 from referee.cli.group import CHECK_FAILED, OK, exit_code_of
 
 if TYPE_CHECKING:
@@ -72,11 +72,13 @@ def _as_json(dice: Sequence[DieInPicture]) -> list[dict[str, object]]:
 
 def _print(path: Path, dice: Sequence[DieInPicture]) -> None:
     from rich.table import Table
-    from rich.text import Text
+
+    from common.phrases import counted
 
     values = [die.value for die in dice if isinstance(die.value, int)]
     together = f", together {sum(values)}" if values else ""
-    table = Table(title=Text(f"{path}: {len(dice)} dice{together}"), title_justify="left", box=None)
+    say(f"{path}: {counted(len(dice), 'die', 'dice')}{together}")
+    table = Table(box=None)
     for heading in ("die", "shows", "probability", "middle"):
         table.add_column(heading, justify="left" if heading == "shows" else "right")
     for number, die in enumerate(dice, 1):

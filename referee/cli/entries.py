@@ -89,7 +89,7 @@ def new_command(
 
 def _ask_to_leave(journal: Journal, *, is_sure: bool) -> None:
     """Ask whether to leave an unfinished game; if nobody can be asked, say how to go back to it."""
-    from referee.cli.kept_games import open_game
+    from referee.cli.games import open_game
 
     left = open_game(journal)
     if left is None or is_sure:
@@ -307,7 +307,7 @@ def clock_command(context: CommandContext, what: str, by: str | None, journal: P
     """
     from referee.commands.values import PauseClock
 
-    say(submit(context, journal, PauseClock(by or user_name(), goes_on=what == "go")))
+    say(submit(context, journal, PauseClock(by or user_name(), resume=what == "go")))
 
 
 @click.command(cls=ExampleCommand)

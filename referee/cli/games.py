@@ -1,237 +1,347 @@
-"""``./run tools rules``, ``./run tools sheet`` and ``./run tools perft``: information about games without a table."""
+"""``./run games`` and ``./run status``: the games of a journal, their state, and resuming one."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from engine.errors import EngineError
-from referee.cli.context import progress_output, say
-from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, WholeNumber, parse_options, rule_option
-
-if TYPE_CHECKING:
-    from engine.api import Game, SheetFile
-    from engine.values import OptionValue, Roll
-
-
-_COLUMNS = 100
-
-
-@click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME", type=GAME)
-@rule_option
-@click.option("--by-id", is_flag=True, help="List every rule that the referee may name, by its id.")
-def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None:
-    """Tell a game's rules in short.
-
-    Then the options in force, and what each one may be.
-
-    Examples:
-      ./run tools rules deblockle
-      ./run tools rules deblockle --option side_by_side=false
-      ./run tools rules deblockle --by-id
-    """
-    from engine import registry
-
-    game = registry.load(game_name)
-    given = parse_options(game, options)
-    named = (f"{rule.id}: {rule.sentence}" for rule in game.rules.catalogue.values())
-    wrapped = (textwrap.fill(line, _COLUMNS, subsequent_indent="    ", break_on_hyphens=False) for line in named)
-    for line in wrapped if by_id else rule_lines(game, given):
-        click.echo(line)
-
-
-def rule_lines(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterator[str]:
-    """Yield the lines of a game's short rules; raises OptionError for an invalid option."""
-    from engine.options import read_options
-
-    yield f"{game.title}\n"
-    for paragraph in game.notation.summary(given).split("\n\n"):
-        yield textwrap.fill(paragraph, _COLUMNS) + "\n"
-    yield "Options in force:"
-    values = read_options(game.options, given)
-    for option in game.options:
-        choices = f" ({', '.join(map(_format_value, option.choices))})" if option.choices else ""
-        line = f"{option.name}={_format_value(values[option.name])}  {option.help}{choices}"
-        yield textwrap.fill(line, _COLUMNS, initial_indent="  ", subsequent_indent="    ")
-
-
-def _format_value(value: OptionValue) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-_GAME = click.option(
-    "--game",
-    "game_name",
-    type=GAME,
-    default="blokus-dice",
-    show_default=True,
-    metavar="GAME",
-    help="The game it belongs to.",
+from common.moments import local_time
+from common.phrases import capitalized, counted
+from common.user import user_name
+from engine.support.players import opponent
+from referee.cli.context import CommandContext, output, print_state, print_table, say, utc_now
+from referee.cli.group import ExampleCommand, LazyGroup
+from referee.cli.options import (
+    READABLE_FILE,
+    WRITABLE_FILE,
+    WholeNumber,
+    by_option,
+    game_number_option,
+    journal_option,
 )
 
+if TYPE_CHECKING:
+    from engine.api import Game
+    from referee.journal import Folded, Journal
+    from referee.journal.events import Event
+    from referee.journal.results import Tally
 
-@click.group(name="sheet", cls=ExampleGroup)
-def sheet_command() -> None:
-    """Copy, check and show sheets, dice and tiles.
 
-    Your sheets, dice or tiles may differ from those that come with the referee.
+def print_status(game: Game[Any, Any], number: int, events: Sequence[tuple[int, Event]]) -> None:
+    """Print a game's board, whose turn it is, and what it waits for; raises FoldError."""
+    from referee.commands.draw_offers import open_offer_in
+    from referee.journal import fold
+
+    folded = fold(game, events)
+    names = events[0][1].names
+    playing = ", ".join(f"{side} {names[side]}" for side in game.players if side in names)
+    say(f"Game {number}, {game.title}{f' ({playing})' if playing else ''}: {counted(len(folded.turns), 'turn')}.")
+    if folded.states:
+        say("")
+        print_state(game, folded.states[0])
+        say("")
+    say(_status_sentence(game, folded))
+    if (offering := open_offer_in(events)) is not None:
+        answering = capitalized(opponent(game.players, offering))
+        say(f"{capitalized(offering)} offers a draw; {answering} accepts or refuses.")
+    if folded.fault is not None:
+        say(f"To put right: {folded.fault.data.get('sentence', '')} {folded.fault.data.get('remedy', '')}".rstrip())
+
+
+def _status_sentence(game: Game[Any, Any], folded: Folded[Any]) -> str:
+    """Say what a game waits for, or how it ended."""
+    from referee.journal.events import STOPPED
+
+    if folded.outcome is not None and folded.outcome.reason == STOPPED:
+        return f"{capitalized(STOPPED)}."
+    if folded.outcome is not None:
+        winner = folded.outcome.winner or " and ".join(folded.outcome.shared_by)
+        won = f"{capitalized(winner)} won: " if winner else ""
+        return f"Over: {won}{folded.outcome.reason}."
+    if not folded.states:
+        return "Waiting for the set-up."
+    if len(folded.states) > 1:
+        return "Waiting for the first turn; whoever plays it begins."
+    (state,) = folded.states
+    players = " and ".join(capitalized(player) for player in game.rules.players_to_move(state))
+    return f"{players} {'rolls' if game.awaits_roll(state) else 'to play'}."
+
+
+def open_game(journal: Journal) -> str | None:
+    """Describe the unfinished game that a new one would replace; ``None`` if there is none."""
+    from referee.journal import fold
+    from referee.session.execution import events_of_game
+
+    number = journal.latest_game()
+    if number is None:
+        return None
+    game, events = events_of_game(journal, number)
+    folded = fold(game, events)
+    if folded.outcome is not None or not folded.started:
+        return None
+    return f"Game {number} of {game.title} is not finished ({counted(len(folded.turns), 'turn')})"
+
+
+@click.group(
+    name="games",
+    cls=LazyGroup,
+    targets={
+        "new": "referee.cli.entries:new_command",
+        "replay": "referee.cli.records:replay_command",
+        "export": "referee.cli.records:export_command",
+    },
+    invoke_without_command=True,
+)
+@journal_option
+@click.pass_context
+def games_command(ctx: click.Context, journal: Path | None) -> None:
+    """List the games; begin, show, resume, check, end or copy them.
+
+    Without a subcommand it lists them.
 
     Examples:
-      ./run tools sheet new --out ours.toml
+      ./run games
+      ./run games resume 2
     """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_games, journal=journal)
+    elif journal is not None:
+        raise click.UsageError(f"--journal comes after {ctx.invoked_subcommand}.")
 
 
-@sheet_command.command(cls=ExampleCommand)
-@_GAME
-@click.option("--out", "--output", "output", type=WRITABLE_FILE, help="The file to write.  [default: print it]")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
-def new(game_name: str, output: Path | None, force: bool) -> None:
-    """Write a copy of the built-in sheet, to change it.
+@games_command.command(name="list", cls=ExampleCommand)
+@journal_option
+@click.pass_obj
+def list_games(context: CommandContext, journal: Path | None = None) -> None:
+    """List the games and how they stand.
 
     Examples:
-      ./run tools sheet new --out ours.toml
+      ./run games
+      ./run games list --journal evening.sqlite
     """
-    text = _sheet_file(game_name).text()
-    if output is None:
-        click.echo(text, nl=False)
+    from rich.table import Table
+    from rich.text import Text
+
+    from engine.errors import EngineError
+    from referee.errors import FoldError
+    from referee.journal import fold
+    from referee.session.execution import events_of_game
+
+    table = Table("", "game", "began", "turns", "how it stands", box=None, pad_edge=False)
+    with context.open_journal(journal) as opened:
+        for summary in opened.games():
+            try:
+                game, events = events_of_game(opened, summary.number)
+                folded = fold(game, events)
+                row = (game.title, str(len(folded.turns)), _status_sentence(game, folded))
+            except (EngineError, FoldError) as error:
+                row = (summary.name, "?", f"can't be read: {error}")
+            began = local_time(summary.wall_time)
+            table.add_row(str(summary.number), *(Text(cell) for cell in (row[0], began, *row[1:])))
+        if not table.row_count:
+            say(f"There is no game in {opened.path} yet; `./run games new` begins one.")
+            return
+    print_table(output(), table)
+
+
+@games_command.command(cls=ExampleCommand)
+@click.option("--from", "first", type=WholeNumber(min=1), default=1, help="Only games from this number on.")
+@journal_option
+@click.pass_obj
+def results(context: CommandContext, first: int, journal: Path | None) -> None:
+    """Add up who won, by the players' names.
+
+    Games that were not played to their end don't count. A player without a name is called by their side.
+
+    Examples:
+      ./run games results
+      ./run games results --from 12 --journal evening.sqlite
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from common.phrases import listed
+    from referee.journal.results import Tally, results_in
+
+    with context.open_journal(journal) as opened:
+        found = results_in(opened, first)
+    if not found.standings:
+        say("No game was played to its end yet.")
         return
-    try:
-        with output.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise click.UsageError(f"{output} is there already; give another name, or --force to write over it.") from error
-    say(f"The sheet is in {output}. Change it, then: ./run tools sheet check {output} --game {game_name}")
+    names = [standing.name for standing in found.standings]
+    has_points = any(standing.points is not None for standing in found.standings)
+    table = Table(box=None, pad_edge=False)
+    columns = ["", "played", "won", "drawn", "lost", *(["points"] if has_points else [])]
+    for title in columns:
+        table.add_column(title, justify="left" if not title else "right")
+    for name in names:
+        table.add_column(Text(f"- {name}"), justify="right")
+    for standing in found.standings:
+        tally = standing.tally
+        cells = [tally.played, tally.won, tally.drawn, tally.lost]
+        points = [("" if standing.points is None else standing.points)] if has_points else []
+        row = [_score(found.against.get((standing.name, other), Tally())) for other in names]
+        table.add_row(Text(standing.name), *(Text(str(cell)) for cell in [*cells, *points, *row]))
+    print_table(output(), table)
+    if found.left_out:
+        say(f"Not played to the end: {listed([f'game {number}' for number in found.left_out])}.")
 
 
-@sheet_command.command(cls=ExampleCommand)
-@click.argument("file", type=READABLE_FILE)
-@_GAME
-def check(file: Path, game_name: str) -> None:
-    """Check a sheet file; every fault is named with its line.
-
-    Examples:
-      ./run tools sheet check ours.toml
-    """
-    from referee.settings.conversions import read_text
-
-    sheet, text = _sheet_file(game_name), read_text(file)
-    with _naming_another_game(file, text):
-        values = sheet.read(text)
-    written = " ".join(f"--option {name}={value}" for name, value in values.items())
-    click.echo(f"{file} is good for {game_name}: {written}")
-    if sheet.option is not None:
-        click.echo(f"In short: --option {sheet.option}={file}")
+def _score(tally: Tally) -> str:
+    """Format one player's score against another: a draw is half a win for each."""
+    return f"{tally.won + tally.drawn / 2:g}-{tally.lost + tally.drawn / 2:g}" if tally.played else ""
 
 
-@sheet_command.command(cls=ExampleCommand)
-@click.argument("file", type=READABLE_FILE, required=False)
-@_GAME
-def show(file: Path | None, game_name: str) -> None:
-    """Draw a sheet file, or the built-in sheet.
+@games_command.command(cls=ExampleCommand)
+@click.argument("number", type=WholeNumber(min=1), required=False)
+@journal_option
+@click.pass_obj
+def show(context: CommandContext, number: int | None, journal: Path | None) -> None:
+    """Show how a game stands: the board and what is awaited.  NUMBER: the last one if left out.
 
     Examples:
-      ./run tools sheet show
-      ./run tools sheet show ours.toml
+      ./run games show 2
     """
-    from referee.settings.conversions import read_text
-
-    sheet = _sheet_file(game_name)
-    text = sheet.text() if file is None else read_text(file)
-    with _naming_another_game(file, text):
-        click.echo(sheet.draw(text))
-
-
-@contextmanager
-def _naming_another_game(file: Path | None, text: str) -> Iterator[None]:
-    """If reading a file fails inside the context, name the other game to which it belongs, if any."""
-    from engine import registry
-
-    try:
-        yield
-    except EngineError:
-        for name in registry.games():
-            other = registry.load(name).sheet_file
-            with suppress(EngineError):
-                if other is not None and other.read(text):
-                    raise click.UsageError(f"{file} is a file of {name}; add --game {name}.") from None
-        raise
-
-
-def _sheet_file(name: str) -> SheetFile:
-    from engine import registry
-
-    game = registry.load(name)
-    if game.sheet_file is None:
-        with_one = [each for each in registry.games() if registry.load(each).sheet_file is not None]
-        raise click.UsageError(f"{game.title} has no sheet file; these have: {', '.join(with_one)}.")
-    return game.sheet_file
-
-
-_SHOWN_FROM_DEPTH = 3
+    _show(context, number, journal)
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME", type=GAME)
-@click.option("--depth", type=WholeNumber(min=0), required=True, help="How many whole turns.")
-@click.option("--position", metavar="TEXT", help="Start from this position instead of the start (docs/games/).")
-@click.option("--roll", metavar="FACES", help="In a game with dice: what every roll shows, such as 4,1.")
-@click.option("--colour", metavar="COLOUR", help="In the Blokus Dice Game: the marker that the player to move holds.")
-@rule_option
-@click.option("--split", "is_split", is_flag=True, help="Show the count of each first turn.")
-def perft_command(
-    game_name: str,
-    depth: int,
-    position: str | None,
-    roll: str | None,
-    colour: str | None,
-    options: tuple[str, ...],
-    is_split: bool,
-) -> None:
-    """Count the ways to play a number of turns.
-
-    It counts the distinct results of each whole turn, as the game's page in docs/games says. Where dice
-    are rolled, every roll shows the same faces. The count is the last thing on the last line.
+@game_number_option
+@journal_option
+@click.pass_obj
+def status_command(context: CommandContext, game_number: int | None, journal: Path | None) -> None:
+    """Show the board, whose turn it is and what is awaited.
 
     Examples:
-      ./run tools perft deblockle --depth 2
-      ./run tools perft deblockle --depth 3 --option blocks_gold=1 --option blocks_teal=1
-      ./run tools perft diaballik --depth 2 --split
-      ./run tools perft blokus-dice --depth 1 --roll 1,2,3,4 --colour red
+      ./run status
+      ./run status --game 2
     """
-    from engine import registry
-    from engine.perft import perft, start_of_count
-
-    game = registry.load(game_name)
-    given = parse_options(game, options)
-    if position is not None and given:
-        raise click.UsageError("a position carries its own options; give --position or --option, not both.")
-    state = game.rules.new(given) if position is None else game.notation.parse_state(position)
-    start, thrown = start_of_count(game, state, roll, colour)
-    if depth == 0 or (depth == 1 and not is_split):
-        total = perft(game, start, depth, thrown)
-    else:
-        total = _count_with_progress(game, start, depth, thrown, is_split=is_split)
-    click.echo(f"{game.name} to depth {depth}: {total}" if is_split else str(total))
+    _show(context, game_number, journal)
 
 
-def _count_with_progress(game: Game[Any, Any], start: Any, depth: int, roll: Roll | None, *, is_split: bool) -> int:
-    from rich.progress import Progress
+def _show(context: CommandContext, number: int | None, journal: Path | None) -> None:
+    from referee.session.execution import events_of_game
 
-    from engine.perft import counts_of_first_turns
+    with context.open_journal(journal) as opened:
+        game, events = events_of_game(opened, number)
+        shown = number or opened.latest_game() or 0
+    print_status(game, shown, events)
 
-    turns, counts = counts_of_first_turns(game, start, depth, roll)
-    total = 0
-    with Progress(console=progress_output(), transient=True, disable=depth < _SHOWN_FROM_DEPTH) as progress:
-        shown = progress.track(counts, len(turns), description="counting")
-        for turn, count in zip(turns, shown, strict=True):
-            total += count
-            if is_split:
-                click.echo(f"{game.notation.format_turn(turn)} {count}")
-    return total
+
+@games_command.command(cls=ExampleCommand)
+@click.argument("number", type=WholeNumber(min=1))
+@journal_option
+@click.pass_obj
+def resume(context: CommandContext, number: int, journal: Path | None) -> None:
+    """Go on with an earlier game, under a new number.
+
+    Examples:
+      ./run games resume 2
+    """
+    from referee.clocks.fold import ClockFold, set_event
+    from referee.errors import CorrectionError
+    from referee.journal import fold
+    from referee.journal.events import STATE_CHANGING, STOPPED
+    from referee.session.execution import events_of_game
+
+    with context.open_journal(journal, read_only=False) as opened:
+        game, events = events_of_game(opened, number)
+        outcome = fold(game, events).outcome
+        is_stopped = outcome is not None and outcome.reason == STOPPED
+        if outcome is not None and not is_stopped:
+            raise CorrectionError(f"game {number} is over: {outcome.reason}; `./run games new` begins another")
+        if number == opened.latest_game() and not is_stopped:
+            raise CorrectionError(f"game {number} is the last one; `./run watch` or `./run table turn` goes on with it")
+        for _, event in events:
+            if event.kind in STATE_CHANGING:
+                # Frame times restart with the machine, so the old ones mean nothing now.
+                opened.append(replace(event, frame_time_s=None))
+        clock = ClockFold.of(game, events).clock
+        if clock is not None:
+            opened.append(set_event(clock))
+        latest = opened.latest_game() or 0
+        game, events = events_of_game(opened, latest)
+    say(f"Game {number} goes on as game {latest}.")
+    print_status(game, latest, events)
+
+
+@games_command.command(cls=ExampleCommand)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@by_option
+@journal_option
+@click.pass_obj
+def end(context: CommandContext, yes: bool, by: str | None, journal: Path | None) -> None:
+    """Stop the last game before its end.
+
+    The next `./run watch` then begins a new one.
+
+    Examples:
+      ./run games end
+    """
+    from engine.values import Outcome
+    from referee.errors import CorrectionError
+    from referee.journal.events import STOPPED
+    from referee.session.event_records import end_event, note_event
+
+    with context.open_journal(journal, read_only=False) as opened:
+        left = open_game(opened)
+        if left is None:
+            raise CorrectionError("no game is under way; `./run games new` begins one")
+        if not yes:
+            click.confirm(f"{left}. Stop it?", abort=True)
+        opened.append(note_event(f"{by or user_name()} stops the game.", None))
+        opened.append(end_event(Outcome(None, STOPPED), None))
+        number = opened.latest_game()
+    say(f"Stopped. `./run games resume {number}` goes on with it.")
+
+
+@games_command.command(cls=ExampleCommand)
+@click.option("--out", type=WRITABLE_FILE, help="The copy.  [default: in backups/ beside the journal]")
+@journal_option
+@click.pass_obj
+def backup(context: CommandContext, out: Path | None, journal: Path | None) -> None:
+    """Copy all games and their pictures into one file. A referee may go on meanwhile.
+
+    `./run watch` makes such a copy every day by itself.
+
+    Examples:
+      ./run games backup
+      ./run games backup --out /media/stick/games.sqlite
+    """
+    from referee.journal.backups import FOLDER, back_up
+
+    with context.open_journal(journal) as opened:
+        path, games = opened.path, len(opened.games())
+    target = out
+    if target is None:
+        target = path.with_name(FOLDER) / f"{path.stem}-{utc_now():%Y%m%d-%H%M%S}{path.suffix}"
+        target.parent.mkdir(exist_ok=True)
+    if target.exists():
+        raise click.UsageError(f"{target} is there already; name another file")
+    back_up(path, target)
+    click.echo(f"{counted(games, 'game')} copied to {target}.")
+
+
+@games_command.command(cls=ExampleCommand)
+@click.argument("file", type=READABLE_FILE)
+@journal_option
+@click.pass_obj
+def restore(context: CommandContext, file: Path, journal: Path | None) -> None:
+    """Put a copy in the place of all games. The games of now are kept in a file of their own.
+
+    Examples:
+      ./run games restore /media/stick/games.sqlite
+    """
+    from referee.journal.backups import restore as put_back
+
+    path = context.configuration({"journal.path": journal}).settings.journal.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept = put_back(file, path, utc_now())
+    with context.open_journal(path) as restored:
+        click.echo(f"{counted(len(restored.games()), 'game')} restored.")
+    if kept is not None:
+        click.echo(f"What was there before: {kept}")

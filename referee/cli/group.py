@@ -206,6 +206,8 @@ class Root(LazyGroup):
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else PROGRAM
             message = " ".join(error.format_message().split())
+            if isinstance(error, click.NoSuchOption) and any(error.option_name in each.opts for each in self.params):
+                message = f"{error.option_name} comes before the command."
             _complain(context, f"{message}{'' if message.endswith(('.', '?', '!')) else '.'} Try '{command} --help'.")
             sys.exit(USAGE)
         except click.ClickException as error:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from engine.api import Game
     from engine.values import OptionValue
     from referee.settings.network_sections import PageSection
-    from referee.web.ports import PageOptions
+    from referee.web.options import PageOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -131,7 +131,7 @@ def chosen_page(
     from common.user import user_name
     from referee.settings.conversions import is_address
     from referee.settings.network_sections import PageSection
-    from referee.web.ports import PageOptions
+    from referee.web.options import PageOptions
 
     house = settings or PageSection()
     is_asked = page or port is not None or address is not None

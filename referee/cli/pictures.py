@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from referee.cli.context import CommandContext, output, say
+from common.phrases import capitalized, listed
+from referee.cli.context import CommandContext, output, print_drawn, print_legend, say
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, Corners, grid_options, input_options, markers_option
 
 if TYPE_CHECKING:
     from engine.api import Game
+    from referee.settings.settings import Settings
     from vision.geometry import CameraModel
+    from vision.layout.table import TableLayout
     from vision.reading import DieReading, PlaceReading, Reading
 
 
@@ -127,12 +130,10 @@ def _read_table(
     as_json: bool,
 ) -> int:
     """Print a reading of one picture of the table and return the exit code."""
-    from engine import registry
     from referee.runtime.readers import likeliest_orientation
-    from referee.settings.table_layout import layout_for_camera
     from vision.drawing import draw, draw_occlusions
     from vision.frame import Frame
-    from vision.images import load_image
+    from vision.images import load_image, write_image
     from vision.layout.surfaces import GridSurface
     from vision.locating.location import locate
     from vision.readers.dice.drawing import draw_roll
@@ -140,10 +141,9 @@ def _read_table(
 
     settings = context.configuration(seen_by).settings
     camera = camera_of(settings.camera.calibration)
-    table = layout_for_camera(settings.game.name, settings.table.layout, settings.table.markers)
+    game, table = _game_and_table(settings)
     frame = Frame(load_image(image), 0.0, 0, str(image))
-    game = registry.load(settings.game.name)
-    pose, known = None, None
+    pose, known, is_learned = None, None, False
     if any(isinstance(surface, GridSurface) for surface in table.surfaces):
         kind = reader_kind(table)
         plain = kind.plain(table.board)
@@ -151,6 +151,7 @@ def _read_table(
         if taught is not None and table.markers.centres_mm:
             known = taught
         else:
+            is_learned = taught is None
             pose, known = likeliest_orientation(
                 frame,
                 camera,
@@ -160,6 +161,8 @@ def _read_table(
             )
     reader = table_reader(camera, table, known, pose)
     reading = reader.read(frame)
+    if is_learned and known is not None and set(known.traits[0]) == set(game.players):
+        _check_set_up(game, settings, reading)
     if debug_image is not None:
         located = locate(frame.image, camera, table, previous=pose)
         stages = reader.stages(frame.image, located.pose)
@@ -169,8 +172,6 @@ def _read_table(
         trays = {surface.name: surface for surface in table.parts()[0].surfaces}
         for roll in (roll for roll in reading.rolls if roll.surface in trays):
             drawn = draw_roll(drawn, roll, trays[roll.surface], camera, located.pose)
-        from vision.images import write_image
-
         write_image(debug_image, drawn)
     if as_json:
         click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
@@ -179,17 +180,42 @@ def _read_table(
     return OK if reading.places or reading.rolls else CHECK_FAILED
 
 
+def _game_and_table(settings: Settings) -> tuple[Game[Any, Any], TableLayout]:
+    """Return the layout, and the game that it names, or else the one in the settings; raises LayoutError."""
+    from engine import registry
+    from referee.settings.table_layout import game_of_layout, layout_for_camera
+
+    name = game_of_layout(settings.table.layout) or settings.game.name
+    return registry.load(name), layout_for_camera(name, settings.table.layout, settings.table.markers)
+
+
+def _check_set_up(game: Game[Any, Any], settings: Settings, reading: Reading) -> None:
+    """Say that the colours, learned by the players' sides, may be swapped if the picture shows no set-up."""
+    from engine.errors import EngineError
+
+    options = settings.game.options if game.name == settings.game.name else {}
+    shown = {place: seen.best[0] for place, seen in reading.places.items()}
+    try:
+        game.table.set_up(shown, options, anywhere=settings.table.anywhere)
+    except EngineError as error:
+        say(
+            f"The colours of {listed(game.players)} are a guess and may be swapped: without --looks the picture must "
+            f"show a set-up. {capitalized(str(error))}",
+            as_error=True,
+        )
+
+
 def show_reading(game: Game[Any, Any], reading: Reading) -> None:
     """Print the board as read, then doubtful places, rolls, and what hinders the view."""
     from common.places import EMPTY
-    from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii, legend
+    from referee.rendering.board_text import DrawnBoard, board_text, draws_ascii
 
     console = output()
     if reading.places:
         likeliest = {place: EMPTY if seen.hidden_by else seen.best[0] for place, seen in reading.places.items()}
-        board, plain = DrawnBoard.seen(game, likeliest), draws_ascii(console)
-        console.print(board_text(board, width=console.width, ascii_only=plain))
-        console.print(legend(board, width=console.width, ascii_only=plain))
+        drawn = board_text(DrawnBoard.seen(game, likeliest), width=console.width, ascii_only=draws_ascii(console))
+        print_drawn(console, drawn)
+        print_legend(game)
     for place, seen in reading.places.items():
         look, probability = seen.best
         if seen.hidden_by is None and probability < SURE:
@@ -260,9 +286,6 @@ def enrol_command(
             raise click.UsageError(f"{len(set(positions))} faces for {len(images)} pictures; give one a picture.")
         teach_faces(images, positions, out)
         return
-    from common.phrases import listed
-    from engine import registry
-    from referee.settings.table_layout import layout_for_camera
     from vision.images import load_image
     from vision.locating.location import locate
     from vision.readers.blocks.appearance import BlockAppearance
@@ -275,7 +298,7 @@ def enrol_command(
         {"camera.calibration": calibration, "table.layout": layout, "table.markers": markers}
     ).settings
     camera = camera_of(settings.camera.calibration)
-    table = layout_for_camera(settings.game.name, settings.table.layout, settings.table.markers)
+    game, table = _game_and_table(settings)
     kind = reader_kind(table)
     known = [kind.positions(text, table.board) for text in positions]
     pictures = []
@@ -294,7 +317,6 @@ def enrol_command(
     if isinstance(looks, BlockAppearance) and len(shown) < len(looks.symbols):
         unseen = [symbol for symbol in looks.symbols if symbol not in shown]
         click.echo(f"No picture shows {listed(unseen)}; taken as usually drawn.")
-    game = registry.load(settings.game.name)
     lacking = missing_traits(looks, game.table.appearance(game.rules.new()).values())
     if lacking:
         say(f"Missing: {listed(lacking)}. `./run watch` needs them too; add a picture of them.")

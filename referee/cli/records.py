@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from common.moments import local_time
 from common.phrases import counted
 from engine.support.chance import format_roll
-from referee.cli.context import CommandContext, local_time, output
+from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import WRITABLE_FILE, game_number_option, journal_option
 

@@ -15,8 +15,8 @@ EVERY_DAY = {
     "play": "referee.cli.play.command:play_command",
     "watch": "referee.cli.watch:watch_command",
     "setup": "referee.cli.setup:setup_command",
-    "games": "referee.cli.kept_games:games_command",
-    "status": "referee.cli.kept_games:status_command",
+    "games": "referee.cli.games:games_command",
+    "status": "referee.cli.games:status_command",
     "hint": "referee.cli.entries:hint_command",
     "doctor": "referee.cli.installation:doctor_command",
 }
@@ -47,9 +47,9 @@ _HARDWARE = {
 }
 _TOOLS = {
     "print": "referee.cli.calibration:print_command",
-    "sheet": "referee.cli.games:sheet_command",
-    "rules": "referee.cli.games:rules_command",
-    "perft": "referee.cli.games:perft_command",
+    "sheet": "referee.cli.rules:sheet_command",
+    "rules": "referee.cli.rules:rules_command",
+    "perft": "referee.cli.rules:perft_command",
     "config": "referee.cli.installation:config_command",
     "devices": "referee.cli.page:devices_command",
     "bug-report": "referee.cli.page:bug_report_command",
@@ -111,7 +111,7 @@ def table() -> None:
     """Say what happened: turn, roll, announce, correct, take-back, clock.
 
     Examples:
-      ./run table turn c1-c2
+      ./run table turn c1-c2=hoops-a1
       ./run table correct c3 "teal block, x up"
     """
 

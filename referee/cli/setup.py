@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import select
+import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from referee.setup.progress import Progress, SetUpRun
     from referee.setup.shared_camera import SharedCamera
     from referee.setup.table_setup import MakeMap, Outcome, Step
-    from referee.web.ports import PageOptions
+    from referee.web.options import PageOptions
 
 _LISTEN_S = 0.1
 _PAGE_PATIENCE_S = 2.0
@@ -94,8 +95,12 @@ def setup_command(
         table.make_light_map = partial(_map_lights, shared_camera, console=output(), ask=input)
         table.make_sensor_map = partial(_map_switches, console=output(), typed=_read_lines_until)
         is_whole = _walk(SetUpRun(steps_of(game), table, kept), camera)
+    place = "" if folder == Path.cwd() else f" --folder {shlex.quote(str(folder))}"
     if not is_whole:
-        say("`./run setup` goes on here.")
+        say(f"`./run setup{place}` goes on here.")
+        return CHECK_FAILED
+    if "camera.calibration" not in kept.values:
+        say(f"{game.title} is not ready: a table needs a calibrated camera. `./run setup{place} --new` begins again.")
         return CHECK_FAILED
     where = "" if folder == Path.cwd() else f"--config {folder / FILE_NAME} "
     say(f"{game.title} is ready; the settings are in {folder / FILE_NAME}. Play: ./run {where}watch")
@@ -162,12 +167,22 @@ def _on_page(
 
 
 def _pick_game() -> str:
+    from common.phrases import capitalized
     from engine import registry
+    from engine.errors import UnknownGameError
 
-    names = registry.games()
-    for number, name in enumerate(names, start=1):
+    games = {str(number): name for number, name in enumerate(registry.games(), start=1)}
+    for number, name in games.items():
         click.echo(f"  {number}  {registry.load(name).title}")
-    return names[click.prompt("Which game", type=click.IntRange(1, len(names)), default=1) - 1]
+
+    def read(typed: str) -> str:
+        return games.get(typed.strip()) or registry.load(typed.strip()).name
+
+    while True:
+        try:
+            return str(click.prompt("Which game", value_proc=read, default="1"))
+        except UnknownGameError as error:
+            click.echo(f"{capitalized(str(error))}.")
 
 
 @contextmanager

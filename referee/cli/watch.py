@@ -249,6 +249,8 @@ def demo_command(
     configuration = context_of(running).configuration(given)
     configured = configuration.settings
     settings = configured.demo
+    if whole and given["demo.turns"]:
+        raise click.UsageError("--whole plays to the end, --turns stops before it; give one of them.")
     game = registry.load(game_name).name
     if game not in GAMES:
         raise click.BadParameter(f"nobody plays {game} on the virtual table yet; there is {', '.join(GAMES)}")

@@ -33,7 +33,6 @@ from referee.commands.values import (
     Correct,
     EnterRoll,
     EnterTurn,
-    Entry,
     PauseClock,
     Reply,
     RestoreSensor,
@@ -189,7 +188,7 @@ def _address(path: Path) -> Iterator[str]:
         os.close(folder)
 
 
-SentCommand = Correct | TakeBack | Entry | AskHint | RestoreSensor | PauseClock
+SentCommand = Correct | TakeBack | EnterTurn | EnterRoll | Announce | AskHint | RestoreSensor | PauseClock
 """The commands that another process may send to a referee."""
 
 _NAMES: Mapping[type[Any], str] = MappingProxyType(

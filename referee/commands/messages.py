@@ -142,11 +142,11 @@ class RestoreSensorMessage(CommandMessage):
 
 
 class PauseClockMessage(CommandMessage):
-    """Stops the clock, or starts it again (``goes_on``)."""
+    """Stops the clock, or starts it again (``resume``)."""
 
     makes = commands.PauseClock
     command: Literal["pause clock"]
-    goes_on: bool = False
+    resume: bool = False
 
 
 class NewGameMessage(CommandMessage):

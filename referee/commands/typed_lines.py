@@ -77,7 +77,7 @@ def parse_line(game: Game[Any, Any], line: str, by: str) -> Command:
             return Announce(short, by)
     match word.lower():
         case "clock" if rest.lower() in _CLOCK:
-            return PauseClock(by, goes_on=_CLOCK[rest.lower()])
+            return PauseClock(by, resume=_CLOCK[rest.lower()])
         case "turn" if rest:
             first, _, text = rest.partition(" ")
             player = first.rstrip(":").lower()

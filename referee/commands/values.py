@@ -50,36 +50,37 @@ class TakeBack:
 
 
 @dataclass(frozen=True)
-class EnterTurn:
-    """A typed turn; ``player`` is needed if several players may move."""
+class Entry:
+    """What a person types instead of doing it at the table, in the game's notation.
 
-    kind: ClassVar[PlayedKind] = EventKind.TURN
-    text: str
-    by: str
-    player: Player | None = None
-
-
-@dataclass(frozen=True)
-class EnterRoll:
-    """What the dice show, in the game's notation."""
-
-    kind: ClassVar[PlayedKind] = EventKind.ROLLED
-    text: str
-    by: str
-    player: Player | None = None
-
-
-@dataclass(frozen=True)
-class Announce:
-    """An announcement; ``player`` is the announcing player if it isn't the player to move.
-
-    A draw ends the game at once only if both players agreed (``is_agreed``); else it is an offer.
+    ``player`` does it; it is needed unless only one player may.
     """
 
-    kind: ClassVar[PlayedKind] = EventKind.ANNOUNCED
+    kind: ClassVar[PlayedKind]
     text: str
     by: str
     player: Player | None = None
+
+
+@dataclass(frozen=True)
+class EnterTurn(Entry):
+    """A typed turn."""
+
+    kind: ClassVar[PlayedKind] = EventKind.TURN
+
+
+@dataclass(frozen=True)
+class EnterRoll(Entry):
+    """What the dice show."""
+
+    kind: ClassVar[PlayedKind] = EventKind.ROLLED
+
+
+@dataclass(frozen=True)
+class Announce(Entry):
+    """An announcement. A draw that isn't agreed (``is_agreed``) by both players is only offered."""
+
+    kind: ClassVar[PlayedKind] = EventKind.ANNOUNCED
     is_agreed: bool = False
 
 
@@ -97,10 +98,6 @@ class AnswerDraw:
 
     by: str
     accepts: bool
-
-
-Entry = EnterTurn | EnterRoll | Announce
-"""What a person may type instead of doing it at the table."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +125,10 @@ class RestoreSensor:
 
 @dataclass(frozen=True)
 class PauseClock:
-    """Stops the clock, or starts it again after a stop (``goes_on``)."""
+    """Stops the clock, or starts it again after a stop (``resume``)."""
 
     by: str
-    goes_on: bool = False
+    resume: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,7 +158,9 @@ Command = (
     Press
     | Correct
     | TakeBack
-    | Entry
+    | EnterTurn
+    | EnterRoll
+    | Announce
     | OfferDraw
     | AnswerDraw
     | AskHint

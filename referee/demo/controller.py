@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from common.grid import PlaceGrid
 from common.phrases import counted
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure
-from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
 from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Signal, most_urgent_lights

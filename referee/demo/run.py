@@ -19,11 +19,12 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from common.grid import PlaceGrid
+from common.phrases import counted
 from engine.api import Game
 from engine.records import record
 from engine.registry import load
 from engine.values import EMPTY
-from hardware.grid import PlaceGrid
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole
@@ -105,7 +106,8 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     snapshots, newest = SnapshotHub(), NewestFrame()
     table = demo_table(options, game, truth, snapshots)
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
-    console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, at most {options.turns} turns.")
+    limit = f"at most {counted(options.turns, 'turn')}"
+    console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {limit}.")
     now, remarks = VirtualClock(), _RemarkPrinter(console.print)
     demo = _Demo(game, table, truth, grid_of_table(table.setting.layout))
     with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
@@ -152,7 +154,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
 
             ports = LoopPorts(time.sleep, commands, partial(_take_presses, table, inputs.board, commands), on_verdicts)
             frames = ClockedCamera(table, now, lambda: _set_switches(inputs.board, truth, panel))
-            is_whole = _play(service, frames, ports, _typed_lines(options.keys, screen), screen)
+            is_whole = _play(service, frames, ports, _typed_lines(options.keys, screen), screen, report.remark)
         if is_whole:
             report.close()
         events = journal.events(service.game_number)
@@ -191,13 +193,18 @@ def _play(
     ports: LoopPorts,
     typed: AbstractContextManager[Iterable[str]],
     screen: LiveScreen | None,
+    say: Callable[[str], None],
 ) -> bool:
-    """Referee the game to the end; returns whether it was reached."""
+    """Referee the game to the end; returns whether it was reached. ``say`` answers what is typed in vain."""
     with Interrupts() as interrupts, screen or nullcontext(), typed as lines:
 
         def take(line: str) -> None:
-            if (screen is None or not screen.is_answered(line)) and is_hint(line):
+            if screen is not None and screen.is_answered(line):
+                return
+            if is_hint(line):
                 ports.commands.submit(Press(ButtonRole.HINT))
+            elif line.strip():
+                say("The virtual players play. h and Enter gives a hint, Ctrl-C ends the demo.")
 
         listen_to_lines(lines, take)
         try:

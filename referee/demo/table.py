@@ -18,7 +18,7 @@ from referee.hints.opponent import Intention, OpponentSettings
 from referee.mqtt.options import MqttOptions
 from referee.session.table_port import MaintenanceBuilder, SnapshotHub
 from referee.settings.table_layout import with_rules
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.wiring.plan import Inputs
 from simulator.microcontroller.faults import WireFaults
 from simulator.play.game import GameOptions

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from common.grid import PlaceGrid
 from engine.registry import load
 from hardware.factory import driver_sources
-from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap, write_light_map
 from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Mood, Signal, Sound

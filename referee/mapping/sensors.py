@@ -11,8 +11,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from common.grid import PlaceGrid, column_and_row
 from engine.registry import load
-from hardware.grid import PlaceGrid, column_and_row
 from referee.commands.keyboard import PolledLines
 from referee.errors import ConfigError
 from referee.mapping.assignments import AssignmentBySquare, AssignmentBySwitch

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 import cv2
 import numpy as np
 
+from common.grid import PlaceGrid
 from engine.support.looks import Look
 from engine.values import Place
-from hardware.grid import PlaceGrid
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Signal, most_urgent_lights
 from referee.rendering.board_text import COLOURS, GREY, DrawnBoard, sheets_of, square_of, written
 from vision.frame import Image

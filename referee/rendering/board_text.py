@@ -16,10 +16,10 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from common.grid import PlaceGrid, column_and_row
 from engine.api import Game, WritesSquares
 from engine.support.looks import Look
 from engine.values import EMPTY, Appearance, LookName, Place
-from hardware.grid import PlaceGrid, column_and_row
 from hardware.lights.signals import ROLE_STYLES, Light, LightRole, most_urgent_lights
 
 RGB = tuple[int, int, int]
@@ -192,8 +192,10 @@ class _Drawing:
     def small(self, grid: PlaceGrid) -> list[Text]:
         """Draw one line per row without names: the pieces, and an exclamation mark on an empty lit square."""
         body = max(cell_len(self._body(place)) for place in grid.places)
-        lines = []
-        for row in grid.rows:
+        lines: list[Text] = []
+        for number, row in enumerate(grid.rows):
+            if self._board.red_line is not None and len(grid.rows) - number == self._board.red_line:
+                lines.append(Text("=" * body * len(row), style="red"))
             line = Text()
             for place in row:
                 light = self._lit.get(place)

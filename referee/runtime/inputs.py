@@ -30,7 +30,7 @@ from referee.session.ports import Reader
 from referee.session.table_port import MaintenanceBuilder
 from referee.settings.settings import Settings
 from referee.settings.table_layout import kept_by_text
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.wiring.devices import ListPorts, OpenedDevices
 from referee.wiring.plan import Inputs, WiringPlan
 from vision.calibration import load_calibration

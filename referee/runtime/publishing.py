@@ -13,7 +13,7 @@ from rich.text import Text
 
 from referee.rendering.live_screen import LiveScreen
 from referee.session.table_port import TablePort
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 
 if TYPE_CHECKING:
     from referee.mqtt.options import MqttOptions

@@ -92,7 +92,7 @@ def execute(
                 sentence = session.take_back(command)
             case commands.Announce() if offer := draw_offers.offer_of(command):
                 sentence = session.settle_draw(offer)
-            case commands.EnterTurn() | commands.EnterRoll() | commands.Announce():
+            case commands.Entry():
                 sentence = session.enter(command)
             case commands.OfferDraw() | commands.AnswerDraw():
                 sentence = session.settle_draw(command)

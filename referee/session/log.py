@@ -9,12 +9,13 @@ from typing import Any, Generic
 
 import cv2
 
+from engine import registry
 from engine.api import Game, StateT, TurnT
 from engine.values import Outcome, Place, Player
 from referee.clocks.fold import ClockFold
 from referee.commands.draw_offers import offer_after, open_offer_in
 from referee.commands.values import Reply
-from referee.errors import JournalError
+from referee.errors import FoldError, JournalError
 from referee.hints.opponent import Intention, intention_after
 from referee.journal import BufferedJournal, Folded, fold
 from referee.journal.events import REQUEST, STATE_CHANGING, Event, EventKind, Evidence
@@ -95,12 +96,17 @@ class GameLog(Generic[StateT, TurnT]):
         return self._journal.retry()
 
     def open_latest(self) -> Folded[StateT] | None:
-        """Open the journal's latest game and return its fold, ``None`` if there is no game."""
+        """Open the journal's latest game and return its fold, ``None`` if there is none of this kind to go on with.
+
+        Raises FoldError if it is an unfinished game of another kind.
+        """
         number = self._journal.latest_game()
         if number is None:
             return None
+        recorded = self._journal.events(number)
+        if _is_left_behind(number, recorded, self._game):
+            return None
         self.number = number
-        recorded = self.events()
         self._begin(recorded[0][1])
         self.clock = ClockFold.of(self._game, recorded)
         for _, event in recorded:
@@ -269,3 +275,18 @@ def belief_from(
         undone=event_records.undone_states(before) if word.kind == EventKind.TAKE_BACK else (),
         fault=fault,
     )
+
+
+def _is_left_behind(number: int, recorded: Sequence[tuple[int, Event]], wanted: Game[Any, Any]) -> bool:
+    """Return whether a game is of another kind than is ``wanted``, and over or without turns; else raises FoldError."""
+    name = str(recorded[0][1].data["game"])
+    if name == wanted.name:
+        return False
+    other = registry.load(name)
+    folded = fold(other, recorded)
+    if folded.outcome is None and folded.turns:
+        raise FoldError(
+            f"game {number} in the journal is {other.title} and not finished; go on with it by "
+            f'name = "{name}" below [game], or begin {wanted.title} by `./run watch --new`'
+        )
+    return True

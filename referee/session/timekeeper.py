@@ -95,12 +95,12 @@ class Timekeeper(Generic[StateT, TurnT]):
         if clock is None:
             raise CorrectionError("there is no clock in this game, or it has not begun to run")
         stands = PauseReason.PERSON in clock.pauses
-        if stands is not command.goes_on:
+        if stands is not command.resume:
             raise CorrectionError("the clock stands still already" if stands else "nobody has stopped the clock")
         time_s = self._announcer.time_s
         event = (
             resumed_event(PauseReason.PERSON, time_s)
-            if command.goes_on
+            if command.resume
             else paused_event(PauseReason.PERSON, command.by, time_s)
         )
         self._log.append(event)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from common.grid import PlaceGrid, column_and_row
+from engine import registry
 from engine.api import Game
 from engine.values import OptionValue
-from hardware.grid import PlaceGrid, column_and_row
 from vision.errors import LayoutError
 from vision.layout.markers import NO_MARKERS
 from vision.layout.surfaces import GridSurface
@@ -20,6 +21,8 @@ from vision.readers.registry import check_readable
 def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLayout:
     """Load the layout at ``path``, or the one that comes with the game; raises LayoutError that says what to do.
 
+    A layout that names another game is refused.
+
     ``markers`` is the setting table.markers: with ``none`` the layout's markers are left out.
     """
     known = games_with_layouts()
@@ -29,7 +32,22 @@ def layout_for(game: str, path: Path | None, markers: str = "layout") -> TableLa
             f"{kept_by_text()}, play it with `./run play {game}`, or measure the table and set layout below [table]"
         )
     layout = default_layout(game) if path is None else load_layout(path)
+    if (other := _game_named_by(layout)) not in (None, game):
+        raise LayoutError(
+            f"{path} measures a table of {other}, and the game is {game}; give the layout of {game}, or set "
+            f'name = "{other}" below [game]'
+        )
     return layout.without_markers() if markers == NO_MARKERS else layout
+
+
+def _game_named_by(layout: TableLayout) -> str | None:
+    """Return the game that a layout names; ``None`` for none, or one that isn't built in."""
+    return layout.game if layout.game in registry.games() else None
+
+
+def game_of_layout(path: Path | None) -> str | None:
+    """Return the game that the layout file at ``path`` names, ``None`` for none; raises LayoutError."""
+    return None if path is None else _game_named_by(load_layout(path))
 
 
 def layout_for_camera(game: str, path: Path | None, markers: str = "layout") -> TableLayout:

@@ -79,12 +79,15 @@ class SetUpRun:
         """Check a step; its results are saved if the check passes."""
         outcome = check_step(step, self.table, text)
         if outcome.is_done:
-            self.skip(step)
+            self._leave(step)
         return outcome
 
     def skip(self, step: Step) -> None:
-        """Continue with the next step."""
-        self.kept.done.append(step.name)
+        """Leave out a step, and those that need what it finds."""
+        self._leave(step, *(each for each in self.steps if each.after == step.name))
+
+    def _leave(self, *steps: Step) -> None:
+        self.kept.done.extend(step.name for step in steps)
         self.kept.keep(self.table.values)
 
     def back(self, step: Step) -> None:

@@ -11,7 +11,8 @@ from types import MappingProxyType
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 
-from referee.web.ports import PageOptions
+from common.moments import local_time
+from referee.web.options import PageOptions
 from referee.web.sentences import Sentences
 
 LANGUAGES: Mapping[str, str] = MappingProxyType({"en": "English", "de": "Deutsch"})
@@ -57,7 +58,9 @@ def sentences(language: str) -> Callable[[str], str]:
 
 @cache
 def templates(language: str) -> Environment:
-    """Return a language's template environment. Values are escaped; ``| said`` translates a referee's sentence."""
+    """Return a language's template environment. Values are escaped; ``| said`` translates a referee's sentence,
+    ``| local_time`` shows a journal's time in this machine's time zone.
+    """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -67,5 +70,6 @@ def templates(language: str) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     environment.filters["said"] = sentences(language)
+    environment.filters["local_time"] = local_time
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     return environment

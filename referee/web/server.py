@@ -35,8 +35,8 @@ from referee.web.devices import PairedDevices, devices_path
 from referee.web.documents import RefusalDocument
 from referee.web.guard import NO_UPLOADS, Guard
 from referee.web.languages import language_of, sentences
+from referee.web.options import PageOptions
 from referee.web.owner.views import OwnerPages
-from referee.web.ports import PageOptions
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8000

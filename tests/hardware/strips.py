@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hardware.grid import PlaceGrid
+from common.grid import PlaceGrid
 from hardware.lights.light_map import LightMap
 
 

@@ -7,9 +7,9 @@ from gpiozero import LED
 from gpiozero.pins.mock import MockFactory
 from rich.console import Console
 
+from common.grid import PlaceGrid
 from hardware.errors import SettingError
 from hardware.factory import DriverSettings, driver_sources
-from hardware.grid import PlaceGrid
 from hardware.lights.gpio import BuzzerKind
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound

@@ -5,8 +5,8 @@ from gpiozero.pins.mock import MockFactory
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.grid import column_and_row
 from hardware.errors import PinError
-from hardware.grid import column_and_row
 from hardware.pin_map import BUTTON_ROLES, GpioPinMap, parse_pin
 
 SQUARES = tuple(f"{column}{row}" for row in range(1, 8) for column in "abcdefg")

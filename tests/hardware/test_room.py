@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import hardware
+from common.grid import PlaceGrid
 from hardware.errors import DriverError, HardwareError, MapFileError, PinError, SettingError
-from hardware.grid import PlaceGrid
 from hardware.lights.signals import AnimatedDriver, Driver, Mood, Signal
 from hardware.lights.terminal import TerminalDriver
 

@@ -80,9 +80,12 @@ def test_wrong_settings_are_a_fault_and_the_other_checks_still_run(tmp_path: Pat
     def broken() -> Configuration:
         raise ConfigError("referee.toml:3: turn.end is wrong")
 
-    findings = list(examine(broken, NOW, machine(tmp_path)))
+    environment = {"XDG_DATA_HOME": str(tmp_path)}
+    findings = list(examine(broken, NOW, machine(tmp_path, environment=environment)))
     assert "referee.toml:3" in faults(findings)[0].message
     assert any(finding.subject == "disk" for finding in findings)
+    (journal,) = [finding for finding in findings if finding.subject == "journal"]
+    assert str(tmp_path / "tabletop-referee" / "journal.sqlite") in journal.message, "the usual place of the journal"
 
 
 @pytest.mark.parametrize(("version", "level"), [((3, 10, 9), "fault"), ((3, 11, 0), "ok"), ((3, 13, 1), "ok")])

@@ -33,7 +33,7 @@ _SENT = (
     TakeBack("Ann"),
     EnterTurn("c1-c2=hoops-a1", "Ann", "gold"),
     AskHint("Bob"),
-    PauseClock("Ann", goes_on=True),
+    PauseClock("Ann", resume=True),
     RestoreSensor("a1", "Ann"),
     Correct("Ann", {"a1": "empty", "c3": "teal block, x up"}, why="it fell"),
 )

@@ -37,7 +37,7 @@ from referee.session.loop import carry_out_commands
 from referee.session.settings import ServiceSettings
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.web.history import History
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.web.server import open_page
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading

@@ -33,7 +33,7 @@ from referee.session.loop import LoopPorts, run
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.table_port import SnapshotHub, TablePort
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.web.server import open_page
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from engine.api import Game
     from engine.values import OptionValue
     from referee.cli.play.game import GameSoFar
+    from referee.cli.play.keeping import GameFile, UnfinishedGame
 
 
 @click.command(cls=ExampleCommand)
-@click.argument("game_name", metavar="GAME", type=GAME)
+@click.argument("game_name", metavar="[GAME]", type=GAME, required=False)
 @rule_option
 @click.option(
     "--player", "players", multiple=True, metavar="SIDE=WHO",
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 @click.pass_obj
 def play_command(
     context: CommandContext,
-    game_name: str,
+    game_name: str | None,
     options: tuple[str, ...],
     players: tuple[str, ...],
     names: tuple[str, ...],
@@ -83,8 +84,8 @@ def play_command(
     """Play a game at the terminal.
 
     People type their turns, hints and programs play theirs; `help` lists what else can be typed. The game is kept as
-    a record after every turn, and the next `play` offers to go on with one that was left. Turns can come from a file
-    or a pipe, one a line.
+    a record after every turn, and the next `play` offers to go on with one that was left, of any game if none is named.
+    Turns can come from a file or a pipe, one a line.
 
     Examples:
       ./run play deblockle
@@ -107,17 +108,20 @@ def play_command(
         raise click.UsageError("--record says where to keep the game, --no-record not to; give one of them.")
     if record_file is not None:
         _check_record_file(record_file, is_free=force or record_file == load)
-    game = registry.load(game_name)
+    has_own_start = bool(options or set_up or position or load or record_file or no_record or is_new)
+    resumed = None if game_name or has_own_start else _game_to_resume(None)
+    game = registry.load(game_name or (resumed.game if resumed else _game_of_record(load)))
     tags = _tags(game, names)
     hints = context.configuration().settings.hints
     best = Strength(strength or (Strength.STRONG.value if hints.strength == "none" else hints.strength))
     seconds = seconds or hints.seconds
-    programs = read_players(game, _texts(players, "teal=fair"), seconds, best, time.monotonic)
+    programs = read_players(game, _texts(players, "teal=hint"), seconds, best, time.monotonic)
     file = GameFile(record_file, utc_now, click.echo)
-    has_own_start = bool(options or set_up or position or load or record_file or no_record or is_new)
     is_played_by_people = len(programs) < len(game.players)
-    if not has_own_start and is_played_by_people and (found := _file_to_resume(game)) is not None:
-        load = file.path = found
+    if resumed is None and not has_own_start and is_played_by_people:
+        resumed = _game_to_resume(game.name)
+    if resumed is not None:
+        load = file.path = resumed.path
     if seed is None:
         seed = random.SystemRandom().randrange(1_000_000)
     if load is None and position is None:
@@ -154,10 +158,15 @@ def play_command(
         session.run()
     finally:
         if not no_record:
-            file.close(session.so_far)
+            _close(file, session.so_far)
+
+
+def _close(file: GameFile, so_far: GameSoFar) -> None:
+    """Save the game for the last time, and say where it is kept; raises OSError if the disk fails."""
+    file.close(so_far)
     if file.is_written:
-        goes_on = session.so_far.game.rules.outcome(session.so_far.state) is None
-        then = f"`./run play {game.name} --load {file.path}` goes on." if goes_on else ""
+        goes_on = so_far.game.rules.outcome(so_far.state) is None
+        then = f"`./run play {so_far.game.name} --load {file.path}` goes on." if goes_on else ""
         say(f"Kept as {file.path}. {then}".rstrip())
 
 
@@ -177,8 +186,11 @@ def _check_record_file(file: Path, *, is_free: bool) -> None:
     click.confirm(f"{file} is there already. Write over it?", abort=True)
 
 
-def _file_to_resume(game: Game[Any, Any]) -> Path | None:
-    """Return the file of an unfinished game that the person wants to resume; if nobody can be asked, mention it."""
+def _game_to_resume(game: str | None) -> UnfinishedGame | None:
+    """Return the unfinished game that the person wants to resume; if nobody can be asked, mention it.
+
+    ``game`` is the game's name, ``None`` for any.
+    """
     from referee.cli.play.keeping import unfinished_game
 
     found = unfinished_game(game, Path())
@@ -187,11 +199,18 @@ def _file_to_resume(game: Game[Any, Any]) -> Path | None:
     if not _is_asked():
         click.echo(f"Not finished: {found.description}. `--load {found.path}` goes on with it.")
         return None
-    return (
-        found.path
-        if click.confirm(f"A game is not finished ({found.description}). Go on with it?", default=True)
-        else None
-    )
+    goes_on = click.confirm(f"A game is not finished ({found.description}). Go on with it?", default=True)
+    return found if goes_on else None
+
+
+def _game_of_record(load: Path | None) -> str:
+    """Return the game of a record; raises click's MissingParameter without one, and the errors of reading it."""
+    from engine.records import record
+    from referee.cli.play.keeping import read_text
+
+    if load is None:
+        raise click.MissingParameter(GAME.listed(), param_hint="GAME", param_type="argument")
+    return record.read(read_text(load)).game
 
 
 def _start(game: Game[Any, Any], options: dict[str, OptionValue], how: str, seed: int) -> Any:

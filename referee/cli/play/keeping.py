@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from common.durable import write_durably
 from common.phrases import counted
@@ -17,16 +17,18 @@ from engine.records.record_text import PlayedTurn
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engine.api import Game
     from referee.cli.play.game import GameSoFar
 
 _MOST_LOOKED_AT = 20
+_AUTOMATIC = re.compile(r"(.+)-\d{4}-\d\d-\d\d-\d{6}(?:-\d+)?\.txt")
+"""The name of a file that was saved under an automatic name, beginning with the game's."""
 
 
 @dataclass(frozen=True)
 class UnfinishedGame:
-    """A saved game that isn't finished."""
+    """A saved game that isn't finished: the name of the game, its file, and how many turns were played."""
 
+    game: str
     path: Path
     turns: int
 
@@ -88,17 +90,18 @@ def free_name(stem: str) -> Path:
     return path
 
 
-def unfinished_game(game: Game[Any, Any], folder: Path) -> UnfinishedGame | None:
-    """Return the newest unfinished game in a folder that was saved under an automatic name."""
-    name = re.compile(rf"{re.escape(game.name)}-\d{{4}}-\d\d-\d\d-\d{{6}}(-\d+)?\.txt")
-    files = [path for path in folder.glob(f"{game.name}-*.txt") if name.fullmatch(path.name)]
+def unfinished_game(game: str | None, folder: Path) -> UnfinishedGame | None:
+    """Return the newest unfinished game in a folder that was saved under an automatic name; ``None``: of any game."""
+    files = [
+        path for path in folder.glob("*.txt") if (name := _AUTOMATIC.fullmatch(path.name)) and game in (None, name[1])
+    ]
     for path in sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[:_MOST_LOOKED_AT]:
         try:
             read = record.read(read_text(path))
         except (EngineError, OSError):
             continue
-        if read.game == game.name and read.result == record.UNFINISHED and read.entries:
-            return UnfinishedGame(path, sum(isinstance(entry, PlayedTurn) for entry in read.entries))
+        if path.name.startswith(f"{read.game}-") and read.result == record.UNFINISHED and read.entries:
+            return UnfinishedGame(read.game, path, sum(isinstance(entry, PlayedTurn) for entry in read.entries))
     return None
 
 

@@ -17,7 +17,6 @@ from engine.records.record import write
 from engine.support.chance import format_roll
 from engine.support.players import DRAW, REPETITION, RESIGN, describe_announcement, parse_announcement
 from engine.values import Announcement, Player, Strength
-from referee.cli.games import rule_lines
 from referee.cli.play.game import (
     HELP,
     GameSoFar,
@@ -30,6 +29,7 @@ from referee.cli.play.game import (
 from referee.cli.play.keeping import read_text
 from referee.cli.play.players import Program, draw_roll, program_rng
 from referee.cli.play.turn_lists import examples, numbered_turns, turns_with
+from referee.cli.rules import rule_lines
 from referee.errors import PlayError
 from referee.hints.advice import RULED_OUT, Stage, advice_of, hint_text
 
@@ -224,11 +224,18 @@ class PlaySession:
             raise PlayError(f"{named} is played by a program; it plays when its turn comes")
         player = named or self._game.rules.players_to_move(self._state)[0]
         at, listed = self._listed
-        if text.isascii() and text.isdecimal() and len(text) < 6 and at == len(self.so_far.steps):
+        is_number = text.isascii() and text.isdecimal() and len(text) < 6
+        if is_number and at == len(self.so_far.steps):
             mine = [turn for turn in listed if turn.player == player]
             if 1 <= int(text) <= len(mine):
                 return mine[int(text) - 1]
-        return self._game.notation.parse_turn(self._state, text, named)
+        try:
+            return self._game.notation.parse_turn(self._state, text, named)
+        except UnreadableError as error:
+            if not is_number:
+                raise
+            has = f"{len(listed)} are" if at == len(self.so_far.steps) and listed else "no turns are"
+            raise PlayError(f"{has} listed, so {text} stands for none; `turns` lists the legal ones") from error
 
     def _play(self, what: Any) -> None:
         self.so_far = self.so_far.play(what, by_person=True)

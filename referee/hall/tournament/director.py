@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import ModuleType
 
+from common.phrases import counted
 from referee.errors import TournamentError
 from referee.hall.database import Database, Transaction
 from referee.hall.tournament import round_robin, swiss
@@ -13,7 +15,7 @@ from referee.hall.tournament.values import Pairing, Player, Score, System, Tourn
 from referee.journal.journal import utc_text
 
 MOST_PLAYERS = 2000
-_PAIR = {System.SWISS: swiss.pair, System.ROUND_ROBIN: round_robin.pair}
+_SYSTEMS: Mapping[System, ModuleType] = {System.SWISS: swiss, System.ROUND_ROBIN: round_robin}
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,15 @@ class Director:
     def begin(self, name: str, system: System, rounds: int, game: str, players: Sequence[tuple[str, int]]) -> int:
         """Begin a tournament of players with names and ratings (0: none) and give its number.
 
-        Without ``rounds`` (0) a round robin has as many as it needs. Raises TournamentError for what makes none.
+        Without ``rounds`` (0) it has as many as its system needs. Raises TournamentError for what makes none.
         """
         listed = number_players(players)
         if not 2 <= len(listed) <= MOST_PLAYERS:
             raise TournamentError(f"{len(listed)} players were named; a tournament has 2 to {MOST_PLAYERS}")
-        if system is System.ROUND_ROBIN:
-            once = round_robin.rounds_needed(len(listed))
-            rounds = rounds or once
-            if rounds % once:
-                raise TournamentError(f"a round robin of {len(listed)} has {once} rounds, or a multiple of that")
+        needed = _SYSTEMS[system].rounds_needed(len(listed))
+        rounds = rounds or needed
+        if system is System.ROUND_ROBIN and rounds % needed:
+            raise TournamentError(f"a round robin of {len(listed)} has {needed} rounds, or a multiple of that")
         if not 1 <= rounds <= MOST_PLAYERS:
             raise TournamentError(f"{rounds} rounds were asked for; expected 1 or more")
         with self._database.transaction() as work:
@@ -81,11 +82,15 @@ class Director:
             kept = _read(work, number)
             tournament = kept.tournament
             if tournament.open_games:
-                raise TournamentError(f"{tournament.open_games} games of round {tournament.round} have no result yet")
-            pairings = _PAIR[tournament.system](tournament)
+                open_games = counted(tournament.open_games, "game")
+                raise TournamentError(f"round {tournament.round} still has {open_games} without a result")
+            pairings = _SYSTEMS[tournament.system].pair(tournament)
             games = [pairing for pairing in pairings if pairing.second is not None]
             if len(seats) < len(games):
-                raise TournamentError(f"the round has {len(games)} games, and there are {len(seats)} tables for them")
+                raise TournamentError(
+                    f"the round has {counted(len(games), 'game')}, and {counted(len(seats), 'table')} for them; name "
+                    f"{len(games)} tables"
+                )
             paired = self._stamp()
             boards = iter(seats)
             rows = []

@@ -59,6 +59,11 @@ class PairingRecord:
         return not self.sides[-1] if self.sides else None
 
 
+def rounds_needed(players: int) -> int:
+    """Return the fewest rounds after which at most one of so many players can have won every game."""
+    return (players - 1).bit_length()
+
+
 def pair(tournament: Tournament) -> tuple[Pairing, ...]:
     """Pair the next round of those present, the leaders at the first board.
 

@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from common.phrases import capitalized
 from referee.clocks.clock import clock_text
-from referee.errors import TournamentError
+from referee.errors import ClockError, TournamentError
 from referee.hall.floor import Seat
 from referee.hall.hall import Hall
 from referee.hall.tournament.director import Director
@@ -116,7 +116,7 @@ def clock_of(seat: Seat, now: datetime) -> list[tuple[str, float, bool]]:
     return lines
 
 
-def refusal(error: TournamentError) -> HTTPException:
-    """Make a refusal of what a tournament can't do."""
+def refusal(error: TournamentError | ClockError) -> HTTPException:
+    """Make a refusal of what a tournament can't do, or of a clock that can't be read."""
     said = str(error)
     return HTTPException(422, f"{said[:1].upper()}{said[1:]}.")

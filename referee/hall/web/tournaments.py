@@ -13,7 +13,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from engine import registry
-from referee.errors import TournamentError
+from referee.clocks.control import read_control
+from referee.errors import ClockError, TournamentError
 from referee.hall.floor import natural_sort_key
 from referee.hall.tournament.director import StoredTournament
 from referee.hall.tournament.exports import pairings_csv, standings_csv, trf16
@@ -105,6 +106,11 @@ class TournamentPages:
         """Have the tables of the last round begin its games, with the players' names."""
         kept, fields = await self._kept(request), await self._fields(request)
         tournament, session = kept.tournament, request.state.session
+        if clock := fields.get("clock"):
+            try:
+                read_control(clock)
+            except ClockError as error:
+                raise refusal(error) from error
         sides = registry.load(kept.game).players
         board = fields.get("board", "")
         for pairing in tournament.pairings:
@@ -114,8 +120,8 @@ class TournamentPages:
             assert pairing.second is not None
             names = [tournament.player(number).name for number in (pairing.first, pairing.second)]
             command = {"command": "new game", "game": kept.game, "players": dict(zip(sides, names, strict=False))}
-            if fields.get("clock"):
-                command["clock"] = fields["clock"]
+            if clock:
+                command["clock"] = clock
             seat = kept.seats[pairing.round, pairing.board]
             await run_in_threadpool(self._desk.hall.rule, seat, command, _name_of(session))
         self._desk.send_now()

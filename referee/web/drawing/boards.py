@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from common.grid import PlaceGrid, column_and_row
 from engine.values import EMPTY, Place
-from hardware.grid import PlaceGrid, column_and_row
 from hardware.lights.signals import Light, LightRole, most_urgent_lights
 from referee.rendering.board_picture import symbol_corners
 from referee.web.drawing.pieces import SQUARE

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from common.grid import PlaceGrid, column_and_row
 from engine.printing import CIRCLED, CROSSED, Box, MarkedSheet
 from engine.support.looks import Look
 from engine.values import EMPTY, Place
-from hardware.grid import PlaceGrid, column_and_row
 from referee.rendering.board_text import DrawnBoard, letter_of
 from referee.web.drawing.boards import description_of, draw_lights, middles
 from referee.web.drawing.pieces import SQUARE, colour_of, write_ink

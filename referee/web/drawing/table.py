@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from common.grid import PlaceGrid
 from common.phrases import capitalized
 from engine.api import Game, NamesDice
 from engine.support.looks import Look
 from engine.values import EMPTY, Place
-from hardware.grid import PlaceGrid
 from referee.rendering.board_text import DrawnBoard, sheets_of
 from referee.session.feed import Snapshot
 from referee.web.drawing.boards import FRAME, description_of, draw_arrow, draw_lights, draw_wood, middles

@@ -82,6 +82,7 @@ def test_a_record_is_read_leniently():
     ("text", "error", "message"),
     [
         ("c1-c2", UnreadableError, "no tag Game"),
+        ("# A page\n[a link](a.md).", UnreadableError, "no tag Game"),
         ('[Game "chess"]', UnknownGameError, "no game is called 'chess'"),
         ('[Game "deblockle"]\n[Game "deblockle"]', UnreadableError, "two tags Game"),
         ("[Game deblockle]", UnreadableError, "line 1: cannot read"),

@@ -8,9 +8,9 @@ import socket
 
 import serial
 
+from common.grid import PlaceGrid
 from firmware_bridge.ports.port import Port
 from firmware_bridge.wled import NETWORK_STEADY_S, WledNetwork, WledSerial
-from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver

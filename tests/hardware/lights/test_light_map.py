@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.grid import PlaceGrid
 from hardware.errors import MapFileError, SettingError
-from hardware.grid import PlaceGrid
 from hardware.lights.light_map import (
     LightMap,
     light_map_as_toml,

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from common.grid import PlaceGrid
 from hardware.errors import DriverError
-from hardware.grid import PlaceGrid
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, LightRole, Mood, Signal, Sound
 from hardware.lights.terminal import TerminalDriver, render, status_line
 

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
+from common.grid import PlaceGrid
 from engine.registry import load
 from firmware_bridge.errors import PortMissingError
 from firmware_bridge.firmware.core.device import DEFAULT_DEBOUNCE_MS
 from firmware_bridge.pin_maps.file import parse_pin_map
-from hardware.grid import PlaceGrid
 from hardware.lights.light_map import read_light_map
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import BUTTON_ROLES

@@ -53,7 +53,7 @@ def test_read_dice_prints_a_line_of_json_per_image(run: Run, photograph: Path) -
 def test_read_dice_prints_text_for_people(run: Run, photograph: Path, tmp_path: Path) -> None:
     result = run("read", "--dice", str(photograph), "--debug-image", str(tmp_path / "seen.png"))
     assert result.exit_code == 0
-    assert "6 dice, together 21" in " ".join(result.stdout.split())
+    assert result.stdout.splitlines()[0] == f"{photograph}: 6 dice, together 21"
     assert (tmp_path / "seen.png").exists()
 
 

@@ -1,183 +1,181 @@
-"""Commands on games and journals: new, replay, export and perft."""
+"""``referee games``, ``status`` and ``new``: a journal's games are listed, shown, left, resumed and stopped."""
 
-import json
-import os
-from importlib import resources
+from __future__ import annotations
+
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from engine.registry import load
-from referee.cli.context import utc_now
+from engine.records.record import read
 from referee.journal import Journal
-from referee.journal.events import Event, EventKind, Evidence
-from tests.commands import Run
-
-GAME = load("deblockle")
+from tests.commands import Run, runner_in
 
 
 @pytest.fixture
-def journal_path(tmp_path: Path) -> Path:
-    """A journal of two games, the second with two turns, one of them taken back."""
-    path = tmp_path / "journal.sqlite"
-    options: dict[str, Any] = {"blocks_gold": 1, "blocks_teal": 1}
-    start = GAME.rules.new(options)
-    turn = GAME.rules.legal_turns(start)[0]
-    after = GAME.rules.apply(start, turn)
-    reply = GAME.rules.legal_turns(after)[0]
-    last = GAME.rules.apply(after, reply)
-    events = [
-        Event(EventKind.NEW_GAME, {"game": "deblockle", "options": {}}),
-        Event(EventKind.NEW_GAME, {"game": "deblockle", "options": options, "players": {"gold": "Ann {A}"}}),
-        Event(EventKind.SET_UP, {"state": GAME.notation.format_state(start)}),
-        Event(EventKind.TURN, {"turn": GAME.notation.format_turn(turn), "state": GAME.notation.format_state(after)}),
-        Event(EventKind.ILLEGAL, {"sentence": "No block was rolled."}),
-        Event(EventKind.PUT_RIGHT, {"sentence": "Thank you."}),
-        Event(EventKind.TURN, {"turn": GAME.notation.format_turn(reply), "state": GAME.notation.format_state(last)}),
-        Event(EventKind.TAKE_BACK, {"by": "Ben"}),
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    (tmp_path / "referee.toml").write_text('[journal]\npath = "game.sqlite"\n')
+    return runner_in(tmp_path, monkeypatch)
+
+
+def rows(run: Run) -> list[list[str]]:
+    return [line.split() for line in run("games").stdout.splitlines()[1:]]
+
+
+def test_an_earlier_game_is_resumed(run: Run) -> None:
+    run("new", "deblockle", "--player", "gold=Ann")
+    run("turn", "c1-b1=x-a2")
+    begun = run("new", "diaballik").stdout
+    assert begun.startswith(
+        "Game 1 of Deblockle is not finished (1 turn). `referee games resume 1` goes back to it.\nGame 2 of Diaballik"
+    )
+    assert [row[:2] + row[4:] for row in rows(run)] == [
+        ["1", "Deblockle", "1", "Teal", "to", "play."],
+        ["2", "Diaballik", "0", "Waiting", "for", "the", "set-up."],
     ]
-    with Journal.open(path, wall_clock=utc_now) as journal:
-        for event in events:
-            pictures = [Evidence("before-d1", "image/png", b"PNG")] if event.kind == "illegal" else []
-            journal.append(event, pictures)
-    return path
+    shown = run("games", "show", "1").stdout
+    assert shown.startswith("Game 1, Deblockle (gold Ann): 1 turn.")
+    assert shown.endswith("Teal to play.\n")
+    resumed = run("games", "resume", "1").stdout
+    assert resumed.startswith("Game 1 goes on as game 3.\nGame 3, Deblockle (gold Ann): 1 turn.")
+    assert run("status").stdout == run("status", "--game", "3").stdout == resumed.partition("\n")[2]
+    assert run("turn", "c7-b7=x-a6").exit_code == 0
+    assert len(read(run("export").stdout).entries) == 2
+    assert run("take-back").exit_code == 0
+    assert run("take-back").exit_code == 0
 
 
-# perft
-def test_perft_ends_its_output_with_the_count(run: Run) -> None:
-    assert run("perft", "deblockle", "--depth", "0").output == "1\n"
-    whole = run("perft", "deblockle", "--depth", "2").output
-    assert whole == "2760\n"
-    split = run("perft", "deblockle", "--depth", "2", "--split").output.splitlines()
-    assert split[-1].split()[-1] == "2760"
-    assert sum(int(line.split()[-1]) for line in split[:-1]) == 2760
-    assert len(split) == 59
+def test_a_game_is_stopped_and_resumed(run: Run) -> None:
+    run("new", "deblockle")
+    assert run("games", "end", "--yes").stderr == (
+        "referee: error: no game is under way; `referee games new` begins one\n"
+    )
+    run("turn", "c1-b1=x-a2")
+    assert "goes on with it" in run("games", "end", "--yes").stdout
+    assert "Stopped before its end." in run("status").stdout
+    assert read(run("export").stdout).result == "*"
+    assert run("new", "deblockle").stdout.startswith("Game 2 of Deblockle begins")
+    assert "goes on as game 3" in run("games", "resume", "1").stdout
+    assert run("status").stdout.endswith("Teal to play.\n")
 
 
-def test_perft_counts_from_a_roll(run: Run) -> None:
-    flags = ("--roll", "1,3,4,5,T")
-    assert run("perft", "number-drop", "--depth", "1", *flags).output == "528\n"
-    split = run("perft", "number-drop", "--depth", "1", "--split", *flags).output.splitlines()
-    assert split[-1] == "number-drop to depth 1: 528"
-    assert len(split) == 529
+def test_games_that_cannot_be_resumed_are_refused(run: Run) -> None:
+    assert run("games").exit_code == 6
+    run("new", "deblockle")
+    run("turn", "c1-b1=x-a2")
+    assert "game 1 is the last one" in run("games", "resume", "1").stderr
+    assert "the last one is game 1" in run("games", "resume", "7").stderr
+    assert run("announce", "resign").stdout.startswith("Teal resigns. Gold wins: teal resigned.")
+    assert run("status").stdout.endswith("Over: Gold won: teal resigned.\n")
+    run("new", "deblockle")
+    assert run("games", "resume", "1").stderr == (
+        "referee: error: game 1 is over: teal resigned; `referee games new` begins another\n"
+    )
+    assert "is not finished" not in run("new", "deblockle").stdout
 
 
-def test_perft_counts_from_a_position_and_with_options(run: Run) -> None:
-    position = GAME.notation.format_state(GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1}))
-    by_position = run("perft", "deblockle", "--depth", "2", "--position", position).output
-    by_options = run(
-        "perft", "deblockle", "--depth", "2", "--option", "blocks_gold=1", "--option", "blocks_teal=1"
-    ).output
-    assert by_position == by_options != "2760\n"
+def test_the_results_of_an_evening_are_listed_by_name(run: Run) -> None:
+    assert run("games", "results").stderr.startswith("referee: error: there is no journal")
+    run("new", "deblockle", "--player", "gold=Ann", "--player", "teal=Ben")
+    assert run("games", "results").stdout == "No game was played to its end yet.\n"
+    run("announce", "resign", "--player", "gold", "--yes")
+    run("new", "diaballik", "--player", "black=Ann", "--player", "white=Ben")
+    for side in ("black", "white"):
+        run("announce", "draw", "--player", side)
+    run("new", "diaballik")
+    head, first, second, last = run("games", "results").stdout.splitlines()
+    assert head.split() == ["played", "won", "drawn", "lost", "-", "Ben", "-", "Ann"]
+    assert first.split() == ["Ben", "2", "1", "1", "0", "1.5-0.5"]
+    assert second.split() == ["Ann", "2", "0", "1", "1", "0.5-1.5"]
+    assert last == "Not played to the end: game 3."
+    assert run("games", "results", "--from", "2").stdout.splitlines()[1].split() == [
+        "Ann",
+        "1",
+        "0",
+        "1",
+        "0",
+        "0.5-0.5",
+    ]
 
 
-# new, replay, export
-def test_new_begins_a_game(run: Run, tmp_path: Path) -> None:
-    result = run("new", "--option", "blocks_gold=3", "--player", "gold=Ann")
-    assert result.exit_code == 0, result.stderr
-    assert "Game 1 of" in result.output
-    path = tmp_path / ".local/share/tabletop-referee/journal.sqlite"
-    with Journal.open(path, wall_clock=utc_now) as journal:
-        assert journal.events()[0][1].data == {
-            "game": "deblockle",
-            "options": {"blocks_gold": 3},
-            "players": {"gold": "Ann"},
-        }
-        busy = run("new")
-    assert busy.exit_code == 6
-    assert f"process {os.getpid()}" in busy.stderr
+def test_a_resumed_game_keeps_its_clock(run: Run) -> None:
+    run("new", "deblockle", "--clock", "fischer 5+3")
+    run("turn", "c1-b1=x-a2")
+    run("new", "diaballik")
+    assert run("games", "resume", "1").exit_code == 0
+    assert "no referee is running" in run("table", "clock", "stop").stderr
 
 
-def test_a_game_with_pieces_without_a_reader_is_kept_by_text(run: Run, tmp_path: Path) -> None:
-    data = json.loads((resources.files("vision.layout") / "games" / "deblockle.json").read_text(encoding="utf-8"))
-    del data["block"]
-    (tmp_path / "shells.json").write_text(json.dumps({**data, "pieces": "shells"}))
-    (tmp_path / "referee.toml").write_text('[table]\nlayout = "shells.json"\n')
-    begun = run("new", "deblockle", "--journal", "a.sqlite")
-    assert begun.exit_code == 0, begun.stderr
-    says = "can't see this table: no reader knows 'shells', which its layout names for the board; there is one for"
-    said = " ".join(begun.output.split())
-    assert f"A camera {says} blocks" in said
-    assert "You can keep it by text" in said
-    refused = run("watch", "--frames", ".")
-    assert refused.exit_code == 5
-    assert says in " ".join(refused.stderr.split())
-    assert says in " ".join(run("doctor").output.split())
+def test_a_single_game_can_go_without_the_clock_of_the_settings(run: Run) -> None:
+    with Path("referee.toml").open("a", encoding="utf-8") as file:
+        file.write('[clock]\ntime = "fischer 5+3"\n')
+    for asked, has_clock in ((("--clock", "none"), False), ((), True)):
+        run("new", "deblockle", "--yes", *asked)
+        with Journal.open(Path("game.sqlite"), wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+            assert ("clock" in journal.events(journal.latest_game())[0][1].data) == has_clock
 
 
-def test_a_game_without_a_layout_is_kept_by_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("vision.layout.table", "referee.settings.table_layout"):
-        monkeypatch.setattr(f"{module}.games_with_layouts", lambda: ("blockade", "deblockle", "diaballik"))
-    begun = run("new", "number-drop", "--journal", "a.sqlite")
-    assert begun.exit_code == 0, begun.stderr
-    assert "No camera can see Number Drop yet; keep it by text with `referee table turn`" in begun.output
-    assert "No camera" not in run("new", "deblockle", "--journal", "a.sqlite").output
-    refused = run("watch", "--game", "number-drop", "--frames", ".")
-    assert refused.exit_code == 5
-    assert "so a camera can't see it (there is one for blockade, deblockle, diaballik)" in refused.stderr
-    assert "play it with `referee play number-drop`" in refused.stderr
+def test_an_unreadable_clock_is_refused_with_what_was_expected(run: Run) -> None:
+    refused = run("new", "deblockle", "--clock", "fisher 5+3")
+    assert refused.exit_code == 3
+    assert "--clock: clock.time: cannot read the clock 'fisher 5+3' (did you mean fischer?)" in refused.stderr
 
 
-def test_new_can_leave_open_who_starts(run: Run) -> None:
-    assert run("new", "--option", "starts=either").exit_code == 0
-    assert "starts=either" in run("replay").output
-    wrong = run("new", "--option", "starts=nobody")
-    assert (wrong.exit_code, "it takes one of gold, teal" in wrong.stderr) == (4, True)
+def test_an_opponent_for_an_unknown_player_is_refused(run: Run) -> None:
+    refused = run("demo", "diaballik", "--opponent", "teal")
+    assert refused.exit_code == 3
+    assert "the opponent is to play 'teal'; in Diaballik that is black or white" in refused.stderr
 
 
-def test_replay_describes_a_journal(run: Run, journal_path: Path, tmp_path: Path) -> None:
-    result = run("replay", journal_path, "--evidence", tmp_path / "pictures")
-    assert result.exit_code == 0, result.stderr
-    assert "gold is Ann {A}" in result.output
-    assert "No block was rolled." in result.output
-    assert "is taken back by Ben" in result.output
-    assert "1 turn, 7 events, all consistent; game in progress." in result.output
-    assert "1 picture in" in result.output
-    assert [file.name for file in (tmp_path / "pictures").iterdir()] == ["0005-illegal-before-d1.png"]
+@pytest.mark.parametrize(
+    "command",
+    [
+        "status",
+        "games",
+        "games show",
+        "games results",
+        "games replay",
+        "games export",
+        "games end --yes",
+        "games backup",
+        "games resume 1",
+        "hint",
+        "table turn c1-c2",
+        "table roll 4,1",
+        "table announce resign --yes",
+        "table correct c3=empty",
+        "table take-back",
+        "table clock stop",
+        "doctor",
+    ],
+)
+def test_only_a_new_game_makes_a_journal(run: Run, tmp_path: Path, command: str) -> None:
+    result = run(*command.split())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["referee.toml"]
+    if command != "doctor":
+        assert result.exit_code == 6
+        assert f"there is no journal {tmp_path}/game.sqlite; `referee games new`" in result.stderr
 
 
-def test_replay_names_an_impossible_event(run: Run, journal_path: Path) -> None:
-    with Journal.open(journal_path, wall_clock=utc_now) as journal:
-        journal.append(Event(EventKind.TURN, {"turn": "a1-a2=stop", "state": "nonsense"}))
-    result = run("replay", journal_path)
-    assert result.exit_code == 4
-    assert "event 9 (turn)" in result.stderr
+def test_a_journal_is_backed_up_and_restored(run: Run, tmp_path: Path) -> None:
+    assert run("games", "new", "diaballik").exit_code == 0
+    copied = run("games", "backup", "--out", "copy.sqlite")
+    assert copied.output == "1 game copied to copy.sqlite.\n"
+    again = run("games", "backup", "--out", "copy.sqlite")
+    assert again.exit_code == 2
+    assert "copy.sqlite is there already" in again.stderr
+    assert run("games", "new", "deblockle", "--yes").exit_code == 0
+    restored = run("games", "restore", "copy.sqlite")
+    assert restored.exit_code == 0, restored.stderr
+    assert restored.output.splitlines()[0] == "1 game restored."
+    (before,) = tmp_path.glob("*-before-*.sqlite")
+    assert restored.output.splitlines()[1] == f"What was there before: {before}"
+    by_itself = run("games", "backup")
+    assert str(tmp_path / "backups") in by_itself.output
 
 
-def test_an_exported_record_replays(run: Run, journal_path: Path, tmp_path: Path) -> None:
-    record = run("export", "--journal", journal_path).output
-    assert '[Gold "Ann (A)"]' in record
-    assert run("export", "--journal", journal_path, "--out", tmp_path / "game.txt").exit_code == 0
-    assert (tmp_path / "game.txt").read_text() == record
-    from_file = run("replay", tmp_path / "game.txt")
-    assert from_file.exit_code == 0, from_file.stderr
-    assert "1 turns, all legal. Result: *" in from_file.output
-    assert run("replay", "-", input=record).output == from_file.output
-
-
-def test_export_of_an_unknown_game_is_refused(run: Run, journal_path: Path) -> None:
-    result = run("export", "--journal", journal_path, "--game", "5")
-    assert (result.exit_code, "the last one is game 2" in result.stderr) == (6, True)
-    never_set_up = run("export", "--journal", journal_path, "--game", "1")
-    assert (never_set_up.exit_code, "never set up" in never_set_up.stderr) == (4, True)
-
-
-def test_replay_names_the_line_of_an_illegal_turn(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "game.txt").write_text('[Game "deblockle"]\n\n1. c1-c2=hoops-a1\n2. a1-a9=stop\n')
-    result = run("replay", tmp_path / "game.txt")
-    assert result.exit_code == 4
-    assert "line 4" in result.stderr
-
-
-def test_replay_refuses_other_files(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG\xff")
-    result = run("replay", tmp_path / "picture.png")
-    assert (result.exit_code, "neither a journal nor a game record" in result.stderr) == (4, True)
-    (tmp_path / "game.txt").write_text('[Game "deblockle"]\n')
-    assert run("replay", tmp_path / "game.txt", "--game", "1").exit_code == 2
-
-
-def test_no_color_and_pipes_get_plain_text(run: Run, journal_path: Path) -> None:
-    for arguments in (["config"], ["doctor"], ["replay", journal_path]):
-        assert "\x1b" not in run(*arguments).output
+def test_the_list_of_games_and_its_subcommands_take_a_journal(run: Run) -> None:
+    run("new", "deblockle", "--journal", "evening.sqlite")
+    assert "Deblockle" in run("games", "--journal", "evening.sqlite").stdout
+    refused = run("games", "--journal", "evening.sqlite", "show")
+    assert (refused.exit_code, "--journal comes after show." in refused.stderr) == (2, True)

@@ -48,6 +48,10 @@ def test_a_mistyped_command_gets_a_suggestion(typed: str, meant: str, run: Run) 
     assert f"(did you mean '{meant}'?)" in run(*typed.split()).stderr
 
 
+def test_an_option_of_the_program_after_the_command_is_sent_to_its_place(run: Run) -> None:
+    assert "--config comes before the command." in run("games", "--config", "ours.toml").stderr
+
+
 @pytest.mark.parametrize(("option", "said"), [("--turns", "whole number"), ("--time", "number")])
 def test_an_invalid_number_is_reported_plainly(option: str, said: str, run: Run) -> None:
     assert f"'abc' is not a valid {said}." in run("play", "deblockle", option, "abc").stderr

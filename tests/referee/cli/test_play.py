@@ -145,7 +145,12 @@ def test_a_number_picks_from_the_last_list_until_a_turn_is_played(play, tmp_path
     said = play("deblockle", typed=f"{asked}\n1\n1\nquit\n").output
     assert f"   1  {kept(tmp_path).entries[0].turn}  {played}" in said
     assert len(kept(tmp_path).entries) == 1
-    assert "\n  1\n  ^\nExpected a turn such as " in said
+    assert "No turns are listed, so 1 stands for none; `turns` lists the legal ones." in said
+
+
+def test_a_number_beyond_the_list_is_refused(play):
+    said = play("diaballik", typed="turns g1-g2 f1-g1\n9\n").output
+    assert " are listed, so 9 stands for none" in said
 
 
 def test_turns_that_take_seconds_to_list_are_listed_only_on_request(play, monkeypatch):
@@ -155,7 +160,7 @@ def test_turns_that_take_seconds_to_list_are_listed_only_on_request(play, monkey
     said = play("harvest", "--no-record", typed="4\n1\nturns\n").output
     unasked, _, asked = said.partition("turns\n")
     assert listed not in unasked
-    assert "\n  1\n  ^\nExpected keep or leave." in said
+    assert "No turns are listed, so 1 stands for none" in said
     assert listed in asked
 
 
@@ -231,6 +236,7 @@ def test_the_rules_during_a_game_show_its_options(play):
         (["deblockle", "--player", "red=random"], 2, "no player 'red'; it has gold, teal"),
         (["harvest", "--player", "p3=random"], 2, "p3 has no part in this game; there are p1, p2"),
         (["deblockle", "--player", "gold=expert"], 2, "there are person, hint, hint:gentle"),
+        (["deblockle", "--player", "gold"], 2, "not of the form name=value, such as teal=hint"),
         (["deblockle", "--name", "red=Ann"], 2, "no player 'red'"),
         (["deblockle", "--name", "gold=A\tB\n"], 2, "can't be written in a record"),
         (["deblockle", "--position", "x", "--option", "blocks_gold=1"], 2, "give one of the three"),

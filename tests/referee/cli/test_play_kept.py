@@ -77,6 +77,32 @@ def test_an_unfinished_game_is_announced_and_resumed(play, tmp_path, monkeypatch
     assert [entry.turn for entry in kept(tmp_path).entries] == ["d1-c1=x-b2"]
 
 
+def test_without_a_game_the_newest_unfinished_one_of_any_game_is_resumed(play, tmp_path, monkeypatch):
+    assert "The games are blockade" in play(code=2).stderr
+    play("diaballik", typed="c1-c2\nquit\n")
+    (file,) = tmp_path.glob("*.txt")
+    assert f"`--load {file.name}` goes on" in play(code=2).output
+    assert "white> quit" in play("--load", file.name, typed="quit\n").output
+    monkeypatch.setattr(command, "_is_asked", lambda: True)
+    monkeypatch.setattr(command, "_line_reader", lambda: lambda _: None)
+    assert f"A game is not finished ({file.name}, 1 turn)" in play(typed="\n").output
+    assert "The games are blockade" in play(typed="n\n", code=2).stderr
+
+
+def test_ctrl_c_leaves_a_game_that_is_kept_and_says_where(play, tmp_path, monkeypatch):
+    lines = iter(["c1-c2"])
+
+    def ask(_):
+        for line in lines:
+            return line
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_line_reader", lambda: ask)
+    said = play("diaballik", code=130).output
+    (file,) = tmp_path.glob("*.txt")
+    assert f"Kept as {file.name}. `" in said
+
+
 def test_no_file_is_overwritten_unasked(play, tmp_path, monkeypatch):
     (tmp_path / "mine.txt").write_text("my notes")
     assert (

@@ -42,6 +42,12 @@ def test_watch_takes_one_source(run: Run, tmp_path: Path) -> None:
     assert "give one of them" in result.output
 
 
+def test_a_demo_is_played_whole_or_for_some_turns(run: Run) -> None:
+    result = run("demo", "--whole", "--turns", "3")
+    assert result.exit_code == 2
+    assert "--whole plays to the end, --turns stops before it" in result.output
+
+
 def test_a_camera_excludes_sensors_alone(run: Run, tmp_path: Path) -> None:
     (tmp_path / "sensors.toml").write_text("switches = 1\n[places]\na1 = 0\n")
     (tmp_path / "referee.toml").write_text('[sensors]\nsource = "board"\nmap = "sensors.toml"\n')

@@ -157,8 +157,8 @@ def test_an_answer_that_comes_too_late_is_an_error(tmp_path: Path) -> None:
 
 
 MESSAGES: list[tuple[SentCommand, dict[str, Any]]] = [
-    (PauseClock("Ann"), {"command": "pause clock", "by": "Ann", "goes_on": False}),
-    (PauseClock("Ann", goes_on=True), {"command": "pause clock", "by": "Ann", "goes_on": True}),
+    (PauseClock("Ann"), {"command": "pause clock", "by": "Ann", "resume": False}),
+    (PauseClock("Ann", resume=True), {"command": "pause clock", "by": "Ann", "resume": True}),
     (
         Correct("Ann", {"c3": "empty"}, to_move="teal", why="it fell"),
         {
@@ -206,7 +206,7 @@ def test_a_command_round_trips_as_a_message(command: SentCommand, message: dict[
         ),
         ({"command": "turn"}, "text: field required"),
         ({"command": "restore sensor", "by": "Ann"}, "place: field required"),
-        ({"command": "pause clock", "goes_on": "perhaps"}, "goes_on is 'perhaps': input should be a valid boolean"),
+        ({"command": "pause clock", "resume": "perhaps"}, "resume is 'perhaps': input should be a valid boolean"),
     ],
 )
 def test_an_invalid_command_is_refused_with_the_reason(message: dict[str, Any], words: str) -> None:

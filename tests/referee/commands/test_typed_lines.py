@@ -65,7 +65,7 @@ def test_a_single_word_is_read_as_its_command(line: str, command: object) -> Non
         ("number-drop", "turn P2: none", EnterTurn("none", "Ann", "p2")),
         ("blockade", "roll 4,1", EnterRoll("4,1", "Ann")),
         ("blockade", "clock stop", PauseClock("Ann")),
-        ("blockade", "Clock Go", PauseClock("Ann", goes_on=True)),
+        ("blockade", "Clock Go", PauseClock("Ann", resume=True)),
         ("deblockle", "correct c3=empty", Correct("Ann", {"c3": "empty"})),
         ("deblockle", "correct C3 gold star c4 empty", Correct("Ann", {"c3": "gold block, star up", "c4": "empty"})),
         ("deblockle", 'correct c3="teal block, x up"', Correct("Ann", {"c3": "teal block, x up"})),

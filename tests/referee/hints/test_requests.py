@@ -12,10 +12,10 @@ import pytest
 from gpiozero.pins.mock import MockFactory
 from rich.console import Console
 
+from common.grid import PlaceGrid
 from engine.search.budget import CountingClock
 from hardware.buttons import Buttons
 from hardware.factory import DriverSettings, driver_sources
-from hardware.grid import PlaceGrid
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal, Sound
 from hardware.pin_map import ButtonRole, GpioPinMap

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.grid import PlaceGrid
 from engine.registry import games, load
 from engine.values import EMPTY
-from hardware.grid import PlaceGrid
 from hardware.lights.signals import Light, LightRole, Mood, Signal
 from referee.rendering.board_picture import beside_camera, board_picture
 from referee.rendering.board_text import DrawnBoard

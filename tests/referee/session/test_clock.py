@@ -124,8 +124,8 @@ def test_a_person_can_pause_and_resume_the_clock(table: Any, start: Any) -> None
     on.show(start, 20)
     assert left(on) == (58, 60)
     assert face(on).paused == "a person"
-    assert not on.tell(PauseClock("Ann", goes_on=True)).refused
-    assert on.tell(PauseClock("Ann", goes_on=True)).refused
+    assert not on.tell(PauseClock("Ann", resume=True)).refused
+    assert on.tell(PauseClock("Ann", resume=True)).refused
     on.show(start, 3)
     assert left(on) == (55, 60)
     assert agrees_with_journal(on)

@@ -6,12 +6,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from engine.registry import load
 from hardware.lights.signals import Mood
-from referee.errors import JournalFullError
+from referee.commands.values import Announce, EnterTurn
+from referee.errors import FoldError, JournalFullError
 from referee.journal import BufferedJournal, Journal
 from referee.journal.events import Event, Evidence
 from referee.judge.verdict import VerdictKind
+from referee.runtime.builder import open_session
+from referee.session.execution import IdleSession, execute
+from referee.session.settings import ServiceSettings
 from tests.referee.service_table import START, kinds_of, wall_clock
+from vision.frame import Frame, Image
 from vision.reading import Reading
 
 
@@ -140,3 +148,33 @@ def test_a_restart_after_any_event_ends_in_the_same_state(
         assert [event.data.get("turn") for _, event in again.journal.events() if event.kind == "turn"] == [
             event.data["turn"] for _, event in events if event.kind == "turn"
         ]
+
+
+class NoPictures:
+    """A reader that is never asked to read."""
+
+    def read(self, frame: Frame) -> Reading:
+        raise AssertionError(frame)
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        raise AssertionError(frame, place)
+
+
+@pytest.mark.parametrize("typed", [[], ["c1-c2"], ["c1-c2", "white:resign"]], ids=["begun", "open", "over"])
+def test_the_journal_of_another_game_is_gone_on_with_unless_that_game_is_open(
+    typed: Sequence[str], new_journal: Callable[[], Journal]
+) -> None:
+    journal = new_journal()
+    diaballik, deblockle = load("diaballik"), load("deblockle")
+    with open_session(diaballik, NoPictures(), journal, ServiceSettings()):
+        pass
+    idle = IdleSession(journal, lambda: 0.0)
+    for text in typed:
+        execute(idle, Announce(text, "Ann") if ":" in text else EnterTurn(text, "Ann"))
+    if typed == ["c1-c2"]:
+        left = "game 1 in the journal is Diaballik and not finished; .* or begin Deblockle by `./run watch --new`"
+        with pytest.raises(FoldError, match=left), open_session(deblockle, NoPictures(), journal, ServiceSettings()):
+            pass
+        return
+    with open_session(deblockle, NoPictures(), journal, ServiceSettings()) as service:
+        assert (service.game_number, service.belief) == (2, ())

@@ -44,6 +44,16 @@ def test_a_stopped_set_up_resumes_at_the_same_step(run: Run, tmp_path: Path, cam
     assert "Step 1" not in second.output
 
 
+def test_a_set_up_of_which_all_is_skipped_ends_and_says_what_is_missing(run: Run, tmp_path: Path, camera: str) -> None:
+    left = run("setup", "diaballik", "--camera", camera, "--folder", "our table", input="q\n")
+    assert f"`referee setup --folder '{tmp_path / 'our table'}'` goes on here." in left.output
+    said = run("setup", "--folder", "our table", input="s\n" * 10)
+    assert said.output.count("Step 9 of 10") == 1
+    assert "Step 10" not in said.output, "a turn can't be tried without the set-up"
+    assert "Diaballik is not ready: a table needs a calibrated camera." in said.output
+    assert said.exit_code == 1
+
+
 def test_a_step_is_repeated_until_nothing_is_missing(run: Run, camera: str) -> None:
     said = run("setup", "deblockle", "--camera", camera, input="97\nlong\n100,2\nnowhere\nq\n").output
     assert "set the printer's scale to 103.1 % and print again" in said
@@ -77,6 +87,12 @@ def test_existing_settings_are_not_overwritten_unasked(run: Run, tmp_path: Path)
 def test_the_game_can_be_picked_from_a_list(run: Run) -> None:
     said = run("setup", input="3\nq\n").output
     assert "  3  Deblockle" in said
+    assert "Step 1 of 10" in said
+
+
+def test_the_game_can_be_picked_by_its_name(run: Run) -> None:
+    said = run("setup", input="chess\ndiaballik\nq\n").output
+    assert "No game is called 'chess'" in said
     assert "Step 1 of 10" in said
 
 

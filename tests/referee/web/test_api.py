@@ -121,7 +121,7 @@ COMMANDS: list[tuple[dict[str, Any], Command]] = [
     ({"command": "take back"}, TakeBack("Ben")),
     ({"command": "overrule", "places": ["c3"]}, Overrule(("c3",), "Ben")),
     ({"command": "restore sensor", "place": "c3"}, RestoreSensor("c3", "Ben")),
-    ({"command": "pause clock", "goes_on": True}, PauseClock("Ben", goes_on=True)),
+    ({"command": "pause clock", "resume": True}, PauseClock("Ben", resume=True)),
     ({"command": "press", "role": "hint"}, Press(ButtonRole.HINT, "Ben")),
     ({"command": "resume"}, Resume()),
 ]

@@ -15,7 +15,7 @@ from referee.commands.values import Announce, AnswerDraw, Correct, EnterTurn, Ne
 from referee.web import languages
 from referee.web.access import Role
 from referee.web.languages import LANGUAGES, TEMPLATES
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.web.views import parse_command_form
 from tests.referee.web.page_table import HOUSE, access_of, client_of, paired, port_of, snapshot_of, working
 

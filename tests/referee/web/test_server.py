@@ -19,7 +19,7 @@ from referee.cli.options import chosen_page
 from referee.errors import PageError
 from referee.settings.network_sections import PageSection
 from referee.web.access import Role
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.web.server import FIRST_PORT, LOOPBACK, OpenPage, key_path, listen, open_page
 from tests.referee.web.page_table import port_of, snapshot_of
 

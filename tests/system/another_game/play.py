@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from common.grid import PlaceGrid
 from engine.records.record import make, read, replay, write
 from engine.registry import load
 from hardware.factory import DriverSettings, driver_sources
-from hardware.grid import PlaceGrid
 from hardware.lights.panel import Panel
 from referee.cli.context import utc_now
 from referee.commands.values import TakeBack

@@ -97,6 +97,7 @@ def test_spectators_may_only_ask_for_a_hint(tmp_path: Path) -> None:
     code, output = play(options)
     assert code == 0, output
     assert "No hint: the board is not set up yet." in output
+    assert output.count("h and Enter gives a hint, Ctrl-C ends the demo.") == 1, "the answer to b"
     assert "taken back" not in output
     assert "1 turn played, 1 accepted as played" in output
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from hardware.grid import PlaceGrid
+from common.grid import PlaceGrid
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal
 from referee.cli.root import root

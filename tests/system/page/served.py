@@ -33,7 +33,7 @@ from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from referee.session.table_port import SnapshotHub, TablePort
 from referee.settings.configuration import load as load_settings
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.web.server import open_page
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from referee.web.access import Role
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.web.server import open_page
 from tests.system.page.served import session
 

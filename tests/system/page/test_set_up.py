@@ -19,7 +19,7 @@ from referee.setup.shared_camera import SharedCamera
 from referee.setup.table_setup import PICTURES_FOLDER
 from referee.web.access import Role
 from referee.web.languages import translations
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.web.server import open_site
 from referee.web.setting_up.views import create_set_up
 from simulator.enrolment import charuco_views

@@ -18,10 +18,10 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
+from common.grid import PlaceGrid
 from engine.registry import load
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
-from hardware.grid import PlaceGrid
 from hardware.lights.signals import Colour
 from hardware.pin_map import BUTTON_ROLES, ButtonRole
 from referee.cli.root import root

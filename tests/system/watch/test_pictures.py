@@ -26,7 +26,7 @@ from referee.journal.events import Event, Evidence
 from referee.runtime.watch import WatchOptions, watch
 from referee.session.loop import run
 from referee.settings.settings import Settings
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.web.server import key_path
 from referee.wiring.plan import WiringPlan
 from simulator.play.game import GameOptions

@@ -41,13 +41,16 @@ def test_a_tournament_is_kept_as_started(where: str) -> None:
     ]
     assert director.begin("Next", System.ROUND_ROBIN, 0, "diaballik", NAMES) == number + 1
     assert director.get(number + 1).tournament.rounds == 3
+    for count, needed in ((2, 1), (4, 2), (5, 3), (8, 3), (9, 4)):
+        names = [(f"P{each}", 0) for each in range(count)]
+        swiss = director.get(director.begin("As many as it needs", System.SWISS, 0, "diaballik", names))
+        assert swiss.tournament.rounds == needed
 
 
 @pytest.mark.parametrize(
     ("system", "rounds", "names", "why"),
     [
         (System.SWISS, 3, NAMES[:1], "2 to"),
-        (System.SWISS, 0, NAMES, "1 or more"),
         (System.SWISS, 3, [("Ann", 0), ("ann", 0)], "twice"),
         (System.ROUND_ROBIN, 4, NAMES, "3 rounds, or a multiple"),
     ],
@@ -62,10 +65,10 @@ def test_an_invalid_tournament_is_refused(
 def test_a_round_needs_the_previous_results_and_enough_tables(where: str) -> None:
     director = director_on(where)
     number = director.begin("Club", System.SWISS, 3, "deblockle", NAMES)
-    with pytest.raises(TournamentError, match="2 games, and there are 1 tables"):
+    with pytest.raises(TournamentError, match="2 games, and 1 table for them; name 2 tables"):
         director.pair(number, ["table-1"])
     assert director.pair(number, SEATS) == 1
-    with pytest.raises(TournamentError, match="2 games of round 1"):
+    with pytest.raises(TournamentError, match="round 1 still has 2 games"):
         director.pair(number, SEATS)
     director.decide(number, (1, 1), Score.FIRST_WINS, "Arbiter")
     director.decide(number, (1, 2), Score.SECOND_ABSENT, "Arbiter")

@@ -104,6 +104,14 @@ def test_a_ruling_goes_to_the_table_and_is_done_after_its_answer(visit: Visit) -
     assert "<b>Done</b>: Done. (event 13)" in text
 
 
+def test_a_moved_piece_is_corrected_on_both_its_squares(visit: Visit) -> None:
+    assert 'name="place_2"' in visit.page("/tables/table-1")
+    fields = {"command": "correct", "place": "c3", "look": "empty", "place_2": "c4", "look_2": "gold star"}
+    assert visit.post("/tables/table-1/rule", **fields).status_code == 303
+    (ruling,) = visit.hall.rulings.waiting()
+    assert ruling.command["looks"] == {"c3": "empty", "c4": "gold star"}
+
+
 def test_an_invalid_ruling_is_refused_and_not_kept(visit: Visit) -> None:
     for fields in ({"command": "nonsense"}, {"command": "overrule"}, {"command": "turn"}, {}):
         reply = visit.post("/tables/table-1/rule", **fields)
@@ -160,6 +168,8 @@ def test_a_tournament_runs_from_the_list_of_names_to_the_report(visit: Visit) ->
     assert visit.post("/tournaments/1/pair", seats="table-1 table-1").status_code == 422
     assert visit.post("/tournaments/1/pair", seats="table-1").status_code == 422
     assert visit.post("/tournaments/1/pair", seats="table-1 table-2").status_code == 303
+    refused = visit.post("/tournaments/1/start", clock="fisher 5+3")
+    assert (refused.status_code, "did you mean fischer?" in refused.text) == (422, True)
     assert visit.post("/tournaments/1/start", clock="fischer 5+3").status_code == 303
     commands = [ruling.command for ruling in visit.hall.rulings.waiting()]
     assert [(command["players"], command["clock"], command["game"]) for command in commands] == [

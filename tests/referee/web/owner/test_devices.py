@@ -15,7 +15,7 @@ from referee.errors import PageError
 from referee.web import api
 from referee.web.access import Role
 from referee.web.devices import MOST_DEVICES, PairedDevices
-from referee.web.ports import PageOptions
+from referee.web.options import PageOptions
 from referee.web.server import open_page
 from tests.commands import runner_in
 from tests.referee.web.page_table import CODES, HOUSE, access_of, client_of, paired, port_of, snapshot_of

@@ -1,0 +1,237 @@
+"""``./run tools rules``, ``./run tools sheet`` and ``./run tools perft``: information about games without a table."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from engine.errors import EngineError
+from referee.cli.context import progress_output, say
+from referee.cli.group import ExampleCommand, ExampleGroup
+from referee.cli.options import GAME, READABLE_FILE, WRITABLE_FILE, WholeNumber, parse_options, rule_option
+
+if TYPE_CHECKING:
+    from engine.api import Game, SheetFile
+    from engine.values import OptionValue, Roll
+
+
+_COLUMNS = 100
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("game_name", metavar="GAME", type=GAME)
+@rule_option
+@click.option("--by-id", is_flag=True, help="List every rule that the referee may name, by its id.")
+def rules_command(game_name: str, options: tuple[str, ...], by_id: bool) -> None:
+    """Tell a game's rules in short.
+
+    Then the options in force, and what each one may be.
+
+    Examples:
+      ./run tools rules deblockle
+      ./run tools rules deblockle --option side_by_side=false
+      ./run tools rules deblockle --by-id
+    """
+    from engine import registry
+
+    game = registry.load(game_name)
+    given = parse_options(game, options)
+    named = (f"{rule.id}: {rule.sentence}" for rule in game.rules.catalogue.values())
+    wrapped = (textwrap.fill(line, _COLUMNS, subsequent_indent="    ", break_on_hyphens=False) for line in named)
+    for line in wrapped if by_id else rule_lines(game, given):
+        click.echo(line)
+
+
+def rule_lines(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterator[str]:
+    """Yield the lines of a game's short rules; raises OptionError for an invalid option."""
+    from engine.options import read_options
+
+    yield f"{game.title}\n"
+    for paragraph in game.notation.summary(given).split("\n\n"):
+        yield textwrap.fill(paragraph, _COLUMNS) + "\n"
+    yield "Options in force:"
+    values = read_options(game.options, given)
+    for option in game.options:
+        choices = f" ({', '.join(map(_format_value, option.choices))})" if option.choices else ""
+        line = f"{option.name}={_format_value(values[option.name])}  {option.help}{choices}"
+        yield textwrap.fill(line, _COLUMNS, initial_indent="  ", subsequent_indent="    ")
+
+
+def _format_value(value: OptionValue) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+_GAME = click.option(
+    "--game",
+    "game_name",
+    type=GAME,
+    default="blokus-dice",
+    show_default=True,
+    metavar="GAME",
+    help="The game it belongs to.",
+)
+
+
+@click.group(name="sheet", cls=ExampleGroup)
+def sheet_command() -> None:
+    """Copy, check and show sheets, dice and tiles.
+
+    Your sheets, dice or tiles may differ from those that come with the referee.
+
+    Examples:
+      ./run tools sheet new --out ours.toml
+    """
+
+
+@sheet_command.command(cls=ExampleCommand)
+@_GAME
+@click.option("--out", "--output", "output", type=WRITABLE_FILE, help="The file to write.  [default: print it]")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+def new(game_name: str, output: Path | None, force: bool) -> None:
+    """Write a copy of the built-in sheet, to change it.
+
+    Examples:
+      ./run tools sheet new --out ours.toml
+    """
+    text = _sheet_file(game_name).text()
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        with output.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise click.UsageError(f"{output} is there already; give another name, or --force to write over it.") from error
+    say(f"The sheet is in {output}. Change it, then: ./run tools sheet check {output} --game {game_name}")
+
+
+@sheet_command.command(cls=ExampleCommand)
+@click.argument("file", type=READABLE_FILE)
+@_GAME
+def check(file: Path, game_name: str) -> None:
+    """Check a sheet file; every fault is named with its line.
+
+    Examples:
+      ./run tools sheet check ours.toml
+    """
+    from referee.settings.conversions import read_text
+
+    sheet, text = _sheet_file(game_name), read_text(file)
+    with _naming_another_game(file, text):
+        values = sheet.read(text)
+    written = " ".join(f"--option {name}={value}" for name, value in values.items())
+    click.echo(f"{file} is good for {game_name}: {written}")
+    if sheet.option is not None:
+        click.echo(f"In short: --option {sheet.option}={file}")
+
+
+@sheet_command.command(cls=ExampleCommand)
+@click.argument("file", type=READABLE_FILE, required=False)
+@_GAME
+def show(file: Path | None, game_name: str) -> None:
+    """Draw a sheet file, or the built-in sheet.
+
+    Examples:
+      ./run tools sheet show
+      ./run tools sheet show ours.toml
+    """
+    from referee.settings.conversions import read_text
+
+    sheet = _sheet_file(game_name)
+    text = sheet.text() if file is None else read_text(file)
+    with _naming_another_game(file, text):
+        click.echo(sheet.draw(text))
+
+
+@contextmanager
+def _naming_another_game(file: Path | None, text: str) -> Iterator[None]:
+    """If reading a file fails inside the context, name the other game to which it belongs, if any."""
+    from engine import registry
+
+    try:
+        yield
+    except EngineError:
+        for name in registry.games():
+            other = registry.load(name).sheet_file
+            with suppress(EngineError):
+                if other is not None and other.read(text):
+                    raise click.UsageError(f"{file} is a file of {name}; add --game {name}.") from None
+        raise
+
+
+def _sheet_file(name: str) -> SheetFile:
+    from engine import registry
+
+    game = registry.load(name)
+    if game.sheet_file is None:
+        with_one = [each for each in registry.games() if registry.load(each).sheet_file is not None]
+        raise click.UsageError(f"{game.title} has no sheet file; these have: {', '.join(with_one)}.")
+    return game.sheet_file
+
+
+_SHOWN_FROM_DEPTH = 3
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("game_name", metavar="GAME", type=GAME)
+@click.option("--depth", type=WholeNumber(min=0), required=True, help="How many whole turns.")
+@click.option("--position", metavar="TEXT", help="Start from this position instead of the start (docs/games/).")
+@click.option("--roll", metavar="FACES", help="In a game with dice: what every roll shows, such as 4,1.")
+@click.option("--colour", metavar="COLOUR", help="In the Blokus Dice Game: the marker that the player to move holds.")
+@rule_option
+@click.option("--split", "is_split", is_flag=True, help="Show the count of each first turn.")
+def perft_command(
+    game_name: str,
+    depth: int,
+    position: str | None,
+    roll: str | None,
+    colour: str | None,
+    options: tuple[str, ...],
+    is_split: bool,
+) -> None:
+    """Count the ways to play a number of turns.
+
+    It counts the distinct results of each whole turn, as the game's page in docs/games says. Where dice
+    are rolled, every roll shows the same faces. The count is the last thing on the last line.
+
+    Examples:
+      ./run tools perft deblockle --depth 2
+      ./run tools perft deblockle --depth 3 --option blocks_gold=1 --option blocks_teal=1
+      ./run tools perft diaballik --depth 2 --split
+      ./run tools perft blokus-dice --depth 1 --roll 1,2,3,4 --colour red
+    """
+    from engine import registry
+    from engine.perft import perft, start_of_count
+
+    game = registry.load(game_name)
+    given = parse_options(game, options)
+    if position is not None and given:
+        raise click.UsageError("a position carries its own options; give --position or --option, not both.")
+    state = game.rules.new(given) if position is None else game.notation.parse_state(position)
+    start, thrown = start_of_count(game, state, roll, colour)
+    if depth == 0 or (depth == 1 and not is_split):
+        total = perft(game, start, depth, thrown)
+    else:
+        total = _count_with_progress(game, start, depth, thrown, is_split=is_split)
+    click.echo(f"{game.name} to depth {depth}: {total}" if is_split else str(total))
+
+
+def _count_with_progress(game: Game[Any, Any], start: Any, depth: int, roll: Roll | None, *, is_split: bool) -> int:
+    from rich.progress import Progress
+
+    from engine.perft import counts_of_first_turns
+
+    turns, counts = counts_of_first_turns(game, start, depth, roll)
+    total = 0
+    with Progress(console=progress_output(), transient=True, disable=depth < _SHOWN_FROM_DEPTH) as progress:
+        shown = progress.track(counts, len(turns), description="counting")
+        for turn, count in zip(turns, shown, strict=True):
+            total += count
+            if is_split:
+                click.echo(f"{game.notation.format_turn(turn)} {count}")
+    return total

@@ -1,0 +1,65 @@
+"""`./run pieces read` on pictures of a whole table."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import date
+from importlib import resources
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from click.testing import Result
+
+from simulator.play.actions import Slack
+from simulator.play.players import HANDLERS
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene
+from simulator.scene.viewpoint import lens
+from simulator.table import standard_setting
+from tests.commands import runner_in
+from vision.calibration import Calibration, save_calibration
+
+Run = Callable[..., Result]
+BLOCKS = {"a7": "gold block, stop up", "c4": "teal block, cross up"}
+DISCS = {f"{column}{row}": f"{colour} piece" for colour, row in (("black", 1), ("white", 7)) for column in "abcefg"}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner_in(tmp_path, monkeypatch)
+
+
+def photograph(folder: Path, game: str, looks: Mapping[str, str]) -> tuple[object, ...]:
+    """Photograph a table, and return the arguments that name the picture, its camera and the table's layout."""
+    setting = standard_setting(lens((960, 540)), game)
+    handler = HANDLERS[game](setting.layout, Slack(), np.random.default_rng(1))
+    image = Renderer(1).render(Scene(setting, tuple(handler.set_up(looks).values())))
+    cv2.imwrite(str(folder / "now.png"), image)
+    save_calibration(folder / "camera.json", Calibration(setting.camera, (), 1.0, ()), made_on=date(2026, 5, 1))
+    layout = json.loads(resources.files("vision.layout").joinpath("games", f"{game}.json").read_text(encoding="utf-8"))
+    (folder / "layout.json").write_text(json.dumps(layout))
+    return folder / "now.png", "--calibration", folder / "camera.json", "--layout", folder / "layout.json"
+
+
+def test_colours_learned_from_a_picture_that_is_no_set_up_are_called_a_guess(run: Run, tmp_path: Path) -> None:
+    result = run("pieces", "read", *photograph(tmp_path, "deblockle", BLOCKS))
+    assert result.exit_code == 0, result.stderr
+    assert "The colours of gold and teal are a guess and may be swapped" in result.stderr
+    assert not any(line.endswith(" ") for line in result.stdout.splitlines())
+
+
+def test_the_layout_says_which_game_is_read(run: Run, tmp_path: Path) -> None:
+    start = {**DISCS, "d1": "black piece with ball", "d7": "white piece with ball"}
+    result = run("pieces", "read", *photograph(tmp_path, "diaballik", start))
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines()[-1] == "B black   W white   ● ball"
+    assert result.stderr == ""
+
+
+def test_a_table_of_another_game_is_not_watched(run: Run, tmp_path: Path) -> None:
+    picture, *table = photograph(tmp_path, "diaballik", DISCS)
+    result = run("watch", *table, "--frames", tmp_path, "--stills")
+    assert result.exit_code == 5
+    assert f"{tmp_path / 'layout.json'} measures a table of diaballik, and the game is deblockle" in result.stderr
+    assert picture == tmp_path / "now.png"
