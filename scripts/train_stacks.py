@@ -42,7 +42,7 @@ from scripts.training import (
     train,
     write_network,
 )
-from simulator.scene.drawn_stacks import drawn_stacks_picture
+from simulator.scene.drawn_stacks import drawn_stacks_pictures
 from simulator.scene.stack_variety import StacksPicture, stacks_picture
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import GridSurface
@@ -265,10 +265,10 @@ def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples
     search = TopSearch(layout.board)
     parts = []
     for number in track(numbers, description="Making pictures", console=console):
-        make = drawn_stacks_picture if number % DRAWN_EVERY == DRAWN_EVERY - 1 else stacks_picture
-        picture = make(np.random.default_rng([seed, number]), layout)
-        parts.append(samples_of(picture, layout.board, np.random.default_rng([seed, number, 1])))
-        parts.append(proposals_of(picture, layout.board, search))
+        rng = np.random.default_rng([seed, number])
+        drawn = number % DRAWN_EVERY == DRAWN_EVERY - 1
+        for picture in drawn_stacks_pictures(rng, layout) if drawn else [stacks_picture(rng, layout)]:
+            parts += [samples_of(picture, layout.board, rng), proposals_of(picture, layout.board, search)]
     return joined(parts)
 
 
