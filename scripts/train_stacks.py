@@ -5,8 +5,8 @@ Run: uv run --group training python scripts/train_stacks.py --made 1800 --steps 
 Add --start vision/readers/stacks/weights to continue from the shipped network, with --rate 5e-4; --blend 0.5 then
 writes the mean of both, which is less often certain and wrong than either.
 
-Pictures are rendered from seeds, three of four by ``simulator.scene.stack_variety``, the fourth by the virtual table.
-Pictures of real tables or of a benchmark are never trained on. Besides the true tips with small errors, the network is
+Pictures are rendered from seeds, half by ``simulator.scene.stack_variety``, half by the virtual table. Pictures of real
+tables or of a benchmark are never trained on. Besides the true tips with small errors, the network is
 trained on all tips that the reader's own search proposes.
 """
 
@@ -42,7 +42,7 @@ from scripts.training import (
     train,
     write_network,
 )
-from simulator.scene.drawn_stacks import drawn_stacks_picture
+from simulator.scene.drawn_stacks import drawn_stacks_pictures
 from simulator.scene.stack_variety import StacksPicture, stacks_picture
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import GridSurface
@@ -72,7 +72,7 @@ AT_TIP_PX, OFF_TIP_PX = 3.5, 5.0
 """Distances from the tip, in crop pixels, up to which a proposal counts as the tip, and from which as no tip."""
 
 DRAWN_EVERY = 4
-"""Every fourth picture is rendered by the virtual table."""
+"""Every fourth number is a virtual table with several pictures, each other one a picture of its own."""
 
 LOSS = nn.CrossEntropyLoss(label_smoothing=0.02)
 BATCH = 64
@@ -265,15 +265,15 @@ def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples
     search = TopSearch(layout.board)
     parts = []
     for number in track(numbers, description="Making pictures", console=console):
-        make = drawn_stacks_picture if number % DRAWN_EVERY == DRAWN_EVERY - 1 else stacks_picture
-        picture = make(np.random.default_rng([seed, number]), layout)
-        parts.append(samples_of(picture, layout.board, np.random.default_rng([seed, number, 1])))
-        parts.append(proposals_of(picture, layout.board, search))
+        rng = np.random.default_rng([seed, number])
+        drawn = number % DRAWN_EVERY == DRAWN_EVERY - 1
+        for picture in drawn_stacks_pictures(rng, layout) if drawn else [stacks_picture(rng, layout)]:
+            parts += [samples_of(picture, layout.board, rng), proposals_of(picture, layout.board, search)]
     return joined(parts)
 
 
 @click.command()
-@click.option("--made", default=1800, show_default=True, help="number of rendered pictures")
+@click.option("--made", default=1800, show_default=True, help="number of seeds of rendered pictures")
 @click.option("--steps", default=6000, show_default=True, help="training steps, a batch each")
 @click.option("--rate", default=RATE, show_default=True, help="peak learning rate; lower with --start")
 @start_option

@@ -93,15 +93,19 @@ class Surroundings:
         drawn = np.flatnonzero(facing & (signed_mm.max(axis=1) > 0))
         square_mm = ((objects.corners_mm[drawn].mean(axis=1) - point_mm) ** 2).sum(axis=1)
         drawn = drawn[np.argsort(-square_mm)]
-        polygons, visible = _project(projection, objects.corners_mm[drawn], shape)
+        pixels, in_front = _project(projection, objects.corners_mm[drawn].reshape(-1, 3))
+        pixels = pixels.reshape(-1, 4, 2)
+        polygons, whole = _fixed(pixels), np.logical_and.reduce(in_front.reshape(-1, 4), axis=1)
         crossing = signed_mm[drawn].min(axis=1) < 0
-        for number, polygon, is_visible, crosses in zip(drawn, polygons, visible, crossing, strict=True):
-            if crosses:
-                part = _clipped(objects.corners_mm[number], signed_mm[number])
-                clipped, found = _project(projection, part[None], shape)
-                polygon, is_visible = clipped[0], found[0]
-            if is_visible:
-                cv2.fillConvexPoly(picture, polygon, objects.radiance[number].tolist(), cv2.LINE_8, _BITS)
+        shown = _overlap(pixels.min(axis=1), pixels.max(axis=1), shape)
+        for index in np.flatnonzero(np.where(whole, shown, crossing)):
+            number, polygon = drawn[index], polygons[index]
+            if crossing[index]:
+                clipped, ahead = _project(projection, _clipped(objects.corners_mm[number], signed_mm[number]))
+                if not ahead.all():
+                    continue
+                polygon = _fixed(clipped)
+            cv2.fillConvexPoly(picture, polygon, objects.radiance[number].tolist(), cv2.LINE_8, _BITS)
         return np.asarray(picture, dtype=np.float32)
 
     def shadow(
@@ -118,15 +122,21 @@ class Surroundings:
         ``to_light`` (3,) points to a distant lamp; ``casters`` are the corners (n, 3) of each body.
         """
         mask = np.zeros(shape, dtype=np.uint8)
-        projection = _window(origin) @ self._projection
-        for corners in casters:
-            signed_mm = (corners - point_mm) @ normal
-            if signed_mm.max() <= 0:
-                continue
-            on_plane = corners - (signed_mm / float(normal @ to_light))[:, None] * to_light
-            polygons, visible = _project(projection, on_plane[None, signed_mm > 0], shape)
-            if visible[0]:
-                cv2.fillConvexPoly(mask, cv2.convexHull(polygons[0]), 255, cv2.LINE_8, _BITS)
+        if not casters:
+            return mask
+        corners = np.concatenate(casters)
+        starts = np.cumsum([0, *(len(each) for each in casters[:-1])])
+        signed_mm = (corners - point_mm) @ normal
+        casts = signed_mm > 0
+        on_plane = corners - (signed_mm / float(normal @ to_light))[:, None] * to_light
+        pixels, in_front = _project(_window(origin) @ self._projection, on_plane)
+        low = np.minimum.reduceat(np.where(casts[:, None], pixels, np.inf), starts)
+        high = np.maximum.reduceat(np.where(casts[:, None], pixels, -np.inf), starts)
+        visible = np.logical_and.reduceat(in_front | ~casts, starts) & _overlap(low, high, shape)
+        polygons, ends = _fixed(pixels), [*starts[1:], len(corners)]
+        for number in np.flatnonzero(visible):
+            own = slice(starts[number], ends[number])
+            cv2.fillConvexPoly(mask, cv2.convexHull(polygons[own][casts[own]]), 255, cv2.LINE_8, _BITS)
         return mask
 
 
@@ -135,16 +145,22 @@ def _window(origin: FloatArray) -> FloatArray:
     return np.array([[1.0, 0, -origin[0]], [0, 1, -origin[1]], [0, 0, 1]])
 
 
-def _project(
-    projection: FloatArray, points_mm: FloatArray, shape: tuple[int, int]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-    """Project polygons (n, m, 3); return them in OpenCV's fixed point, and which may lie in a picture of that shape."""
+def _project(projection: FloatArray, points_mm: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Project points (n, 3): return pixels (n, 2), limited for OpenCV, and which are in front of the camera."""
     found = points_mm @ projection[:, :3].T + projection[:, 3]
-    in_front = found[..., 2].min(axis=1) > 0
-    flat = found[..., :2] / np.where(in_front[:, None], found[..., 2], 1.0)[..., None]
-    flat = np.minimum(np.maximum(flat, -_LARGEST_PX), _LARGEST_PX)
-    inside = (flat.min(axis=1) < shape[::-1]).all(axis=1) & (flat.max(axis=1) > 0).all(axis=1)
-    return np.rint(flat * 2**_BITS).astype(np.int32), in_front & inside
+    in_front = found[:, 2] > 0
+    flat = found[:, :2] / np.where(in_front, found[:, 2], 1.0)[:, None]
+    return np.minimum(np.maximum(flat, -_LARGEST_PX), _LARGEST_PX), in_front
+
+
+def _overlap(low: FloatArray, high: FloatArray, shape: tuple[int, int]) -> npt.NDArray[np.bool_]:
+    """Return which bounds, (n, 2) each, overlap a picture of that shape."""
+    return np.asarray((low < shape[::-1]).all(axis=1) & (high > 0).all(axis=1))
+
+
+def _fixed(pixels: FloatArray) -> npt.NDArray[np.int32]:
+    """Return pixels in OpenCV's fixed point."""
+    return np.asarray(np.rint(pixels * 2**_BITS), dtype=np.int32)
 
 
 def _clipped(corners: FloatArray, signed_mm: FloatArray) -> FloatArray:

@@ -22,21 +22,32 @@ from vision.layout.table import TableLayout
 _COLOURS = ("red", "yellow", "green", "blue")
 _MOST_HARDNESS = 0.8
 _LAMPS_OFF = 0.2
-_SIZE = (1280, 720)
+_SIZES = ((960, 540), (1280, 720))
+_PER_TABLE = 3
+"""Pictures of one table, whose background takes longer to render than its stacks."""
 
 
-def drawn_stacks_picture(rng: np.random.Generator, layout: TableLayout) -> StacksPicture:
-    """Return a virtual table with a stack on nearly every place, seen by a random camera in random light."""
+def drawn_stacks_pictures(rng: np.random.Generator, layout: TableLayout) -> list[StacksPicture]:
+    """Return pictures of a virtual table with a stack on nearly every place, seen by a random camera in random light.
+
+    The stacks differ from picture to picture.
+    """
     seed = int(rng.integers(1 << 30))
-    setting = replace(_recolour(rng, varied_setting(seed, rng.uniform(0, _MOST_HARDNESS), _SIZE)), layout=layout)
+    size = _SIZES[int(rng.integers(len(_SIZES)))]
+    setting = replace(_recolour(rng, varied_setting(seed, rng.uniform(0, _MOST_HARDNESS), size)), layout=layout)
     if rng.random() < _LAMPS_OFF:
         lighting = replace(setting.lighting, lamps=(), ambient=setting.lighting.ambient * rng.uniform(1.0, 1.6))
         setting = replace(setting, lighting=lighting)
-    tidy = rng.uniform(0.3, 1.4)
-    stacks = {place: _stack(rng, layout.board, place, tidy) for place in layout.board.places if rng.random() > 0.07}
-    image = Renderer(seed).render(Scene(setting, tuple(stacks.values())))
-    true = {place: _truth(layout.board, stack) for place, stack in stacks.items()}
-    return StacksPicture(image, setting.camera, setting.pose, true, _hidden(setting, stacks, true))
+    renderer = Renderer(seed)
+    pictures = []
+    for number in range(_PER_TABLE):
+        tidy = rng.uniform(0.3, 1.4)
+        stacks = {place: _stack(rng, layout.board, place, tidy) for place in layout.board.places if rng.random() > 0.07}
+        image = renderer.render(Scene(setting, tuple(stacks.values())), number)
+        true = {place: _truth(layout.board, stack) for place, stack in stacks.items()}
+        hidden = _hidden(setting, stacks, true)
+        pictures.append(StacksPicture(image, setting.camera, setting.pose, true, hidden))
+    return pictures
 
 
 def _recolour(rng: np.random.Generator, setting: Setting) -> Setting:

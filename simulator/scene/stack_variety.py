@@ -84,13 +84,14 @@ def stacks_picture(rng: np.random.Generator, layout: TableLayout) -> StacksPictu
     canvas = StackCanvas(camera, pose)
     canvas.draw_ground(_texture(rng, board, [stack for stack, _ in stacks.values()], lights), board, _sky(rng, lights))
     facets = {place: [facets_of(piece, look, lights) for piece in pieces] for place, (pieces, _) in stacks.items()}
+    corners = {place: _corners(pieces) for place, (pieces, _) in stacks.items()}
     numbers = {place: number for number, place in enumerate(board.places, start=1)}
     order = sorted(board.places, key=lambda place: -_camera_distance_mm(pose, board, place))
     for place in order:
         if place in stacks:
             pieces, _ = stacks[place]
             distances_mm = {other: _distance_mm(board, place, other) for other in facets if other != place}
-            casters = [_corners(stacks[other][0]) for other, far in distances_mm.items() if far < _SHADOW_MM]
+            casters = [corners[other] for other, far in distances_mm.items() if far < _SHADOW_MM]
             others = [part for other, far in distances_mm.items() if far < _REFLECTION_MM for part in facets[other]]
             for number, piece in enumerate(pieces):
                 label = numbers[place] if piece is pieces[-1] else NOT_A_TOP

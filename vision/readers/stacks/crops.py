@@ -44,6 +44,7 @@ class StackCrops:
         }
         towards = _camera_rotations(np.array(list(self._feet.values())) - self._position)
         self._turns = dict(zip(self._feet, towards, strict=True))
+        self._projections = {place: self._projection(place) for place in self._feet}
         self._maps: dict[str, PixelMap] = {}
         self._halvings = 0
         middle = np.mean(list(self._feet.values()), axis=0)
@@ -80,7 +81,7 @@ class StackCrops:
 
     def projections(self, places: Sequence[str]) -> FloatArray:
         """Return matrices (n, 3, 4) that project points (x, y, z, 1) in mm into the crops of places."""
-        return np.array([self._projection(place) for place in places])
+        return np.array([self._projections[place] for place in places])
 
     def _projection(self, place: str) -> FloatArray:
         turn, focal_px = self._turns[place], self._focal_px[place]

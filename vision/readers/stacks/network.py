@@ -85,6 +85,10 @@ class StackNetwork:
             scores[again] /= 2
         return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
 
+    def tip_log_odds(self, sides: Image, views: FloatArray, angles_rad: FloatArray) -> FloatArray:
+        """Return the log-odds of being a tip, (n,), without the mirror images; arguments as for ``network_input``."""
+        return tip_log_odds(self._scores(sides, views, angles_rad))
+
     def _scores(self, sides: Image, views: FloatArray, angles_rad: FloatArray) -> FloatArray:
         given = network_input(sides, views, angles_rad)
         return np.asarray(self._network.run(given), dtype=np.float64) / self._temperature

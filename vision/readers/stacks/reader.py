@@ -143,15 +143,16 @@ class StackReader:
         self._hues = np.array([*appearance.colours.values(), *(np.zeros(2) for _ in NEUTRALS)])
         colours = [*appearance.colours, *NEUTRALS]
         looks = {look_name(colour, size): (colour, size) for colour in colours for size in SIZES}
-        self._look_colours = np.array([colours.index(looks[look][0]) for look in appearance.looks])
-        self._look_sizes = np.array([SIZES.index(looks[look][1]) for look in appearance.looks])
+        self._looks = appearance.looks
+        self._look_colours = np.array([colours.index(looks[look][0]) for look in self._looks])
+        self._look_sizes = np.array([SIZES.index(looks[look][1]) for look in self._looks])
         self._camera: tuple[CameraModel, Pose, StackCamera] | None = None
         self._crops: StackCrops | None = None
 
     @property
     def looks(self) -> tuple[str, ...]:
         """Each colour in each size, and the clear large one."""
-        return self._appearance.looks
+        return self._looks
 
     def draw(self, picture: Image, view: SurfaceView, sightings: Mapping[str, StackSighting]) -> Image:
         """Return a copy of the picture with each stack's outline, tip and look."""
@@ -271,15 +272,16 @@ class StackReader:
 
     def _likely_tips(self, pictures: Image, places: Sequence[str], feet: FloatArray) -> FloatArray:
         """Return for each place the point (3,) in mm that the network considers most likely a tip, wherever it is."""
-        assert self._crops is not None
-        angles_rad = angles_in_crops(self._crops, places, feet[:, 2])
+        own = self._crops
+        assert own is not None
+        angles_rad = angles_in_crops(own, places, feet[:, 2])
 
         def log_odds(points_mm: FloatArray) -> FloatArray:
             most = points_mm.shape[1]
             names = [place for place in places for _ in range(most)]
             crops, angles = np.repeat(pictures, most, axis=0), np.repeat(angles_rad, most)
-            logs = self._evaluate_sides(crops, names, points_mm.reshape(-1, 3), angles)
-            return tip_log_odds(logs).reshape(len(places), most)
+            sides = flatten_sides(own, crops, names, points_mm.reshape(-1, 3), angles)
+            return self._network.tip_log_odds(sides, own.views(names), angles).reshape(len(places), most)
 
         centres_mm = np.column_stack([feet[:, :2], np.full(len(feet), self._surface.height_mm)])
         return likeliest_tips(centres_mm, self._pieces, log_odds)

@@ -83,6 +83,17 @@ def test_a_doubtful_stack_and_its_mirror_image_are_classified_alike() -> None:
     assert (np.abs(mirrored - logs)[clear].max(axis=1) > 0.01).any(), "what is clear is looked at once"
 
 
+def test_the_log_odds_of_a_tip_are_those_of_its_log_probabilities_without_the_mirror_image(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sides, views, turned = noise(6), np.full((6, 2), 0.4), np.linspace(-0.4, 0.4, 6)
+    sides[:, 0] //= 3
+    found = shipped().tip_log_odds(sides, views, turned)
+    monkeypatch.setattr("vision.readers.stacks.network.MIRRORED_FROM", np.inf)
+    assert found == pytest.approx(tip_log_odds(shipped().log_probabilities(sides, views, turned)))
+    assert np.ptp(found) > 0.1
+
+
 def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:
     shutil.copytree(WEIGHTS, tmp_path / "weights")
     with (tmp_path / "weights" / "stacks.onnx").open("ab") as file:
