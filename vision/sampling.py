@@ -88,7 +88,11 @@ def plane_map(
 def sample(image: PixelsT, pixel_map: PixelMap, interpolation: int = cv2.INTER_LINEAR) -> PixelsT:
     """Sample a picture through a map; outside the picture the nearest border pixel repeats."""
     # OpenCV takes no second map when the first has both coordinates, contrary to its type stubs
-    sampled = cv2.remap(image, pixel_map, None, interpolation, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
+    first, second = pixel_map, None
+    if image.ndim == 3 and image.dtype == np.uint8 and interpolation == cv2.INTER_LINEAR:
+        # for colours OpenCV 5 is faster with positions rounded to 1/32 pixel, which OpenCV 4 does by itself
+        first, second = cv2.convertMaps(pixel_map, None, cv2.CV_16SC2)  # type: ignore[call-overload]
+    sampled = cv2.remap(image, first, second, interpolation, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
     return cast("PixelsT", np.asarray(sampled, dtype=image.dtype))
 
 
@@ -113,6 +117,15 @@ def median(values: FloatsT, axis: int = 0) -> FloatsT:
     parted = np.partition(values, half if is_odd else (half - 1, half), axis=axis)
     upper = parted.take(half, axis)
     return np.asarray(upper if is_odd else (parted.take(half - 1, axis) + upper) / 2, dtype=values.dtype)
+
+
+def quantile(values: npt.NDArray[np.floating], share: float) -> float:
+    """Return the quantile of some values (n,) at a share (0 to 1), interpolated; NumPy's own takes many times as long.
+    """
+    rank, rest = divmod(share * (len(values) - 1), 1)
+    ranks = int(rank), min(int(rank) + 1, len(values) - 1)
+    lower, upper = np.partition(values, ranks)[list(ranks)]
+    return float(lower + rest * (upper - lower))
 
 
 @cache
