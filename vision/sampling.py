@@ -120,8 +120,7 @@ def median(values: FloatsT, axis: int = 0) -> FloatsT:
 
 
 def quantile(values: npt.NDArray[np.floating], share: float) -> float:
-    """Return the quantile of some values (n,) at a share (0 to 1), interpolated; NumPy's own takes many times as long.
-    """
+    """Return the interpolated quantile of values (n,) at a share (0 to 1); NumPy's takes many times as long."""
     rank, rest = divmod(share * (len(values) - 1), 1)
     ranks = int(rank), min(int(rank) + 1, len(values) - 1)
     lower, upper = np.partition(values, ranks)[list(ranks)]

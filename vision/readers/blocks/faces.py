@@ -162,11 +162,12 @@ def edge_samples(
     angles = -np.deg2rad(np.asarray(turns_deg, dtype=np.float64))
     turns = np.stack([[np.cos(angles), np.sin(angles)], [-np.sin(angles), np.cos(angles)]]).transpose(2, 0, 1)
     turned, across = (points @ turns).astype(np.float32), (normals @ turns).astype(np.float32)
-    at = turned[None] + middles_px.astype(np.float32)[:, None, None, :]
+    # added in rows of many numbers, which is several times faster than in pairs
+    at = turned.reshape(len(angles), -1) + np.tile(middles_px.astype(np.float32), len(points))[:, None]
     flat = at.reshape(-1, len(points), 2)
     gradient = np.abs(
-        sample(gradient_x, flat).reshape(at.shape[:3]) * across[..., 0]
-        + sample(gradient_y, flat).reshape(at.shape[:3]) * across[..., 1]
+        sample(gradient_x, flat).reshape(len(middles_px), *across.shape[:2]) * across[..., 0]
+        + sample(gradient_y, flat).reshape(len(middles_px), *across.shape[:2]) * across[..., 1]
     )
     edges = gradient.reshape(len(middles_px), len(angles), 4, len(along))
     strengths = np.partition(edges, len(along) // 2, axis=3)[..., len(along) // 2]
