@@ -87,12 +87,13 @@ def plane_map(
 
 def sample(image: PixelsT, pixel_map: PixelMap, interpolation: int = cv2.INTER_LINEAR) -> PixelsT:
     """Sample a picture through a map; outside the picture the nearest border pixel repeats."""
-    # OpenCV takes no second map when the first has both coordinates, contrary to its type stubs
-    first, second = pixel_map, None
     if image.ndim == 3 and image.dtype == np.uint8 and interpolation == cv2.INTER_LINEAR:
         # for colours OpenCV 5 is faster with positions rounded to 1/32 pixel, which OpenCV 4 does by itself
         first, second = cv2.convertMaps(pixel_map, None, cv2.CV_16SC2)  # type: ignore[call-overload]
-    sampled = cv2.remap(image, first, second, interpolation, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
+    else:
+        # OpenCV takes no second map when the first has both coordinates, contrary to its type stubs
+        first, second = pixel_map, None
+    sampled = cv2.remap(image, first, second, interpolation, borderMode=cv2.BORDER_REPLICATE)
     return cast("PixelsT", np.asarray(sampled, dtype=image.dtype))
 
 

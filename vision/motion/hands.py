@@ -8,6 +8,7 @@ only learned where nothing covers it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -29,7 +30,7 @@ class HandSettings:
     virtual games of ``benchmarks/hands.py``, which shows the effect of a change.
     """
 
-    board_side_px: float = 116.0
+    board_side_px: float = 105.0
     """Side of the board, in pixels, in the small picture used for detection. Larger: finer and slower."""
     margin_share: float = 0.17
     """Margin of the watched region around the board, as a share of its bounding box."""
@@ -134,8 +135,8 @@ class HandDetector:
             raise ValueError(f"the board's outline lies outside a picture of {size[0]} x {size[1]} pixels")
         self._size = size
         side_px = float(np.sqrt(cv2.contourArea(corners.astype(np.float32))))
-        # averaging whole pixels is several times faster than any other scale
-        factor = max(1, round(side_px / self._settings.board_side_px))
+        # halving is several times faster than any other scale
+        factor = 2 ** max(0, round(math.log2(side_px / self._settings.board_side_px)))
         self._scale = 1.0 / factor
         width, height = (max(1, int(length) // factor) for length in last - first)
         self._shape = (height, width)

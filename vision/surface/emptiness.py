@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -183,9 +184,7 @@ def _centre_pixels(surface: GridSurface, shape: tuple[int, int]) -> npt.NDArray[
     return np.asarray(np.round([rows / 2 - y - 0.5, columns / 2 + x - 0.5]).astype(np.intp))
 
 
-def _square_sums(
-    values: npt.NDArray[np.uint8] | npt.NDArray[np.float32], centres: npt.NDArray[np.intp], half: int
-) -> FloatArray:
+def _square_sums(values: npt.NDArray[Any], centres: npt.NDArray[np.intp], half: int) -> FloatArray:
     """Return the sum of the values in a square of side ``2 * half`` around each centre (2, places), as (places,)."""
     sums = np.asarray(cv2.integral(values))
     limits = np.array([values.shape]).T

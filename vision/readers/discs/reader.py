@@ -352,7 +352,7 @@ class DiscReader:
         colours = light.looks.players[owner]
         known = np.stack([colours.disc, colours.ball])
         spread = np.hypot(self._settings.ball_colour_spread, self._settings.ball_saturation_spread * known * [1, 1, 0])
-        known = known + [0.0, 0.0, light.level]
+        known[:, 2] += light.level
         # by channel, since NumPy is slow along an axis of three
         off = [(seen[:, None] - own) / by for seen, own, by in zip(ball.top.T, known.T, spread.T, strict=True)]
         share = float((sum(one * one for one in off).min(axis=1) > self._settings.foreign**2).mean())
