@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage
 from vision.sampling import linear_light, median, quantile
@@ -106,10 +106,11 @@ class SurfaceColours:
         sigma = _SETTINGS.smoothing_mm / COARSER
         # Gaussian mean over bare pixels only (normalised convolution, Knutsson and Westin 1993)
         weight = np.maximum(cv2.GaussianBlur(share, (0, 0), sigma), np.float32(1e-3))
-        off = []
-        for values, order in zip(logs, (3, 3, 6), strict=True):
-            inside = np.asarray(cv2.GaussianBlur(values * share, (0, 0), sigma) / weight, dtype=np.float32)
-            off.append(inside - _fit_surface(inside, chosen, order))
+        inside = [
+            np.asarray(cv2.GaussianBlur(values * share, (0, 0), sigma) / weight, dtype=np.float32) for values in logs
+        ]
+        usual = _fit_surfaces(inside, chosen, squared=(False, False, True))
+        off = [seen - level for seen, level in zip(inside, usual, strict=True)]
         off_hue = np.asarray(cv2.magnitude(off[0], off[1]), dtype=np.float32)
         usual_off = float(median(off_hue[thin][chosen]))
         limit = max(_SETTINGS.hue_floor, _SETTINGS.over_usual_hue * usual_off)
@@ -165,31 +166,34 @@ def _hue_and_brightness(blue: FloatImage, green: FloatImage, red: FloatImage) ->
     return [np.asarray(values, dtype=np.float32) for values in (*hues, brightness)]
 
 
-def _fit_surface(values: FloatImage, chosen: BoolImage, terms: int) -> FloatImage:
-    """Fit a low-order surface to the chosen ones of every ``fit_every``-th pixel, ignoring outliers (least trimmed
+def _fit_surfaces(values: Sequence[FloatImage], chosen: BoolImage, squared: Sequence[bool]) -> list[FloatImage]:
+    """Fit a low-order surface each to the chosen ones of every ``fit_every``-th pixel, ignoring outliers (least trimmed
     squares).
 
-    It has the first 3 or all 6 of the terms 1, x, y, xx, yy, xy over -0.5 to 0.5.
+    It has the terms 1, x and y over -0.5 to 0.5, and xx, yy and xy if it is ``squared``.
     """
-    height, width = values.shape
+    height, width = values[0].shape
     x = np.arange(width, dtype=np.float32) / width - np.float32(0.5)
     y = np.arange(height, dtype=np.float32) / height - np.float32(0.5)
     row, column = (_SETTINGS.fit_every * at for at in np.nonzero(chosen))
     across, down = x[column].astype(np.float64), y[row].astype(np.float64)
-    inputs = np.stack([np.ones_like(across), across, down, across**2, down**2, across * down][:terms])
-    targets = values[row, column].astype(np.float64)
-    apart = np.abs(targets - median(targets))
-    keep = apart <= quantile(apart, 0.6)
-    solution: npt.NDArray[np.floating] = np.zeros(terms)
+    inputs = np.stack([np.ones_like(across), across, down, across**2, down**2, across * down])
+    targets = np.array([one[row, column] for one in values], dtype=np.float64)
+    # a small ridge term keeps the normal equations solvable when only a strip of the board is bare; a large one leaves
+    # a term out
+    ridge = np.array([[1e-6] * 3 + [1e-6 if has_squares else 1e9] * 3 for has_squares in squared])
+    errors = np.abs(targets - median(targets, axis=1)[:, None])
+    share = 0.6
     for _ in range(_SETTINGS.fit_rounds):
-        kept = inputs * keep
-        # a small ridge term keeps the normal equations solvable when only a strip of the board is bare
-        solution = np.linalg.solve(kept @ inputs.T + 1e-6 * np.eye(terms), kept @ targets)
-        errors = np.abs(targets - solution @ inputs)
-        keep = errors <= quantile(errors, 0.7)
-    one, of_x, of_y, *squared = solution.astype(np.float32)
+        kept = inputs * (errors <= quantile(errors, share)[:, None])[:, None]
+        normal = kept @ inputs.T + ridge[:, None] * np.eye(len(inputs))
+        solution = np.linalg.solve(normal, kept @ targets[..., None])[..., 0]
+        errors, share = np.abs(targets - solution @ inputs), 0.7
     y = y[:, None]
-    if not squared:
-        return np.asarray((one + of_y * y) + of_x * x, dtype=np.float32)
-    of_xx, of_yy, of_xy = squared
-    return np.asarray((one + of_y * y + of_yy * y * y) + (of_x * x + of_xx * x * x) + of_xy * y * x, dtype=np.float32)
+    found = []
+    for (one, of_x, of_y, of_xx, of_yy, of_xy), has_squares in zip(solution.astype(np.float32), squared, strict=True):
+        level = (one + of_y * y) + of_x * x
+        if has_squares:
+            level = (one + of_y * y + of_yy * y * y) + (of_x * x + of_xx * x * x) + of_xy * y * x
+        found.append(np.asarray(level, dtype=np.float32))
+    return found

@@ -266,7 +266,7 @@ def _missing_log_odds(
     blank = float(median(null))
     noise = max(_SETTINGS.least_noise_levels, 1.4826 * float(median(np.abs(null - blank))))
     # a large hand hides many lines, so the expected contrast is taken from the better half of them
-    usual = quantile(stands_out / np.maximum(level, 1.0), _SETTINGS.usual_share)
+    usual = float(quantile(stands_out / np.maximum(level, 1.0), _SETTINGS.usual_share))
     expected = np.maximum(usual * level, 1e-3)
     seen = np.clip(stands_out, blank, expected)
     present = stands_out > 0.5 * (blank + expected)
