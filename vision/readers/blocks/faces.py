@@ -280,16 +280,15 @@ class ColourMetric:
 
     def __init__(self, colours: Mapping[str, FloatArray], spread: float) -> None:
         self._spread = spread
-        self._glossy = {name: _glossy(known) for name, known in colours.items()}
+        self._names = tuple(colours)
+        self._glossy = np.array([_glossy(known) for known in colours.values()]).reshape(-1, len(GLOSS), 3)
         self._price = (GLOSS / GLOSS_SPREAD) ** 2
 
     def distances(self, face: FloatArray, ink: FloatArray) -> dict[str, float]:
         """Return the distance of linear-light ``face`` and ``ink``, each (3,), from each colour."""
-        ratio = log_ratio(face, ink)
-        return {
-            name: float(np.sqrt(((((ratio - glossy) / self._spread) ** 2).mean(axis=1) + self._price).min()))
-            for name, glossy in self._glossy.items()
-        }
+        off = (log_ratio(face, ink) - self._glossy) / self._spread
+        least = np.sqrt(((off * off).mean(axis=2) + self._price).min(axis=1))
+        return dict(zip(self._names, least.tolist(), strict=True))
 
 
 def _glossy(known: FloatArray) -> FloatArray:
