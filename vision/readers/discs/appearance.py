@@ -40,7 +40,7 @@ def colours_of(light: FloatImage, paper: FloatArray) -> FloatImage:
     (3,).
     """
     shares = cv2.transform(light, np.column_stack([np.diag(1 / paper), np.full(3, DARK_FLOOR)]))
-    return np.asarray(cv2.transform(cv2.log(shares), _MIX), dtype=np.float32)
+    return np.asarray(cv2.transform(cv2.log(shares, shares), _MIX), dtype=np.float32)
 
 
 def shares_of(colour: FloatArray) -> FloatArray:

@@ -374,10 +374,11 @@ class DiscReader:
     ) -> dict[str, BoolImage]:
         """Return, for each place whose disc is partly hidden by nearer ones, the mask of the plane they hide."""
         camera = finder.shape.camera_mm[:2]
-        sure = [(one.fit.centre_mm, one.ball_log_odds > 0) for one in found.values() if one.log_odds > 0]
+        sure = [one for one in found.values() if one.log_odds > 0]
         if not sure or not places:
             return {}
-        others = np.array([other for other, _ in sure])
+        covered = [finder.covered(one.fit.centre_mm, one.ball_log_odds > 0) for one in sure]
+        others = np.array([one.fit.centre_mm for one in sure])
         middles = np.array(
             [found[place].fit.centre_mm if place in found else self._surface.centre_mm(place) for place in places]
         )
@@ -386,7 +387,7 @@ class DiscReader:
         near = (self._settings.apart_mm < apart) & (apart < self._settings.nearby_mm) & (other_away < away[:, None])
         hiding = {}
         for place, middle, row in zip(places, middles, near, strict=True):
-            nearer = [sure[index] for index in np.flatnonzero(row)]
+            nearer = [circles for index in np.flatnonzero(row) for circles in covered[index]]
             if nearer and finder.hidden_share(middle, nearer) > self._settings.hidden_share:
                 hiding[place] = finder.hidden_by(nearer)
         return hiding
