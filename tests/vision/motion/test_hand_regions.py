@@ -144,7 +144,7 @@ def test_the_hidden_share_of_an_area_is_measured_in_the_picture(width_px: int, m
     assert share(180, 120, 220, 160) == pytest.approx(0.5, abs=0.2)
     assert share(140, 108, 180, 132) == pytest.approx(0.5, abs=0.2)
     assert share(-400, -400, -300, -300) == 0.0
-    # the board is 90 pixels wide there, the scale next to 105 that is reached by halving
+    # the board is 90 pixels wide there, which is the minimum
     assert found.mask.shape == mask_px
 
 
