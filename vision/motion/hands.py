@@ -20,7 +20,7 @@ from vision.frame import BoolImage, FloatArray, Image
 from vision.motion.background import BackgroundModel, Difference, FrameFeatures, RestMap, frame_features
 from vision.motion.changes import shrink
 
-_FACTORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
+_FACTORS = (1, 2, 3, 4, 5, 8, 10, 16)
 """By how much the picture may be shrunk: what ``shrink`` does fast."""
 
 
