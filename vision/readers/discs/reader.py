@@ -373,17 +373,13 @@ class DiscReader:
         self, finder: DiscFinder, places: Collection[str], found: Mapping[str, DiscSighting]
     ) -> dict[str, BoolImage]:
         """Return, for each place whose disc is partly hidden by nearer ones, the mask of the plane they hide."""
-        camera = finder.shape.camera_mm[:2]
         sure = [one for one in found.values() if one.log_odds > 0]
-        if not sure or not places:
-            return {}
         covered = [finder.covered(one.fit.centre_mm, one.ball_log_odds > 0) for one in sure]
-        others = np.array([one.fit.centre_mm for one in sure])
-        middles = np.array(
-            [found[place].fit.centre_mm if place in found else self._surface.centre_mm(place) for place in places]
-        )
+        others = np.array([one.fit.centre_mm for one in sure]).reshape(-1, 2)
+        centres = [found[place].fit.centre_mm if place in found else self._surface.centre_mm(place) for place in places]
+        middles = np.array(centres).reshape(-1, 2)
         apart = np.linalg.norm(others - middles[:, None], axis=2)
-        away, other_away = (np.linalg.norm(points - camera, axis=1) for points in (middles, others))
+        away, other_away = (np.linalg.norm(one - finder.shape.camera_mm[:2], axis=1) for one in (middles, others))
         near = (self._settings.apart_mm < apart) & (apart < self._settings.nearby_mm) & (other_away < away[:, None])
         hiding = {}
         for place, middle, row in zip(places, middles, near, strict=True):
