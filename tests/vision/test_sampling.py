@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.geometry import CameraModel, Pose, Rectangle, project
-from vision.sampling import PlaneGrid, PlaneWindow, linear_light, median, plane_map, sample
+from vision.sampling import PlaneGrid, PlaneWindow, linear_light, median, plane_map, quantile, sample
 
 BOUNDS = Rectangle(-60.0, 40.0, -30.0, 50.0)
 
@@ -68,3 +68,19 @@ def test_the_median_equals_numpys(count: int, axis: int) -> None:
     values = np.random.default_rng(count).normal(size=(count, count, 3))
     assert np.array_equal(median(values, axis), np.median(values, axis=axis))
     assert median(values.astype(np.float32), axis).dtype == np.float32
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.65, 1.0])
+@pytest.mark.parametrize("count", [1, 2, 7, 200])
+def test_quantiles_equal_those_of_numpy(share: float, count: int) -> None:
+    values = np.random.default_rng(count).normal(size=(3, count))
+    assert quantile(values, share) == pytest.approx(np.quantile(values, share, axis=-1))
+
+
+def test_colours_are_interpolated_like_each_channel_alone() -> None:
+    random = np.random.default_rng(4)
+    image = random.integers(0, 256, (40, 60, 3)).astype(np.uint8)
+    positions = random.uniform(-5, 65, (20, 30, 2)).astype(np.float32)
+    alone = np.stack([sample(np.ascontiguousarray(image[..., channel]), positions) for channel in range(3)], axis=-1)
+    # positions are rounded to 1/32 pixel, and neighbours differ by up to 255 levels each way
+    assert np.abs(sample(image, positions).astype(int) - alone).max() <= 255 / 32 + 1

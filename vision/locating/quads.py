@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 
 TONE_CURVE = 2.2
 """Exponent of a camera's usual tone curve: linear light is the grey level to this power. Close to sRGB's."""
@@ -114,16 +115,22 @@ def _edge_lines(
     # the ends are left out because the neighbouring side bends the edge there
     fractions = np.linspace(0.12, 0.88, _SETTINGS.samples_per_side)
     feet = starts[:, None] + fractions[None, :, None] * (ends - starts)[:, None]
-    points = feet[:, :, None] + steps[:, None, :, None] * outward[:, None, None]
     # one row per side: OpenCV takes no map of more than 32767 rows, and noise has many outlines
-    flat = points.reshape(len(starts), -1, 2).astype(np.float32)
-    seen = cv2.remap(grey, flat, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
-    # blur acts on light, before the camera's tone curve; undoing the curve keeps white from spreading into black
-    table = undo_tone_curve(np.arange(256)).astype(np.float32)
-    profile = np.asarray(cv2.LUT(seen, table), dtype=np.float32).reshape(
+    columns, rows = (
+        (feet[:, :, None, axis] + steps[:, None] * outward[:, None, None, axis]).reshape(len(starts), -1)
+        for axis in range(2)
+    )
+    seen = cv2.remap(
+        grey,
+        columns.astype(np.float32),
+        rows.astype(np.float32),
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    profile = np.asarray(cv2.LUT(seen, _linear_levels()), dtype=np.float32).reshape(
         len(starts), _SETTINGS.samples_per_side, _SETTINGS.steps_across
     )
-    slope = np.maximum(np.diff(profile, axis=2), 0)
+    slope = np.maximum(profile[..., 1:] - profile[..., :-1], 0)
     middle = ((steps[:, :-1] + steps[:, 1:]) / 2)[:, None, :]
     strength = slope.sum(axis=2)
     clear = strength > np.maximum(_SETTINGS.faintest_edge, 0.4 * np.median(strength, axis=1, keepdims=True))
@@ -134,6 +141,15 @@ def _edge_lines(
     return lines, straight & (clear.sum(axis=1) >= _SETTINGS.samples_per_side // 3)
 
 
+@cache
+def _linear_levels() -> FloatImage:
+    """Return the light of the 256 grey levels.
+
+    Blur acts on light, before the camera's tone curve; undoing the curve keeps white from spreading into black.
+    """
+    return undo_tone_curve(np.arange(256)).astype(np.float32)
+
+
 def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """Fit lines (n, 3) to rows of points (n, m, 2), ignoring outliers; also returns whether each was fitted."""
     kept = clear
@@ -142,13 +158,13 @@ def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[Flo
         count = kept.sum(axis=1)
         fitted &= count >= _SETTINGS.fewest_points
         weight = kept / np.maximum(count, 1)[:, None]
-        centre = np.einsum("nm,nmi->ni", weight, points)
-        apart = points - centre[:, None]
-        spread = np.einsum("nm,nmi,nmj->nij", weight, apart, apart)
-        angle = 0.5 * np.arctan2(2 * spread[:, 0, 1], spread[:, 0, 0] - spread[:, 1, 1])
-        normal = np.stack([-np.sin(angle), np.cos(angle)], axis=1)
-        lines = np.column_stack([normal, -np.einsum("ni,ni->n", normal, centre)])
-        distance = np.abs(np.einsum("nmi,ni->nm", apart, normal))
+        x, y = ((weight * at).sum(axis=1) for at in (points[..., 0], points[..., 1]))
+        across, down = points[..., 0] - x[:, None], points[..., 1] - y[:, None]
+        both = (weight * across * down).sum(axis=1)
+        angle = 0.5 * np.arctan2(2 * both, (weight * (across**2 - down**2)).sum(axis=1))
+        sine, cosine = np.sin(angle), np.cos(angle)
+        lines = np.column_stack([-sine, cosine, sine * x - cosine * y])
+        distance = np.abs(down * cosine[:, None] - across * sine[:, None])
         kept = clear & (distance <= np.maximum(0.25, 2.5 * _median_where(distance, clear))[:, None])
     return lines, fitted
 

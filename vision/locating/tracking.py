@@ -9,7 +9,7 @@ often pushed while people write, so their movement is not reported.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,13 +83,15 @@ class TableTracker:
         self._located: TableLocation | None = None
         self._corners: dict[int, deque[FloatArray]] = {}
         self._pushed: set[int] = set()
+        self._in_place: set[int] = set()
         self._moved_from: Pose | None = None
         self._seen_at_s = 0.0
         self._reported: set[str] = set()
 
-    def update(self, frame: Frame, plain: PlainMarkers | None = None) -> TrackedTable:
+    def update(self, frame: Frame, plain: PlainMarkers | None = None, unchanged: Collection[int] = ()) -> TrackedTable:
         """Return the table's location after this frame, whose ``plain`` markers other parts may use, too.
 
+        ``unchanged`` are markers around which nothing changed since the last frame; they are not searched for again.
         Raises NotLocatedError when the table was never found or no marker was visible for longer than ``hold_s``.
         Raises FrameError or CalibrationError for a frame that does not match the camera.
         """
@@ -98,15 +100,27 @@ class TableTracker:
         grey = plain.grey
         if self._located is None:
             return self._restart_at(locate(grey, self._camera, self._layout, plain=plain), frame, ())
-        seen = self._find_in_windows(grey, self._located.pose)
+        kept = self._in_place & set(unchanged)
+        still, covered, moved = self._search_in_windows(grey, self._located.pose, kept)
+        if moved and kept:
+            # perhaps all moved, by too little to be noticed at each
+            kept = set()
+            still, covered, moved = self._search_in_windows(grey, self._located.pose, kept)
+        self._in_place = set(still) | kept
+        if len(self._in_place) >= 2 or ((self._in_place or covered) and not moved):
+            return self._average_in(grey, still, covered | kept, moved, frame)
+        return self._search(grey, frame, still)
+
+    def _search_in_windows(
+        self, grey: Image, pose: Pose, kept: Collection[int]
+    ) -> tuple[dict[int, Marker], set[int], set[int]]:
+        """Search for all markers but those ``kept``; return those in place, the half covered and the moved ones."""
+        seen = self._find_in_windows(grey, pose, kept)
         still = {marker_id: marker for marker_id, marker in seen.items() if self._is_in_place(marker)}
         covered = {
             marker_id for marker_id, marker in seen.items() if marker_id not in still and self._is_half_covered(marker)
         }
-        moved = set(seen) - set(still) - covered
-        if len(still) >= 2 or ((still or covered) and not moved):
-            return self._average_in(grey, still, covered, moved, frame)
-        return self._search(grey, frame, still)
+        return still, covered, set(seen) - set(still) - covered
 
     def _restart_at(self, located: TableLocation, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
         self._located = located
@@ -114,6 +128,7 @@ class TableTracker:
             marker.marker_id: deque([marker.corners_px], maxlen=_SETTINGS.averaged_frames) for marker in located.markers
         }
         self._pushed = set(located.ids_seen) - set(located.ids_used)
+        self._in_place = set(located.ids_used)
         self._seen_at_s = frame.time_s
         return TrackedTable(
             located,
@@ -126,7 +141,7 @@ class TableTracker:
     def _average_in(
         self, grey: Image, still: Mapping[int, Marker], covered: set[int], moved: set[int], frame: Frame
     ) -> TrackedTable:
-        """Return the average the corners and fit again: the table stands still, perhaps with a moved marker."""
+        """Average the corners of the ``still`` markers and fit again; ``covered`` ones are in sight, too."""
         before = self._last_location()
         self._seen_at_s = frame.time_s
         notices: list[str] = []
@@ -245,10 +260,11 @@ class TableTracker:
             return project(self._camera, self._last_location().pose, self._layout.markers.corners_mm(marker_id))
         return np.asarray(median(np.stack(list(rows))), dtype=np.float64)
 
-    def _find_in_windows(self, grey: Image, pose: Pose) -> dict[int, Marker]:
+    def _find_in_windows(self, grey: Image, pose: Pose, kept: Collection[int]) -> dict[int, Marker]:
         expected = {
             marker_id: project(self._camera, pose, self._layout.markers.corners_mm(marker_id))
             for marker_id in self._layout.markers.centres_mm
+            if marker_id not in kept
         }
         seen = redetect_markers(grey, expected, self._finder)
         for marker_id, corners in expected.items():

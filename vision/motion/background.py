@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage, Image
+from vision.sampling import median
 
 
 @dataclass(frozen=True)
@@ -106,15 +107,15 @@ def frame_features(small: Image) -> FrameFeatures:
     """Compute the features of a small blue-green-red picture of 8 bits a channel (a grey one counts as colourless)."""
     colour = small if small.ndim == 3 else cv2.cvtColor(small, cv2.COLOR_GRAY2BGR)
     smooth = cv2.GaussianBlur(np.asarray(colour, dtype=np.float32), (0, 0), _SETTINGS.smoothing_px)
-    blue, green, red = (smooth[..., channel] for channel in range(3))
+    blue, green, red = cv2.split(smooth)
     level = (blue + green + red) / 3
-    light = np.log(level + _SETTINGS.dark_offset)
-    logarithms = [np.log(channel + _SETTINGS.colour_offset) for channel in (blue, green, red)]
+    light = np.asarray(cv2.log(level + _SETTINGS.dark_offset), dtype=np.float32)
+    blue, green, red = cv2.split(cv2.log(smooth + _SETTINGS.colour_offset))
     return FrameFeatures(
         np.asarray(level),
-        np.asarray(light),
-        np.asarray(logarithms[2] - logarithms[1]),
-        np.asarray(logarithms[0] - logarithms[1]),
+        light,
+        np.asarray(red - green),
+        np.asarray(blue - green),
         np.asarray(cv2.Sobel(light, cv2.CV_32F, 1, 0, scale=0.25)),
         np.asarray(cv2.Sobel(light, cv2.CV_32F, 0, 1, scale=0.25)),
     )
@@ -141,7 +142,7 @@ class BackgroundModel:
         change_y = (now.slope_y[_SPARSE] - before.slope_y[_SPARSE]) * now.level[_SPARSE]
         # of two independent normal deviates the median of the sum of squares is 1.386 variances, and the change of
         # two frames has twice the variance of one; the sum over both directions is two variances
-        measured = float(np.median(change_x**2 + change_y**2)) / 1.386
+        measured = float(median((change_x**2 + change_y**2).ravel())) / 1.386
         self._noise += _SETTINGS.noise_rate * (max(measured, _SETTINGS.least_noise_levels**2) - self._noise)
 
     def compare(self, now: FrameFeatures, trusted: BoolImage) -> Difference:
@@ -157,7 +158,7 @@ class BackgroundModel:
         if not chosen.any():
             chosen = np.ones_like(chosen)
         raw = now.light - clear.light
-        gain = float(np.median(raw[_SPARSE][chosen]))
+        gain = float(median(raw[_SPARSE][chosen]))
         light = np.asarray(cv2.blur(raw - np.float32(gain), (5, 5)), dtype=np.float32)
         # the noise is constant in levels, so gradients are scaled to the levels of the board in this light
         lit = np.maximum(now.level, np.float32(_SETTINGS.darkest_shadow * np.exp(gain)) * np.exp(clear.light))
@@ -174,7 +175,7 @@ class BackgroundModel:
         colour = np.zeros_like(light)
         for ours, theirs in ((now.red, clear.red), (now.blue, clear.blue)):
             change = ours - theirs
-            smooth = cv2.blur(change - np.float32(np.median(change[_SPARSE][chosen])), (5, 5))
+            smooth = cv2.blur(change - np.float32(median(change[_SPARSE][chosen])), (5, 5))
             colour = np.maximum(colour, np.abs(smooth))
         different = changed | (np.abs(light) > _SETTINGS.different_light) | (colour > _SETTINGS.different_colour)
         return Difference(

@@ -33,6 +33,8 @@ class ChangeSettings:
 _SETTINGS = ChangeSettings()
 SHRINK = 4
 """Factor by which pictures are shrunk before they are compared. Larger: less noise, faster, misses small changes."""
+_LARGEST_MEAN = 5
+"""Odd factor up to which all means are computed and most dropped. Larger: slower."""
 
 
 def marker_region(marker_id: int) -> str:
@@ -49,12 +51,23 @@ def _small_size(size: tuple[int, int]) -> tuple[int, int]:
     return max(1, size[0] // SHRINK), max(1, size[1] // SHRINK)
 
 
-def shrink(image: Image) -> Image:
-    """Return the picture at the size at which pictures are compared."""
-    width, height = _small_size((image.shape[1], image.shape[0]))
-    # in two steps of one half each, which OpenCV does several times faster than one quarter
-    half = cv2.resize(image, (2 * width, 2 * height), interpolation=cv2.INTER_AREA)
-    return np.asarray(cv2.resize(half, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+def shrink(image: Image, factor: int = SHRINK) -> Image:
+    """Return the picture at a fraction of its size: the means of squares of ``factor`` x ``factor`` pixels.
+
+    Without a factor it is the size at which pictures are compared.
+    """
+    height, width = (max(1, length // factor) for length in image.shape[:2])
+    # OpenCV halves several times faster than it shrinks by more, and has fast means of odd squares
+    while factor % 2 == 0:
+        factor //= 2
+        image = _resized(image, factor * width, factor * height)
+    if 1 < factor <= _LARGEST_MEAN:
+        return np.asarray(cv2.blur(image, (factor, factor))[factor // 2 :: factor, factor // 2 :: factor])
+    return _resized(image, width, height) if factor > 1 else image
+
+
+def _resized(image: Image, width: int, height: int) -> Image:
+    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,23 +89,24 @@ class ChangeDetector:
         self._size = _small_size(camera.size)
         self._reference: Image | None = None
         shapes = _shapes_mm(layout)
-        parts = [part for own in shapes.values() for part in own]
-        pixels = np.clip(project(camera, pose, np.concatenate(parts)) / SHRINK, -1e4, 1e4)
-        outlines = iter(np.split(pixels, np.cumsum([len(part) for part in parts])[:-1]))
-        self._outlines = {name: [next(outlines) for _ in own] for name, own in shapes.items()}
-        lengths = [sum(len(part) for part in own) for own in shapes.values()]
-        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        low, high = np.minimum.reduceat(np.round(pixels), starts), np.maximum.reduceat(np.round(pixels), starts) + 1
+        points = np.concatenate([np.concatenate(parts, axis=1).reshape(-1, 3) for _, parts in shapes])
+        self._pixels = np.clip(project(camera, pose, points) / SHRINK, -1e4, 1e4)
+        # the number of points of each part of each region
+        self._parts = {name: [part.shape[1] for part in parts] for names, parts in shapes for name in names}
+        self._starts = np.concatenate([[0], np.cumsum([sum(lengths) for lengths in self._parts.values()])[:-1]])
+        rounded = np.round(self._pixels)
+        low, high = (reduce.reduceat(rounded, self._starts) for reduce in (np.minimum, np.maximum))
+        high += 1
         # left, top, right and bottom of what each region covers of the small picture; the last two are exclusive
         self._boxes = np.clip(np.hstack([low, high]), 0, [*self._size, *self._size]).astype(np.intp)
-        self._numbers = {name: number for number, name in enumerate(self._outlines)}
+        self._numbers = {name: number for number, name in enumerate(self._parts)}
         self._regions: dict[str, _Region] = {}
 
     def changed(self, small: Image) -> set[str]:
         """Return the names of the regions that changed, and keep the picture, from ``shrink``, as their reference."""
         if self._reference is None:
             self._reference = small.copy()  # the parts of a table share the picture
-            return set(self._outlines)
+            return set(self._parts)
         _, over = cv2.threshold(cv2.absdiff(small, self._reference), _SETTINGS.changed_levels, 1, cv2.THRESH_BINARY)
         if not over.any():
             return set()
@@ -101,7 +115,7 @@ class ChangeDetector:
         left, top, right, bottom = self._boxes.T
         within = counts[bottom, right] - counts[top, right] - counts[bottom, left] + counts[top, left]
         changed = set()
-        for name, count in zip(self._outlines, within, strict=True):
+        for name, count in zip(self._parts, within, strict=True):
             if count < _SETTINGS.changed_pixels:
                 continue
             region = self._region(name)
@@ -115,34 +129,41 @@ class ChangeDetector:
     def _region(self, name: str) -> _Region:
         """Return a region's pixels, computed when something changes near it for the first time."""
         if name not in self._regions:
-            left, top, right, bottom = (int(value) for value in self._boxes[self._numbers[name]])
+            number = self._numbers[name]
+            left, top, right, bottom = (int(value) for value in self._boxes[number])
             mask = np.zeros((bottom - top, right - left), dtype=np.uint8)
-            for outline in self._outlines[name]:
+            start = int(self._starts[number])
+            for length in self._parts[name]:
+                outline = self._pixels[start : start + length]
                 hull = cv2.convexHull(np.round(outline - (left, top)).astype(np.int32))
                 cv2.fillConvexPoly(mask, hull, 1)
+                start += length
             self._regions[name] = _Region((slice(top, bottom), slice(left, right)), mask > 0)
         return self._regions[name]
 
 
-def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
-    """Return points, (n, 3) each, around each region: a place's piece and the space above it, trays, and markers."""
-    shapes: dict[str, list[FloatArray]] = {}
+def _shapes_mm(layout: TableLayout) -> list[tuple[list[str], list[FloatArray]]]:
+    """Return points around regions: a place's piece and the space above it, trays, and markers.
+
+    Each entry has the names of regions of the same shape, and for each part of the shape its points, (names, n, 3).
+    """
+    shapes: list[tuple[list[str], list[FloatArray]]] = []
     for surface in layout.surfaces:
         if surface.places:
             first = surface.places[0]
-            solid, x, y = surface.solid_at(first), *surface.centre_mm(first)
+            solid = surface.solid_at(first)
             parts = [_space_above(surface, first), *([] if solid is None else [solid.corners_mm()])]
-            for place in surface.places:
-                to_x, to_y = surface.centre_mm(place)
-                away = np.array([to_x - x, to_y - y, 0.0])
-                shapes[place] = [part + away for part in parts]
+            centres = np.array([surface.centre_mm(place) for place in surface.places])
+            away = np.pad(centres - centres[0], ((0, 0), (0, 1)))[:, None]
+            shapes.append((list(surface.places), [part + away for part in parts]))
         else:
             ends = [surface.bounds_mm.corners_mm(height) for height in (surface.height_mm, top_mm(surface))]
-            shapes[surface_region(surface.name)] = [np.concatenate(ends)]
+            shapes.append(([surface_region(surface.name)], [np.concatenate(ends)[None]]))
     for marker_id in layout.markers.centres_mm:
         corners = layout.markers.corners_mm(marker_id)
         middle = corners.mean(axis=0)
-        shapes[marker_region(marker_id)] = [middle + _SETTINGS.marker_grown * (corners - middle)]
+        grown = middle + _SETTINGS.marker_grown * (corners - middle)
+        shapes.append(([marker_region(marker_id)], [grown[None]]))
     return shapes
 
 

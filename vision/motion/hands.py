@@ -18,6 +18,10 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, Image
 from vision.motion.background import BackgroundModel, Difference, FrameFeatures, RestMap, frame_features
+from vision.motion.changes import shrink
+
+_FACTORS = (1, 2, 3, 4, 5, 8, 10, 16)
+"""By how much the picture may be shrunk: what ``shrink`` does fast."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,8 @@ class HandSettings:
     virtual games of ``benchmarks/hands.py``, which shows the effect of a change.
     """
 
-    board_side_px: float = 116.0
-    """Side of the board, in pixels, in the small picture used for detection. Larger: finer and slower."""
+    board_side_px: float = 90.0
+    """Minimum side of the board, in pixels, in the small picture used for detection. Larger: finer and slower."""
     margin_share: float = 0.17
     """Margin of the watched region around the board, as a share of its bounding box."""
     over_share: float = 0.05
@@ -133,13 +137,12 @@ class HandDetector:
             raise ValueError(f"the board's outline lies outside a picture of {size[0]} x {size[1]} pixels")
         self._size = size
         side_px = float(np.sqrt(cv2.contourArea(corners.astype(np.float32))))
-        # averaging whole pixels is several times faster than any other scale
-        shrink = max(1, round(side_px / self._settings.board_side_px))
-        self._scale = 1.0 / shrink
-        width, height = (max(1, int(length) // shrink) for length in last - first)
+        factor = max((one for one in _FACTORS if side_px >= one * self._settings.board_side_px), default=1)
+        self._scale = 1.0 / factor
+        width, height = (max(1, int(length) // factor) for length in last - first)
         self._shape = (height, width)
         left, top = (int(value) for value in first)
-        self._window = (slice(top, top + height * shrink), slice(left, left + width * shrink))
+        self._window = (slice(top, top + height * factor), slice(left, left + width * factor))
         self._origin = first.astype(np.float64)
         self._board = self._fill_outline(corners)
         grown = round(self._settings.over_share * side_px * self._scale)
@@ -159,8 +162,7 @@ class HandDetector:
             raise ValueError(
                 f"got a frame of {image.shape[1]} x {image.shape[0]} pixels; expected {self._size[0]} x {self._size[1]}"
             )
-        shrunk = cv2.resize(image[self._window], self._shape[::-1], interpolation=cv2.INTER_AREA)
-        small: Image = np.asarray(shrunk, dtype=np.uint8)
+        small = shrink(image[self._window], round(1 / self._scale))
         if self._background is None:
             return self._collect_first(small)
         now = frame_features(small)
@@ -256,7 +258,7 @@ class HandDetector:
         return background.edges_along(now, part) < edges
 
     def _learn(self, background: BackgroundModel, now: FrameFeatures, difference: Difference, parts: _Regions) -> None:
-        sizes = parts.count(np.ones(self._shape, dtype=np.bool_))
+        sizes = parts.sizes
         long_resting = parts.count(self._rest.at_rest_for(self._settings.thing_rests_s)) > 0.9 * sizes
         # beside the board a hand may rest on a bare table, where it hides no structure
         beside = (parts.border & ~long_resting)[parts.labels] & ~self._over
@@ -329,6 +331,13 @@ class _Regions:
         counts = np.bincount(self.labels[where], minlength=len(self.statistics))
         counts[0] = 0
         return np.asarray(counts, dtype=np.intp)
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int32]:
+        """The number of pixels of each region; 0 for label 0."""
+        sizes = self.statistics[:, cv2.CC_STAT_AREA].copy()
+        sizes[0] = 0
+        return sizes
 
     @property
     def border(self) -> BoolImage:

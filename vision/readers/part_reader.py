@@ -166,19 +166,20 @@ class PartReader:
 
         A board without markers is tracked when many places change at once, as they do when it moves.
         """
-        steady = self._tracked
-        if (
-            steady is not None
-            and changed is not None
-            and not any(marker_region(marker_id) in changed for marker_id in self.layout.markers.centres_mm)
-            and (self.layout.markers.centres_mm or not self._have_many_changed(changed))
-            and self._frames_untracked < _SETTINGS.track_every
-        ):
-            self._frames_untracked += 1
-            return replace(steady, notices=())
+        steady, ids = self._tracked, self.layout.markers.centres_mm.keys()
+        unchanged: set[int] = set()
+        if steady is not None and changed is not None and self._frames_untracked < _SETTINGS.track_every:
+            unchanged = {marker_id for marker_id in ids if marker_region(marker_id) not in changed}
+            if unchanged == ids and (ids or not self._have_many_changed(changed)):
+                self._frames_untracked += 1
+                return replace(steady, notices=())
         self._frames_untracked = 0
         tracker = self._tracker
-        table = tracker.update(frame, shared.markers) if isinstance(tracker, TableTracker) else tracker.update(frame)
+        table = (
+            tracker.update(frame, shared.markers, unchanged)
+            if isinstance(tracker, TableTracker)
+            else tracker.update(frame)
+        )
         self._tracked = table if table.frames_averaged >= _SETTINGS.steady_frames and not table.uncertain else None
         return table
 

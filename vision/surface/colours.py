@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage
-from vision.sampling import linear_light, median
+from vision.sampling import linear_light, median, quantile
 from vision.surface.view import RectifiedView
 
 COARSER = 2
@@ -89,30 +89,30 @@ class SurfaceColours:
         size = (columns // COARSER, rows // COARSER)
         bare = cv2.resize((~known).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
         bare &= cv2.erode(bare.astype(np.uint8), np.ones((2, 2), np.uint8)) > 0
-        chosen = np.zeros_like(bare)
-        chosen[:: _SETTINGS.fit_every, :: _SETTINGS.fit_every] = True
-        chosen &= bare
+        thin = np.s_[:: _SETTINGS.fit_every, :: _SETTINGS.fit_every]
+        chosen = bare[thin]
         if bare.mean() < _SETTINGS.least_bare_share or chosen.sum() < 50:
             return None
         small = cv2.resize(view.colours, size, interpolation=cv2.INTER_AREA)
         light = linear_light(np.asarray(small, dtype=np.uint8))
         blue, green, red = cv2.split(light)
         bright = cv2.max(cv2.min(blue, green), cv2.min(cv2.max(blue, green), red))
-        dull = chosen & (bright < _SETTINGS.nearly_bleached)
+        dull = chosen & (bright[thin] < _SETTINGS.nearly_bleached)
         chosen = dull if dull.sum() > 0.3 * chosen.sum() else chosen
         # normalise the exposure: in a dim picture the floors below would remove every hue
-        gain = np.float32(_SETTINGS.usual_light / max(float(median(light[chosen].ravel())), 1e-4))
+        gain = np.float32(_SETTINGS.usual_light / max(float(median(light[thin][chosen].ravel())), 1e-4))
         logs = _hue_and_brightness(blue * gain, green * gain, red * gain)
         share = bare.astype(np.float32)
         sigma = _SETTINGS.smoothing_mm / COARSER
         # Gaussian mean over bare pixels only (normalised convolution, Knutsson and Westin 1993)
         weight = np.maximum(cv2.GaussianBlur(share, (0, 0), sigma), np.float32(1e-3))
-        off = []
-        for values, order in zip(logs, (3, 3, 6), strict=True):
-            inside = np.asarray(cv2.GaussianBlur(values * share, (0, 0), sigma) / weight, dtype=np.float32)
-            off.append(inside - _fit_surface(inside, chosen, order))
+        inside = [
+            np.asarray(cv2.GaussianBlur(values * share, (0, 0), sigma) / weight, dtype=np.float32) for values in logs
+        ]
+        usual = _fit_surfaces(inside, chosen, squared=(False, False, True))
+        off = [seen - level for seen, level in zip(inside, usual, strict=True)]
         off_hue = np.asarray(cv2.magnitude(off[0], off[1]), dtype=np.float32)
-        usual_off = float(median(off_hue[chosen]))
+        usual_off = float(median(off_hue[thin][chosen]))
         limit = max(_SETTINGS.hue_floor, _SETTINGS.over_usual_hue * usual_off)
         darker, brighter = _SETTINGS.brightness_limits
         strange = ((off_hue > limit) | (off[2] > brighter) | (off[2] < darker)) & bare
@@ -166,36 +166,34 @@ def _hue_and_brightness(blue: FloatImage, green: FloatImage, red: FloatImage) ->
     return [np.asarray(values, dtype=np.float32) for values in (*hues, brightness)]
 
 
-def _quantile(values: npt.NDArray[np.float64], share: float) -> float:
-    """Return the quantile of the values at that share."""
-    rank = int(share * (len(values) - 1))
-    return float(np.partition(values, rank)[rank])
+def _fit_surfaces(values: Sequence[FloatImage], chosen: BoolImage, squared: Sequence[bool]) -> list[FloatImage]:
+    """Fit a low-order surface each to the chosen ones of every ``fit_every``-th pixel, ignoring outliers (least trimmed
+    squares).
 
-
-def _fit_surface(values: FloatImage, chosen: BoolImage, terms: int) -> FloatImage:
-    """Fit a low-order surface to the chosen pixels, ignoring outliers (least trimmed squares).
-
-    It has the first 3 or all 6 of the terms 1, x, y, xx, yy, xy over -0.5 to 0.5.
+    It has the terms 1, x and y over -0.5 to 0.5, and xx, yy and xy if it is ``squared``.
     """
-    height, width = values.shape
+    height, width = values[0].shape
     x = np.arange(width, dtype=np.float32) / width - np.float32(0.5)
     y = np.arange(height, dtype=np.float32) / height - np.float32(0.5)
-    row, column = np.nonzero(chosen)
+    row, column = (_SETTINGS.fit_every * at for at in np.nonzero(chosen))
     across, down = x[column].astype(np.float64), y[row].astype(np.float64)
-    inputs = np.stack([np.ones_like(across), across, down, across**2, down**2, across * down][:terms])
-    targets = values[row, column].astype(np.float64)
-    apart = np.abs(targets - median(targets))
-    keep = apart <= _quantile(apart, 0.6)
-    solution: npt.NDArray[np.floating] = np.zeros(terms)
+    inputs = np.stack([np.ones_like(across), across, down, across**2, down**2, across * down])
+    targets = np.array([one[row, column] for one in values], dtype=np.float64)
+    # a small ridge term keeps the normal equations solvable when only a strip of the board is bare; a large one leaves
+    # a term out
+    ridge = np.array([[1e-6] * 3 + [1e-6 if has_squares else 1e9] * 3 for has_squares in squared])
+    errors = np.abs(targets - median(targets, axis=1)[:, None])
+    share = 0.6
     for _ in range(_SETTINGS.fit_rounds):
-        kept = inputs * keep
-        # a small ridge term keeps the normal equations solvable when only a strip of the board is bare
-        solution = np.linalg.solve(kept @ inputs.T + 1e-6 * np.eye(terms), kept @ targets)
-        errors = np.abs(targets - solution @ inputs)
-        keep = errors <= _quantile(errors, 0.7)
-    one, of_x, of_y, *squared = solution.astype(np.float32)
+        kept = inputs * (errors <= quantile(errors, share)[:, None])[:, None]
+        normal = kept @ inputs.T + ridge[:, None] * np.eye(len(inputs))
+        solution = np.linalg.solve(normal, kept @ targets[..., None])[..., 0]
+        errors, share = np.abs(targets - solution @ inputs), 0.7
     y = y[:, None]
-    if not squared:
-        return np.asarray((one + of_y * y) + of_x * x, dtype=np.float32)
-    of_xx, of_yy, of_xy = squared
-    return np.asarray((one + of_y * y + of_yy * y * y) + (of_x * x + of_xx * x * x) + of_xy * y * x, dtype=np.float32)
+    found = []
+    for (one, of_x, of_y, of_xx, of_yy, of_xy), has_squares in zip(solution.astype(np.float32), squared, strict=True):
+        level = (one + of_y * y) + of_x * x
+        if has_squares:
+            level = (one + of_y * y + of_yy * y * y) + (of_x * x + of_xx * x * x) + of_xy * y * x
+        found.append(np.asarray(level, dtype=np.float32))
+    return found

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray
 from vision.layout.surfaces import GridSurface
-from vision.sampling import linear_light_table
+from vision.sampling import linear_light_table, median
 from vision.surface.occlusion import SurfaceEvidence
 from vision.surface.place_evidence import PlaceEvidence
 from vision.surface.view import RectifiedView
@@ -147,24 +148,25 @@ def _measure_centres(view: RectifiedView, surface: GridSurface) -> FloatArray:
     log_light = np.log(linear_light_table() + np.float32(_SETTINGS.dark_floor))
     shade = np.asarray(cv2.GaussianBlur(cv2.LUT(grey, log_light), (0, 0), _SETTINGS.smoothing_mm), dtype=np.float32)
     slope = np.asarray(cv2.magnitude(cv2.Sobel(shade, cv2.CV_32F, 1, 0), cv2.Sobel(shade, cv2.CV_32F, 0, 1)))
-    middles = _centre_indices(surface, grey.shape, _SETTINGS.middle_side_mm)
-    is_open = ~(view.hidden_by_pieces[board] | view.outside[board])[middles]
+    is_open = ~(view.hidden_by_pieces[board] | view.outside[board])
     blue, green, red = cv2.split(colours)
-    bleached = np.asarray(cv2.max(cv2.max(blue, green), red))[middles] >= _SETTINGS.bleached_level
-    counts = is_open.sum(axis=(1, 2))
-    steep = (slope[middles] * is_open).sum(axis=(1, 2), dtype=np.float64)
-    bright = (bleached & is_open).sum(axis=(1, 2))
-    levels = (grey[middles] * is_open).sum(axis=(1, 2), dtype=np.int64)
-    some = np.maximum(counts, 1)
-    seen = counts >= max(1.0, _SETTINGS.least_open_share * is_open[0].size)
+    bleached = np.asarray(cv2.max(cv2.max(blue, green), red)) >= _SETTINGS.bleached_level
+    half = round(_SETTINGS.middle_side_mm / 2)
+    centres = _centre_pixels(surface, grey.shape)
+    counts, steep, bright, levels = (
+        _square_sums(values, centres, half)
+        for values in (is_open.view(np.uint8), slope * is_open, (bleached & is_open).view(np.uint8), grey * is_open)
+    )
+    some, size = np.maximum(counts, 1), (2 * half) ** 2
+    seen = counts >= max(1.0, _SETTINGS.least_open_share * size)
     looks = np.array(
         [np.log(np.maximum(steep / some, 1e-6)), bright / some, -np.log2(np.maximum(levels / some, 1.0) / 255.0)]
     )
     if seen.any():
-        usual = np.median(looks[:, seen], axis=1, keepdims=True)
+        usual = median(looks[:, seen], axis=1)[:, None]
         looks = np.where(seen, looks, usual)
         looks[0] -= usual[0]
-    return np.vstack([looks, 1.0 - counts / is_open[0].size])
+    return np.vstack([looks, 1.0 - counts / size])
 
 
 def _without_margin(view: RectifiedView, surface: GridSurface) -> tuple[slice, slice]:
@@ -175,14 +177,17 @@ def _without_margin(view: RectifiedView, surface: GridSurface) -> tuple[slice, s
     return slice(round(top + 0.5), round(bottom + 0.5)), slice(round(left + 0.5), round(right + 0.5))
 
 
-def _centre_indices(
-    surface: GridSurface, shape: tuple[int, int], side_mm: float
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return rows (places, n, 1) and columns (places, 1, n) of each place's centre in a view of the board alone."""
-    centres = surface.centres_mm
+def _centre_pixels(surface: GridSurface, shape: tuple[int, int]) -> npt.NDArray[np.intp]:
+    """Return the row and column of each place's centre in a view of the board alone, (2, places)."""
+    x, y = surface.centres_mm.T
     rows, columns = shape
-    half = round(side_mm / 2)
-    steps = np.arange(-half, half)
-    column = np.round(centres[:, 0] + columns / 2 - 0.5).astype(np.intp)[:, None] + steps
-    row = np.round(rows / 2 - centres[:, 1] - 0.5).astype(np.intp)[:, None] + steps
-    return np.clip(row, 0, rows - 1)[:, :, None], np.clip(column, 0, columns - 1)[:, None, :]
+    return np.asarray(np.round([rows / 2 - y - 0.5, columns / 2 + x - 0.5]).astype(np.intp))
+
+
+def _square_sums(values: npt.NDArray[Any], centres: npt.NDArray[np.intp], half: int) -> FloatArray:
+    """Return the sum of the values in a square of side ``2 * half`` around each centre (2, places), as (places,)."""
+    sums = np.asarray(cv2.integral(values))
+    limits = np.array([values.shape]).T
+    top, left = np.clip(centres - half, 0, limits)
+    bottom, right = np.clip(centres + half, 0, limits)
+    return np.asarray(sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left], dtype=np.float64)

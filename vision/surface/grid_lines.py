@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PlaneWindow, median, sample
+from vision.sampling import PlaneWindow, median, quantile, sample
 
 FloatRow = npt.NDArray[np.float32]
 IndexRow = npt.NDArray[np.intp]
@@ -251,7 +251,9 @@ def _agree_with_others(
     """
     if seen.sum() < _SETTINGS.fewest_parts:
         return np.ones(len(place), dtype=np.bool_)
-    usual, *_ = np.linalg.lstsq(where[seen], place[seen].astype(np.float64), rcond=None)
+    inputs = where[seen]
+    # a small ridge term keeps the normal equations solvable when all lie in one row
+    usual = np.linalg.solve(inputs.T @ inputs + 1e-6 * np.eye(inputs.shape[1]), inputs.T @ place[seen])
     return np.asarray(np.abs(place - where @ usual) < _SETTINGS.off_its_place)
 
 
@@ -264,7 +266,7 @@ def _missing_log_odds(
     blank = float(median(null))
     noise = max(_SETTINGS.least_noise_levels, 1.4826 * float(median(np.abs(null - blank))))
     # a large hand hides many lines, so the expected contrast is taken from the better half of them
-    usual = float(np.quantile(stands_out / np.maximum(level, 1.0), _SETTINGS.usual_share))
+    usual = float(quantile(stands_out / np.maximum(level, 1.0), _SETTINGS.usual_share))
     expected = np.maximum(usual * level, 1e-3)
     seen = np.clip(stands_out, blank, expected)
     present = stands_out > 0.5 * (blank + expected)

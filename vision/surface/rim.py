@@ -155,12 +155,14 @@ class SurfaceRim:
                 own & (from_table > self._settings.unlike_table) & (step < self._settings.step_gone * from_table)
             )
             new = own & (changed > self._settings.unlike_table)
+            if not new.any():
+                continue
             table_differs |= new
             size = np.linalg.norm(off, axis=1)
             entered |= self._narrow_runs(new, np.where(decidable, size, 0.0)) & (step < self._settings.continues * size)
             usual = float(median(step[own]))
             if usual > self._settings.least_step:
-                missing |= table_differs & own & (step < self._settings.step_gone * usual)
+                missing |= new & (step < self._settings.step_gone * usual)
         return RimEvidence(
             missing, table_differs, inside_differs, entered, continues, self._inside, self._settings.crossed_parts
         )

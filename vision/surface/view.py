@@ -64,9 +64,8 @@ class SurfaceSampler:
         self.window = view_window(surface, margin_mm)
         self._camera_mm = pose.camera_position_mm
         self._map = plane_map(camera, pose, self.window, None if shape is None else shape.seen_at_mm)
-        x, y = self._map[..., 0], self._map[..., 1]
-        outside = (x < 0) | (y < 0) | (x > camera.size[0] - 1) | (y > camera.size[1] - 1)
-        self._outside: BoolImage = np.asarray(outside)
+        last = camera.size[0] - 1, camera.size[1] - 1
+        self._outside: BoolImage = np.asarray(cv2.inRange(self._map, (0, 0), last)) == 0
 
     def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
         """Sample the surface and mark what the given pieces hide, with a small margin."""

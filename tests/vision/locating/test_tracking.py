@@ -23,9 +23,10 @@ def feed(camera: CameraModel, layout: TableLayout) -> Callable[..., TrackedTable
     tracker = TableTracker(camera, layout, hold_s=5.0)
     count = iter(range(1000))
 
-    def update(picture, at_s=None):
+    def update(picture, at_s=None, unchanged=()):
         sequence = next(count)
-        return tracker.update(Frame(picture, float(sequence) if at_s is None else at_s, sequence))
+        frame = Frame(picture, float(sequence) if at_s is None else at_s, sequence)
+        return tracker.update(frame, unchanged=unchanged)
 
     return update
 
@@ -86,6 +87,20 @@ def test_a_hand_over_markers_is_no_move(feed, render_table, camera, layout, pose
         assert not result.notices
         assert set(result.ids_in_sight) == {0, 1, 2, 3} - set(hidden)
         assert off_px(camera, layout, result.pose, pose) < 0.5
+
+
+def test_markers_in_unchanged_surroundings_are_not_searched_for_again(feed, render_table, pose):
+    feed(render_table(pose))
+    assert feed(render_table(pose, hidden=(0, 1)), unchanged=(1, 2, 3)).ids_in_sight == (1, 2, 3)
+    assert feed(render_table(pose, hidden=(0, 1))).ids_in_sight == (2, 3)
+    assert feed(render_table(pose, hidden=(0,)), unchanged=(0, 1, 2)).ids_in_sight == (1, 2, 3)
+
+
+def test_if_one_marker_moved_all_are_searched_for(feed, render_table, pose_looking_from):
+    feed(render_table(pose_looking_from((60.0, -330.0, 700.0))))
+    moved = feed(render_table(pose_looking_from((70.0, -330.0, 700.0))), unchanged=(1, 2, 3))
+    assert moved.moving
+    assert not moved.notices
 
 
 def test_without_visible_markers_the_pose_is_held_for_a_while_and_then_dropped(feed, render_table, pose):

@@ -33,6 +33,15 @@ def test_the_first_picture_changes_every_region_and_its_repetition_none(watcher,
     assert watcher.changed(shrink(picture.copy())) == set()
 
 
+@pytest.mark.parametrize("factor", [1, 2, 3, 4, 5, 6, 7, 12])
+@pytest.mark.parametrize("channels", [(), (3,)])
+def test_a_shrunk_picture_has_the_means_of_squares(factor: int, channels: tuple[int, ...]) -> None:
+    image = np.random.default_rng(factor).integers(0, 256, (5 * factor, 4 * factor, *channels)).astype(np.uint8)
+    means = image.reshape(5, factor, 4, factor, *channels).mean(axis=(1, 3))
+    # it may be rounded at each of several steps
+    assert np.abs(shrink(image, factor) - means).max() < 1.1
+
+
 def test_noise_changes_nothing(watcher, picture):
     random = np.random.default_rng(5)
     noisy = lambda: np.clip(picture + random.normal(0, 6, picture.shape), 0, 255).astype(np.uint8)  # noqa: E731

@@ -38,7 +38,7 @@ class Tracked:
         self.frames_averaged, self.uncertain, self.moving = 8, False, False
         self.ids: tuple[int, ...] = (0, 1, 2, 3)
         self.notices: tuple[str, ...] = ("said with this frame",)
-        monkeypatch.setattr(TableTracker, "update", lambda _, frame, plain=None: self.update(frame))
+        monkeypatch.setattr(TableTracker, "update", lambda _, frame, *given: self.update(frame))
 
     def update(self, frame: Frame) -> TrackedTable:
         self.asked.append(frame.sequence)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import cv2
 import numpy as np
@@ -10,7 +11,6 @@ from tests.effort import cases
 from tests.vision import photoreal
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.locating.markers import PlainMarkers
 from vision.locating.tracking import TableTracker, TrackedTable
 from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
 from vision.readers.registry import table_reader
@@ -166,9 +166,9 @@ def test_a_steady_table_is_not_searched_for_again_until_something_moves(monkeypa
     looked: list[int] = []
     update = TableTracker.update
 
-    def counted(self: TableTracker, frame: Frame, plain: PlainMarkers | None = None) -> TrackedTable:
+    def counted(self: TableTracker, frame: Frame, *given: Any) -> TrackedTable:
         looked.append(frame.sequence)
-        return update(self, frame, plain)
+        return update(self, frame, *given)
 
     monkeypatch.setattr(TableTracker, "update", counted)
     name = "game-000.jpg"

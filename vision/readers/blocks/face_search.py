@@ -11,6 +11,7 @@ effect of a change. Correlations range from -1 to 1.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -80,20 +81,19 @@ class CloseFitter:
         self,
         image: Image,
         grid: PlaneGrid,
-        patches: Patches,
         sights: Sequence[RoughFace],
         colours: Sequence[str | None],
     ) -> list[FaceFit | None]:
         """Refine each coarse detection; ``None`` where the fine fit finds no face.
 
-        ``patches`` are those the detections were made in, ``grid`` is the plane of the tops in the picture. ``colours``
-        gives for each detection the known colour in whose view ink is searched for.
+        ``grid`` is the plane of the tops in the picture. ``colours`` gives for each detection the known colour in whose
+        view ink is searched for.
         """
         if not sights:
             return []
         every = range(len(self._weights))
         views = [every if colour is None else (self._colours[colour],) for colour in colours]
-        clarity = self._clarity(patches, sights)
+        clarity = self._clarity(image, grid, sights)
         turns = [self._rotations_to_try(row) for row in clarity]
         tried = self._sample_upright(
             image,
@@ -117,26 +117,19 @@ class CloseFitter:
                 fits[index] = self._best_fit(index, close, fine, bonus, clarity[index])
         return fits
 
-    def _clarity(self, patches: Patches, sights: Sequence[RoughFace]) -> FloatArray:
+    def _clarity(self, image: Image, grid: PlaneGrid, sights: Sequence[RoughFace]) -> FloatArray:
         """Return the strength of a square's edges at each rotation, relative to the median; shape (sights, turns)."""
-        at = {place: index for index, place in enumerate(patches.places)}
-        rows = [at[sight.place] for sight in sights]
+        wanted = np.array([(sight.x_mm, sight.y_mm) for sight in sights])
+        half_mm = math.ceil(self._face_mm * EDGES_REACH) + EDGES_RIM_MM
+        patches = patches_around(image, grid, wanted, half_mm)
         # brightness as seen, not linear light: edges in the shade count as much as edges in the sun
-        seen = cv2.sqrt(stack_vertically(patches.light[rows]))
+        seen = cv2.sqrt(stack_vertically(patches.light))
         smooth = cv2.GaussianBlur(seen, (0, 0), 0.6)
         all_channels = np.ones((1, 3), dtype=np.float32)
         across = np.asarray(cv2.transform(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 1, 0)), all_channels), dtype=np.float32)
         down = np.asarray(cv2.transform(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 0, 1)), all_channels), dtype=np.float32)
-        side = patches.light.shape[1]
-        middles = np.array(
-            [
-                [
-                    sight.x_mm - patches.middles_mm[row, 0] + PATCH_HALF_MM - 0.5,
-                    patches.middles_mm[row, 1] - sight.y_mm + PATCH_HALF_MM - 0.5 + index * side,
-                ]
-                for index, (sight, row) in enumerate(zip(sights, rows, strict=True))
-            ]
-        )
+        middles = (wanted - patches.middles_mm) * [1, -1] + half_mm - 0.5
+        middles[:, 1] += 2 * half_mm * np.arange(len(sights))
         clarity = edge_samples(across, down, middles, self._face_mm, TURNS_DEG)
         return np.asarray(clarity / np.maximum(np.median(clarity, axis=1, keepdims=True), 1e-6))
 
@@ -262,8 +255,10 @@ def _window_centre_mm(
     return float(x + right * cosine - up * sine), float(y + right * sine + up * cosine)
 
 
-PATCH_HALF_MM = 30
-"""Half the side of a patch."""
+EDGES_REACH = 0.65
+"""Distance from a face's centre, in sides, of the farthest point at which its edges are measured."""
+EDGES_RIM_MM = 4
+"""Width of the rim around these points that their blur and gradients need."""
 HALVED_PX_PER_MM = 0.5
 """Scale of the coarse search, in pixels per millimetre: half that of the patches."""
 REACH_PX = 4
@@ -276,12 +271,11 @@ BLUR_PX = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Patches:
-    """Square patches around places, one pixel per millimetre, +x to the right and +y up, the place in the centre.
+    """Square patches of linear light, (patches, side, side, 3), one pixel per millimetre, +x to the right and +y up.
 
-    ``light`` is linear light, (places, 60, 60, 3).
+    ``middles_mm`` are their centres, (patches, 2).
     """
 
-    places: tuple[str, ...]
     middles_mm: FloatArray
     light: FloatImage
 
@@ -300,18 +294,14 @@ class RoughFace:
     ink: FloatArray
 
 
-def patches_around(image: Image, grid: PlaneGrid, surface: Surface, places: Sequence[str]) -> Patches:
-    """Sample the plane of a grid around some places of a picture, at least one."""
-    side = 2 * PATCH_HALF_MM
+def patches_around(image: Image, grid: PlaneGrid, wanted_mm: FloatArray, half_mm: int) -> Patches:
+    """Sample the plane of a grid in a picture around some points, (n, 2), to the nearest millimetre; at least one."""
     # patches lie on the grid's own points, so nothing is interpolated twice
-    columns = [round(surface.centre_mm(place)[0] - grid.left_mm + 0.5) for place in places]
-    rows = [round(grid.far_mm - surface.centre_mm(place)[1] + 0.5) for place in places]
-    maps = [grid.around(row, column, PATCH_HALF_MM) for row, column in zip(rows, columns, strict=True)]
-    middles = np.array(
-        [(grid.left_mm + column - 0.5, grid.far_mm - row + 0.5) for row, column in zip(rows, columns, strict=True)]
-    )
+    corners = np.round((wanted_mm - [grid.left_mm, grid.far_mm]) * [1, -1] + 0.5).astype(int)
+    maps = [grid.around(row, column, half_mm) for column, row in corners.tolist()]
+    middles = (corners - 0.5) * [1, -1] + [grid.left_mm, grid.far_mm]
     light = linear_light(sample(image, np.concatenate(maps)))
-    return Patches(tuple(places), middles, light.reshape(len(places), side, side, -1))
+    return Patches(middles, light.reshape(len(maps), 2 * half_mm, 2 * half_mm, -1))
 
 
 class RoughFinder:
@@ -321,39 +311,44 @@ class RoughFinder:
         self._bank = TemplateBank.of(looks.masks, face_mm, HALVED_PX_PER_MM, (BLUR_PX,))
         self._weights = view_weights(looks)
 
-    def find(self, patches: Patches, least_fit: float) -> list[RoughFace]:
-        """Return, for each place, the best face within a centimetre of it, if its correlation suffices."""
-        count, side = patches.light.shape[:2]
+    def find(
+        self, image: Image, grid: PlaneGrid, surface: Surface, places: Sequence[str], least_fit: float
+    ) -> list[RoughFace]:
+        """Return, for each place, the best face within a centimetre of it, if its correlation suffices.
+
+        ``grid`` is the plane of the tops in the picture.
+        """
+        count, inner = len(places), self._bank.side_px
         if count == 0 or len(self._bank) == 0:
             return []
-        tall = patches.light.reshape(count * side, side, 3)
-        halved: FloatImage = np.asarray(
-            cv2.resize(tall, (side // 2, count * side // 2), interpolation=cv2.INTER_AREA), dtype=np.float32
-        )
-        inner = self._bank.side_px
         # the face's centre may be REACH_PX away from the patch's
-        margin = (side // 2 - inner) // 2 - REACH_PX
-        near = slice(margin, margin + inner + 2 * REACH_PX)
-        light = halved.reshape(count, side // 2, side // 2, 3)[:, near, near]
+        side = inner + 2 * REACH_PX
+        half_mm = side + side % 2
+        patches = patches_around(image, grid, np.array([surface.centre_mm(place) for place in places]), half_mm)
+        halved: FloatImage = np.asarray(
+            cv2.resize(stack_vertically(patches.light), (half_mm, count * half_mm), interpolation=cv2.INTER_AREA),
+            dtype=np.float32,
+        )
+        light = halved.reshape(count, half_mm, half_mm, 3)
         views = len(self._weights)
-        shown = cv2.transform(halved, self._weights).reshape(count, side // 2, side // 2, views)[:, near, near]
-        rows = np.ascontiguousarray(shown.transpose(0, 3, 1, 2), dtype=np.float32).reshape(-1, *shown.shape[1:3])
+        shown = cv2.transform(halved, self._weights).reshape(count, half_mm, half_mm, views)[:, :side, :side]
+        rows = np.ascontiguousarray(shown.transpose(0, 3, 1, 2), dtype=np.float32).reshape(-1, side, side)
         scores = correlations(windows_of(rows, inner), self._bank.rows)
         scores = scores.reshape(count, views, *scores.shape[1:])
         best = scores.reshape(count, -1).argmax(axis=1)
+        fits = scores.reshape(count, -1)[np.arange(count), best]
+        wheres = np.stack(np.unravel_index(best, scores.shape[1:]), axis=1).tolist()
         found = []
-        first_mm = (margin + (inner - 1) / 2 + 0.5) / HALVED_PX_PER_MM - PATCH_HALF_MM
-        for index in range(count):
-            view, down, across, template = np.unravel_index(int(best[index]), scores.shape[1:])
-            fit = float(scores[index, view, down, across, template])
+        first_mm = inner / 2 / HALVED_PX_PER_MM - half_mm
+        for index, (fit, (view, down, across, template)) in enumerate(zip(fits.tolist(), wheres, strict=True)):
             if fit < least_fit:
                 continue
             window = light[index, down : down + inner, across : across + inner]
             face, ink = face_and_ink(window, self._bank.masks[template])
-            off_down, off_across = peak_between(scores[index, view, :, :, template], int(down), int(across))
+            off_down, off_across = peak_between(scores[index, view, :, :, template], down, across)
             x_mm = float(patches.middles_mm[index, 0] + first_mm + (across + off_across) / HALVED_PX_PER_MM)
             y_mm = float(patches.middles_mm[index, 1] - first_mm - (down + off_down) / HALVED_PX_PER_MM)
-            found.append(RoughFace(patches.places[index], x_mm, y_mm, fit, face, ink))
+            found.append(RoughFace(places[index], x_mm, y_mm, fit, face, ink))
         return found
 
 

@@ -162,11 +162,12 @@ def edge_samples(
     angles = -np.deg2rad(np.asarray(turns_deg, dtype=np.float64))
     turns = np.stack([[np.cos(angles), np.sin(angles)], [-np.sin(angles), np.cos(angles)]]).transpose(2, 0, 1)
     turned, across = (points @ turns).astype(np.float32), (normals @ turns).astype(np.float32)
-    at = turned[None] + middles_px.astype(np.float32)[:, None, None, :]
+    # added in rows of many numbers, which is several times faster than in pairs
+    at = turned.reshape(len(angles), -1) + np.tile(middles_px.astype(np.float32), len(points))[:, None]
     flat = at.reshape(-1, len(points), 2)
     gradient = np.abs(
-        sample(gradient_x, flat).reshape(at.shape[:3]) * across[..., 0]
-        + sample(gradient_y, flat).reshape(at.shape[:3]) * across[..., 1]
+        sample(gradient_x, flat).reshape(len(middles_px), *across.shape[:2]) * across[..., 0]
+        + sample(gradient_y, flat).reshape(len(middles_px), *across.shape[:2]) * across[..., 1]
     )
     edges = gradient.reshape(len(middles_px), len(angles), 4, len(along))
     strengths = np.partition(edges, len(along) // 2, axis=3)[..., len(along) // 2]
@@ -279,16 +280,15 @@ class ColourMetric:
 
     def __init__(self, colours: Mapping[str, FloatArray], spread: float) -> None:
         self._spread = spread
-        self._glossy = {name: _glossy(known) for name, known in colours.items()}
+        self._names = tuple(colours)
+        self._glossy = np.array([_glossy(known) for known in colours.values()]).reshape(-1, len(GLOSS), 3)
         self._price = (GLOSS / GLOSS_SPREAD) ** 2
 
     def distances(self, face: FloatArray, ink: FloatArray) -> dict[str, float]:
         """Return the distance of linear-light ``face`` and ``ink``, each (3,), from each colour."""
-        ratio = log_ratio(face, ink)
-        return {
-            name: float(np.sqrt(((((ratio - glossy) / self._spread) ** 2).mean(axis=1) + self._price).min()))
-            for name, glossy in self._glossy.items()
-        }
+        off = (log_ratio(face, ink) - self._glossy) / self._spread
+        least = np.sqrt(((off * off).mean(axis=2) + self._price).min(axis=1))
+        return dict(zip(self._names, least.tolist(), strict=True))
 
 
 def _glossy(known: FloatArray) -> FloatArray:

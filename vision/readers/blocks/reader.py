@@ -20,7 +20,7 @@ from vision.layout.pieces import BlockPieces
 from vision.layout.surfaces import Surface, top_mm
 from vision.readers.blocks.appearance import BlockAppearance, look_name
 from vision.readers.blocks.drawing import draw_blocks
-from vision.readers.blocks.face_search import CloseFitter, RoughFinder, patches_around
+from vision.readers.blocks.face_search import CloseFitter, RoughFinder
 from vision.readers.blocks.faces import ColourMetric, FaceFit
 from vision.readers.blocks.sides import SideReader, SideView, neighbours_in_net, side_probabilities, side_views, support
 from vision.readers.probabilities import softmax
@@ -243,9 +243,8 @@ class BlockReader:
         if not places:
             return {}
         grid = self._grid(camera, pose)
-        patches = patches_around(image, grid, self._surface, places)
         sights, colours = [], []
-        for sight in self._rough.find(patches, self._settings.rough_fit):
+        for sight in self._rough.find(image, grid, self._surface, places, self._settings.rough_fit):
             distances = self._judge.distances(sight.face, sight.ink)
             colour = min(distances, key=lambda name: distances[name], default=None)
             if (
@@ -255,7 +254,7 @@ class BlockReader:
             ):
                 sights.append(sight)
                 colours.append(colour)
-        fits = self._close.fit(image, grid, patches, sights, colours)
+        fits = self._close.fit(image, grid, sights, colours)
         return {
             sight.place: fit
             for sight, fit in zip(sights, fits, strict=True)

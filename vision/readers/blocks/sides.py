@@ -157,13 +157,16 @@ class SideReader:
         self._looks = looks
         self._weights = view_weights(looks)
         self._colours = {name: index for index, name in enumerate(looks.colours)}
-        self._upright = [
-            (symbol, np.ascontiguousarray(np.rot90(mask, quarter)))
+        upright = [
+            (symbol, np.rot90(mask, quarter))
             for symbol, mask in looks.masks.items()
             for quarter in distinct_quarter_turns(mask)
         ]
+        self._count = len(upright)
+        # side by side they are resized in one call; the edges that blur into each other have no ink
+        self._side_by_side = np.hstack([mask for _, mask in upright])
         self._rows_of = {
-            symbol: [index for index, (name, _) in enumerate(self._upright) if name == symbol] for symbol in looks.masks
+            symbol: [index for index, (name, _) in enumerate(upright) if name == symbol] for symbol in looks.masks
         }
         self._seen = functools.lru_cache(maxsize=128)(self._templates)
 
@@ -183,24 +186,22 @@ class SideReader:
         )
         shift, template = divmod(int(scores.argmax()), scores.shape[1])
         # all symbols in one picture are equally out of focus, so all are judged at the best blur
-        first = template - template % len(self._upright)
-        best = scores[:, first : first + len(self._upright)].max(axis=0)
+        first = template - template % self._count
+        best = scores[:, first : first + self._count].max(axis=0)
         fits = {symbol: float(best[rows].max()) for symbol, rows in self._rows_of.items()}
         off = None
         if colour is not None:
             off = _colour_difference(view, shift, templates[template], self._looks.colours[colour])
         # with enough blur any symbol also resembles the bare board
-        sharp_fit = float(scores[:, : len(self._upright)].max())
+        sharp_fit = float(scores[:, : self._count].max())
         return SideFit(fits, sharp_fit, off)
 
     def _templates(self, width_px: int, height_px: int) -> FloatImage:
         """Return every mask at every distinct quarter turn, at the picture's resolution and each of the blurs, sharpest
         first; rows of mean 0 and length 1, shape (blurs x templates, inner pixels).
         """
-        count, inner = len(self._upright), slice(RIM_PX, SIDE_PX - RIM_PX)
-        # side by side they are resized in one call; the edges that blur into each other have no ink
-        row = np.hstack([upright for _, upright in self._upright])
-        small = cv2.resize(row, (count * width_px, height_px), interpolation=cv2.INTER_AREA)
+        count, inner = self._count, slice(RIM_PX, SIDE_PX - RIM_PX)
+        small = cv2.resize(self._side_by_side, (count * width_px, height_px), interpolation=cv2.INTER_AREA)
         blurred = []
         for blur_px in BLURS_PX:
             seen = cv2.GaussianBlur(small, (0, 0), blur_px)

@@ -39,8 +39,8 @@ def colours_of(light: FloatImage, paper: FloatArray) -> FloatImage:
     """Return colours, (rows, columns, 3), float32, of linear light of that shape, blue-green-red, relative to paper's
     (3,).
     """
-    shares = np.asarray(light * (1 / paper).astype(np.float32) + np.float32(DARK_FLOOR), dtype=np.float32)
-    return np.asarray(cv2.transform(cv2.log(shares), _MIX), dtype=np.float32)
+    shares = cv2.transform(light, np.column_stack([np.diag(1 / paper), np.full(3, DARK_FLOOR)]))
+    return np.asarray(cv2.transform(cv2.log(shares, shares), _MIX), dtype=np.float32)
 
 
 def shares_of(colour: FloatArray) -> FloatArray:

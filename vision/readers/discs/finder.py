@@ -9,7 +9,7 @@ on the ray-traced pictures; ``benchmarks/stress.py --of diaballik`` shows the ef
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -161,28 +161,26 @@ class DiscFinder:
         self._within = np.concatenate([share * self.shape.radius_mm * _WAYS for share in INSIDE_SHARES])
         self._inside, self._outside = self._samples()
 
-    def hidden_share(self, middle_mm: FloatArray, nearer: Sequence[tuple[FloatArray, bool]]) -> float:
-        """Return the share of a disc's top hidden by nearer discs: the centre of each, and whether it has a ball."""
+    def covered(self, centre_mm: FloatArray, ball: bool) -> list[Circles]:
+        """Return what a disc with that centre covers in the plane, with or without a ball."""
+        return [self.shape.disc_circles(centre_mm), *([self.shape.ball_circles(centre_mm)] if ball else [])]
+
+    def hidden_share(self, middle_mm: FloatArray, nearer: Iterable[Circles]) -> float:
+        """Return the share of a disc's top hidden by what nearer discs cover."""
         points = middle_mm + self._within
         hidden = np.zeros(len(points), dtype=np.bool_)
-        for circles in self._covering(nearer):
+        for circles in nearer:
             hidden |= beyond_mm(points, circles) < HIDING_MM
         return float(hidden.mean())
 
-    def hidden_by(self, nearer: Sequence[tuple[FloatArray, bool]]) -> BoolImage:
-        """Return the mask of the plane hidden by nearer discs, with a small margin."""
+    def hidden_by(self, nearer: Iterable[Circles]) -> BoolImage:
+        """Return the mask of the plane hidden by what nearer discs cover, with a small margin."""
         hidden = np.zeros(self._window.shape, dtype=np.uint8)
-        for middles, radii in self._covering(nearer):
+        for middles, radii in nearer:
             columns, rows = self._window.to_pixels(middles[:, 0], middles[:, 1])
             for column, row, radius in zip(columns, rows, radii, strict=True):
                 cv2.circle(hidden, (round(column), round(row)), round(radius + HIDING_MM), 1, -1)
         return np.asarray(hidden > 0)
-
-    def _covering(self, nearer: Sequence[tuple[FloatArray, bool]]) -> Iterator[Circles]:
-        for other, ball in nearer:
-            yield self.shape.disc_circles(other)
-            if ball:
-                yield self.shape.ball_circles(other)
 
     def plane(self, image: Image, places: Collection[str]) -> TopPlane:
         """Sample the plane of the tops around some places; the rest is zero."""
@@ -262,7 +260,7 @@ class DiscFinder:
         count = np.maximum(inside_kept.sum(axis=-1), np.float32(1))
         weights = inside_kept / count[..., None]
         colour = np.einsum("cpos,pos->cpo", inside, weights)
-        squares = np.einsum("cpos,pos->cpo", inside * inside, weights)
+        squares = np.einsum("cpos,pos->cpo", np.multiply(inside, inside, out=inside), weights)
         spread = np.sqrt(np.maximum(squares - colour * colour, np.float32(0)))
         scale = np.float32(1) / (np.asarray(FLOORS, dtype=np.float32)[:, None, None] + spread)
         outside -= colour[..., None]
@@ -278,10 +276,12 @@ class DiscFinder:
         at = DIRECTIONS - seen + (OUTLINE_SHARE * seen).astype(np.intp)
         contrast = np.take_along_axis(ordered, np.minimum(at, DIRECTIONS - 1)[..., None], axis=-1)[..., 0]
         contrast = np.where((seen >= FEWEST_SHARE * DIRECTIONS) & (count >= FEWEST_INSIDE), contrast, np.float32(0))
-        # the centre is estimated from the whole outline, so that no part has much influence
-        fitting = np.minimum(around, np.float32(FITTING_MOST)).sum(axis=-1)
-        near_best = contrast >= SAME_SHARE * contrast.max(axis=1, keepdims=True)
-        index = np.where(near_best, fitting, np.float32(-1)).argmax(axis=1) if last else contrast.argmax(axis=1)
+        index = contrast.argmax(axis=1)
+        if last:
+            # the centre is estimated from the whole outline, so that no part has much influence
+            fitting = np.minimum(around, np.float32(FITTING_MOST)).sum(axis=-1)
+            near_best = contrast >= SAME_SHARE * contrast.max(axis=1, keepdims=True)
+            index = np.where(near_best, fitting, np.float32(-1)).argmax(axis=1)
         rows = np.arange(len(chosen))
         return offsets[rows, index], contrast.max(axis=1), colour[:, rows, index].T
 

@@ -352,8 +352,10 @@ class DiscReader:
         colours = light.looks.players[owner]
         known = np.stack([colours.disc, colours.ball])
         spread = np.hypot(self._settings.ball_colour_spread, self._settings.ball_saturation_spread * known * [1, 1, 0])
-        off = (ball.top[:, None] - known - [0.0, 0.0, light.level]) / spread
-        share = float(((off**2).sum(axis=-1).min(axis=-1) > self._settings.foreign**2).mean())
+        known[:, 2] += light.level
+        # by channel, since NumPy is slow along an axis of three
+        off = [(seen[:, None] - own) / by for seen, own, by in zip(ball.top.T, known.T, spread.T, strict=True)]
+        share = float((sum(one * one for one in off).min(axis=1) > self._settings.foreign**2).mean())
         lost = self._settings.foreign_cost * max(0.0, share - self._settings.foreign_easy)
         return min(self._settings.colour_cost_limit, lost)
 
@@ -371,17 +373,17 @@ class DiscReader:
         self, finder: DiscFinder, places: Collection[str], found: Mapping[str, DiscSighting]
     ) -> dict[str, BoolImage]:
         """Return, for each place whose disc is partly hidden by nearer ones, the mask of the plane they hide."""
-        camera = finder.shape.camera_mm[:2]
-        sure = [(one.fit.centre_mm, one.ball_log_odds > 0) for one in found.values() if one.log_odds > 0]
+        sure = [one for one in found.values() if one.log_odds > 0]
+        covered = [finder.covered(one.fit.centre_mm, one.ball_log_odds > 0) for one in sure]
+        others = np.array([one.fit.centre_mm for one in sure]).reshape(-1, 2)
+        centres = [found[place].fit.centre_mm if place in found else self._surface.centre_mm(place) for place in places]
+        middles = np.array(centres).reshape(-1, 2)
+        apart = np.linalg.norm(others - middles[:, None], axis=2)
+        away, other_away = (np.linalg.norm(one - finder.shape.camera_mm[:2], axis=1) for one in (middles, others))
+        near = (self._settings.apart_mm < apart) & (apart < self._settings.nearby_mm) & (other_away < away[:, None])
         hiding = {}
-        for place in places:
-            middle = found[place].fit.centre_mm if place in found else np.array(self._surface.centre_mm(place))
-            nearer = [
-                (other, ball)
-                for other, ball in sure
-                if self._settings.apart_mm < math.dist(other, middle) < self._settings.nearby_mm
-                and math.dist(camera, other) < math.dist(camera, middle)
-            ]
+        for place, middle, row in zip(places, middles, near, strict=True):
+            nearer = [circles for index in np.flatnonzero(row) for circles in covered[index]]
             if nearer and finder.hidden_share(middle, nearer) > self._settings.hidden_share:
                 hiding[place] = finder.hidden_by(nearer)
         return hiding

@@ -16,11 +16,9 @@ from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.face_search import (
     FINE_PX_PER_MM,
     CloseFitter,
-    Patches,
     RoughFace,
     RoughFinder,
     _Upright,
-    patches_around,
 )
 from vision.readers.blocks.faces import TURNS_DEG, ColourMetric, FaceFinder, fit_face, rough_centre
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
@@ -31,13 +29,13 @@ HEIGHT_MM = LAYOUT.board.height_mm + SIDE_MM
 
 
 @pytest.fixture(scope="module", params=photoreal.BOARDS)
-def found(request: pytest.FixtureRequest) -> tuple[str, PlaneGrid, Patches, list[RoughFace]]:
+def found(request: pytest.FixtureRequest) -> tuple[str, PlaneGrid, list[RoughFace]]:
     name = str(request.param)
     grid = PlaneGrid.of(
         photoreal.camera(name), photoreal.pose(name), Rectangle(-190.0, 190.0, -190.0, 190.0), HEIGHT_MM
     )
-    patches = patches_around(photoreal.frame(name).image, grid, LAYOUT.board, LAYOUT.places)
-    return name, grid, patches, RoughFinder(photoreal.looks(), SIDE_MM).find(patches, 0.5)
+    image = photoreal.frame(name).image
+    return name, grid, RoughFinder(photoreal.looks(), SIDE_MM).find(image, grid, LAYOUT.board, LAYOUT.places, 0.5)
 
 
 def blocks_in_sight(name: str) -> set[str]:
@@ -48,31 +46,31 @@ def blocks_in_sight(name: str) -> set[str]:
     }
 
 
-def test_no_block_in_sight_is_overlooked(found: tuple[str, PlaneGrid, Patches, list[RoughFace]]) -> None:
-    name, _, _, sights = found
+def test_no_block_in_sight_is_overlooked(found: tuple[str, PlaneGrid, list[RoughFace]]) -> None:
+    name, _, sights = found
     if photoreal.EXPECTED[name]["hand"]:
         pytest.skip("a hand hides some blocks")
     assert blocks_in_sight(name) <= {sight.place for sight in sights}
 
 
 def test_a_place_is_read_the_same_alone_and_with_all_others(
-    found: tuple[str, PlaneGrid, Patches, list[RoughFace]],
+    found: tuple[str, PlaneGrid, list[RoughFace]],
 ) -> None:
-    name, grid, _, sights = found
+    name, grid, sights = found
     finder = RoughFinder(photoreal.looks(), SIDE_MM)
     for sight in sights[:6]:
-        (alone,) = finder.find(patches_around(photoreal.frame(name).image, grid, LAYOUT.board, [sight.place]), 0.5)
+        (alone,) = finder.find(photoreal.frame(name).image, grid, LAYOUT.board, [sight.place], 0.5)
         assert (alone.x_mm, alone.y_mm, alone.fit) == pytest.approx((sight.x_mm, sight.y_mm, sight.fit), abs=1e-3)
 
 
-def test_close_fits_equal_those_of_sliding_turned_masks(found: tuple[str, PlaneGrid, Patches, list[RoughFace]]) -> None:
-    name, grid, patches, sights = found
+def test_close_fits_equal_those_of_sliding_turned_masks(found: tuple[str, PlaneGrid, list[RoughFace]]) -> None:
+    name, grid, sights = found
     image, camera, pose = photoreal.frame(name).image, photoreal.camera(name), photoreal.pose(name)
     clear = [sight for sight in sights if sight.fit > 0.75]
     judge = ColourMetric(photoreal.looks().colours, 0.2)
     distances = [judge.distances(sight.face, sight.ink) for sight in clear]
     colours = [min(one, key=one.__getitem__) for one in distances]
-    fits = CloseFitter(photoreal.looks(), SIDE_MM).fit(image, grid, patches, clear, colours)
+    fits = CloseFitter(photoreal.looks(), SIDE_MM).fit(image, grid, clear, colours)
     window = PlaneWindow(-180.0, 180.0, 360.0, 360.0, HEIGHT_MM, FINE_PX_PER_MM)
     light = linear_light(sample(image, plane_map(camera, pose, window)))
     looks = photoreal.looks()
@@ -96,9 +94,9 @@ def test_close_fits_equal_those_of_sliding_turned_masks(found: tuple[str, PlaneG
 
 
 def test_rough_sights_are_near_those_of_sliding_masks(
-    found: tuple[str, PlaneGrid, Patches, list[RoughFace]],
+    found: tuple[str, PlaneGrid, list[RoughFace]],
 ) -> None:
-    name, _, _, sights = found
+    name, _, sights = found
     image, camera, pose = photoreal.frame(name).image, photoreal.camera(name), photoreal.pose(name)
     finder = FaceFinder(photoreal.looks(), SIDE_MM, 1.0)
     for sight in sights:

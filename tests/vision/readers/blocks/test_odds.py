@@ -223,10 +223,10 @@ def test_of_two_blocks_found_too_close_together_the_likelier_is_kept(
     whole = CloseFitter.fit
 
     def nearer(self: CloseFitter, *given: Any) -> list[FaceFit | None]:
-        fits = {sight.place: fit for sight, fit in zip(given[3], whole(self, *given), strict=True) if fit is not None}
+        fits = {sight.place: fit for sight, fit in zip(given[2], whole(self, *given), strict=True) if fit is not None}
         if "d4" in fits:
             fits["d4"] = replace(fits["d4"], x_mm=fits["c4"].x_mm + apart_mm, y_mm=fits["c4"].y_mm)
-        return [fits.get(sight.place) for sight in given[3]]
+        return [fits.get(sight.place) for sight in given[2]]
 
     monkeypatch.setattr(CloseFitter, "fit", nearer)
     monkeypatch.setattr(block_reader, "support", lambda sides: 8.0)
@@ -308,7 +308,7 @@ def test_faces_of_an_odd_colour_are_fitted_closely_only_if_they_are_clear(monkey
         return list(found)
 
     def fit(self: CloseFitter, *given: Any) -> list[FaceFit | None]:
-        closely.extend(given[3])
+        closely.extend(given[2])
         return close(self, *given)
 
     monkeypatch.setattr(RoughFinder, "find", find)

@@ -160,7 +160,7 @@ def test_points_of_the_plane_are_interpolated_and_looked_up(plane: TopPlane) -> 
 def test_a_nearer_disc_hides_the_area_that_its_outline_covers(ball: bool) -> None:
     centre, top_mm = np.array(BOARD.centre_mm("d3")), BOARD.height_mm + PIECES.disc_mm
     finder = finder_from(ASLANT)
-    hidden = finder.hidden_by([(centre, ball)])
+    hidden = finder.hidden_by(finder.covered(centre, ball))
     x, y = np.meshgrid(np.arange(-30.0, 31.0, 2.0), np.arange(-30.0, 31.0, 2.0))
     points = centre + np.column_stack([x.ravel(), y.ravel()])
     pixels = project(CAMERA, ASLANT, np.column_stack([points, np.full(len(points), top_mm)]))
@@ -181,10 +181,12 @@ def test_the_hidden_share_of_a_disc_grows_as_the_nearer_one_comes_closer() -> No
     finder, middle = finder_from(ASLANT), np.array(BOARD.centre_mm("d4"))
     towards = ASLANT.camera_position_mm[:2] - middle
     towards /= np.linalg.norm(towards)
-    shares = [finder.hidden_share(middle, [(middle + away * towards, True)]) for away in (0.0, 15.0, 30.0, 60.0)]
+    shares = [
+        finder.hidden_share(middle, finder.covered(middle + away * towards, True)) for away in (0.0, 15.0, 30.0, 60.0)
+    ]
     assert shares[0] == 1
     assert shares[0] > shares[1] > shares[2] > shares[3] == 0
-    assert finder.hidden_share(middle, [(middle + 30.0 * towards, False)]) < shares[2]
+    assert finder.hidden_share(middle, finder.covered(middle + 30.0 * towards, False)) < shares[2]
     assert finder.hidden_share(middle, []) == 0
 
 

@@ -86,7 +86,7 @@ def test_unchanged_places_are_not_read_again() -> None:
 
 def test_bare_places_do_not_affect_the_evenness_of_discs() -> None:
     view = pictures.view(pictures.PLAYED[0])
-    reader = DiscReader(view.surface, pictures.looks())
+    reader = DiscReader(view.surface, pictures.looks(), DiscSettings(least_log_odds=-20.0))
     seen = reader.read(view, view.surface.places, {})
     bare = {place for place, one in seen.items() if one.log_odds < 0}
     assert bare
