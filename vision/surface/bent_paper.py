@@ -21,7 +21,7 @@ from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
 from vision.opencv import as_grey
-from vision.sampling import PlaneWindow, linear_light, plane_map, sample
+from vision.sampling import PlaneWindow, least_channel, linear_light, most_channel, plane_map, sample
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,10 @@ class BentPaperSettings:
     """Distance from a line, in cells, at which both sides must be brighter."""
     clear: float = 0.12
     """Share of the light absorbed by a line above which more does not count: handwriting is darker."""
+    coloured: float = 0.3
+    """Difference between the channels, in log units beyond that of the paper, above which a pixel is a pen's ink and no
+    printed line. Higher: gaps in filled cells pass for lines. Lower: noise hides lines.
+    """
     arches_mm: tuple[float, ...] = (-18.0, -9.0, 0.0, 9.0, 18.0)
     """Arches across and along the sheet used as starting points: heights half a diagonal from the centre, in mm."""
     twists_mm: tuple[float, ...] = (-10.0, 0.0, 10.0)
@@ -116,10 +120,13 @@ class _GridImage:
         bounds = surface.bounds_mm.grown(settings.margin_cells * surface.cell_mm)
         self._window = PlaneWindow.over(bounds, surface.height_mm, settings.px_per_cell / surface.cell_mm)
         light = linear_light(sample(image, plane_map(camera, pose, self._window)))
-        # NumPy's mean over a short axis takes many times as long
-        grey = (light[..., 0] + light[..., 1] + light[..., 2]) / np.float32(3) if light.ndim == 3 else light
-        logs = np.log(cv2.GaussianBlur(grey, (0, 0), 0.7) + np.float32(0.02))
-        self._lines = self._valleys(logs, 1), self._valleys(logs, 0)
+        channels = [most_channel(light), least_channel(light)] if light.ndim == 3 else [light]
+        most, *least = (np.log(cv2.GaussianBlur(one, (0, 0), 0.7) + np.float32(0.02)) for one in channels)
+        self._lines = self._valleys(most, 1), self._valleys(most, 0)
+        if least:
+            colour = most - least[0]
+            is_grey = colour < np.median(colour) + np.float32(settings.coloured)
+            self._lines = self._lines[0] * is_grey, self._lines[1] * is_grey
         self._blurred: dict[float, tuple[FloatImage, FloatImage]] = {}
         self.camera_mm = pose.camera_position_mm - np.array([0.0, 0.0, surface.height_mm])
         self.reach_mm = float(np.hypot(surface.bounds_mm.width_mm, surface.bounds_mm.depth_mm)) / 2
