@@ -75,8 +75,8 @@ class SheetLines:
         middle = cell * (_ALONG_CELLS[0] + _ALONG_CELLS[1]) / 2 * np.array(_ARMS)
         self._arms_mm = corners_mm[:, None, :] + middle
         self._arms = _profiles(corners_mm, cell, window)
-        # shifted by half a cell they lie between the lines
-        self._blanks = _profiles(corners_mm + cell / 2, cell, window)
+        # shifted by half a cell they lie between the lines; one each way is enough for the noise
+        self._blanks = _profiles(corners_mm + cell / 2, cell, window)[:, ::2]
         columns, rows = window.to_pixels(corners_mm[:, 0], corners_mm[:, 1])
         self._rows, self._columns = np.round(rows).astype(np.intp), np.round(columns).astype(np.intp)
         self._reach_px = round(settings.reach_cells * cell * window.px_per_mm)
@@ -95,9 +95,9 @@ class SheetLines:
         contrast, spread = _across(logs, self._arms)
         blank, _ = _across(logs, self._blanks)
         missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
-        for way in (slice(0, 2), slice(2, 4)):
-            expected, none = float(np.median(contrast[:, way])), float(np.median(blank[:, way]))
-            noise = 1.4826 * float(np.median(np.abs(blank[:, way] - none)))
+        for way, between in ((slice(0, 2), blank[:, 0]), (slice(2, 4), blank[:, 1])):
+            expected, none = float(np.median(contrast[:, way])), float(np.median(between))
+            noise = 1.4826 * float(np.median(np.abs(between - none)))
             if expected - none < settings.clear_of_noise * noise:
                 return LineEvidence(np.zeros_like(missing), np.zeros_like(even))
             even[:, way] = spread[:, way] < settings.even * (expected - none)
