@@ -27,6 +27,8 @@ NODE_SPACING_PX = 16
 """Spacing, in pixels of the sampled picture, of the points that ``plane_map`` projects. Larger: faster, less exact."""
 NODE_SPACING_MM = 8
 """The same in mm, for ``PlaneGrid``. A power of two up to 32, so that OpenCV interpolates without rounding."""
+_TO_NODES = np.array([[1 / NODE_SPACING_PX, 0.0, 0.0], [0.0, 1 / NODE_SPACING_PX, 0.0]])
+"""The affine map from sampled pixels to the points that are projected."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,15 @@ def plane_map(
         level = seen_at_mm(level)
     points = np.column_stack([level, np.full(x.size, window.height_mm)])
     nodes = project(camera, pose, points).reshape(len(node_rows), len(node_columns), 2).astype(np.float32)
-    column_grid, row_grid = np.meshgrid(
-        np.arange(columns, dtype=np.float32) / NODE_SPACING_PX, np.arange(rows, dtype=np.float32) / NODE_SPACING_PX
+    # sixteenths are among the fractions that OpenCV interpolates at, so nothing is rounded here
+    enlarged = cv2.warpAffine(
+        nodes,
+        _TO_NODES,
+        (columns, rows),
+        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+        borderMode=cv2.BORDER_REPLICATE,
     )
-    return np.asarray(cv2.remap(nodes, column_grid, row_grid, cv2.INTER_LINEAR), dtype=np.float32)
+    return np.asarray(enlarged, dtype=np.float32)
 
 
 def sample(image: PixelsT, pixel_map: PixelMap, interpolation: int = cv2.INTER_LINEAR) -> PixelsT:
