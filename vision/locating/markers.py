@@ -111,7 +111,7 @@ class MarkerDetector:
         except ValueError as wrong:
             raise LayoutError(str(wrong)) from wrong
         self._plain = cv2.aruco.ArucoDetector(self._dictionary, self._parameters(windows=(5, 29, 12)))
-        quick = self._parameters(windows=(17, 17, 4))
+        quick = self._parameters(windows=(29, 29, 4))
         quick.minMarkerPerimeterRate = _LEAST_OF_QUICK
         self._quick = cv2.aruco.ArucoDetector(self._dictionary, quick)
         # at half size one window finds what three find; otherwise the whole picture is searched anyway
