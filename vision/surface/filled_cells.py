@@ -40,7 +40,7 @@ class FilledCellSettings:
     """... and above which somebody filled it."""
     half: float = 0.5
     """The same if the lines beside it show, as they do through most ink."""
-    round: float = 0.7
+    round: float = 0.6
     """Coloured share of the far quarters of the four cells around a hidden corner, below which nobody filled them."""
     own_hue_deg: float = 15.0
     """Maximum distance of ink's hue from the median of the sheet's cells filled with that pen ..."""

@@ -75,7 +75,7 @@ class SheetLines:
     ) -> None:
         self._settings = settings
         self._shape = window.shape
-        self._is_filled = bool(Ink.on(surface).colours)
+        self._is_filled = isinstance(surface.pieces, Ink) and bool(surface.pieces.colours)
         bounds, cell = surface.bounds_mm, surface.cell_mm
         x, y = np.meshgrid(
             bounds.left_mm + cell * np.arange(1, surface.columns), bounds.near_mm + cell * np.arange(1, surface.rows)
