@@ -15,7 +15,7 @@ import numpy.typing as npt
 from vision.frame import FloatImage, Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.surfaces import GridSurface
-from vision.sampling import PixelMap, PixelsT, PlaneWindow, least_channel, linear_light, most_channel, plane_map, sample
+from vision.sampling import PixelMap, PixelsT, PlaneWindow, linear_light, plane_map, sample
 from vision.surface.bent_paper import PaperShape
 
 CELL_PX = 24
@@ -141,8 +141,9 @@ def ink_on(flat: Image) -> FloatImage:
     ``flat`` is (rows, columns, 3), uint8; the result is (rows, columns), float32.
     """
     shares = np.asarray(linear_light(flat) / np.maximum(paper_light(flat), np.float32(1e-3)), dtype=np.float32)
-    least = least_channel(shares)
-    middle = shares[..., 0] + shares[..., 1] + shares[..., 2] - least - most_channel(shares)
+    blue, green, red = cv2.split(shares)
+    low, high = np.minimum(blue, green), np.maximum(blue, green)
+    least, middle = np.minimum(low, red), np.maximum(low, np.minimum(high, red))
     # the least channel is the one with the most noise, but the only one that shows yellow or pink ink
     is_coloured = np.asarray(cv2.blur(middle - least, (COLOUR_PX, COLOUR_PX))) > np.float32(COLOURED)
     return np.asarray(np.clip(1 - np.where(is_coloured, least, middle), 0, 1), dtype=np.float32)
