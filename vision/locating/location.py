@@ -237,9 +237,11 @@ def _detection_steps(
     """
     grey, finder = seen.grey, MarkerDetector(layout.markers.dictionary)
     wanted = frozenset(layout.markers.centres_mm)
-    halved = seen.halved(finder)
-    if frozenset(marker.marker_id for marker in halved) >= wanted:
-        yield False, halved
+    # a sheet's markers are too small to be found at half size
+    for find_fast in (seen.quick,) if isinstance(layout.surfaces[0].pieces, Ink) else (seen.halved, seen.quick):
+        found = find_fast(finder)
+        if frozenset(marker.marker_id for marker in found) >= wanted:
+            yield False, found
     yield False, seen.plain(finder)
     yield True, _search_expected(grey, camera, layout, fits, finder)
     searched_from = [fit.ids for fit in fits]

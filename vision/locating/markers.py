@@ -24,6 +24,10 @@ from vision.opencv import aruco_dictionary, as_grey, detect_markers
 _HALVED_FROM_PX = 900
 """Width of a picture, in pixels, from which it is searched at half size too. Larger: fewer pictures are."""
 
+_LEAST_OF_QUICK = 0.05
+"""Minimum perimeter of a marker found by the quick method, in widths of the picture: in a sheet's smaller cells, no
+markers are looked for.
+"""
 _LEAST_OF_PATCH = 0.6
 """Minimum perimeter of a marker that fills a patch, in sides of the patch; its side is usually a third of it."""
 
@@ -107,6 +111,9 @@ class MarkerDetector:
         except ValueError as wrong:
             raise LayoutError(str(wrong)) from wrong
         self._plain = cv2.aruco.ArucoDetector(self._dictionary, self._parameters(windows=(5, 29, 12)))
+        quick = self._parameters(windows=(29, 29, 4))
+        quick.minMarkerPerimeterRate = _LEAST_OF_QUICK
+        self._quick = cv2.aruco.ArucoDetector(self._dictionary, quick)
         # at half size one window finds what three find; otherwise the whole picture is searched anyway
         self._halved = cv2.aruco.ArucoDetector(self._dictionary, self._parameters(windows=(15, 15, 4)))
         self._thorough = cv2.aruco.ArucoDetector(self._dictionary, self._parameters(windows=(3, 63, 6), thorough=True))
@@ -138,6 +145,10 @@ class MarkerDetector:
     def plain(self, image: Image) -> tuple[Marker, ...]:
         """Detect markers in the picture as it is."""
         return self._find(self._plain, as_grey(image), FoundBy.PLAIN)
+
+    def quick(self, image: Image) -> tuple[Marker, ...]:
+        """Detect with one threshold window instead of three: most markers, in a third of the time of ``plain``."""
+        return self._find(self._quick, as_grey(image), FoundBy.PLAIN)
 
     def halved(self, image: Image) -> tuple[Marker, ...]:
         """Detect markers at half size, refined at full size: large ones only, in a third of the time.
@@ -232,6 +243,10 @@ class PlainMarkers:
     def halved(self, finder: MarkerDetector) -> tuple[Marker, ...]:
         """Return what ``finder.halved`` finds."""
         return self._detect_once("halved", finder, finder.halved)
+
+    def quick(self, finder: MarkerDetector) -> tuple[Marker, ...]:
+        """Return what ``finder.quick`` finds."""
+        return self._detect_once("quick", finder, finder.quick)
 
     def plain(self, finder: MarkerDetector) -> tuple[Marker, ...]:
         """Return what ``finder.plain`` finds."""

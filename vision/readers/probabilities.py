@@ -24,12 +24,11 @@ def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float
     """
     there_log_odds = min(MOST_LOG_ODDS, max(-MOST_LOG_ODDS, piece.log_odds, -bare_log_odds))
     there = 1 / (1 + math.exp(-there_log_odds))
-    shares = {look: there * share for look, share in piece.look_probabilities().items()}
     solid = piece.solid
     stacked = piece if is_stacked(piece) else None
     stack = stacked if piece.log_odds > 0 else None
     return PlaceReading(
-        _normalise({EMPTY: 1 - there, **shares}),
+        _with_empty(1 - there, piece.look_probabilities()),
         sides=piece.sides if piece.log_odds > 0 else {},
         offset_mm=None if solid is None else _offset((solid.x_mm, solid.y_mm), centre_mm),
         turned_deg=None if solid is None else solid.turned_deg,
@@ -48,7 +47,7 @@ def empty_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:
     """Return probabilities of a place where no piece was detected, ``EMPTY`` among the looks."""
     rest = 1 / (1 + math.exp(log_odds))
     others = max(1, len(looks) - 1)
-    # the same as _normalise, but fast enough for very many places a second
+    # the same as _with_empty, but fast enough for very many places a second
     least = max(rest / others, LEAST_PROBABILITY)
     total = 1 - rest + least * (len(looks) - 1)
     probabilities = dict.fromkeys(looks, least / total)
@@ -68,9 +67,14 @@ def softmax(scores: Mapping[str, float], temperature: float, odd_one_out: float)
     return {name: (1 - odd_one_out) * weight / total + odd_one_out / len(weights) for name, weight in weights.items()}
 
 
-def _normalise(probabilities: Mapping[str, float]) -> dict[str, float]:
-    """Keep every look possible, however small its share, and normalise the sum to 1."""
+def _with_empty(bare: float, shares: Mapping[str, float]) -> dict[str, float]:
+    """Return the probabilities of an empty place and of each look, from their shares of what may be there instead.
+
+    Every look stays possible, however small its share.
+    """
+    there = 1 - bare
     # a call of max would take twice as long, and a table of sheets has ten thousand looks
-    raised = {look: share if share > LEAST_PROBABILITY else LEAST_PROBABILITY for look, share in probabilities.items()}
-    total = sum(raised.values())
-    return {look: share / total for look, share in raised.items()}
+    likely = [one if (one := there * share) > LEAST_PROBABILITY else LEAST_PROBABILITY for share in shares.values()]
+    bare = max(bare, LEAST_PROBABILITY)
+    total = bare + sum(likely)
+    return dict(zip((EMPTY, *shares), (bare / total, *[one / total for one in likely]), strict=True))

@@ -64,7 +64,7 @@ class TableReader:
             return {}
         finders = {name: MarkerDetector(name) for name in {part.layout.markers.dictionary for part in self._parts}}
         missing = [part for part in lost if part.layout.markers.centres_mm]
-        for find in (markers.halved, markers.plain):
+        for find in (markers.quick, markers.plain):
             seen = {name: {marker.marker_id for marker in find(finder)} for name, finder in finders.items()}
             shown = {
                 part: seen[part.layout.markers.dictionary] & part.layout.markers.centres_mm.keys()

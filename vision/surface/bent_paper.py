@@ -21,7 +21,7 @@ from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import GridSurface
 from vision.opencv import as_grey
-from vision.sampling import PlaneWindow, linear_light, plane_map, sample
+from vision.sampling import PlaneWindow, least_channel, linear_light, most_channel, plane_map, sample
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,10 @@ class BentPaperSettings:
     """Distance from a line, in cells, at which both sides must be brighter."""
     clear: float = 0.12
     """Share of the light absorbed by a line above which more does not count: handwriting is darker."""
+    coloured: float = 0.5
+    """Difference between the channels, in log units beyond that of the paper, above which a pixel is a pen's ink and no
+    printed line. Higher: gaps in filled cells pass for lines. Lower: noise hides lines.
+    """
     arches_mm: tuple[float, ...] = (-18.0, -9.0, 0.0, 9.0, 18.0)
     """Arches across and along the sheet used as starting points: heights half a diagonal from the centre, in mm."""
     twists_mm: tuple[float, ...] = (-10.0, 0.0, 10.0)
@@ -76,6 +80,8 @@ class BentPaperSettings:
 _SETTINGS = BentPaperSettings()
 _DEGREES = tuple((across, total - across) for total in range(1, 5) for across in range(total + 1))
 """The powers of x and y in each term of the height polynomial."""
+_APART_PX = 3
+"""Distance of the pixels whose median is the paper's colour: no divisor of a cell's. Larger: faster."""
 _STEPS_A_CELL = 4
 """Number of parts into which points divide a line between two crossings. More: less noise, slower."""
 
@@ -118,8 +124,12 @@ class _GridImage:
         light = linear_light(sample(image, plane_map(camera, pose, self._window)))
         # NumPy's mean over a short axis takes many times as long
         grey = (light[..., 0] + light[..., 1] + light[..., 2]) / np.float32(3) if light.ndim == 3 else light
-        logs = np.log(cv2.GaussianBlur(grey, (0, 0), 0.7) + np.float32(0.02))
+        logs = _smooth_logs(grey)
         self._lines = self._valleys(logs, 1), self._valleys(logs, 0)
+        if light.ndim == 3:
+            colour = _smooth_logs(most_channel(light)) - _smooth_logs(least_channel(light))
+            is_grey = colour < np.median(colour[::_APART_PX, ::_APART_PX]) + np.float32(settings.coloured)
+            self._lines = self._lines[0] * is_grey, self._lines[1] * is_grey
         self._blurred: dict[float, tuple[FloatImage, FloatImage]] = {}
         self.camera_mm = pose.camera_position_mm - np.array([0.0, 0.0, surface.height_mm])
         self.reach_mm = float(np.hypot(surface.bounds_mm.width_mm, surface.bounds_mm.depth_mm)) / 2
@@ -187,6 +197,11 @@ class _GridImage:
         return float(self.line_strength(self.points_mm, 0.06).mean())
 
 
+def _smooth_logs(light: FloatImage) -> FloatImage:
+    """Return the logarithm of light without its finest noise."""
+    return np.asarray(np.log(cv2.GaussianBlur(light, (0, 0), 0.7) + np.float32(0.02)), dtype=np.float32)
+
+
 def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """Return points on the grid's lines, off their crossings, (n, 2), and whether each is on an upright line, (n,):
     first those that are.
@@ -200,9 +215,11 @@ def _grid_points(surface: GridSurface) -> tuple[FloatArray, npt.NDArray[np.bool_
     def lines(count: int, first: float) -> FloatArray:
         return np.asarray(first + cell * np.arange(count + 1))
 
-    upright = [(x, y) for x in lines(surface.columns, bounds.left_mm) for y in along(surface.rows, bounds.near_mm)]
-    level = [(x, y) for y in lines(surface.rows, bounds.near_mm) for x in along(surface.columns, bounds.left_mm)]
-    return np.array([*upright, *level]), np.arange(len(upright) + len(level)) < len(upright)
+    x, y = np.meshgrid(lines(surface.columns, bounds.left_mm), along(surface.rows, bounds.near_mm), indexing="ij")
+    upright = np.column_stack([x.ravel(), y.ravel()])
+    x, y = np.meshgrid(along(surface.columns, bounds.left_mm), lines(surface.rows, bounds.near_mm))
+    level = np.column_stack([x.ravel(), y.ravel()])
+    return np.concatenate([upright, level]), np.arange(len(upright) + len(level)) < len(upright)
 
 
 def paper_shape(image: Image, camera: CameraModel, pose: Pose, surface: GridSurface) -> PaperShape | None:

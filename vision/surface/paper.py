@@ -35,7 +35,7 @@ Floats = TypeVar("Floats", FloatArray, FloatImage)
 
 _EASILY_DARKER = 0.08
 """Distance below the fitted light, in log units, within which a pixel is paper."""
-_ROUNDS = 12
+_ROUNDS = 8
 """Number of iterations of the fit, each without darker pixels."""
 _ONE_IN = 5
 """One in so many pixels of the picture at a quarter of its scale is fitted: a step that does not divide a cell's 6, so

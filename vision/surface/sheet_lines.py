@@ -2,8 +2,9 @@
 
 Each corner of the grid has four arms, halves of the line segments that meet there. An arm is missing where the paper is
 evenly bright across it. Handwriting covers a line here and there, but leaves no even surface, so a corner whose four
-arms are all missing is covered by an object. The expected contrast of a line is the median of the sheet, separately for
-both directions (a shaken camera blurs one of them); the noise is taken from the centres of the cells.
+arms are all missing is covered by an object. The expected contrast of a line is the median of the
+arms, without those beside a filled cell, separately for both directions (a shaken camera blurs one of them); the noise
+is taken from the centres of the cells.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatImage
+from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface
 from vision.sampling import PixelMap, PlaneWindow, median, sample
 
@@ -35,6 +37,12 @@ class SheetLineSettings:
 
     floor: float = 0.02
     """Linear light (0 to 1) added before logarithms are taken, against noise in the dark."""
+    step: float = 3.0
+    """How much darker than an arm's middle one side must be, in multiples of the noise, for the edge of a filled cell
+    ...
+    """
+    least_clear: float = 0.2
+    """... and the share of arms without such a step above which the sheet is judged."""
     clear_of_noise: float = 6.0
     """Minimum contrast of the lines, in multiples of the noise. Higher: blurred sheets are not judged."""
     gone: float = 0.3
@@ -67,6 +75,7 @@ class SheetLines:
     ) -> None:
         self._settings = settings
         self._shape = window.shape
+        self._is_filled = isinstance(surface.pieces, Ink) and bool(surface.pieces.colours)
         bounds, cell = surface.bounds_mm, surface.cell_mm
         x, y = np.meshgrid(
             bounds.left_mm + cell * np.arange(1, surface.columns), bounds.near_mm + cell * np.arange(1, surface.rows)
@@ -75,8 +84,8 @@ class SheetLines:
         middle = cell * (_ALONG_CELLS[0] + _ALONG_CELLS[1]) / 2 * np.array(_ARMS)
         self._arms_mm = corners_mm[:, None, :] + middle
         self._arms = _profiles(corners_mm, cell, window)
-        # shifted by half a cell they lie between the lines
-        self._blanks = _profiles(corners_mm + cell / 2, cell, window)
+        # shifted by half a cell they lie between the lines; one each way is enough for the noise
+        self._blanks = _profiles(corners_mm + cell / 2, cell, window)[:, ::2]
         columns, rows = window.to_pixels(corners_mm[:, 0], corners_mm[:, 1])
         self._rows, self._columns = np.round(rows).astype(np.intp), np.round(columns).astype(np.intp)
         self._reach_px = round(settings.reach_cells * cell * window.px_per_mm)
@@ -95,9 +104,14 @@ class SheetLines:
         contrast, spread = _across(logs, self._arms)
         blank, _ = _across(logs, self._blanks)
         missing, even = np.zeros(contrast.shape, dtype=np.bool_), np.zeros(contrast.shape, dtype=np.bool_)
-        for way in (slice(0, 2), slice(2, 4)):
-            expected, none = float(np.median(contrast[:, way])), float(np.median(blank[:, way]))
-            noise = 1.4826 * float(np.median(np.abs(blank[:, way] - none)))
+        for way, between in ((slice(0, 2), blank[:, 0]), (slice(2, 4), blank[:, 1])):
+            none = float(np.median(between))
+            noise = 1.4826 * float(np.median(np.abs(between - none)))
+            lines = contrast[:, way]
+            if self._is_filled:
+                # where only one side is coloured, there is a step and no line
+                lines = lines[lines > none - settings.step * noise]
+            expected = float(np.median(lines)) if lines.size > settings.least_clear * contrast[:, way].size else none
             if expected - none < settings.clear_of_noise * noise:
                 return LineEvidence(np.zeros_like(missing), np.zeros_like(even))
             even[:, way] = spread[:, way] < settings.even * (expected - none)

@@ -156,7 +156,7 @@ def test_a_board_found_by_lines_keeps_its_orientation_or_faces_the_lower_edge(qu
 
 def test_one_picture_is_searched_once_by_each_method_and_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[tuple[str, str]] = []
-    for method in ("plain", "halved"):
+    for method in ("plain", "halved", "quick"):
 
         def count(self: MarkerDetector, grey: object, method: str = method) -> tuple[Marker, ...]:
             searched.append((method, self.dictionary))
@@ -168,6 +168,12 @@ def test_one_picture_is_searched_once_by_each_method_and_dictionary(monkeypatch:
     first = seen.plain(small)
     assert seen.plain(MarkerDetector("DICT_4X4_50")) is first
     assert seen.halved(small) is seen.halved(small)
+    assert seen.quick(small) is seen.quick(small) is not first
     assert seen.plain(large) is not first
-    assert searched == [("plain", "DICT_4X4_50"), ("halved", "DICT_4X4_50"), ("plain", "DICT_5X5_50")]
+    assert searched == [
+        ("plain", "DICT_4X4_50"),
+        ("halved", "DICT_4X4_50"),
+        ("quick", "DICT_4X4_50"),
+        ("plain", "DICT_5X5_50"),
+    ]
     assert seen.grey.shape == (60, 80)

@@ -9,6 +9,7 @@ from itertools import cycle
 import numpy as np
 import pytest
 
+from benchmarks.parts.sheet_films import sheet_film
 from simulator.rendering.background import paint_background
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import InkPose
@@ -103,6 +104,14 @@ def test_flat_paper_is_recognised_as_flat_if_ink_hides_most_lines(tilt_deg: floa
     seen = setting("blokus-dice", None, tilt_deg)
     image = filled_in(seen, dict(zip(seen.layout.places[::2], cycle(PENS))))
     assert paper_shape(image, seen.camera, locate(image, seen.camera, seen.layout).pose, seen.layout.board) is None
+
+
+def test_gaps_between_filled_cells_and_their_lines_are_no_lines() -> None:
+    film = sheet_film("blokus-dice", 4, (1280, 720), seed=1)
+    shot = film.shots[0]
+    for part in film.layout.parts():
+        located = locate(shot.pictures[0], shot.camera, part)
+        assert paper_shape(shot.pictures[0], shot.camera, located.pose, part.board) is None
 
 
 @pytest.mark.parametrize(("game", "brighter"), [("number-drop", 1.6), ("blokus-dice", 2.0)])

@@ -7,16 +7,17 @@ are read at once, and neighbours share most of the work.
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, FloatImage
 from vision.readers.dice.networks import Network
 from vision.readers.ink.handwriting import Handwriting, HandwritingSettings
-from vision.readers.ink.paper import CELL_PX
+from vision.readers.ink.paper import CELL_PX, cells_near_ink
 from vision.readers.ink.signs import BLOT, SIGNS
 
 WEIGHTS = Path(__file__).parent / "weights"
@@ -62,16 +63,29 @@ class InkNetwork:
         )
 
     def read(self, ink: FloatImage, cells: npt.NDArray[np.int64]) -> FloatArray:
-        """Read cells (n, 2) of a flat picture's ink, with the outputs of ``scores``.
+        """Read cells (n, 2) of a flat picture's ink, with the outputs of ``scores``; (n, OUTPUTS).
 
+        Cells without ink in and around them have the outputs of bare paper. The others are read group by group.
         ``ink`` is that of a flat picture with half a cell of margin; cells are given by row from the top and column.
         """
-        if not len(cells):
-            return np.zeros((0, OUTPUTS))
-        first, last = cells.min(axis=0), cells.max(axis=0)
-        (top, left), (bottom, right) = CELL_PX * first, CELL_PX * (last + 2)
-        part = np.ascontiguousarray(ink[None, None, top:bottom, left:right])
-        return np.asarray(self.scores(part)[0][tuple((cells - first).T)])
+        near_ink = cells_near_ink(ink)
+        numbers = np.full(near_ink.shape, -1)
+        numbers[tuple(cells.T)] = np.where(near_ink[tuple(cells.T)], np.arange(len(cells)), -1)
+        found = np.tile(self._bare, (len(cells), 1))
+        groups = cv2.connectedComponentsWithStats((numbers >= 0).astype(np.uint8))[2][1:]
+        for left, top, columns, rows, _ in groups.tolist():
+            down, across = (
+                slice(CELL_PX * first, CELL_PX * (first + count + 1)) for first, count in ((top, rows), (left, columns))
+            )
+            read = self.scores(np.ascontiguousarray(ink[None, None, down, across]))[0]
+            own = numbers[top : top + rows, left : left + columns]
+            found[own[own >= 0]] = read[own >= 0]
+        return found
+
+    @cached_property
+    def _bare(self) -> FloatArray:
+        """The outputs for a cell of bare paper, (OUTPUTS,)."""
+        return np.asarray(self.scores(np.zeros((1, 1, 2 * CELL_PX, 2 * CELL_PX), dtype=np.float32))[0, 0, 0])
 
     def scores(self, inks: Inks) -> FloatArray:
         """Return the outputs for all cells: log-probabilities of SIGNS, then log-odds, (n, rows, columns, OUTPUTS)."""

@@ -186,7 +186,9 @@ def _sightings(places: Sequence[str], scores: FloatArray, around: FloatArray) ->
             place,
             odds,
             dict(zip(_LOOKS, own, strict=True)),
-            {name: {LOOP: line, NO_LOOP: 1 - line} for name, line in zip(COMPASS, lines, strict=True)},
+            {name: {LOOP: line, NO_LOOP: 1 - line} for name, line in zip(COMPASS, lines, strict=True)}
+            if odds > 0
+            else {},
             score,
             near,
             _RARER,

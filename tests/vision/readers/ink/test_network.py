@@ -7,13 +7,15 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from simulator.scene.written_sheets import written_sheet
 from vision.errors import WeightsError
+from vision.frame import FloatArray, FloatImage
 from vision.readers.ink.handwriting import SEEN_PX
 from vision.readers.ink.network import OUTPUTS, WEIGHTS, InkNetwork, calibrated, shipped
-from vision.readers.ink.paper import CELL_PX, ink_on
+from vision.readers.ink.paper import CELL_PX, cells_near_ink, ink_on
 from vision.readers.ink.signs import SIGNS
 
 SEED = 987
@@ -54,10 +56,31 @@ def test_no_cells_give_no_scores() -> None:
 def test_a_cell_is_read_alike_alone_and_among_others(chosen: slice) -> None:
     sheet = written_sheet(np.random.default_rng(SEED), SIGNS, CELL_PX)
     ink, cells = ink_on(sheet.flat), np.argwhere(sheet.signs >= 0)[chosen]
+    near_ink = cells_near_ink(ink)[tuple(cells.T)]
+    read = shipped().read(ink, cells)
+    assert read[near_ink] == pytest.approx(_alone(ink, cells[near_ink]), abs=1e-3)
+    assert read[~near_ink] == pytest.approx(
+        np.tile(shipped().read(np.zeros_like(ink), cells[:1]), ((~near_ink).sum(), 1))
+    )
+
+
+def test_cells_far_from_ink_are_as_empty_as_the_network_finds_them() -> None:
+    written = np.pad(
+        ink_on(written_sheet(np.random.default_rng(SEED), SIGNS, CELL_PX).flat), ((0, 6 * CELL_PX), (0, 0))
+    )
+    rows, columns = (side // CELL_PX - 1 for side in written.shape)
+    cells = np.argwhere(np.ones((rows, columns), dtype=np.bool_))
+    far = ~cells_near_ink(written)[tuple(cells.T)]
+    assert far[cells[:, 0] > rows - 4].all()
+    for scores in (shipped().read(written, cells[far]), _alone(written, cells[far])):
+        assert (scores[:, 0] > np.log(0.99)).all()
+        assert (scores[:, len(SIGNS) :] < 0).all()
+
+
+def _alone(ink: FloatImage, cells: npt.NDArray[np.int64]) -> FloatArray:
+    """What the network makes of each cell's crop."""
     crops = [ink[CELL_PX * row :, CELL_PX * column :][:SEEN_PX, :SEEN_PX] for row, column in cells]
-    alone = np.concatenate([shipped().scores(np.ascontiguousarray(crop[None, None])) for crop in crops])
-    assert alone.shape == (len(cells), 1, 1, OUTPUTS)
-    assert shipped().read(ink, cells) == pytest.approx(alone[:, 0, 0], abs=1e-3)
+    return np.concatenate([shipped().scores(np.ascontiguousarray(crop[None, None])) for crop in crops])[:, 0, 0]
 
 
 def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:

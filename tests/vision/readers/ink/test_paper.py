@@ -107,12 +107,19 @@ def drawn(wide_px: int, ink: tuple[float, float, float], paper: tuple[float, flo
 
 @pytest.mark.parametrize("paper", [(0.8, 0.8, 0.8), (0.2, 0.15, 0.1), (0.3, 0.5, 0.9)])
 @pytest.mark.parametrize("ink", [(0.5, 0.5, 0.5), (0.9, 0.3, 0.6), (0.1, 0.8, 1.0)])
-def test_ink_is_the_largest_share_of_the_papers_light_lost_in_any_channel(
+def test_ink_is_the_largest_share_of_the_papers_light_lost_in_a_channel_if_it_is_coloured(
     paper: tuple[float, float, float], ink: tuple[float, float, float]
 ) -> None:
     seen = drawn(10, ink, paper)
     assert seen[3 * CELL_PX] == pytest.approx(1 - min(ink), abs=0.04)
     assert seen[: 2 * CELL_PX].max() < 0.02
+
+
+def test_noise_of_single_channels_is_hardly_ink() -> None:
+    noise = np.random.default_rng(5).normal(0, 6, (6 * CELL_PX, 6 * CELL_PX, 3))
+    flat = np.clip(np.round(100 + noise), 0, 255).astype(np.uint8)
+    lost = 1 - linear_light(flat) / linear_light(np.full_like(flat, 100))
+    assert np.median(ink_on(flat)) < np.median(lost.max(axis=2)) - 0.05
 
 
 @pytest.mark.parametrize(("wide_px", "is_ink"), [(4, True), (CELL_PX - 4, True), (CELL_PX + 8, False)])
