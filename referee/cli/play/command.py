@@ -99,8 +99,8 @@ def play_command(
     from engine.values import Strength
     from referee.cli.play.game import GameSoFar
     from referee.cli.play.keeping import GameFile
-    from referee.cli.play.players import read_players
-    from referee.cli.play.session import PlaySession, PlaySettings
+    from referee.cli.play.players import PlaySettings, read_players
+    from referee.cli.play.session import PlaySession
 
     if sum(given is not None for given in (position, load)) + bool(options or set_up) > 1:
         raise click.UsageError("a position and a record carry their own options and set-up; give one of the three.")

@@ -31,6 +31,24 @@ Program = Callable[[Game[Any, Any], Any, Player, Random, Sequence[Any]], Choice]
 """Chooses one of a player's legal turns in a state; the last argument is the earlier states, oldest first."""
 
 
+@dataclass(frozen=True)
+class PlaySettings:
+    """How a game at the terminal is played.
+
+    ``draws_dice`` draws dice instead of asking for them. Legal turns are listed automatically if there are at most
+    ``most_listed``. A hint takes ``seconds``.
+    """
+
+    programs: Mapping[Player, Program]
+    draws_dice: bool
+    seed: int
+    strength: Strength
+    seconds: float
+    gives_hints: bool
+    most_listed: int
+    most_turns: int
+
+
 def choose_randomly(
     game: Game[Any, Any],
     state: Any,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from referee.cli.play.game import (
     split_player,
 )
 from referee.cli.play.keeping import read_text
-from referee.cli.play.players import Program, draw_roll, program_rng
+from referee.cli.play.players import PlaySettings, Program, draw_roll, program_rng
 from referee.cli.play.turn_lists import examples, numbered_turns, turns_with
 from referee.cli.rules import rule_lines
 from referee.errors import PlayError
@@ -35,24 +34,6 @@ from referee.hints.advice import RULED_OUT, Stage, advice_of, hint_text
 
 _KEPT_EVERY_S = 1.0
 """How often, in seconds, the game is saved while only programs play; each save takes milliseconds."""
-
-
-@dataclass(frozen=True)
-class PlaySettings:
-    """How a game at the terminal is played.
-
-    ``draws_dice`` draws dice instead of asking for them. Legal turns are listed automatically if there are at most
-    ``most_listed``. A hint takes ``seconds``.
-    """
-
-    programs: Mapping[Player, Program]
-    draws_dice: bool
-    seed: int
-    strength: Strength
-    seconds: float
-    gives_hints: bool
-    most_listed: int
-    most_turns: int
 
 
 class PlaySession:

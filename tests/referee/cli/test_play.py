@@ -15,7 +15,8 @@ from engine.records.record import PlayedTurn, Record, RolledDice, read, replay, 
 from engine.support.chance import format_roll
 from engine.values import Strength
 from referee.cli.play.game import HELP, GameSoFar
-from referee.cli.play.session import PlaySession, PlaySettings
+from referee.cli.play.players import PlaySettings
+from referee.cli.play.session import PlaySession
 from tests.effort import cases
 from tests.engine import toy_harvest
 from tests.engine.whole_games import COSTLY, CountingClock, any_roll, any_turn, is_light, roll_of
