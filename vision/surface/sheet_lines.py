@@ -2,9 +2,9 @@
 
 Each corner of the grid has four arms, halves of the line segments that meet there. An arm is missing where the paper is
 evenly bright across it. Handwriting covers a line here and there, but leaves no even surface, so a corner whose four
-arms are all missing is covered by an object. The expected contrast of a line is the median of the
-arms, without those beside a filled cell, separately for both directions (a shaken camera blurs one of them); the noise
-is taken from the centres of the cells.
+arms are all missing is covered by an object. The expected contrast of a line is the median of the arms, without those
+beside a filled cell, separately for both directions (a shaken camera blurs one of them); the noise is taken from the
+centres of the cells.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class SheetLineSettings:
     floor: float = 0.02
     """Linear light (0 to 1) added before logarithms are taken, against noise in the dark."""
     step: float = 3.0
-    """How much darker than an arm's middle one side must be, in multiples of the noise, for the edge of a filled cell
-    ...
+    """How much darker than an arm's middle one side must be, in multiples of the noise, to be the edge of a filled
+    cell. Higher: more edges count as lines.
     """
     least_clear: float = 0.2
-    """... and the share of arms without such a step above which the sheet is judged."""
+    """Share of arms without such an edge above which the sheet is judged. Higher: full sheets are not judged."""
     clear_of_noise: float = 6.0
     """Minimum contrast of the lines, in multiples of the noise. Higher: blurred sheets are not judged."""
     gone: float = 0.3

@@ -135,8 +135,8 @@ def _without_ink(light: PixelsT, side_px: int) -> PixelsT:
 
 
 def ink_on(flat: Image) -> FloatImage:
-    """Return the share of the paper's light that is absorbed at each pixel, 0 to 1: the middle one of
-    the three channels, or the largest where ink is strongly coloured.
+    """Return the share of the paper's light that is absorbed at each pixel, 0 to 1: the middle one of the three
+    channels, or the largest where ink is strongly coloured.
 
     ``flat`` is (rows, columns, 3), uint8; the result is (rows, columns), float32.
     """
