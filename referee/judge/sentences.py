@@ -13,6 +13,12 @@ _SAY_SO = "Please say what stands where and who plays next (./run table correct)
 _SAY_WHAT = "Please say what stands there (./run table correct)."
 
 
+def _first_places(places: Sequence[Place]) -> list[str]:
+    """Return the first places by name, and the number of the others."""
+    others = [f"{len(places) - _MOST_NAMED} more"] if len(places) > _MOST_NAMED else []
+    return [*places[:_MOST_NAMED], *others]
+
+
 def begun(to_move: Sequence[str]) -> str:
     """The set-up was accepted."""
     who = listed([name.capitalize() for name in to_move], "or")
@@ -58,13 +64,15 @@ def one_sensor_against_start(place: Place, *, taken: bool) -> str:
 
 def unclear_set_up(places: Sequence[Place]) -> str:
     """Some places of the set-up can't be read."""
-    return f"I can't tell what stands on {listed(places)}. Please clear the view or place it again."
+    named = _first_places(places)
+    return f"I can't tell what stands on {listed(named)}. Please clear the view or place it again."
 
 
 def unknown_set(places: Sequence[Place]) -> str:
     """Pieces seem to stand as at the start, but look like none that were taught."""
+    named = _first_places(places)
     return (
-        f"I can't tell what stands on {listed(places)}. If this is not the set I was taught, use that one or teach me "
+        f"I can't tell what stands on {listed(named)}. If this is not the set I was taught, use that one or teach me "
         f"this one (./run pieces enrol). Otherwise check the light."
     )
 
@@ -298,7 +306,7 @@ def nothing_to_see() -> str:
 
 def out_of_sight(places: Sequence[Place]) -> str:
     """Something may have happened on places that are hidden."""
-    named = [*places[:_MOST_NAMED], *([f"{len(places) - _MOST_NAMED} more"] if len(places) > _MOST_NAMED else [])]
+    named = _first_places(places)
     return f"I can't see what happened on {listed(named)}. Please clear the view."
 
 

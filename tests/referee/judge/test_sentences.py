@@ -49,6 +49,13 @@ def test_a_question_names_three_turns_and_counts_the_others(count: int, named: s
             sentences.differs_from_correction(["a1", "b2"]),
             "a1 and b2 look different from what I was told while I could not",
         ),
+        (sentences.unclear_set_up(["a1", "b2"]), "I can't tell what stands on a1 and b2. Please clear the view"),
+        (sentences.unclear_set_up(list("abcdef")), "I can't tell what stands on a, b, c, d, e and f. Please"),
+        (
+            sentences.unclear_set_up(list("abcdefghi")),
+            "I can't tell what stands on a, b, c, d, e, f and 3 more. Please",
+        ),
+        (sentences.unknown_set(list("abcdefgh")), "I can't tell what stands on a, b, c, d, e, f and 2 more. If this"),
         (sentences.not_a_turn_yet(["a1"]), "The turn isn't complete yet: a1 has changed."),
         (sentences.not_a_turn_yet(["a1", "b2"]), "The turn isn't complete yet: a1 and b2 have changed."),
         (sentences.stalled(["a1"], 12.4), "I have not been able to read a1 for 12 seconds, so I go on without it. "),
