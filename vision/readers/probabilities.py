@@ -17,12 +17,18 @@ MOST_LOG_ODDS = 12
 """Maximum log-odds for or against a piece. Higher: almost no effect, as ``LEAST_PROBABILITY`` is reached at 11.5."""
 
 
-def occupied_place(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float, float]) -> PlaceReading:
+def occupied_place(
+    piece: Sighting, bare_log_odds: float, centre_mm: tuple[float, float], bare_proves_from: float = math.inf
+) -> PlaceReading:
     """Return the reading of a place where a piece was detected.
 
-    If the piece is doubtful, the place is at most as likely empty as its surface looks.
+    If the piece is doubtful, the place is at most as likely empty as its surface looks. Log-odds of the bare surface
+    above ``bare_proves_from`` are further evidence against a doubtful piece.
     """
-    there_log_odds = min(MOST_LOG_ODDS, max(-MOST_LOG_ODDS, piece.log_odds, -bare_log_odds))
+    piece_log_odds = piece.log_odds
+    if piece_log_odds <= 0:
+        piece_log_odds -= max(0.0, bare_log_odds - bare_proves_from)
+    there_log_odds = min(MOST_LOG_ODDS, max(-MOST_LOG_ODDS, piece_log_odds, -bare_log_odds))
     there = 1 / (1 + math.exp(-there_log_odds))
     solid = piece.solid
     stacked = piece if is_stacked(piece) else None

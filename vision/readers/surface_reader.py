@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from common.places import EMPTY
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
-from vision.layout.pieces import Ink
+from vision.layout.pieces import DiscPieces, Ink
 from vision.layout.surfaces import GridSurface
 from vision.readers.probabilities import MOST_LOG_ODDS, empty_place, occupied_place
 from vision.readers.protocols import AnyPieceReader, Sighting, SurfaceView
@@ -28,6 +29,14 @@ fewer doubtful pieces are believed. Both were set by hand; ``benchmarks/stress.p
 """
 SURFACE_HIDDEN_LOG_ODDS = 5.0
 """Log-odds added to such a piece. Higher: fainter pieces are believed."""
+FLAT_LOG_ODDS = 1.5
+"""Log-odds that an empty place loses if its pieces are discs, since a disc of the board's colour hardly shows. Higher:
+fewer empty places are certain. Set by hand on the virtual table's stress pictures, like the next.
+"""
+BARE_PROVES_FROM = 4.0
+"""Log-odds, after that loss, above which an empty place is evidence against a doubtful disc. Higher: more questions
+about empty places.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +62,7 @@ class SurfaceReader:
         self._camera = camera
         self._pieces = pieces
         self._looks = (EMPTY, *pieces.looks)
+        self._is_flat = isinstance(surface.pieces, DiscPieces)
         self._plan = SheetPlan.of(surface) if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
         self._kept: dict[str, tuple[Sighting, float, PlaceReading]] = {}
         self._bent: tuple[Pose, PaperShape | None] | None = None
@@ -98,7 +108,8 @@ class SurfaceReader:
             else:
                 known = kept.get(place)
                 if known is None or known[0] is not piece or known[1] != bare[place]:
-                    reading = occupied_place(piece, bare[place], self.surface.centre_mm(place))
+                    proves_from = BARE_PROVES_FROM if self._is_flat else math.inf
+                    reading = occupied_place(piece, bare[place], self.surface.centre_mm(place), proves_from)
                     known = (piece, bare[place], reading)
                 places[place] = known[2]
                 self._kept[place] = known
@@ -120,7 +131,8 @@ class SurfaceReader:
         """Return log-odds that each place is empty; on a sheet the ink reader alone decides."""
         if isinstance(self._plan, SheetPlan):
             return dict.fromkeys(self.surface.places, float(MOST_LOG_ODDS))
-        return emptiness(stages.rectified, self.surface, stages.evidence)
+        bare = emptiness(stages.rectified, self.surface, stages.evidence)
+        return {place: log_odds - FLAT_LOG_ODDS for place, log_odds in bare.items()} if self._is_flat else bare
 
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
         """Return readings of its places while none of them can be seen."""

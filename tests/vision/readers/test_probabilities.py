@@ -52,6 +52,17 @@ def test_a_doubtful_piece_is_at_most_as_unlikely_as_its_place_looks_occupied(
     assert reading.hidden_by is None
 
 
+@pytest.mark.parametrize(
+    ("log_odds", "bare", "there"),
+    [(2.0, 7.0, 2.0), (-1.0, 3.0, -1.0), (-1.0, 6.0, -3.0), (-3.0, 2.0, -2.0), (-5.0, 8.0, -8.0)],
+)
+def test_a_bare_surface_is_further_evidence_against_a_doubtful_piece_only(
+    log_odds: float, bare: float, there: float
+) -> None:
+    reading = occupied_place(Piece(log_odds), bare, (0.0, 0.0), 4.0)
+    assert reading.probabilities["empty"] == pytest.approx(1 / (1 + math.exp(there)), rel=1e-3)
+
+
 def test_no_look_has_zero_probability_however_certain_a_piece_is() -> None:
     for log_odds in (12.0, 40.0):
         reading = occupied_place(Piece(log_odds, shares={"red": 1.0, "blue": 0.0}), 0.0, (0.0, 0.0))

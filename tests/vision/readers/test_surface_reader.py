@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -12,9 +13,9 @@ import pytest
 from tests.vision.conftest import RenderTable
 from vision.frame import Image
 from vision.geometry import CameraModel, CubeSolid, Pose, outline_px
-from vision.layout.table import TableLayout
+from vision.layout.table import TableLayout, default_layout
 from vision.readers.protocols import SurfaceView
-from vision.readers.surface_reader import SurfaceReader
+from vision.readers.surface_reader import FLAT_LOG_ODDS, SurfaceReader
 from vision.reading import HindranceKind
 
 
@@ -97,6 +98,24 @@ def test_a_doubtful_piece_on_a_bare_board_stays_doubtful(
     assert set(hidden) == set(layout.places)
     assert {one.hidden_by for one in hidden.values()} == {HindranceKind.GLARE}
     assert hidden["d4"].probabilities == {"empty": 0.5, "block": 0.5}
+
+
+def test_empty_places_are_less_certain_and_doubtful_pieces_less_likely_if_pieces_are_flat(
+    render_table: RenderTable, layout: TableLayout, camera: CameraModel, pose: Pose, solid: CubeSolid
+) -> None:
+    flat = replace(layout.board, pieces=default_layout("diaballik").board.pieces)
+    image = render_table(pose)
+    tall_places, flat_places = (
+        reader.places(reader.stages(SurfaceView(image, camera, pose, surface), layout.places, None))[0]
+        for surface in (layout.board, flat)
+        for reader in [SurfaceReader(camera, surface, OneDoubtful(solid, -2.0))]
+    )
+    for place in layout.places:
+        tall, low = (math.log(1 / one[place].probabilities["empty"] - 1) for one in (tall_places, flat_places))
+        if place == "d4":
+            assert low < tall == pytest.approx(-2.0, abs=0.01)
+        else:
+            assert low == pytest.approx(tall + FLAT_LOG_ODDS, abs=0.01)
 
 
 def test_a_hand_over_a_board_names_the_places_it_hides(

@@ -52,6 +52,10 @@ class ColourSettings:
     """
     glossy: float = 0.04
     """Share of discs whose top reflects a lamp. Higher: pale discs are assigned to the paler player less reliably."""
+    glossy_weight: float = 10.0
+    """Number of discs as which ``glossy`` counts beside those of a picture. Higher: a lamp that whitens several discs
+    at once is noticed less.
+    """
     gloss: float = 0.3
     """Mean light added by such a reflection, relative to paper. Higher: expects stronger reflections."""
 
@@ -74,7 +78,7 @@ class ColourClassifier:
         # evenly spaced in the logarithm, so that the density of each step is proportional to its value
         self._gloss = np.geomspace(0.02, 1.2, 16)
         density = self._gloss * np.exp(-self._gloss / settings.gloss)
-        self._gloss_weights = settings.glossy * density / density.sum()
+        self._gloss_weights = density / density.sum()
 
     def distances(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
         """Return the distance of each colour from each player's, with a light returned by ``light``."""
@@ -84,19 +88,40 @@ class ColourClassifier:
         apart = self._distances_by_light(colours, paper)[index]
         return [dict(zip(self._players, map(float, row), strict=True)) for row in apart]
 
-    def log_likelihoods(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> list[dict[str, float]]:
-        """Return log-likelihood of each colour for each player, allowing for the white reflection of a lamp."""
+    def log_likelihoods(
+        self, colours: Sequence[FloatArray], paper: FloatArray, light: float, glossy: float | None = None
+    ) -> list[dict[str, float]]:
+        """Return log-likelihood of each colour for each player, allowing for the white reflection of a lamp.
+
+        ``glossy`` is the share of discs that reflect one, by default the usual share.
+        """
         if not self._players or not colours:
             return [{} for _ in colours]
+        share = self._settings.glossy if glossy is None else glossy
+        matt, shiny = self._densities(colours, paper, light)
+        logs = np.log((1 - share) * matt + share * shiny)
+        return [dict(zip(self._players, map(float, row), strict=True)) for row in logs]
+
+    def glossy_share(self, colours: Sequence[FloatArray], paper: FloatArray, light: float) -> float:
+        """Return the share of discs that reflect a lamp, by these discs of one picture: at least the usual share."""
+        usual, weight = self._settings.glossy, self._settings.glossy_weight
+        if not self._players or not colours:
+            return usual
+        matt, shiny = (one.sum(axis=1) for one in self._densities(colours, paper, light))
+        reflecting = usual * shiny / ((1 - usual) * matt + usual * shiny)
+        return max(usual, float((usual * weight + reflecting.sum()) / (weight + len(colours))))
+
+    def _densities(
+        self, colours: Sequence[FloatArray], paper: FloatArray, light: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return densities of colours for each player, (colours, players), without and with a lamp's reflection."""
         own = np.maximum(self._shares[int(np.argmin(np.abs(self._lights - light)))], 0.0)
         levels = np.concatenate([[0.0], self._gloss])
         expected = np.minimum(own + levels[:, None, None], 1 / np.maximum(paper, 1e-3)) + DARK_FLOOR
         off = self._deviations(np.asarray(colours), colour_of_shares(expected))
         freedom = self._settings.freedom
         student = (1 + (off**2).sum(axis=-1) / freedom) ** (-(freedom + 1) / 2)
-        weights = np.concatenate([[1 - self._settings.glossy], self._gloss_weights])
-        logs = np.log(np.tensordot(weights, student, axes=1))
-        return [dict(zip(self._players, map(float, row), strict=True)) for row in logs]
+        return student[0], np.tensordot(self._gloss_weights, student[1:], axes=1)
 
     def light(self, colours: Sequence[FloatArray], paper: FloatArray) -> float:
         """Return the log of the light relative to paper in which these discs best match the players' colours."""

@@ -6,7 +6,7 @@ One factor must fit all pieces. It acts on grey levels, so a strong colour becom
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,13 +31,14 @@ class SaturationSettings:
 
 @dataclass(frozen=True, eq=False)
 class PictureLight:
-    """The piece set as a picture shows it: its colours, what tells them apart, and the log of the light on the discs
-    relative to paper.
+    """The piece set as a picture shows it: its colours, what tells them apart, the log of the light on the discs
+    relative to paper, and the share of discs that reflect a lamp, ``None`` for the usual share.
     """
 
     looks: DiscAppearance
     judge: ColourClassifier
     level: float
+    glossy: float | None = None
 
 
 def light_of(
@@ -52,16 +53,14 @@ def light_of(
     """
     level, cost = learned.judge.light_and_cost(colours, paper)
     best = PictureLight(learned.looks, learned.judge, level)
-    if cost <= settings.misfit * len(colours):
-        return best
-    for factor in settings.factors:
+    for factor in settings.factors if cost > settings.misfit * len(colours) else ():
         looks = with_saturation(learned.looks, paper, factor)
         judge = ColourClassifier({player: own.disc for player, own in looks.players.items()})
         level, unlike = judge.light_and_cost(colours, paper)
         unlike += (np.log(factor) / settings.spread) ** 2
         if unlike < cost:
             best, cost = PictureLight(looks, judge, level), unlike
-    return best
+    return replace(best, glossy=best.judge.glossy_share(colours, paper, best.level))
 
 
 def with_saturation(looks: DiscAppearance, paper: FloatArray, factor: float) -> DiscAppearance:

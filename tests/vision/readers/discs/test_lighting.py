@@ -57,6 +57,22 @@ def test_a_pale_disc_may_be_a_dark_one_under_a_lamp(share: float) -> None:
     assert 0.01 < chance_of_white(share) < 0.99
 
 
+def test_where_a_lamp_whitens_several_discs_a_pale_one_is_less_certainly_whites() -> None:
+    taught = ColourClassifier({"black": colour(BLACK), "white": colour(WHITE)})
+    clear = [colour(share) for share in (BLACK, WHITE) * 4]
+    under_a_lamp = [*clear[:4], *(colour(share) for share in (0.2, 0.3, 0.35, 0.45))]
+    usual = taught.glossy_share([], PAPER, 0.0)
+    few, many = (taught.glossy_share(seen, PAPER, 0.0) for seen in (clear, under_a_lamp))
+    assert few == usual < many / 2 < 0.1
+    chances = [
+        softmax(taught.log_likelihoods([colour(WHITE)], PAPER, 0.0, share)[0], 1.0, 0.0)["white"]
+        for share in (few, many)
+    ]
+    assert chances[0] > chances[1] + 0.005
+    assert taught.log_likelihoods(clear, PAPER, 0.0, usual) == taught.log_likelihoods(clear, PAPER, 0.0)
+    assert ColourClassifier({}).glossy_share(clear, PAPER, 0.0) == usual
+
+
 def test_distances_are_zero_at_a_taught_colour_and_grow_with_hue_and_brightness() -> None:
     seen = [
         colour(*RED),

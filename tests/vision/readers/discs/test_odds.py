@@ -187,6 +187,27 @@ def test_a_flat_spot_in_the_balls_colour_is_no_ball_unless_too_dark_to_tell(
     }
 
 
+def test_a_ball_is_less_certain_where_it_and_its_disc_are_too_dark_to_show_shading() -> None:
+    def odds(light: tuple[float, float, float]) -> float:
+        looks = DiscAppearance({"dark": DiscColours(colour(light), colour(light))})
+        image = picture_of([Drawn("d4", light, ball=light), *(Drawn(place, light) for place in ("a1", "g7"))], POSE)
+        return DiscReader(BOARD, looks).read(view_of(image, POSE), BOARD.places, {})["d4"].ball_log_odds
+
+    assert odds((0.02, 0.02, 0.02)) < odds((0.08, 0.08, 0.08)) - 1
+
+
+def test_a_top_without_any_noise_is_no_evidence_of_a_disc(seen: dict[str, DiscSighting]) -> None:
+    image = picture_of(STANDING, POSE)
+    x, y = seen["c4"].fit.centre_mm
+    turns = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    rim = [[x + 13.5 * np.cos(turn), y + 13.5 * np.sin(turn), 20.0] for turn in turns]
+    cv2.fillConvexPoly(image, np.round(project(CAMERA, POSE, rim)).astype(np.int32), encoded(BLUE).tolist())
+    flat = seen_in(image)["c4"]
+    assert flat.ball.unevenness < 0.003
+    assert flat.log_odds < seen["c4"].log_odds - 2
+    assert flat.log_odds > 0
+
+
 def test_only_requested_places_are_read_including_dark_discs(seen: dict[str, DiscSighting]) -> None:
     reader = DiscReader(BOARD, LOOKS)
     view = view_of(picture_of([disc for disc in STANDING if disc.place != "a1"], POSE), POSE)
@@ -255,7 +276,11 @@ def expected_odds(seen: dict[str, DiscSighting], place: str, light: float) -> tu
     ball *= max(0.0, 1 - foreign / 8.0)
     if ball < 0 and one.fit.light > 0.93:
         ball *= 0.25
+    if ball > 0 and (max(one.fit.light, lit_ball) < 0.026 or min(one.fit.light, lit_ball) > 0.93):
+        ball *= 0.75
     even = max(-2.0, min(1.5, math.log(0.15 / one.ball.unevenness)))
+    if one.ball.unevenness < 0.003 and len(one.ball.top):
+        even = -2.0
     there = by_outline(one, one.fit.contrast if ball > 0 else one.fit.contrast_without_ball)
     return there + even + 0.6 * max(0.0, ball) - foreign, ball
 

@@ -22,7 +22,8 @@ from vision.layout.pieces import DiscPieces
 from vision.locating.location import locate
 from vision.readers.discs.appearance import DiscAppearance, DiscColours
 from vision.readers.discs.enrolment import enrol
-from vision.readers.discs.reader import DiscReader, DiscSettings
+from vision.readers.discs.reader import DiscReader
+from vision.readers.discs.settings import DiscSettings
 from vision.readers.protocols import EnrolmentPicture
 from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
