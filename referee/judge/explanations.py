@@ -98,6 +98,14 @@ def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Chang
     return frozenset(changes)
 
 
+def is_told_by_others(base: Appearance, doubtful: set[Place], shown: Changes, changes: Changes) -> bool:
+    """Return whether the changes differ from those shown by one sign in an empty cell only, which the others and the
+    dice determine.
+    """
+    written = {place for place, _ in shown if base[place] == EMPTY} & {place for place, _ in changes}
+    return len(doubtful) == 1 and doubtful <= written
+
+
 def within_one_turn(
     context: JudgeContext[StateT, TurnT], base: Appearance, states: Sequence[StateT], seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:
