@@ -166,11 +166,8 @@ class SheetOcclusionDetector:
         if not len(self._pens_deg):
             return np.zeros_like(odd)
         ink = np.asarray(odd & filled)
-        found = np.zeros_like(odd)
-        pen = np.full(odd.shape, -1)
-        pen[ink] = np.abs(nearest_turn(hue[ink] - self._pens_deg.astype(np.float32)[:, None])).argmin(axis=0)
-        for number in np.unique(pen[ink]):
-            own = np.asarray(pen == number)
+        found = self._cells.mark_objects(ink, self._wider_than_strokes(odd & (filled | self._margin)), even)
+        for own in self._cells.mixed_pens(hue, ink, self._pens_deg):
             found |= self._cells.mark_objects(own, self._wider_than_strokes(own | (odd & self._margin)), even)
         foreign = self._cells.mark_foreign_hues(hue, ink, self._pens_deg, self._settings.pen_hue_deg)
         for pixels in self._wide_regions(foreign):
