@@ -99,11 +99,11 @@ def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Chang
 
 
 def is_told_by_others(base: Appearance, doubtful: set[Place], shown: Changes, changes: Changes) -> bool:
-    """Return whether the changes differ from those shown by one sign in an empty cell only, which the others and the
-    dice determine.
+    """Return whether only one of several signs that a turn writes in empty cells differs from what is shown: then the
+    dice and the others determine it.
     """
     written = {place for place, _ in shown if base[place] == EMPTY} & {place for place, _ in changes}
-    return len(doubtful) == 1 and doubtful <= written
+    return len(doubtful) == 1 < len(written) and doubtful <= written
 
 
 def within_one_turn(

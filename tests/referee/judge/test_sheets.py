@@ -250,6 +250,17 @@ def test_a_digit_that_looks_like_another_of_the_roll_is_asked_about() -> None:
     assert (verdict.kind, verdict.places) == (VerdictKind.AMBIGUOUS, ("p1.d1",))
 
 
+def test_a_single_digit_is_told_by_no_other() -> None:
+    state = NUMBER_DROP.rules.new()
+    state = NUMBER_DROP.dice.rolled(state, NUMBER_DROP.dice.possible_rolls(state)[0].roll)
+    shown = [
+        replace(one, places={**one.places, "p1.d1": led_by(2.5, "digit 7", "digit 1")})
+        for one in drawn(NUMBER_DROP, state)
+    ]
+    verdict = JudgedGame(NUMBER_DROP, belief=(state,)).consider(shown, Trigger.RESTED).verdict
+    assert (verdict.kind, verdict.places) == (VerdictKind.AMBIGUOUS, ("p1.d1",))
+
+
 def test_a_cell_that_looks_bare_is_not_taken_for_a_digit_because_the_dice_tell_it() -> None:
     verdict = judged_misread({"p1.d1": (3.0, "empty", "digit 6")})
     assert verdict.kind is not VerdictKind.ACCEPTED
