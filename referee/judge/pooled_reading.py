@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from engine.values import EMPTY, Appearance
 from referee.judge.dice import SeenDice
@@ -47,6 +47,23 @@ class PooledPlace:
         """The most probable look; ``PIECE`` where only a sensor reports a piece."""
         best = max(self.log_probabilities, key=lambda look: self.log_probabilities[look])
         return PIECE if self.sensed_only and best != EMPTY else best
+
+    def could_be(self, within: float, handwriting: float) -> tuple[str, ...]:
+        """Return the looks that ``PooledReading.could_be`` gives this place."""
+        if (within, handwriting) not in self._could_be:
+            best = max(self.log_probabilities.values())
+            more = 0.0 if self.log_probabilities.get(EMPTY) == best else handwriting
+            self._could_be[within, handwriting] = tuple(
+                look
+                for look, value in self.log_probabilities.items()
+                if value + self.rarer.get(look, 0.0) >= best - within - (0.0 if look == EMPTY else more)
+            )
+        return self._could_be[within, handwriting]
+
+    @cached_property
+    def _could_be(self) -> dict[tuple[float, float], tuple[str, ...]]:
+        """The answers of ``could_be`` so far: a sheet has hundreds of places, and each is asked about many times."""
+        return {}
 
     def agrees(self, look: str) -> bool:
         """Return whether what was observed here is consistent with ``look``."""
@@ -98,6 +115,12 @@ class PooledPlace:
             return abs(self.lead(PIECE, EMPTY))
         ranked = sorted(self.log_probabilities.values(), reverse=True)
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
+
+
+@lru_cache(maxsize=256)
+def _certain(look: str, looks: tuple[str, ...]) -> PooledPlace:
+    """Return a place that certainly has one of these looks."""
+    return PooledPlace({one: 0.0 if one == look else _IMPOSSIBLE for one in looks})
 
 
 Misreadings = Mapping[str, tuple[str, PooledPlace]]
@@ -164,23 +187,11 @@ class PooledReading:
 
         Where that is not empty, looks other than empty may be further away by ``handwriting``.
         """
-        possible = {}
-        for place, one in self.places.items():
-            best = max(one.log_probabilities.values())
-            more = 0.0 if one.log_probabilities.get(EMPTY) == best else handwriting
-            possible[place] = tuple(
-                look
-                for look, value in one.log_probabilities.items()
-                if value + one.rarer.get(look, 0.0) >= best - within - (0.0 if look == EMPTY else more)
-            )
-        return possible
+        return {place: one.could_be(within, handwriting) for place, one in self.places.items()}
 
     def assuming(self, believed: Appearance, places: Iterable[str], looks: Sequence[str]) -> PooledReading:
         """Return a copy in which ``places`` certainly look as believed; ``looks`` are all of the game's looks."""
-        sure = {
-            place: PooledPlace({look: 0.0 if look == believed[place] else _IMPOSSIBLE for look in looks})
-            for place in places
-        }
+        sure = {place: _certain(believed[place], tuple(looks)) for place in places}
         return replace(self, places={**self.places, **sure}, hidden=self.hidden - sure.keys(), disputed={})
 
     def correct_misreadings(self, misread: Misreadings, believed: Appearance) -> PooledReading:

@@ -26,20 +26,23 @@ def smooth(points: Stroke, steps: int = 10) -> Stroke:
     if len(points) < 3:
         return np.linspace(points[0], points[-1], steps)
     ends = np.vstack([points[0], points, points[-1]])
-    at = np.linspace(0, 1, steps, endpoint=False)[:, None]
-    parts = []
-    for before, start, end, after in zip(ends, ends[1:], ends[2:], ends[3:], strict=False):
-        if np.allclose(start, end):
-            continue
-        first = (end - before) / 2 if not np.allclose(before, start) else (end - start)
-        last = (after - start) / 2 if not np.allclose(after, end) else (end - start)
-        parts.append(
-            (2 * at**3 - 3 * at**2 + 1) * start
-            + (at**3 - 2 * at**2 + at) * first
-            + (3 * at**2 - 2 * at**3) * end
-            + (at**3 - at**2) * last
-        )
-    return np.vstack([*parts, points[-1:]])
+    before, start, end, after = ends[:-3], ends[1:-2], ends[2:-1], ends[3:]
+    first = np.where(_same(before, start), end - start, (end - before) / 2)
+    last = np.where(_same(after, end), end - start, (after - start) / 2)
+    at = np.linspace(0, 1, steps, endpoint=False)[:, None, None]
+    curve = (
+        (2 * at**3 - 3 * at**2 + 1) * start
+        + (at**3 - 2 * at**2 + at) * first
+        + (3 * at**2 - 2 * at**3) * end
+        + (at**3 - at**2) * last
+    )
+    parts = np.swapaxes(curve[:, ~_same(start, end)[:, 0]], 0, 1)
+    return np.vstack([parts.reshape(-1, 2), points[-1:]])
+
+
+def _same(points: Stroke, others: Stroke) -> npt.NDArray[np.bool_]:
+    """Return whether points (n, 2) are the same as others, (n, 1)."""
+    return np.asarray((points == others).all(axis=1, keepdims=True))
 
 
 class Writer:
@@ -79,8 +82,8 @@ class Writer:
         for points, always in zip(form, odd, strict=True):
             given = np.array(points, dtype=np.float64)
             moved = given.copy()
-            for index in range(len(given)):
-                same = index > 0 and np.allclose(given[index], given[index - 1])
+            again = [False, *_same(given[1:], given[:-1])[:, 0]]
+            for index, same in enumerate(again):
                 moved[index] = moved[index - 1] if same else given[index] + always[index] + rng.normal(0, spread, 2)
             curve = smooth(moved)
             curve = curve[round(len(curve) * rng.uniform(0, 0.06)) : round(len(curve) * rng.uniform(0.93, 1.0))]

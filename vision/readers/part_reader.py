@@ -119,6 +119,7 @@ class PartReader:
         self._last: _LastFrame | None = None
         self._refined_pose: tuple[Pose, Pose | None] | None = None
         self._tracked: TrackedTable | None = None
+        self._sheet: tuple[Image, Pose, Image] | None = None
         self._frames_untracked = 0
 
     @property
@@ -297,14 +298,24 @@ class PartReader:
         if pose is None:
             raise NotLocatedError("the table has not been located yet; no picture of a place can be cut out")
         surface = self.layout.surface_of(place)
+        if isinstance(surface, GridSurface) and isinstance(surface.pieces, Ink):
+            return self._cell_crop(frame.image, pose, surface, place)
         x, y = surface.centre_mm(place)
-        side_mm = (
-            CELLS_IN_CROP * surface.cell_mm
-            if isinstance(surface, GridSurface) and isinstance(surface.pieces, Ink)
-            else CROP_SIDE_MM
+        half = CROP_SIDE_MM / 2
+        window = PlaneWindow(
+            x - half, y + half, CROP_SIDE_MM, CROP_SIDE_MM, top_mm(surface), CROP_SIDE_PX / CROP_SIDE_MM
         )
-        half = side_mm / 2
-        window = PlaneWindow(x - half, y + half, side_mm, side_mm, top_mm(surface), CROP_SIDE_PX / side_mm)
-        shape = self._surfaces[surface.name].shape_at(pose) if surface.name in self._surfaces else None
-        pixel_map = plane_map(self._camera, pose, window, None if shape is None else shape.seen_at_mm)
-        return np.asarray(sample(frame.image, pixel_map), dtype=np.uint8)
+        return np.asarray(sample(frame.image, plane_map(self._camera, pose, window)), dtype=np.uint8)
+
+    def _cell_crop(self, image: Image, pose: Pose, surface: GridSurface, place: str) -> Image:
+        """Cut a cell of a sheet out of the whole sheet, which is sampled once a picture."""
+        around_mm = CELLS_IN_CROP * surface.cell_mm / 2
+        bounds = surface.bounds_mm.grown(around_mm - surface.cell_mm / 2)
+        window = PlaneWindow.over(bounds, top_mm(surface), CROP_SIDE_PX / (2 * around_mm))
+        if self._sheet is None or self._sheet[0] is not image or self._sheet[1] is not pose:
+            shape = self._surfaces[surface.name].shape_at(pose) if surface.name in self._surfaces else None
+            pixel_map = plane_map(self._camera, pose, window, None if shape is None else shape.seen_at_mm)
+            self._sheet = (image, pose, np.asarray(sample(image, pixel_map), dtype=np.uint8))
+        x, y = surface.centre_mm(place)
+        left, top = (round(at + 0.5) for at in window.to_pixels(x - around_mm, y + around_mm))
+        return self._sheet[2][top : top + CROP_SIDE_PX, left : left + CROP_SIDE_PX].copy()

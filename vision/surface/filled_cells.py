@@ -84,6 +84,7 @@ class FilledCells:
         self._inner |= self.beyond
         self._area = np.maximum(np.bincount(self._cells[self._inner], minlength=self._count), 1)
         self._area[0] = self._area[1]
+        self._cell_px = cell_px
         self._reach_px = round(settings.reach_cells * cell_px)
         quarters = np.floor(2 * across)[None, :] + 2 * surface.columns * np.floor(2 * up)[:, None] + 1
         self._quarters = np.where(on_grid, quarters, 0).astype(np.int64)
@@ -120,6 +121,23 @@ class FilledCells:
                 spilt = region & partly[number][self._cells]
                 found |= region & (cv2.dilate(spilt.astype(np.uint8), reach) > 0)
         return np.asarray(found)
+
+    def mixed_pens(self, hue: FloatImage, ink: BoolImage, usual_deg: FloatArray) -> list[BoolImage]:
+        """Return the ink of each pen that shares a cell with another one, as where an object lies on filled cells.
+
+        ``usual_deg`` are the pens' hues.
+        """
+        nearest = np.abs(nearest_turn(hue[ink] - usual_deg.astype(np.float32)[:, None])).argmin(axis=0)
+        pens = len(usual_deg)
+        pixels = np.bincount(self._cells[ink] * pens + nearest, minlength=self._count * pens).reshape(-1, pens)
+        begun = pixels[1:] > self._settings.begun * self._cell_px**2
+        mixed = begun[begun.sum(axis=1) > 1].any(axis=0)
+        found = []
+        for number in np.flatnonzero(mixed):
+            own = np.zeros_like(ink)
+            own[ink] = nearest == number
+            found.append(own)
+        return found
 
     def mark_foreign_hues(
         self, hue: FloatImage, ink: BoolImage, usual_deg: FloatArray, usual_within_deg: float

@@ -2,9 +2,9 @@
 
 Each corner of the grid has four arms, halves of the line segments that meet there. An arm is missing where the paper is
 evenly bright across it. Handwriting covers a line here and there, but leaves no even surface, so a corner whose four
-arms are all missing is covered by an object. The expected contrast of a line is the median of the arms, without those
-beside a filled cell, separately for both directions (a shaken camera blurs one of them); the noise is taken from the
-centres of the cells.
+arms are all missing is covered by an object, and so is a cell with most of the arms around it. The expected contrast of
+a line is the median of the arms, without those beside a filled cell, separately for both directions (a shaken camera
+blurs one of them); the noise is taken from the centres of the cells.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _ALONG_CELLS = (0.08, 0.47)
 """Start and end of an arm, in cells from its corner."""
 _POINTS = 8
 """Number of points along an arm. More: less noise, slower."""
+_FEWEST_AROUND = 4
+"""Minimum number of arms around a cell that is judged: not those in the grid's corners."""
 _ARMS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 """Directions of a corner's arms, (x, y): first those along upright lines, then those along level ones."""
 
@@ -51,9 +53,13 @@ class SheetLineSettings:
     """Maximum spread of the light across a covered arm, as a share of the expected contrast. Higher: ink counts too."""
     most_light: float = 0.88
     """Linear light (0 to 1) of all channels above which lines may be overexposed, and a corner is not judged."""
+    around_cell: float = 0.75
+    """Share of the arms around a cell, four at the grid's edge and eight elsewhere, that are missing where an object
+    covers it. Higher: objects of a cell's size that leave an arm in sight are missed.
+    """
     reach_cells: float = 1.0
-    """Half width, in cells, of the square around a covered corner that counts as covered. The object's edge lies
-    somewhere between 0.5 cells and the next corner.
+    """Half width, in cells, of the square around a covered corner or cell that counts as covered. The object's edge
+    lies somewhere between 0.5 cells and the next corner.
     """
 
 
@@ -86,7 +92,12 @@ class SheetLines:
         self._arms = _profiles(corners_mm, cell, window)
         # shifted by half a cell they lie between the lines; one each way is enough for the noise
         self._blanks = _profiles(corners_mm + cell / 2, cell, window)[:, ::2]
-        columns, rows = window.to_pixels(corners_mm[:, 0], corners_mm[:, 1])
+        cells_mm = np.array([surface.centre_mm(place) for place in surface.places])
+        off_mm = np.abs(self._arms_mm.reshape(1, -1, 2) - cells_mm[:, None]).max(axis=2)
+        around = np.asarray(off_mm < 0.6 * cell)
+        judged = around.sum(axis=1) >= _FEWEST_AROUND
+        self._around = around[judged] / around[judged].sum(axis=1, keepdims=True)
+        columns, rows = window.to_pixels(*np.concatenate([corners_mm, cells_mm[judged]]).T)
         self._rows, self._columns = np.round(rows).astype(np.intp), np.round(columns).astype(np.intp)
         self._reach_px = round(settings.reach_cells * cell * window.px_per_mm)
 
@@ -119,16 +130,17 @@ class SheetLines:
         return LineEvidence(missing, even)
 
     def mark_covered(self, lines: LineEvidence, light: FloatImage, without: BoolImage) -> BoolImage:
-        """Mark the pixels around covered corners, (rows, columns).
+        """Mark the pixels around covered corners and cells, (rows, columns).
 
-        ``light`` is the view that was examined. Corners in ``without`` are not judged: those under ink or outside the
-        picture.
+        ``light`` is the view that was examined. Corners and cells in ``without`` are not judged: those under ink or
+        outside the picture.
         """
         pixels = np.zeros(self._shape, dtype=np.bool_)
         bright = light[self._rows, self._columns].min(axis=1) > self._settings.most_light
         judged = ~(bright | without[self._rows, self._columns])
-        for corner in np.flatnonzero(lines.missing.all(axis=1) & judged):
-            row, column = self._rows[corner], self._columns[corner]
+        cells = self._around @ lines.missing.ravel() >= self._settings.around_cell
+        for number in np.flatnonzero(np.concatenate([lines.missing.all(axis=1), cells]) & judged):
+            row, column = self._rows[number], self._columns[number]
             pixels[
                 max(0, row - self._reach_px) : row + self._reach_px + 1,
                 max(0, column - self._reach_px) : column + self._reach_px + 1,

@@ -136,12 +136,13 @@ class SheetOcclusionDetector:
             for pixels in self._wide_regions(odd & ~filled)
             if float((pixels & self._cells.on_grid).sum()) > least_cells * self._cell_px**2
         ]
+        coloured = filled & (saturation > self._settings.lit_saturation)
         if lying:
             # its lit side may be nearly as colourful as ink
-            whole = self._wide_regions(odd & ~(filled & (saturation > self._settings.lit_saturation)))
+            whole = self._wide_regions(odd & ~coloured)
             lying = [pixels for pixels in whole if any((pixels & one).any() for one in lying)]
         lines = self._lines.examine(view.light)
-        objects = self._lines.mark_covered(lines, view.light, filled | view.outside)
+        objects = self._lines.mark_covered(lines, view.light, coloured | view.outside)
         objects |= self._objects_like_ink(odd, filled, hue, lines.even)
         for pixels in lying:
             objects |= pixels
@@ -166,6 +167,8 @@ class SheetOcclusionDetector:
             return np.zeros_like(odd)
         ink = np.asarray(odd & filled)
         found = self._cells.mark_objects(ink, self._wider_than_strokes(odd & (filled | self._margin)), even)
+        for own in self._cells.mixed_pens(hue, ink, self._pens_deg):
+            found |= self._cells.mark_objects(own, self._wider_than_strokes(own | (odd & self._margin)), even)
         foreign = self._cells.mark_foreign_hues(hue, ink, self._pens_deg, self._settings.pen_hue_deg)
         for pixels in self._wide_regions(foreign):
             if float(pixels.sum()) > self._settings.off_hue_cells * self._cell_px**2:

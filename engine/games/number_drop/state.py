@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from engine.errors import OptionError, UnreadableError
@@ -281,9 +281,16 @@ def read_place(options: NumberDropOptions, place: Place) -> tuple[int, int]:
 
 def appearance_of(state: NumberDropState) -> dict[Place, LookName]:
     """Map every place of the sheets in play to its look, in the order of PLACES."""
-    looks = {}
+    looks: dict[Place, LookName] = {}
     for player, sheet in zip(PLAYERS, state.sheets, strict=False):
-        circled = sheet.circled
-        for square, mark in enumerate(sheet.cells):
-            looks[f"{player}.{GRID.names[square]}"] = look_of(mark, bool(circled >> square & 1))
+        looks |= _looks_on(player, sheet.cells, sheet.circled)
     return looks
+
+
+@lru_cache(maxsize=256)
+def _looks_on(player: str, cells: str, circled: int) -> Mapping[Place, LookName]:
+    """Map the places of a player's sheet to their looks; a turn changes one sheet, so the others' are known."""
+    return {
+        f"{player}.{GRID.names[square]}": look_of(mark, bool(circled >> square & 1))
+        for square, mark in enumerate(cells)
+    }

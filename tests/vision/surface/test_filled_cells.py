@@ -213,3 +213,15 @@ def test_a_cell_of_two_hues_is_that_pens_which_most_of_it_has(share: float, is_k
         split[column, column + inside(share), 0, 1] = 20
         split[column + inside(share), column + 1, 0, 1] = 120
     assert mark_foreign_hues({**split, (1, 2, 3, 3.6): 0}) == ({(1, 3)} if is_known else set())
+
+
+@pytest.mark.parametrize(("share", "is_mixed"), [(0.13, False), (0.17, True), (0.83, True), (0.87, False)])
+def test_pens_that_share_a_cell_are_mixed_and_others_are_not(share: float, is_mixed: bool) -> None:
+    areas: dict[Area, float] = {(1, 1 + share, 1, 2): 10, (1 + share, 2, 1, 2): 115, (4, 5, 4, 5): 10}
+    ink, hue = painted([*areas, (2, 3, 1, 2)]), np.full(WINDOW.shape, -110, dtype=np.float32)
+    for one, degrees in areas.items():
+        hue[area(*one)] = degrees
+    found = CELLS.mixed_pens(hue, ink, np.array([0.0, 120.0, -120.0]))
+    own = [painted([(1, 1 + share, 1, 2), (4, 5, 4, 5)]), area(1 + share, 2, 1, 2)]
+    assert len(found) == (2 if is_mixed else 0)
+    assert all((one == expected).all() for one, expected in zip(found, own, strict=False))

@@ -86,6 +86,29 @@ def test_a_card_over_three_of_the_four_lines_of_a_corner_covers_none(sheet: Grid
         assert not covered(sheet, with_card(sheet, cells)).any(), cells
 
 
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.columns))
+@pytest.mark.parametrize(
+    ("card", "is_found"),
+    [
+        ((1.9, 3.1, 3.9, 5.1), True),
+        ((1.9, 3.1, 3.9, 4.85), True),
+        ((1.9, 3.1, 3.9, 4.55), False),
+        ((-0.3, 1.1, 3.9, 5.1), True),
+        ((-0.3, 1.1, 3.9, 4.85), True),
+        ((-0.3, 1.1, 3.9, 4.45), False),
+        ((-0.3, 1.1, -0.3, 1.1), False),
+    ],
+    ids=["all 8 arms", "6", "4", "4 of 4 at the edge", "3", "1", "2 of 2 in a corner"],
+)
+def test_a_card_over_most_lines_around_a_cell_covers_it_and_half_of_its_neighbours(
+    sheet: GridSurface, card: Cells, is_found: bool
+) -> None:
+    found = covered(sheet, with_card(sheet, card))
+    left, near = max(0, math.ceil(card[0])), math.ceil(card[2])
+    assert found.any() == is_found
+    assert found[part(sheet, (left, left + 1.45, near - 0.45, near + 1.45))].all() == is_found
+
+
 def test_larger_cards_cover_more_and_up_to_the_border_of_the_grid() -> None:
     sheet = SHEETS[0]
     found = covered(sheet, with_card(sheet, (0.0, 2.6, 0.0, 3.6)))
@@ -222,10 +245,23 @@ def test_the_judgement_of_arms_equals_an_arm_by_arm_reference(sheet: GridSurface
     assert found.missing.shape == lines.arms_mm.shape[:2]
     nothing = np.zeros(light.shape[:2], dtype=np.bool_)
     expected = nothing.copy()
-    middles = lines.arms_mm.mean(axis=1)
     cell_px = round(sheet.cell_mm * view_window(sheet, 10.0).px_per_mm)
-    for number in np.flatnonzero(gone.all(axis=1)):
-        column, row = (round(float(at)) for at in view_window(sheet, 10.0).to_pixels(*middles[number]))
+    at_corners = {
+        (up, across): gone[number] for number, (up, across) in enumerate(np.ndindex(sheet.rows - 1, sheet.columns - 1))
+    }
+    points_mm = [tuple(lines.arms_mm[number].mean(axis=0)) for number in np.flatnonzero(gone.all(axis=1))]
+    for up, across in np.ndindex(sheet.rows, sheet.columns):
+        # the cell's own arms of the corners at its near left, near right, far left and far right
+        own = [
+            at_corners[up + down, across + left][list(arms)]
+            for down, left, arms in ((-1, -1, (0, 2)), (-1, 0, (0, 3)), (0, -1, (1, 2)), (0, 0, (1, 3)))
+            if (up + down, across + left) in at_corners
+        ]
+        if len(own) > 1 and np.mean(own) >= 0.75:
+            middle = np.array([across, up]) + 0.5
+            points_mm.append(tuple(middle * sheet.cell_mm + (sheet.bounds_mm.left_mm, sheet.bounds_mm.near_mm)))
+    for point_mm in points_mm:
+        column, row = (round(float(at)) for at in view_window(sheet, 10.0).to_pixels(*point_mm))
         if light[row, column].min() <= 0.88:
             expected[max(0, row - cell_px) : row + cell_px + 1, max(0, column - cell_px) : column + cell_px + 1] = True
     assert (lines.mark_covered(found, light, nothing) == expected).all()

@@ -219,7 +219,7 @@ def test_the_lit_side_of_a_wooden_object_belongs_to_it(camera: CameraModel) -> N
     assert area_mm2 == pytest.approx(8 * cell**2, rel=0.15)
 
 
-RED, YELLOW, COPPER = (70, 62, 200), (60, 190, 235), (71, 104, 172)
+RED, YELLOW, COPPER, TINGE = (70, 62, 200), (60, 190, 235), (71, 104, 172), (163, 141, 138)
 WRITTEN_IN = filled_cells(FILLED, RED, (1, 1), (2, 1), (2, 2), (3, 2)) + filled_cells(
     FILLED, YELLOW, (7, 8), (7, 7), (8, 7), (8, 6)
 )
@@ -241,11 +241,27 @@ def test_a_coin_within_a_cell_is_an_object_if_its_hue_is_between_those_of_the_pe
     assert [kind for kind, _ in sheet_with(camera, FILLED, WRITTEN_IN, printed=True, coin=coin)] == ["object"]
 
 
+@pytest.mark.parametrize("off_cells", [0.0, 0.3])
+def test_a_coin_over_cells_filled_with_another_pen_is_an_object(camera: CameraModel, off_cells: float) -> None:
+    cell = FILLED.cell_mm
+    block = filled_cells(FILLED, RED, *((column, row) for column in range(3, 7) for row in range(3, 7)), spilt_mm=0.5)
+    coin = Coin(off_cells * cell, 0.0, 0.9 * cell, YELLOW)
+    assert sheet_with(camera, FILLED, block, printed=True) == []
+    assert [kind for kind, _ in sheet_with(camera, FILLED, block, printed=True, coin=coin)] == ["object"]
+
+
+def test_a_grey_card_that_is_as_colourful_as_ink_where_lines_meet_is_an_object(camera: CameraModel) -> None:
+    side = 0.9 * FILLED.cell_mm
+    card = [(Rectangle(-side, side, -side, side), (165, 165, 165)), (Rectangle(-4.0, 4.0, -4.0, 4.0), TINGE)]
+    assert [kind for kind, _ in sheet_with(camera, FILLED, card, printed=True)] == ["object"]
+
+
 @pytest.mark.parametrize("spilt_mm", [-2.0, -0.5, 1.0, 2.5])
 def test_cells_filled_carelessly_are_ink(camera: CameraModel, spilt_mm: float) -> None:
     block = filled_cells(FILLED, RED, (1, 1), (2, 1), (1, 2), (2, 2), (3, 2), (3, 5), spilt_mm=spilt_mm)
     line = filled_cells(FILLED, YELLOW, (5, 7), (6, 7), (7, 7), (7, 6), spilt_mm=spilt_mm)
-    assert sheet_with(camera, FILLED, block + line, printed=True) == []
+    beside = filled_cells(FILLED, BLUE, (4, 2), (4, 3), (3, 3), spilt_mm=spilt_mm)
+    assert sheet_with(camera, FILLED, block + line + beside, printed=True) == []
 
 
 def test_a_blue_sleeve_that_reaches_in_is_a_hand_over_the_cells_too(camera: CameraModel) -> None:

@@ -34,7 +34,7 @@ def draw_ink(image: Image, view: SurfaceView, surface: Surface, sightings: Mappi
             continue
         shares = one.look_probabilities()
         look = max(shares, key=lambda name: shares[name])
-        colour = _SURE if shares[look] > _LEAST_SURE and one.is_clear else _UNSURE
+        colour = _SURE if shares[look] > _LEAST_SURE and one.is_certain else _UNSURE
         outline = surface.outline_mm(place)
         points = np.column_stack([outline, np.full(len(outline), surface.height_mm)])
         pixels = project(view.camera, view.pose, points)

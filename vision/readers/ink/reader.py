@@ -24,8 +24,8 @@ from vision.sampling import PixelMap
 from vision.surface.paper import usual_hues
 
 CLEAR_LOG_ODDS = 6.0
-"""Log-odds of ink above which something is certainly written. Higher: more cells beside a hand count as hidden. Set by
-hand.
+"""Log-odds of ink above which something is certainly written. Higher: more written cells beside a hand count as hidden.
+Set by hand.
 """
 _CROSS_LOOK = "cross"
 _LEAST_SHARE = 1e-4
@@ -66,9 +66,14 @@ class InkSighting:
     solid: None = None
 
     @property
-    def is_clear(self) -> bool:
+    def is_certain(self) -> bool:
         """Whether something is certainly written."""
         return self.log_odds > CLEAR_LOG_ODDS
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether a sign is certainly written: colour in a filled cell may be that of an object beside it."""
+        return self.is_certain and self.scores is not None
 
     def is_inside(self, around: FloatArray) -> bool:
         """Return whether these log-odds of a loop and its lines are those of the sighting."""

@@ -104,6 +104,18 @@ def test_a_pen_on_the_sheet_hides_the_cells_below_it() -> None:
     assert not set(reading.hidden) & {"p1.a1", "p1.d1", "p1.g3", "p1.c4", "p1.d14"}
 
 
+@pytest.mark.parametrize(("game", "place"), [("number-drop", "p1.c10"), ("blokus-dice", "p1.b6")])
+def test_a_cell_beside_an_object_is_hidden_if_only_its_colour_tells_what_is_in_it(game: str, place: str) -> None:
+    board = layout(game).board
+    x, y = board.centre_mm(place)
+    side = board.cell_mm
+    near = [
+        (x + across * side, y - below * side) for across, below in ((-0.5, 0.5), (0.5, 0.5), (0.5, 1.5), (-0.5, 1.5))
+    ]
+    seen = read(game, covered(game, near, (20, 20, 20)))
+    assert (seen.places[place].hidden_by is None) == (game == "number-drop")
+
+
 def test_a_missing_sheet_is_hidden() -> None:
     two = default_layout("blokus-dice").with_sheets(2)
     two = replace(two, surfaces=tuple(one for one in two.surfaces if not isinstance(one, Tray)))
