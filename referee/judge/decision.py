@@ -18,7 +18,6 @@ from referee.judge.explanations import (
     Explanation,
     ExplanationKind,
     beyond_one_turn,
-    is_told_by_others,
     rank_by_stopovers,
     score_changes,
     score_touches,
@@ -168,16 +167,16 @@ class Candidates(Generic[StateT, TurnT]):
     def explains_all_shown(self) -> bool:
         """Whether an explanation leaves exactly what is shown.
 
-        Hidden places contradict none, and places where the shown look hardly leads don't contradict the best one.
+        Hidden places contradict no explanation, and places where the shown look hardly leads don't contradict the best
+        one.
         """
         if any(self.seen.visible_changes(self.base, one.changes) == self.shown for one in self.found):
             return True
         after = {**self.base, **dict(self.best.changes)}
         seen = {place: self.seen.places.get(place) for place in self.doubtful}
-        is_told = is_told_by_others(self.base, self.doubtful, self.shown, self.best.changes)
-        most = self.context.settings.unsure + (self.context.handwriting if is_told else 0.0)
         return self.best.kind is ExplanationKind.TURN and all(
-            one is not None and one.lead(one.best, after[place]) < most for place, one in seen.items()
+            one is not None and one.lead(one.best, after[place]) < self.context.settings.unsure
+            for place, one in seen.items()
         )
 
     @property

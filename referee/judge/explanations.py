@@ -98,14 +98,6 @@ def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Chang
     return frozenset(changes)
 
 
-def is_told_by_others(base: Appearance, doubtful: set[Place], shown: Changes, changes: Changes) -> bool:
-    """Return whether only one of several signs that a turn writes in empty cells differs from what is shown: then the
-    dice and the others determine it.
-    """
-    written = {place for place, _ in shown if base[place] == EMPTY} & {place for place, _ in changes}
-    return len(doubtful) == 1 < len(written) and doubtful <= written
-
-
 def within_one_turn(
     context: JudgeContext[StateT, TurnT], base: Appearance, states: Sequence[StateT], seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:

@@ -51,12 +51,9 @@ class JudgeSettings:
         by how much the best explanation must lead the next one with another meaning. Higher: more questions, fewer
         wrong verdicts.
     ``handwriting``
-        what is added to ``margin`` where only the handwriting in the same cells of a sheet decides, and to ``unsure``
-        for the only sign of a turn that the dice contradict. Higher: more questions about which digit was meant, fewer
-        misread digits believed; fewer questions about single digits, and more that the dice forbid pass for others. Of
-        11,760 cells by wild virtual hands, 44 were misread with a lead above 3, 10 above 5 and none above 7. Of 1,814
-        digits by wilder ones, 6.4 % were misread with a lead above 2, 2.8 % above 4; another given digit was within 2
-        of the true one in 3.6 %, within 4 in 9.1 %.
+        what is added to ``margin`` where only the handwriting in the same cells of a sheet decides. Higher: more
+        questions, fewer misread digits believed. Of 11,760 cells by wild virtual hands, 44 were misread with a lead
+        above 3, 10 above 5 and none above 7.
     ``probability_floor``
         the least probability that a reading can give a look, so that one bad square can't outvote the table. Higher:
         clear squares count less too.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -213,57 +212,6 @@ def test_a_digit_that_the_dice_forbid_is_a_fault_only_if_it_is_very_clear(seven:
     ruling = judged_after(("1", "2", "4", "6", "I"), written)
     assert ruling.verdict.kind is kind
     assert "p1.d1" in ruling.verdict.places
-
-
-def led_by(lead: float, shown: str, meant: str) -> PlaceReading:
-    """A cell in which the sign shown leads the one meant by so much, and all others by far more."""
-    meant_share = 0.99 / (1 + math.exp(lead))
-    return PlaceReading({**dict.fromkeys(NUMBER_DROP.looks, 1e-4), shown: 0.99 - meant_share, meant: meant_share})
-
-
-def judged_misread(
-    misread: dict[str, tuple[float, str, str]], roll: tuple[str, ...] = ("1", "2", "4", "6", "I")
-) -> Any:
-    """The ruling on 1, 2, 4 and 6 written in a row, with these cells misread."""
-    state = rolled(*roll)
-    written = {f"p1.{column}1": f"digit {digit}" for column, digit in zip("abcd", "1246", strict=True)}
-    cells = {place: led_by(*how) for place, how in misread.items()}
-    readings = [replace(one, places={**one.places, **cells}) for one in drawn(NUMBER_DROP, state, written)]
-    return JudgedGame(NUMBER_DROP, belief=(state,)).consider(readings, Trigger.RESTED).verdict
-
-
-@pytest.mark.parametrize(("lead", "kind"), [(3.8, VerdictKind.ACCEPTED), (4.2, VerdictKind.AMBIGUOUS)])
-def test_the_dice_and_the_other_digits_tell_one_that_is_hard_to_read(lead: float, kind: VerdictKind) -> None:
-    verdict = judged_misread({"p1.d1": (lead, "digit 7", "digit 6")})
-    assert verdict.kind is kind
-    assert verdict.turns == (("a1=1,b1=2,c1=4,d1=6",) if kind is VerdictKind.ACCEPTED else ())
-
-
-def test_two_digits_that_the_dice_forbid_are_asked_about() -> None:
-    misread = {"p1.c1": (2.5, "digit 3", "digit 4"), "p1.d1": (2.5, "digit 7", "digit 6")}
-    assert judged_misread(misread).kind is VerdictKind.AMBIGUOUS
-
-
-def test_a_digit_that_looks_like_another_of_the_roll_is_asked_about() -> None:
-    """With a star, the other reading is a legal turn too."""
-    verdict = judged_misread({"p1.d1": (2.5, "digit 7", "digit 6")}, ("1", "2", "4", "*", "I"))
-    assert (verdict.kind, verdict.places) == (VerdictKind.AMBIGUOUS, ("p1.d1",))
-
-
-def test_a_single_digit_is_told_by_no_other() -> None:
-    state = NUMBER_DROP.rules.new()
-    state = NUMBER_DROP.dice.rolled(state, NUMBER_DROP.dice.possible_rolls(state)[0].roll)
-    shown = [
-        replace(one, places={**one.places, "p1.d1": led_by(2.5, "digit 7", "digit 1")})
-        for one in drawn(NUMBER_DROP, state)
-    ]
-    verdict = JudgedGame(NUMBER_DROP, belief=(state,)).consider(shown, Trigger.RESTED).verdict
-    assert (verdict.kind, verdict.places) == (VerdictKind.AMBIGUOUS, ("p1.d1",))
-
-
-def test_a_cell_that_looks_bare_is_not_taken_for_a_digit_because_the_dice_tell_it() -> None:
-    verdict = judged_misread({"p1.d1": (3.0, "empty", "digit 6")})
-    assert verdict.kind is not VerdictKind.ACCEPTED
 
 
 @pytest.mark.parametrize(
