@@ -119,7 +119,7 @@ class PartReader:
         self._last: _LastFrame | None = None
         self._refined_pose: tuple[Pose, Pose | None] | None = None
         self._tracked: TrackedTable | None = None
-        self._sheet: tuple[Image, Pose, Image] | None = None
+        self._sheet: tuple[Image, Pose, GridSurface, Image] | None = None
         self._frames_untracked = 0
 
     @property
@@ -312,10 +312,11 @@ class PartReader:
         around_mm = CELLS_IN_CROP * surface.cell_mm / 2
         bounds = surface.bounds_mm.grown(around_mm - surface.cell_mm / 2)
         window = PlaneWindow.over(bounds, top_mm(surface), CROP_SIDE_PX / (2 * around_mm))
-        if self._sheet is None or self._sheet[0] is not image or self._sheet[1] is not pose:
+        known = self._sheet
+        if known is None or known[0] is not image or known[1] is not pose or known[2] is not surface:
             shape = self._surfaces[surface.name].shape_at(pose) if surface.name in self._surfaces else None
             pixel_map = plane_map(self._camera, pose, window, None if shape is None else shape.seen_at_mm)
-            self._sheet = (image, pose, np.asarray(sample(image, pixel_map), dtype=np.uint8))
+            known = self._sheet = (image, pose, surface, np.asarray(sample(image, pixel_map), dtype=np.uint8))
         x, y = surface.centre_mm(place)
         left, top = (round(at + 0.5) for at in window.to_pixels(x - around_mm, y + around_mm))
-        return self._sheet[2][top : top + CROP_SIDE_PX, left : left + CROP_SIDE_PX].copy()
+        return known[3][top : top + CROP_SIDE_PX, left : left + CROP_SIDE_PX].copy()
