@@ -15,12 +15,11 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.readers.dice.networks import Network
+from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, mirror_sides
 
 WEIGHTS = Path(__file__).parent / "weights"
 SIZES = ("S", "M", "L")
-MOST_PIECES = 8
-"""Maximum number of pieces on a large one that the network distinguishes."""
 KINDS = len(SIZES) * (MOST_PIECES + 1)
 """Number of kinds of tops: each size with each number of pieces on the large one, from none."""
 NO_TIP = KINDS

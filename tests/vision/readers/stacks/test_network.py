@@ -13,13 +13,13 @@ import pytest
 from tests.vision.readers.stacks import pictures
 from vision.errors import WeightsError
 from vision.layout.pieces import PyramidPieces
+from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.enrolment import stack_of
 from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, flatten_sides, mirror_sides
 from vision.readers.stacks.network import (
     EXTRAS,
     KINDS,
-    MOST_PIECES,
     SHAPE,
     WEIGHTS,
     StackNetwork,
