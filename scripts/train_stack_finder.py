@@ -1,6 +1,6 @@
 """Trains the small network that finds the foot and the tip of a stack in its crop, and writes it with its SHA-256.
 
-Run: uv run --group training python scripts/train_stack_finder.py --made 1200 --steps 4000
+Run: uv run --group training python scripts/train_stack_finder.py --made 3000 --steps 14000
 
 It is trained on the same rendered pictures as ``scripts/train_stacks.py``, which must be run after it.
 """
@@ -102,7 +102,11 @@ class FinderNetwork(nn.Module):  # type: ignore[misc]
         super().__init__()
         first, second, last = CHANNELS
         self.layers = nn.Sequential(
-            block(SHAPE[0], first, 5, 2), block(first, second, 3, 2), block(second, last), block(last, last, dilation=2)
+            block(SHAPE[0], first, 5, 2),
+            block(first, second, 3, 2),
+            block(second, last),
+            block(last, last, dilation=2),
+            block(last, last, dilation=4),
         )
         self.values = nn.Conv2d(last, VALUES, 1)
 
@@ -183,8 +187,8 @@ def report(network: nn.Module, aside: Stacks) -> str:
 
 
 @click.command()
-@click.option("--made", default=1200, show_default=True, help="number of rendered pictures")
-@click.option("--steps", default=4000, show_default=True, help="training steps, a batch each")
+@click.option("--made", default=3000, show_default=True, help="number of rendered pictures")
+@click.option("--steps", default=14000, show_default=True, help="training steps, a batch each")
 @seed_option
 @out_option(WEIGHTS)
 def main(made: int, steps: int, seed: int, out: Path) -> None:

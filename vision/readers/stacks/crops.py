@@ -16,9 +16,9 @@ from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.sampling import PixelMap, sample
 
-WIDTH_PX, HEIGHT_PX = 96, 168
+WIDTH_PX, HEIGHT_PX = 96, 192
 """Size of a crop, in pixels."""
-FOOT_PX = (47.5, 124.5)
+FOOT_PX = (47.5, 148.5)
 """Column and row of the place's centre."""
 LARGE_PX = 60.0
 """Edge of a large pyramid's base, seen from straight above."""

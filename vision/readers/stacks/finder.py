@@ -35,7 +35,7 @@ VALUES = 7
 """Values of each cell: the score of the tip being in it; the tip's position relative to the cell's centre, and the
 foot's relative to ``FOOT_PX``, across and down in cells; cosine and sine of four times the stack's angle.
 """
-FOOT_ROWS, FOOT_COLUMNS = slice(14, 17), slice(3, 7)
+FOOT_ROWS, FOOT_COLUMNS = slice(17, 20), slice(3, 7)
 """The cells whose values of foot and angle count, on average: those around ``FOOT_PX``."""
 ASTRAY_PX = 4.0
 """Standard deviation of a tip's distance from the axis above the foot. Lower: tips of other stacks are mistaken for one

@@ -100,8 +100,12 @@ class TipChooser:
             spots = spots.with_more(self._evaluate(pictures, places, found, unsure, around, logs))
         shares = spots.shares(self._weights)
         best = shares.argmax(axis=1)
+        sides, views = spots.sides[each, best], self._crops.views(places)
+        spots.kinds[each, best] = self._network.with_mirror_images(
+            spots.kinds[each, best], sides, views, found.angles_rad
+        )
         kinds = np.logaddexp.reduce(shares[:, :, None] + spots.kinds, axis=1)
-        return Tips(spots.tips_px[each, best], spots.sides[each, best], spots.log_odds().max(axis=1), kinds)
+        return Tips(spots.tips_px[each, best], sides, spots.log_odds().max(axis=1), kinds)
 
     def _evaluate(
         self,
