@@ -1,21 +1,20 @@
 """Trains the small network that recognises a stack's size from its sides, and writes it with its SHA-256.
 
-Run: uv run --group training python scripts/train_stacks.py --made 1800 --steps 6000
+Run: uv run --group training python scripts/train_stacks.py --made 3000 --steps 40000
 
 Add --start vision/readers/stacks/weights to continue from the shipped network, with --rate 5e-4; --blend 0.5 then
 writes the mean of both, which is less often certain and wrong than either.
 
 Pictures are rendered from seeds, half by ``simulator.scene.stack_variety``, half by the virtual table. Pictures of real
-tables or of a benchmark are never trained on. Besides the true tips with small errors, the network is trained on all
-tips that the reader's own search proposes.
+tables or of a benchmark are never trained on. Besides the true tips with small errors, the network is trained on the
+spots that the shipped finder proposes (``scripts/train_stack_finder.py``).
 """
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +39,7 @@ from scripts.training import (
     start_option,
     take_convolutions,
     train,
+    update_sums,
     write_network,
 )
 from simulator.scene.drawn_stacks import drawn_stacks_pictures
@@ -47,39 +47,43 @@ from simulator.scene.stack_variety import StacksPicture, stacks_picture
 from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout
+from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.faces import flatten_sides, mirror_sides
-from vision.readers.stacks.network import EXTRAS, KINDS, MOST_PIECES, NO_TIP, SHAPE, WEIGHTS, kind_of, network_input
-from vision.readers.stacks.picture import StackCamera
-from vision.readers.stacks.proposals import group_by_spot, tips_and_angles
-from vision.readers.stacks.search import TopSearch, possible_tops
+from vision.readers.stacks.finder import shipped_finder, tip_heights_mm
+from vision.readers.stacks.network import EXTRAS, KINDS, NO_TIP, SHAPE, WEIGHTS, kind_of, network_input
+from vision.readers.stacks.reader import USUAL_PIECES
 
 ASIDE = 0.05
 """Share of pictures held out for the temperature and the accuracy."""
 
-VARIANTS = 2
-"""Number of rectified crops of each stack, each with an error like that of the search for its tip."""
+VARIANTS = 1
+"""Number of samples of each stack besides the finder's spots, each with an error like theirs."""
 
-TIP_SPREAD_MM, TURN_SPREAD, WRONG_HEIGHT = 0.45, 0.07, 0.3
+TIP_SPREAD_MM, TURN_SPREAD, WRONG_HEIGHT = 0.6, 0.08, 0.3
 """Those errors: standard deviations of the tip in mm and of its angle in radians, and the share of tips with a height
 off by one piece.
 """
 
-NO_TIPS = 0.35
-"""Share of samples rectified around a spot without a tip, mostly along the stack's axis."""
+NO_TIPS = 0.15
+"""Share of these samples around a spot without a tip, mostly along the stack's axis."""
 
-AT_TIP_PX, OFF_TIP_PX = 3.5, 5.0
-"""Distances from the tip, in crop pixels, up to which a proposal counts as the tip, and from which as no tip."""
+AT_TIP_PX, OFF_TIP_PX = 4.0, 5.0
+"""Distances from the tip, in crop pixels, up to which one of the finder's spots counts as the tip, and from which as no
+tip.
+"""
+FALSE_SPOTS = 2
+"""Number of first spots of each place that are trained on if they are no tip."""
 
 DRAWN_EVERY = 4
-"""Every fourth number is a virtual table with several pictures, each other one a picture of its own."""
+"""Every fourth number is a table drawn by the virtual table's renderer, with several pictures."""
 
 LOSS = nn.CrossEntropyLoss(label_smoothing=0.02)
 BATCH = 64
-RATE = 3e-3
+RATE = 4e-3
 """Peak learning rate."""
 
-CHANNELS, HIDDEN = 24, 72
+CHANNELS, HIDDEN = 32, 96
 """Sizes of the last convolution, and of the hidden layer after it."""
 
 Floats = npt.NDArray[np.float32]
@@ -129,31 +133,29 @@ def samples_of(picture: StacksPicture, board: GridSurface, rng: np.random.Genera
     return Samples(flatten_sides(crops, pictures, places, tips, angles_rad), crops.views(places), angles_rad, kinds)
 
 
-def proposals_of(picture: StacksPicture, board: GridSurface, search: TopSearch) -> Samples:
-    """Samples of all tips proposed by the reader's search at visible places."""
-    camera, crops = StackCamera(picture.camera, picture.pose, board), StackCrops(picture.camera, picture.pose, board)
+def proposals_of(picture: StacksPicture, board: GridSurface) -> Samples:
+    """Samples of the spots that the shipped finder proposes at visible places."""
+    crops, pieces = StackCrops(picture.camera, picture.pose, board), PyramidPieces.on(board)
     places = [place for place in board.places if place not in picture.hidden]
-    seen = camera.picture(picture.image)
-    found = search.tops(camera, seen, search.feet(camera, seen, places), [possible_tops(())] * len(places))
-    candidates = [(place, top) for place, tops in zip(places, found, strict=True) for top in tops]
+    pictures = crops.of(picture.image, places)
+    found = shipped_finder().find(crops, pictures, places, tip_heights_mm(board))
+    usual_mm = board.height_mm + pieces.tip_mm("M", USUAL_PIECES)
+    tips_mm = crops.near_axes(places, found.tips_px, found.feet_mm, usual_mm)
     chosen, kinds = [], []
-    for number in group_by_spot(crops, candidates)[1]:
-        place, top = candidates[number]
+    for number, place in enumerate(places):
         true = picture.stacks.get(place)
-        apart = math.inf
-        if true is not None:
-            here, there = crops.pixels(place, np.array([[top.x_mm, top.y_mm, top.tip_mm], true.tip_mm]))
-            apart = math.dist(here, there)
-        if true is not None and apart <= AT_TIP_PX and true.pieces <= MOST_PIECES:
-            chosen.append(candidates[number])
-            kinds.append(kind_of(true.size, true.pieces))
-        elif apart >= OFF_TIP_PX:
-            chosen.append(candidates[number])
-            kinds.append(NO_TIP)
-    names = [place for place, _ in chosen]
-    tips, angles_rad = tips_and_angles(crops, chosen)
-    pictures = crops.of(picture.image, places)[[places.index(place) for place in names]]
-    sides = flatten_sides(crops, pictures, names, tips, angles_rad)
+        for spot, tip_px in enumerate(found.tips_px[number]):
+            apart = math.inf if true is None else math.dist(tip_px, crops.pixels(place, true.tip_mm[None])[0])
+            if true is not None and apart <= AT_TIP_PX and true.pieces <= MOST_PIECES:
+                kinds.append(kind_of(true.size, true.pieces))
+            elif apart >= OFF_TIP_PX and spot < FALSE_SPOTS:
+                kinds.append(NO_TIP)
+            else:
+                continue
+            chosen.append((number, spot))
+    number, spot = np.array(chosen).T
+    names, angles_rad = [places[one] for one in number.tolist()], found.angles_rad[number]
+    sides = flatten_sides(crops, pictures[number], names, tips_mm[number, spot], angles_rad)
     return Samples(sides, crops.views(names), angles_rad, np.array(kinds, dtype=np.int64))
 
 
@@ -174,7 +176,7 @@ class StackNetwork(nn.Module):  # type: ignore[misc]
         super().__init__()
         _, channels, rows, columns = SHAPE
         self.sides = nn.Sequential(
-            block(channels, 16, (5, 3), (2, 1)), block(16, 24, (5, 3), (2, 2)), block(24, CHANNELS, (3, 3), (2, 2))
+            block(channels, 24, (5, 3), (2, 1)), block(24, 32, (5, 3), (2, 2)), block(32, CHANNELS, (3, 3), (2, 2))
         )
         self._flat = SHAPE[0] * CHANNELS * math.ceil(rows / 8) * math.ceil(columns / 4)
         # Two layers are summed, since OpenCV 4.10 can't import a concatenation before one layer.
@@ -212,16 +214,18 @@ def mirrored(given: Samples) -> Samples:
     return Samples(mirror_sides(given.sides), given.views, -given.angles_rad, given.kinds)
 
 
-def varied(rng: np.random.Generator, given: Samples) -> npt.NDArray[np.uint8]:
-    """Augment sides: brightness, colour balance, channels and noise."""
-    sides = given.sides.astype(np.float32)
-    gains = rng.normal(1, 0.08, (len(sides), 1, 1, 1, 3)) * rng.uniform(0.5, 1.1, (len(sides), 1, 1, 1, 1))
-    sides *= gains.astype(np.float32)
+def recoloured(rng: np.random.Generator, pictures: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Augment pictures (n, ..., 3): brightness, colour balance, channels and noise."""
+    ones = (1,) * (pictures.ndim - 2)
+    levels = pictures.astype(np.float32)
+    gains = rng.normal(1, 0.08, (len(levels), *ones, 3)) * rng.uniform(0.5, 1.1, (len(levels), *ones, 1))
+    levels *= gains.astype(np.float32)
     if rng.random() < 0.3:
-        sides = sides[..., rng.permutation(3)]
+        levels = levels[..., rng.permutation(3)]
     if rng.random() < 0.4:
-        sides = sides + rng.standard_normal((*sides.shape[:4], 1), dtype=np.float32) * np.float32(rng.uniform(1, 5))
-    return np.clip(sides, 0, 255).astype(np.uint8)
+        noise = rng.standard_normal((*levels.shape[:-1], 1), dtype=np.float32)
+        levels = levels + noise * np.float32(rng.uniform(1, 5))
+    return np.clip(levels, 0, 255).astype(np.uint8)
 
 
 def batches(rng: np.random.Generator, given: Samples, size: int) -> Batches:
@@ -231,7 +235,7 @@ def batches(rng: np.random.Generator, given: Samples, size: int) -> Batches:
         for start in range(0, len(order) - size + 1, size):
             part = given.part(np.sort(order[start : start + size]))
             part = mirrored(part) if rng.random() < 0.5 else part
-            taken = network_input(varied(rng, part), part.views, part.angles_rad)
+            taken = network_input(recoloured(rng, part.sides), part.views, part.angles_rad)
             yield torch.from_numpy(taken), torch.from_numpy(part.kinds)
 
 
@@ -256,25 +260,32 @@ def write(network: nn.Module, aside: Samples, folder: Path) -> None:
     right = float((sizes == kinds[there] // each).float().mean())
     click.echo(f"{right:.2%} of the sizes of {int(there.sum())} held-out stacks are right")
     sums = {"stacks": sha256, "temperature": fitted_temperature(scores, kinds)}
-    (folder / "weights.json").write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
+    update_sums(folder, sums)
+
+
+def made_pictures(seed: int, numbers: Sequence[int], console: Console) -> Iterator[StacksPicture]:
+    """Render pictures from a seed and their numbers."""
+    layout = default_layout("blockade")
+    for number in track(numbers, description="Making pictures", console=console):
+        rng = np.random.default_rng([seed, number])
+        if number % DRAWN_EVERY == DRAWN_EVERY - 1:
+            yield from drawn_stacks_pictures(rng, layout)
+        else:
+            yield stacks_picture(rng, layout)
 
 
 def made_samples(seed: int, numbers: Sequence[int], console: Console) -> Samples:
     """Render pictures from a seed and their numbers; give their samples."""
-    layout = default_layout("blockade")
-    search = TopSearch(layout.board)
+    board, rng = default_layout("blockade").board, np.random.default_rng([seed, *numbers[:1], len(numbers)])
     parts = []
-    for number in track(numbers, description="Making pictures", console=console):
-        rng = np.random.default_rng([seed, number])
-        drawn = number % DRAWN_EVERY == DRAWN_EVERY - 1
-        for picture in drawn_stacks_pictures(rng, layout) if drawn else [stacks_picture(rng, layout)]:
-            parts += [samples_of(picture, layout.board, rng), proposals_of(picture, layout.board, search)]
+    for picture in made_pictures(seed, numbers, console):
+        parts += [samples_of(picture, board, rng), proposals_of(picture, board)]
     return joined(parts)
 
 
 @click.command()
-@click.option("--made", default=1800, show_default=True, help="number of seeds of rendered pictures")
-@click.option("--steps", default=6000, show_default=True, help="training steps, a batch each")
+@click.option("--made", default=3000, show_default=True, help="number of rendered pictures")
+@click.option("--steps", default=40000, show_default=True, help="training steps, a batch each")
 @click.option("--rate", default=RATE, show_default=True, help="peak learning rate; lower with --start")
 @start_option
 @click.option("--blend", "share", default=0.0, show_default=True, help="share of --start in the written weights")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -117,6 +118,13 @@ def write_network(
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(buffer.getvalue())
     return hashlib.sha256(buffer.getvalue()).hexdigest()
+
+
+def update_sums(folder: Path, sums: Mapping[str, object]) -> None:
+    """Write values of networks, such as their SHA-256, into a folder's ``weights.json``; its others are kept."""
+    file = folder / "weights.json"
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    file.write_text(json.dumps(before | dict(sums), indent=2) + "\n", encoding="utf-8")
 
 
 def take_convolutions(file: Path, blocks: Iterable[nn.Sequential]) -> list[list[torch.Tensor]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -21,8 +21,16 @@ Stack = tuple[tuple[str, str], ...]
 
 APPEARANCE_FORMAT = "tabletop-referee pyramids 1"
 SIZE_WORDS: Mapping[str, str] = MappingProxyType({"S": "small", "M": "medium", "L": "large"})
+MOST_PIECES = 8
+"""Maximum number of pieces on a large one that are told apart."""
 CLEAR, BLACK = "clear", "black"
 NEUTRALS = (CLEAR, BLACK)
+_ON_CLEAR = MappingProxyType({"L": (0,), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
+"""Possible numbers of pieces on a clear large one, by the size of the top."""
+_ON_COLOUR = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 5)), "S": tuple(range(1, 7))})
+"""The same for a coloured large one."""
+_ON_ANY = MappingProxyType({"L": (0, 3, 4), "M": tuple(range(1, 7)), "S": tuple(range(1, 9))})
+"""The same if it may be either."""
 LIGHT_FLOOR = 0.004
 """Linear light added before logarithms are taken: below it a camera records only noise."""
 
@@ -30,6 +38,13 @@ LIGHT_FLOOR = 0.004
 def look_name(colour: str, size: str) -> str:
     """Return the look of a pyramid of size S, M or L, as written everywhere: ``red small``."""
     return f"{colour} {SIZE_WORDS[size]}"
+
+
+def possible_tops(set_up: Stack) -> Mapping[str, Sequence[int]]:
+    """Return the possible numbers of pieces on the large one, by the size of the top; all if the set-up is unknown."""
+    if not set_up:
+        return _ON_ANY
+    return _ON_CLEAR if set_up[0][1] == CLEAR else _ON_COLOUR
 
 
 def hues_of(levels: FloatArray) -> FloatArray:

@@ -16,9 +16,9 @@ from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.sampling import PixelMap, sample
 
-WIDTH_PX, HEIGHT_PX = 96, 168
+WIDTH_PX, HEIGHT_PX = 96, 192
 """Size of a crop, in pixels."""
-FOOT_PX = (47.5, 124.5)
+FOOT_PX = (47.5, 148.5)
 """Column and row of the place's centre."""
 LARGE_PX = 60.0
 """Edge of a large pyramid's base, seen from straight above."""
@@ -26,6 +26,9 @@ _NODE_PX = 8
 """Spacing, in pixels, of the points that are projected; the rest is interpolated. Larger: faster, less exact."""
 _COARSE = 2.0
 """Pixels of the picture per pixel of a crop above which the picture is shrunk first."""
+
+_STEEPEST = 0.1
+"""Sideways movement of a ray per mm of height below which the view hardly tells the height of a point on it."""
 
 
 class StackCrops:
@@ -79,6 +82,11 @@ class StackCrops:
         seen = (points_mm - self._position) @ self._turns[place].T
         return np.asarray(seen[:, :2] / seen[:, 2:] * self._focal_px[place] + FOOT_PX, dtype=np.float64)
 
+    def project(self, places: Sequence[str], points_mm: FloatArray) -> FloatArray:
+        """Project a point for each place into its crop, (n, 3) to (n, 2)."""
+        seen = np.einsum("nij,nj->ni", self.projections(places)[:, :, :3], points_mm - self._position)
+        return np.asarray(seen[:, :2] / seen[:, 2:], dtype=np.float64)
+
     def projections(self, places: Sequence[str]) -> FloatArray:
         """Return matrices (n, 3, 4) that project points (x, y, z, 1) in mm into the crops of places."""
         return np.array([self._projections[place] for place in places])
@@ -94,8 +102,33 @@ class StackCrops:
 
     def at_heights(self, place: str, pixel: FloatArray, heights_mm: FloatArray) -> FloatArray:
         """Return the points (n, 3) at heights (n,) that appear at a pixel (2,) of a place's crop."""
-        ray = np.array([*(pixel - FOOT_PX), self._focal_px[place]]) @ self._turns[place]
-        return np.asarray(self._position + np.outer((heights_mm - self._position[2]) / ray[2], ray), dtype=np.float64)
+        return self._along(self.rays([place], pixel[None])[0], heights_mm)
+
+    def near_axes(self, places: Sequence[str], pixels: FloatArray, axes_mm: FloatArray, height_mm: float) -> FloatArray:
+        """Return for each place the points (n, m, 3) at pixels (n, m, 2) of its crop that are nearest to a vertical
+        axis through x and y in mm, (n, 2), and to a usual height if the view does not tell.
+        """
+        rays = self.rays(places, pixels)
+        slopes = rays[..., :2] / rays[..., 2:]
+        off = self._position[:2] + (height_mm - self._position[2]) * slopes - axes_mm[:, None]
+        higher = -(off * slopes).sum(axis=-1) / ((slopes**2).sum(axis=-1) + _STEEPEST**2)
+        return self._along(rays, height_mm + higher)
+
+    def rays(self, places: Sequence[str], pixels: FloatArray) -> FloatArray:
+        """Return the directions (n, ..., 3) in which the camera sees pixels (n, ..., 2) of the crops of n places."""
+        focal = np.array([self._focal_px[place] for place in places]).reshape(-1, *[1] * (pixels.ndim - 1))
+        seen = np.concatenate([pixels - FOOT_PX, np.broadcast_to(focal, (*pixels.shape[:-1], 1))], axis=-1)
+        turns = np.array([self._turns[place] for place in places])
+        return np.asarray(np.einsum("n...k,nkj->n...j", seen, turns))
+
+    def on_board(self, places: Sequence[str], pixels: FloatArray) -> FloatArray:
+        """Return the points of the board, x and y in mm, at a pixel of each place's crop, both (n, 2)."""
+        return self._along(self.rays(places, pixels), np.full(len(places), self._level_mm))[:, :2]
+
+    def _along(self, rays: FloatArray, heights_mm: FloatArray) -> FloatArray:
+        """Return the points at heights (...) on rays from the camera (..., 3) or (3,)."""
+        far = (heights_mm - self._position[2]) / rays[..., 2]
+        return np.asarray(self._position + far[..., None] * rays, dtype=np.float64)
 
     def _make_maps(self, places: Sequence[str]) -> None:
         """Make the pixel maps of the crops of some places."""

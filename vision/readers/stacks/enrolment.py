@@ -11,13 +11,15 @@ import numpy as np
 
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
+from vision.layout.pieces import PyramidPieces
 from vision.layout.surfaces import Surface
 from vision.readers.positions import PositionText
 from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.readers.stacks.appearance import NEUTRALS, SIZE_WORDS, PyramidAppearance, Stack, hues_of
-from vision.readers.stacks.picture import StackCamera
-from vision.readers.stacks.reader import StackReader
-from vision.readers.stacks.search import TopSearch
+from vision.readers.stacks.crops import StackCrops
+from vision.readers.stacks.faces import flatten_sides, levels_beside_tips
+from vision.readers.stacks.finder import shipped_finder, tip_heights_mm
+from vision.readers.stacks.reader import USUAL_LEVEL, StackReader
 
 FEWEST_TOPS = 2
 """Minimum number of tops of a colour in a set-up for learning it. Higher: surer hues, but more set-ups are rejected."""
@@ -66,20 +68,24 @@ def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> PyramidAppe
     """
     hues: dict[str, list[FloatArray]] = defaultdict(list)
     set_up: dict[str, Stack] = {}
-    search = TopSearch(surface)
+    finder, pieces = shipped_finder(), PyramidPieces.on(surface)
     for picture in pictures:
-        view = StackCamera(picture.camera, picture.pose, surface)
-        seen = view.picture(picture.image)
-        places = list(picture.position)
-        feet = search.feet(view, seen, places)
-        known = [{stack[-1][0]: (len(stack) - 1,)} for stack in picture.position.values()]
-        for place, stack, tops in zip(
-            places, picture.position.values(), search.tops(view, seen, feet, known), strict=True
-        ):
-            set_up[place] = stack
+        crops, places = StackCrops(picture.camera, picture.pose, surface), list(picture.position)
+        seen = crops.of(picture.image, places)
+        found = finder.find(crops, seen, places, tip_heights_mm(surface))
+        set_up.update(picture.position)
+        tips_mm = np.empty((len(places), 3))
+        for number, (place, stack) in enumerate(picture.position.items()):
+            tip_mm = np.array([*found.feet_mm[number], surface.height_mm + pieces.tip_mm(stack[-1][0], len(stack) - 1)])
+            away = np.hypot(*(found.tips_px[number] - crops.pixels(place, tip_mm[None])).T)
+            tips_mm[number] = crops.at_height(place, found.tips_px[number, away.argmin()], tip_mm[2])
+        sides = flatten_sides(crops, seen, places, tips_mm, found.angles_rad)
+        levels = levels_beside_tips(sides, crops.views(places), found.angles_rad)
+        levels *= USUAL_LEVEL / max(float(seen.mean()), 1.0)
+        for stack, hue in zip(picture.position.values(), hues_of(levels), strict=True):
             colour = stack[-1][1]
             if colour not in NEUTRALS:
-                hues[colour].append(hues_of(tops[0].levels))
+                hues[colour].append(hue)
     if not hues:
         raise EnrolmentError("no stack with a coloured pyramid on top is known; take a picture of the set-up")
     colours = {colour: np.asarray(np.median(np.stack(seen), axis=0)) for colour, seen in hues.items()}

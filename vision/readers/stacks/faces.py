@@ -29,6 +29,12 @@ ACROSS = np.array([-1.25, -0.8, -0.4, 0.0, 0.4, 0.8, 1.25])
 """Columns of points, as shares of the half width; the outermost lie beside the stack."""
 SIDES = 4
 """Sides of a pyramid."""
+_BESIDE_TIP = (slice(5, 9), slice(1, 6))
+"""Rows and columns of points on the faces beside the tip, which give its colour."""
+_LEAST_FACING = 0.3
+"""How much a side must face the camera for its colour to count: 1 from straight above, 0 from edge on. Higher: fewer
+sides count.
+"""
 
 
 def _points_mm() -> FloatArray:
@@ -73,6 +79,18 @@ def flatten_sides(
         for picture, own in zip(pictures, rows, strict=True)
     ]
     return np.array(flat, dtype=np.uint8).reshape(len(places), SIDES, len(DOWN_MM), len(ACROSS), 3)
+
+
+def levels_beside_tips(sides: Image, views: FloatArray, angles_rad: FloatArray) -> FloatArray:
+    """Return the mean levels of the visible faces beside tips, blue-green-red, (n, 3), given ``sides`` from
+    ``flatten_sides``, ``views`` from ``StackCrops.views`` and the stacks' angles relative to their crops.
+    """
+    steep = views[:, 0] / np.sqrt(1 - views[:, 0] ** 2) / SLOPE
+    facing = 1 + steep[:, None] * np.cos(angles_rad[:, None] + np.arange(SIDES) * np.pi / 2)
+    weights = (facing > _LEAST_FACING).astype(np.float64)
+    weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
+    means = sides[:, :, *_BESIDE_TIP].mean(axis=(2, 3))
+    return np.asarray((means * weights[:, :, None]).sum(axis=1), dtype=np.float64)
 
 
 def mirror_sides(sides: Image) -> Image:

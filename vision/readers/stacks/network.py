@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 
@@ -15,12 +16,11 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.readers.dice.networks import Network
+from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, mirror_sides
 
 WEIGHTS = Path(__file__).parent / "weights"
 SIZES = ("S", "M", "L")
-MOST_PIECES = 8
-"""Maximum number of pieces on a large one that the network distinguishes."""
 KINDS = len(SIZES) * (MOST_PIECES + 1)
 """Number of kinds of tops: each size with each number of pieces on the large one, from none."""
 NO_TIP = KINDS
@@ -74,24 +74,26 @@ class StackNetwork:
     def log_probabilities(self, sides: Image, views: FloatArray, angles_rad: FloatArray) -> FloatArray:
         """Return log-probabilities of the kinds of tops and of NO_TIP, (n, KINDS + 1); arguments as for
         ``network_input``.
-
-        For possible tips of a doubtful kind, the scores of the stack and its mirror image are averaged.
         """
-        scores = self._scores(sides, views, angles_rad)
-        likeliest = np.exp(scores.max(axis=1) - np.logaddexp.reduce(scores, axis=1))
-        again = (tip_log_odds(scores) > MIRRORED_FROM) & (likeliest < MIRRORED_BELOW)
-        if again.any():
-            scores[again] += self._scores(mirror_sides(sides[again]), views[again], -angles_rad[again])
-            scores[again] /= 2
-        return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+        scores = np.asarray(self._network.run(network_input(sides, views, angles_rad)), dtype=np.float64)
+        return _normalised(scores / self._temperature)
 
-    def tip_log_odds(self, sides: Image, views: FloatArray, angles_rad: FloatArray) -> FloatArray:
-        """Return the log-odds of being a tip, (n,), without the mirror images; arguments as for ``network_input``."""
-        return tip_log_odds(self._scores(sides, views, angles_rad))
+    def with_mirror_images(
+        self, logs: FloatArray, sides: Image, views: FloatArray, angles_rad: FloatArray
+    ) -> FloatArray:
+        """Return the log-probabilities of stacks, averaged with those of their mirror images where the kind of a
+        possible tip is in doubt.
+        """
+        doubtful = (tip_log_odds(logs) > MIRRORED_FROM) & (logs.max(axis=1) < math.log(MIRRORED_BELOW))
+        averaged = logs.copy()
+        if doubtful.any():
+            mirrored = self.log_probabilities(mirror_sides(sides[doubtful]), views[doubtful], -angles_rad[doubtful])
+            averaged[doubtful] = _normalised((logs[doubtful] + mirrored) / 2)
+        return averaged
 
-    def _scores(self, sides: Image, views: FloatArray, angles_rad: FloatArray) -> FloatArray:
-        given = network_input(sides, views, angles_rad)
-        return np.asarray(self._network.run(given), dtype=np.float64) / self._temperature
+
+def _normalised(scores: FloatArray) -> FloatArray:
+    return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
 
 
 def tip_log_odds(logs: FloatArray) -> FloatArray:

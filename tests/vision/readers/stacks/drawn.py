@@ -15,7 +15,6 @@ from vision.frame import FloatArray, Image
 from vision.geometry import Pose, project
 from vision.layout.pieces import TIP_SHARE, PyramidPieces
 from vision.layout.table import default_layout
-from vision.readers.stacks.picture import StackCamera
 
 BOARD = default_layout("blockade").board
 PIECES = PyramidPieces.on(BOARD)
@@ -107,8 +106,3 @@ def _fill(picture: npt.NDArray[np.float64], corners_mm: FloatArray, levels: Floa
     cv2.fillConvexPoly(mask, np.round((outline - (left, top)) * 16).astype(np.int32), 255, cv2.LINE_AA, 4)
     share = mask[..., None] / 255
     part[:] = part * (1 - share) + levels * share
-
-
-def camera_from(pose: Pose) -> StackCamera:
-    """The stack camera for this pose."""
-    return StackCamera(CAMERA, pose, BOARD)

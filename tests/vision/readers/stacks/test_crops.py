@@ -89,5 +89,29 @@ def test_projection_matrices_map_points_to_the_crop() -> None:
     points = np.array([[10.0, -40.0, 20.0], [0.0, 35.0, 61.0]])
     places = ["b2", "c4"]
     for place, matrix in zip(places, crops.projections(places), strict=True):
+        one = crops.project([place], points[:1])
+        assert one[0] == pytest.approx(crops.pixels(place, points)[0])
         column, row, depth = matrix @ np.column_stack([points, np.ones(2)]).T
         assert np.column_stack([column, row]) / depth[:, None] == pytest.approx(crops.pixels(place, points))
+
+
+@pytest.mark.parametrize("tilt_deg", [0.0, 25.0, 44.0])
+def test_a_point_is_found_again_from_its_pixel_and_a_vertical_axis_near_it(tilt_deg: float) -> None:
+    crops, places = crops_from(tilt_deg), ["b2", "d4"]
+    axes = np.array([BOARD.centre_mm(place) for place in places]) + 1.5
+    points = np.array([[[*axis, 61.0], [*axis, 75.0]] for axis in axes])
+    pixels = np.array([crops.pixels(place, own) for place, own in zip(places, points, strict=True)])
+    found = crops.near_axes(places, pixels, axes, 66.0)
+    assert found.shape == points.shape
+    for place, own, expected in zip(places, found, pixels, strict=True):
+        assert crops.pixels(place, own) == pytest.approx(expected, abs=1e-6), "it is seen at that pixel"
+    wrong = np.abs(found[..., 2] - points[..., 2]).max()
+    assert wrong < (1.5 if tilt_deg > 40 else 10.0), "from above, the height is a guess"
+    assert crops.near_axes(places, pixels, axes, points[0, 0, 2])[:, 0] == pytest.approx(points[:, 0])
+
+
+def test_a_pixel_shows_a_point_of_the_board() -> None:
+    crops, places = crops_from(), ["b2", "d4"]
+    points = np.add([[*BOARD.centre_mm(place), BOARD.height_mm] for place in places], [3.0, -2.0, 0.0])
+    pixels = np.array([crops.pixels(place, own[None])[0] for place, own in zip(places, points, strict=True)])
+    assert crops.on_board(places, pixels) == pytest.approx(points[:, :2])

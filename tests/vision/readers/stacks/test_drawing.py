@@ -14,14 +14,13 @@ from vision.frame import Image
 from vision.geometry import PyramidSolid, project
 from vision.readers.protocols import SurfaceView
 from vision.readers.stacks.drawing import draw_stacks
-from vision.readers.stacks.reader import StackSighting
-from vision.readers.stacks.search import Top
+from vision.readers.stacks.reader import StackSighting, Top
 
 POSE = seen_from()
 GREEN, RED = (80, 220, 80), (60, 60, 255)
 BLACK: Image = np.zeros((CAMERA.size[1], CAMERA.size[0], 3), dtype=np.uint8)
 VIEW = SurfaceView(BLACK, CAMERA, POSE, BOARD)
-TOP = Top("M", 2, 41.0, -39.0, 62.0, 0.1, -3.0, 30.0, 3.0, np.array([50.0, 60.0, 150.0]))
+TOP = Top("M", 2, 41.0, -39.0, 62.0, np.array([50.0, 60.0, 150.0]))
 SOLID = PyramidSolid(40.0, -40.0, BOARD.height_mm, 56.0, 25.4, 3.2, 5.0)
 SURE = StackSighting("d2", TOP, SOLID, {"red medium": 0.95, "red small": 0.05}, 4.0)
 

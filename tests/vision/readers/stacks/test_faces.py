@@ -11,7 +11,7 @@ from simulator.scene.viewpoint import lens, looking_at
 from vision.frame import Image
 from vision.layout.table import default_layout
 from vision.readers.stacks.crops import HEIGHT_PX, WIDTH_PX, StackCrops
-from vision.readers.stacks.faces import ACROSS, DOWN_MM, OUT_MM, SIDES, flatten_sides, mirror_sides
+from vision.readers.stacks.faces import ACROSS, DOWN_MM, OUT_MM, SIDES, flatten_sides, levels_beside_tips, mirror_sides
 
 BOARD = default_layout("blockade").board
 PLACES = ("c3", "a5", "e1")
@@ -81,3 +81,12 @@ def test_rows_go_down_as_a_pyramid_gets_wider() -> None:
     assert slopes == pytest.approx((base - 0.16 * base) / 2 / high, rel=0.03)
     assert pytest.approx(-ACROSS[::-1]) == ACROSS
     assert np.abs(ACROSS[[0, -1]]).min() > 1 > np.abs(ACROSS[1:-1]).max()
+
+
+def test_levels_are_those_of_the_visible_faces_just_below_the_tip() -> None:
+    sides = np.zeros((3, SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
+    sides[..., :4, :, :] = sides[..., 10:, :, :] = 255
+    sides[:, :, 4:10] = np.array([[40], [80], [120], [160]])[:, None, None]
+    from_above, from_aside = (0.0, 0.5), (0.6, 0.5)
+    found = levels_beside_tips(sides, np.array([from_above, from_aside, from_aside]), np.array([0.0, 0.0, np.pi / 4]))
+    assert found[:, 0] == pytest.approx([100, (40 + 80 + 160) / 3, (40 + 160) / 2])

@@ -13,13 +13,13 @@ import pytest
 from tests.vision.readers.stacks import pictures
 from vision.errors import WeightsError
 from vision.layout.pieces import PyramidPieces
+from vision.readers.stacks.appearance import MOST_PIECES
 from vision.readers.stacks.crops import StackCrops
 from vision.readers.stacks.enrolment import stack_of
 from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, flatten_sides, mirror_sides
 from vision.readers.stacks.network import (
     EXTRAS,
     KINDS,
-    MOST_PIECES,
     SHAPE,
     WEIGHTS,
     StackNetwork,
@@ -73,25 +73,16 @@ def test_a_doubtful_stack_and_its_mirror_image_are_classified_alike() -> None:
     turned = np.linspace(-0.2, 0.2, len(tips))
     cut = crops.of(pictures.picture("010.jpg"), list(stacks))
     sides, views = flatten_sides(crops, cut, list(stacks), tips, turned), crops.views(list(stacks))
-    logs = shipped().log_probabilities(sides, views, turned)
-    mirrored = shipped().log_probabilities(mirror_sides(sides), views, -turned)
+    logs, mirrored = (
+        shipped().with_mirror_images(shipped().log_probabilities(one, views, angles), one, views, angles)
+        for one, angles in ((sides, turned), (mirror_sides(sides), -turned))
+    )
     doubtful = np.maximum(logs, mirrored).max(axis=1) < np.log(0.8)
     doubtful &= (tip_log_odds(logs) > 0) & (tip_log_odds(mirrored) > 0)
     assert doubtful.sum() > 1
     assert mirrored[doubtful] == pytest.approx(logs[doubtful], abs=1e-3)
     clear = np.minimum(logs, mirrored).max(axis=1) > np.log(0.95)
     assert (np.abs(mirrored - logs)[clear].max(axis=1) > 0.01).any(), "what is clear is looked at once"
-
-
-def test_the_log_odds_of_a_tip_are_those_of_its_log_probabilities_without_the_mirror_image(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sides, views, turned = noise(6), np.full((6, 2), 0.4), np.linspace(-0.4, 0.4, 6)
-    sides[:, 0] //= 3
-    found = shipped().tip_log_odds(sides, views, turned)
-    monkeypatch.setattr("vision.readers.stacks.network.MIRRORED_FROM", np.inf)
-    assert found == pytest.approx(tip_log_odds(shipped().log_probabilities(sides, views, turned)))
-    assert np.ptp(found) > 0.1
 
 
 def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ from tests.vision.readers.stacks.drawn import BOARD, CAMERA, LEVELS, PIECES, Dra
 from vision.frame import FloatArray
 from vision.geometry import Pose
 from vision.readers.protocols import SurfaceView
-from vision.readers.stacks.appearance import PyramidAppearance, Stack, hues_of, look_name
+from vision.readers.stacks.appearance import MOST_PIECES, PyramidAppearance, Stack, hues_of, look_name, possible_tops
 from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
 from vision.readers.stacks.reader import StackReader, StackSighting
-from vision.readers.stacks.search import Top, TopSearch
 
 HUES = {name: hues_of(np.array(LEVELS[name], dtype=np.float64)) for name in ("red", "blue", "yellow")}
 L, M, S = ("L", "red"), ("M", "blue"), ("S", "yellow")
@@ -154,50 +153,31 @@ def test_pieces_of_the_set_up_are_likelier_at_their_place() -> None:
     assert as_set_up.looks["blue medium"] >= otherwise.looks["blue medium"]
 
 
-def top_of(size: str, pieces: int, colour: str, log_likelihood: float, contrast: float) -> Top:
-    """A top of a stack on c3, a little beside its middle."""
-    tip_mm = BOARD.height_mm + PIECES.tip_mm(size, pieces)
-    levels = np.array(LEVELS[colour], dtype=np.float64)
-    return Top(size, pieces, 1.0, -0.5, tip_mm, 0.1, log_likelihood, contrast, 3.0, levels)
+TOPS = [(size, pieces) for size in "SML" for pieces in range(MOST_PIECES + 1)]
 
 
-TOPS = [
-    top_of("L", 0, "clear", 1.0, 31.0),
-    top_of("L", 0, "blue", -1.0, 25.0),
-    top_of("M", 1, "blue", 2.0, 18.0),
-    top_of("S", 2, "yellow", 1.5, 22.0),
-    top_of("S", 4, "between", 0.5, 20.0),
-    top_of("S", 3, "black", 0.0, 16.0),
-    top_of("M", 5, "black", 0.0, 12.0),
-    top_of("M", 2, "black", 2.0, 17.0),
-    top_of("L", 5, "black", 0.5, 14.0),
-]
-
-
-def colour_score(top: Top, size: str, colour: str, set_up: Stack) -> float:
+def colour_score(top: tuple[str, int], size: str, colour: str, set_up: Stack, hue: FloatArray) -> float:
     """The log-likelihood of one look of a top by its hue, by what may lie there, and by the set-up."""
-    if size != top.size:
+    pieces = top[1]
+    if size != top[0] or pieces not in possible_tops(set_up)[size]:
         return -math.inf
     lowest = set_up[0][1] if set_up else None
     all_hues = {**HUES, "clear": np.zeros(2), "black": np.zeros(2)}
-    costs = {
-        name: min(10.0, float(((hues_of(top.levels) - own) ** 2).sum()) / (2 * 0.45**2))
-        for name, own in all_hues.items()
-    }
+    costs = {name: min(10.0, float(((hue - own) ** 2).sum()) / (2 * 0.45**2)) for name, own in all_hues.items()}
     score = min(costs.values()) - costs[colour]
-    if set_up and (top.size, top.pieces) == (set_up[-1][0], len(set_up) - 1):
+    if set_up and top == (set_up[-1][0], len(set_up) - 1):
         score += 1.0
     if colour == "black":
-        return -math.inf if top.pieces < 3 or lowest == "clear" else score - (1.0 if size == "L" else 5.0)
-    if (size == "L" and top.pieces > 0) or (colour == "clear" and top.pieces > 0):
+        return -math.inf if pieces < 3 or lowest == "clear" else score - (1.0 if size == "L" else 5.0)
+    if (size == "L" and pieces > 0) or (colour == "clear" and (pieces > 0 or size != "L")):
         return -math.inf
-    strange = lowest not in (None, colour) and (lowest != "clear" or colour == "clear" or top.pieces == 0)
+    strange = lowest not in (None, colour) and (lowest != "clear" or colour == "clear" or pieces == 0)
     return score - 4.0 * strange
 
 
 @pytest.mark.parametrize("set_up", [(), (("L", "red"),), (L, M), (("L", "blue"), S, S), (("L", "clear"), M)])
 @pytest.mark.parametrize("seed", range(4))
-def test_looks_heights_and_odds_are_computed_from_each_top_and_the_sides_below_it(
+def test_looks_heights_and_odds_are_computed_from_hue_and_sides(
     set_up: Stack, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = np.random.default_rng(seed)
@@ -208,20 +188,20 @@ def test_looks_heights_and_odds_are_computed_from_each_top_and_the_sides_below_i
     def same_everywhere(_: StackNetwork, seen: FloatArray, *_rest: FloatArray) -> FloatArray:
         return np.tile(sides, (len(seen), 1))
 
-    monkeypatch.setattr(TopSearch, "tops", lambda *_, **__: [list(TOPS)])
     monkeypatch.setattr(StackNetwork, "log_probabilities", same_everywhere)
     reader = StackReader(BOARD, PyramidAppearance(HUES, {"c3": set_up} if set_up else {}))
     view = SurfaceView(picture_of([Drawn("c3", [L, M])], POSE), CAMERA, POSE, BOARD)
     one = reader.read(view, ["c3"], {})["c3"]
 
-    likely = [0.3 * top.log_likelihood + 1.3 * sides[kind_of(top.size, top.pieces)] for top in TOPS]
+    hue = hues_of(one.top.levels)
     looks = {look_name(colour, size): (size, colour) for colour in (*HUES, "black") for size in "SML"}
     looks["clear large"] = ("L", "clear")
     scores = {
-        look: [by_sides + colour_score(top, *named, set_up) for top, by_sides in zip(TOPS, likely, strict=True)]
+        look: [1.3 * sides[kind_of(*top)] + colour_score(top, *named, set_up, hue) for top in TOPS]
         for look, named in looks.items()
     }
-    assert one.top is max(TOPS, key=lambda top: max(each[TOPS.index(top)] for each in scores.values()))
+    most = max(TOPS, key=lambda top: max(each[TOPS.index(top)] for each in scores.values()))
+    assert (one.top.size, one.top.pieces) == most
     weights = {look: math.exp(max(each)) for look, each in scores.items()}
     total = sum(weights.values())
     for look, (_, colour) in looks.items():
@@ -229,7 +209,7 @@ def test_looks_heights_and_odds_are_computed_from_each_top_and_the_sides_below_i
         expected = 0.992 * weights[look] / total + 0.006 * float(np.mean(of_colour)) + 0.002 / len(looks)
         assert one.looks[look] == pytest.approx(expected, rel=1e-4), look
     tip_log_odds = math.log((1 - math.exp(sides[NO_TIP])) / math.exp(sides[NO_TIP]))
-    assert one.log_odds == pytest.approx(min(8.0, max(-8.0, (one.top.contrast - 15) / 8 + tip_log_odds)))
+    assert one.log_odds == pytest.approx(min(8.0, max(-8.0, tip_log_odds)))
     if one.top.size == "L":
         assert one.heights == {}
         return
@@ -241,3 +221,15 @@ def test_looks_heights_and_odds_are_computed_from_each_top_and_the_sides_below_i
         fits[count] = math.exp(0.65 * sides[kind_of(one.top.size, count - 1)] - off / (2 * variance)) / variance
     for count, fit in fits.items():
         assert one.heights[count] == pytest.approx(0.95 * fit / sum(fits.values()) + 0.05 / 8, rel=1e-4)
+
+
+def test_possible_tops_depend_on_the_pieces_below() -> None:
+    assert possible_tops(())["L"] == possible_tops((("L", "red"), ("M", "red")))["L"]
+    assert 0 in possible_tops((("L", "clear"),))["L"]
+    assert max(possible_tops((("L", "clear"),))["L"]) == 0
+    for stack in ((), (("L", "clear"),), (("L", "red"),)):
+        for size in "MS":
+            counts = possible_tops(stack)[size]
+            assert counts[0] == 1
+            assert list(counts) == list(range(1, len(counts) + 1))
+    assert len(possible_tops((("L", "red"),))["S"]) < len(possible_tops(())["S"])

@@ -1,4 +1,4 @@
-"""The network can be trained again: a moment on a few pictures, where the training libraries are installed."""
+"""The networks can be trained again: a moment on a few pictures, where the training libraries are installed."""
 
 import importlib
 from pathlib import Path
@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from simulator.scene.viewpoint import lens, looking_at
+from vision.layout.table import default_layout
+from vision.readers.stacks.crops import HEIGHT_PX, WIDTH_PX, StackCrops
 from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES
+from vision.readers.stacks.finder import SPOTS, StackFinder, tip_heights_mm
 from vision.readers.stacks.network import KINDS, StackNetwork
 
 torch = pytest.importorskip("torch")
@@ -39,3 +43,42 @@ def test_a_short_training_writes_a_network_that_runs(tmp_path: Path, monkeypatch
     there_and_back = train_stacks.mirrored(train_stacks.mirrored(samples))
     assert (there_and_back.sides == samples.sides).all()
     assert (train_stacks.mirrored(samples).sides != samples.sides).any()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_short_training_writes_a_finder_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
+    finder = importlib.import_module("train_stack_finder")
+    console, board = Console(quiet=True), default_layout("blockade").board
+    stacks = finder.stacks_of(finder.made_pictures(3, [2], console), board)
+    network = finder.FinderNetwork()
+    before = [value.clone() for value in network.parameters()]
+    finder.learn(network, stacks, 3, np.random.default_rng(1), console)
+    assert any((value != old).any() for value, old in zip(network.parameters(), before, strict=True))
+    finder.write(network, tmp_path)
+    crops, pictures = (
+        StackCrops(lens(), looking_at(620.0, 20.0), board),
+        np.zeros((2, HEIGHT_PX, WIDTH_PX, 3), np.uint8),
+    )
+    found = StackFinder(tmp_path).find(crops, pictures, ["a1", "b2"], tip_heights_mm(board))
+    assert found.tips_px.shape == (2, SPOTS, 2)
+    assert "held-out" in finder.report(network, stacks)
+
+
+def test_a_varied_stack_still_has_its_tip_and_foot_where_they_are_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
+    finder = importlib.import_module("train_stack_finder")
+    crops = np.full((2, HEIGHT_PX, WIDTH_PX, 3), 40, dtype=np.uint8)
+    crops[:, 60, 30], crops[:, 120, 50] = 250, 180
+    tips, feet = np.tile([30.0, 60.0], (2, 1)), np.tile([50.0, 120.0], (2, 1))
+    given = finder.Stacks(crops, tips, feet, np.stack([tips, feet], axis=1), np.array([0.1, 0.2]))
+    turned = set()
+    for seed in range(6):
+        made = finder.varied(np.random.default_rng(seed), given)
+        for crop, tip, foot in zip(
+            made.crops.sum(axis=3), made.tips_px.astype(int), made.feet_px.astype(int), strict=True
+        ):
+            assert crop[tip[1], tip[0]] == crop.max()
+            assert crop[foot[1], foot[0]] > 2 * np.median(crop)
+        turned.add(float(np.sign(made.angles_rad[0])))
+    assert turned == {-1.0, 1.0}

@@ -1,0 +1,130 @@
+"""Choosing the tip of each stack among the spots that the finder proposes, by the sides below each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import FloatArray, Image
+from vision.readers.stacks.crops import StackCrops
+from vision.readers.stacks.faces import ACROSS, DOWN_MM, SIDES, flatten_sides
+from vision.readers.stacks.finder import Found
+from vision.readers.stacks.network import KINDS, NO_TIP, StackNetwork, tip_log_odds
+
+FIRST_SPOTS, SURE_TIP = 1, 5.0
+"""Number of a place's spots that are evaluated first; the others are skipped if one of these is a tip with such
+log-odds, and so are the points around the likeliest.
+"""
+AROUND, AROUND_PX, AROUND_COST = 8, 4.0, 0.5
+"""Number of points around the likeliest spot that are evaluated last, their distance from it in a crop, 1.7 mm, and
+what it costs as log-likelihood that the finder did not propose them.
+"""
+_NEVER = -30.0
+"""Log-probability of a kind of top at a spot that is skipped."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tips:
+    """The likeliest tips of n stacks: their pixels (n, 2), their flattened sides (n, SIDES, rows, columns, 3), the
+    log-odds of the surest spot being a tip (n,), and the log-probabilities of the kinds of tops by the sides below all
+    spots, (n, KINDS + 1).
+    """
+
+    tips_px: FloatArray
+    sides: Image
+    log_odds: FloatArray
+    kinds: FloatArray
+
+
+@dataclass(frozen=True)
+class TipWeights:
+    """Weights of the finder's log-probability of a spot and of the log-odds of a tip by the sides below it."""
+
+    finder: float
+    sides: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Spots:
+    """Spots (n, m): pixels, log-probabilities by the finder, sides, and the log-probabilities of kinds by these."""
+
+    tips_px: FloatArray
+    logs: FloatArray
+    sides: Image
+    kinds: FloatArray
+
+    def with_more(self, other: _Spots) -> _Spots:
+        """Return these and other spots of the same stacks."""
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return _Spots(*(np.concatenate(pair, axis=1) for pair in pairs))
+
+    def log_odds(self) -> FloatArray:
+        """Return the log-odds of each spot being a tip, (n, m)."""
+        return tip_log_odds(self.kinds.reshape(-1, KINDS + 1)).reshape(self.kinds.shape[:2])
+
+    def shares(self, weights: TipWeights) -> FloatArray:
+        """Return the log-probability of each spot being the tip if one of them is, (n, m)."""
+        shares = weights.finder * self.logs + weights.sides * self.log_odds()
+        return np.asarray(shares - np.logaddexp.reduce(shares, axis=1, keepdims=True), dtype=np.float64)
+
+
+class TipChooser:
+    """Chooses the tips of stacks in pictures from one pose; ``usual_tip_mm`` is the height assumed from above."""
+
+    def __init__(self, crops: StackCrops, network: StackNetwork, usual_tip_mm: float, weights: TipWeights) -> None:
+        self._crops = crops
+        self._network = network
+        self._usual_tip_mm = usual_tip_mm
+        self._weights = weights
+
+    def choose(self, pictures: Image, places: Sequence[str], found: Found) -> Tips:
+        """Choose the tips of places, given their crops (n, rows, columns, 3) and what the finder found in these."""
+        each = np.arange(len(places))
+        first, others = found.tips_px[:, :FIRST_SPOTS], found.tips_px[:, FIRST_SPOTS:]
+        spots = self._evaluate(pictures, places, found, each, first, found.logs[:, :FIRST_SPOTS])
+        unsure = np.flatnonzero(spots.log_odds().max(axis=1) < SURE_TIP)
+        if len(unsure):
+            spots = spots.with_more(
+                self._evaluate(pictures, places, found, unsure, others, found.logs[:, FIRST_SPOTS:])
+            )
+            unsure = np.flatnonzero(spots.log_odds().max(axis=1) < SURE_TIP)
+        if len(unsure):
+            best = spots.shares(self._weights).argmax(axis=1)
+            angles = np.arange(AROUND) * 2 * np.pi / AROUND
+            ring = AROUND_PX * np.column_stack([np.cos(angles), np.sin(angles)])
+            logs = np.repeat(spots.logs[each, best][:, None] - AROUND_COST, AROUND, axis=1)
+            around = spots.tips_px[each, best][:, None] + ring
+            spots = spots.with_more(self._evaluate(pictures, places, found, unsure, around, logs))
+        shares = spots.shares(self._weights)
+        best = shares.argmax(axis=1)
+        sides, views = spots.sides[each, best], self._crops.views(places)
+        spots.kinds[each, best] = self._network.with_mirror_images(
+            spots.kinds[each, best], sides, views, found.angles_rad
+        )
+        kinds = np.logaddexp.reduce(shares[:, :, None] + spots.kinds, axis=1)
+        return Tips(spots.tips_px[each, best], sides, spots.log_odds().max(axis=1), kinds)
+
+    def _evaluate(
+        self,
+        pictures: Image,
+        places: Sequence[str],
+        found: Found,
+        chosen: npt.NDArray[np.int64],
+        tips_px: FloatArray,
+        logs: FloatArray,
+    ) -> _Spots:
+        """Evaluate spots (n, m, 2) of the chosen places; those of the others are no tips."""
+        count, spots = tips_px.shape[:2]
+        sides: Image = np.zeros((count, spots, SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
+        kinds = np.full((count, spots, KINDS + 1), _NEVER)
+        kinds[..., NO_TIP] = 0.0
+        place, spot = np.repeat(chosen, spots), np.tile(np.arange(spots), len(chosen))
+        names, angles_rad = [places[number] for number in place.tolist()], found.angles_rad[place]
+        tips_mm = self._crops.near_axes(places, tips_px, found.feet_mm, self._usual_tip_mm)[place, spot]
+        own = flatten_sides(self._crops, pictures[place], names, tips_mm, angles_rad)
+        kinds[place, spot] = self._network.log_probabilities(own, self._crops.views(names), angles_rad)
+        sides[place, spot] = own
+        return _Spots(tips_px, logs, sides, kinds)
