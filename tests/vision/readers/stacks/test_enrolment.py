@@ -60,7 +60,8 @@ def test_a_position_without_colours_teaches_nothing() -> None:
 
 
 def test_two_names_for_one_colour_are_refused() -> None:
-    position = {place: (("L", name), ("S", name)) for place, name in (("b4", "red"), ("c4", "pink"))}
+    names = {"a2": "red", "b4": "red", "a3": "pink", "c4": "pink"}
+    position = {place: (("L", name), ("S", name)) for place, name in names.items()}
     picture = replace(pictures.enrolment("enrol.jpg"), position=position)
     with pytest.raises(EnrolmentError, match="red and pink look nearly the same"):
         enrol([picture], BOARD)
