@@ -189,12 +189,14 @@ class StackReader:
         levels *= USUAL_LEVEL / max(float(pictures.mean()), 1.0)
         set_up = [self._appearance.set_up.get(place, ()) for place in order]
         scores = self._settings.sides_weight * tips.kinds[:, :KINDS, None] + self._colour_scores(levels, set_up)
+        most = self._settings.most_log_odds
+        log_odds = np.clip(tips.log_odds, -most, most).tolist()
         seen: dict[str, StackSighting] = {}
         for number, place in enumerate(order):
             foot = (*found.feet_mm[number].tolist(), float(found.angles_rad[number]) + crops.bearing(place))
-            tip_px, log_odds = tips.tips_px[number], self._log_odds(float(tips.log_odds[number]))
+            tip_px = tips.tips_px[number]
             one = self._sighting(crops, place, foot, tip_px, tips.kinds[number], scores[number], levels[number])
-            seen[place] = replace(one, log_odds=log_odds, picture=PlacePicture.of(pictures[number], tip_px))
+            seen[place] = replace(one, log_odds=log_odds[number], picture=PlacePicture.of(pictures[number], tip_px))
         kept = {place: one for place, one in previous.items() if place not in places}
         read = seen | kept
         return {place: read[place] for place in self._surface.places if place in read}
@@ -207,10 +209,6 @@ class StackReader:
     def _chooser(self, crops: StackCrops) -> TipChooser:
         weights = TipWeights(self._settings.spot_weight, self._settings.sides_weight)
         return TipChooser(crops, self._network, self._usual_tip_mm, weights)
-
-    def _log_odds(self, is_tip: float) -> float:
-        most = self._settings.most_log_odds
-        return min(max(is_tip, -most), most)
 
     def _heights(self, off: FloatArray, size: str, kinds: FloatArray) -> FloatArray:
         """Return the probability of each number of pieces on the large one, from its tip's position relative to the
