@@ -59,6 +59,15 @@ class Drawn:
         return np.array([*(self.foot_mm + self.top_off_mm), BOARD.height_mm + high_mm])
 
 
+L, M, S = ("L", "red"), ("M", "blue"), ("S", "yellow")
+FOUR_STACKS = (
+    Drawn("b2", [L]),
+    Drawn("d2", [L, M], (1.5, -1.0)),
+    Drawn("b4", [L, S], (-2.0, 1.0), 0.12),
+    Drawn("d4", [L, M, S], (0.0, 2.0), -0.1),
+)
+
+
 def picture_of(stacks: Sequence[Drawn], pose: Pose, lamp: float = 1.0) -> Image:
     """A picture of stacks whose sides are lit differently."""
     picture = np.empty((CAMERA.size[1], CAMERA.size[0], 3), dtype=np.float64)

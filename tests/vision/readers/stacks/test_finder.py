@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.vision.readers.stacks.drawn import BOARD, CAMERA, Drawn, picture_of, seen_from
+from tests.vision.readers.stacks.drawn import BOARD, CAMERA, FOUR_STACKS, Drawn, L, M, picture_of, seen_from
 from vision.readers.stacks.crops import FOOT_PX, HEIGHT_PX, WIDTH_PX, StackCrops
 from vision.readers.stacks.finder import (
     ASTRAY_PX,
@@ -25,12 +25,8 @@ from vision.readers.stacks.finder import (
     tip_heights_mm,
 )
 
-L, M, S = ("L", "red"), ("M", "blue"), ("S", "yellow")
 STACKS = (
-    Drawn("b2", [L]),
-    Drawn("d2", [L, M], (1.5, -1.0)),
-    Drawn("b4", [L, S], (-2.0, 1.0), 0.12),
-    Drawn("d4", [L, M, S], (0.0, 2.0), -0.1),
+    *FOUR_STACKS,
     Drawn("c3", [L, M, M], (2.0, 1.5), 0.15),
 )
 PLACES = [one.place for one in STACKS]

@@ -8,7 +8,19 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from tests.vision.readers.stacks.drawn import BOARD, CAMERA, LEVELS, PIECES, Drawn, picture_of, seen_from
+from tests.vision.readers.stacks.drawn import (
+    BOARD,
+    CAMERA,
+    FOUR_STACKS,
+    LEVELS,
+    PIECES,
+    Drawn,
+    L,
+    M,
+    S,
+    picture_of,
+    seen_from,
+)
 from vision.frame import FloatArray
 from vision.geometry import Pose
 from vision.readers.protocols import SurfaceView
@@ -17,12 +29,8 @@ from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
 from vision.readers.stacks.reader import StackReader, StackSighting
 
 HUES = {name: hues_of(np.array(LEVELS[name], dtype=np.float64)) for name in ("red", "blue", "yellow")}
-L, M, S = ("L", "red"), ("M", "blue"), ("S", "yellow")
 STACKS = (
-    Drawn("b2", [L]),
-    Drawn("d2", [L, M], (1.5, -1.0)),
-    Drawn("b4", [L, S], (-2.0, 1.0), 0.12),
-    Drawn("d4", [L, M, S], (0.0, 2.0), -0.1),
+    *FOUR_STACKS,
     Drawn("e5", [L, M, S, M]),
     Drawn("c3", [("L", "clear")]),
     Drawn("a5", [L, M, S, ("L", "black")]),
