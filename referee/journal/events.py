@@ -161,7 +161,7 @@ def encode(event: Event) -> str:
     """
     if event.kind not in frozenset(EventKind):
         raise EventError(f"there is no event of kind {event.kind!r}; expected one of {', '.join(EventKind)}")
-    missing = [key for key in REQUIRED.get(event.kind, ()) if key not in event.data]
+    missing = _missing(event.kind, event.data)
     if missing:
         raise EventError(f"a '{event.kind}' event needs {', '.join(missing)}; got only {sorted(event.data)}")
     try:
@@ -186,4 +186,12 @@ def decode(number: int, kind: str, data: str, frame_time_s: float | None, wall_t
         raise JournalUnreadableError(f"event {number} cannot be read ({error}); the journal is damaged") from error
     if not isinstance(value, dict):
         raise JournalUnreadableError(f"event {number} holds no object; the journal is damaged")
+    missing = _missing(known, value)
+    if missing:
+        raise JournalUnreadableError(f"event {number} ({known}) has no {', '.join(missing)}; the journal is damaged")
     return Event(known, cast(dict[str, JsonValue], value), frame_time_s, wall_time)
+
+
+def _missing(kind: EventKind, data: Mapping[str, JsonValue]) -> list[str]:
+    """The required keys that ``data`` lacks."""
+    return [key for key in REQUIRED.get(kind, ()) if key not in data]

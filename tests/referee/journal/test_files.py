@@ -88,7 +88,7 @@ def test_an_undamaged_journal_passes_the_check(path: Path) -> None:
         journal.check()
 
 
-@pytest.mark.parametrize(("kind", "data"), [("dance", "{}"), ("note", "[]")])
+@pytest.mark.parametrize(("kind", "data"), [("dance", "{}"), ("note", "[]"), ("turn", '{"turn":"a1-a2"}')])
 def test_an_unreadable_event_is_named(path: Path, kind: str, data: str) -> None:
     Journal.open(path, wall_clock=ticking_clock()).close()
     raw = sqlite3.connect(path)
