@@ -30,6 +30,7 @@ from vision.readers.stacks.drawing import draw_stacks
 from vision.readers.stacks.faces import levels_beside_tips
 from vision.readers.stacks.finder import shipped_finder, tip_heights_mm
 from vision.readers.stacks.network import KINDS, SIZES, kind_of, shipped
+from vision.readers.stacks.tint import hue_costs, tint_of
 from vision.readers.stacks.tips import TipChooser, TipWeights
 
 CAPPED_FROM = 3
@@ -51,10 +52,6 @@ class StackSettings:
     """Weight of the finder's log-probability of a spot in the choice of the tip. Higher: the sides count less."""
     sides_weight: float = 1.3
     """Weight of the stack's flattened sides. Higher: more certain, by what is right less often."""
-    hue_spread: float = 0.45
-    """Standard deviation of a hue, in log units. Larger: distinguishes colours less reliably."""
-    most_hue_cost: float = 10.0
-    """Maximum cost of an unusual hue, as log-likelihood. Higher: the hue can outvote any shape."""
     strange_colour: float = -4.0
     """Log-likelihood of a colour that the rules forbid on that large pyramid. Lower: such tops are read less often."""
     black_large: float = -1.0
@@ -188,7 +185,10 @@ class StackReader:
         levels = levels_beside_tips(tips.sides, crops.views(order), found.angles_rad)
         levels *= USUAL_LEVEL / max(float(pictures.mean()), 1.0)
         set_up = [self._appearance.set_up.get(place, ()) for place in order]
-        scores = self._settings.sides_weight * tips.kinds[:, :KINDS, None] + self._colour_scores(levels, set_up)
+        kept = {place: one for place, one in previous.items() if place not in places}
+        tops = [*levels[tips.log_odds > 0], *(one.top.levels for one in kept.values() if one.log_odds > 0)]
+        hues = tint_of(hues_of(np.array(tops).reshape(-1, 3)), self._hues).without(hues_of(levels))
+        scores = self._settings.sides_weight * tips.kinds[:, :KINDS, None] + self._colour_scores(hues, set_up)
         most = self._settings.most_log_odds
         log_odds = np.clip(tips.log_odds, -most, most).tolist()
         seen: dict[str, StackSighting] = {}
@@ -197,7 +197,6 @@ class StackReader:
             tip_px = tips.tips_px[number]
             one = self._sighting(crops, place, foot, tip_px, tips.kinds[number], scores[number], levels[number])
             seen[place] = replace(one, log_odds=log_odds[number], picture=PlacePicture.of(pictures[number], tip_px))
-        kept = {place: one for place, one in previous.items() if place not in places}
         read = seen | kept
         return {place: read[place] for place in self._surface.places if place in read}
 
@@ -275,13 +274,11 @@ class StackReader:
             tops_mm={count: (x, y) for count, (x, y, _) in zip(counts, tips_mm[1:].tolist(), strict=True)},
         )
 
-    def _colour_scores(self, levels: FloatArray, set_up: Sequence[Stack]) -> FloatArray:
-        """Return log-likelihoods of each kind and colour of tops from the levels of their faces (n, 3) and the set-up,
+    def _colour_scores(self, hues: FloatArray, set_up: Sequence[Stack]) -> FloatArray:
+        """Return log-likelihoods of each kind and colour of tops from the hues of their faces (n, 2) and the set-up,
         (n, KINDS, colours): the set's colours, then clear and black; minus infinity for an impossible one.
         """
-        settings = self._settings
-        squares = ((hues_of(levels)[:, None] - self._hues) ** 2).sum(axis=2) / (2 * settings.hue_spread**2)
-        by_hue = -np.minimum(squares, settings.most_hue_cost)
+        by_hue = -hue_costs(hues, self._hues)
         # a hue that is unlike any colour says nothing about the size
         by_hue -= by_hue.max(axis=1, keepdims=True)
         return np.stack([hue + self._set_up_scores(stack) for hue, stack in zip(by_hue, set_up, strict=True)])
