@@ -16,7 +16,7 @@ from vision.readers.probabilities import occupied_place
 from vision.readers.stacks.finder import Found, StackFinder
 from vision.readers.stacks.network import NO_TIP, StackNetwork, kind_of
 from vision.readers.stacks.reader import StackReader, StackSighting
-from vision.readers.stacks.tips import FIRST_SPOTS
+from vision.readers.stacks.tips import AROUND, FIRST_SPOTS
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,26 @@ def test_skipping_spots_does_not_change_the_reading(reader: StackReader, monkeyp
     for place, stack in few.items():
         assert stack.looks == pytest.approx(every[place].looks, abs=1e-6), place
         assert stack.top.size == every[place].top.size
+
+
+@pytest.mark.parametrize(("share", "spots"), [(0.95, FIRST_SPOTS), (0.8, FIRST_SPOTS + AROUND)])
+def test_a_size_in_doubt_is_averaged_over_points_around_the_tip(
+    share: float, spots: int, reader: StackReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[int] = []
+
+    def doubtful_here_only(_: StackNetwork, sides: Image, _views: FloatArray, _turned: FloatArray) -> FloatArray:
+        first = not looked_at
+        looked_at.append(len(sides))
+        shares = np.full((len(sides), NO_TIP + 1), 1e-4)
+        shares[:, kind_of("S", 1)], shares[:, kind_of("M", 1)] = (share, 1 - share) if first else (0.01, 0.99)
+        return np.asarray(np.log(shares))
+
+    monkeypatch.setattr(StackNetwork, "log_probabilities", doubtful_here_only)
+    monkeypatch.setattr("vision.readers.stacks.network.MIRRORED_BELOW", 1e-9)
+    found = reader.read(pictures.view("010.jpg"), pictures.LAYOUT.places, {})
+    assert sum(looked_at) == spots * len(pictures.LAYOUT.places)
+    assert {one.top.size for one in found.values()} == {"S" if spots == FIRST_SPOTS else "M"}
 
 
 def test_probabilities_sum_to_one_and_stacks_are_probable(seen: dict[str, StackSighting]) -> None:
