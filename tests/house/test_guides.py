@@ -28,7 +28,7 @@ BOARD, WLED, COLOURS, PI, VIRTUAL_TABLE = (
     (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     for name in ("microcontroller", "wled", "colours", "hardware", "virtual-table")
 )
-DRAWN = runpy.run_path(str(ROOT / "scripts" / "draw_wiring.py"))
+DRAWN = runpy.run_path(str(ROOT / "scripts" / "drawing" / "wiring.py"))
 PICTURES = sorted((ROOT / "docs" / "pictures").glob("wiring-*.svg"))
 LIT = [colour for colour in Colour if colour is not Colour.OFF]
 FULL_MA, DARK_MA = 60, 1
@@ -93,7 +93,7 @@ def test_every_drawing_is_drawn_anew_and_shown() -> None:
     drawings = DRAWN["drawings"]()
     assert [picture.name for picture in PICTURES] == sorted(drawings)
     for picture in PICTURES:
-        assert picture.read_text(encoding="utf-8") == drawings[picture.name], "run scripts/draw_wiring.py"
+        assert picture.read_text(encoding="utf-8") == drawings[picture.name], "run scripts/drawing/wiring.py"
         assert f"pictures/{picture.name}" in BOARD + PI
 
 

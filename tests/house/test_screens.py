@@ -15,7 +15,7 @@ from vision.images import load_image
 
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "pictures"
-DRAWN = runpy.run_path(str(ROOT / "scripts" / "draw_screens.py"))
+DRAWN = runpy.run_path(str(ROOT / "scripts" / "drawing" / "screens.py"))
 MOST_GREY_LEVELS_APART = 4.0
 """Mean over a picture: versions of OpenCV draw noise, letters and edges a little differently."""
 
@@ -31,7 +31,7 @@ def words_of(svg: str) -> list[str]:
 @pytest.mark.parametrize("name", games())
 def test_a_screen_in_the_docs_is_what_is_drawn_now(name: str) -> None:
     kept = (PICTURES / f"screen-{name}.svg").read_text(encoding="utf-8")
-    assert words_of(kept) == words_of(DRAWN["svg_of"](name)), "run scripts/draw_screens.py"
+    assert words_of(kept) == words_of(DRAWN["svg_of"](name)), "run scripts/drawing/screens.py"
     assert len(words_of(kept)) > 15
     assert 'url("http' not in kept, "a picture that needs a network"
 
@@ -39,6 +39,6 @@ def test_a_screen_in_the_docs_is_what_is_drawn_now(name: str) -> None:
 @pytest.mark.long
 def test_the_frame_of_the_demo_is_what_is_drawn_now(tmp_path: Path) -> None:
     drawn, kept = load_image(DRAWN["draw_demo"](tmp_path)), load_image(PICTURES / "demo.png")
-    assert drawn.shape == kept.shape, "run scripts/draw_screens.py --demo"
+    assert drawn.shape == kept.shape, "run scripts/drawing/screens.py --demo"
     apart = np.abs(drawn.astype(float) - kept).mean()
-    assert apart <= MOST_GREY_LEVELS_APART, "run scripts/draw_screens.py --demo"
+    assert apart <= MOST_GREY_LEVELS_APART, "run scripts/drawing/screens.py --demo"

@@ -1,8 +1,8 @@
 """How probable it is that each place is empty, from how much it looks like bare surface.
 
 About a dozen measures each indicate doubt, such as how much rougher a place is than most. Each reduces the log-odds by
-a monotone curve of its own (a generalised additive model, Hastie and Tibshirani 1986). ``scripts/fit_emptiness.py``
-fits the curves to virtual pictures of many kinds.
+a monotone curve of its own (a generalised additive model, Hastie and Tibshirani 1986).
+``scripts/training/emptiness.py`` fits the curves to virtual pictures of many kinds.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class EmptinessCurves:
 
     @classmethod
     def load(cls, path: Path) -> EmptinessCurves:
-        """Read the file written by ``scripts/fit_emptiness.py``."""
+        """Read the file written by ``scripts/training/emptiness.py``."""
         said = json.loads(path.read_text(encoding="utf-8"))
         curves = {name: (np.array(one["at"]), np.array(one["log_odds"])) for name, one in said["curves"].items()}
         return cls(said["constant"], said["most"], said["most_unclear"], said["least"], curves)

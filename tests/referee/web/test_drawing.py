@@ -16,7 +16,7 @@ from referee.web.drawing.pieces import stack_in
 from referee.web.drawing.table import draw_table
 
 SVG = "{http://www.w3.org/2000/svg}"
-SCREENS = runpy.run_path(str(Path(__file__).parents[3] / "scripts" / "draw_screens.py"))
+SCREENS = runpy.run_path(str(Path(__file__).parents[3] / "scripts" / "drawing" / "screens.py"))
 
 
 def snapshot_of(name: str) -> Snapshot:

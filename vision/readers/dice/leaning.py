@@ -67,7 +67,7 @@ class OutlineSettings:
 class LeaningOdds:
     """Log-odds that a die leans, for equal prior odds.
 
-    ``scripts/fit_leaning.py`` fitted the weights to dice that the network alone is not sure to lie flat.
+    ``scripts/training/leaning.py`` fitted the weights to dice that the network alone is not sure to lie flat.
     """
 
     network: float = 0.63

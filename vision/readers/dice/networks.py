@@ -1,7 +1,7 @@
 """The small networks that read dice, run by OpenCV.
 
-One finds dice, one reads the upper side, one estimates whether a die leans. ``scripts/train_dice.py`` trains and writes
-them.
+One finds dice, one reads the upper side, one estimates whether a die leans. ``scripts/training/dice.py`` trains and
+writes them.
 """
 
 from __future__ import annotations

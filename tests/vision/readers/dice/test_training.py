@@ -2,7 +2,6 @@
 
 import importlib
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -15,18 +14,13 @@ pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
 
-def script(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
-    return importlib.import_module(name)
-
-
 @pytest.mark.filterwarnings("ignore")
-def test_a_short_training_writes_networks_that_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    train_dice = script("train_dice", monkeypatch)
+def test_a_short_training_writes_networks_that_run(tmp_path: Path) -> None:
+    training = importlib.import_module("scripts.training.dice")
     made = [dice_picture(np.random.default_rng([7, number]), 128) for number in range(4)]
     made = [picture for picture in made if picture.dice]
-    pictures = train_dice.Pictures(made, ())
-    train_dice.train_all(pictures, pictures, 0.05, 1, tmp_path)
+    pictures = training.Pictures(made, ())
+    training.train_all(pictures, pictures, 0.05, 1, tmp_path)
     networks = Networks(tmp_path)
     heat = networks.finder.run(np.zeros((1, 3, 64, 96), dtype=np.float32))
     assert heat.shape == (1, 4, 16, 24)
@@ -37,11 +31,11 @@ def test_a_short_training_writes_networks_that_run(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_short_training_writes_a_network_of_printed_faces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    train_printed = script("train_printed", monkeypatch)
-    faces = train_printed.all_faces([])
+def test_a_short_training_writes_a_network_of_printed_faces(tmp_path: Path) -> None:
+    training = importlib.import_module("scripts.training.printed")
+    faces = training.all_faces([])
     assert set(faces) == set(PRINTED)
-    train_printed.train_all(faces, faces, 200, 0.02, 1, tmp_path)
+    training.train_all(faces, faces, 200, 0.02, 1, tmp_path)
     chances = PrintedFaces(tmp_path).chances(np.full((60, 60, 3), 90, dtype=np.uint8), [(30.0, 30.0, 28.0)])
     assert chances.shape == (1, len(PRINTED))
     assert chances.sum() == pytest.approx(1.0, abs=1e-5)

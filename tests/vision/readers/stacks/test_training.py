@@ -20,35 +20,33 @@ pytest.importorskip("onnx")
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_short_training_writes_a_network_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
-    train_stacks = importlib.import_module("train_stacks")
+    training = importlib.import_module("scripts.training.stacks")
     console = Console(quiet=True)
-    samples = train_stacks.made_samples(3, range(3), console)
-    network = train_stacks.StackNetwork()
-    train_stacks.learn(network, samples, 5, np.random.default_rng(1), console)
-    train_stacks.write(network, samples, tmp_path)
+    samples = training.made_samples(3, range(3), console)
+    network = training.StackNetwork()
+    training.learn(network, samples, 5, np.random.default_rng(1), console)
+    training.write(network, samples, tmp_path)
     sides = np.zeros((2, SIDES, len(DOWN_MM), len(ACROSS), 3), dtype=np.uint8)
     logs = StackNetwork(tmp_path).log_probabilities(sides, np.zeros((2, 2)), np.zeros(2))
     assert logs.shape == (2, KINDS + 1)
-    again = train_stacks.StackNetwork()
-    train_stacks.start_from(again, tmp_path)
-    given = torch.from_numpy(train_stacks.network_input(samples.sides[:2], samples.views[:2], samples.angles_rad[:2]))
+    again = training.StackNetwork()
+    training.start_from(again, tmp_path)
+    given = torch.from_numpy(training.network_input(samples.sides[:2], samples.views[:2], samples.angles_rad[:2]))
     with torch.no_grad():
         assert torch.allclose(again.eval()(given), network.eval()(given), atol=1e-3)
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    train_stacks.learn(network, samples, 2, np.random.default_rng(2), console)
-    train_stacks.blend(network, before, 1.0)
+    training.learn(network, samples, 2, np.random.default_rng(2), console)
+    training.blend(network, before, 1.0)
     with torch.no_grad():
         assert torch.allclose(again(given), network.eval()(given), atol=1e-3)
-    there_and_back = train_stacks.mirrored(train_stacks.mirrored(samples))
+    there_and_back = training.mirrored(training.mirrored(samples))
     assert (there_and_back.sides == samples.sides).all()
-    assert (train_stacks.mirrored(samples).sides != samples.sides).any()
+    assert (training.mirrored(samples).sides != samples.sides).any()
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_short_training_writes_a_finder_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
-    finder = importlib.import_module("train_stack_finder")
+    finder = importlib.import_module("scripts.training.stack_finder")
     console, board = Console(quiet=True), default_layout("blockade").board
     stacks = finder.stacks_of(finder.made_pictures(3, [2], console), board)
     network = finder.FinderNetwork()
@@ -66,8 +64,7 @@ def test_a_short_training_writes_a_finder_that_runs(tmp_path: Path, monkeypatch:
 
 
 def test_a_varied_stack_still_has_its_tip_and_foot_where_they_are_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "scripts"))
-    finder = importlib.import_module("train_stack_finder")
+    finder = importlib.import_module("scripts.training.stack_finder")
     crops = np.full((2, HEIGHT_PX, WIDTH_PX, 3), 40, dtype=np.uint8)
     crops[:, 60, 30], crops[:, 120, 50] = 250, 180
     tips, feet = np.tile([30.0, 60.0], (2, 1)), np.tile([50.0, 120.0], (2, 1))

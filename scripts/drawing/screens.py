@@ -1,6 +1,6 @@
 """Draw the screens of docs into docs/pictures/screen-*.svg, and a frame of the demo's film into demo.png.
 
-Run: python scripts/draw_screens.py [FOLDER] [--demo]
+Run: python scripts/drawing/screens.py [FOLDER] [--demo]
 
 Each screen is what `watch` shows after a few turns that were typed; ``--demo``, which takes a minute, plays the demo.
 """
@@ -21,25 +21,25 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from engine.api import Game  # noqa: E402
-from engine.registry import games, load  # noqa: E402
-from engine.values import EMPTY, OptionValue  # noqa: E402
-from hardware.lights.signals import Signal  # noqa: E402
-from referee.commands.typed_lines import KEYS  # noqa: E402
-from referee.commands.values import EnterRoll, EnterTurn  # noqa: E402
-from referee.demo.run import run_demo  # noqa: E402
-from referee.demo.table import DemoOptions  # noqa: E402
-from referee.journal import Journal  # noqa: E402
-from referee.rendering.live_screen import Screen, ScreenContent, ScreenLine  # noqa: E402
-from referee.rendering.report import Report  # noqa: E402
-from referee.runtime.builder import open_session  # noqa: E402
-from referee.session.feed import Snapshot  # noqa: E402
-from referee.session.settings import ServiceSettings  # noqa: E402
-from vision.frame import Frame, Image  # noqa: E402
-from vision.reading import PlaceReading, Reading  # noqa: E402
+from engine.api import Game
+from engine.registry import games, load
+from engine.values import EMPTY, OptionValue
+from hardware.lights.signals import Signal
+from referee.commands.typed_lines import KEYS
+from referee.commands.values import EnterRoll, EnterTurn
+from referee.demo.run import run_demo
+from referee.demo.table import DemoOptions
+from referee.journal import Journal
+from referee.rendering.live_screen import Screen, ScreenContent, ScreenLine
+from referee.rendering.report import Report
+from referee.runtime.builder import open_session
+from referee.session.feed import Snapshot
+from referee.session.settings import ServiceSettings
+from vision.frame import Frame, Image
+from vision.reading import PlaceReading, Reading
 
 WIDTH, HEIGHT = 92, 26
 _DEMO_TURNS = 3

@@ -1,6 +1,6 @@
 """Fits the probability that a place of a surface is empty, and writes the curves of ``vision.surface.emptiness``.
 
-Run: uv run --group training python scripts/fit_emptiness.py --pictures 200
+Run: uv run --group training python scripts/training/emptiness.py --pictures 200
 
 Pictures are rendered by ``benchmarks/stress.py``, with pieces on printed places too, half with one hardship and half
 with many. Each place where the reader sees no piece is a sample. So are some pieces that the reader is made to
@@ -27,7 +27,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.progress import track
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.parts.command_line import processes

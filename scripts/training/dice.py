@@ -1,7 +1,7 @@
 """Trains the three small networks that read dice, and writes them with their SHA-256.
 
-Run: uv run --group training python scripts/train_dice.py PHOTOS --made 3000 --minutes 40
-     uv run --group training python scripts/train_dice.py PHOTOS --list
+Run: uv run --group training python scripts/training/dice.py PHOTOS --made 3000 --minutes 40
+     uv run --group training python scripts/training/dice.py PHOTOS --list
 
 PHOTOS is a folder of photographs with ``truth.json`` (file name to dice, each with ``value`` and ``box``: left, top,
 right, bottom in pixels). Sixty of them, chosen by a hash of their names, are held out; ``--list`` names them. All other
@@ -27,11 +27,11 @@ from rich.console import Console
 from rich.progress import Progress, track
 from torch import nn
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.dice import held_out, load_truth, trained_on
-from scripts.dice_networks import (
+from scripts.training.dice_networks import (
     faces_loss,
     faces_network,
     finder_loss,
@@ -39,8 +39,15 @@ from scripts.dice_networks import (
     leaning_loss,
     leaning_network,
 )
-from scripts.dice_samples import FINDER_PX, Pictures, faces_batches, finder_batches, leaning_batches, mistakes_of
-from scripts.training import (
+from scripts.training.dice_samples import (
+    FINDER_PX,
+    Pictures,
+    faces_batches,
+    finder_batches,
+    leaning_batches,
+    mistakes_of,
+)
+from scripts.training.support import (
     FOLDER,
     Batches,
     fitted_temperature,

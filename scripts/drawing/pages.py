@@ -1,6 +1,6 @@
 """Draw the page's pictures in docs/pictures, page-table.png, page-phones.png and page-setup.jpg, and its icons.
 
-Run: python scripts/draw_pages.py [FOLDER]
+Run: python scripts/drawing/pages.py [FOLDER]
 
 The first two show games after a few turns that were typed, the third a virtual table that is being set up, in the
 system's Chromium (apt install chromium).
@@ -26,29 +26,29 @@ import cv2
 import numpy as np
 from playwright.sync_api import Browser, sync_playwright
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from engine.registry import load  # noqa: E402
-from referee.commands.queue import CommandQueue  # noqa: E402
-from referee.session.table_port import SnapshotHub, TablePort  # noqa: E402
-from referee.setup.page import SetUpEnvironment, SetUpPage  # noqa: E402
-from referee.setup.progress import Progress  # noqa: E402
-from referee.setup.shared_camera import SharedCamera  # noqa: E402
-from referee.setup.steps import steps_of  # noqa: E402
-from referee.web.access import Role  # noqa: E402
-from referee.web.options import PageOptions  # noqa: E402
-from referee.web.server import open_page, open_site  # noqa: E402
-from referee.web.setting_up.views import create_set_up  # noqa: E402
-from simulator.enrolment import charuco_views  # noqa: E402
-from simulator.rendering.renderer import Renderer  # noqa: E402
-from simulator.scene.scene import Scene  # noqa: E402
-from simulator.scene.viewpoint import lens  # noqa: E402
-from simulator.table import standard_setting  # noqa: E402
-from vision.calibration import Calibration, save_calibration  # noqa: E402
-from vision.frame import Image  # noqa: E402
+from engine.registry import load
+from referee.commands.queue import CommandQueue
+from referee.session.table_port import SnapshotHub, TablePort
+from referee.setup.page import SetUpEnvironment, SetUpPage
+from referee.setup.progress import Progress
+from referee.setup.shared_camera import SharedCamera
+from referee.setup.steps import steps_of
+from referee.web.access import Role
+from referee.web.options import PageOptions
+from referee.web.server import open_page, open_site
+from referee.web.setting_up.views import create_set_up
+from simulator.enrolment import charuco_views
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene
+from simulator.scene.viewpoint import lens
+from simulator.table import standard_setting
+from vision.calibration import Calibration, save_calibration
+from vision.frame import Image
 
-_SCREENS = runpy.run_path(str(ROOT / "scripts" / "draw_screens.py"))
+_SCREENS = runpy.run_path(str(ROOT / "scripts" / "drawing" / "screens.py"))
 _WIDE, _PHONE = (1180, 820), (360, 640)
 _GAP_PX = 16
 _SEEN = (960, 540)

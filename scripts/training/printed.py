@@ -1,6 +1,6 @@
 """Trains the small network that reads printed faces of dice: digits, stars, and shapes of four squares.
 
-Run: uv run --group training python scripts/train_printed.py --squares 60000 --minutes 10 [--fonts FOLDER]
+Run: uv run --group training python scripts/training/printed.py --squares 60000 --minutes 10 [--fonts FOLDER]
 
 Faces are drawn in OpenCV's line fonts and in the fonts of the training group's packages, except HELD_OUT; squares
 around them are rendered by ``simulator.scene.printed_dice``. Finally the whole reader is tested on ray-cast trays of
@@ -28,12 +28,12 @@ from rich.console import Console
 from rich.progress import Progress, track
 from torch import nn
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from scripts.dice_networks import printed_network
-from scripts.train_dice import train_flat, write
-from scripts.training import FOLDER, Batches, fitted_temperature, minutes_option, out_option, seed_option
+from scripts.training.dice import train_flat, write
+from scripts.training.dice_networks import printed_network
+from scripts.training.support import FOLDER, Batches, fitted_temperature, minutes_option, out_option, seed_option
 from simulator.rendering.dice import DrawnDie, centre_height_mm, die_rotation
 from simulator.rendering.dice_faces import FACE_PX, SHAPE_SQUARES, Layer, shape_face, smaller_face, star_face, text_face
 from simulator.scene.dice_variety import random_look, tray_picture

@@ -1,8 +1,8 @@
 """Trains the small network that finds the foot and the tip of a stack in its crop, and writes it with its SHA-256.
 
-Run: uv run --group training python scripts/train_stack_finder.py --made 3000 --steps 14000
+Run: uv run --group training python scripts/training/stack_finder.py --made 3000 --steps 14000
 
-It is trained on the same rendered pictures as ``scripts/train_stacks.py``, which must be run after it.
+It is trained on the same rendered pictures as ``scripts/training/stacks.py``, which must be run after it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,20 @@ from rich.console import Console
 from rich.progress import Progress
 from torch import nn
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from scripts.train_stacks import ASIDE, made_pictures, recoloured
-from scripts.training import Batches, block, for_steps, out_option, seed_option, train, update_sums, write_network
+from scripts.training.stacks import ASIDE, made_pictures, recoloured
+from scripts.training.support import (
+    Batches,
+    block,
+    for_steps,
+    out_option,
+    seed_option,
+    train,
+    update_sums,
+    write_network,
+)
 from simulator.scene.stack_variety import StacksPicture
 from vision.layout.surfaces import GridSurface
 from vision.layout.table import default_layout

@@ -1,6 +1,6 @@
 """Trains the small network that reads handwritten cells, and writes it with its SHA-256.
 
-Run: uv run --group training python scripts/train_ink.py --made 2600 --steps 9000
+Run: uv run --group training python scripts/training/ink.py --made 2600 --steps 9000
 
 Add --start vision/readers/ink/weights --seed 2 to continue from the shipped network, with other sheets.
 
@@ -28,10 +28,10 @@ from rich.console import Console
 from rich.progress import Progress, track
 from torch import nn
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from scripts.training import (
+from scripts.training.support import (
     FOLDER,
     Batches,
     for_steps,

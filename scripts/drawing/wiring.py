@@ -1,6 +1,6 @@
 """Draw the wiring of docs/hardware.md and docs/microcontroller.md into docs/pictures/wiring-*.svg.
 
-Run: python scripts/draw_wiring.py [FOLDER]
+Run: python scripts/drawing/wiring.py [FOLDER]
 
 The pins of the microcontrollers are those of the example pin maps, so that drawing and example agree.
 """
@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map  # noqa: E402 - the project's folder had to be found first
-from scripts.wiring_shapes import (  # noqa: E402
+from firmware_bridge.pin_maps.boards import BOARDS, example_pin_map
+from scripts.drawing.wiring_shapes import (
     DATA,
     FIVE_VOLTS,
     GROUND,

@@ -1,13 +1,13 @@
 """Trains the small network that recognises a stack's size from its sides, and writes it with its SHA-256.
 
-Run: uv run --group training python scripts/train_stacks.py --made 3000 --steps 40000
+Run: uv run --group training python scripts/training/stacks.py --made 3000 --steps 40000
 
 Add --start vision/readers/stacks/weights to continue from the shipped network, with --rate 5e-4; --blend 0.5 then
 writes the mean of both, which is less often certain and wrong than either.
 
 Pictures are rendered from seeds, half by ``simulator.scene.stack_variety``, half by the virtual table. Pictures of real
 tables or of a benchmark are never trained on. Besides the true tips with small errors, the network is trained on the
-spots that the shipped finder proposes (``scripts/train_stack_finder.py``).
+spots that the shipped finder proposes (``scripts/training/stack_finder.py``).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from rich.console import Console
 from rich.progress import Progress, track
 from torch import nn
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from scripts.training import (
+from scripts.training.support import (
     Batches,
     block,
     fitted_temperature,

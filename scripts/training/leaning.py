@@ -1,6 +1,6 @@
 """Fits the weights of a die's outline and of the network in the odds that the die leans, on rendered trays.
 
-Run: uv run --group training python scripts/fit_leaning.py --trays 240
+Run: uv run --group training python scripts/training/leaning.py --trays 240
 
 In half of the trays all dice lean, by 10 to 30 degrees. Prints the weights of
 ``vision.readers.dice.leaning.LeaningOdds`` (logistic regression by Newton's method, on the dice whose outline the
@@ -21,7 +21,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.parts.dice_stress import leaning_picture
