@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from common.places import EMPTY
-from referee.session.ports import Reader
+from referee.session.ports import KeepsReadings, Reader
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose
@@ -55,7 +55,8 @@ class AttentiveReader:
     """Wraps a reader so that it is called only if there is something new to see.
 
     Frames must come in order. A frame with movement results in a Reading without places and a hindrance of kind
-    ``hand``. A frame like the last one read returns that reading again, with the new frame's time and number.
+    ``hand``; once it rests, every place is read anew. A frame like the last one read returns that reading again, with
+    the new frame's time and number.
     """
 
     def __init__(self, reader: Reader, settings: AttentionSettings | None = None) -> None:
@@ -76,6 +77,8 @@ class AttentiveReader:
         self._previous = small
         if moving:
             self._reading = None
+            if isinstance(self._reader, KeepsReadings):
+                self._reader.look_afresh()
             why = Hindrance(HindranceKind.HAND, "Something is moving over the table.")
             return Reading(frame.sequence, frame.time_s, {}, (why,))
         known = self._reading
@@ -179,6 +182,10 @@ class LearningReader:
         self._reader = table_reader(self._camera, self._layout, looks, pose)
         self._learned, self._pose = looks, pose
         return self._reader.read(frame)
+
+    def look_afresh(self) -> None:
+        """Read every place in the next frame, also those that look as before."""
+        self._reader.look_afresh()
 
     def _looks_at(self, view: SurfaceView) -> Appearance:
         return self._kind.learn(view, self._plain, self._names) if self._known is None else self._known

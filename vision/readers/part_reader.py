@@ -121,6 +121,13 @@ class PartReader:
         self._tracked: TrackedTable | None = None
         self._sheet: tuple[Image, Pose, GridSurface, Image] | None = None
         self._frames_untracked = 0
+        self._afresh: frozenset[str] = frozenset()
+        self._faint = frozenset(
+            place
+            for reader in self._surfaces.values()
+            if not isinstance(reader.surface.pieces, Ink)
+            for place in reader.surface.places
+        )
 
     @property
     def is_located(self) -> bool:
@@ -152,6 +159,12 @@ class PartReader:
             changed = None
         reading = self._read_surfaces(frame, table.notices, changed, shared)
         return self._hands.with_hand(frame, pose, reading)
+
+    def look_afresh(self) -> None:
+        """Read the places of pieces in the next frame, also those that look as before: a pyramid on one of its colour,
+        or a ball on one disc or another, makes hardly a difference.
+        """
+        self._afresh = self._faint
 
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
         """Return readings of its places while none of them can be seen."""
@@ -197,7 +210,8 @@ class PartReader:
         rolls = self._read_rolls(frame, changed)
         if last is None or changed is None:
             changed = set(self.layout.places)
-        changed &= set(self.layout.places)
+        changed = (changed & set(self.layout.places)) | self._afresh
+        self._afresh = frozenset()
         if last is not None and not changed:
             stages = last.stages
             reading = replace(last.reading, sequence=frame.sequence, time_s=frame.time_s, notices=notices, rolls=rolls)

@@ -57,6 +57,11 @@ class TableReader:
         ]
         return readings[0] if len(readings) == 1 else self._merge(frame, readings)
 
+    def look_afresh(self) -> None:
+        """Read every place in the next frame, also those that look as before; on a sheet, ink always shows."""
+        for part in self._parts:
+            part.look_afresh()
+
     def _absent_parts(self, markers: PlainMarkers) -> Mapping[PartReader, Hindrance]:
         """Return the parts that need no thorough search: none of their markers is visible, but another part's are."""
         lost = [part for part in self._parts if not part.is_located]

@@ -18,6 +18,10 @@ class Counting:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.read_frames: list[int] = []
+        self.afresh: list[int] = []
+
+    def look_afresh(self) -> None:
+        self.afresh.append(len(self.read_frames))
 
     def read(self, frame: Frame) -> Reading:
         self.read_frames.append(frame.sequence)
@@ -67,6 +71,15 @@ def test_a_moving_picture_is_not_read(counting: Counting) -> None:
     readings = feed(reader, still + moving + rest)
     assert all(reading.hindered_by(HindranceKind.HAND) for reading in readings[3:8])
     assert counting.read_frames == [0, 8]
+
+
+def test_after_movement_every_place_is_read_anew(counting: Counting) -> None:
+    reader = AttentiveReader(counting, AttentionSettings(reads=1, refresh_s=60))
+    still = [picture(seed) for seed in range(3)]
+    moving = [picture(3, block_at=40), picture(4, block_at=60), picture(5)]
+    feed(reader, [*still, *moving, *(picture(6 + seed) for seed in range(3))])
+    assert counting.afresh == [1, 1, 1], "with each moving frame, before the second reading"
+    assert counting.read_frames == [0, 6]
 
 
 def test_a_lamp_that_dims_is_no_movement(counting: Counting) -> None:

@@ -12,6 +12,7 @@ from tests.vision import photoreal
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.locating.tracking import TableTracker, TrackedTable
+from vision.motion.changes import ChangeSettings
 from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
 from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
@@ -113,6 +114,23 @@ def test_reading_only_changed_places_gives_the_same_as_reading_all() -> None:
         assert {place: seen.best[0] for place, seen in step.places.items()} == {
             place: photoreal.expected_look(name, place) for place in photoreal.LAYOUT.places
         }
+
+
+def test_every_place_is_read_afresh_although_no_change_was_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def looks_in(reading: Reading) -> dict[str, str]:
+        return {place: seen.best[0] for place, seen in reading.places.items()}
+
+    def true(name: str) -> dict[str, str]:
+        return {place: photoreal.expected_look(name, place) for place in photoreal.LAYOUT.places}
+
+    monkeypatch.setattr("vision.motion.changes._SETTINGS", ChangeSettings(changed_levels=255))
+    reader = table_reader(photoreal.camera("game-000.jpg"), photoreal.LAYOUT, photoreal.looks())
+    assert looks_in(reader.read(photoreal.frame("game-000.jpg", 0))) == true("game-000.jpg")
+    assert looks_in(reader.read(photoreal.frame("game-001.jpg", 1))) == true("game-000.jpg")
+    reader.look_afresh()
+    afresh = reader.read(photoreal.frame("game-001.jpg", 2))
+    assert looks_in(afresh) == true("game-001.jpg") != true("game-000.jpg")
+    assert reader.read(photoreal.frame("game-001.jpg", 3)).places is afresh.places
 
 
 def test_the_reading_of_a_bad_frame_gives_the_reason() -> None:
