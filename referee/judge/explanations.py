@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from engine.api import StateT, TurnT
-from engine.showing import CouldBe
+from engine.showing import CouldBe, WritesInSteps
 from engine.values import EMPTY, Appearance, Place
 from referee.judge.explorer import Expansion, Explorer, JudgeContext, changes_between
 from referee.judge.pooled_reading import PooledReading
@@ -135,21 +135,25 @@ def beyond_one_turn(
     could_be = worth_weighing(context, seen)
     found: list[Explanation[StateT, TurnT]] = []
     for state in filter(context.explorer.has_few_turns, states):
-        for group, after in _first_turns(context, base, state, seen):
+        for group, after in _first_turns(context, base, state, seen, could_be):
             found.extend(_after_first(context, base, state, group, after, seen, could_be))
     return sorted(found, key=lambda one: -one.score)
 
 
 def _first_turns(
-    context: JudgeContext[StateT, TurnT], base: Appearance, state: StateT, seen: PooledReading
+    context: JudgeContext[StateT, TurnT], base: Appearance, state: StateT, seen: PooledReading, could_be: CouldBe
 ) -> Iterator[tuple[TurnT, StateT]]:
-    """Yield the first turns that are followed, look-alikes as one, and the state after each."""
+    """Yield the first turns that are followed, look-alikes as one, and the state after each.
+
+    ``could_be`` are the looks that are possible after both turns.
+    """
     suspects = seen.hidden | {place for place, one in seen.places.items() if not one.agrees(base.get(place, EMPTY))}
-    for could_be, most_untouched in (
-        (_possible_between_turns(base, seen, suspects), 0),
-        (_possible_between_turns(base, seen, suspects | _empty_places(context, base)), 1),
+    written = _possible_while_writing(context, base, could_be)
+    for between, most_untouched in (
+        ({**written, **_possible_between_turns(base, seen, suspects)}, 0),
+        ({**written, **_possible_between_turns(base, seen, suspects | _empty_places(context, base))}, 1),
     ):
-        for changes, turns in context.explorer.expand(state, could_be).by_changes.items():
+        for changes, turns in context.explorer.expand(state, between).by_changes.items():
             noticeable = seen.noticeable_changes(base, changes)
             # Where a sensor reports a piece on a place that the turn empties, the place was filled again.
             untouched = sum(
@@ -180,6 +184,25 @@ def _possible_between_turns(base: Appearance, seen: PooledReading, free: Collect
         for place, look in base.items()
         if place not in free and (look == EMPTY or not seen.only_sensed(place))
     }
+
+
+def looks_while_writing(context: JudgeContext[StateT, TurnT], could_be: CouldBe) -> CouldBe:
+    """Return the looks that could become those of ``could_be`` if more is written, and these themselves."""
+    table = context.game.table
+    if not isinstance(table, WritesInSteps):
+        return could_be
+    return {
+        place: (*looks, *(before for each in looks for before in table.looks_before(each)))
+        for place, looks in could_be.items()
+    }
+
+
+def _possible_while_writing(context: JudgeContext[StateT, TurnT], base: Appearance, could_be: CouldBe) -> CouldBe:
+    """Return the looks that ink can have between two turns that lead to ``could_be``; nothing for other games."""
+    if context.game.sheet_file is None:
+        return {}
+    written = looks_while_writing(context, could_be)
+    return {place: (look, *written[place]) for place, look in base.items() if place in written}
 
 
 def _empty_places(context: JudgeContext[StateT, TurnT], base: Appearance) -> frozenset[Place]:

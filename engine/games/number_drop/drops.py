@@ -7,7 +7,7 @@ dropped where part of it would lie outside the sheet.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations
 from random import Random
 from typing import NamedTuple
@@ -60,7 +60,8 @@ def squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
     )
 
 
-def landings(heights: Sequence[int], shapes: tuple[Shape, ...]) -> tuple[Cells, ...]:
+@lru_cache(64)
+def landings(heights: tuple[int, ...], shapes: tuple[Shape, ...]) -> tuple[Cells, ...]:
     """Return every set of squares where one of these rotated shapes can come to rest, once, in a fixed order."""
     found = []
     for held, by_row in zip(falling(shapes), squares_at(shapes), strict=True):

@@ -51,7 +51,7 @@ class Drops(LazySequence[Drop]):
         at = bisect_left(self._digits, turn.digits)
         if at == len(self._digits) or self._digits[at] != turn.digits:
             return False
-        return any(tuple(GRID.names[square] for square in place) == turn.squares for place in self._places)
+        return tuple(GRID.index.get(name, -1) for name in turn.squares) in self._places
 
 
 def legal_turns(state: NumberDropState) -> Sequence[NumberDropTurn]:

@@ -8,14 +8,20 @@ from itertools import islice
 from typing import Generic
 
 from engine.api import StateT, TurnT
-from engine.showing import WritesInSteps, turns_showing
+from engine.showing import CouldBe, WritesInSteps, turns_showing
 from engine.support.looks import Look as PieceLook
-from engine.values import EMPTY, Breach, Player
+from engine.values import EMPTY, Appearance, Breach, Player
 from referee.judge import sensor_evidence, sentences
 from referee.judge.acceptance import Resolved, SideCheck, SideSupport, advance, reading_of_turns, resolve, weigh_sides
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
-from referee.judge.explanations import Changes, ExplanationKind, more_turns_explain, worth_weighing
+from referee.judge.explanations import (
+    Changes,
+    ExplanationKind,
+    looks_while_writing,
+    more_turns_explain,
+    worth_weighing,
+)
 from referee.judge.explorer import MOST_WEIGHED, JudgeContext
 from referee.judge.faults import StandingFault, find_breaches
 from referee.judge.pooled_reading import PIECE, PooledReading
@@ -313,20 +319,33 @@ def find_two_written_turns(look: Look[StateT, TurnT], player: Player) -> tuple[T
 
     Nothing where no first turn fits, or more than one.
     """
-    game, table = look.game, look.game.table
-    if not isinstance(table, WritesInSteps) or len(look.states) > 1:
+    context, game = look.context, look.game
+    if not isinstance(game.table, WritesInSteps) or len(look.states) > 1:
         return ()
-    could_be = {
-        place: (*looks, *(before for each in looks for before in table.looks_before(each)))
-        for place, looks in worth_weighing(look.context, look.visible).items()
-    }
-    found = []
-    for first in islice(turns_showing(game, look.states[0], could_be), MOST_WEIGHED):
+    could_be = worth_weighing(context, look.visible)
+    if not _could_be_second_step(game.table, look.believed, could_be):
+        return ()
+    found: list[tuple[TurnT, ...]] = []
+    for first in islice(turns_showing(game, look.states[0], looks_while_writing(context, could_be)), MOST_WEIGHED):
         after = game.rules.apply(look.states[0], first)
         if first.player != player or player not in game.rules.players_to_move(after):
             continue
-        second = Look.at(look.context, look.belief.with_states((after,), (after,)), look.seen, look.trigger)
+        if not any(context.explorer.expand(after, could_be).by_changes):
+            continue
+        second = Look.at(context, look.belief.with_states((after,), (after,)), look.seen, look.trigger)
         best = second.decision.best
         if second.decision.conclusion is Conclusion.ALLOWED and best.kind is ExplanationKind.TURN:
-            found.append((first, *resolve(look.context, (best,), look.seen).turns))
-    return found[0] if len(found) == 1 else ()
+            found.append((first, *resolve(context, (best,), look.seen).turns))
+            if len(found) > 1:
+                return ()
+    return found[0] if found else ()
+
+
+def _could_be_second_step(table: WritesInSteps, believed: Appearance, could_be: CouldBe) -> bool:
+    """Return whether some cell could show something new that is written in two steps, such as a digit in a loop."""
+    return any(
+        look != believed[place] and table.looks_before(look)
+        for place, looks in could_be.items()
+        if place in believed
+        for look in looks
+    )
