@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.vision.conftest import RenderTable
-from tests.vision.readers.test_surfaces import SHEET, Written, with_sheet
+from tests.vision.readers.test_surfaces import SHEET, Cross, Written, with_sheet
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
@@ -25,6 +25,7 @@ from vision.motion.hands import HandSettings
 from vision.motion.monitor import HandMonitor
 from vision.readers import part_reader
 from vision.readers.part_reader import PartReader
+from vision.readers.protocols import SurfaceView
 from vision.readers.table_reader import TableReader
 from vision.reading import Hindrance, HindranceKind
 
@@ -312,3 +313,30 @@ def test_a_notice_shared_by_several_parts_is_given_once(
     tracked.ids = (0, 1, 2)
     reading = reader.read(Frame(with_sheet(picture, camera, pose), 0.0, 0))
     assert reading.notices == ("said with this frame",)
+
+
+@dataclass
+class Noting(Written):
+    """Notes how many places it is asked to read each time."""
+
+    asked: list[int] = field(default_factory=list)
+
+    def read(self, view: SurfaceView, places: Collection[str], previous: Mapping[str, Cross]) -> Mapping[str, Cross]:
+        self.asked.append(len(places))
+        return super().read(view, places, previous)
+
+
+def test_places_of_pieces_are_read_afresh_but_not_ink(
+    camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image, tracked: Tracked
+) -> None:
+    table = replace(layout, surfaces=(*layout.surfaces, replace(SHEET, pieces=Ink())))
+    board, sheet = Noting(frozenset()), Noting(frozenset())
+    reader = TableReader(camera, table, {"board": board, "sheet": sheet})
+    both = with_sheet(picture, camera, pose)
+    reader.read(Frame(both, 0.0, 0))
+    reader.read(Frame(both, 0.1, 1))
+    reader.look_afresh()
+    reader.read(Frame(both, 0.2, 2))
+    reader.read(Frame(both, 0.3, 3))
+    assert board.asked == [len(layout.places)] * 2
+    assert sheet.asked == [len(SHEET.places)]

@@ -30,7 +30,7 @@ TRAY = Tray("tray", Rectangle(-300.0, -210.0, -60.0, 60.0), pieces=NamedPieces("
 
 @dataclass
 class Written:
-    """A fake reader that finds a cross on the given places and records its calls."""
+    """A fake reader that finds a cross on the given places."""
 
     crosses: frozenset[str]
     looks: tuple[str, ...] = ("cross",)
