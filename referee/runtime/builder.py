@@ -35,12 +35,12 @@ from typing import Any
 from engine.api import Game
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
-from referee.runtime.readers import AttentiveReader
+from referee.runtime.readers import AttentiveReader, WholeReader
 from referee.sensing.health import SensorHealth
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.sensing.values import SensorSettings, SensorSource
 from referee.session.feed import Snapshot, Subscriber
-from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors
+from referee.session.ports import KeepsReadings, Reader, Recorder, RestoreSensorAt, no_sensors
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 
@@ -63,7 +63,11 @@ def compose_reader(
         if sensors is None:
             raise ValueError("a table needs a reader of pictures, sensors, or both; got neither")
         return SensorReader(sensors, game.places, game.looks, settings, health)
-    watched = seen if every_frame else AttentiveReader(seen)
+    watched: Reader = seen
+    if not every_frame:
+        watched = AttentiveReader(seen)
+    elif isinstance(seen, KeepsReadings):
+        watched = WholeReader(seen)
     if sensors is None:
         return watched
     return FusedReader(watched, sensors, game.places, game.looks, settings, health)

@@ -1,4 +1,4 @@
-"""Wrappers of a table reader: one skips frames that need no reading, one learns the colours from the set-up.
+"""Wrappers of a table reader: for videos, for single pictures, and for learning the colours from the set-up.
 
 A full reading costs far more than checking whether anything moved. So frames with movement are skipped, a picture that
 has come to rest is read a few times, and then its reading is reused until the picture changes.
@@ -119,6 +119,22 @@ def _shrunk(image: Image) -> FloatArray:
     small = cv2.resize(image, (SMALL_WIDTH_PX, height), interpolation=cv2.INTER_AREA)
     grey = small if small.ndim == 2 else cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
     return np.asarray(cv2.blur(np.asarray(grey, dtype=np.float32), (3, 3)), dtype=np.float64)
+
+
+class WholeReader:
+    """Wraps a reader so that it reads every place in each frame: between single pictures anything may change."""
+
+    def __init__(self, reader: KeepsReadings) -> None:
+        self._reader = reader
+
+    def read(self, frame: Frame) -> Reading:
+        """Read a frame; raises what the reader raises."""
+        self._reader.look_afresh()
+        return self._reader.read(frame)
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """Cut out one place; raises what the reader raises."""
+        return self._reader.crop(frame, place)
 
 
 class LearningReader:

@@ -32,7 +32,7 @@ class Reader(Cropper, Protocol):
 
 
 @runtime_checkable
-class KeepsReadings(Protocol):
+class KeepsReadings(Reader, Protocol):
     """A reader that reads only places that look changed, and keeps its readings of the others."""
 
     def look_afresh(self) -> None:

@@ -122,7 +122,7 @@ class PartReader:
         self._sheet: tuple[Image, Pose, GridSurface, Image] | None = None
         self._frames_untracked = 0
         self._afresh: frozenset[str] = frozenset()
-        self._faint = frozenset(
+        self._places_of_pieces = frozenset(
             place
             for reader in self._surfaces.values()
             if not isinstance(reader.surface.pieces, Ink)
@@ -164,7 +164,7 @@ class PartReader:
         """Read the places of pieces in the next frame, also those that look as before: a pyramid on one of its colour,
         or a ball on one disc or another, makes hardly a difference.
         """
-        self._afresh = self._faint
+        self._afresh = self._places_of_pieces
 
     def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
         """Return readings of its places while none of them can be seen."""

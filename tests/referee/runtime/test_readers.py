@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from referee.runtime.builder import compose_reader
 from referee.runtime.readers import AttentionSettings, AttentiveReader
 from vision.frame import Frame, Image
 from vision.reading import Hindrance, HindranceKind, Reading
@@ -80,6 +81,15 @@ def test_after_movement_every_place_is_read_anew(counting: Counting) -> None:
     feed(reader, [*still, *moving, *(picture(6 + seed) for seed in range(3))])
     assert counting.afresh == [1, 1, 1], "with each moving frame, before the second reading"
     assert counting.read_frames == [0, 6]
+
+
+def test_every_place_of_each_single_picture_is_read(deblockle: Any, counting: Counting) -> None:
+    reader = compose_reader(deblockle, counting, None, every_frame=True)
+    for number in range(3):
+        assert reader.read(Frame(picture(number), float(number), number)).sequence == number
+    assert counting.afresh == [0, 1, 2]
+    assert counting.read_frames == [0, 1, 2]
+    assert reader.crop(Frame(picture(0), 0.0, 0), "a1").shape == (180, 320, 3)
 
 
 def test_a_lamp_that_dims_is_no_movement(counting: Counting) -> None:
