@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeGuard, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Solid
@@ -80,9 +80,6 @@ class Sighting(Protocol):
 
     def look_probabilities(self) -> Mapping[str, float]:
         """Return the probability of each look, given that a piece is there; they sum to 1."""
-
-    def with_log_odds(self, log_odds: float) -> Self:
-        """Return the same sighting with other log-odds."""
 
 
 class StackedSighting(Sighting, Protocol):

@@ -23,12 +23,6 @@ from vision.surface.plan import SurfacePlan
 from vision.surface.sheet_occlusion import SheetOcclusionDetector, SheetPlan
 from vision.surface.view import RectifiedView
 
-STANDS_ON_IT_SHARE = 0.4
-"""Covered share (0 to 1) of the surface behind a doubtful piece above which the piece itself is what covers it. Higher:
-fewer doubtful pieces are believed. Both were set by hand; ``benchmarks/stress.py`` shows the effect.
-"""
-SURFACE_HIDDEN_LOG_ODDS = 5.0
-"""Log-odds added to such a piece. Higher: fainter pieces are believed."""
 FLAT_LOG_ODDS = 1.5
 """Log-odds that an empty place loses if its pieces are discs, since a disc of the board's colour hardly shows. Higher:
 fewer empty places are certain. Set by hand on the virtual table's stress pictures, like the next.
@@ -73,22 +67,10 @@ class SurfaceReader:
         before = {} if previous is None else previous.sightings
         view = self._with_shape(view)
         sightings = self._pieces.read(view, places, before)
-        detector, hidden = self._detector_for(view)
-        rectified, evidence = _view_and_evidence(detector, view.image, sightings)
-        doubted = {
-            place
-            for place, piece in sightings.items()
-            if piece.log_odds <= 0
-            and piece.solid is not None
-            and hidden.share(piece.solid, evidence.occlusions) > STANDS_ON_IT_SHARE
-        }
-        if doubted:
-            # what seemed to cover the surface there is the piece itself
-            sightings = {
-                place: piece.with_log_odds(piece.log_odds + SURFACE_HIDDEN_LOG_ODDS) if place in doubted else piece
-                for place, piece in sightings.items()
-            }
-            rectified, evidence = _view_and_evidence(detector, view.image, sightings)
+        detector, _ = self._detector_for(view)
+        solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
+        rectified = detector.view(view.image, solids)
+        evidence = detector.detect(rectified)
         return Stages(view, sightings, rectified, evidence)
 
     def places(self, stages: Stages) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
@@ -166,11 +148,3 @@ class SurfaceReader:
             }
             hindrances.append(Hindrance(kind, words[kind], places))
         return tuple(hindrances)
-
-
-def _view_and_evidence(
-    detector: OcclusionDetector | SheetOcclusionDetector, image: Image, sightings: Mapping[str, Sighting]
-) -> tuple[RectifiedView, SurfaceEvidence]:
-    solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
-    view = detector.view(image, solids)
-    return view, detector.detect(view)

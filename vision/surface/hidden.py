@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import BoolImage
-from vision.geometry import Solid
 from vision.layout.surfaces import GridSurface
 from vision.reading import HindranceKind
 from vision.surface.occlusion import Occlusion
@@ -71,13 +70,6 @@ class HiddenPlaces:
         self._settings = settings
         self._surface = surface
         self._sampler = sampler
-
-    def share(self, solid: Solid, occlusions: Sequence[Occlusion]) -> float:
-        """Return the share (0 to 1) of the surface behind a piece that is covered."""
-        if not occlusions:
-            return 0.0
-        needed = _NeededArea.of(self._sampler.hidden_outlines([solid])[0], self._sampler.window.shape)
-        return sum(needed.share(occlusion.pixels) for occlusion in occlusions)
 
     def hidden(self, occlusions: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
         """Return the hidden places and the kind of occlusion that hides each; ``clear`` marks places with a clearly

@@ -30,9 +30,6 @@ class Piece:
     def look_probabilities(self) -> Mapping[str, float]:
         return self.shares
 
-    def with_log_odds(self, log_odds: float) -> Piece:
-        raise NotImplementedError
-
 
 @pytest.mark.parametrize(
     ("log_odds", "bare", "there"),

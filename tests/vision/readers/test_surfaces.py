@@ -54,9 +54,6 @@ class Cross:
     def look_probabilities(self) -> Mapping[str, float]:
         return {"cross": 1.0}
 
-    def with_log_odds(self, log_odds: float) -> Cross:
-        return replace(self, log_odds=log_odds)
-
 
 class OneDie:
     """A fake reader of one die, which is at rest from the third look on."""

@@ -97,13 +97,3 @@ def test_a_bare_square_is_hidden_by_the_covered_share_of_its_area(sampler: Surfa
     places = HiddenPlaces(flat, sampler, settings)
     assert places.hidden([covering(sampler, place, 0.25)], {}) == {}
     assert places.hidden([covering(sampler, place, 0.36)], {}) == {place: HindranceKind.OBJECT}
-
-
-def test_shares_of_several_coverings_of_a_piece_add_up(sampler: SurfaceSampler) -> None:
-    places = HiddenPlaces(BOARD, sampler)
-    flat = CubeSolid(*BOARD.centre_mm("d4"), BOARD.height_mm - 40.0, 40.0)
-    assert places.share(flat, []) == 0.0
-    assert places.share(flat, [covering(sampler, "d4", 1.0)]) == pytest.approx(1.0, abs=0.12)
-    half = covering(sampler, "d4", 0.5)
-    assert places.share(flat, [half]) == pytest.approx(0.5, abs=0.08)
-    assert places.share(flat, [covering(sampler, "a1", 1.0)]) == 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
@@ -162,10 +162,6 @@ class BlockSighting:
         return {
             look_name(colour, symbol): colours[colour] * symbols[symbol] for colour in colours for symbol in symbols
         }
-
-    def with_log_odds(self, log_odds: float) -> BlockSighting:
-        """Return the same sighting with other log-odds."""
-        return replace(self, log_odds=log_odds)
 
 
 def top_window(surface: Surface, px_per_mm: float) -> PlaneWindow:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -68,10 +68,6 @@ class DiscSighting:
             for player, share in players.items()
             for ball in (False, True)
         }
-
-    def with_log_odds(self, log_odds: float) -> DiscSighting:
-        """Return the same sighting with other log-odds."""
-        return replace(self, log_odds=log_odds)
 
 
 class DiscReader:

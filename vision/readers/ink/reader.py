@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -82,10 +82,6 @@ class InkSighting:
     def look_probabilities(self) -> dict[str, float]:
         """Return the probability of each look."""
         return dict(self.shares)
-
-    def with_log_odds(self, log_odds: float) -> InkSighting:
-        """Return the same sighting with other log-odds."""
-        return replace(self, log_odds=log_odds)
 
 
 class InkReader:

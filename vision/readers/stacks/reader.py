@@ -53,7 +53,9 @@ class StackSettings:
     sides_weight: float = 1.3
     """Weight of the stack's flattened sides. Higher: more certain, by what is right less often."""
     strange_colour: float = -4.0
-    """Log-likelihood of a colour that the rules forbid on that large pyramid. Lower: such tops are read less often."""
+    """Log-likelihood of a colour that the rules forbid on that large pyramid, or of a black one where no tower is.
+    Lower: such tops are read less often.
+    """
     black_large: float = -1.0
     """Log-likelihood of a large black pyramid on a high stack. Lower: caps are read less often."""
     black_other: float = -5.0
@@ -130,10 +132,6 @@ class StackSighting:
     def look_probabilities(self) -> Mapping[str, float]:
         """Return the probability of each look, given that a stack is there."""
         return self.looks
-
-    def with_log_odds(self, log_odds: float) -> StackSighting:
-        """Return the same sighting with other log-odds."""
-        return replace(self, log_odds=log_odds)
 
 
 class StackReader:
@@ -300,8 +298,10 @@ class StackReader:
                 kind = scores[kind_of(size, pieces)]
                 for number, colour in enumerate(colours):
                     if colour == BLACK:
-                        if pieces >= CAPPED_FROM and lowest != CLEAR:
+                        if not bare:
                             kind[number] = settings.black_large if size == "L" else settings.black_other
+                            if pieces < CAPPED_FROM or lowest == CLEAR:
+                                kind[number] += settings.strange_colour
                     elif bare or (size != "L" and colour != CLEAR):
                         strange = lowest not in (None, colour) and (lowest != CLEAR or bare)
                         kind[number] = settings.strange_colour if strange else 0.0

@@ -78,8 +78,7 @@ def test_every_block_and_nothing_else_is_found_with_certainty(seen: dict[str, Bl
             assert abs(one.solid.turned_deg - block.turned_deg) <= 3.0
         assert (one.solid.base_mm, one.solid.side_mm) == (BOARD.height_mm, SIDE_MM)
         assert set(one.colour_distance) == {"red", "green"}
-        assert one.with_log_odds(-2.0).log_odds == -2.0
-        assert not one.with_log_odds(-2.0).is_clear
+        assert not replace(one, log_odds=-2.0).is_clear
 
 
 def test_places_not_read_again_keep_their_sightings(seen: dict[str, BlockSighting]) -> None:
@@ -274,14 +273,14 @@ def test_the_drawing_shows_blocks_and_symbols(seen: dict[str, BlockSighting]) ->
     green, red = (80, 220, 80), (60, 60, 255)
     assert np.abs(own.astype(int) - green).max(axis=1).min() < 12
     assert np.abs(own.astype(int) - red).max(axis=1).min() > 40
-    doubted = reader.draw(black[..., 0], view, {"d2": seen["d2"].with_log_odds(-3.0)})
+    doubted = reader.draw(black[..., 0], view, {"d2": replace(seen["d2"], log_odds=-3.0)})
     assert doubted.shape == black.shape
     assert np.abs(doubted.astype(int) - red).max(axis=2).min() < 12
     assert np.abs(doubted.astype(int) - green).max(axis=2).min() > 40
-    barely, undecided = (reader.draw(black, view, {"d2": seen["d2"].with_log_odds(odds)}) for odds in (0.4, 0.0))
+    barely, undecided = (reader.draw(black, view, {"d2": replace(seen["d2"], log_odds=odds)}) for odds in (0.4, 0.0))
     assert np.abs(barely.astype(int) - green).max(axis=2).min() < 12
     assert np.abs(undecided.astype(int) - red).max(axis=2).min() < 12
-    more = reader.draw(black, view, {"d2": seen["d2"].with_log_odds(-4.0)})
+    more = reader.draw(black, view, {"d2": replace(seen["d2"], log_odds=-4.0)})
     assert (more != doubted).any()
     assert PIECES.side_mm == SIDE_MM
 
@@ -292,7 +291,7 @@ def test_a_drawn_block_is_labelled_with_its_doubt_and_its_sides(
     written: list[str] = []
     monkeypatch.setattr(drawing, "write_text", lambda _picture, text, *_: written.append(text))
     block = replace(seen["d2"], sides={"south": {"x": 0.9, "cross": 0.1}, "east": {}})
-    doubted = replace(block.with_log_odds(-2.6), colour_distance={}, sides={})
+    doubted = replace(block, log_odds=-2.6, colour_distance={}, sides={})
     view = view_of(np.zeros((CAMERA.size[1], CAMERA.size[0], 3), dtype=np.uint8), POSE)
     BlockReader(BOARD, LOOKS).draw(view.image, view, {"d2": block, "e3": doubted})
     assert written == ["d2 red hoops", "s:x", "e3 ? hoops -3"]

@@ -76,14 +76,14 @@ def test_a_disc_is_outlined_green_and_its_ball_blue(seen: dict[str, DiscSighting
 
 
 def test_a_doubtful_disc_is_red_and_labelled_with_its_probability(seen: dict[str, DiscSighting]) -> None:
-    doubted = {"f6": seen["f6"].with_log_odds(-3.0)}
+    doubted = {"f6": replace(seen["f6"], log_odds=-3.0)}
     image = drawn(doubted)
     assert np.abs(image.astype(int) - RED_INK).max(axis=2).min() < 12
     assert not inked(image, GREEN).any()
     assert not inked(image, BLUE).any()
-    more = drawn({"f6": seen["f6"].with_log_odds(-4.0)})
+    more = drawn({"f6": replace(seen["f6"], log_odds=-4.0)})
     assert (more != image).any()
-    assert not inked(drawn({"f6": seen["f6"].with_log_odds(-0.5)}), BLUE).any()
+    assert not inked(drawn({"f6": replace(seen["f6"], log_odds=-0.5)}), BLUE).any()
     sure = replace(seen["f6"], ball_log_odds=-1.0)
     assert inked(drawn({"f6": sure}), GREEN).sum() < inked(drawn({"f6": seen["f6"]}), GREEN).sum()
     assert not inked(drawn({"f6": sure}), BLUE).any()

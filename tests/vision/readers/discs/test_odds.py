@@ -105,7 +105,6 @@ def test_probabilities_sum_to_one_and_agree_with_the_odds(seen: dict[str, DiscSi
         with_ball = sum(share for look, share in shares.items() if look.endswith("ball"))
         assert math.log(with_ball / (1 - with_ball)) == pytest.approx(seen[place].ball_log_odds, abs=1e-6)
         assert sum(share for look, share in shares.items() if not look.startswith(str(player))) >= 0.0004
-        assert seen[place].with_log_odds(-2.5).log_odds == -2.5
 
 
 def test_a_players_share_follows_from_the_likelihood_of_the_colour(seen: dict[str, DiscSighting]) -> None:

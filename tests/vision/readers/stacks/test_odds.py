@@ -153,12 +153,18 @@ def test_the_probability_of_a_colour_falls_with_hue_distance(other: tuple[float,
     assert np.log(one / another) == pytest.approx(far - near, abs=0.01)
 
 
-def test_black_caps_high_stacks_only_and_none_on_a_clear_one(seen: dict[str, StackSighting]) -> None:
+def test_black_is_seldom_read_on_low_stacks_and_on_a_clear_one(seen: dict[str, StackSighting]) -> None:
     black = {place: sum(share for look, share in one.looks.items() if "black" in look) for place, one in seen.items()}
     assert black["a5"] > 0.9
     on_clear = read(set_up={"a5": (("L", "clear"), ("M", "red"))})
     assert sum(share for look, share in on_clear["a5"].looks.items() if "black" in look) < 0.05
     assert black["d2"] < 0.01
+
+
+def test_a_small_black_one_is_seen_where_the_rules_forbid_it() -> None:
+    stacks = [Drawn("c3", [("L", "clear"), ("M", "red"), ("S", "black")])]
+    one = read(stacks, set_up={"c3": (("L", "clear"), ("M", "red"))})["c3"]
+    assert max(one.looks, key=lambda look: one.looks[look]) == "black small"
 
 
 def test_a_clear_piece_is_always_lowest_and_alone(seen: dict[str, StackSighting]) -> None:
@@ -189,7 +195,9 @@ def colour_score(top: tuple[str, int], size: str, colour: str, set_up: Stack, hu
     if set_up and top == (set_up[-1][0], len(set_up) - 1):
         score += 1.0
     if colour == "black":
-        return -math.inf if pieces < 3 or lowest == "clear" else score - (1.0 if size == "L" else 5.0)
+        if size == "L" and pieces == 0:
+            return -math.inf
+        return score - (1.0 if size == "L" else 5.0) - 4.0 * (pieces < 3 or lowest == "clear")
     if (size == "L" and pieces > 0) or (colour == "clear" and (pieces > 0 or size != "L")):
         return -math.inf
     strange = lowest not in (None, colour) and (lowest != "clear" or colour == "clear" or pieces == 0)
