@@ -7,17 +7,34 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+MOST_LEVELS = 50
+"""Most tables or lists inside each other, far more than any of our files has."""
+
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Parse TOML; raises TOMLDecodeError for invalid TOML, also if it is too deep or too long for the parser."""
     try:
-        return tomllib.loads(text)
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         raise
     except RecursionError as error:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from error
     except ValueError as error:
         raise tomllib.TOMLDecodeError(f"it has a value that can't be read ({error})") from error
+    # keys with many dots are no trouble to tomllib, but to whoever walks through the result
+    if _is_too_deep(data):
+        raise tomllib.TOMLDecodeError("it is nested too deeply")
+    return data
+
+
+def _is_too_deep(data: dict[str, Any]) -> bool:
+    level: list[dict[str, Any] | list[Any]] = [data]
+    for _ in range(MOST_LEVELS):
+        items = [item for one in level for item in (one.values() if isinstance(one, dict) else one)]
+        level = [item for item in items if isinstance(item, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def as_toml(value: object) -> str:

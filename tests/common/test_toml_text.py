@@ -12,9 +12,19 @@ from common.toml_text import parse_toml
     [
         ("a =", "Invalid value"),
         ("a = " + "[" * 3000 + "]" * 3000, "it is nested too deeply"),
+        (".".join(["a"] * 51) + " = 1", "it is nested too deeply"),
+        ("a = " + "[" * 50 + "]" * 50, "it is nested too deeply"),
         ("a = " + "9" * 5000, "it has a value that can't be read .*digits"),
     ],
 )
 def test_toml_that_cannot_be_read_is_refused_with_the_reason(text: str, says: str) -> None:
     with pytest.raises(tomllib.TOMLDecodeError, match=says):
         parse_toml(text)
+
+
+def test_fifty_levels_are_read() -> None:
+    within = parse_toml(".".join(["a"] * 50) + " = 1")
+    for _ in range(49):
+        within = within["a"]
+    assert within == {"a": 1}
+    assert parse_toml("a = " + "[" * 49 + "]" * 49)
