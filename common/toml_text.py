@@ -21,7 +21,7 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from error
     except ValueError as error:
         raise tomllib.TOMLDecodeError(f"it has a value that can't be read ({error})") from error
-    # keys with many dots are no trouble to tomllib, but to whoever walks through the result
+    # tomllib reads keys with many dots without recursion, but as_toml recurses into what they give
     if _is_too_deep(data):
         raise tomllib.TOMLDecodeError("it is nested too deeply")
     return data
