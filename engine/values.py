@@ -60,12 +60,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class Breach:
-    """A rule that a change breaks: which one, what happened, how to put it right, and the places involved."""
+    """A rule that a change breaks: which one, what happened, how to put it right, and the places involved.
+
+    ``adds`` says that there is more on the table than before: a piece or a ball that came from nowhere.
+    """
 
     rule: str
     sentence: str
     remedy: str
     places: tuple[Place, ...] = ()
+    adds: bool = False
 
 
 @dataclass(frozen=True)

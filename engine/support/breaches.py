@@ -92,7 +92,8 @@ class PieceBreaches:
     def added(self, player: Player, place: Place) -> Breach:
         """Return the breach for a piece that wasn't there before."""
         sentence = f"There is a {player} {self.piece} on {place} that wasn't on the board."
-        return Breach(f"{self.piece}-added", sentence, f"Take the {player} {self.piece} off {place}.", (place,))
+        remedy = f"Take the {player} {self.piece} off {place}."
+        return Breach(f"{self.piece}-added", sentence, remedy, (place,), adds=True)
 
     def recoloured(self, place: Place, before: Player, after: Player, remedy: str) -> Breach:
         """Return the breach for a piece of one player on a place where the other player's piece stood."""

@@ -25,7 +25,7 @@ from referee.judge.explanations import (
     within_one_turn,
 )
 from referee.judge.explorer import JudgeContext
-from referee.judge.faults import piece_of
+from referee.judge.faults import find_breaches, piece_of
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.stack_evidence import count_contradiction
 
@@ -257,6 +257,8 @@ def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | Non
     settings = case.context.settings
     least = min((case.seen.places[place].certainty for place, _ in case.shown), default=0.0)
     margin = min(case.illegal_lead, max(settings.margin, least + settings.illegal_prior))
+    if margin < settings.margin + settings.added and _adds_something(case):
+        return None
     return Decision(Conclusion.FORBIDDEN, case.leading, case.shown, margin)
 
 
@@ -266,6 +268,11 @@ def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
     is_whole = best.kind in {ExplanationKind.TURN, ExplanationKind.TWO_TURNS}
     one_elsewhere = len(doubtful) == 1 and doubtful.isdisjoint(place for place, _ in best.changes)
     return is_whole and one_elsewhere and all(case.seen.only_sensed(place) for place in doubtful)
+
+
+def _adds_something(case: Candidates[StateT, TurnT]) -> bool:
+    """Return whether the fault puts more on the table than there was, which may be an object."""
+    return any(one.adds for one in find_breaches(case.context, case.states, case.shown, case.seen))
 
 
 def _is_illegible(case: Candidates[StateT, TurnT]) -> bool:

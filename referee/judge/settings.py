@@ -54,6 +54,9 @@ class JudgeSettings:
         what is added to ``margin`` where only the handwriting in the same cells of a sheet decides. Higher: more
         questions, fewer misread digits believed. Of 11,760 cells by wild virtual hands, 44 were misread with a lead
         above 3, 10 above 5 and none above 7.
+    ``added``
+        what is added to ``margin`` before a fault is named that puts more on the table than there was: most things that
+        look like a piece too many are none. Higher: more questions about such pieces, fewer coins and lids called one.
     ``probability_floor``
         the least probability that a reading can give a look, so that one bad square can't outvote the table. Higher:
         clear squares count less too.
@@ -97,6 +100,7 @@ class JudgeSettings:
 
     margin: float = 3.0
     handwriting: float = 2.0
+    added: float = 2.0
     probability_floor: float = 1e-5
     unfinished_prior: float = -1.0
     second_turn_prior: float = -2.0
@@ -120,6 +124,8 @@ class JudgeSettings:
             raise ValueError(f"margin is {self.margin}; expected more than 0, 3 is usual")
         if self.handwriting < 0:
             raise ValueError(f"handwriting is {self.handwriting}; expected 0 or more, 2 is usual")
+        if self.added < 0:
+            raise ValueError(f"added is {self.added}; expected 0 or more, 2 is usual")
         if not 0 <= self.stopover < self.margin:
             raise ValueError(
                 f"stopover is {self.stopover}; expected 0 or more and less than margin, which is {self.margin}"

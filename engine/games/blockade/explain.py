@@ -230,9 +230,10 @@ def _gone_breach(square: int, piece: int) -> Breach:
 def _added_breach(square: int, piece: int) -> Breach:
     place = PLACES[square]
     if size_of(piece) == LARGE:
-        return Breach("large-moved", f"A {name_of(piece)} lies on {place}.", "Put the large where it stood.", (place,))
+        sentence = f"A {name_of(piece)} lies on {place}."
+        return Breach("large-moved", sentence, "Put the large where it stood.", (place,), adds=True)
     sentence = f"A {name_of(piece)} came onto {place}, and none is gone from elsewhere."
-    return Breach("piece-added", sentence, f"Take the {name_of(piece)} off {place}.", (place,))
+    return Breach("piece-added", sentence, f"Take the {name_of(piece)} off {place}.", (place,), adds=True)
 
 
 def _unexplained_breach(new: Appearance, played: Played) -> Breach:

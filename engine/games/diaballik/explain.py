@@ -369,6 +369,7 @@ def _ball_breaches(before: DiaballikState, player: str, shown: Shown, moved: Mov
                 if len(surplus) < len(places)
                 else "Leave the ball on one of them only.",
                 places,
+                adds=True,
             )
         ]
     return []
