@@ -253,12 +253,12 @@ def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | Non
         return None
     if _lacks_one_sensor(case) or _is_illegible(case):
         return None
+    if objects := _perhaps_objects(case):
+        return _set_objects_aside(case, objects)
     # Explanations that contradict a certain place were not considered, so the lead may be overstated.
     settings = case.context.settings
     least = min((case.seen.places[place].certainty for place, _ in case.shown), default=0.0)
     margin = min(case.illegal_lead, max(settings.margin, least + settings.illegal_prior))
-    if margin < settings.margin + settings.added and _adds_something(case):
-        return None
     return Decision(Conclusion.FORBIDDEN, case.leading, case.shown, margin)
 
 
@@ -270,9 +270,24 @@ def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
     return is_whole and one_elsewhere and all(case.seen.only_sensed(place) for place in doubtful)
 
 
-def _adds_something(case: Candidates[StateT, TurnT]) -> bool:
-    """Return whether the fault puts more on the table than there was, which may be an object."""
-    return any(one.adds for one in find_breaches(case.context, case.states, case.shown, case.seen))
+def _perhaps_objects(case: Candidates[StateT, TurnT]) -> set[Place]:
+    """Return the places with a piece or ball too many that may well be an object."""
+    settings = case.context.settings
+    needed = settings.margin + settings.added - settings.illegal_prior
+    unsure = {place for place, look in case.shown if case.seen.places[place].lead(look, case.base[place]) < needed}
+    # Sensors feel no objects.
+    if not unsure or any(case.seen.only_sensed(place) for place in unsure):
+        return set()
+    breaches = find_breaches(case.context, case.states, case.shown, case.seen)
+    return unsure & {place for one in breaches if one.adds for place in one.places}
+
+
+def _set_objects_aside(case: Candidates[StateT, TurnT], objects: set[Place]) -> Decision[StateT, TurnT]:
+    """Decide without the places that may hold an object, and set these aside; ask about everything if that fails."""
+    without = decide(case.context, case.states, case.seen.without(objects))
+    if without.conclusion is Conclusion.UNDECIDED or len(objects) > case.context.settings.most_set_aside:
+        return case.undecided({place for place, _ in case.shown}, case.leading, 0.0)
+    return replace(without, set_aside=case.context.in_order(objects | set(without.set_aside)))
 
 
 def _is_illegible(case: Candidates[StateT, TurnT]) -> bool:

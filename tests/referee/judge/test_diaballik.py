@@ -38,9 +38,9 @@ def judged(diaballik: Any, looks: dict[str, str]) -> JudgedGame:
 
 
 def seen(game: Any, looks: Mapping[str, str], number: int = 0) -> Reading:
-    rest = 0.02 / (len(game.looks) - 1)
+    rest = 0.002 / (len(game.looks) - 1)
     places = {
-        place: PlaceReading({look: 0.98 if look == shown else rest for look in game.looks})
+        place: PlaceReading({look: 0.998 if look == shown else rest for look in game.looks})
         for place, shown in looks.items()
     }
     return Reading(number, number / 15, places)

@@ -48,6 +48,36 @@ def test_a_place_of_a_free_start_is_asked_about_unless_its_look_leads_by_e_to_1(
     assert (ruling.verdict.kind, ruling.notes) == (kind, notes)
 
 
+@pytest.mark.parametrize(
+    ("place", "look", "kind"),
+    [
+        ("d4", "white piece 99.6%", VerdictKind.AMBIGUOUS),
+        ("d4", "white piece 99.7%", VerdictKind.ILLEGAL),
+        ("a1", "black piece with ball 99.6%", VerdictKind.AMBIGUOUS),
+        ("a1", "black piece with ball 99.7%", VerdictKind.ILLEGAL),
+        ("a1", "empty 97%", VerdictKind.ILLEGAL),
+    ],
+)
+def test_one_piece_or_ball_too_many_must_be_surer_than_one_too_few(
+    diaballik: Any, place: str, look: str, kind: VerdictKind
+) -> None:
+    """Something that wasn't there is a fault if it leads by 1,100 to 1, since it may be an object."""
+    state = diaballik.rules.new()
+    shown = drawn(diaballik, state, {place: look})
+    assert JudgedGame(diaballik, belief=(state,)).consider(shown, Trigger.DECLARED).verdict.kind is kind
+
+
+def test_a_turn_beside_what_may_be_a_piece_too_many_is_accepted_and_the_place_asked_about(diaballik: Any) -> None:
+    state = diaballik.rules.new()
+    after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2"))
+    judged = JudgedGame(diaballik, belief=(state,))
+    shown = drawn(diaballik, after, {"e4": "white piece 99.6%"})
+    accepted, asked = judged.consider(shown, Trigger.DECLARED).verdicts
+    assert accepted.kind is VerdictKind.ACCEPTED
+    assert (asked.kind, asked.places) == (VerdictKind.AMBIGUOUS, ("e4",))
+    assert judged.belief == (after,)
+
+
 @pytest.mark.parametrize(("doubtful", "kind"), [(12, VerdictKind.SET_UP), (13, VerdictKind.ILLEGAL)])
 def test_at_most_a_quarter_of_the_squares_may_look_wrong_in_an_assumed_start(
     diaballik: Any, doubtful: int, kind: VerdictKind
@@ -79,6 +109,7 @@ def test_another_game_is_suspected_if_more_than_half_of_the_start_is_wrong(
         ({"probability_floor": 0.0}, "probability_floor is 0.0"),
         ({"probability_floor": 0.01}, "probability_floor is 0.01"),
         ({"margin": 0.0}, "margin is 0.0"),
+        ({"added": -0.1}, "added is -0.1"),
         ({"margin": 2.0}, "stopover is 2.0"),
         ({"stopover": -0.1}, "stopover is -0.1"),
         ({"unsure": 2.1}, "expected at most -2.1"),

@@ -113,7 +113,7 @@ def test_a_single_hidden_empty_place_does_not_prevent_a_verdict() -> None:
 def test_a_fault_that_was_covered_is_not_put_right() -> None:
     game = load("diaballik")
     judged = JudgedGame(game, belief=(game.rules.new(),))
-    wrong = drawn(game, judged.belief[0], {"d4": "black piece"})
+    wrong = drawn(game, judged.belief[0], {"d4": "black piece 99.9%"})
     assert judged.consider(wrong, Trigger.RESTED).verdict.kind is VerdictKind.ILLEGAL
     covered = judged.consider(drawn(game, judged.belief[0], {"d4": "hidden"}), Trigger.RESTED).verdict
     assert (covered.kind, covered.places) == (VerdictKind.CANNOT_SEE, ("d4",))
