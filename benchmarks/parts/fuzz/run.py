@@ -118,20 +118,21 @@ def _parse(parser: Parser, data: bytes, done: Fuzzed, longest_s: float) -> tuple
     """Run a parser on an input, add the result to ``done``, and give the outcome."""
     signal.setitimer(signal.ITIMER_VIRTUAL, longest_s)
     try:
-        parser.parse(data)
+        # The timer may still expire while another error is on its way, until it is stopped here.
+        try:
+            parser.parse(data)
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except parser.refusals as error:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         done.refused[type(error).__name__] += 1
         return _outcome(error)
     except (Exception, TookTooLongError) as error:  # noqa: BLE001 # any other error is what this looks for
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         outcome = _outcome(error)
         location = " < ".join(reversed(outcome[1:]))
         if all(fault.location != location for fault in done.faults):
             said = "" if isinstance(error, TookTooLongError) else f": {str(error)[:200]}"
             done.faults.append(Fault(data, type(error).__name__ + said, location))
         return outcome
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     done.accepted += 1
     return ("accepted",)
 
