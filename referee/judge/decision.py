@@ -229,9 +229,9 @@ def decide(
     An explanation wins when it leads every other one that leaves a different appearance by ``settings.margin``, and by
     ``settings.handwriting`` more where only handwriting tells them apart. The illegal change is what each place shows
     by itself, scored with ``settings.illegal_prior``; it wins, as forbidden, when it leads the best allowed explanation
-    by as much. A few uncertain places that contradict an otherwise
-    certain explanation are set aside and named. On a place with only a sensor, all pieces look the same; a
-    piece that was put down there for a moment supports turns that pass it.
+    by as much, and by ``settings.added`` more on a place with a piece or ball too many. A few uncertain places that
+    contradict an otherwise certain explanation are set aside and named. On a place with only a sensor, all pieces look
+    the same; a piece that was put down there for a moment supports turns that pass it.
     """
     candidates = _candidates(context, states, seen)
     rules: tuple[Callable[[Candidates[StateT, TurnT]], Decision[StateT, TurnT] | None], ...] = (
