@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Generic
 
 from engine.api import StateT, TurnT
-from engine.values import EMPTY, Appearance, Place
+from engine.values import EMPTY, Appearance, LookName, Place
 from referee.judge.explanations import (
     Changes,
     Explanation,
@@ -26,7 +26,7 @@ from referee.judge.explanations import (
 )
 from referee.judge.explorer import JudgeContext
 from referee.judge.faults import find_breaches, piece_of
-from referee.judge.pooled_reading import PooledReading
+from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.stack_evidence import count_contradiction
 
 
@@ -274,12 +274,19 @@ def _perhaps_objects(case: Candidates[StateT, TurnT]) -> set[Place]:
     """Return the places with a piece or ball too many that may well be an object."""
     settings = case.context.settings
     needed = settings.margin + settings.added - settings.illegal_prior
-    unsure = {place for place, look in case.shown if case.seen.places[place].lead(look, case.base[place]) < needed}
     # Sensors feel no objects.
-    if not unsure or any(case.seen.only_sensed(place) for place in unsure):
+    if any(case.seen.only_sensed(place) for place, _ in case.shown):
+        return set()
+    unsure = {place for place, look in case.shown if _lead_over_other_pieces(case.seen.places[place], look) < needed}
+    if not unsure:
         return set()
     breaches = find_breaches(case.context, case.states, case.shown, case.seen)
     return unsure & {place for one in breaches if one.adds for place in one.places}
+
+
+def _lead_over_other_pieces(seen: PooledPlace, look: LookName) -> float:
+    """Return the log-odds by which a look leads those of other pieces, whatever mark is up."""
+    return min(seen.lead(look, other) for other in seen.log_probabilities if piece_of(other) != piece_of(look))
 
 
 def _set_objects_aside(case: Candidates[StateT, TurnT], objects: set[Place]) -> Decision[StateT, TurnT]:

@@ -55,6 +55,20 @@ def test_a_piece_from_nowhere_is_noise_or_set_aside_or_a_fault(
     assert decision.shown == ({("d4", "black piece")} if conclusion is Conclusion.FORBIDDEN else set())
 
 
+@pytest.mark.parametrize("other", ["white piece with ball", "white piece", "black piece"])
+def test_a_ball_too_many_must_lead_the_looks_of_all_other_pieces(context: JudgeContext[Any, Any], other: str) -> None:
+    """What hardly looks more like one piece than like another may be neither."""
+    game = context.game
+    seen = seen_as(game, game.rules.new())
+    shown = "black piece with ball"
+    logs = dict.fromkeys(game.looks, -12.0) | {shown: 0.0}
+    expected = {-6.9: (Conclusion.ALLOWED, ("a1",)), -7.1: (Conclusion.FORBIDDEN, ())}
+    for log_probability, answer in expected.items():
+        torn = replace(seen.places["a1"], log_probabilities=logs | {other: log_probability})
+        decision = decide(context, (game.rules.new(),), replace(seen, places={**seen.places, "a1": torn}))
+        assert (decision.conclusion, decision.set_aside) == answer
+
+
 def test_a_fault_is_only_as_certain_as_its_least_certain_place(context: JudgeContext[Any, Any]) -> None:
     decision = decided(context, {"d4": "black piece 99.8%", "d5": "black piece 99.9%"})
     assert decision.conclusion is Conclusion.FORBIDDEN
