@@ -10,9 +10,12 @@ from typing import Any
 MOST_LEVELS = 50
 """Most tables or lists inside each other, far more than any of our files has."""
 
+MOST_INTEGER_BITS = 63
+"""Size of the largest integer, as TOML asks of a parser. Python can't print one of thousands of hexadecimal digits."""
+
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML; raises TOMLDecodeError for invalid TOML, also if it is too deep or too long for the parser."""
+    """Parse TOML; raises TOMLDecodeError for invalid TOML, also if it is too deep, too long or an integer too large."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -21,20 +24,23 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from error
     except ValueError as error:
         raise tomllib.TOMLDecodeError(f"it has a value that can't be read ({error})") from error
-    # tomllib reads keys with many dots without recursion, but as_toml recurses into what they give
-    if _is_too_deep(data):
-        raise tomllib.TOMLDecodeError("it is nested too deeply")
+    _refuse_extremes(data)
     return data
 
 
-def _is_too_deep(data: dict[str, Any]) -> bool:
+def _refuse_extremes(data: dict[str, Any]) -> None:
+    """Refuse what tomllib accepts but ``as_toml`` can't format: many levels, from keys with many dots, and integers
+    with thousands of hexadecimal digits.
+    """
     level: list[dict[str, Any] | list[Any]] = [data]
     for _ in range(MOST_LEVELS):
         items = [item for one in level for item in (one.values() if isinstance(one, dict) else one)]
+        if any(isinstance(item, int) and item.bit_length() > MOST_INTEGER_BITS for item in items):
+            raise tomllib.TOMLDecodeError(f"it has an integer of more than {MOST_INTEGER_BITS} bits")
         level = [item for item in items if isinstance(item, dict | list)]
         if not level:
-            return False
-    return True
+            return
+    raise tomllib.TOMLDecodeError("it is nested too deeply")
 
 
 def as_toml(value: object) -> str:

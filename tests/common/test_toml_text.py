@@ -14,6 +14,8 @@ from common.toml_text import parse_toml
         ("a = " + "[" * 3000 + "]" * 3000, "it is nested too deeply"),
         (".".join(["a"] * 51) + " = 1", "it is nested too deeply"),
         ("a = " + "[" * 50 + "]" * 50, "it is nested too deeply"),
+        ("a = [1, {b = 0x8000000000000000}]", "it has an integer of more than 63 bits"),
+        ("a = 0x" + "f" * 5000, "it has an integer of more than 63 bits"),
         ("a = " + "9" * 5000, "it has a value that can't be read .*digits"),
     ],
 )
