@@ -81,6 +81,11 @@ class Service(Generic[StateT, TurnT]):
         return self._belief.states
 
     @property
+    def pending(self) -> tuple[str, ...]:
+        """The texts of the turns that are complete on the table and wait for the next player's touch."""
+        return tuple(self._game.notation.format_turn(turn) for turn in self._belief.pending.turns)
+
+    @property
     def reading(self) -> Reading | None:
         """The last frame's reading."""
         return self._view.reading

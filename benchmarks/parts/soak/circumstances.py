@@ -70,9 +70,9 @@ def relies_on_hidden_places(game: Game[Any, Any], played: GameRecord, said: Time
 
     This applies to games with a camera only: "unchanged", if some turn would change hidden places only, and "accepted",
     if a piece arrived on a hidden place. Places that a person has described since are known. A turn that waited for the
-    next player's touch is judged by the places visible when it was first shown.
+    next player's touch is judged by the places visible when it was first known.
     """
-    verdict, time_s = said.verdict, _first_shown_s(played, said)
+    verdict, time_s = said.verdict, _first_known_s(played, said)
     lying = [one for one in played.disturbances if one.things and one.began_s <= time_s and one.holds_at(time_s)]
     if played.plan.inputs is not Inputs.CAMERA or not lying:
         return False
@@ -99,15 +99,16 @@ def relies_on_hidden_places(game: Game[Any, Any], played: GameRecord, said: Time
     return any(places and places <= hidden for places in changed)
 
 
-def _first_shown_s(played: GameRecord, said: TimedVerdict) -> float:
-    """When a verdict's turn was first a candidate; when it was accepted if it never was."""
-    first_s = said.time_s
-    for earlier in reversed(played.said[: played.said.index(said)]):
-        if earlier.verdict.kind is VerdictKind.ACCEPTED and earlier.time_s < said.time_s:
-            break
-        if set(said.verdict.turns) & set(earlier.verdict.candidates):
-            first_s = earlier.time_s
-    return first_s
+def _first_known_s(played: GameRecord, said: TimedVerdict) -> float:
+    """When an accepted turn was first known and waited for a touch; when it was accepted if it never waited."""
+    accepted = [one.time_s for one in played.said if one.verdict.kind is VerdictKind.ACCEPTED]
+    from_s = max((time_s for time_s in accepted if time_s < said.time_s), default=0.0)
+    waited = (
+        time_s
+        for time_s, turns in played.pending
+        if from_s < time_s < said.time_s and set(turns) & set(said.verdict.turns)
+    )
+    return min(waited, default=said.time_s)
 
 
 def is_justified(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) -> bool:

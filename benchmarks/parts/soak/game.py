@@ -141,6 +141,8 @@ class GameRecord:
     plan: GamePlan
     truth: TruthLog
     said: list[TimedVerdict] = field(default_factory=list)
+    pending: list[tuple[float, tuple[str, ...]]] = field(default_factory=list)
+    """Times, and the turns that the referee knew then and that waited for the next player's touch."""
     moods: list[tuple[float, str, str]] = field(default_factory=list)
     frames: list[tuple[int, float, float]] = field(default_factory=list)
     """Sequence, virtual time and processor time in seconds of every frame that reached the service."""
@@ -286,6 +288,8 @@ def play(
                 played.frames.append((frame.sequence, frame.time_s, computed_s))
             sequence = frame.sequence if frame is not None else -1
             played.said += [TimedVerdict(sequence, table.time_s, verdict) for verdict in verdicts]
+            if service.pending:
+                played.pending.append((table.time_s, service.pending))
             watch(frame, verdicts)
 
         source = NoCamera(table) if plan.inputs is Inputs.SENSORS else table
