@@ -8,26 +8,15 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Generic
 
 from engine.api import StateT, TurnT
-from engine.values import EMPTY, Appearance, LookName, Place
-from referee.judge.explanations import (
-    Changes,
-    Explanation,
-    ExplanationKind,
-    beyond_one_turn,
-    rank_by_stopovers,
-    score_changes,
-    score_touches,
-    shown_changes,
-    within_one_turn,
-)
+from engine.values import EMPTY, LookName, Place
+from referee.judge.candidates import Candidates, find_candidates
+from referee.judge.explanations import Changes, Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext
 from referee.judge.faults import find_breaches, piece_of
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.stack_evidence import count_contradiction
 
 
 class Conclusion(enum.Enum):
@@ -72,155 +61,6 @@ class Decision(Generic[StateT, TurnT]):
         return self.explanations[0]
 
 
-@dataclass(frozen=True)
-class Candidates(Generic[StateT, TurnT]):
-    """Everything that could explain a table; the rules of this module choose among them.
-
-    ``base`` is the believed appearance; ``found`` every explanation that the engine allows, best first; ``shown`` what
-    the table shows regardless of the rules, and ``illegal_score`` its score as an illegal change.
-    """
-
-    context: JudgeContext[StateT, TurnT]
-    states: Sequence[StateT]
-    seen: PooledReading
-    base: Appearance
-    found: Sequence[Explanation[StateT, TurnT]]
-    shown: Changes
-    illegal_score: float
-
-    @property
-    def best(self) -> Explanation[StateT, TurnT]:
-        """The leading explanation that the engine allows."""
-        return self.found[0]
-
-    @property
-    def leading(self) -> tuple[Explanation[StateT, TurnT], ...]:
-        """The explanations that leave the leading appearance."""
-        return tuple(one for one in self.found if one.changes == self.best.changes)
-
-    @cached_property
-    def others(self) -> tuple[Explanation[StateT, TurnT], ...]:
-        """The explanations that leave another appearance.
-
-        When nothing seems to have happened, a difference that nobody could observe is ignored.
-        """
-        best, seen, base = self.best, self.seen, self.base
-        others = [one for one in self.found if one.changes != best.changes]
-        if best.kind is ExplanationKind.NOTHING:
-            observed = seen.visible_changes(base, best.changes)
-            others = [one for one in others if seen.visible_changes(base, one.changes) != observed]
-        return tuple(others)
-
-    def needed_lead(self, changes: Changes) -> float:
-        """Return the log-odds that must lie between these changes and the leading explanation's.
-
-        It is more where both fill the same cells of a sheet, and only the handwriting tells them apart.
-        """
-        best = self.best.changes
-        differing = {place for place, _ in changes ^ best}
-        after = ({**self.base, **dict(best)}, {**self.base, **dict(changes)})
-        is_filled = all(each[place] != EMPTY for place in differing for each in after)
-        return self.context.settings.margin + (self.context.handwriting if is_filled else 0.0)
-
-    @property
-    def rivals(self) -> tuple[Explanation[StateT, TurnT], ...]:
-        """The others that come too close to the leading explanation."""
-        return tuple(one for one, lead, needed in self._leads if lead < needed)
-
-    @property
-    def lead(self) -> float:
-        """The log-odds by which the leading explanation leads the others."""
-        return min((lead for _, lead, _ in self._leads), default=float("inf"))
-
-    @cached_property
-    def _leads(self) -> tuple[tuple[Explanation[StateT, TurnT], float, float], ...]:
-        """Each other explanation with the leading one's lead over it, and the lead needed."""
-        found = []
-        for one in self.others:
-            lead, needed = self.best.score - one.score, self.needed_lead(one.changes)
-            found.append((one, lead if lead >= needed else max(lead, self._lead_with_heights(one)), needed))
-        return tuple(found)
-
-    def _lead_with_heights(self, other: Explanation[StateT, TurnT]) -> float:
-        """Return the lead over another explanation, with the heights of the stacks that look the same in both."""
-        turns = [one for one in self.leading if one.kind is ExplanationKind.TURN]
-        if not turns or other.kind is not ExplanationKind.TURN:
-            return self.best.score - other.score
-        alike = self.seen.without(place for place, _ in other.changes ^ self.best.changes)
-        return max(self._score_with_heights(one, alike) for one in turns) - self._score_with_heights(other, alike)
-
-    def _score_with_heights(self, one: Explanation[StateT, TurnT], alike: PooledReading) -> float:
-        """Return the score of the turn that fits the numbers of pieces best."""
-        without = one.score - score_touches(self.seen, (turn.places for turn in one.first))
-        game = self.context.game
-        return without + max(
-            score_touches(self.seen, [turn.places]) - count_contradiction(game, one.state, [turn], alike)
-            for turn in one.first
-        )
-
-    @property
-    def illegal_lead(self) -> float:
-        """The log-odds by which an illegal change leads the best explanation that the engine allows."""
-        return self.illegal_score - self.best.score
-
-    @cached_property
-    def explains_all_shown(self) -> bool:
-        """Whether an explanation leaves exactly what is shown.
-
-        Hidden places contradict no explanation, and places where the shown look hardly leads don't contradict the best
-        one.
-        """
-        if any(self.seen.visible_changes(self.base, one.changes) == self.shown for one in self.found):
-            return True
-        after = {**self.base, **dict(self.best.changes)}
-        seen = {place: self.seen.places.get(place) for place in self.doubtful}
-        return self.best.kind is ExplanationKind.TURN and all(
-            one is not None and one.lead(one.best, after[place]) < self.context.settings.unsure
-            for place, one in seen.items()
-        )
-
-    @property
-    def doubtful(self) -> set[Place]:
-        """The places that contradict the leading explanation."""
-        return {place for place, _ in self.shown ^ self.seen.observable_changes(self.base, self.best.changes)}
-
-    @property
-    def touched_elsewhere(self) -> set[Place]:
-        """The places whose stack looks touched although the leading explanation plays nothing there."""
-        turns = (*self.best.first, *self.best.second)
-        played_on = {*self.best.touched, *(place for turn in turns for place in turn.places)}
-        side = self.context.settings.side
-        return {place for place, touched in self.seen.touched.items() if touched > side} - played_on
-
-    @property
-    def is_illegal_change_close(self) -> bool:
-        """Whether an illegal change is too likely to rule out."""
-        return not self.explains_all_shown and -self.illegal_lead < self.context.settings.margin
-
-    def undecided(
-        self, places: set[Place], rivals: tuple[Explanation[StateT, TurnT], ...], margin: float, *, alike: bool = False
-    ) -> Decision[StateT, TurnT]:
-        """Leave it undecided because of these places."""
-        in_order = self.context.in_order(places)
-        return Decision(Conclusion.UNDECIDED, self.leading, self.shown, margin, in_order, rivals, alike=alike)
-
-
-def _candidates(
-    context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
-) -> Candidates[StateT, TurnT]:
-    """Find everything that could explain a table; more than one turn only where one does not suffice."""
-    settings = context.settings
-    base = context.game.table.appearance(states[0])
-    shown = shown_changes(base, seen, settings.unsure)
-    illegal_score = score_changes(base, shown, seen) + settings.illegal_prior
-    illegal_score += score_touches(seen, [[place for place, _ in shown]])
-    found = rank_by_stopovers(context, within_one_turn(context, base, states, seen), base, seen)
-    if seen.visible_changes(base, found[0].changes) != shown and found[0].score < illegal_score + settings.margin:
-        beyond = rank_by_stopovers(context, beyond_one_turn(context, base, states, seen), base, seen)
-        found = sorted([*found, *beyond], key=lambda one: -one.score)
-    return Candidates(context, states, seen, base, found, shown, illegal_score)
-
-
 def decide(
     context: JudgeContext[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
 ) -> Decision[StateT, TurnT]:
@@ -233,7 +73,7 @@ def decide(
     contradict an otherwise certain explanation are set aside and named. On a place with only a sensor, all pieces look
     the same; a piece that was put down there for a moment supports turns that pass it.
     """
-    candidates = _candidates(context, states, seen)
+    candidates = find_candidates(context, states, seen)
     rules: tuple[Callable[[Candidates[StateT, TurnT]], Decision[StateT, TurnT] | None], ...] = (
         _forbidden,
         _depends_on_sensors,
@@ -245,6 +85,19 @@ def decide(
         _allowed,
     )
     return next(made for made in (rule(candidates) for rule in rules) if made is not None)
+
+
+def _undecided(
+    case: Candidates[StateT, TurnT],
+    places: set[Place],
+    rivals: tuple[Explanation[StateT, TurnT], ...],
+    margin: float,
+    *,
+    alike: bool = False,
+) -> Decision[StateT, TurnT]:
+    """Leave it undecided because of these places."""
+    in_order = case.context.in_order(places)
+    return Decision(Conclusion.UNDECIDED, case.leading, case.shown, margin, in_order, rivals, alike=alike)
 
 
 def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
@@ -293,7 +146,7 @@ def _set_objects_aside(case: Candidates[StateT, TurnT], objects: set[Place]) -> 
     """Decide without the places that may hold an object, and set these aside; ask about everything if that fails."""
     without = decide(case.context, case.states, case.seen.without(objects))
     if without.conclusion is Conclusion.UNDECIDED or len(objects) > case.context.settings.most_set_aside:
-        return case.undecided({place for place, _ in case.shown}, case.leading, 0.0)
+        return _undecided(case, {place for place, _ in case.shown}, case.leading, 0.0)
     return replace(without, set_aside=case.context.in_order(objects | set(without.set_aside)))
 
 
@@ -312,7 +165,7 @@ def _depends_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, Tur
     if not rivals or not any(case.seen.only_sensed(place) for place in case.doubtful):
         return None
     every = [case.seen.observable_changes(case.base, one.changes) for one in (*rivals, case.best)]
-    return case.undecided({place for observed in every for place, _ in case.shown ^ observed}, rivals, case.lead)
+    return _undecided(case, {place for observed in every for place, _ in case.shown ^ observed}, rivals, case.lead)
 
 
 def _goes_on(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]) -> bool:
@@ -326,7 +179,7 @@ def _places_set_aside(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT
     if not case.is_illegal_change_close:
         return None
     best, doubtful = case.best, case.doubtful
-    undecided = case.undecided(doubtful, case.leading, 0.0)
+    undecided = _undecided(case, doubtful, case.leading, 0.0)
     # A piece in the air and a doubtful one elsewhere may well be the same piece.
     under_way = best.kind in {ExplanationKind.PART, ExplanationKind.TURN_AND_PART}
     changed = {place for place, _ in best.changes}
@@ -357,7 +210,7 @@ def _undecided_by_margin(case: Candidates[StateT, TurnT]) -> Decision[StateT, Tu
     alike = all(
         seen.observable_changes(base, one.changes) == seen.observable_changes(base, best.changes) for one in case.rivals
     )
-    return case.undecided(places, case.rivals, _margin(case), alike=alike)
+    return _undecided(case, places, case.rivals, _margin(case), alike=alike)
 
 
 def _margin(case: Candidates[StateT, TurnT]) -> float:
@@ -369,7 +222,7 @@ def _arrived_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] 
     unseen = {place for place, look in case.best.changes if look != EMPTY and place in case.seen.hidden}
     if not unseen or case.best.kind is ExplanationKind.NOTHING:
         return None
-    return case.undecided(unseen, case.leading, 0.0)
+    return _undecided(case, unseen, case.leading, 0.0)
 
 
 def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
@@ -382,14 +235,14 @@ def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | N
     alike = {place for place in others if piece_of(case.base[place]) in arrived}
     if not left or not alike:
         return None
-    return case.undecided(left | alike, case.leading, 0.0)
+    return _undecided(case, left | alike, case.leading, 0.0)
 
 
 def _touched_and_unclear(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Ask about stacks that look touched and are unclear although the leading explanation plays nothing there."""
     margin = case.context.settings.margin
     unclear = {place for place in case.touched_elsewhere if case.seen.places[place].certainty < margin}
-    return case.undecided(unclear, case.leading, 0.0) if unclear else None
+    return _undecided(case, unclear, case.leading, 0.0) if unclear else None
 
 
 def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:
