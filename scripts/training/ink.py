@@ -245,7 +245,7 @@ def made_samples(seed: int, numbers: range, scans: Scans, console: Console) -> S
     """Render sheets from a seed and their numbers on all cores; give their samples."""
     parts = [numbers[start : start + SHEETS_A_PART] for start in range(0, len(numbers), SHEETS_A_PART)]
     with ProcessPoolExecutor() as pool:
-        made = pool.map(partial(_made_part, seed=seed, scans=scans), parts)
+        made = pool.map(partial(_made_part, seed=seed, scans=dict(scans)), parts)
         return joined(list(track(made, total=len(parts), description="Making sheets", console=console)))
 
 
