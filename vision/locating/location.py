@@ -48,6 +48,10 @@ class LocationSettings:
     """Mean error, in pixels, above which a warning is given."""
     least_cell_px: float = 11.0
     """Width of a handwritten cell, in pixels, below which twice as many digits are misread."""
+    enough_markers: int = 3
+    """Number of agreeing markers that are found fast and from which the others are only searched for where they must
+    be. Lower: faster, and a marker that lies elsewhere is noticed less.
+    """
     few_markers: int = 2
     """Maximum number of contradicting markers between which the board's lines decide."""
     as_clear: float = 0.9
@@ -242,6 +246,10 @@ def _detection_steps(
         found = find_fast(finder)
         if frozenset(marker.marker_id for marker in found) >= wanted:
             yield False, found
+    if len({marker.marker_id for marker in found} & wanted) >= _SETTINGS.enough_markers:
+        yield False, found
+        if len(fits[0].ids) >= _SETTINGS.enough_markers and not fits[0].unused:
+            yield True, _search_expected(grey, camera, layout, fits[:1], finder)
     yield False, seen.plain(finder)
     yield True, _search_expected(grey, camera, layout, fits, finder)
     searched_from = [fit.ids for fit in fits]
