@@ -19,7 +19,7 @@ from referee.judge.faults import find_breaches, find_turned_pieces
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.side_evidence import certain_sides, keep_consistent_turns, side_contradiction
-from referee.judge.stack_evidence import height_contradiction
+from referee.judge.stack_evidence import height_contradiction, stack_doubt
 from referee.judge.verdict import AcceptedTurn
 
 
@@ -46,6 +46,7 @@ def resolve(
     game, explorer, side = context.game, context.explorer, context.settings.side
     contradictions: dict[tuple[TurnT, ...], float] = {}
     costs: dict[tuple[TurnT, ...], float] = {}
+    doubts: dict[tuple[TurnT, ...], float] = {}
     for one in explanations:
         last = one.second or one.first
         start = game.rules.apply(one.state, one.first[0]) if one.second else one.state
@@ -58,10 +59,11 @@ def resolve(
         contradictions[sequence] = min(contradiction, contradictions.get(sequence, contradiction))
         cost = contradiction + height_contradiction(game, one.state, sequence, seen)
         costs[sequence] = min(cost, costs.get(sequence, cost))
+        doubt = stack_doubt(game, one.state, sequence, seen)
+        doubts[sequence] = min(doubt, doubts.get(sequence, doubt))
     best = min(costs.values())
     sequences = [sequence for sequence, cost in costs.items() if cost < best + side]
-    by_stacks = best - contradictions[sequences[0]]
-    if len(sequences) == 1 and by_stacks < context.settings.stacks:
+    if len(sequences) == 1 and doubts[sequences[0]] < context.settings.stacks:
         return Resolved(sequences[0], contradiction=contradictions[sequences[0]])
     return Resolved((), tuple(dict.fromkeys(turn for sequence in sequences for turn in sequence)))
 

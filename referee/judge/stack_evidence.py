@@ -55,6 +55,39 @@ def count_contradiction(game: Game[StateT, TurnT], state: StateT, turns: Sequenc
     return math.fsum(_height_leads(game, state, turns, seen).values())
 
 
+def stack_doubt(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
+    """Return the log-odds of the stacks seen against a sequence of turns, whatever else may have been played.
+
+    A stack that looks touched although nothing is played there is no evidence if it clearly has as many pieces as
+    before: a hand brushed against it. The arguments and errors are those of ``height_contradiction``.
+    """
+    if not isinstance(game.table, StacksPieces):
+        return 0.0
+    before, after = state, state
+    for turn in turns:
+        after = game.rules.apply(after, turn)
+    looks, heights = game.table.appearance(after), game.table.heights(after)
+    earlier = (game.table.appearance(before), game.table.heights(before))
+    played_on = {place for turn in turns for place in turn.places}
+    doubts = []
+    for place, one in seen.places.items():
+        if one.best != looks[place]:
+            continue
+        touched = one.touched or 0.0
+        if place not in played_on:
+            doubt = touched
+        else:
+            # A piece that only passed through leaves a stack as it was.
+            is_as_before = (earlier[0][place], earlier[1][place]) == (looks[place], heights[place])
+            doubt = 0.0 if is_as_before else max(0.0, -touched)
+        if one.heights and (touched >= 0 or place in played_on):
+            others = [share for pieces, share in one.heights.items() if pieces != heights[place]]
+            own = one.heights.get(heights[place], min(one.heights.values()))
+            doubt += max(others, default=own) - own
+        doubts.append(max(0.0, doubt))
+    return math.fsum(doubts)
+
+
 def _height_leads(
     game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading
 ) -> dict[Place, float]:

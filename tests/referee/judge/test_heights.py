@@ -15,7 +15,7 @@ from engine.registry import load
 from engine.values import Roll
 from referee.judge import Trigger
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.stack_evidence import height_contradiction, unchanged_stacks
+from referee.judge.stack_evidence import height_contradiction, stack_doubt, unchanged_stacks
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
@@ -304,6 +304,47 @@ def test_the_odds_against_a_stack_combine_its_touch_and_its_height(
     assert against(top, "c3-d2") == pytest.approx(untouched)
     assert against("empty") == 1.0, "heights count only for a top as believed"
     assert height_contradiction(load("diaballik"), load("diaballik").rules.new(), (), looked_touched_at("a1")) == 0.0
+
+
+FOUR_TO_ONE = math.log(4)
+
+
+@pytest.mark.parametrize(
+    ("touched", "heights", "played", "not_played"),
+    [
+        (None, {}, 0.0, 0.0),
+        (2.5, {}, 0.0, 2.5),
+        (-2.5, {}, 2.5, 0.0),
+        (2.5, {2: 0.8, 3: 0.2}, 0.0, 2.5 + FOUR_TO_ONE),
+        (2.5, {2: 0.2, 3: 0.8}, FOUR_TO_ONE, 2.5 - FOUR_TO_ONE),
+        (2.5, {2: 0.01, 3: 0.99}, math.log(99), 0.0),
+        (-2.5, {2: 0.8, 3: 0.2}, 2.5 - FOUR_TO_ONE, 0.0),
+        (-2.5, {2: 0.2, 3: 0.8}, 2.5 + FOUR_TO_ONE, 0.0),
+    ],
+)
+def test_a_stack_that_was_only_brushed_against_raises_no_doubt(
+    touched: float | None, heights: Mapping[int, float], played: float, not_played: float
+) -> None:
+    """c2 has three pieces; its medium may have left."""
+    logs = {count: math.log(value) for count, value in heights.items()}
+    place = PooledPlace({BLOCKADE.table.appearance(BEFORE)["c2"]: 0.0}, heights=logs, touched=touched)
+    seen = PooledReading({"c2": place}, frozenset(), 0.0, 0)
+    turn = BLOCKADE.notation.parse_turn(BEFORE, "c2-d2")
+    assert stack_doubt(BLOCKADE, BEFORE, (turn,), seen) == pytest.approx(played)
+    assert stack_doubt(BLOCKADE, BEFORE, (), seen) == pytest.approx(not_played)
+
+
+@pytest.mark.parametrize("touched", [-2.5, 2.5])
+def test_a_piece_that_passed_through_raises_no_doubt(touched: float) -> None:
+    turn = BLOCKADE.notation.parse_turn(BEFORE, "c4-d4 e5-c4 d4-e5")
+    looks = BLOCKADE.table.appearance(BLOCKADE.rules.apply(BEFORE, turn))
+    place = PooledPlace({looks["d4"]: 0.0}, touched=touched)
+    assert stack_doubt(BLOCKADE, BEFORE, (turn,), PooledReading({"d4": place}, frozenset(), 0.0, 0)) == 0.0
+
+
+def test_only_stacks_raise_doubt() -> None:
+    game = load("diaballik")
+    assert stack_doubt(game, game.rules.new(), (), looked_touched_at("a1")) == 0.0
 
 
 def test_stacks_stay_known_while_their_top_and_number_of_pieces_stay() -> None:
