@@ -63,11 +63,10 @@ def stack_doubt(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT]
     """
     if not isinstance(game.table, StacksPieces):
         return 0.0
-    before, after = state, state
+    looks_before, heights_before = game.table.appearance(state), game.table.heights(state)
     for turn in turns:
-        after = game.rules.apply(after, turn)
-    looks, heights = game.table.appearance(after), game.table.heights(after)
-    earlier = (game.table.appearance(before), game.table.heights(before))
+        state = game.rules.apply(state, turn)
+    looks, heights = game.table.appearance(state), game.table.heights(state)
     played_on = {place for turn in turns for place in turn.places}
     doubts = []
     for place, one in seen.places.items():
@@ -78,7 +77,7 @@ def stack_doubt(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT]
             doubt = touched
         else:
             # A piece that only passed through leaves a stack as it was.
-            is_as_before = (earlier[0][place], earlier[1][place]) == (looks[place], heights[place])
+            is_as_before = (looks_before[place], heights_before[place]) == (looks[place], heights[place])
             doubt = 0.0 if is_as_before else max(0.0, -touched)
         if one.heights and (touched >= 0 or place in played_on):
             others = [share for pieces, share in one.heights.items() if pieces != heights[place]]
