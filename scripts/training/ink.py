@@ -115,15 +115,15 @@ class SheetNetwork(nn.Module):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.seen = nn.Sequential(
-            unpadded(1, 20, 5, 2),
-            unpadded(20, 20, 3, 1),
-            unpadded(20, 56, 2, 2),
-            unpadded(56, 56, 3, 1),
-            unpadded(56, 56, 3, 1),
-            unpadded(56, 80, 2, 2),
+            unpadded(1, 24, 5, 2),
+            unpadded(24, 24, 3, 1),
+            unpadded(24, 64, 2, 2),
+            unpadded(64, 64, 3, 1),
+            unpadded(64, 64, 3, 1),
+            unpadded(64, 96, 2, 2),
         )
         self.dropout = nn.Dropout(0.15)
-        self.features = unpadded(80, HIDDEN, 3, CELL_PX // 8)
+        self.features = unpadded(96, HIDDEN, 3, CELL_PX // 8)
         self.scores = nn.Conv2d(HIDDEN, OUTPUTS, 1)
 
     def forward(self, inks: torch.Tensor) -> torch.Tensor:
@@ -186,7 +186,7 @@ def batches(rng: np.random.Generator, given: Samples) -> Batches:
 
 def loss_of(scores: torch.Tensor, signs: torch.Tensor, loops: torch.Tensor) -> torch.Tensor:
     """Cross-entropy of the signs, plus the weighted one of loops and their sides."""
-    loss = nn.functional.cross_entropy(scores[:, : len(SIGNS)], signs, label_smoothing=0.02)
+    loss = nn.functional.cross_entropy(scores[:, : len(SIGNS)], signs)
     return loss + LOOP_SHARE * nn.functional.binary_cross_entropy_with_logits(scores[:, len(SIGNS) :], loops)
 
 

@@ -24,6 +24,8 @@ _FAITHFUL = 0.95
 """Probability that a known writer uses their usual form of a sign."""
 SCANNED = 0.6
 """The share of sheets whose signs are scans, where there are any."""
+_SHAKEN, _NOISY = 0.2, 0.1
+"""The shares of sheets that a shaken camera and one with much noise have taken."""
 
 Cells = npt.NDArray[np.int64]
 Scans = Mapping[str, npt.NDArray[np.uint8]]
@@ -235,8 +237,10 @@ def _photographed(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell
     picture = cv2.warpPerspective(light, to_picture, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     sharpness = rng.uniform(0.2, 0.85)
     picture = cv2.GaussianBlur(picture, (0, 0), sharpness) if sharpness > 0.3 else picture
+    if rng.random() < _SHAKEN:
+        picture = cv2.filter2D(picture, -1, _shake(rng))
     picture = picture * _lamp(rng, picture.shape[:2])
-    noise = rng.uniform(0.001, 0.02)
+    noise = rng.uniform(0.001, 0.02) if rng.random() > _NOISY else rng.uniform(0.02, 0.05)
     picture = picture + rng.standard_normal(picture.shape, dtype=np.float32) * noise * np.sqrt(
         np.clip(picture, 0.02, 1)
     )
@@ -269,6 +273,18 @@ def _photographed(rng: np.random.Generator, sheet: npt.NDArray[np.float32], cell
         ),
         dtype=np.uint8,
     )
+
+
+def _shake(rng: np.random.Generator) -> npt.NDArray[np.float32]:
+    """Return the kernel of a camera that moves up to four pixels in any direction during an exposure."""
+    half = 4
+    kernel = np.zeros((2 * half + 1, 2 * half + 1), dtype=np.float32)
+    angle, reach = rng.uniform(0, np.pi), rng.uniform(0.5, 2.0)
+    shift = 4
+    end = np.array([np.cos(angle), np.sin(angle)]) * reach
+    first, last = (np.round((half + sign * end) * (1 << shift)).astype(int).tolist() for sign in (-1, 1))
+    cv2.line(kernel, first, last, 1.0, 1, cv2.LINE_AA, shift)
+    return np.asarray(kernel / kernel.sum(), dtype=np.float32)
 
 
 def _lamp(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.float32]:

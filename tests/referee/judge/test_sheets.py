@@ -215,7 +215,7 @@ def test_a_digit_that_the_dice_forbid_is_a_fault_only_if_it_is_very_clear(seven:
 
 
 @pytest.mark.parametrize(
-    ("nine", "kind"), [("digit 9 80%", VerdictKind.AMBIGUOUS), ("digit 9 99%", VerdictKind.ACCEPTED)]
+    ("nine", "kind"), [("digit 9 70%", VerdictKind.AMBIGUOUS), ("digit 9 99%", VerdictKind.ACCEPTED)]
 )
 def test_a_digit_in_place_of_a_star_is_accepted_only_if_it_is_clear(nine: str, kind: VerdictKind) -> None:
     written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": nine}
@@ -227,7 +227,7 @@ def test_a_digit_in_place_of_a_star_is_accepted_only_if_it_is_clear(nine: str, k
     [("digit 8", VerdictKind.AMBIGUOUS), ("digit 9", VerdictKind.ACCEPTED)],
 )
 def test_a_digit_that_a_star_allows_is_no_rarer_than_others(rarer: str, kind: VerdictKind) -> None:
-    written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": "digit 9 80%"}
+    written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": "digit 9 70%"}
     assert judged_after(("1", "2", "4", "*", "I"), written, {rarer: 2.4}).verdict.kind is kind
 
 

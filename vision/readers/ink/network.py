@@ -18,13 +18,13 @@ from vision.frame import FloatArray, FloatImage
 from vision.readers.dice.networks import Network
 from vision.readers.ink.handwriting import Handwriting, HandwritingSettings
 from vision.readers.ink.paper import CELL_PX, cells_near_ink
-from vision.readers.ink.signs import BLOT, SIGNS
+from vision.readers.ink.signs import BLOT, EMPTY_SIGN, SIGNS
 
 WEIGHTS = Path(__file__).parent / "weights"
 SIDES = ("north", "east", "south", "west")
 OUTPUTS = len(SIGNS) + 1 + len(SIDES)
 """Scores of the signs, the log-odds that a loop encloses the cell, and of a line along each of its sides."""
-HIDDEN = 96
+HIDDEN = 128
 """Number of features in the layer before the last."""
 
 Inks = npt.NDArray[np.float32]
@@ -32,6 +32,10 @@ Inks = npt.NDArray[np.float32]
 
 _FEWER_BLOTS = 3.0
 """How much rarer blots are in games than in the training sheets, in log units."""
+_MORE_EMPTY = 1.5
+"""How much more often than in the training sheets cells are empty in games, in log units: a third of those are, three
+quarters of these. Higher: noise at night is seldom taken for a sign, and faint signs are missed.
+"""
 
 
 def calibrated(scores: FloatArray, temperature: float, written: float) -> FloatArray:
@@ -94,6 +98,7 @@ class InkNetwork:
         if self._corrections is not None:
             scores[..., : len(SIGNS)] += outputs[..., OUTPUTS:] @ self._corrections[0] + self._corrections[1]
         scores[..., SIGNS.index(BLOT)] -= _FEWER_BLOTS
+        scores[..., SIGNS.index(EMPTY_SIGN)] += _MORE_EMPTY
         scores[..., : len(SIGNS)] = calibrated(scores[..., : len(SIGNS)], self._temperature, self._written)
         return scores
 
