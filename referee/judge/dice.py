@@ -199,6 +199,11 @@ def _score_faces(seen: SeenDice) -> Mapping[tuple[str, ...], float]:
     return reached
 
 
-def best_faces_score(seen: SeenDice) -> float:
-    """Return the log-probability of the most probable faces, whether or not they can be a roll."""
-    return math.fsum(max(die.faces.values()) for die in seen.dice)
+_ROUNDING = 1e-9
+"""Difference of two sums of the same log-probabilities that rounding may cause."""
+
+
+def shortfall(seen: SeenDice, best: ScoredRoll) -> float:
+    """Return the log-odds by which the most probable faces lead the best roll; 0 if they are that roll."""
+    lead = math.fsum(max(die.faces.values()) for die in seen.dice) - best.score
+    return lead if lead > _ROUNDING else 0.0

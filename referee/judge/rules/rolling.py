@@ -12,7 +12,7 @@ from engine.support.chance import format_roll
 from referee.judge import sentences
 from referee.judge.acceptance import Resolved
 from referee.judge.belief import Belief
-from referee.judge.dice import ScoredRoll, SeenDice, best_faces_score, rank_rolls
+from referee.judge.dice import ScoredRoll, SeenDice, rank_rolls, shortfall
 from referee.judge.explorer import JudgeContext, apply_turn
 from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.rules.turns import accept
@@ -39,10 +39,10 @@ class _RollCase(Generic[StateT, TurnT]):
     @property
     def lead(self) -> float:
         """The log-odds by which the best roll leads the next one; negative where the dice can't be a roll."""
-        best = self.ranked[0].score
-        if best < best_faces_score(self.dice):
-            return best - best_faces_score(self.dice)
-        return best - max((one.score for one in self.ranked[1:]), default=-math.inf)
+        best = self.ranked[0]
+        if (behind := shortfall(self.dice, best)) > 0:
+            return -behind
+        return best.score - max((one.score for one in self.ranked[1:]), default=-math.inf)
 
     @property
     def candidates(self) -> tuple[str, ...]:

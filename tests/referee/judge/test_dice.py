@@ -8,11 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import StabilityFilter, Trigger
-from referee.judge.dice import PooledDie, SeenDice, pool_dice, rank_rolls
+from referee.judge.dice import PooledDie, SeenDice, pool_dice, rank_rolls, shortfall
 from referee.judge.verdict import VerdictKind
 from tests.present import present
 from tests.referee.judge.drawn import drawn, roll_drawn
@@ -256,6 +258,24 @@ def test_faces_that_no_die_can_show_are_no_roll() -> None:
     only_ones = replace(roll_drawn("1 1 1 1"), dice=tuple(DieReading(30.0 * n, 0.0, {"1": 1.0}) for n in range(4)))
     seen = present(pool_dice([Reading(0, 0.0, {}, rolls=(only_ones,))], 1e-5))
     assert [one.roll.faces for one in rank_rolls(present(BLOKUS.dice), BLOKUS.rules.new(), seen, 1e-5)] == [("1",) * 4]
+
+
+@given(st.lists(st.floats(1e-5, 0.4), min_size=4, max_size=4))
+def test_the_most_probable_faces_are_the_best_roll_whatever_the_rounding(rests: list[float]) -> None:
+    dice = tuple(
+        PooledDie("tray", 30.0 * number, 0.0, "", {str(number): math.log(1 - rest), "6": math.log(rest)})
+        for number, rest in enumerate(rests, 1)
+    )
+    best = rank_rolls(present(BLOKUS.dice), BLOKUS.rules.new(), SeenDice(dice), 1e-5)[0]
+    assert (best.roll.faces, shortfall(SeenDice(dice), best)) == (("1", "2", "3", "4"), 0.0)
+
+
+def test_faces_that_can_be_no_roll_lead_the_best_roll() -> None:
+    dice = tuple(
+        PooledDie("tray", 30.0 * number, 0.0, "", {"star": math.log(0.9), "1": math.log(0.1)}) for number in range(4)
+    )
+    best = rank_rolls(present(BLOKUS.dice), BLOKUS.rules.new(), SeenDice(dice), 1e-5)[0]
+    assert shortfall(SeenDice(dice), best) == pytest.approx(4 * math.log(9))
 
 
 def test_a_face_that_a_reading_does_not_name_is_as_improbable_as_the_floor() -> None:
