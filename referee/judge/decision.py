@@ -145,9 +145,25 @@ def _lead_over_other_pieces(seen: PooledPlace, look: LookName) -> float:
 def _set_objects_aside(case: Candidates[StateT, TurnT], objects: set[Place]) -> Decision[StateT, TurnT]:
     """Decide without the places that may hold an object, and set these aside; ask about everything if that fails."""
     without = decide(case.context, case.states, case.seen.without(objects))
+    if arrivals := _arrivals_like(case, objects, without):
+        return decide(case.context, case.states, case.seen.without(objects | arrivals))
     if without.conclusion is Conclusion.UNDECIDED or len(objects) > case.context.settings.most_set_aside:
         return _undecided(case, {place for place, _ in case.shown}, case.leading, 0.0)
     return replace(without, set_aside=case.context.in_order(objects | set(without.set_aside)))
+
+
+def _arrivals_like(
+    case: Candidates[StateT, TurnT], objects: set[Place], without: Decision[StateT, TurnT]
+) -> set[Place]:
+    """Return where a piece seems to have arrived that may as well be an object, and one of the objects that piece."""
+    alike = {piece_of(case.seen.places[place].best) for place in objects}
+    found = set()
+    for place, look in without.best.changes:
+        if piece_of(look) in alike:
+            other = decide(case.context, case.states, case.seen.without({place}))
+            if other.conclusion is Conclusion.ALLOWED and any(at in objects for at, _ in other.best.changes):
+                found.add(place)
+    return found
 
 
 def _is_illegible(case: Candidates[StateT, TurnT]) -> bool:

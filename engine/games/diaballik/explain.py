@@ -207,8 +207,9 @@ class Moved(NamedTuple):
 def explain_change(before: DiaballikState, after: Appearance) -> tuple[Breach, ...]:
     """List the rules that the change breaks, the likeliest violation first.
 
-    Empty if nothing changed or a legal turn explains it. Places missing in ``after`` count as unchanged. Raises
-    UnreadableError for an unknown place or look.
+    Empty if nothing changed, if a legal turn explains it, or if so many pieces of both players moved that more than one
+    turn must have been played. Places missing in ``after`` count as unchanged. Raises UnreadableError for an unknown
+    place or look.
     """
     LOOK_TABLE.read_all(after)
     looks = appearance_of(before)
@@ -253,6 +254,8 @@ def _as_side(shown: Shown) -> Side | None:
 def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach]:
     mover = str(before.to_move)
     moved = {player: _match_moves(before.side(player).pieces, shown[player].pieces) for player in PLAYERS}
+    if moved[mover].pairs and len(moved[other(mover)].pairs) > 1:
+        return []  # Both have played since.
     own = _own_breaches(before, shown[mover], moved[mover]) or _onto_moved(before, moved)
     found = [*_recoloured(before, shown, moved), *own]
     for player in (mover, other(mover)):

@@ -78,6 +78,19 @@ def test_a_turn_beside_what_may_be_a_piece_too_many_is_accepted_and_the_place_as
     assert judged.belief == (after,)
 
 
+@pytest.mark.parametrize(("object_on", "piece_on"), [("c2", "b2"), ("b2", "c2")])
+def test_either_of_two_alike_may_be_the_object(diaballik: Any, object_on: str, piece_on: str) -> None:
+    """A piece left c1 or b1; the other one is something that looks like a piece."""
+    state = diaballik.rules.new()
+    turn = diaballik.notation.parse_turn(state, f"b1-{piece_on}" if piece_on == "b2" else "b1-b2 b2-c2")
+    after = diaballik.rules.apply(state, turn)
+    shown = drawn(diaballik, after, {object_on: "black piece 99.5%", piece_on: "black piece 99.6%"})
+    judged = JudgedGame(diaballik, belief=(state,))
+    verdict = judged.consider(shown, Trigger.DECLARED).verdict
+    assert (verdict.kind, set(verdict.places)) == (VerdictKind.AMBIGUOUS, {"b2", "c2"})
+    assert judged.belief == (state,)
+
+
 @pytest.mark.parametrize(("doubtful", "kind"), [(12, VerdictKind.SET_UP), (13, VerdictKind.ILLEGAL)])
 def test_at_most_a_quarter_of_the_squares_may_look_wrong_in_an_assumed_start(
     diaballik: Any, doubtful: int, kind: VerdictKind

@@ -146,6 +146,15 @@ def test_one_fault_has_one_sentence_and_a_remedy(text, change, sentence, remedy,
     assert breach.places == places
 
 
+def test_pieces_of_both_players_that_moved_are_more_than_one_turn_and_no_fault():
+    state = GAME.rules.new()
+    one = changed(state, "a1- a2:b a7- a6:w")
+    assert [breach.rule for breach in GAME.table.explain(state, one)] == ["moved-opponent-piece"]
+    assert GAME.table.explain(state, changed(state, "a1- a2:b a7- a6:w b7- b6:w")) == ()
+    only_theirs = GAME.table.explain(state, changed(state, "a7- a6:w b7- b6:w c7- c6:w"))
+    assert {breach.rule for breach in only_theirs} == {"moved-opponent-piece"}
+
+
 def test_two_faults_are_both_reported():
     state = GAME.rules.new()
     taken = GAME.table.explain(state, changed(state, "a7:b a1-"))
