@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import cv2
 import numpy as np
@@ -26,9 +28,15 @@ _UNDECODED = 128
 _JPEG_START, _JPEG_SCAN, _JPEG_END = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The markers of the segments that say how large a JPEG is."""
+_JPEG_FILL = 0xFF
+"""Any number of these may precede a marker."""
 _PNG_START, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND"
 _PNG_CHUNK_BYTES = 12
 """A chunk's length, kind and checksum."""
+_TIFF_SIDES = (256, 257)
+"""The tags of a TIFF's width and height ..."""
+_TIFF_SHORT = 3
+"""... and the kind of a value of two bytes."""
 
 
 def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: str = "the camera") -> None:
@@ -83,7 +91,10 @@ def decode_image(data: bytes, name: str) -> Image:
         raise FrameError(f"{name} is empty; expected an image")
     if not is_complete_image(data):
         raise FrameError(f"{name} is cut off after {len(data)} bytes; copy or take it again")
-    _check_size(image_size(data) or (0, 0), name, MOST_PIXELS)
+    size = image_size(data)
+    if size is None:
+        raise FrameError(f"{name} is not a readable image; expected JPEG or PNG")
+    _check_size(size, name, MOST_PIXELS)
     try:
         image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)
     except cv2.error as error:
@@ -94,16 +105,72 @@ def decode_image(data: bytes, name: str) -> Image:
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
-    """Read a JPEG's or PNG's (width, height) from its header, without decoding it; ``None`` for anything else."""
-    if data.startswith(_PNG_START) and data[12:16] == b"IHDR" and len(data) >= 24:
-        return int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
-    at = 2
-    while data.startswith(_JPEG_START) and data[at : at + 1] == b"\xff" and at + 9 <= len(data):
+    """Read an image's (width, height) from its header, without decoding it; ``None`` for another format than that of
+    IMAGE_SUFFIXES, or a damaged header.
+    """
+    if data.startswith(_PNG_START):
+        return _numbers(">II", data, 16) if data[12:16] == b"IHDR" else None
+    if data.startswith(_JPEG_START):
+        return _jpeg_size(data)
+    if data.startswith(b"BM"):
+        is_old = data[14:18] == b"\x0c\0\0\0"
+        size = _numbers("<HH" if is_old else "<ii", data, 18)
+        return None if size is None else (abs(size[0]), abs(size[1]))
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return _webp_size(data)
+    return _tiff_size(data)
+
+
+def _numbers(layout: str, data: bytes, at: int) -> tuple[int, int] | None:
+    """Unpack two numbers, in the notation of ``struct``; ``None`` where the data ends before."""
+    return struct.unpack_from(layout, data, at) if at + struct.calcsize(layout) <= len(data) else None
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+    at = len(_JPEG_START)
+    while data[at : at + 1] == b"\xff" and at + 9 <= len(data):
         kind, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4])
+        if kind == _JPEG_FILL:
+            at += 1
+            continue
         if kind in _JPEG_FRAMES:
             return int.from_bytes(data[at + 7 : at + 9]), int.from_bytes(data[at + 5 : at + 7])
         at += 2 + length
     return None
+
+
+def _webp_size(data: bytes) -> tuple[int, int] | None:
+    """Read the size from the first chunk (RFC 9649)."""
+    if data[12:16] == b"VP8X":
+        return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
+    if data[12:16] == b"VP8L":
+        bits = int.from_bytes(data[21:25], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    size = _numbers("<HH", data, 26) if data[12:16] == b"VP8 " else None
+    return None if size is None else (size[0] & 0x3FFF, size[1] & 0x3FFF)
+
+
+def _tiff_size(data: bytes) -> tuple[int, int] | None:
+    """Read the size from the first directory (TIFF 6.0); where one is given twice, the larger one."""
+    order: Literal["little", "big"]
+    if data.startswith(b"II*\0"):
+        order = "little"
+    elif data.startswith(b"MM\0*"):
+        order = "big"
+    else:
+        return None
+    start = int.from_bytes(data[4:8], order)
+    sides = dict.fromkeys(_TIFF_SIDES, 0)
+    for number in range(int.from_bytes(data[start : start + 2], order)):
+        entry = data[start + 2 + 12 * number : start + 14 + 12 * number]
+        if len(entry) < 12:
+            break
+        tag, kind = (int.from_bytes(entry[at : at + 2], order) for at in (0, 2))
+        if tag in sides:
+            value = int.from_bytes(entry[8:10] if kind == _TIFF_SHORT else entry[8:12], order)
+            sides[tag] = max(sides[tag], value)
+    width, height = sides.values()
+    return (width, height) if width and height else None
 
 
 def decode_photo(data: bytes, name: str, *, most_pixels: int) -> Image:
@@ -112,7 +179,7 @@ def decode_photo(data: bytes, name: str, *, most_pixels: int) -> Image:
     Raises FrameError for what is no JPEG or PNG, is cut off, or has more than ``most_pixels``.
     """
     size = image_size(data)
-    if size is None:
+    if size is None or not data.startswith((_JPEG_START, _PNG_START)):
         raise FrameError(f"{name} is not a readable image; expected JPEG or PNG")
     _check_size(size, name, most_pixels)
     return decode_image(data, name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import struct
+from typing import Literal
 
 import cv2
 import numpy as np
@@ -150,9 +152,10 @@ def test_a_photos_size_is_read_before_it_is_decoded(suffix: str) -> None:
         decode_image(bytes(huge), "picture")
 
 
-@given(
-    data=st.binary(max_size=200), start=st.sampled_from([b"", b"\xff\xd8", b"\xff\xd8\xff\xe0", b"\x89PNG\r\n\x1a\n"])
-)
+STARTS = (b"", b"\xff\xd8", b"\xff\xd8\xff\xe0", b"\x89PNG\r\n\x1a\n", b"BM", b"RIFF1234WEBPVP8X", b"II*\0", b"MM\0*")
+
+
+@given(data=st.binary(max_size=200), start=st.sampled_from(STARTS))
 def test_random_bytes_have_a_size_or_none(data: bytes, start: bytes) -> None:
     size = image_size(start + data)
     assert size is None or min(size) >= 0
@@ -199,6 +202,70 @@ def test_the_size_of_a_jpeg_is_read_from_its_frame_segment_wherever_that_is(kind
     assert image_size(start + segment(kind, FRAME)[:8]) is None
     assert image_size(start + segment(kind, FRAME)[:9]) == (800, 600)
     assert image_size(start + b"\x00" + segment(kind, FRAME)) is None
+
+
+def test_fill_bytes_before_a_jpegs_marker_are_skipped() -> None:
+    assert image_size(b"\xff\xd8\xff\xff" + segment(0xC0, FRAME)) == (800, 600)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "parameters"),
+    [
+        (".jpg", ()),
+        (".png", ()),
+        (".bmp", ()),
+        (".webp", (cv2.IMWRITE_WEBP_QUALITY, 80)),
+        (".webp", (cv2.IMWRITE_WEBP_QUALITY, 101)),
+        (".tiff", ()),
+        (".tiff", (cv2.IMWRITE_TIFF_COMPRESSION, 1)),
+    ],
+)
+def test_the_size_of_every_format_is_read_from_its_header(suffix: str, parameters: tuple[int, ...]) -> None:
+    data = cv2.imencode(suffix, picture(), parameters)[1].tobytes()
+    assert image_size(data) == (80, 60)
+    assert decode_image(data, "picture").shape == (60, 80, 3)
+
+
+def tiff(order: Literal["little", "big"], *entries: tuple[int, int, int]) -> bytes:
+    """A TIFF's header and first directory, of entries (tag, kind, value)."""
+    made = (b"II*\0" if order == "little" else b"MM\0*") + (8).to_bytes(4, order) + len(entries).to_bytes(2, order)
+    for tag, kind, value in entries:
+        size = 2 if kind == 3 else 4
+        made += tag.to_bytes(2, order) + kind.to_bytes(2, order) + (1).to_bytes(4, order)
+        made += value.to_bytes(size, order).ljust(4, b"\0")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("data", "size"),
+    [
+        (b"BM" + bytes(12) + (40).to_bytes(4, "little") + struct.pack("<ii", 40_000, -30_000), (40_000, 30_000)),
+        (b"BM" + bytes(12) + (12).to_bytes(4, "little") + struct.pack("<HH", 40_000, 30_000), (40_000, 30_000)),
+        (b"RIFF" + bytes(4) + b"WEBPVP8X" + bytes(8) + b"\xff\xff\x00\xff\x3f\x00", (65_536, 16_384)),
+        (tiff("little", (256, 4, 40_000), (257, 3, 30_000)), (40_000, 30_000)),
+        (tiff("big", (257, 3, 30_000), (256, 3, 40_000), (256, 4, 7)), (40_000, 30_000)),
+    ],
+    ids=["bmp", "old bmp", "webp", "tiff", "tiff, big-endian, a side twice"],
+)
+def test_a_small_file_that_claims_to_be_huge_is_refused_before_it_is_decoded(
+    data: bytes, size: tuple[int, int]
+) -> None:
+    assert image_size(data) == size
+    with pytest.raises(FrameError, match=f"{size[0]} x {size[1]} pixels; 100 million are the most"):
+        decode_image(data, "picture")
+
+
+@pytest.mark.parametrize("data", [b"BM", b"RIFF1234WEBPVP8 ", b"RIFF1234WEBPVP9 ", tiff("big", (256, 3, 9)), b"GIF89a"])
+def test_what_says_no_size_is_no_readable_image(data: bytes) -> None:
+    assert image_size(data) is None
+    with pytest.raises(FrameError, match="picture is not a readable image"):
+        decode_image(data, "picture")
+
+
+@pytest.mark.parametrize("suffix", [".bmp", ".webp", ".tiff"])
+def test_a_photo_from_somewhere_else_is_a_jpeg_or_png(suffix: str) -> None:
+    with pytest.raises(FrameError, match="photo is not a readable image; expected JPEG or PNG"):
+        decode_photo(encoded(suffix), "photo", most_pixels=4800)
 
 
 @pytest.mark.parametrize("kind", [0xC4, 0xC8, 0xCC, 0xD0, 0xBF])
