@@ -293,6 +293,10 @@ def _judge_turn(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
             look = look.with_belief(replace(look.belief, pending=pending))
             if trigger.names_faults and check_sides(look, resolved).support is not SideSupport.SUPPORTED:
                 return accept_unless_contradicted(look, resolved)
+        # A thing that looks clearly like a piece too many may be one; unclear places can wait.
+        clear = [at for at in decision.set_aside if seen.places[at].certainty >= look.context.settings.margin]
+        if look.trigger.names_faults and clear:
+            return look.belief, look.verdicts.question_about(clear, decision.shown, seen)
         described = [look.game.notation.describe(turn) for turn in resolved.turns or resolved.candidates]
         sentence = sentences.turn_waits(" ".join(described[:1]))
         return look.belief, look.verdicts.pending(sentence, resolved, decision, seen)

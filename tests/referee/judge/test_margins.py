@@ -78,6 +78,21 @@ def test_a_turn_beside_what_may_be_a_piece_too_many_is_accepted_and_the_place_as
     assert judged.belief == (after,)
 
 
+@pytest.mark.parametrize(
+    ("look", "kind"), [("white piece 99.6%", VerdictKind.AMBIGUOUS), ("white piece 60%", VerdictKind.NOT_FINISHED)]
+)
+def test_what_may_be_a_piece_too_many_is_asked_about_while_a_turn_waits_for_a_touch(
+    diaballik: Any, look: str, kind: VerdictKind
+) -> None:
+    state = diaballik.rules.new()
+    after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2"))
+    judged = JudgedGame(diaballik, belief=(state,))
+    verdict = judged.consider(drawn(diaballik, after, {"e4": look}), Trigger.TOUCH_RESTED).verdict
+    assert verdict.kind is kind
+    assert kind is VerdictKind.NOT_FINISHED or verdict.places == ("e4",)
+    assert judged.belief == (state,)
+
+
 @pytest.mark.parametrize(("object_on", "piece_on"), [("c2", "b2"), ("b2", "c2")])
 def test_either_of_two_alike_may_be_the_object(diaballik: Any, object_on: str, piece_on: str) -> None:
     """A piece left c1 or b1; the other one is something that looks like a piece."""
