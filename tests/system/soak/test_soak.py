@@ -111,13 +111,13 @@ def test_only_a_turn_visible_on_the_table_counts_as_finished() -> None:
 
 
 def test_a_turn_seen_whole_before_it_was_covered_counts_as_in_sight() -> None:
-    def never_shown(game: GameRecord) -> GameRecord:
-        game.said = [one for one in game.said if one.verdict.kind is not VerdictKind.NOT_FINISHED]
+    def never_known(game: GameRecord) -> GameRecord:
+        game.pending = []
         return game
 
     played = play(GamePlan(61083, 3, turn_end="touch", perfect_reader=True, game="diaballik"))
     assert not [item for item in score(played).items if item.outcome is Outcome.WRONG]
-    too_much = [item for item in tampered(played, never_shown).items if item.outcome is Outcome.WRONG]
+    too_much = [item for item in tampered(played, never_known).items if item.outcome is Outcome.WRONG]
     assert [item.detail for item in too_much] == ["more than was in sight: White passes d7 to g7."]
 
 
