@@ -248,7 +248,7 @@ def _detection_steps(
             yield False, found
     if len({marker.marker_id for marker in found} & wanted) >= _SETTINGS.enough_markers:
         yield False, found
-        if len(fits[0].ids) >= _SETTINGS.enough_markers and not fits[0].unused:
+        if fits and len(fits[0].ids) >= _SETTINGS.enough_markers and not fits[0].unused:
             yield True, _search_expected(grey, camera, layout, fits[:1], finder)
     yield False, seen.plain(finder)
     yield True, _search_expected(grey, camera, layout, fits, finder)

@@ -207,9 +207,8 @@ class Moved(NamedTuple):
 def explain_change(before: DiaballikState, after: Appearance) -> tuple[Breach, ...]:
     """List the rules that the change breaks, the likeliest violation first.
 
-    Empty if nothing changed, if a legal turn explains it, or if so many pieces of both players moved that more than one
-    turn must have been played. Places missing in ``after`` count as unchanged. Raises UnreadableError for an unknown
-    place or look.
+    Empty if nothing changed, a legal turn explains it, or too many pieces of both players moved for one turn. Places
+    missing in ``after`` count as unchanged. Raises UnreadableError for an unknown place or look.
     """
     LOOK_TABLE.read_all(after)
     looks = appearance_of(before)
