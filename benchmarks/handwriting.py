@@ -1,5 +1,8 @@
 """How much teaching a person's handwriting helps to read it, and how that affects other people's.
 
+It also counts, before teaching, the signs that are misread although the best one leads the next one by more than a
+number of log-odds, and the rightly read ones that lead by less, which the judge would ask about.
+
 Run: python benchmarks/handwriting.py [--hands N] [--oddness O] [--seed S] [--held H]
 
 Each writer is drawn from a seed outside the training set. The oddness is how far the points of the writer's signs are
@@ -37,6 +40,7 @@ from vision.readers.ink.signs import BLOT, EMPTY_SIGN, SIGNS
 TAUGHT_SHEETS, READ_SHEETS = 5, 4
 """Sheets of 30 cells, about 60 % of them written: as many as one sheet of Number Drop has cells."""
 _USUAL_WILDNESS = 0.8
+_LEADS = (3.0, 3.6, 4.2, 5.0, 7.0)
 WRITTEN = [number for number, sign in enumerate(SIGNS) if sign not in {EMPTY_SIGN, BLOT}]
 
 
@@ -75,6 +79,14 @@ def right_in(network: InkNetwork, written: list[Written]) -> tuple[int, int, flo
     return right, total, logs
 
 
+def leads_in(network: InkNetwork, written: list[Written]) -> Iterator[tuple[float, bool]]:
+    """For each cell: by how much, in log-odds, the best sign leads the next one, and whether it is right."""
+    for one in written:
+        scores = network.read(one.ink, one.cells)[:, : len(SIGNS)]
+        second, best = np.sort(scores, axis=1)[:, -2:].T
+        yield from zip((best - second).tolist(), (scores.argmax(axis=1) == one.signs).tolist(), strict=True)
+
+
 @click.command()
 @click.option("--hands", default=10, show_default=True, type=click.IntRange(min=1))
 @click.option("--oddness", default=0.1, show_default=True, help="0: writers like those of the training set.")
@@ -85,12 +97,14 @@ def main(hands: int, oddness: float, seed: int, helds: tuple[float, ...]) -> Non
     settings = [HandwritingSettings(held) for held in helds] or [HandwritingSettings()]
     names = ["untaught", *(f"taught, held {one.held:g}" for one in settings)]
     sums = {(name, whose): np.zeros(3) for name in names for whose in ("taught writer", "other writer")}
+    leads: list[tuple[float, bool]] = []
     for number in track(range(hands), description="Hands", console=Console(stderr=True)):
         written = list(sheets([seed, number], oddness, TAUGHT_SHEETS + READ_SHEETS))
         own = {
             "taught writer": written[TAUGHT_SHEETS:],
             "other writer": list(sheets([seed + 1, number], 0.0, READ_SHEETS)),
         }
+        leads += leads_in(shipped(), [sheet for read in own.values() for sheet in read])
         taught = taught_by(written[:TAUGHT_SHEETS])
         networks = [shipped(), *(InkNetwork(taught=taught, settings=one) for one in settings)]
         for name, network in zip(names, networks, strict=True):
@@ -102,6 +116,11 @@ def main(hands: int, oddness: float, seed: int, helds: tuple[float, ...]) -> Non
         shown = [sums[name, whose] for whose in ("taught writer", "other writer")]
         cells = [f"{100 * right / total:.1f} % of {total:.0f} | {logs / total:.3f}" for right, total, logs in shown]
         click.echo(f"| {name} | {' | '.join(cells)} |")
+    click.echo(f"\n| lead, of {len(leads):,} signs | misread, led by more | read rightly, led by less |\n|---|---|---|")
+    for least in _LEADS:
+        misread = sum(lead > least and not right for lead, right in leads)
+        asked = sum(lead <= least and right for lead, right in leads)
+        click.echo(f"| {least:g} | {misread:,} | {asked:,} |")
 
 
 if __name__ == "__main__":

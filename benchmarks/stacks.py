@@ -1,8 +1,9 @@
 """How often the judge asks which turn of Blockade was played, with and without earlier pictures of the stacks.
 
 It also counts misread tops, and for how many stacks the pictures tell rightly whether they were touched, with mean and
-standard deviation of the log difference of two pictures with the same top; and how often a number of pieces is right,
-by the probability that one picture gives it.
+standard deviation of the log difference of two pictures with the same top; how often a number of pieces is right, by
+the probability that one picture gives it; and how strongly the stacks contradict the turn that was played, and others
+that would look the same if one top were misread.
 
 Run: python benchmarks/stacks.py [--games N] [--turns N] [--seed S] [--size 960x540] [--tilt DEG]
 
@@ -25,7 +26,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from random import Random
 from statistics import mean, stdev
 from typing import Any
@@ -41,8 +42,9 @@ from benchmarks.parts.soak.game import looks_of_pieces
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import Belief, JudgeContext, Trigger, judge, override_belief
+from referee.judge.pooled_reading import PooledReading
 from referee.judge.pooling import pool
-from referee.judge.stack_evidence import compare_with_earlier_stacks
+from referee.judge.stack_evidence import compare_with_earlier_stacks, stack_doubt
 from referee.judge.verdict import VerdictKind
 from simulator.faults.disturbances import draw_pose
 from simulator.faults.table import faulty_setting
@@ -58,14 +60,17 @@ _MOST_PIPS = 8
 """Higher rolls have hundreds of thousands of outcomes, and drawing one takes long."""
 _TRIES = 50
 _PROBABILITY_STEPS = (0.0, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 1.01)
+_DOUBTS = (2.0, 4.0, 6.0, 8.0)
+_MOST_ALIKE, _MOST_COMPARED = 12, 1500
+"""At most so many turns like the one that was played, and so many legal ones among which they are looked for."""
 _LEAST_DIFFERENCE = 1e-3
 """Floor of the difference, as a multiple of the usual one, before its logarithm is taken."""
-Step = tuple[Any, Any, list[Reading]]
-"""The state with its roll, the state after the turn, and readings of the latter."""
+Step = tuple[Any, Any, Any, list[Reading]]
+"""The state with its roll, the turn, the state after that, and readings of the latter."""
 
 
 def played(game: Any, seed: int, turns: int, size: tuple[int, int], tilt_deg: float | None = None) -> Iterator[Step]:
-    """Play random turns of one game; the first step has the same state twice."""
+    """Play random turns of one game; the first step has the same state twice, and no turn."""
     setting, rng = faulty_setting(seed, size, game.name), Random(seed)
     if tilt_deg is not None:
         pose = draw_pose(setting.camera, setting.layout, np.random.default_rng(seed), (tilt_deg, tilt_deg))
@@ -80,7 +85,7 @@ def played(game: Any, seed: int, turns: int, size: tuple[int, int], tilt_deg: fl
         reader = table_reader(setting.camera, setting.layout, looks_of_pieces(size, game.name))
         return [reader.read(Frame(image, float(number), number))]
 
-    yield state, state, readings(0)
+    yield state, None, state, readings(0)
     for number in range(1, turns + 1):
         pips = [0, _MOST_PIPS + 1]
         while sum(pips) > _MOST_PIPS:
@@ -93,7 +98,7 @@ def played(game: Any, seed: int, turns: int, size: tuple[int, int], tilt_deg: fl
             return
         standing = standing.after_all(handler.carries_of(standing, turn))
         state = game.rules.apply(rolled, turn)
-        yield rolled, state, readings(number)
+        yield rolled, turn, state, readings(number)
         if state.to_move is None:
             return
 
@@ -140,6 +145,25 @@ def numbers_of_pieces(
             yield math.exp(logarithm), pieces == true[place]
 
 
+def doubts(
+    context: JudgeContext[Any, Any], belief: Belief[Any, Any], turn: Any, readings: list[Reading], rng: Random
+) -> Iterator[tuple[str, float]]:
+    """By how much the stacks contradict the turn that was played, and others whose result differs in one top."""
+    game: Any = context.game
+    pooled = pool(readings, game.places, game.looks, context.settings.probability_floor)
+    seen, (state,) = compare_with_earlier_stacks(pooled, belief.observations.stacks), belief.states
+    yield "turn that was played", stack_doubt(game, state, (turn,), seen)
+    others = [one for one in game.rules.legal_turns(state) if sorted(one.places) != sorted(turn.places)]
+    drawn = rng.sample(others, min(_MOST_COMPARED, len(others)))
+    for other in islice((one for one in drawn if _tops_apart(game, state, one, seen) == 1), _MOST_ALIKE):
+        yield "other turn, one top apart", stack_doubt(game, state, (other,), seen)
+
+
+def _tops_apart(game: Any, state: Any, turn: Any, seen: PooledReading) -> int:
+    looks = game.table.appearance(game.rules.apply(state, turn))
+    return sum(one.best != looks[place] for place, one in seen.places.items())
+
+
 def misread_tops(context: JudgeContext[Any, Any], after: Any, readings: list[Reading]) -> Iterator[bool]:
     """For each stack: whether another look than its top's is the most likely in one picture."""
     game = context.game
@@ -171,11 +195,12 @@ def main(games: int, turns: int, seed: int, size: str, tilt: float | None) -> No
     stack_results: list[tuple[str, str, float | None]] = []
     numbers: list[tuple[float, bool]] = []
     misread: list[bool] = []
+    doubted: list[tuple[str, float]] = []
     counted = {"stacks seen before": Counter[str](), "this picture alone": Counter[str]()}
     for number in track(range(seed, seed + games), console=console, transient=True):
         context = JudgeContext.of(game)
         believed: Belief[Any, Any] | None = None
-        for before, after, readings in played(game, number, turns, picture_size(size), tilt):
+        for before, turn, after, readings in played(game, number, turns, picture_size(size), tilt):
             misread += misread_tops(context, after, readings)
             if believed is None:
                 believed = answered(context, judge(context, Belief.of([after]), readings, Trigger.RESTED)[0], after, ())
@@ -183,6 +208,7 @@ def main(games: int, turns: int, seed: int, size: str, tilt: float | None) -> No
                 believed = replace(believed, states=(before,), states_ignoring_sides=(before,))
                 stack_results += touches(context, believed, after, readings)
                 numbers += numbers_of_pieces(context, after, readings)
+                doubted += doubts(context, believed, turn, readings, Random(number))
                 kind, believed = outcome(context, believed, after, readings)
                 counted["stacks seen before"][kind] += 1
                 counted["this picture alone"][outcome(context, Belief.of([before]), after, readings)[0]] += 1
@@ -202,6 +228,14 @@ def main(games: int, turns: int, seed: int, size: str, tilt: float | None) -> No
             expected, right = (f"{mean(values):.1%}" for values in zip(*these, strict=True))
             pieces.add_row(f"{low:.0%} to {min(high, 1.0):.0%}", str(len(these)), expected, right)
     console.print(pieces)
+    contradictions = figures(
+        "Turns, by the log-odds of the stacks against them", "turns", *(f"over {one:g}" for one in _DOUBTS)
+    )
+    for kind in sorted({kind for kind, _ in doubted}):
+        these = [doubt for one, doubt in doubted if one == kind]
+        over = (f"{sum(doubt > least for doubt in these):,}" for least in _DOUBTS)
+        contradictions.add_row(f"{kind}: {len(these):,}", *over)
+    console.print(contradictions)
     kinds = sorted({kind for one in counted.values() for kind in one})
     table = figures("Turns of Blockade, by verdict", "judged by", *kinds)
     for name, one in counted.items():
