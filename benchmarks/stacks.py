@@ -232,9 +232,10 @@ def main(games: int, turns: int, seed: int, size: str, tilt: float | None) -> No
         "Turns, by the log-odds of the stacks against them", "turns", *(f"over {one:g}" for one in _DOUBTS)
     )
     for kind in sorted({kind for kind, _ in doubted}):
-        these = [doubt for one, doubt in doubted if one == kind]
-        over = (f"{sum(doubt > least for doubt in these):,}" for least in _DOUBTS)
-        contradictions.add_row(f"{kind}: {len(these):,}", *over)
+        by = [doubt for one, doubt in doubted if one == kind]
+        contradictions.add_row(
+            f"{kind}: {len(by):,}", *(f"{sum(doubt > least for doubt in by):,}" for least in _DOUBTS)
+        )
     console.print(contradictions)
     kinds = sorted({kind for one in counted.values() for kind in one})
     table = figures("Turns of Blockade, by verdict", "judged by", *kinds)

@@ -14,6 +14,9 @@ from vision.reading import DieReading, Reading
 MOVED_MM = 8.0
 """A die whose centre moved further than this was moved by somebody; half the width of a common die."""
 
+LAY_MM = 3.0
+"""A die that is seen again within that distance, with the same face up, lay there all along; well above the error of a
+reading, and hardly ever met by all dice of a new roll."""
 _READINGS = 2
 """The readings in which dice must have rested."""
 
@@ -57,12 +60,17 @@ class PooledDie:
             return False
         return not self.name or self.best == other.best
 
+    def lies_like(self, other: PooledDie) -> bool:
+        """Return whether this is the other die, not touched since."""
+        return self.distance_mm(other) <= LAY_MM and (self.name, self.best) == (other.name, other.best)
+
 
 @dataclass(frozen=True)
 class SeenDice:
-    """The dice that lie on the table."""
+    """The dice that lie on the table, and those that lay there before and were picked up or covered by a hand."""
 
     dice: tuple[PooledDie, ...] = ()
+    vanished: tuple[PooledDie, ...] = ()
 
     @property
     def rests(self) -> bool:
@@ -101,6 +109,17 @@ class SeenDice:
         """Return whether these are some but not all of the earlier dice, still where they were."""
         stayed = all(any(die.is_same_die(other) for other in before.dice) for die in self.dice)
         return len(self.dice) < len(before.dice) and stayed
+
+    def lie_as(self, before: SeenDice) -> bool:
+        """Return whether each die, and there are some, lies as one of the earlier ones did, vanished ones included."""
+        earlier = (*before.dice, *before.vanished)
+        return bool(self.dice) and all(any(die.lies_like(other) for other in earlier) for die in self.dice)
+
+    def remembering(self, before: SeenDice) -> SeenDice:
+        """Return these dice, with the earlier ones that none of them may be as vanished."""
+        earlier = (*before.dice, *before.vanished)
+        gone = (one for one in earlier if not any(die.is_same_die(one) for die in self.dice))
+        return SeenDice(self.dice, tuple(gone))
 
     def all_moved_from(self, before: SeenDice) -> bool:
         """Return whether every die has left the place where it lay before."""

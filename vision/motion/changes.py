@@ -1,4 +1,4 @@
-"""Detecting which places, trays and markers changed, so that only those are read again.
+"""Detecting which places, trays, margins and markers changed, so that only those are read again.
 
 Pictures are compared at a quarter of their size, where sensor noise averages out. A place's reference picture is only
 replaced when the place is read, so slow changes add up and are noticed too.
@@ -6,7 +6,9 @@ replaced when the place is read, so slow changes add up and are noticed too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import cv2
 import numpy as np
@@ -26,6 +28,8 @@ class ChangeSettings:
     """Difference of a pixel, in grey levels of 255, that counts. Higher: ignores noise, and faint changes."""
     changed_pixels: int = 2
     """Minimum number of such pixels in a region."""
+    changed_beside_pixels: int = 6
+    """The same beside a surface with places: it is large, and only hands and other things matter there."""
     marker_grown: float = 1.25
     """Size of the region watched around a marker, as a multiple of the marker, to include its white border."""
 
@@ -43,7 +47,7 @@ def marker_region(marker_id: int) -> str:
 
 
 def surface_region(name: str) -> str:
-    """Return the name of the region of a surface without places; no place has such a name."""
+    """Return the name of a surface's region: the margin of one with places, all of others. No place has that name."""
     return f"surface {name}"
 
 
@@ -81,14 +85,20 @@ class _Region:
 class ChangeDetector:
     """Watches the part of the table that one set of markers locates, for one pose.
 
-    Places are identified by their names, markers and surfaces without places by ``marker_region`` and
-    ``surface_region``.
+    Places are identified by their names, markers and surfaces by ``marker_region`` and ``surface_region``.
+    ``beside_mm`` has the width of the watched margin of surfaces with places, by name.
     """
 
-    def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose) -> None:
+    def __init__(
+        self,
+        layout: TableLayout,
+        camera: CameraModel,
+        pose: Pose,
+        beside_mm: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
         self._size = _small_size(camera.size)
         self._reference: Image | None = None
-        shapes = _shapes_mm(layout)
+        shapes = _shapes_mm(layout, beside_mm)
         points = np.concatenate([np.concatenate(parts, axis=1).reshape(-1, 3) for _, parts in shapes])
         self._pixels = np.clip(project(camera, pose, points) / SHRINK, -1e4, 1e4)
         # the number of points of each part of each region
@@ -99,6 +109,8 @@ class ChangeDetector:
         high += 1
         # left, top, right and bottom of what each region covers of the small picture; the last two are exclusive
         self._boxes = np.clip(np.hstack([low, high]), 0, [*self._size, *self._size]).astype(np.intp)
+        self._least = dict.fromkeys(self._parts, _SETTINGS.changed_pixels)
+        self._least |= {surface_region(name): _SETTINGS.changed_beside_pixels for name in beside_mm}
         self._numbers = {name: number for number, name in enumerate(self._parts)}
         self._regions: dict[str, _Region] = {}
 
@@ -116,10 +128,10 @@ class ChangeDetector:
         within = counts[bottom, right] - counts[top, right] - counts[bottom, left] + counts[top, left]
         changed = set()
         for name, count in zip(self._parts, within, strict=True):
-            if count < _SETTINGS.changed_pixels:
+            if count < self._least[name]:
                 continue
             region = self._region(name)
-            if int(strong[region.window][region.inside].sum()) >= _SETTINGS.changed_pixels:
+            if int(strong[region.window][region.inside].sum()) >= self._least[name]:
                 changed.add(name)
         for name in changed:
             region = self._regions[name]
@@ -142,8 +154,8 @@ class ChangeDetector:
         return self._regions[name]
 
 
-def _shapes_mm(layout: TableLayout) -> list[tuple[list[str], list[FloatArray]]]:
-    """Return points around regions: a place's piece and the space above it, trays, and markers.
+def _shapes_mm(layout: TableLayout, beside_mm: Mapping[str, float]) -> list[tuple[list[str], list[FloatArray]]]:
+    """Return points around regions: a place's piece and the space above it, margins, trays, and markers.
 
     Each entry has the names of regions of the same shape, and for each part of the shape its points, (names, n, 3).
     """
@@ -156,6 +168,8 @@ def _shapes_mm(layout: TableLayout) -> list[tuple[list[str], list[FloatArray]]]:
             centres = np.array([surface.centre_mm(place) for place in surface.places])
             away = np.pad(centres - centres[0], ((0, 0), (0, 1)))[:, None]
             shapes.append((list(surface.places), [part + away for part in parts]))
+            if surface.name in beside_mm:
+                shapes.append(([surface_region(surface.name)], _margin_mm(surface, beside_mm[surface.name])))
         else:
             ends = [surface.bounds_mm.corners_mm(height) for height in (surface.height_mm, top_mm(surface))]
             shapes.append(([surface_region(surface.name)], [np.concatenate(ends)[None]]))
@@ -165,6 +179,18 @@ def _shapes_mm(layout: TableLayout) -> list[tuple[list[str], list[FloatArray]]]:
         grown = middle + _SETTINGS.marker_grown * (corners - middle)
         shapes.append(([marker_region(marker_id)], [grown[None]]))
     return shapes
+
+
+def _margin_mm(surface: Surface, width_mm: float) -> list[FloatArray]:
+    """Return the corners of the four strips that surround a surface; (1, 4, 3) each."""
+    inner, outer = surface.bounds_mm, surface.bounds_mm.grown(width_mm)
+    strips = (
+        replace(outer, right_mm=inner.left_mm),
+        replace(outer, left_mm=inner.right_mm),
+        replace(outer, far_mm=inner.near_mm),
+        replace(outer, near_mm=inner.far_mm),
+    )
+    return [strip.corners_mm(surface.height_mm)[None] for strip in strips]
 
 
 def _space_above(surface: Surface, place: str) -> FloatArray:

@@ -104,6 +104,8 @@ class PartReader:
             for surface in layout.surfaces
             if isinstance(surface, GridSurface) and surface.name in pieces
         }
+        # hands and other things are also seen beside the places
+        self._watched = {*layout.places, *map(surface_region, self._surfaces)}
         self._rolls = [(surface, rolls[surface.name]) for surface in layout.surfaces if surface.name in rolls]
         self._tracker: TableTracker | LineTracker = (
             TableTracker(camera, layout)
@@ -210,7 +212,7 @@ class PartReader:
         rolls = self._read_rolls(frame, changed)
         if last is None or changed is None:
             changed = set(self.layout.places)
-        changed = (changed & set(self.layout.places)) | self._afresh
+        changed = (changed & self._watched) | self._afresh
         self._afresh = frozenset()
         if last is not None and not changed:
             stages = last.stages
@@ -239,7 +241,8 @@ class PartReader:
         if self._pose is not None and self._shift_px(pose, self._pose) < _SETTINGS.same_pose_px:
             return False
         self._pose = pose
-        self._watcher = ChangeDetector(self.layout, self._camera, pose)
+        beside_mm = {name: reader.margin_mm for name, reader in self._surfaces.items()}
+        self._watcher = ChangeDetector(self.layout, self._camera, pose, beside_mm)
         self._last = None
         return True
 
@@ -273,7 +276,7 @@ class PartReader:
         for name, reader in self._surfaces.items():
             places = changed & set(reader.surface.places)
             known = last.get(name)
-            if known is not None and not places:
+            if known is not None and not places and surface_region(name) not in changed:
                 stages[name] = known
             else:
                 stages[name] = reader.stages(self._view(image, time_s, reader.surface), places, known)

@@ -62,6 +62,11 @@ class SurfaceReader:
         self._bent: tuple[Pose, PaperShape | None] | None = None
         self._detector: tuple[Pose, OcclusionDetector | SheetOcclusionDetector, HiddenPlaces] | None = None
 
+    @property
+    def margin_mm(self) -> float:
+        """The width of the margin in which hands and other things are looked for too."""
+        return self._plan.margin_mm
+
     def stages(self, view: SurfaceView, places: Collection[str], previous: Stages | None) -> Stages:
         """Examine some places; the others are copied from ``previous``, which has the same pose."""
         before = {} if previous is None else previous.sightings

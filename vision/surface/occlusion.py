@@ -19,7 +19,7 @@ from vision.reading import HindranceKind
 from vision.surface.colours import COARSER, ColourSettings, SurfaceColours, sharp_share
 from vision.surface.grid_lines import LineEvidence
 from vision.surface.place_evidence import PlaceEvidence, PlaceExaminer
-from vision.surface.plan import BESIDE_MM, SurfacePlan, disc_mm
+from vision.surface.plan import SurfacePlan, disc_mm
 from vision.surface.rim import RimEvidence
 from vision.surface.view import RectifiedView, SurfaceSampler
 
@@ -114,7 +114,7 @@ class OcclusionDetector:
         self, camera: CameraModel, pose: Pose, plan: SurfacePlan, settings: OcclusionSettings = OcclusionSettings()
     ) -> None:
         self._settings = settings
-        self.sampler = SurfaceSampler(camera, pose, plan.surface, margin_mm=BESIDE_MM)
+        self.sampler = SurfaceSampler(camera, pose, plan.surface, plan.margin_mm)
         self._cell_mm2 = plan.surface.cell_mm**2
         self._lines, self._rim = plan.lines, plan.rim
         self._places = PlaceExaminer(self.sampler, plan)

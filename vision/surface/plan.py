@@ -45,6 +45,7 @@ class SurfacePlan:
     """
 
     surface: GridSurface
+    margin_mm: float
     window: PlaneWindow
     lines: GridLines
     rim: SurfaceRim
@@ -66,6 +67,7 @@ class SurfacePlan:
         coarse = beside[COARSER // 2 :: COARSER, COARSER // 2 :: COARSER]
         return cls(
             surface,
+            BESIDE_MM,
             window,
             lines,
             SurfaceRim(surface, window),

@@ -178,9 +178,9 @@ def remember_known_dice(
     if known is None:
         return (replace(belief, dice=dice) if dice.rests or not dice.dice else belief), ()
     rules = context.game.dice
-    if not isinstance(rules, NamesDice) and dice.is_remainder_of(known):
-        # Dice that were picked up may land where they lay before.
-        return replace(belief, dice=dice), ()
+    if not isinstance(rules, NamesDice) and (dice.is_remainder_of(known) or dice.lie_as(known)):
+        # Dice that were picked up may land where they lay before; a hand over them uncovers them as they lay.
+        return replace(belief, dice=dice.remembering(known)), ()
     roll = None if rules is None else rules.roll_of(belief.states[0])
     own, before = (_dice_of_player_to_move(context, belief, every) for every in (dice, known))
     if roll is None or (own.dice and not own.rests):

@@ -187,6 +187,21 @@ def test_dice_put_aside_with_the_same_faces_up_count_after_a_press() -> None:
     assert look(judged, "6 2 4 1", Trigger.DECLARED, at_mm=FAR_MM).rolls[0].roll == "1,2,4,6"
 
 
+@pytest.mark.parametrize("uncovered", [[""], ["6 2"], ["", "6 2", ""]])
+def test_dice_that_a_hand_covered_for_a_while_are_no_roll(uncovered: list[str]) -> None:
+    judged = waiting_for_a_roll(BLOKUS, "6 2 4 1")
+    for dice in [*uncovered, "6 2 4 1"]:
+        ruling = look(judged, dice)
+        assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.UNCHANGED, ())
+
+
+@pytest.mark.parametrize(("dice", "at_mm"), [("6 2 4 1", 4.0), ("6 2 4 3", 0.0)])
+def test_dice_picked_up_that_lie_otherwise_than_before_are_a_roll(dice: str, at_mm: float) -> None:
+    judged = waiting_for_a_roll(BLOKUS, "6 2 4 1")
+    look(judged, "")
+    assert look(judged, dice, at_mm=at_mm).rolls
+
+
 def test_dice_with_names_are_told_apart_by_them() -> None:
     judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
     assert look(judged, "yellow:1 red:4").rolls[0].roll == "4,1"

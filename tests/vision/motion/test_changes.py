@@ -137,6 +137,27 @@ def test_a_tray_is_watched_as_a_whole_up_to_its_edge(picture, layout, camera, po
         watcher.changed(shrink(picture))
 
 
+@pytest.mark.parametrize(("away_mm", "is_noticed"), [(10.0, True), (24.0, True), (60.0, False)])
+@pytest.mark.parametrize("side", [(-1, 0), (1, 0), (0, -1), (0, 1)])
+def test_a_hand_beside_the_places_changes_the_margin(layout, camera, pose, picture, side, away_mm, is_noticed):
+    name, half = layout.board.name, layout.board.bounds_mm.width_mm / 2
+    watcher = ChangeDetector(layout, camera, pose, {name: 30.0})
+    assert surface_region(name) in watcher.changed(shrink(picture))
+    changed = picture.copy()
+    middle = [(half + away_mm) * one for one in side]
+    cv2.circle(changed, at(camera, pose, middle, layout.board.height_mm), 8, (90, 120, 190), -1)
+    assert (surface_region(name) in watcher.changed(shrink(changed))) == is_noticed
+
+
+def test_specks_beside_the_places_are_ignored(layout, camera, pose, picture):
+    watcher = ChangeDetector(layout, camera, pose, {layout.board.name: 30.0})
+    watcher.changed(shrink(picture))
+    beside = layout.board.bounds_mm.right_mm + 15.0
+    column, row = at(camera, pose, (beside, 0.0), layout.board.height_mm)
+    picture[row - 2 : row + 2, column - 2 : column + 2] = 250
+    assert surface_region(layout.board.name) not in watcher.changed(shrink(picture))
+
+
 @pytest.mark.parametrize("side", ["left", "right", "top", "bottom"])
 def test_a_place_at_the_pictures_edge_is_watched_as_far_as_it_is_visible(layout, camera, pose, picture, side):
     middle = project(camera, pose, [[*layout.centre_mm("d4"), layout.board.height_mm]])[0]

@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 
 from tests.vision.conftest import RenderTable
-from tests.vision.readers.test_surfaces import SHEET, Cross, Written, with_sheet
+from tests.vision.readers.test_surfaces import SHEET, SHEET_MIDDLE_MM, Cross, Written, on_picture, with_sheet
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
@@ -340,3 +341,24 @@ def test_places_of_pieces_are_read_afresh_but_not_ink(
     reader.read(Frame(both, 0.3, 3))
     assert board.asked == [len(layout.places)] * 2
     assert sheet.asked == [len(SHEET.places)]
+
+
+def test_a_hand_over_the_margin_of_a_sheet_is_seen_only_while_it_is_there(
+    camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image
+) -> None:
+    bounds = SHEET.bounds_mm.grown(22.0)
+    inked = replace(SHEET, pieces=Ink(size_mm=(bounds.width_mm, bounds.depth_mm)))
+    table = replace(layout, surfaces=(*layout.surfaces, inked))
+    reader = TableReader(camera, table, {"board": Written(frozenset()), "sheet": Written(frozenset())})
+    paper = np.full((100, 100), 200, dtype=np.uint8)
+    picture = on_picture(picture, camera, pose, bounds.corners_mm(0.0)[[3, 2, 1, 0]], paper)
+    clear = with_sheet(picture, camera, pose)
+    finger = np.array([[SHEET.bounds_mm.left_mm - 12.0, 0.0, 0.0]]) + SHEET_MIDDLE_MM
+    (column, row), reaching = project(camera, pose, finger)[0], clear.copy()
+    cv2.circle(reaching, (round(float(column)), round(float(row))), 9, (70, 100, 170), -1)
+    readings = [reader.read(Frame(one, number / 15, number)) for number, one in enumerate((clear, reaching, clear))]
+    assert [[one.message for one in reading.hindrances] for reading in readings] == [
+        [],
+        ["a hand or arm is over the sheet"],
+        [],
+    ]
