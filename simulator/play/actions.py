@@ -156,6 +156,8 @@ class Handler(ABC):
 
     violations: ClassVar[Mapping[str, ViolationKind]]
     """Ways to break the game's rules, by name."""
+    handwritings: Mapping[str, str] = MappingProxyType({})
+    """By player, how steadily they write, in games in which they do."""
 
     def __init__(self, layout: TableLayout, slack: Slack, rng: np.random.Generator) -> None:
         self.layout = layout

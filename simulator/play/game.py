@@ -102,6 +102,7 @@ class VirtualGame:
         self._truth = truth
         if truth is not None:
             truth.start = self._game.notation.format_state(self._players.state)
+            truth.handwritings = self._players.handwritings
         self._moods: list[tuple[float, Mood]] = []
         self._presses: list[Press] = []
         self.rolls: list[AnnouncedRoll] = []

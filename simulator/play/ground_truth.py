@@ -47,9 +47,12 @@ class FrameTruth:
 
 @dataclass
 class TruthLog:
-    """Everything in order; ``start`` is the engine's text of the position with all faces known."""
+    """Everything in order; ``start`` is the engine's text of the position with all faces known, ``handwritings`` says
+    by player how steadily they write.
+    """
 
     start: str = ""
+    handwritings: Mapping[str, str] = field(default_factory=dict)
     events: list[TruthEvent] = field(default_factory=list)
     frames: list[FrameTruth] = field(default_factory=list)
 

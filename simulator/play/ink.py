@@ -55,6 +55,7 @@ class SheetHandler(DiceThrower):
         super().__init__(layout, slack, rng)
         self._sheets = {sheet.surface.prefix.removesuffix("."): sheet for sheet in lying_sheets(layout)}
         self._hands = {player: Writer(np.random.default_rng(rng.integers(2**32))) for player in self._sheets}
+        self.handwritings = {player: writer.steadiness for player, writer in self._hands.items()}
 
     def set_up(self, looks: Mapping[str, str], text: str = "") -> Arrangement:  # noqa: ARG002 - nothing is written yet
         """Lay a pen beside each sheet, and the dice in the tray."""

@@ -90,6 +90,11 @@ class Players:
         self.standing = Arrangement({})
         self._set_up()
 
+    @property
+    def handwritings(self) -> Mapping[str, str]:
+        """By player, how steadily they write, in games in which they do."""
+        return self._handler.handwritings
+
     def _checked_kinds(self, chosen: tuple[str, ...] | None) -> tuple[str, ...]:
         """Return the kinds of violation they commit; raises ValueError for an unknown kind."""
         kinds = self._handler.violations

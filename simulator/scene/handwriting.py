@@ -63,6 +63,11 @@ class Writer:
             for sign, forms in (FORMS.items() if oddness else ())
         }
 
+    @property
+    def steadiness(self) -> str:
+        """How steadily it is written: about a third of writers each are steady, usual and wild."""
+        return "steady" if self._wild < 0.8 else "usual" if self._wild < 1.1 else "wild"
+
     def sign(self, name: str, faithful: float = 0.6) -> list[Stroke]:
         """Return a sign about (0, 0), with probability ``faithful`` in the writer's usual form."""
         rng = self._rng

@@ -156,6 +156,8 @@ class _Scorer:
         named = next((said for said in about if said.verdict.kind is VerdictKind.ILLEGAL), None)
         asked = next((said for said in about if said.verdict.kind is VerdictKind.AMBIGUOUS), None)
         kinds = kinds_around(self._played, event.began_s, resolved_s, "turn")
+        if (steadiness := played.truth.handwritings.get(event.player)) is not None:
+            kinds = (*kinds, f"handwriting: {steadiness}")
         detail, latency = "", None
         if named is not None:
             outcome, detail = Outcome.WRONG, f"called illegal: {named.verdict.sentence}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from engine.registry import load
 from simulator.faults.players import FaultyPlayers, FaultySheetPlayers
 from simulator.play.actions import ActionKind, Arrangement
-from simulator.play.players import Habits
+from simulator.play.players import Habits, Players
+from simulator.scene.handwriting import Writer
 from simulator.scene.pieces import DiePose, InkPose
 from tests.present import present
 from vision.layout.table import default_layout
@@ -122,3 +124,15 @@ def test_handwritings_differ_and_each_is_repeatable() -> None:
 
     assert strokes(5) == strokes(5)
     assert strokes(5) != strokes(6)
+
+
+def test_about_a_third_of_writers_each_are_steady_usual_and_wild() -> None:
+    counts = Counter(Writer(np.random.default_rng(seed)).steadiness for seed in range(600))
+    assert counts.keys() == {"steady", "usual", "wild"}
+    assert all(150 < count < 250 for count in counts.values())
+
+
+def test_it_is_known_how_steadily_each_player_writes() -> None:
+    assert set(players_of("number-drop", 1, 3).handwritings) == {"p1", "p2", "p3"}
+    discs = Players(load("diaballik"), default_layout("diaballik"), Habits(), np.random.default_rng(1))
+    assert discs.handwritings == {}
