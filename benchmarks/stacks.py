@@ -44,7 +44,7 @@ from engine.values import Roll
 from referee.judge import Belief, JudgeContext, Trigger, judge, override_belief
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.pooling import pool
-from referee.judge.stack_evidence import compare_with_earlier_stacks, stack_doubt
+from referee.judge.stack_evidence import compare_with_earlier_pictures, stack_doubt
 from referee.judge.verdict import VerdictKind
 from simulator.faults.disturbances import draw_pose
 from simulator.faults.table import faulty_setting
@@ -124,7 +124,10 @@ def touches(
     """
     game, side = context.game, context.settings.side
     seen = pool(readings, game.places, game.looks, context.settings.probability_floor)
-    judged, known = compare_with_earlier_stacks(seen, belief.observations.stacks).places, belief.observations.stacks
+    judged, known = (
+        compare_with_earlier_pictures(game, seen, belief.observations.stacks).places,
+        belief.observations.stacks,
+    )
     for place, before, now in zip(game.places, belief.states[0].stacks, after.stacks, strict=True):
         one = judged.get(place)
         if one is None or one.touched is None or one.picture is None:
@@ -151,7 +154,7 @@ def doubts(
     """By how much the stacks contradict the turn that was played, and others whose result differs in one top."""
     game: Any = context.game
     pooled = pool(readings, game.places, game.looks, context.settings.probability_floor)
-    seen, (state,) = compare_with_earlier_stacks(pooled, belief.observations.stacks), belief.states
+    seen, (state,) = compare_with_earlier_pictures(game, pooled, belief.observations.stacks), belief.states
     yield "turn that was played", stack_doubt(game, state, (turn,), seen)
     others = [one for one in game.rules.legal_turns(state) if sorted(one.places) != sorted(turn.places)]
     drawn = rng.sample(others, min(_MOST_COMPARED, len(others)))

@@ -37,11 +37,13 @@ class PlacePicture:
     """A small picture of a place without light and colour.
 
     ``levels`` (rows, columns) are differences of the logarithm of the grey level from its surroundings; ``tip_px`` is
-    the column and row of the piece's most distinctive point.
+    the column and row of the piece's most distinctive point, and ``half_px`` half the side of the square around it that
+    is compared.
     """
 
     levels: FloatImage
     tip_px: tuple[float, float]
+    half_px: float = HALF_WINDOW_PX
 
     @classmethod
     def of(cls, crop: Image, tip_px: FloatArray) -> PlacePicture:
@@ -61,7 +63,7 @@ class PlacePicture:
         Infinite if the tip lies outside the picture.
         """
         (left, right), (top, bottom) = (
-            (max(REACH_PX, round(at - HALF_WINDOW_PX)), min(size - REACH_PX, round(at + HALF_WINDOW_PX) + 1))
+            (max(REACH_PX, round(at - self.half_px)), min(size - REACH_PX, round(at + self.half_px) + 1))
             for at, size in zip(self.tip_px, self.levels.shape[::-1], strict=True)
         )
         if left >= right or top >= bottom or self.levels.shape != later.levels.shape:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from engine.api import StateT, TurnT
+from engine.api import StacksPieces, StateT, TurnT
 from engine.values import EMPTY, Appearance, Place
 from referee.judge import faults
 from referee.judge.acceptance import PendingTurn
@@ -190,13 +190,15 @@ class Belief(Generic[StateT, TurnT]):
     ) -> Belief[StateT, TurnT]:
         """Return a copy that remembers the stacks seen as believed, and the earlier ones that are not seen now.
 
-        Unless the table is ``settled``, a stack that looks touched keeps its earlier picture: a turn may be under way.
+        Unless the table is ``settled``, a stack that looks touched keeps its earlier picture, and so does every flat
+        piece: a turn may be under way.
         """
         state = self.states[0]
+        is_flat = not isinstance(context.game.table, StacksPieces)
         kept = {
             place: one
             for place, one in unchanged_stacks(context.game, state, self.observations.stacks).items()
-            if place not in seen or (not settled and (seen[place].touched or 0.0) > 0)
+            if place not in seen or (not settled and (is_flat or (seen[place].touched or 0.0) > 0))
         }
         stacks = stacks_as_believed(context.game, state, seen, self.observations.stacks) | kept
         return replace(self, observations=replace(self.observations, stacks=stacks))
@@ -207,7 +209,9 @@ class Belief(Generic[StateT, TurnT]):
         What the camera reads there is a misreading, so these places need not be ignored.
         """
         state, observations, override = self.states[0], self.observations, self.override
-        same = override.places & untouched_since(seen, observations.looked) if override.places else frozenset()
+        if not override.places or not isinstance(context.game.table, StacksPieces):
+            return self
+        same = override.places & untouched_since(seen, observations.looked)
         misread = seen.find_misreadings(same, context.game.table.appearance(state))
         if not misread:
             return self

@@ -46,7 +46,7 @@ from referee.judge.rules.turns import (
 )
 from referee.judge.rules.unchanged import judge_unchanged
 from referee.judge.settings import Trigger
-from referee.judge.stack_evidence import compare_with_earlier_stacks
+from referee.judge.stack_evidence import compare_with_earlier_pictures
 from referee.judge.verdict import Ruling, VerdictKind
 from referee.judge.verdict_factory import VerdictFactory
 from vision.reading import Reading
@@ -106,9 +106,8 @@ def judge(
         return belief, verdicts.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
     belief = belief.with_misread_stacks(context, seen)
     belief = replace(belief, observations=belief.observations.after_looking(seen))
-    seen = compare_with_earlier_stacks(
-        seen.correct_misreadings(belief.observations.misread, believed), belief.observations.stacks
-    )
+    seen = seen.correct_misreadings(belief.observations.misread, believed)
+    seen = compare_with_earlier_pictures(game, seen, belief.observations.stacks)
     seen = seen.with_known_signs(belief.observations.signs, believed)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):

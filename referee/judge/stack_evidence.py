@@ -1,4 +1,4 @@
-"""Which stacks were touched, and how many pieces each has, judged by comparing with earlier pictures."""
+"""Which pieces were touched, and how many pieces each stack has, judged by comparing with earlier pictures."""
 
 from __future__ import annotations
 
@@ -28,6 +28,13 @@ _EVIDENCE_WEIGHT, _MOST_EVIDENCE = 0.6, 4.0
 """The weight of a picture's log-odds, and the most that one picture may contribute. Higher: a single stack decides
 between turns more often, rightly or wrongly. Set by hand so that few decide wrongly;
 ``benchmarks/stacks.py`` counts them."""
+_UNTOUCHED_DISC, _UNTOUCHED_SLOPE, _MOST_UNTOUCHED = -0.5, 2.5, 2.5
+"""Logarithm of the difference, in units of the usual one, below which a flat piece counts as untouched, the log-odds by
+which its look gains for each unit below that, and the most it may gain. Higher: fewer questions about balls in dim
+light, and more passes overlooked. Set by hand: in seven dim virtual games most untouched discs were at -0.9 to -1.4,
+and a ball put on one or taken away was above 1, except on one table so dark that neither shows, at -0.5 and above."""
+_MOST_DISC_NOISE = 1.5
+"""The strongest noise at which pictures of flat pieces are compared."""
 _ANY_HEIGHT_SHARE = 0.1
 """The share of touched stacks that may have any number of pieces, however certain it seems. Higher: heights count less.
 Set by hand."""
@@ -113,7 +120,7 @@ def _height_lead(one: PooledPlace, pieces: int, *, touched: bool) -> float:
 
 @dataclass(frozen=True)
 class KnownStack:
-    """A stack that is known: its look, the number of its pieces, and how it was seen.
+    """A stack, or a single flat piece, that is known: its look, the number of its pieces, and how it was seen.
 
     ``top_mm`` is where (x, y) on its place the top stood, ``None`` for a large one that is not bare. ``below`` is the
     same stack when it was lower, as last seen: it looks so again once the pieces above are gone.
@@ -136,17 +143,15 @@ def stacks_as_believed(
     seen: Mapping[Place, PooledPlace],
     earlier: Mapping[Place, KnownStack],
 ) -> dict[Place, KnownStack]:
-    """Return the stacks that look as the state has them, given the ``earlier`` ones; none in a game without stacks."""
-    if not isinstance(game.table, StacksPieces):
-        return {}
-    looks, heights = game.table.appearance(state), game.table.heights(state)
+    """Return the stacks that look as the state has them, given the ``earlier`` ones."""
+    looks, heights = game.table.appearance(state), _heights(game, state)
     return {
         place: KnownStack(
             looks[place],
-            heights[place],
+            heights.get(place, 1),
             one.picture,
-            one.tops_mm.get(heights[place]),
-            earlier[place].lower_than(heights[place]) if place in earlier else (),
+            one.tops_mm.get(heights.get(place, 1)),
+            earlier[place].lower_than(heights.get(place, 1)) if place in earlier else (),
         )
         for place, one in seen.items()
         if one.best == looks[place] and one.picture is not None
@@ -171,20 +176,31 @@ def unchanged_stacks(
     game: Game[StateT, TurnT], state: StateT, stacks: Mapping[Place, KnownStack]
 ) -> dict[Place, KnownStack]:
     """Return the known stacks that have the same look and number of pieces in a state."""
-    if not stacks or not isinstance(game.table, StacksPieces):
+    if not stacks:
         return {}
-    looks, heights = game.table.appearance(state), game.table.heights(state)
-    return {place: one for place, one in stacks.items() if (one.look, one.pieces) == (looks[place], heights[place])}
+    looks, heights = game.table.appearance(state), _heights(game, state)
+    return {
+        place: one for place, one in stacks.items() if (one.look, one.pieces) == (looks[place], heights.get(place, 1))
+    }
 
 
-def compare_with_earlier_stacks(seen: PooledReading, stacks: Mapping[Place, KnownStack]) -> PooledReading:
-    """Return a copy in which each stack is judged by comparison with its earlier pictures.
+def _heights(game: Game[StateT, TurnT], state: StateT) -> Mapping[Place, int]:
+    """Return the number of pieces of each stack; none in a game without stacks."""
+    return game.table.heights(state) if isinstance(game.table, StacksPieces) else {}
 
-    An untouched stack looks as before; on one that was touched, the top is somewhere else. Pieces that were uncovered
-    look as they did before they were covered. Nothing is judged where nearly all stacks differ, as after the camera was
-    moved.
+
+def compare_with_earlier_pictures(
+    game: Game[StateT, TurnT], seen: PooledReading, stacks: Mapping[Place, KnownStack]
+) -> PooledReading:
+    """Return a copy in which each stack or flat piece is judged by comparison with its earlier pictures.
+
+    A flat piece that looks just as before is likelier to be the same. An untouched stack looks as before; on one that
+    was touched, the top is somewhere else. Pieces that were uncovered look as they did before they were covered.
+    Nothing is judged where nearly all pictures differ, as after the camera was moved.
     """
     differences, noise = _differences({place: one.picture for place, one in stacks.items()}, seen)
+    if not isinstance(game.table, StacksPieces):
+        return _favour_untouched(seen, stacks, differences) if noise < _MOST_DISC_NOISE else seen
     if noise > _MOST_NOISE:
         return seen
     judged = {
@@ -193,6 +209,20 @@ def compare_with_earlier_stacks(seen: PooledReading, stacks: Mapping[Place, Know
         if math.isfinite(value)
     }
     return replace(seen, places={**seen.places, **judged}) if judged else seen
+
+
+def _favour_untouched(
+    seen: PooledReading, stacks: Mapping[Place, KnownStack], differences: Mapping[Place, float]
+) -> PooledReading:
+    """Return a copy in which flat pieces that look just as they did are likelier to be the same."""
+    favoured = {}
+    for place, difference in differences.items():
+        if seen.places[place].picture is stacks[place].picture:
+            continue
+        log_odds = _UNTOUCHED_SLOPE * (_UNTOUCHED_DISC - math.log(max(difference, 1e-9)))
+        if log_odds > 0:
+            favoured[place] = _favour_look(seen.places[place], stacks[place].look, min(log_odds, _MOST_UNTOUCHED))
+    return replace(seen, places={**seen.places, **favoured}) if favoured else seen
 
 
 def untouched_since(seen: PooledReading, earlier: Mapping[Place, PooledPlace]) -> frozenset[Place]:

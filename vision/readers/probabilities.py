@@ -40,7 +40,7 @@ def occupied_place(
         turned_deg=None if solid is None else solid.turned_deg,
         heights={} if stack is None else stack.heights,
         tops_mm={} if stack is None else {pieces: _offset(top, centre_mm) for pieces, top in stack.tops_mm.items()},
-        picture=None if stacked is None else stacked.picture,
+        picture=getattr(piece, "picture", None),
         rarer=getattr(piece, "rarer", {}),
     )
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
 
+from engine.registry import load
+from referee.judge import Belief, JudgeContext
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.stack_evidence import KnownStack, compare_with_earlier_stacks
+from referee.judge.stack_evidence import KnownStack, compare_with_earlier_pictures
 from vision.place_picture import PlacePicture
 
+BLOCKADE, DIABALLIK = load("blockade"), load("diaballik")
 RISE_MM = 0.9
 STOOD_MM = (2.0, -1.0)
 TOP = "red medium"
@@ -43,7 +47,7 @@ def judged(
     places["c3"] = PooledPlace(logs, heights=heights, tops_mm=tops_mm, picture=picture(share))
     stood = {place: KnownStack("red large", 1, picture(0.0)) for place in PLACES}
     stood["c3"] = KnownStack(TOP, 3, picture(0.0), STOOD_MM)
-    return compare_with_earlier_stacks(PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"]
+    return compare_with_earlier_pictures(BLOCKADE, PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"]
 
 
 def density(off_mm: float, spread_mm2: float) -> float:
@@ -75,7 +79,9 @@ def test_a_stack_that_looks_as_it_did_when_lower_has_that_height_again(share: fl
     stood["c3"] = KnownStack(TOP, 4, picture(0.9), below=(lower,))
     places = {place: PooledPlace({TOP: 0.0}, picture=picture(0.001)) for place in PLACES}
     places["c3"] = PooledPlace({TOP: 0.0}, heights={2: math.log(0.5), 3: math.log(0.5)}, picture=picture(0.0))
-    heights = compare_with_earlier_stacks(PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"].heights
+    heights = (
+        compare_with_earlier_pictures(BLOCKADE, PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"].heights
+    )
     assert heights[2] - heights[3] == pytest.approx(lead)
     assert math.exp(heights[2]) + math.exp(heights[3]) == pytest.approx(1.0)
 
@@ -114,7 +120,9 @@ def touched(share: float, *, others: float, kept: int = 0) -> float | None:
     looks = {place: picture(others) for place in PLACES} | {"c3": picture(share)}
     looks |= {place: stood[place].picture for place in [place for place in PLACES if place != "c3"][:kept]}
     places = {place: PooledPlace({TOP: 0.0}, picture=look) for place, look in looks.items()}
-    return compare_with_earlier_stacks(PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"].touched
+    return (
+        compare_with_earlier_pictures(BLOCKADE, PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"].touched
+    )
 
 
 def log_odds(difference: float) -> float:
@@ -156,6 +164,53 @@ def test_an_untouched_stack_keeps_its_look_unless_another_is_certain(share: floa
 
 def test_stacks_without_an_earlier_picture_are_left_as_they_are_read() -> None:
     seen = PooledReading({"c3": PooledPlace({TOP: 0.0}, picture=picture(0.0))}, frozenset(), 0.0, 0)
-    assert compare_with_earlier_stacks(seen, {}) is seen
+    assert compare_with_earlier_pictures(BLOCKADE, seen, {}) is seen
     unread = PooledReading({"c3": PooledPlace({TOP: 0.0})}, frozenset(), 0.0, 0)
-    assert compare_with_earlier_stacks(unread, {"c3": KnownStack(TOP, 3, picture(0.0), STOOD_MM)}) is unread
+    assert compare_with_earlier_pictures(BLOCKADE, unread, {"c3": KnownStack(TOP, 3, picture(0.0), STOOD_MM)}) is unread
+
+
+BALL, BARE = "black piece with ball", "black piece"
+DISCS = ["a1", "b1", "c1", "d1", "e1", "f1", "g1"]
+
+
+def disc_on_d1(share: float, *, ball: float = 0.4, others: float = 0.0004, same: bool = False) -> PooledPlace:
+    """A disc read with that probability of the ball it carried, in a picture that differs by about ``share``."""
+    earlier = {place: KnownStack(BALL if place == "d1" else BARE, 1, picture(0.0)) for place in DISCS}
+    places = {place: PooledPlace({BARE: -0.01, BALL: -4.6}, picture=picture(others)) for place in DISCS}
+    now = earlier["d1"].picture if same else picture(share)
+    places["d1"] = PooledPlace({BALL: math.log(ball), BARE: math.log(1 - ball)}, picture=now)
+    return compare_with_earlier_pictures(DIABALLIK, PooledReading(places, frozenset(), 0.0, 0), earlier).places["d1"]
+
+
+def gained(after: PooledPlace, ball: float = 0.4) -> float:
+    """How many log-odds the ball has gained."""
+    return after.lead(BALL, BARE) - math.log(ball / (1 - ball))
+
+
+def test_a_disc_that_looks_just_as_before_keeps_its_ball() -> None:
+    untouched = disc_on_d1(0.0016)
+    assert untouched.best == BALL
+    difference = picture(0.0).difference(picture(0.0016))
+    assert gained(untouched) == pytest.approx(2.5 * (-0.5 - math.log(difference)))
+    assert gained(disc_on_d1(1e-6)) == pytest.approx(2.5), "never more"
+    assert untouched.touched is None
+
+
+@pytest.mark.parametrize(
+    "otherwise", [disc_on_d1(0.01), disc_on_d1(0.3), disc_on_d1(0.0, same=True), disc_on_d1(0.0005, others=0.02)]
+)
+def test_a_disc_is_left_as_read_if_it_looks_otherwise_or_all_do_or_it_was_not_read_anew(otherwise: PooledPlace) -> None:
+    assert gained(otherwise) == 0.0
+
+
+def test_a_touched_disc_keeps_its_earlier_picture_until_a_turn_is_accepted() -> None:
+    context, state = JudgeContext.of(DIABALLIK), DIABALLIK.rules.new()
+    looks = DIABALLIK.table.appearance(state)
+    first = {place: PooledPlace({look: 0.0}, picture=picture(0.0)) for place, look in looks.items()}
+    later = {place: PooledPlace({look: 0.0}, picture=picture(0.5)) for place, look in looks.items()}
+    belief: Belief[Any, Any] = Belief.of([state])
+    belief = belief.with_stacks_of(context, first)
+    quiet = belief.with_stacks_of(context, later, settled=False)
+    assert quiet.observations.stacks["a1"].picture is first["a1"].picture
+    settled = belief.with_stacks_of(context, later)
+    assert settled.observations.stacks["a1"].picture is later["a1"].picture

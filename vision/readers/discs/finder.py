@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from vision.frame import BoolImage, FloatArray, FloatImage, Image
 from vision.layout.pieces import DiscPieces
+from vision.place_picture import PlacePicture
 from vision.readers.discs.appearance import DARK_FLOOR, colours_of, shares_of
 from vision.readers.discs.lighting import PaperLight
 from vision.readers.discs.shape import Circles, DiscShape, beyond_mm
@@ -73,6 +74,12 @@ their whole outline.
 """
 HIDING_MM = 0.7
 """Margin around nearer pieces that counts as hidden by them. Larger: less of the discs behind them is used."""
+PICTURE_MM = 20
+"""Half the side of the picture kept of a place for later comparison. It must contain what is compared."""
+SHADING_MM = 5.5
+"""Standard deviation of the shading taken away from it. Larger: more of shadows and lamps is left."""
+COMPARED_MM = 11.0
+"""Half the side of the square that is compared. Larger: neighbours count too. Smaller: balls off centre count less."""
 _TURNS = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
 """The directions, in radians."""
 _WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
@@ -198,6 +205,14 @@ class DiscFinder:
             )
             colours[part] = colours_of(np.ascontiguousarray(light[inner], dtype=np.float32), paper)
         return TopPlane(colours, self._window, paper)
+
+    def picture(self, plane: TopPlane, place: str) -> PlacePicture:
+        """Return the picture of a place's disc, for comparing it with later ones."""
+        column, row = self._window.to_pixels(*self._centres[self._numbers[place]])
+        left, top = max(0, round(column) - PICTURE_MM), max(0, round(row) - PICTURE_MM)
+        light = plane.colours[top : top + 2 * PICTURE_MM + 1, left : left + 2 * PICTURE_MM + 1, 2]
+        levels = light - cv2.GaussianBlur(light, (0, 0), SHADING_MM)
+        return PlacePicture(levels, (column - left, row - top), COMPARED_MM)
 
     def _parts(self, numbers: Sequence[int]) -> list[tuple[slice, slice]]:
         """Return parts of the plane around some places: one part for all, or one for each if that is less area."""

@@ -12,6 +12,7 @@ from vision.frame import BoolImage, FloatArray, Image
 from vision.geometry import FrustumSolid
 from vision.layout.pieces import DiscPieces
 from vision.layout.surfaces import Surface
+from vision.place_picture import PlacePicture
 from vision.readers.discs.appearance import DARK_FLOOR, DiscAppearance, look_name, shares_of
 from vision.readers.discs.balls import BallEvidence, ball_evidence
 from vision.readers.discs.drawing import draw_discs
@@ -41,6 +42,7 @@ class DiscSighting:
     ball: BallEvidence
     ball_log_odds: float
     settings: DiscSettings = field(default=_USUAL, repr=False)
+    picture: PlacePicture | None = field(default=None, repr=False)
 
     @property
     def player(self) -> str | None:
@@ -178,7 +180,16 @@ class DiscReader:
             log_odds -= foreign
             solid = self._pieces.solid_with(fit.x_mm, fit.y_mm, self._surface.height_mm, ball=ball_log_odds > 0)
             found[place] = DiscSighting(
-                place, fit, solid, distance, likelihoods[place], log_odds, ball, ball_log_odds, self._settings
+                place,
+                fit,
+                solid,
+                distance,
+                likelihoods[place],
+                log_odds,
+                ball,
+                ball_log_odds,
+                self._settings,
+                finder.picture(plane, place),
             )
         return found
 
