@@ -80,6 +80,27 @@ def test_a_region_that_covers_a_cell_in_part_is_an_object_there(share: float) ->
     assert (found == area(1, 2 + inside(share), 1, 2)).all(), "the object extends a cell and a half around it"
 
 
+def disc(column: float, row: float, radius: float) -> BoolImage:
+    return np.asarray(np.hypot(ACROSS - column, UP - row) < radius)
+
+
+@pytest.mark.parametrize("cell", [(2, 2), (0, 2), (3, 4)])
+@pytest.mark.parametrize(("radius", "is_object"), [(0.5, False), (0.6, False), (0.68, True), (0.74, True)])
+def test_a_coin_in_the_middle_of_a_cell_is_spilt_over_all_of_its_sides(
+    cell: tuple[int, int], radius: float, is_object: bool
+) -> None:
+    coin = disc(cell[0] + 0.5, cell[1] + 0.5, radius)
+    assert CELLS.mark_objects(coin, coin, lines()).any() == is_object
+
+
+def test_cells_filled_beyond_their_sides_are_ink_beside_filled_ones_and_in_the_grids_corner() -> None:
+    plus = [(1.85, 3.15, 1, 4), (1, 4, 1.85, 3.15)]
+    assert not foreign(plus).any()
+    assert not foreign([(0, 1.2, 0, 1.2)]).any()
+    assert not foreign([(1.8, 3.2, 1.8, 3.2)]).any(), "over the corners too"
+    assert not foreign([(2.0, 3.2, 1.8, 3.2)]).any(), "not over the left side"
+
+
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.55, 0.7, 1.0])
 def test_a_cell_hardly_or_mostly_covered_is_ink_while_its_lines_show(share: float) -> None:
     assert not foreign([(1, 2 + inside(share), 1, 2)]).any()
