@@ -188,18 +188,17 @@ def gained(after: PooledPlace, ball: float = 0.4) -> float:
 
 
 def test_a_disc_that_looks_just_as_before_keeps_its_ball() -> None:
-    untouched = disc_on_d1(0.0016)
+    untouched = disc_on_d1(0.004)
     assert untouched.best == BALL
-    difference = picture(0.0).difference(picture(0.0016))
-    assert gained(untouched) == pytest.approx(2.5 * (-0.5 - math.log(difference)))
+    difference = picture(0.0).difference(picture(0.004))
+    assert gained(untouched) == pytest.approx(3.0 * (0.25 - math.log(difference)))
     assert gained(disc_on_d1(1e-6)) == pytest.approx(2.5), "never more"
+    assert gained(disc_on_d1(0.0, same=True)) == pytest.approx(2.5), "the very picture in which it was last known"
     assert untouched.touched is None
 
 
-@pytest.mark.parametrize(
-    "otherwise", [disc_on_d1(0.01), disc_on_d1(0.3), disc_on_d1(0.0, same=True), disc_on_d1(0.0005, others=0.02)]
-)
-def test_a_disc_is_left_as_read_if_it_looks_otherwise_or_all_do_or_it_was_not_read_anew(otherwise: PooledPlace) -> None:
+@pytest.mark.parametrize("otherwise", [disc_on_d1(0.01), disc_on_d1(0.3), disc_on_d1(0.0005, others=0.02)])
+def test_a_disc_is_left_as_read_if_it_looks_otherwise_or_all_discs_do(otherwise: PooledPlace) -> None:
     assert gained(otherwise) == 0.0
 
 

@@ -78,8 +78,9 @@ PICTURE_MM = 20
 """Half the side of the picture kept of a place for later comparison. It must contain what is compared."""
 SHADING_MM = 5.5
 """Standard deviation of the shading taken away from it. Larger: more of shadows and lamps is left."""
-COMPARED_MM = 11.0
-"""Half the side of the square that is compared. Larger: neighbours count too. Smaller: balls off centre count less."""
+COMPARED_MM = 7.0
+"""Half the side of the square that is compared. Larger: the disc's outline hides how little a ball in the dark changes.
+"""
 _TURNS = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
 """The directions, in radians."""
 _WAYS = np.column_stack([np.cos(_TURNS), np.sin(_TURNS)])
