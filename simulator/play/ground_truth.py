@@ -52,9 +52,9 @@ class TruthLog:
     """
 
     start: str = ""
-    handwritings: Mapping[str, str] = field(default_factory=dict)
     events: list[TruthEvent] = field(default_factory=list)
     frames: list[FrameTruth] = field(default_factory=list)
+    handwritings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def played(self) -> tuple[TruthEvent, ...]:
