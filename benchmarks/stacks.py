@@ -42,9 +42,10 @@ from benchmarks.parts.soak.game import looks_of_pieces
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import Belief, JudgeContext, Trigger, judge, override_belief
+from referee.judge.earlier_pictures import compare_with_earlier_pictures
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.pooling import pool
-from referee.judge.stack_evidence import compare_with_earlier_pictures, stack_doubt
+from referee.judge.stack_evidence import stack_doubt
 from referee.judge.verdict import VerdictKind
 from simulator.faults.disturbances import draw_pose
 from simulator.faults.table import faulty_setting
@@ -125,8 +126,8 @@ def touches(
     game, side = context.game, context.settings.side
     seen = pool(readings, game.places, game.looks, context.settings.probability_floor)
     judged, known = (
-        compare_with_earlier_pictures(game, seen, belief.observations.stacks).places,
-        belief.observations.stacks,
+        compare_with_earlier_pictures(game, seen, belief.observations.pieces).places,
+        belief.observations.pieces,
     )
     for place, before, now in zip(game.places, belief.states[0].stacks, after.stacks, strict=True):
         one = judged.get(place)
@@ -154,7 +155,7 @@ def doubts(
     """By how much the stacks contradict the turn that was played, and others whose result differs in one top."""
     game: Any = context.game
     pooled = pool(readings, game.places, game.looks, context.settings.probability_floor)
-    seen, (state,) = compare_with_earlier_pictures(game, pooled, belief.observations.stacks), belief.states
+    seen, (state,) = compare_with_earlier_pictures(game, pooled, belief.observations.pieces), belief.states
     yield "turn that was played", stack_doubt(game, state, (turn,), seen)
     others = [one for one in game.rules.legal_turns(state) if sorted(one.places) != sorted(turn.places)]
     drawn = rng.sample(others, min(_MOST_COMPARED, len(others)))

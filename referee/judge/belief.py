@@ -12,6 +12,13 @@ from engine.values import EMPTY, Appearance, Place
 from referee.judge import faults
 from referee.judge.acceptance import PendingTurn
 from referee.judge.dice import SeenDice
+from referee.judge.earlier_pictures import (
+    KnownPiece,
+    pieces_as_believed,
+    pieces_as_told,
+    unchanged_pieces,
+    untouched_since,
+)
 from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext, changes_between
 from referee.judge.pooled_reading import (
@@ -22,13 +29,6 @@ from referee.judge.pooled_reading import (
     PooledReading,
     correct_misreadings,
     find_misreadings,
-)
-from referee.judge.stack_evidence import (
-    KnownStack,
-    stacks_as_believed,
-    stacks_as_told,
-    unchanged_stacks,
-    untouched_since,
 )
 from referee.judge.verdict import Verdict
 
@@ -107,7 +107,7 @@ class Observations:
     places where camera and sensor contradicted each other; ``doubted`` sensor values known to be wrong. Sensor changes
     up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``misread`` is what the camera
     showed on places that are believed to look different; seeing the same again changes nothing. ``signs`` are those on
-    sheets that a person named and the camera read otherwise. ``stacks`` are the known stacks, as they were last seen.
+    sheets that a person named and the camera read otherwise. ``pieces`` are the known stacks and discs, as last seen.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class Observations:
     dice: SeenDice | None = None
     misread: Misreadings = field(default_factory=dict)
     signs: KnownSigns = field(default_factory=dict)
-    stacks: Mapping[Place, KnownStack] = field(default_factory=dict)
+    pieces: Mapping[Place, KnownPiece] = field(default_factory=dict)
 
     def after_sensing(self, seen: PooledReading) -> Observations:
         """Return a copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
@@ -185,10 +185,10 @@ class Belief(Generic[StateT, TurnT]):
         """Ignore sensors that contradict the believed table until their value changes."""
         return replace(self, observations=self.observations.doubting_sensors(sensed, believed))
 
-    def with_stacks_of(
+    def with_pieces_of(
         self, context: JudgeContext[StateT, TurnT], seen: Mapping[Place, PooledPlace], *, settled: bool = True
     ) -> Belief[StateT, TurnT]:
-        """Return a copy that remembers the stacks seen as believed, and the earlier ones that are not seen now.
+        """Return a copy that remembers the stacks and discs seen as believed, and earlier ones that are not seen now.
 
         Unless the table is ``settled``, a stack that looks touched keeps its earlier picture, and so does every flat
         piece: a turn may be under way.
@@ -197,11 +197,11 @@ class Belief(Generic[StateT, TurnT]):
         is_flat = not isinstance(context.game.table, StacksPieces)
         kept = {
             place: one
-            for place, one in unchanged_stacks(context.game, state, self.observations.stacks).items()
+            for place, one in unchanged_pieces(context.game, state, self.observations.pieces).items()
             if place not in seen or (not settled and (is_flat or (seen[place].touched or 0.0) > 0))
         }
-        stacks = stacks_as_believed(context.game, state, seen, self.observations.stacks) | kept
-        return replace(self, observations=replace(self.observations, stacks=stacks))
+        pieces = pieces_as_believed(context.game, state, seen, self.observations.pieces) | kept
+        return replace(self, observations=replace(self.observations, pieces=pieces))
 
     def with_misread_stacks(self, context: JudgeContext[StateT, TurnT], seen: PooledReading) -> Belief[StateT, TurnT]:
         """Return a copy that knows the stacks that a person corrected and that look as when the person spoke.
@@ -215,9 +215,9 @@ class Belief(Generic[StateT, TurnT]):
         misread = seen.find_misreadings(same, context.game.table.appearance(state))
         if not misread:
             return self
-        told = stacks_as_told(context.game, state, seen.places, misread)
+        told = pieces_as_told(context.game, state, seen.places, misread)
         observations = replace(
-            observations, misread={**observations.misread, **misread}, stacks={**observations.stacks, **told}
+            observations, misread={**observations.misread, **misread}, pieces={**observations.pieces, **told}
         )
         override = replace(override, places=override.places - misread.keys())
         return replace(self, observations=observations, override=override)
@@ -262,11 +262,11 @@ def override_belief(
     believed = belief.with_states(states).doubting_sensors(said, looks)
     misread = {**observations.misread, **find_misreadings(observations.looked, unchanged, looks)}
     # What the person changed may not have been on the table yet at the latest look.
-    stacks = believed.with_stacks_of(context, looked).observations.stacks
-    stacks = unchanged_stacks(game, belief.states[0], stacks) if belief.states else {}
+    pieces = believed.with_pieces_of(context, looked).observations.pieces
+    pieces = unchanged_pieces(game, belief.states[0], pieces) if belief.states else {}
     return replace(
         believed,
-        observations=replace(believed.observations, misread=misread, stacks=stacks),
+        observations=replace(believed.observations, misread=misread, pieces=pieces),
         conversation=Conversation(refused=frozenset(refused - {frozenset()})),
         override=replace(kept, places=kept.places | (frozenset(places) - agreed), unseen=kept.unseen | set(unseen)),
         fault=faults.standing_fault(fault),

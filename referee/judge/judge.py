@@ -23,6 +23,7 @@ from referee.judge.acceptance import (
 )
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
+from referee.judge.earlier_pictures import compare_with_earlier_pictures
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, usual_appearance
 from referee.judge.pooled_reading import PooledReading
@@ -46,7 +47,6 @@ from referee.judge.rules.turns import (
 )
 from referee.judge.rules.unchanged import judge_unchanged
 from referee.judge.settings import Trigger
-from referee.judge.stack_evidence import compare_with_earlier_pictures
 from referee.judge.verdict import Ruling, VerdictKind
 from referee.judge.verdict_factory import VerdictFactory
 from vision.reading import Reading
@@ -81,7 +81,7 @@ def begin(
         belief = (
             replace(belief, observations=observations)
             .doubting_sensors(seen.sensed, believed)
-            .with_stacks_of(context, seen.places)
+            .with_pieces_of(context, seen.places)
         )
         belief, _ = remember_known_dice(context, belief, seen.dice)
     return belief, result.ruling
@@ -107,7 +107,7 @@ def judge(
     belief = belief.with_misread_stacks(context, seen)
     belief = replace(belief, observations=belief.observations.after_looking(seen))
     seen = seen.correct_misreadings(belief.observations.misread, believed)
-    seen = compare_with_earlier_pictures(game, seen, belief.observations.stacks)
+    seen = compare_with_earlier_pictures(game, seen, belief.observations.pieces)
     seen = seen.with_known_signs(belief.observations.signs, believed)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):

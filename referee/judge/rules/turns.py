@@ -66,7 +66,7 @@ def _accept_from(
             believed.observations, since_s=since_s, misread={**belief.observations.misread, **misread}
         ),
     ).doubting_sensors(left.sensed, after)
-    believed = believed.with_stacks_of(context, left.places)
+    believed = believed.with_pieces_of(context, left.places)
     notes = tuple(sentences.dropped_sighting(place) for place in moved.dropped)
     ruling = Ruling((accepted,), moved.steps, notes)
     if decision.set_aside:

@@ -24,7 +24,7 @@ def judge_unchanged(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     # An object laid on the piece of a waiting turn does not undo it.
     if not changes or look.seen.visible_changes(look.believed, changes):
         look = look.with_belief(replace(look.belief, pending=PendingTurn()))
-    look = look.with_belief(look.belief.with_stacks_of(look.context, look.seen.places, settled=False))
+    look = look.with_belief(look.belief.with_pieces_of(look.context, look.seen.places, settled=False))
     rules = (
         _piece_turned,
         _piece_maybe_turned,

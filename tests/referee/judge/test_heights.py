@@ -14,8 +14,9 @@ import pytest
 from engine.registry import load
 from engine.values import Roll
 from referee.judge import Trigger
+from referee.judge.earlier_pictures import unchanged_pieces
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.stack_evidence import height_contradiction, stack_doubt, unchanged_stacks
+from referee.judge.stack_evidence import height_contradiction, stack_doubt
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
@@ -157,7 +158,7 @@ def test_a_touch_is_remembered_until_the_turn_is_played() -> None:
 def test_an_accepted_turn_updates_the_known_stacks() -> None:
     game = looked_at_before()
     game.consider(standing(after("c2-d2"), {"c2", "d2", "b1"}), Trigger.DECLARED)
-    stacks = game.all_believed.observations.stacks
+    stacks = game.all_believed.observations.pieces
     assert [stacks[place].pieces for place in ("c2", "c3", "d2")] == [2, 3, 2]
     assert [[one.pieces for one in stacks[place].below] for place in ("c2", "c3", "d2")] == [[], [], [1]]
     for place, thing in {"c2": "touched", "d2": "touched", "b1": "touched", "c3": "as before"}.items():
@@ -183,7 +184,7 @@ def test_stacks_that_a_person_corrects_are_learnt_anew() -> None:
     corrected = after("c3-d2")
     game.correct((corrected,), ["d2"])
     game.consider(standing(corrected, {"c3", "d2"}), Trigger.RESTED)
-    stacks = game.all_believed.observations.stacks
+    stacks = game.all_believed.observations.pieces
     assert [stacks[place].pieces for place in ("c2", "c3", "d2")] == [3, 2, 2]
     assert stacks["c3"].picture.difference(picture("c3", "touched")) == pytest.approx(0.0, abs=1e-6)
 
@@ -200,13 +201,13 @@ def corrected_while_misread(seen_again: Collection[str]) -> JudgedGame:
 def test_a_corrected_stack_that_looks_as_when_the_person_spoke_is_known() -> None:
     believed = corrected_while_misread({"c2", "d2"}).all_believed
     assert believed.override.ignored == believed.override.places == frozenset()
-    assert (believed.observations.stacks["d2"].look, believed.observations.stacks["d2"].pieces) == ("yellow medium", 2)
+    assert (believed.observations.pieces["d2"].look, believed.observations.pieces["d2"].pieces) == ("yellow medium", 2)
 
 
 def test_a_corrected_stack_that_was_touched_since_is_ignored() -> None:
     believed = corrected_while_misread({"c2"}).all_believed
     assert believed.override.ignored == {"d2"}
-    assert "d2" not in believed.observations.stacks
+    assert "d2" not in believed.observations.pieces
 
 
 BOTH = "a2-a3 c2-d2"
@@ -349,8 +350,8 @@ def test_only_stacks_raise_doubt() -> None:
 
 def test_stacks_stay_known_while_their_top_and_number_of_pieces_stay() -> None:
     game = looked_at_before()
-    known = game.all_believed.observations.stacks
-    assert unchanged_stacks(BLOCKADE, BEFORE, known) == known
-    left = unchanged_stacks(BLOCKADE, after("c2-d2"), known)
+    known = game.all_believed.observations.pieces
+    assert unchanged_pieces(BLOCKADE, BEFORE, known) == known
+    left = unchanged_pieces(BLOCKADE, after("c2-d2"), known)
     assert known.keys() - left.keys() == {"c2", "d2"}
-    assert unchanged_stacks(load("diaballik"), load("diaballik").rules.new(), known) == {}
+    assert unchanged_pieces(load("diaballik"), load("diaballik").rules.new(), known) == {}

@@ -11,8 +11,8 @@ import pytest
 
 from engine.registry import load
 from referee.judge import Belief, JudgeContext
+from referee.judge.earlier_pictures import KnownPiece, compare_with_earlier_pictures
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.stack_evidence import KnownStack, compare_with_earlier_pictures
 from vision.place_picture import PlacePicture
 
 BLOCKADE, DIABALLIK = load("blockade"), load("diaballik")
@@ -45,8 +45,8 @@ def judged(
     heights = {count: math.log(value) for count, value in now.items()}
     places = {place: PooledPlace({"red large": 0.0}, picture=picture(others)) for place in PLACES}
     places["c3"] = PooledPlace(logs, heights=heights, tops_mm=tops_mm, picture=picture(share))
-    stood = {place: KnownStack("red large", 1, picture(0.0)) for place in PLACES}
-    stood["c3"] = KnownStack(TOP, 3, picture(0.0), STOOD_MM)
+    stood = {place: KnownPiece("red large", 1, picture(0.0)) for place in PLACES}
+    stood["c3"] = KnownPiece(TOP, 3, picture(0.0), STOOD_MM)
     return compare_with_earlier_pictures(BLOCKADE, PooledReading(places, frozenset(), 0.0, 0), stood).places["c3"]
 
 
@@ -74,9 +74,9 @@ def test_heights_are_weighed_by_a_mixture_of_resting_and_pushed_tops(moved_mm: f
 @pytest.mark.parametrize(("share", "look", "lead"), [(0.0, TOP, 4.0), (0.9, TOP, 0.0), (0.0, "red small", 0.0)])
 def test_a_stack_that_looks_as_it_did_when_lower_has_that_height_again(share: float, look: str, lead: float) -> None:
     """Two or three of four pieces are left."""
-    lower = KnownStack(look, 2, picture(share))
-    stood = {place: KnownStack(TOP, 1, picture(0.0)) for place in PLACES}
-    stood["c3"] = KnownStack(TOP, 4, picture(0.9), below=(lower,))
+    lower = KnownPiece(look, 2, picture(share))
+    stood = {place: KnownPiece(TOP, 1, picture(0.0)) for place in PLACES}
+    stood["c3"] = KnownPiece(TOP, 4, picture(0.9), below=(lower,))
     places = {place: PooledPlace({TOP: 0.0}, picture=picture(0.001)) for place in PLACES}
     places["c3"] = PooledPlace({TOP: 0.0}, heights={2: math.log(0.5), 3: math.log(0.5)}, picture=picture(0.0))
     heights = (
@@ -87,7 +87,7 @@ def test_a_stack_that_looks_as_it_did_when_lower_has_that_height_again(share: fl
 
 
 def test_only_lower_stacks_are_remembered() -> None:
-    stack = KnownStack(TOP, 3, picture(0.0), below=(KnownStack("red large", 1, picture(0.1)),))
+    stack = KnownPiece(TOP, 3, picture(0.0), below=(KnownPiece("red large", 1, picture(0.1)),))
     assert [one.pieces for one in stack.lower_than(4)] == [1, 3]
     assert [one.pieces for one in stack.lower_than(3)] == [1]
     assert stack.lower_than(1) == ()
@@ -116,7 +116,7 @@ def test_no_touch_is_inferred_if_all_pictures_differ() -> None:
 
 def touched(share: float, *, others: float, kept: int = 0) -> float | None:
     """The log-odds that c3 was touched; ``kept`` of the other places keep their old picture."""
-    stood = {place: KnownStack(TOP, 1, picture(0.0)) for place in PLACES}
+    stood = {place: KnownPiece(TOP, 1, picture(0.0)) for place in PLACES}
     looks = {place: picture(others) for place in PLACES} | {"c3": picture(share)}
     looks |= {place: stood[place].picture for place in [place for place in PLACES if place != "c3"][:kept]}
     places = {place: PooledPlace({TOP: 0.0}, picture=look) for place, look in looks.items()}
@@ -166,7 +166,7 @@ def test_stacks_without_an_earlier_picture_are_left_as_they_are_read() -> None:
     seen = PooledReading({"c3": PooledPlace({TOP: 0.0}, picture=picture(0.0))}, frozenset(), 0.0, 0)
     assert compare_with_earlier_pictures(BLOCKADE, seen, {}) is seen
     unread = PooledReading({"c3": PooledPlace({TOP: 0.0})}, frozenset(), 0.0, 0)
-    assert compare_with_earlier_pictures(BLOCKADE, unread, {"c3": KnownStack(TOP, 3, picture(0.0), STOOD_MM)}) is unread
+    assert compare_with_earlier_pictures(BLOCKADE, unread, {"c3": KnownPiece(TOP, 3, picture(0.0), STOOD_MM)}) is unread
 
 
 BALL, BARE = "black piece with ball", "black piece"
@@ -175,7 +175,7 @@ DISCS = ["a1", "b1", "c1", "d1", "e1", "f1", "g1"]
 
 def disc_on_d1(share: float, *, ball: float = 0.4, others: float = 0.0004, same: bool = False) -> PooledPlace:
     """A disc read with that probability of the ball it carried, in a picture that differs by about ``share``."""
-    earlier = {place: KnownStack(BALL if place == "d1" else BARE, 1, picture(0.0)) for place in DISCS}
+    earlier = {place: KnownPiece(BALL if place == "d1" else BARE, 1, picture(0.0)) for place in DISCS}
     places = {place: PooledPlace({BARE: -0.01, BALL: -4.6}, picture=picture(others)) for place in DISCS}
     now = earlier["d1"].picture if same else picture(share)
     places["d1"] = PooledPlace({BALL: math.log(ball), BARE: math.log(1 - ball)}, picture=now)
@@ -208,8 +208,8 @@ def test_a_touched_disc_keeps_its_earlier_picture_until_a_turn_is_accepted() -> 
     first = {place: PooledPlace({look: 0.0}, picture=picture(0.0)) for place, look in looks.items()}
     later = {place: PooledPlace({look: 0.0}, picture=picture(0.5)) for place, look in looks.items()}
     belief: Belief[Any, Any] = Belief.of([state])
-    belief = belief.with_stacks_of(context, first)
-    quiet = belief.with_stacks_of(context, later, settled=False)
-    assert quiet.observations.stacks["a1"].picture is first["a1"].picture
-    settled = belief.with_stacks_of(context, later)
-    assert settled.observations.stacks["a1"].picture is later["a1"].picture
+    belief = belief.with_pieces_of(context, first)
+    quiet = belief.with_pieces_of(context, later, settled=False)
+    assert quiet.observations.pieces["a1"].picture is first["a1"].picture
+    settled = belief.with_pieces_of(context, later)
+    assert settled.observations.pieces["a1"].picture is later["a1"].picture
