@@ -28,11 +28,11 @@ _EVIDENCE_WEIGHT, _MOST_EVIDENCE = 0.6, 4.0
 """The weight of a picture's log-odds, and the most that one picture may contribute. Higher: a single stack decides
 between turns more often, rightly or wrongly. Set by hand so that few decide wrongly;
 ``benchmarks/stacks.py`` counts them."""
-_UNTOUCHED_DISC, _UNTOUCHED_SLOPE, _MOST_UNTOUCHED = 0.25, 3.0, 2.5
+UNTOUCHED_DISC, _UNTOUCHED_SLOPE, _MOST_UNTOUCHED = 0.25, 3.0, 2.5
 """Logarithm of the difference, in units of the usual one, below which a flat piece counts as untouched, the log-odds by
 which its look gains for each unit below that, and the most it may gain. Higher: fewer questions about balls in dim
-light, and more passes overlooked. Set by hand: in five virtual games with dim light three of four untouched discs were
-below 0.2, and those on which a ball was put, or taken off, at 0.3 and above even where one hardly sees it."""
+light, and more passes overlooked. Set by hand: ``benchmarks/discs.py`` finds nearly all untouched discs below it, and
+those with a ball put on or taken off far above; on one table too dark to see a black ball, these are at 0.3."""
 _MOST_DISC_NOISE = 1.5
 """The strongest noise at which pictures of flat pieces are compared."""
 _ANY_HEIGHT_SHARE = 0.1
@@ -139,7 +139,7 @@ def _favour_untouched(
     """Return a copy in which flat pieces that look just as they did are likelier to be the same."""
     favoured = {}
     for place, difference in differences.items():
-        log_odds = _UNTOUCHED_SLOPE * (_UNTOUCHED_DISC - math.log(max(difference, 1e-9)))
+        log_odds = _UNTOUCHED_SLOPE * (UNTOUCHED_DISC - math.log(max(difference, 1e-9)))
         if log_odds > 0:
             favoured[place] = _favour_look(seen.places[place], known[place].look, min(log_odds, _MOST_UNTOUCHED))
     return replace(seen, places={**seen.places, **favoured}) if favoured else seen

@@ -64,8 +64,8 @@ class StackSettings:
     """Log-likelihood of a smaller black one: large ones are played first. Lower: small caps are read less often."""
     dark_level: float = 72.0
     """Level of a top's brightest channel, where the mean of the stacks' pictures is USUAL_LEVEL, at which black and
-    other colours are equally likely. Ray-traced under twelve lights and cameras, 98 in 100 black tops are darker than
-    67, 98 in 100 of others lighter than 65; in virtual games all are below 40 and above 80. Higher: more is black.
+    other colours are equally likely. Set by hand between those of black and other tops on ray-traced pictures under all
+    effects of ``benchmarks/photoreal.py``, which counts the tops read rightly. Higher: more is black.
     """
     dark_slope: float = 6.0
     """Log-odds by which black gains each time that level falls by a factor of e. Higher: brightness counts more."""
