@@ -205,6 +205,11 @@ def rank_rolls(dice: Dice[StateT], state: StateT, seen: SeenDice, floor: float) 
     return tuple(sorted(found, key=lambda one: -one.score))
 
 
+def score_of(seen: SeenDice, faces: tuple[str, ...]) -> float:
+    """Return the log-probability that the dice show these faces, sorted, whichever die shows which."""
+    return _score_faces(seen).get(faces, -math.inf)
+
+
 def _score_faces(seen: SeenDice) -> Mapping[tuple[str, ...], float]:
     """Return the log-probability of every combination of faces, whichever die shows which."""
     reached: dict[tuple[str, ...], float] = {(): 0.0}

@@ -12,7 +12,7 @@ from engine.support.chance import format_roll
 from referee.judge import sentences
 from referee.judge.acceptance import Resolved
 from referee.judge.belief import Belief
-from referee.judge.dice import ScoredRoll, SeenDice, rank_rolls, shortfall
+from referee.judge.dice import ScoredRoll, SeenDice, rank_rolls, score_of, shortfall
 from referee.judge.explorer import JudgeContext, apply_turn
 from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.rules.turns import accept
@@ -154,14 +154,23 @@ def _show_quietly(look: Look[StateT, TurnT], sentence: str) -> Judgement[StateT,
 
 
 def resolve_by_dice(look: Look[StateT, TurnT], resolved: Resolved[TurnT]) -> Resolved[TurnT]:
-    """Of turns that look alike, choose the one that leaves the dice that still lie there."""
-    rules, dice = look.game.dice, look.seen.dice
+    """Of turns that look alike, choose the one that leaves the dice that still lie there.
+
+    Dice that can't be read by themselves may still tell: each turn leaves some of the known roll.
+    """
+    rules, dice, margin = look.game.dice, look.seen.dice, look.context.settings.margin
     if rules is None or dice is None or not resolved.candidates or len(look.states) > 1:
         return resolved
-    if dice.dice and not (dice.rests and dice.is_sure(look.context.settings.margin)):
+    if dice.dice and not dice.rests:
         return resolved
-    left = [(turn, rules.roll_of(look.game.rules.apply(look.states[0], turn))) for turn in resolved.candidates]
-    fitting = tuple(turn for turn, roll in left if dice.faces == (() if roll is None else tuple(sorted(roll.faces))))
+    rolls = {turn: rules.roll_of(look.game.rules.apply(look.states[0], turn)) for turn in resolved.candidates}
+    left = {turn: () if roll is None else tuple(sorted(roll.faces)) for turn, roll in rolls.items()}
+    scores = {faces: score_of(dice, faces) for faces in left.values()}
+    best = max(scores, key=lambda faces: scores[faces])
+    next_one = max((score for faces, score in scores.items() if faces != best), default=-math.inf)
+    if scores[best] - next_one < margin or score_of(dice, dice.faces) - scores[best] > margin:
+        return resolved
+    fitting = tuple(turn for turn, faces in left.items() if faces == best)
     return Resolved(fitting) if len(fitting) == 1 else resolved
 
 

@@ -150,13 +150,13 @@ def drafted(dice: str, *, left: str | None) -> Any:
     return judged.consider(drawn(BLOKUS, state, {"p1.a1": "red"}, dice=left), Trigger.DECLARED)
 
 
-@pytest.mark.parametrize(("left", "turn"), [("5", "1:1:a1"), ("1", "5:1:a1:strike")])
+@pytest.mark.parametrize(("left", "turn"), [("5", "1:1:a1"), ("1", "5:1:a1:strike"), ("5?", "1:1:a1")])
 def test_the_missing_die_decides_between_turns_with_the_same_marks(left: str, turn: str) -> None:
     ruling = drafted("1 5", left=left)
     assert ruling.verdict.turns == (turn,)
 
 
-@pytest.mark.parametrize("left", [None, "1 5", "5?", "4", ""])
+@pytest.mark.parametrize("left", [None, "1 5", "5~", "4", ""])
 def test_turns_with_the_same_marks_are_asked_about_if_the_dice_do_not_decide(left: str | None) -> None:
     ruling = drafted("1 5", left=left)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
