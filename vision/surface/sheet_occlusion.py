@@ -43,6 +43,9 @@ class SheetOcclusionSettings:
     """Regions narrower than that many mm are strokes or print."""
     reaching_mm2: float = 60.0
     """Minimum area of the margin, in mm², hidden by something that reaches in over it."""
+    beside_grid_mm2: float = 500.0
+    """Maximum area, in mm², of a die, cap or pen that lies on the margin and no cell. Higher: more fingertips there
+    count as such a thing, which does not keep the referee waiting."""
     lying_cells: float = 1.6
     """Minimum area within the grid, in cells, of an object that is not a blot ..."""
     grey_cells: float = 0.4
@@ -153,7 +156,9 @@ class SheetOcclusionDetector:
                 one |= pixels
             if not touching:
                 found.append(_occlusion(HindranceKind.OBJECT, pixels, edge_px))
-        found += [_occlusion(HindranceKind.HAND, pixels) for pixels in reaching]
+        for pixels in reaching:
+            beside = not (pixels & self._cells.on_grid).any() and pixels.sum() < self._settings.beside_grid_mm2
+            found.append(_occlusion(HindranceKind.OBJECT if beside else HindranceKind.HAND, pixels))
         found.sort(key=lambda occlusion: -occlusion.area_mm2)
         return SurfaceEvidence(tuple(found), {})
 

@@ -156,7 +156,20 @@ def test_a_marker_in_a_corner_of_the_margin_is_no_hand(camera: CameraModel) -> N
     corner = Rectangle(bounds.right_mm + 3.0, bounds.right_mm + 16.0, bounds.far_mm + 3.0, bounds.far_mm + 16.0)
     beside = Rectangle(bounds.right_mm + 3.0, bounds.right_mm + 16.0, -6.5, 6.5)
     assert sheet_with(camera, WRITTEN, [(corner, BLACK)]) == []
-    assert [kind for kind, _ in sheet_with(camera, WRITTEN, [(beside, BLACK)])] == ["hand"]
+    assert [kind for kind, _ in sheet_with(camera, WRITTEN, [(beside, BLACK)])] == ["object"]
+
+
+@pytest.mark.parametrize(("deep_mm", "kind"), [(13.0, "object"), (20.0, "object"), (60.0, "hand")])
+def test_a_die_on_the_margin_is_an_object_and_an_arm_is_a_hand(camera: CameraModel, deep_mm: float, kind: str) -> None:
+    edge = WRITTEN.bounds_mm.right_mm + 2.0
+    lying = Rectangle(edge, edge + 16.0, -deep_mm / 2, deep_mm / 2)
+    assert [found for found, _ in sheet_with(camera, WRITTEN, [(lying, SKIN)])] == [kind]
+
+
+def test_a_finger_on_an_outer_cell_is_a_hand(camera: CameraModel) -> None:
+    edge = WRITTEN.bounds_mm.right_mm
+    finger = Rectangle(edge - 8.0, edge + 18.0, -7.0, 7.0)
+    assert [kind for kind, _ in sheet_with(camera, WRITTEN, [(finger, SKIN)])] == ["hand"]
 
 
 def test_the_largest_covering_comes_first(camera: CameraModel) -> None:
