@@ -128,12 +128,23 @@ def is_justified(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) 
     return bool(covered_places(setting, played.pose_at(time_s), things) & set(asked.verdict.places))
 
 
+_TROUBLE = frozenset({"cannot see", "trouble"})
+"""The moods in which the table says that something is in the way."""
+
+
 def named_trouble(played: GameRecord, from_s: float, to_s: float) -> str:
     """The hindrance that the table named in a period, or ``""``."""
     for time_s, mood, words in played.moods:
-        if from_s <= time_s <= to_s and mood in {"cannot see", "trouble"}:
+        if from_s <= time_s <= to_s and mood in _TROUBLE:
             return words or mood
     return ""
+
+
+def trouble_at(played: GameRecord, time_s: float) -> str:
+    """The hindrance that the table names at a time, or ``""``."""
+    shown = [(mood, words) for at_s, mood, words in played.moods if at_s <= time_s]
+    mood, words = shown[-1] if shown else ("", "")
+    return (words or mood) if mood in _TROUBLE else ""
 
 
 def belief_at(played: GameRecord, time_s: float) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from benchmarks.parts.soak.circumstances import belief_at, facings_of, misled, seen_as, undetected
+from benchmarks.parts.soak.circumstances import belief_at, facings_of, misled, seen_as, trouble_at, undetected
 from benchmarks.parts.soak.game import GameRecord, TimedVerdict
 from benchmarks.parts.soak.inputs import PLAIN_HEIGHT_PX, covered_places, sides_in_plain_view
 from benchmarks.parts.soak.report import Outcome
@@ -99,6 +99,8 @@ def violation_outcome(
             return Outcome.AT_ONCE, "shown as a turn to finish"
         if _out_of_sight(game, played, event, until_s):
             return Outcome.UNSEEN, "an object hid whether it was a legal turn, and that was said"
+        if trouble := trouble_at(played, until_s):
+            return Outcome.UNSEEN, f"until it was put right the table said: {trouble}"
         return Outcome.LOST, "nothing was said"
     if responses.named is responses.first:
         return Outcome.AT_ONCE, ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -19,10 +20,13 @@ from simulator.scene.scene import ForeignObject
 UNTIL_S = 8.0
 
 
-def outcome_of(game_name: str, event: TruthEvent, said: Verdict, coin_on: str = "") -> Outcome:
-    """The outcome of a violation without a loud verdict, with a coin on a piece."""
+def outcome_of(
+    game_name: str, event: TruthEvent, said: Verdict, coin_on: str = "", moods: Sequence[tuple[float, str, str]] = ()
+) -> Outcome:
+    """The outcome of a violation without a loud verdict, with a coin on a piece, while the table shows moods."""
     plan = GamePlan(5, perfect_reader=True, game=game_name)
     played = GameRecord(plan, TruthLog(), [TimedVerdict(0, said.time_s, said)])
+    played.moods = list(moods)
     if coin_on:
         layout = plan.setting.layout
         coin = ForeignObject("coin", *layout.centre_mm(coin_on), base_mm=layout.board.height_mm + 10.0)
@@ -59,6 +63,21 @@ def test_a_ball_that_may_be_under_the_coin_is_out_of_sight(ball_taken_off: Truth
 )
 def test_a_missing_ball_without_a_verdict_is_lost(ball_taken_off: TruthEvent, said: Verdict, coin_on: str) -> None:
     assert outcome_of("diaballik", ball_taken_off, said, coin_on) is Outcome.LOST
+
+
+@pytest.mark.parametrize(
+    ("moods", "outcome"),
+    [
+        ([(3.0, "cannot see", "a hand")], Outcome.UNSEEN),
+        ([(3.0, "cannot see", "a hand"), (5.0, "ready", "")], Outcome.LOST),
+        ([(9.0, "cannot see", "a hand")], Outcome.LOST),
+    ],
+)
+def test_a_violation_put_right_while_the_table_says_what_is_in_the_way_could_not_be_seen(
+    ball_taken_off: TruthEvent, moods: Sequence[tuple[float, str, str]], outcome: Outcome
+) -> None:
+    said = replace(CANNOT_SEE, kind=VerdictKind.UNCHANGED)
+    assert outcome_of("diaballik", ball_taken_off, said, moods=moods) is outcome
 
 
 @pytest.mark.parametrize(("top", "outcome"), [("yellow medium", Outcome.UNSEEN), ("clear large", Outcome.WRONG)])
