@@ -87,3 +87,9 @@ def test_after_a_correction_sensors_that_were_already_wrong_stay_doubted(diaball
     told = override_belief(JudgeContext.of(diaballik), stuck, (after,))
     # d4 contradicted the old belief too; a1 and a3 agreed with it and may still change.
     assert told.observations.doubted == {"d4": True}
+
+
+def test_before_the_first_look_no_sensor_change_is_too_old(deblockle: Any) -> None:
+    state = deblockle.rules.new()
+    belief: Belief[Any, Any] = Belief.of([state])
+    assert belief.with_states([state]).observations.since_s == -math.inf

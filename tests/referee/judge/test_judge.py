@@ -237,6 +237,18 @@ def test_touching_the_next_players_block_ends_a_turn(judge: JudgedGame, deblockl
     assert judge.belief[0].to_move == "teal"
 
 
+def test_of_two_quick_turns_the_second_waits_for_the_next_touch(
+    judge: JudgedGame, deblockle: Any, make_reading: Any
+) -> None:
+    state = judge.belief[0]
+    middle = deblockle.rules.apply(state, known_turn(deblockle, state, start="c1", top="hoops"))
+    after = deblockle.rules.apply(middle, known_turn(deblockle, middle, start="e5", player="teal"))
+    ruling = judge.consider([make_reading(deblockle.table.appearance(after))], Trigger.TOUCH)
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.NOT_FINISHED]
+    assert judge.belief[0].to_move == "teal"
+    assert {place for place, _ in judge.all_believed.pending.changes} >= {"e5"}
+
+
 def test_a_turn_seen_at_rest_and_two_quick_ones_after_it_are_all_found(
     judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
