@@ -28,7 +28,7 @@ _EVIDENCE_WEIGHT, _MOST_EVIDENCE = 0.6, 4.0
 """The weight of a picture's log-odds, and the most that one picture may contribute. Higher: a single stack decides
 between turns more often, rightly or wrongly. Set by hand so that few decide wrongly;
 ``benchmarks/stacks.py`` counts them."""
-UNTOUCHED_DISC, _UNTOUCHED_SLOPE, _MOST_UNTOUCHED = 0.25, 3.0, 2.5
+UNTOUCHED_DISC, _UNTOUCHED_SLOPE, _MOST_UNTOUCHED = 0.0, 3.0, 2.5
 """Logarithm of the difference, in units of the usual one, below which a flat piece counts as untouched, the log-odds by
 which its look gains for each unit below that, and the most it may gain. Higher: fewer questions about balls in dim
 light, and more passes overlooked. Set by hand: ``benchmarks/discs.py`` finds nearly all untouched discs below it, and

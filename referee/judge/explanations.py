@@ -128,9 +128,10 @@ def beyond_one_turn(
 ) -> list[Explanation[StateT, TurnT]]:
     """Two turns in a row, or one and part of the next; best first.
 
-    Only first turns whose own changes can still be seen, or may be hidden, are followed. Places that look as believed
-    were not touched, with two exceptions: the same player may move the same piece again, and where only sensors tell
-    that a place is taken, another piece may have come to it. States with too many turns to list are skipped.
+    Only first turns whose own changes can still be seen, or may be hidden, are followed. Places that clearly look as
+    believed were not touched, with two exceptions: the same player may move the same piece again, and where only
+    sensors tell that a place is taken, another piece may have come to it. States with too many turns to list are
+    skipped.
     """
     could_be = worth_weighing(context, seen)
     found: list[Explanation[StateT, TurnT]] = []
@@ -147,7 +148,11 @@ def _first_turns(
 
     ``could_be`` are the looks that are possible after both turns.
     """
-    suspects = seen.hidden | {place for place, one in seen.places.items() if not one.agrees(base.get(place, EMPTY))}
+    # On a sheet the cells that are hard to read would be too many.
+    unsure = context.settings.margin if context.game.sheet_file is None else 0.0
+    suspects = seen.hidden | {
+        place for place, one in seen.places.items() if one.certainty < unsure or not one.agrees(base.get(place, EMPTY))
+    }
     written = _possible_while_writing(context, base, could_be)
     for between, most_untouched in (
         ({**written, **_possible_between_turns(base, seen, suspects)}, 0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -74,6 +75,19 @@ def test_a_piece_that_moved_again_before_the_next_look_is_not_taken_for_a_misrea
     assert accepted.margin >= judged.context.settings.margin
     assert waiting.sentence.startswith("White passes c7 to c6")
     assert waiting.sentence.endswith("if the turn ends here.")
+
+
+def test_of_two_quick_turns_the_first_may_have_passed_to_a_piece_that_hardly_shows_its_ball(diaballik: Any) -> None:
+    first = diaballik.notation.parse_state("black black:c1,d1,e1,f1*,f2,a2,b2 white:a6,c6,d5,e6,g6,f7,b7*")
+    state = first
+    for text in ("a2-a3 b2-b3 f1*e1", "d5-d6 b7*f7"):
+        state = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, text))
+    judged = JudgedGame(diaballik, belief=(first,))
+    reading = seen(diaballik, diaballik.table.appearance(state))
+    dim = PlaceReading({PLAIN: 0.83, CARRIER: 0.168, "empty": 0.001, "white piece": 0.001})
+    ruling = judged.consider([replace(reading, places={**reading.places, "e1": dim})], Trigger.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert "e1" in ruling.verdict.places
 
 
 def test_unexplained_changes_are_asked_about_before_the_table_rests_once_the_opponent_plays_on(

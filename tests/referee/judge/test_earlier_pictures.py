@@ -188,10 +188,10 @@ def gained(after: PooledPlace, ball: float = 0.4) -> float:
 
 
 def test_a_disc_that_looks_just_as_before_keeps_its_ball() -> None:
-    untouched = disc_on_d1(0.004)
+    untouched = disc_on_d1(0.003)
     assert untouched.best == BALL
-    difference = picture(0.0).difference(picture(0.004))
-    assert gained(untouched) == pytest.approx(3.0 * (0.25 - math.log(difference)))
+    difference = picture(0.0).difference(picture(0.003))
+    assert gained(untouched) == pytest.approx(3.0 * (0.0 - math.log(difference)))
     assert gained(disc_on_d1(1e-6)) == pytest.approx(2.5), "never more"
     assert gained(disc_on_d1(0.0, same=True)) == pytest.approx(2.5), "the very picture in which it was last known"
     assert untouched.touched is None

@@ -189,7 +189,7 @@ class DiscReader:
                 ball,
                 ball_log_odds,
                 self._settings,
-                finder.picture(plane, place),
+                finder.picture(plane, place) if fit.light > self._settings.pictured else None,
             )
         return found
 

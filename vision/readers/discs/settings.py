@@ -90,6 +90,10 @@ class DiscSettings:
     """Linear light below which a disc is so dark that a ball on it hardly differs: 45 of 255 levels. Higher: slower,
     since such discs are read again in each picture.
     """
+    pictured: float = 0.0125
+    """Linear light below which a ball changes so little that no picture is kept for comparison: 30 of 255 levels.
+    Lower: a ball that was put on in the dark may be taken for one that was not.
+    """
     unshaded_share: float = 0.75
     """Share of a ball's odds that remains if it and its disc are darker than ``faint`` or brighter than ``bleached``,
     since noise then passes for shading. Higher: a single picture can be surer of such balls.
