@@ -32,7 +32,7 @@ UNTOUCHED_DISC, _UNTOUCHED_SLOPE, _MOST_UNTOUCHED = 0.0, 3.0, 2.5
 """Logarithm of the difference, in units of the usual one, below which a flat piece counts as untouched, the log-odds by
 which its look gains for each unit below that, and the most it may gain. Higher: fewer questions about balls in dim
 light, and more passes overlooked. Set by hand: ``benchmarks/discs.py`` finds nearly all untouched discs below it, and
-those with a ball put on or taken off far above; on one table too dark to see a black ball, these are at 0.3."""
+those with a ball put on or taken off far above."""
 _MOST_DISC_NOISE = 1.5
 """The strongest noise at which pictures of flat pieces are compared."""
 _ANY_HEIGHT_SHARE = 0.1
