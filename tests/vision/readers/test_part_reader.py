@@ -353,9 +353,9 @@ def test_a_hand_over_the_margin_of_a_sheet_is_seen_only_while_it_is_there(
     paper = np.full((100, 100), 200, dtype=np.uint8)
     picture = on_picture(picture, camera, pose, bounds.corners_mm(0.0)[[3, 2, 1, 0]], paper)
     clear = with_sheet(picture, camera, pose)
-    finger = np.array([[SHEET.bounds_mm.left_mm - 12.0, 0.0, 0.0]]) + SHEET_MIDDLE_MM
-    (column, row), reaching = project(camera, pose, finger)[0], clear.copy()
-    cv2.circle(reaching, (round(float(column)), round(float(row))), 9, (70, 100, 170), -1)
+    palm = np.array([[SHEET.bounds_mm.left_mm - 12.0, 0.0, 0.0]]) + SHEET_MIDDLE_MM
+    (column, row), reaching = project(camera, pose, palm)[0], clear.copy()
+    cv2.ellipse(reaching, ((float(column), float(row)), (20, 60), 0), (70, 100, 170), -1)
     readings = [reader.read(Frame(one, number / 15, number)) for number, one in enumerate((clear, reaching, clear))]
     assert [[one.message for one in reading.hindrances] for reading in readings] == [
         [],
