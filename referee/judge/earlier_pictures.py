@@ -84,11 +84,9 @@ def pieces_as_told(
     game: Game[StateT, TurnT], state: StateT, seen: Mapping[Place, PooledPlace], places: Iterable[Place]
 ) -> dict[Place, KnownPiece]:
     """Return the stacks on these places as the state has them, whatever they look like; ``seen`` has their pictures."""
-    if not isinstance(game.table, StacksPieces):
-        return {}
-    looks, heights = game.table.appearance(state), game.table.heights(state)
+    looks, heights = game.table.appearance(state), _heights(game, state)
     return {
-        place: KnownPiece(looks[place], heights[place], picture)
+        place: KnownPiece(looks[place], heights.get(place, 1), picture)
         for place in places
         if (picture := seen[place].picture) is not None
     }
