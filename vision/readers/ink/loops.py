@@ -1,7 +1,7 @@
 """Loops around several cells: which cells they enclose, given the network's output for each cell and its sides.
 
-A loop's line runs between enclosed cells and others. Cells without a line between them are on the same side of every
-loop, and the outside of the grid is not enclosed.
+A loop's line runs between enclosed cells and others, and between cells of two loops. The probabilities follow from all
+cells together, by belief propagation on the grid (Pearl, Probabilistic Reasoning in Intelligent Systems, 1988, ch. 4).
 """
 
 from __future__ import annotations
@@ -10,67 +10,119 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from vision.frame import FloatArray
 
 COMPASS = ("north", "east", "south", "west")
 LOOP, NO_LOOP = "loop", "open"
 """The possible contents of a cell's side."""
-_FEWEST = 2
-"""Minimum number of cells in a loop."""
+_OUTSIDE = -50.0
+"""Log-odds that a loop encloses what is beyond the grid."""
+_MOST_LINE = 30.0
+"""Maximum log-odds of a line by itself, so that its exponential is a number."""
 
 
 @dataclass(frozen=True)
 class LoopSettings:
-    """How cells and their neighbours are weighted, as log-odds; set by hand on rendered sheets."""
+    """How much the network's outputs count, and how often lines lie where. ``scripts/training/loops.py`` fits all but
+    ``gap`` and ``rounds``.
+    """
 
-    joined: float = 2.5
-    """Odds contributed by a neighbour without a line between. Higher: gaps in a loop let more of the outside in."""
-    most: float = 10.0
-    """Maximum odds of a cell by itself."""
-    rounds: int = 25
-    """How often neighbours are asked again."""
+    cell: float = 0.41
+    """Log-odds that a cell is enclosed for each log-odds of the network."""
+    enclosed: float = 0.88
+    """Log-odds added to those of each cell: the network sees fewer enclosed cells than there are."""
+    line: float = 0.44
+    """Log-odds of a line for each log-odds of the network."""
+    stray: float = 0.52
+    """Share of the sides between cells outside of loops where a line seems to lie."""
+    gap: float = 0.008
+    """Share of the sides between an enclosed cell and one outside where no line seems to lie. Set by hand: drawn loops
+    hardly have gaps. Higher: gaps cost less, and lines count for less.
+    """
+    touching: float = 0.24
+    """Share of the sides between enclosed cells where a line seems to lie, mostly that of another loop."""
+    rounds: int = 10
+    """How often cells hear from their neighbours; more rounds find the same cells."""
 
 
 def lines_between(lines: FloatArray) -> FloatArray:
-    """Return log-odds of a line along each cell's sides (rows, columns, 4), in COMPASS order, combining both cells'
-    views.
+    """Return log-odds of a line along each cell's sides (..., rows, columns, 4), in COMPASS order, combining both
+    cells' views.
     """
     both = lines.copy()
-    across = (lines[:, :-1, 1] + lines[:, 1:, 3]) / 2
-    down = (lines[:-1, :, 2] + lines[1:, :, 0]) / 2
-    both[:, :-1, 1] = both[:, 1:, 3] = across
-    both[:-1, :, 2] = both[1:, :, 0] = down
+    across = (lines[..., :, :-1, 1] + lines[..., :, 1:, 3]) / 2
+    down = (lines[..., :-1, :, 2] + lines[..., 1:, :, 0]) / 2
+    both[..., :, :-1, 1] = both[..., :, 1:, 3] = across
+    both[..., :-1, :, 2] = both[..., 1:, :, 0] = down
     return both
 
 
-def looped_cells(looped: FloatArray, lines: FloatArray, settings: LoopSettings = LoopSettings()) -> FloatArray:
-    """Return log-odds that a loop encloses each cell (rows, columns), taking its neighbours into account.
+def decode_loops(
+    looped: FloatArray, lines: FloatArray, settings: LoopSettings = LoopSettings()
+) -> tuple[FloatArray, FloatArray]:
+    """Return log-odds that a loop encloses each cell (..., rows, columns), and that its line runs along each side
+    (..., rows, columns, 4), given all cells.
 
-    ``looped`` are the odds of each cell by itself, ``lines`` the result of ``lines_between``. The marginals are found
-    by mean-field iteration.
+    ``looped`` and ``lines`` are the network's log-odds, of each cell by itself and from ``lines_between``.
     """
-    own = np.clip(looped, -settings.most, settings.most)
-    coupling = settings.joined / (1 + np.exp(np.clip(lines, -30, 30)))
-    odds = own.copy()
-    mean = np.full((own.shape[0] + 2, own.shape[1] + 2), -1.0)
-    beside = (mean[:-2, 1:-1], mean[1:-1, 2:], mean[2:, 1:-1], mean[1:-1, :-2])
-    joined = np.ascontiguousarray(np.moveaxis(coupling, -1, 0))
+    shown = settings.line * np.clip(lines, -_MOST_LINE, _MOST_LINE)
+    # the log-likelihood of what is seen along a side, by whether the cells on both sides are enclosed
+    neither, one, both = (
+        np.logaddexp(np.log1p(-share), np.log(share) + shown)
+        for share in (settings.stray, 1 - settings.gap, settings.touching)
+    )
+    own = settings.cell * looped + settings.enclosed
+    told = np.zeros_like(lines)
     for _ in range(settings.rounds):
-        np.tanh(odds / 2, out=mean[1:-1, 1:-1])
-        odds = 0.5 * odds + 0.5 * (own + sum(one * other for one, other in zip(joined, beside, strict=True)))
-    for loop in _connected_cells(np.asarray(odds > 0), lines):
-        if len(loop) < _FEWEST:
-            row, column = next(iter(loop))
-            odds[row, column] = min(odds[row, column], -1.0)
-    return np.asarray(odds)
+        other = _of_neighbours(_without_each(own, told))
+        heard = np.logaddexp(other + both, one) - np.logaddexp(other + one, neither)
+        told = (told + heard) / 2
+    mine = _without_each(own, told)
+    return own + told.sum(axis=-1), shown + _line_prior(mine, _of_neighbours(mine), settings)
 
 
-def _connected_cells(inside: npt.NDArray[np.bool_], lines: FloatArray) -> list[frozenset[tuple[int, int]]]:
-    """Return the cells of each loop: enclosed cells connected without a line between."""
-    rows, columns = inside.shape
-    left = {(row, column) for row in range(rows) for column in range(columns) if inside[row, column]}
+def _without_each(own: FloatArray, told: FloatArray) -> FloatArray:
+    """Return each cell's log-odds without what the neighbour on each side told, (..., rows, columns, 4)."""
+    return np.asarray((own + told.sum(axis=-1))[..., None] - told)
+
+
+def _of_neighbours(odds: FloatArray) -> FloatArray:
+    """Return what the neighbour on each side has for the side towards this cell, (..., rows, columns, 4)."""
+    beyond = [(0, 0)] * (odds.ndim - 3) + [(1, 1), (1, 1), (0, 0)]
+    wide = np.pad(odds, beyond, constant_values=_OUTSIDE)
+    north, east, south, west = range(4)
+    return np.stack(
+        [
+            wide[..., :-2, 1:-1, south],
+            wide[..., 1:-1, 2:, west],
+            wide[..., 2:, 1:-1, north],
+            wide[..., 1:-1, :-2, east],
+        ],
+        axis=-1,
+    )
+
+
+def _line_prior(mine: FloatArray, other: FloatArray, settings: LoopSettings) -> FloatArray:
+    """Return log-odds of a line, given those of the cells on both sides of being enclosed, before it is looked at."""
+    one, both = np.logaddexp(mine, other), mine + other
+    there, missing = (
+        np.logaddexp(np.logaddexp(np.log(neither), np.log(either) + one), np.log(in_both) + both)
+        for neither, either, in_both in (
+            (settings.stray, 1 - settings.gap, settings.touching),
+            (1 - settings.stray, settings.gap, 1 - settings.touching),
+        )
+    )
+    return np.asarray(there - missing)
+
+
+def loops_seen(
+    circled: Mapping[tuple[int, int], bool], sides: Mapping[tuple[int, int], Mapping[str, Mapping[str, float]]]
+) -> list[frozenset[tuple[int, int]]]:
+    """Return the cells of each loop, by row from the top and column, from circled cells and the contents of their
+    sides: circled cells that no line parts are in one loop.
+    """
+    left = {cell for cell, is_circled in circled.items() if is_circled}
     loops = []
     while left:
         pending = [min(left)]
@@ -78,28 +130,12 @@ def _connected_cells(inside: npt.NDArray[np.bool_], lines: FloatArray) -> list[f
         found = set(pending)
         while pending:
             row, column = pending.pop()
-            for side, (down, right) in enumerate(((-1, 0), (0, 1), (1, 0), (0, -1))):
+            shown = sides.get((row, column), {})
+            for side, (down, right) in zip(COMPASS, ((-1, 0), (0, 1), (1, 0), (0, -1)), strict=True):
                 beside = (row + down, column + right)
-                if beside in left and lines[row, column, side] <= 0:
+                if beside in left and shown.get(side, {}).get(LOOP, 0.0) <= 0.5:
                     left.remove(beside)
                     found.add(beside)
                     pending.append(beside)
         loops.append(frozenset(found))
     return loops
-
-
-def loops_seen(
-    circled: Mapping[tuple[int, int], bool], sides: Mapping[tuple[int, int], Mapping[str, Mapping[str, float]]]
-) -> list[frozenset[tuple[int, int]]]:
-    """Return the cells of each loop, by row from the top and column, from circled cells and the contents of their
-    sides.
-    """
-    rows, columns = (max(cell[axis] for cell in circled) + 1 for axis in (0, 1))
-    inside = np.zeros((rows, columns), dtype=np.bool_)
-    lines = np.zeros((rows, columns, len(COMPASS)))
-    for (row, column), is_circled in circled.items():
-        inside[row, column] = is_circled
-        for side, name in enumerate(COMPASS):
-            shown = sides.get((row, column), {}).get(name, {})
-            lines[row, column, side] = shown.get(LOOP, 0.0) - 0.5
-    return _connected_cells(inside, lines)

@@ -14,7 +14,7 @@ from vision.layout.pieces import Ink
 from vision.layout.surfaces import GridSurface, Surface
 from vision.readers.ink.appearance import InkAppearance, circled_look, digit_look, looks_of
 from vision.readers.ink.drawing import draw_ink
-from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, lines_between, looped_cells
+from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, decode_loops, lines_between
 from vision.readers.ink.network import InkNetwork, shipped
 from vision.readers.ink.paper import flat_map, flat_picture, ink_on, range_around
 from vision.readers.ink.pens import read_pens
@@ -142,8 +142,7 @@ class InkReader:
             part = range_around(cells, surface)
             ink = ink_on(flat_picture(image, pixel_map, surface, part))
             scores[tuple(cells.T)] = self._network.read(ink, cells - (part.row, part.column))
-        lines = lines_between(scores[..., len(SIGNS) + 1 :])
-        looped = looped_cells(scores[..., len(SIGNS)], lines)
+        looped, lines = decode_loops(scores[..., len(SIGNS)], lines_between(scores[..., len(SIGNS) + 1 :]))
         around = np.concatenate([looped[..., None], lines], axis=-1)
         kept = {place: previous[place] for place in known if previous[place].is_inside(around[self._cells[place]])}
         fresh = [place for place in surface.places if place not in kept]

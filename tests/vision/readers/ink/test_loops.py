@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, lines_between, looped_cells, loops_seen
+from vision.readers.ink.loops import COMPASS, LOOP, NO_LOOP, LoopSettings, decode_loops, lines_between, loops_seen
 
 Cells = dict[tuple[int, int], int]
 
@@ -24,8 +27,7 @@ def scores(cells: Cells, rows: int = 5, columns: int = 6, sure: float = 4.0):
 
 
 def loops(looped, lines):
-    both = lines_between(lines)
-    odds = looped_cells(looped, both)
+    odds, both = decode_loops(looped, lines_between(lines))
     cells = {(int(row), int(column)): bool(odds[row, column] > 0) for row, column in np.ndindex(odds.shape)}
     sides = {
         cell: {
@@ -68,6 +70,15 @@ def test_a_doubtful_cell_follows_neighbours_without_a_line_between() -> None:
     assert loops(looped, lines) == [sorted(ROW)]
 
 
+def test_a_loop_whose_line_lies_on_a_printed_one_is_closed() -> None:
+    row = {(2, column): 1 for column in range(1, 5)}
+    looped, lines = scores(row)
+    for column in (2, 3):  # the upper line passes for the grid's
+        looped[2, column] = -3.0
+        lines[2, column, 0] = lines[1, column, 2] = -2.5
+    assert loops(looped, lines) == [sorted(row)]
+
+
 BESIDE = ((-1, 0), (0, 1), (1, 0), (0, -1))
 
 
@@ -82,49 +93,80 @@ def test_the_score_of_a_line_is_the_mean_of_the_cells_on_both_sides() -> None:
         assert value == pytest.approx((lines[row, column, side] + other) / 2)
 
 
-def by_asking_neighbours(looped, lines):
-    """The same odds cell by cell: a cell's own score and those of neighbours without a line between."""
-    own = {cell: min(10.0, max(-10.0, value)) for cell, value in np.ndenumerate(looped)}
-    odds = dict(own)
-    for _ in range(25):
-        mean = {cell: math.tanh(value / 2) for cell, value in odds.items()}
-        told = {
-            (row, column): sum(
-                2.5 / (1 + math.exp(lines[row, column, side])) * mean.get((row + down, column + right), -1.0)
-                for side, (down, right) in enumerate(BESIDE)
-            )
-            for row, column in odds
-        }
-        odds = {cell: (odds[cell] + own[cell] + told[cell]) / 2 for cell in odds}
-    return odds
+def by_enumeration(looped, lines, settings):
+    """The same log-odds from every way to enclose cells, with the probability of what is seen along each side."""
+    rows, columns = looped.shape
+    shares = {0: settings.stray, 1: 1 - settings.gap, 2: settings.touching}
+    sides = {
+        frozenset({(row, column), (row + down, column + right)}): lines[row, column, side]
+        for row, column in np.ndindex(rows, columns)
+        for side, (down, right) in enumerate(BESIDE)
+    }
+    inside, line_there = np.zeros((2, rows, columns)), {side: [0.0, 0.0] for side in sides}
+    for chosen in itertools.product((0, 1), repeat=rows * columns):
+        enclosed = dict(zip(np.ndindex(rows, columns), chosen, strict=True))
+        weight = math.exp(sum(settings.cell * looped[cell] + settings.enclosed for cell in enclosed if enclosed[cell]))
+        parts = {}
+        for side, odds in sides.items():
+            share = shares[sum(enclosed.get(cell, 0) for cell in side)]
+            parts[side] = (1 - share, share * math.exp(settings.line * odds))
+            weight *= sum(parts[side])
+        for cell, value in enclosed.items():
+            inside[(value, *cell)] += weight
+        for side, (without, with_line) in parts.items():
+            line_there[side][0] += weight * without / (without + with_line)
+            line_there[side][1] += weight * with_line / (without + with_line)
+    of_lines = np.empty_like(lines)
+    for (row, column, side), _ in np.ndenumerate(lines):
+        down, right = BESIDE[side]
+        without, with_line = line_there[frozenset({(row, column), (row + down, column + right)})]
+        of_lines[row, column, side] = math.log(with_line / without)
+    return np.log(inside[1] / inside[0]), of_lines
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_odds_of_a_loop_equal_a_cell_by_cell_reference(seed: int) -> None:
+SHARES = st.floats(0.02, 0.98)
+SETTINGS = st.builds(
+    LoopSettings,
+    cell=st.floats(0.2, 1.0),
+    enclosed=st.floats(-1.0, 1.0),
+    line=st.floats(0.2, 1.0),
+    stray=SHARES,
+    gap=SHARES,
+    touching=SHARES,
+    rounds=st.just(80),
+)
+
+
+@given(settings=SETTINGS, seed=st.integers(0, 10_000), shape=st.sampled_from([(1, 1), (1, 7), (6, 1)]))
+@settings(max_examples=60, deadline=None)
+def test_cells_in_a_row_are_read_exactly_as_by_enumeration(
+    settings: LoopSettings, seed: int, shape: tuple[int, int]
+) -> None:
     random = np.random.default_rng(seed)
-    looped, lines = random.normal(1.0, 4.0, (4, 5)), lines_between(random.normal(0.0, 2.0, (4, 5, 4)))
-    looped[0, 0], looped[3, 4] = 50.0, -50.0
-    odds, expected = looped_cells(looped, lines), by_asking_neighbours(looped, lines)
-    for cell, value in np.ndenumerate(odds):
-        joined = any(
-            expected.get((cell[0] + down, cell[1] + right), -1.0) > 0 and lines[(*cell, side)] <= 0
-            for side, (down, right) in enumerate(BESIDE)
-        )
-        assert value == pytest.approx(-1.0 if expected[cell] > 0 and not joined else expected[cell])
+    looped, lines = random.normal(0.0, 4.0, shape), lines_between(random.normal(0.0, 4.0, (*shape, 4)))
+    expected_cells, expected_lines = by_enumeration(looped, lines, settings)
+    cells, along = decode_loops(looped, lines, settings)
+    assert cells == pytest.approx(expected_cells, abs=1e-5)
+    assert along == pytest.approx(expected_lines, abs=1e-5)
 
 
-def test_a_loop_has_at_least_two_cells() -> None:
-    assert loops(*scores({(1, 1): 1, (1, 2): 1})) == [[(1, 1), (1, 2)]]
-    assert loops(*scores({(1, 1): 1, (2, 2): 1})) == []
-    looped, lines = scores({(1, 1): 1})
-    assert looped_cells(looped, lines_between(lines))[1, 1] == -1.0
+@pytest.mark.parametrize("seed", range(8))
+def test_cells_of_a_grid_are_decided_as_by_enumeration(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    numbers = dict.fromkeys([(0, 1), (0, 2), (1, 1), (2, 1)], 1) | {(2, 2): 2, (1, 2): 2}
+    looped, lines = scores(numbers if seed % 2 else dict.fromkeys([(1, 0), (1, 1), (1, 2)], 1), 3, 4)
+    noisy = looped + random.normal(0.0, 3.0, looped.shape), lines_between(lines + random.normal(0.0, 3.0, lines.shape))
+    expected, _ = by_enumeration(*noisy, LoopSettings())
+    found, _ = decode_loops(*noisy)
+    clear = np.abs(expected) > 1.0
+    assert clear.sum() > 8
+    assert ((found > 0) == (expected > 0))[clear].all()
 
 
-def test_unread_sides_have_no_line() -> None:
-    circled = {(0, 0): True, (0, 1): True, (0, 2): True, (1, 1): False}
-    line = {LOOP: 0.6, NO_LOOP: 0.4}
-    assert loops_seen(circled, {}) == [frozenset({(0, 0), (0, 1), (0, 2)})]
-    assert loops_seen(circled, {(0, 1): {"east": line}, (0, 2): {"west": line}}) == [
-        frozenset({(0, 0), (0, 1)}),
-        frozenset({(0, 2)}),
-    ]
+def test_several_sheets_are_read_as_each_alone() -> None:
+    random = np.random.default_rng(5)
+    looped, lines = random.normal(0.0, 3.0, (4, 3, 5)), lines_between(random.normal(0.0, 3.0, (4, 3, 5, 4)))
+    together = decode_loops(looped, lines)
+    for number in range(4):
+        for whole, alone in zip(together, decode_loops(looped[number], lines[number]), strict=True):
+            assert whole[number] == pytest.approx(alone)
