@@ -143,16 +143,17 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, trigger: Trigger) -> Ruling:
         """Ask about the places that a decision depends on, quietly unless the trigger names faults.
 
-        Where a touch ends a turn, a dispute is asked about aloud once the next player has gone on, since three turns
-        would be too many to follow.
+        Where a touch ends a turn, a dispute or an unclear first turn is asked about aloud once the next player has gone
+        on, since three turns would be too many to follow.
         """
         places, shown = decision.places, decision.shown
         turns = [one for one in (decision.best, *decision.rivals) if one.kind is ExplanationKind.TURN]
         if decision.alike and turns:
             return self._indistinguishable(decision, turns, seen, trigger)
         went_on = decision.best.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
-        pressing = trigger.ends_by_touch and went_on and not seen.disputed.keys().isdisjoint(places)
-        if not (trigger.names_faults or pressing):
+        first = {place for one in (decision.best, *decision.rivals) for turn in one.first for place in turn.places}
+        can_wait = (first | seen.disputed.keys()).isdisjoint(places)
+        if not trigger.names_faults and (can_wait or not (trigger.ends_by_touch and went_on)):
             return self.not_finished(sentences.doubtful(places, {}), places, shown, seen, decision.margin)
         candidates = dict.fromkeys(self._written(one.first[0] for one in turns))
         return self.question_about(places, shown, seen, tuple(candidates))

@@ -90,6 +90,26 @@ def test_of_two_quick_turns_the_first_may_have_passed_to_a_piece_that_hardly_sho
     assert "e1" in ruling.verdict.places
 
 
+@pytest.mark.parametrize(
+    ("unclear", "kind"), [(("b1", "f1"), VerdictKind.AMBIGUOUS), (("e7",), VerdictKind.NOT_FINISHED)]
+)
+def test_an_unclear_turn_is_asked_about_aloud_once_the_opponent_plays_on(
+    diaballik: Any, judged: JudgedGame, looks: dict[str, str], unclear: tuple[str, ...], kind: VerdictKind
+) -> None:
+    passed = looks | {"d1": PLAIN, "b1": CARRIER}
+    answered = passed | {"g7": "empty", "g6": "white piece"}
+    for number, (shown, expected) in enumerate([(passed, VerdictKind.NOT_FINISHED), (answered, kind)]):
+        reading = seen(diaballik, shown, number)
+        doubts = {}
+        for place in unclear:
+            piece = PLAIN if place in {"b1", "f1"} else "white piece"
+            doubts[place] = PlaceReading(
+                dict.fromkeys(diaballik.looks, 1e-4) | {piece: 0.5, f"{piece} with ball": 0.49}
+            )
+        ruling = judged.consider([replace(reading, places={**reading.places, **doubts})], Trigger.TOUCH)
+        assert ruling.verdicts[-1].kind is expected
+
+
 def test_unexplained_changes_are_asked_about_before_the_table_rests_once_the_opponent_plays_on(
     diaballik: Any, judged: JudgedGame, looks: dict[str, str]
 ) -> None:
