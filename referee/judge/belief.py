@@ -103,13 +103,11 @@ def _still_shows(seen: PooledPlace, look: str, believed: str) -> bool:
 class Observations:
     """What the camera and the sensors showed at the latest look.
 
-    ``looked`` is what each visible place showed at ``looked_s``; ``sensed`` what the sensors reported; ``disputed``
-    the places where camera and sensor contradicted each other; ``doubted`` sensor values known to be wrong. Sensor
-    changes up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``misread`` is what the
-    camera showed on places that are believed to look different; seeing the same again changes nothing. ``signs``
-    are those on sheets that a person named and the camera read otherwise. ``pieces`` are the known stacks and
-    discs, as last seen. ``asked_signs`` are those that were asked about where nothing was written before, as they
-    were read then.
+    ``looked`` is what each visible place showed at ``looked_s``; ``sensed`` what the sensors reported; ``disputed`` the
+    places where camera and sensor contradicted each other; ``doubted`` sensor values known to be wrong. Sensor changes
+    up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``misread`` is what the camera
+    showed on places that are believed to look different; seeing the same again changes nothing. ``signs`` are those on
+    sheets that a person named and the camera read otherwise. ``pieces`` are the known stacks and discs, as last seen.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
@@ -122,7 +120,6 @@ class Observations:
     misread: Misreadings = field(default_factory=dict)
     signs: KnownSigns = field(default_factory=dict)
     pieces: Mapping[Place, KnownPiece] = field(default_factory=dict)
-    asked_signs: Mapping[Place, PooledPlace] = field(default_factory=dict)
 
     def after_sensing(self, seen: PooledReading) -> Observations:
         """Return a copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
@@ -142,20 +139,6 @@ class Observations:
         """Return a copy updated by a look at the visible places."""
         dice = seen.dice or self.dice
         return replace(self, looked=seen.places, disputed=seen.disputed, looked_s=seen.time_s, dice=dice)
-
-    def after_asking(self, places: Iterable[Place], seen: PooledReading, believed: Appearance) -> Observations:
-        """Return a copy that remembers how new signs were read when they were first asked about."""
-        asked = {place: seen.places[place] for place in places if place in seen.places}
-        return replace(self, asked_signs={**asked, **self.asked_signs}).without_old_signs(seen, believed)
-
-    def without_old_signs(self, seen: PooledReading, believed: Appearance) -> Observations:
-        """Return a copy that forgets signs that were asked about and are known or gone now."""
-        waiting = {
-            place: one
-            for place, one in self.asked_signs.items()
-            if believed[place] == EMPTY and (place not in seen.places or seen.places[place].best != EMPTY)
-        }
-        return replace(self, asked_signs=waiting)
 
     def doubting_sensors(self, sensed: Mapping[Place, bool], believed: Appearance) -> Observations:
         """Ignore sensors that contradict the believed table until their value changes."""

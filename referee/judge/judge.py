@@ -5,12 +5,12 @@ It is a pure function: the same belief, readings and trigger always give the sam
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.api import StateT, TurnT
 from engine.showing import WritesInSteps
-from engine.values import OptionValue, Place
+from engine.values import OptionValue
 from referee.judge import faults, sensor_evidence, sentences
 from referee.judge.acceptance import (
     PendingTurn,
@@ -73,8 +73,7 @@ def begin(
     # A player who was asked and declares the set-up done again confirms the camera.
     confirmed = belief.conversation.asked_disputes if trigger is Trigger.DECLARED else frozenset()
     result = judge_set_up(context, seen, options, anywhere=anywhere, trigger=trigger, confirmed=confirmed)
-    belief = replace(belief, observations=belief.observations.after_looking(seen))
-    belief = _asked_disputes(belief, _asked_places(result.ruling), seen)
+    belief = _asked_disputes(replace(belief, observations=belief.observations.after_looking(seen)), result.ruling, seen)
     if result.states:
         belief = belief.with_states(result.states, result.states_ignoring_sides)
         believed = context.game.table.appearance(result.states[0])
@@ -110,8 +109,6 @@ def judge(
     seen = seen.correct_misreadings(belief.observations.misread, believed)
     seen = compare_with_earlier_pictures(game, seen, belief.observations.pieces)
     seen = seen.with_known_signs(belief.observations.signs, believed)
-    observations = belief.observations.without_old_signs(seen, believed)
-    belief, seen = replace(belief, observations=observations), seen.averaged_with(observations.asked_signs)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, verdicts.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
@@ -124,26 +121,15 @@ def judge(
         if answer is not None and answer[1].rolls:
             belief, ruling = answer[0], ruling.then(answer[1])
     ruling = replace(ruling, notes=ruling.notes + notes)
-    asked = _asked_places(ruling)
-    if context.handwriting:
-        # Another picture of the same ink that is surer by itself may be surer of the wrong sign.
-        believed = game.table.appearance(belief.states[0])
-        belief = replace(belief, observations=belief.observations.after_asking(asked, seen, believed))
-    return _asked_disputes(belief, asked, seen), ruling
+    return _asked_disputes(belief, ruling, seen), ruling
 
 
-def _asked_places(ruling: Ruling) -> set[Place]:
-    """Return the places that the referee asks about."""
-    return {place for one in ruling.verdicts if one.kind is VerdictKind.AMBIGUOUS for place in one.places}
-
-
-def _asked_disputes(
-    belief: Belief[StateT, TurnT], asked: Collection[Place], seen: PooledReading
-) -> Belief[StateT, TurnT]:
+def _asked_disputes(belief: Belief[StateT, TurnT], ruling: Ruling, seen: PooledReading) -> Belief[StateT, TurnT]:
     """Remember which disagreements between camera and sensors a question is about."""
+    asked = {place for one in ruling.verdicts if one.kind is VerdictKind.AMBIGUOUS for place in one.places}
     if not asked:
         return belief
-    disputes = frozenset(asked) & seen.disputed.keys()
+    disputes = frozenset(asked & seen.disputed.keys())
     return replace(belief, conversation=replace(belief.conversation, asked_disputes=disputes))
 
 

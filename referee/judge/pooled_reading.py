@@ -108,14 +108,6 @@ class PooledPlace:
                 logs[name], logs[other] = logs[other], logs[name]
         return replace(self, log_probabilities=logs)
 
-    def averaged_with(self, earlier: PooledPlace) -> PooledPlace:
-        """Return a copy with the mean log-probabilities of this and an earlier reading."""
-        logs = {
-            name: (value + earlier.log_probabilities.get(name, value)) / 2
-            for name, value in self.log_probabilities.items()
-        }
-        return replace(self, log_probabilities=logs)
-
     @property
     def certainty(self) -> float:
         """The log-odds by which the best look leads the second best; with only a sensor, all pieces are one look."""
@@ -214,11 +206,6 @@ class PooledReading:
             if place in self.places and f"{believed.get(place)} ".startswith(f"{look} ")
         }
         return replace(self, places={**self.places, **known}) if known else self
-
-    def averaged_with(self, earlier: Mapping[str, PooledPlace]) -> PooledReading:
-        """Return a copy in which these places have the mean of both readings."""
-        both = {place: self.places[place].averaged_with(one) for place, one in earlier.items() if place in self.places}
-        return replace(self, places={**self.places, **both}) if both else self
 
     def find_misreadings(self, places: Iterable[str], believed: Appearance) -> Misreadings:
         """Return the places whose reading differs from what is known to stand there."""

@@ -252,27 +252,6 @@ def test_a_loop_around_a_rarer_digit_is_no_likelier() -> None:
     assert seen.lead_if_allowed("digit 9", "digit 4") == pytest.approx(2.3 + 2.4)
 
 
-@pytest.mark.parametrize(
-    ("readings", "kind"),
-    [
-        (("digit 8 70%", "digit 9 99%"), VerdictKind.AMBIGUOUS),
-        (("digit 8 70%", "digit 9 99%", "digit 9 99%", "digit 9 99%"), VerdictKind.AMBIGUOUS),
-        (("digit 9 70%", "digit 9 99%"), VerdictKind.ACCEPTED),
-        (("digit 8 70%", "empty", "digit 9 99%"), VerdictKind.ACCEPTED),
-    ],
-)
-def test_a_sign_that_was_asked_about_is_read_as_the_mean_of_both_pictures_until_it_is_erased(
-    readings: tuple[str, ...], kind: VerdictKind
-) -> None:
-    state = rolled("1", "2", "4", "*", "I")
-    judged = JudgedGame(NUMBER_DROP, belief=(state,))
-    for number, star in enumerate(readings):
-        written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": star}
-        ruling = judged.consider(drawn(NUMBER_DROP, state, written, time_s=10.0 + number), Trigger.RESTED)
-        assert number == len(readings) - 1 or not ruling.steps
-    assert ruling.verdict.kind is kind
-
-
 def test_unclear_writing_in_an_empty_cell_needs_no_extra_certainty() -> None:
     written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": "digit 6", "p1.e3": "digit 5 95%"}
     assert judged_after(("1", "2", "4", "6", "I"), written).verdict.kind is VerdictKind.ILLEGAL
