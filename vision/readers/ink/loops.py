@@ -89,18 +89,13 @@ def _without_each(own: FloatArray, told: FloatArray) -> FloatArray:
 
 def _of_neighbours(odds: FloatArray) -> FloatArray:
     """Return what the neighbour on each side has for the side towards this cell, (..., rows, columns, 4)."""
-    beyond = [(0, 0)] * (odds.ndim - 3) + [(1, 1), (1, 1), (0, 0)]
-    wide = np.pad(odds, beyond, constant_values=_OUTSIDE)
+    found = np.full_like(odds, _OUTSIDE)
     north, east, south, west = range(4)
-    return np.stack(
-        [
-            wide[..., :-2, 1:-1, south],
-            wide[..., 1:-1, 2:, west],
-            wide[..., 2:, 1:-1, north],
-            wide[..., 1:-1, :-2, east],
-        ],
-        axis=-1,
-    )
+    found[..., 1:, :, north] = odds[..., :-1, :, south]
+    found[..., :, :-1, east] = odds[..., :, 1:, west]
+    found[..., :-1, :, south] = odds[..., 1:, :, north]
+    found[..., :, 1:, west] = odds[..., :, :-1, east]
+    return found
 
 
 def _line_prior(mine: FloatArray, other: FloatArray, settings: LoopSettings) -> FloatArray:
