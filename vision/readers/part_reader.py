@@ -214,7 +214,8 @@ class PartReader:
             changed = set(self.layout.places)
         changed = (changed & self._watched) | self._afresh
         self._afresh = frozenset()
-        if last is not None and not changed:
+        is_due = any(reader.due_s <= frame.time_s for reader in self._surfaces.values())
+        if last is not None and not changed and not is_due:
             stages = last.stages
             reading = replace(last.reading, sequence=frame.sequence, time_s=frame.time_s, notices=notices, rolls=rolls)
         else:
@@ -298,7 +299,7 @@ class PartReader:
         places: dict[str, PlaceReading] = {}
         hindrances: list[Hindrance] = []
         for name, one in stages.items():
-            seen, in_the_way = self._surfaces[name].places(one)
+            seen, in_the_way = self._surfaces[name].places(one, frame.time_s)
             places |= seen
             hindrances += in_the_way
         return Reading(frame.sequence, frame.time_s, places, tuple(hindrances), notices, rolls=rolls)

@@ -12,6 +12,7 @@ from vision.frame import Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import DiscPieces, Ink
 from vision.layout.surfaces import GridSurface
+from vision.motion.stillness import StillThings
 from vision.readers.probabilities import MOST_LOG_ODDS, empty_place, occupied_place
 from vision.readers.protocols import AnyPieceReader, Sighting, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, uniform_reading
@@ -58,6 +59,7 @@ class SurfaceReader:
         self._looks = (EMPTY, *pieces.looks)
         self._is_flat = isinstance(surface.pieces, DiscPieces)
         self._plan = SheetPlan.of(surface) if isinstance(surface.pieces, Ink) else SurfacePlan.of(surface)
+        self._still = StillThings(self._plan.edge_px if isinstance(self._plan, SheetPlan) else 0)
         self._kept: dict[str, tuple[Sighting, float, PlaceReading]] = {}
         self._bent: tuple[Pose, PaperShape | None] | None = None
         self._detector: tuple[Pose, OcclusionDetector | SheetOcclusionDetector, HiddenPlaces] | None = None
@@ -78,12 +80,20 @@ class SurfaceReader:
         evidence = detector.detect(rectified)
         return Stages(view, sightings, rectified, evidence)
 
-    def places(self, stages: Stages) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
-        """Turn the results of the stages into probabilities and hindrances."""
+    @property
+    def due_s(self) -> float:
+        """When ``places`` will give another result for the same stages, since what looks like a hand has lain still;
+        infinite if it won't.
+        """
+        return self._still.due_s
+
+    def places(self, stages: Stages, time_s: float) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
+        """Turn the results of the stages into probabilities and hindrances; ``time_s`` is the newest frame's."""
         _, needed = self._detector_for(stages.view)
+        occlusions = self._still.judged(stages.occlusions, time_s)
         clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
         kept, self._kept = self._kept, {}
-        hidden = needed.hidden(stages.occlusions, clear)
+        hidden = needed.hidden(occlusions, clear)
         bare = self._empty_log_odds(stages)
         places = {}
         for place in self.surface.places:
@@ -100,7 +110,7 @@ class SurfaceReader:
                     known = (piece, bare[place], reading)
                 places[place] = known[2]
                 self._kept[place] = known
-        return places, self._hindrances(stages.occlusions, hidden)
+        return places, self._hindrances(occlusions, hidden)
 
     def _with_shape(self, view: SurfaceView) -> SurfaceView:
         """Return the view of a sheet with its bent shape, which is measured again when the sheet moved."""

@@ -73,7 +73,8 @@ class SheetOcclusionSettings:
 @dataclass(frozen=True, eq=False)
 class SheetPlan:
     """What a sheet's views have in common, wherever the camera is: its lines, its cells, its pens' usual hues in
-    degrees, and the paper beside the grid without the corners, where markers are.
+    degrees, the paper beside the grid without the corners, where markers are, and how many pixels around an object
+    count as hidden.
     """
 
     surface: GridSurface
@@ -82,9 +83,10 @@ class SheetPlan:
     lines: SheetLines
     cells: FilledCells
     pens_deg: FloatArray
+    edge_px: int
 
     @classmethod
-    def of(cls, surface: GridSurface) -> SheetPlan:
+    def of(cls, surface: GridSurface, settings: SheetOcclusionSettings = SheetOcclusionSettings()) -> SheetPlan:
         """Prepare a sheet."""
         ink = Ink.on(surface)
         margin_mm = ink.margin_mm(surface)
@@ -97,7 +99,8 @@ class SheetPlan:
         beside_y = (y < width_px) | (y >= rows - width_px)
         margin = np.asarray(beside_x ^ beside_y)
         cells = FilledCells(surface, window, lines.arms_mm)
-        return cls(surface, margin_mm, margin, lines, cells, usual_hues(ink.colours))
+        edge_px = round(settings.edge_cells * surface.cell_mm)
+        return cls(surface, margin_mm, margin, lines, cells, usual_hues(ink.colours), edge_px)
 
 
 class SheetOcclusionDetector:
@@ -113,7 +116,7 @@ class SheetOcclusionDetector:
     ) -> None:
         self._settings = settings
         self.sampler = SurfaceSampler(camera, pose, plan.surface, plan.margin_mm, shape)
-        self._cell_px = plan.surface.cell_mm
+        self._cell_px, self._edge_px = plan.surface.cell_mm, plan.edge_px
         self._pens_deg, self._margin = plan.pens_deg, plan.margin
         self._lines, self._cells = plan.lines, plan.cells
 
@@ -149,13 +152,12 @@ class SheetOcclusionDetector:
         objects |= self._objects_like_ink(odd, filled, hue, lines.even)
         for pixels in lying:
             objects |= pixels
-        edge_px = round(self._settings.edge_cells * self._cell_px)
         for pixels in _regions(objects):
             touching = [one for one in reaching if (pixels & one).any()]
             for one in touching:
                 one |= pixels
             if not touching:
-                found.append(_occlusion(HindranceKind.OBJECT, pixels, edge_px))
+                found.append(_occlusion(HindranceKind.OBJECT, pixels, self._edge_px))
         for pixels in reaching:
             beside = not (pixels & self._cells.on_grid).any() and pixels.sum() < self._settings.beside_grid_mm2
             found.append(_occlusion(HindranceKind.OBJECT if beside else HindranceKind.HAND, pixels))

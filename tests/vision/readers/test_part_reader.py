@@ -343,9 +343,10 @@ def test_places_of_pieces_are_read_afresh_but_not_ink(
     assert sheet.asked == [len(SHEET.places)]
 
 
-def test_a_hand_over_the_margin_of_a_sheet_is_seen_only_while_it_is_there(
-    camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image
-) -> None:
+def with_palm(
+    camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image, off_mm: float
+) -> tuple[TableReader, Image, Image]:
+    """A reader of a board and a sheet, their picture, and one with a palm so far to the left of the sheet's grid."""
     bounds = SHEET.bounds_mm.grown(22.0)
     inked = replace(SHEET, pieces=Ink(size_mm=(bounds.width_mm, bounds.depth_mm)))
     table = replace(layout, surfaces=(*layout.surfaces, inked))
@@ -353,12 +354,31 @@ def test_a_hand_over_the_margin_of_a_sheet_is_seen_only_while_it_is_there(
     paper = np.full((100, 100), 200, dtype=np.uint8)
     picture = on_picture(picture, camera, pose, bounds.corners_mm(0.0)[[3, 2, 1, 0]], paper)
     clear = with_sheet(picture, camera, pose)
-    palm = np.array([[SHEET.bounds_mm.left_mm - 12.0, 0.0, 0.0]]) + SHEET_MIDDLE_MM
+    palm = np.array([[SHEET.bounds_mm.left_mm - off_mm, 0.0, 0.0]]) + SHEET_MIDDLE_MM
     (column, row), reaching = project(camera, pose, palm)[0], clear.copy()
     cv2.ellipse(reaching, ((float(column), float(row)), (20, 60), 0), (70, 100, 170), -1)
+    return reader, clear, reaching
+
+
+def test_a_hand_over_the_margin_of_a_sheet_is_seen_only_while_it_is_there(
+    camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image
+) -> None:
+    reader, clear, reaching = with_palm(camera, layout, pose, picture, 12.0)
     readings = [reader.read(Frame(one, number / 15, number)) for number, one in enumerate((clear, reaching, clear))]
     assert [[one.message for one in reading.hindrances] for reading in readings] == [
         [],
         ["a hand or arm is over the sheet"],
         [],
     ]
+
+
+def test_what_looks_like_a_hand_on_the_margin_is_an_object_once_it_has_lain_still(
+    camera: CameraModel, layout: TableLayout, pose: Pose, picture: Image
+) -> None:
+    reader, _, reaching = with_palm(camera, layout, pose, picture, 12.0)
+    seen = [reader.read(Frame(reaching, time_s, number)) for number, time_s in enumerate((0.0, 1.0, 29.9, 30.0, 40.0))]
+    hand, thing = [HindranceKind.HAND], [HindranceKind.OBJECT]
+    assert [[one.kind for one in reading.hindrances] for reading in seen] == [hand, hand, hand, thing, thing]
+    assert seen[-1].sequence == 4
+    _, _, moved = with_palm(camera, layout, pose, picture, 8.0)
+    assert [one.kind for one in reader.read(Frame(moved, 41.0, 5)).hindrances] == hand

@@ -64,11 +64,11 @@ def test_a_doubtful_piece_on_a_covered_surface_stays_doubtful_and_its_place_is_h
     view = SurfaceView(image, camera, pose, layout.board)
     doubtful, seen = (SurfaceReader(camera, layout.board, OneDoubtful(solid, odds)) for odds in (-2.0, 0.5))
     stages = doubtful.stages(view, layout.places, None)
-    places, _ = doubtful.places(stages)
+    places, _ = doubtful.places(stages, 0.0)
     assert stages.sightings["d4"].log_odds == -2.0
     assert places["d4"].hidden_by is HindranceKind.OBJECT
     stages = seen.stages(view, layout.places, None)
-    places, hindrances = seen.places(stages)
+    places, hindrances = seen.places(stages, 0.0)
     assert len(stages.occlusions) == 0
     assert places["d4"].best[0] == "block"
     assert hindrances == ()
@@ -81,11 +81,11 @@ def test_a_doubtful_piece_on_a_bare_board_stays_doubtful(
     reader = SurfaceReader(camera, layout.board, OneDoubtful(solid, -2.0))
     stages = reader.stages(SurfaceView(render_table(pose), camera, pose, layout.board), layout.places, None)
     assert stages.sightings["d4"].log_odds == -2.0
-    places, hindrances = reader.places(stages)
+    places, hindrances = reader.places(stages, 0.0)
     assert places["d4"].best[0] == "empty"
     assert places["a1"].best[0] == "empty"
     assert hindrances == ()
-    again, _ = reader.places(stages)
+    again, _ = reader.places(stages, 0.0)
     assert again["d4"] is places["d4"], "an unchanged sighting gives the same reading"
     hidden = reader.hidden(HindranceKind.GLARE)
     assert set(hidden) == set(layout.places)
@@ -99,7 +99,7 @@ def test_empty_places_are_less_certain_and_doubtful_pieces_less_likely_if_pieces
     flat = replace(layout.board, pieces=default_layout("diaballik").board.pieces)
     image = render_table(pose)
     tall_places, flat_places = (
-        reader.places(reader.stages(SurfaceView(image, camera, pose, surface), layout.places, None))[0]
+        reader.places(reader.stages(SurfaceView(image, camera, pose, surface), layout.places, None), 0.0)[0]
         for surface in (layout.board, flat)
         for reader in [SurfaceReader(camera, surface, OneDoubtful(solid, -2.0))]
     )
@@ -119,7 +119,7 @@ def test_a_hand_over_a_board_names_the_places_it_hides(
     image[height // 2 - 40 : height // 2 + 40, width // 2 :] = (90, 130, 190)
     reader = SurfaceReader(camera, layout.board, OneDoubtful(solid, -2.0))
     stages = reader.stages(SurfaceView(image, camera, pose, layout.board), layout.places, None)
-    places, (hand, *_) = reader.places(stages)
+    places, (hand, *_) = reader.places(stages, 0.0)
     assert hand.kind in {HindranceKind.HAND, HindranceKind.OBJECT}
     assert set(hand.places) == {place for place, one in places.items() if one.hidden_by is not None}
     assert hand.places
