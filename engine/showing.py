@@ -29,7 +29,9 @@ class FindsTurns(Protocol):
 
 @runtime_checkable
 class WritesInSteps(Protocol):
-    """A table on which a player may write in two steps while the camera sees only the result."""
+    """A table on which all players write at once, each on a sheet and perhaps in two steps while the camera sees only
+    the result.
+    """
 
     def looks_before(self, look: LookName) -> tuple[LookName, ...]:
         """Return the looks that a place may have had between the steps: a digit in a loop was a digit before."""

@@ -33,6 +33,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from engine.api import Game
+from engine.showing import WritesInSteps
 from referee.hints.opponent import Opponent
 from referee.hints.requests import HintSource
 from referee.runtime.readers import AttentiveReader, WholeReader
@@ -65,7 +66,8 @@ def compose_reader(
         return SensorReader(sensors, game.places, game.looks, settings, health)
     watched: Reader = seen
     if not every_frame:
-        watched = AttentiveReader(seen)
+        # a hand that writes must not keep the others' sheets from being read
+        watched = AttentiveReader(seen, reads_movement=isinstance(game.table, WritesInSteps))
     elif isinstance(seen, KeepsReadings):
         watched = WholeReader(seen)
     if sensors is None:

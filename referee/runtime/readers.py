@@ -54,13 +54,16 @@ class AttentionSettings:
 class AttentiveReader:
     """Wraps a reader so that it is called only if there is something new to see.
 
-    Frames must come in order. A frame with movement results in a Reading without places and a hindrance of kind
-    ``hand``; once it rests, every place is read anew. A frame like the last one read returns that reading again, with
-    the new frame's time and number.
+    Frames must come in order. A frame with movement results in a Reading with a hindrance of kind ``hand``, and without
+    places unless ``reads_movement``; once it rests, every place is read anew. A frame like the last one read returns
+    that reading again, with the new frame's time and number.
     """
 
-    def __init__(self, reader: Reader, settings: AttentionSettings | None = None) -> None:
+    def __init__(
+        self, reader: Reader, settings: AttentionSettings | None = None, *, reads_movement: bool = False
+    ) -> None:
         self._reader = reader
+        self._reads_movement = reads_movement
         self._settings = settings or AttentionSettings()
         self._previous: FloatArray | None = None
         self._read: FloatArray | None = None
@@ -80,7 +83,10 @@ class AttentiveReader:
             if isinstance(self._reader, KeepsReadings):
                 self._reader.look_afresh()
             why = Hindrance(HindranceKind.HAND, "Something is moving over the table.")
-            return Reading(frame.sequence, frame.time_s, {}, (why,))
+            if not self._reads_movement:
+                return Reading(frame.sequence, frame.time_s, {}, (why,))
+            reading = self._reader.read(frame)
+            return replace(reading, hindrances=(*reading.hindrances, why))
         known = self._reading
         if known is None or self._read is None or self._differs(self._read, small):
             self._reads = 0

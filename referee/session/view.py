@@ -61,6 +61,10 @@ class TableView:
         """Return a verdict on what blocks the view, after a while; for stills, immediately."""
         return None if self.reading is None else self._unclear.add(self.reading)
 
+    def judged_in_part(self) -> None:
+        """Note that something could be judged although the table isn't at rest."""
+        self._unclear.clear()
+
     def stall_question(self, game: Game[StateT, TurnT], belief: Belief[StateT, TurnT]) -> Verdict | None:
         """Return the question about places that have been unreadable for long; each is asked about once.
 

@@ -86,12 +86,16 @@ class TableReader:
         }
 
     def _merge(self, frame: Frame, readings: list[Reading]) -> Reading:
-        """Merge the Readings of several parts; while one part is visible, the places of an absent one are hidden."""
+        """Merge the Readings of several parts.
+
+        While one part is visible, the places of an absent one are hidden, and so are those of one under a hand.
+        """
         places: dict[str, PlaceReading] = {}
         hindrances: list[Hindrance] = []
         located = any(reading.places for reading in readings)
         for part, reading in zip(self._parts, readings, strict=True):
-            places |= reading.places
+            is_under_hand = reading.hindered_by(HindranceKind.HAND) is not None
+            places |= part.hidden(HindranceKind.HAND) if is_under_hand else reading.places
             for hindrance in reading.hindrances:
                 if located and not reading.places:
                     hidden = part.hidden(hindrance.kind)

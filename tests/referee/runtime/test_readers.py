@@ -135,3 +135,12 @@ def test_the_end_of_a_hindrance_is_noticed_soon_on_a_still_picture() -> None:
     readings = [reader.read(Frame(still, number / 10, number)) for number in range(12)]
     assert inner.read_frames == [0, 1, 3]
     assert [bool(reading.hindrances) for reading in readings] == [True] * 3 + [False] * 9
+
+
+def test_while_something_moves_places_are_read_only_if_asked_for(counting: Counting) -> None:
+    pictures = [picture(0), picture(1, block_at=60), picture(2, block_at=160)]
+    for reads_movement in (False, True):
+        reading = feed(AttentiveReader(counting, reads_movement=reads_movement), pictures)[-1]
+        assert bool(reading.places) is reads_movement
+        assert [one.kind for one in reading.hindrances] == [HindranceKind.HAND]
+        assert (reading.sequence, reading.time_s) == (2, 0.2)

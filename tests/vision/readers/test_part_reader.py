@@ -370,6 +370,9 @@ def test_a_hand_over_the_margin_of_a_sheet_is_seen_only_while_it_is_there(
         ["a hand or arm is over the sheet"],
         [],
     ]
+    # the whole sheet counts as hidden, but not the board beside it
+    hidden = [{place: one.hidden_by for place, one in reading.places.items() if one.hidden_by} for reading in readings]
+    assert hidden == [{}, dict.fromkeys(SHEET.places, HindranceKind.HAND), {}]
 
 
 def test_what_looks_like_a_hand_on_the_margin_is_an_object_once_it_has_lain_still(

@@ -1,0 +1,102 @@
+"""Several write at once: each sheet is judged when its writer's hand has gone, while hands are over others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.registry import load
+from referee.commands.values import EnterRoll, EnterTurn
+from referee.journal import Journal, fold
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.session.settings import ServiceSettings, TurnEnd
+from tests.referee.judge.drawn import drawn
+from tests.referee.service_table import Table, kinds_of
+from vision.reading import Hindrance, HindranceKind, uniform_reading
+
+NUMBER_DROP: Any = load("number-drop")
+OPTIONS = {"players": 3}
+HAND = HindranceKind.HAND
+SHAPE = {"a1": "digit 1", "b1": "digit 2", "c1": "digit 4", "d1": "digit 6"}
+
+
+def written(player: str) -> dict[str, str]:
+    """What a player wrote after the roll 1, 2, 4, 6, I."""
+    return {f"{player}.{cell}": look for cell, look in SHAPE.items()}
+
+
+def see(on: Table, looks: Mapping[str, str], under_hands: Sequence[str] = (), seconds: float = 2.0) -> list[Verdict]:
+    """Show the sheets with these looks, and hands over some players' sheets."""
+    verdicts: list[Verdict] = []
+    for _ in range(round(seconds * 10)):
+        frame = on.frame()
+        state = on.service.belief[0] if on.service.belief else NUMBER_DROP.rules.new(OPTIONS)
+        (reading,) = drawn(NUMBER_DROP, state, looks, readings=1)
+        unseen = uniform_reading(tuple(NUMBER_DROP.looks), HAND)
+        covered = [place for place in reading.places if place.partition(".")[0] in under_hands]
+        places = {**reading.places, **dict.fromkeys(covered, unseen)}
+        hands = (Hindrance(HAND, "a hand or arm is over the sheet"),) if under_hands else ()
+        on.reader.following = replace(
+            reading, places=places, hindrances=hands, time_s=frame.time_s, sequence=frame.sequence
+        )
+        verdicts += on.service.step(frame)
+    return verdicts
+
+
+def at_roll(journal: Journal, turn_end: TurnEnd = TurnEnd.REST) -> Table:
+    """Three players who have set up, and rolled 1, 2, 4, 6, I."""
+    table = Table(NUMBER_DROP, None, journal, ServiceSettings(rest_s=1.0, options=OPTIONS, turn_end=turn_end))
+    table.service.start()
+    assert kinds_of(see(table, {})) == [VerdictKind.SET_UP]
+    draw = NUMBER_DROP.dice.possible_rolls(table.service.belief[0])[0].roll
+    table.tell(EnterRoll(",".join(draw.faces), "p1"))
+    for player in ("p1", "p2", "p3"):
+        table.tell(EnterTurn(f"g1={player[1]}", player, player))
+    table.tell(EnterRoll("1,2,4,6,I", "p1"))
+    see(table, {})
+    return table
+
+
+@pytest.fixture
+def on(new_journal: Callable[[], Journal]) -> Table:
+    return at_roll(new_journal())
+
+
+def accepted(verdicts: Sequence[Verdict]) -> list[str]:
+    return [one.sentence for one in verdicts if one.kind is VerdictKind.ACCEPTED]
+
+
+def test_a_sheet_is_judged_while_hands_are_over_others(on: Table) -> None:
+    assert see(on, written("p1"), ["p1", "p2", "p3"]) == []
+    assert see(on, written("p1"), ["p2", "p3"], 0.9) == [], "it has not rested for long enough"
+    assert accepted(see(on, written("p1"), ["p2", "p3"])) == ["p1 drops 1 on a1, 2 on b1, 4 on c1, 6 on d1."]
+    both = written("p1") | written("p3")
+    assert accepted(see(on, both, ["p2"])) == ["p3 drops 1 on a1, 2 on b1, 4 on c1, 6 on d1."]
+    assert accepted(see(on, both | written("p2"))) == ["p2 drops 1 on a1, 2 on b1, 4 on c1, 6 on d1."]
+    assert fold(NUMBER_DROP, on.journal.events()).states == on.service.belief
+
+
+def test_a_hand_over_the_own_sheet_keeps_it_from_being_judged(on: Table) -> None:
+    assert accepted(see(on, written("p1"), ["p1"], 4.0)) == []
+
+
+def test_a_sheet_rests_by_itself_while_hands_come_and_go_over_others(on: Table) -> None:
+    verdicts = [one for number in range(5) for one in see(on, written("p1"), ["p2", "p3"][: number % 2 + 1], 0.3)]
+    assert len(accepted(verdicts)) == 1
+
+
+def test_faults_wait_until_all_hands_have_gone(on: Table) -> None:
+    wrong = written("p1") | {"p1.d1": "digit 7"}
+    assert VerdictKind.ILLEGAL not in kinds_of(see(on, wrong, ["p2"], 4.0))
+    assert kinds_of(see(on, wrong))[-1] is VerdictKind.ILLEGAL
+
+
+def test_a_button_that_ends_turns_waits_for_all_hands_to_go(new_journal: Callable[[], Journal]) -> None:
+    on = at_roll(new_journal(), TurnEnd.BUTTON)
+    assert accepted(see(on, written("p1"), ["p2"], 4.0)) == []
+    on.service.end_turn()
+    assert accepted(see(on, written("p1"), ["p2"])) == []
+    assert len(accepted(see(on, written("p1")))) == 1
