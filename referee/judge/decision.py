@@ -195,7 +195,8 @@ def _places_set_aside(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT
     if not case.is_illegal_change_close:
         return None
     best, doubtful = case.best, case.doubtful
-    undecided = _undecided(case, doubtful, case.leading, 0.0)
+    differing = {place for one in case.rivals for place, _ in one.changes ^ best.changes}
+    undecided = _undecided(case, doubtful | differing, (*case.leading, *case.rivals), 0.0)
     # A piece in the air and a doubtful one elsewhere may well be the same piece.
     under_way = best.kind in {ExplanationKind.PART, ExplanationKind.TURN_AND_PART}
     changed = {place for place, _ in best.changes}

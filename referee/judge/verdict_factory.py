@@ -151,8 +151,8 @@ class VerdictFactory(Generic[StateT, TurnT]):
         if decision.alike and turns:
             return self._indistinguishable(decision, turns, seen, trigger)
         went_on = decision.best.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
-        first = {place for one in (decision.best, *decision.rivals) for turn in one.first for place in turn.places}
-        can_wait = (first | seen.disputed.keys()).isdisjoint(places)
+        is_first_unclear = any(set(one.first).isdisjoint(decision.best.first) for one in decision.rivals)
+        can_wait = not is_first_unclear and seen.disputed.keys().isdisjoint(places)
         if not trigger.names_faults and (can_wait or not (trigger.ends_by_touch and went_on)):
             return self.not_finished(sentences.doubtful(places, {}), places, shown, seen, decision.margin)
         candidates = dict.fromkeys(self._written(one.first[0] for one in turns))

@@ -9,8 +9,9 @@ and whole sheets are read with the fitted values and with the shipped ones.
 
 from __future__ import annotations
 
+import math
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -75,11 +76,10 @@ def loss_of(settings: LoopSettings, sheets: Sheets) -> float:
 
 def changed(settings: LoopSettings, name: str, step: float) -> LoopSettings:
     """The settings with one field moved by a step."""
-    value = getattr(settings, name)
-    if name in SHARES:
-        moved = 1 / (1 + np.exp(-(np.log(value / (1 - value)) + step)))
-        return replace(settings, **{name: float(moved)})
-    return replace(settings, **{name: value + step})
+    fields = asdict(settings)
+    value = fields[name]
+    fields[name] = 1 / (1 + math.exp(-(math.log(value / (1 - value)) + step))) if name in SHARES else value + step
+    return LoopSettings(**fields)
 
 
 def fitted(settings: LoopSettings, sheets: Sheets) -> LoopSettings:
