@@ -37,6 +37,8 @@ FIRST_STEP, LAST_STEP = 0.5, 0.02
 """Steps of the search: of weights as they are, of shares in log-odds."""
 NEUTRAL = LoopSettings(cell=1.0, enclosed=0.0, line=1.0, stray=0.1, touching=0.1)
 """Where the search starts."""
+LEAST_SHARE = 0.002
+"""Minimum share, and of its complement: few sheets may show none."""
 CERTAIN = 3.0
 """Log-odds above which a cell is counted as certain."""
 
@@ -78,7 +80,11 @@ def changed(settings: LoopSettings, name: str, step: float) -> LoopSettings:
     """The settings with one field moved by a step."""
     fields = asdict(settings)
     value = fields[name]
-    fields[name] = 1 / (1 + math.exp(-(math.log(value / (1 - value)) + step))) if name in SHARES else value + step
+    if name in SHARES:
+        moved = 1 / (1 + math.exp(-(math.log(value / (1 - value)) + step)))
+        fields[name] = min(max(moved, LEAST_SHARE), 1 - LEAST_SHARE)
+    else:
+        fields[name] = value + step
     return LoopSettings(**fields)
 
 

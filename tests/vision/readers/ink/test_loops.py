@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -170,3 +174,24 @@ def test_several_sheets_are_read_as_each_alone() -> None:
     for number in range(4):
         for whole, alone in zip(together, decode_loops(looped[number], lines[number]), strict=True):
             assert whole[number] == pytest.approx(alone)
+
+
+def test_the_weights_can_be_fitted_again() -> None:
+    training = importlib.import_module("scripts.training.loops")
+    done = CliRunner().invoke(training.main, ["--sheets", "20"], catch_exceptions=False)
+    assert done.exit_code == 0
+    (line,) = re.findall(r"^{.*}$", done.output, re.MULTILINE)
+    fitted = ast.literal_eval(line)
+    assert set(fitted) == {"cell", "enclosed", "line", "stray", "touching"}
+    assert 0 < fitted["stray"] < 1
+    quality = re.search(r"^shipped: ([\d.]+)% of cells, .* of 10 sheets", done.output, re.MULTILINE)
+    assert quality is not None
+    assert float(quality[1]) > 97
+
+
+def test_a_step_keeps_shares_between_0_and_1() -> None:
+    training = importlib.import_module("scripts.training.loops")
+    settings = LoopSettings(stray=0.01)
+    assert training.changed(settings, "cell", -0.25).cell == pytest.approx(settings.cell - 0.25)
+    assert training.changed(settings, "stray", -5.0).stray == training.LEAST_SHARE
+    assert training.changed(settings, "stray", 0.0).stray == pytest.approx(0.01)
