@@ -278,12 +278,18 @@ class Journal(Closeable):
             return [(number, decode(number, *row)) for number, *row in rows]
 
     def games(self) -> list[GameSummary]:
-        """List the journal's games, in the order in which they began."""
+        """List the journal's games, in the order in which they began.
+
+        Raises JournalUnreadableError if a game lacks its first event.
+        """
         summaries = []
         for game, count in self._rows("SELECT game, count(*) FROM event GROUP BY game ORDER BY game"):
-            begun, *further = (event for _, event in self.events(game))
+            events = [event for _, event in self.events(game)]
+            if not events or events[0].kind is not EventKind.NEW_GAME:
+                raise JournalUnreadableError(f"game {game} has no beginning; the journal is damaged")
+            begun = events[0]
             ended = False
-            for event in further:
+            for event in events[1:]:
                 ended = event.kind == EventKind.END or (
                     ended and event.kind not in {EventKind.TAKE_BACK, EventKind.CORRECTION}
                 )

@@ -1,10 +1,12 @@
 """Journals that cannot be used: damaged, foreign, locked, or on a disk that cannot be written."""
 
 import errno
+import json
 import os
 import sqlite3
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
@@ -73,6 +75,20 @@ def test_a_damaged_page_is_found(path: Path) -> None:
         pytest.raises(JournalUnreadableError),
     ):
         journal.check()
+
+
+def test_a_game_that_does_not_begin_is_reported_as_damage(path: Path) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(
+            "INSERT INTO event (game, kind, data, wall_time) VALUES (1, ?, ?, '')", (TURN.kind, json.dumps(TURN.data))
+        )
+        database.commit()
+    with (
+        Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal,
+        pytest.raises(JournalUnreadableError, match="game 1 has no beginning; the journal is damaged"),
+    ):
+        journal.games()
 
 
 def test_a_schema_that_is_no_text_is_reported_as_damage(path: Path) -> None:
