@@ -14,7 +14,6 @@ from typing import Generic
 
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError, IllegalTurnError
-from engine.showing import WritesInSteps
 from engine.values import OptionValue, Player
 from hardware.lights.signals import Signal
 from referee.commands import draw_offers
@@ -35,7 +34,6 @@ from referee.session.feed import Subscriber
 from referee.session.log import GameLog, belief_from
 from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, read_or_hindered, tell_reader
 from referee.session.settings import ServiceSettings, TurnEnd
-from referee.session.sheets import SheetsAtRest
 from referee.session.signals import corrected_signal, entered_signal, finished_signal, resumed_signal, waiting_signal
 from referee.session.timekeeper import Timekeeper, loss_on_time
 from referee.session.view import TableView, is_before_set_up
@@ -72,7 +70,6 @@ class Service(Generic[StateT, TurnT]):
         self._belief: Belief[StateT, TurnT] = Belief()
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(settings)
-        self._sheets = SheetsAtRest(settings)
         self._announced: commands.Announce | None = None
         self._announcer: Announcer[StateT, TurnT] = Announcer(game, self._log, publish, say)
         self._advisers = Advisers(game, self._log, self._announcer, settings.hints, hints, opponent)
@@ -149,7 +146,6 @@ class Service(Generic[StateT, TurnT]):
         self._belief = Belief()
         self._announced = None
         self._view = TableView(self._settings)
-        self._sheets = SheetsAtRest(self._settings)
         self._announcer.begin(self._belief)
         return f"Game {self._log.number} of {self._game.title} begins. {events.set_up_request(self._game)}"
 
@@ -329,8 +325,7 @@ class Service(Generic[StateT, TurnT]):
         self._announcer.remark_once(reading.notices)
         stable = self._view.add(reading)
         if stable is None:
-            if verdicts := self._judge_sheets(reading):
-                self._view.judged_in_part()
+            if verdicts := self._judge_sheets():
                 return verdicts
             unclear = self._view.unclear()
             return [] if unclear is None else self._carry_out(Ruling((unclear,)), asked=False)
@@ -348,17 +343,16 @@ class Service(Generic[StateT, TurnT]):
         question = self._view.stall_question(self._game, self._belief)
         return [] if question is None else self._carry_out(Ruling((question,)), asked=True)
 
-    def _judge_sheets(self, reading: Reading) -> list[Verdict]:
+    def _judge_sheets(self) -> list[Verdict]:
         """Accept what is written on sheets at rest while hands are over others; faults wait until these have gone."""
-        if not self.belief or self.finished or not isinstance(self._game.table, WritesInSteps):
-            return []
-        players = self._game.rules.players_to_move(self.belief[0])
         verdicts: list[Verdict] = []
-        for view in self._sheets.add(reading, players):
-            belief, ruling = judge(self._context, self._belief, view.readings, Trigger.RESTED)
+        for sheet in self._view.sheets_at_rest(self._game, self.belief):
+            belief, ruling = judge(self._context, self._belief, sheet.readings, Trigger.RESTED)
             if ruling.steps:
                 self._belief, ruling = self._advisers.reject_other_turn(self._belief, belief, ruling)
                 verdicts += self._carry_out(ruling, asked=False)
+        if verdicts:
+            self._view.judged_in_part()
         return verdicts
 
     def _decide(self, stable: StableView, trigger: Trigger) -> list[Verdict]:

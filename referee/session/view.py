@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.api import Game, StateT, TurnT
 from engine.errors import EngineError
+from engine.showing import WritesInSteps
 from engine.values import EMPTY, LookName, OptionValue, Place, Player
 from referee.commands.values import Announce, EnterTurn
 from referee.judge import (
@@ -23,6 +24,7 @@ from referee.judge.explorer import usual_appearance
 from referee.judge.sentences import stalled
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.settings import ServiceSettings
+from referee.session.sheets import SheetsAtRest
 from vision.frame import Frame
 from vision.reading import PlaceReading, Reading
 
@@ -33,6 +35,7 @@ class TableView:
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
         self._filter = StabilityFilter(settings.settling)
+        self._sheets = SheetsAtRest(settings)
         self._unclear = UnclearWatch(0.0 if settings.stills else settings.patience_s)
         self._stall = StallWatch(settings.stall_s, settings.settling.sure_probability)
         self._judged: tuple[float, Trigger] | None = None
@@ -56,6 +59,13 @@ class TableView:
         if self.stable is not None:
             self._unclear.clear()
         return self.stable
+
+    def sheets_at_rest(self, game: Game[StateT, TurnT], states: Sequence[StateT]) -> tuple[StableView, ...]:
+        """Return the sheets that have come to rest while others have not, in a game in which several write at once."""
+        is_played = bool(states) and game.rules.outcome(states[0]) is None
+        if self.reading is None or not is_played or not isinstance(game.table, WritesInSteps):
+            return ()
+        return self._sheets.add(self.reading, game.rules.players_to_move(states[0]))
 
     def unclear(self) -> Verdict | None:
         """Return a verdict on what blocks the view, after a while; for stills, immediately."""
