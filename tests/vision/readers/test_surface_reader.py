@@ -10,13 +10,15 @@ import cv2
 import numpy as np
 import pytest
 
+from common.phrases import shortened
 from tests.vision.conftest import RenderTable
 from vision.frame import Image
 from vision.geometry import CameraModel, CubeSolid, Pose, outline_px
 from vision.layout.table import TableLayout, default_layout
 from vision.readers.protocols import SurfaceView
 from vision.readers.surface_reader import FLAT_LOG_ODDS, SurfaceReader
-from vision.reading import HindranceKind
+from vision.reading import MOST_NAMED, HindranceKind
+from vision.surface.occlusion import Occlusion
 
 
 @dataclass(frozen=True)
@@ -124,4 +126,17 @@ def test_a_hand_over_a_board_names_the_places_it_hides(
     assert set(hand.places) == {place for place, one in places.items() if one.hidden_by is not None}
     assert hand.places
     word = "hand or arm" if hand.kind is HindranceKind.HAND else "foreign object"
-    assert hand.message == f"a {word} is over {', '.join(hand.places)}"
+    assert hand.message == f"a {word} is over {shortened(hand.places, MOST_NAMED)}"
+
+
+def test_a_hand_over_all_of_a_board_names_the_board(
+    render_table: RenderTable, layout: TableLayout, camera: CameraModel, pose: Pose, solid: CubeSolid
+) -> None:
+    reader = SurfaceReader(camera, layout.board, OneDoubtful(solid, -2.0))
+    stages = reader.stages(SurfaceView(render_table(pose), camera, pose, layout.board), layout.places, None)
+    everything = np.ones(stages.rectified.colours.shape[:2], dtype=bool)
+    hand = Occlusion(HindranceKind.HAND, everything, float(everything.sum()))
+    covered = replace(stages, evidence=replace(stages.evidence, occlusions=(hand,)))
+    places, (named,) = reader.places(covered, 0.0)
+    assert {one.hidden_by for place, one in places.items()} == {HindranceKind.HAND}
+    assert named.message == "a hand or arm is over the board"
