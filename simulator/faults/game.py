@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
@@ -10,11 +11,11 @@ import numpy as np
 from simulator.faults.answers import AnsweringGame, FaultyOptions
 from simulator.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
 from simulator.play.actions import Action, ActionKind
-from simulator.play.choreography import MotionSegment
+from simulator.play.choreography import Moment, MotionSegment, WaitingHand
 from simulator.play.game import POLL_S, Mood, Press
 from simulator.play.ground_truth import TruthLog
 from simulator.scene.scene import Setting
-from simulator.scene.sheets import place_under
+from simulator.scene.sheets import lying_sheets, place_mm, place_under
 
 PLAYER_FAULTS = (
     "piece straightened",
@@ -33,12 +34,20 @@ PLAYER_FAULTS = (
 DICE_TOUCHED = "dice touched"
 """One more, on tables with dice."""
 
+SEVERAL_HANDS = "several hands"
+"""One more, on tables with sheets: others reach over theirs before somebody has written, and stay for a while."""
+
 NO_FAULT = "nothing"
 _NOT_BEGUN = frozenset({Mood.LOOKING, Mood.NOT_FINISHED, Mood.FAULT, Mood.QUESTION, Mood.CANNOT_SEE})
 """The moods before the set-up is accepted."""
 
 _TOGETHER_SHARE = 0.25
 _WRONG_SET_UP_SHARE = 0.3
+_WAITING_S = (2.5, 7.0)
+"""Least and longest time for which a hand waits."""
+_SWAY_MM = 8.0
+_STILL_SHARE = 0.5
+"""Share of waiting hands that don't move."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,17 @@ class FaultyGame(AnsweringGame):
         self._maker = DisturbanceMaker(setting, np.random.default_rng([seed, 48]))
         self._bags: dict[str, list[str]] = {}
         self._played = 0
+        self._waiting: list[WaitingHand] = []
         self.episodes: list[Episode] = []
+
+    def moment(self, time_s: float) -> Moment | None:
+        """Return the scene at that time, with the hands of those who wait; ``None`` when the game is over."""
+        moment = super().moment(time_s)
+        waiting = [one for one in self._waiting if one.began_s <= time_s < one.ended_s]
+        if moment is None or not waiting:
+            return moment
+        hands = (self._choreography.waiting_hand(one, time_s) for one in waiting)
+        return replace(moment, hands=(*moment.hands, *hands))
 
     def _play(self) -> Iterator[MotionSegment]:
         if self._start == "usual" and not self._only and self._event_rng.random() < _WRONG_SET_UP_SHARE:
@@ -121,6 +140,8 @@ class FaultyGame(AnsweringGame):
         kinds = self._only or (NO_FAULT, NO_FAULT, *PLAYER_FAULTS, "illegal turn", "illegal turn", *DISTURBANCE_KINDS)
         if not self._only and self._game.dice is not None:
             kinds += (DICE_TOUCHED,)
+        if not self._only and lying_sheets(self._layout):
+            kinds += (SEVERAL_HANDS,)
         kind = self._draw_from("episodes", kinds)
         around = kind if kind in DISTURBANCE_KINDS else ""
         if not around and kind != NO_FAULT and not self._only and self._event_rng.random() < _TOGETHER_SHARE:
@@ -159,6 +180,8 @@ class FaultyGame(AnsweringGame):
                 if action.carries:
                     yield from self._carry_out(action)
                     yield self._still(self._habits.settle_s)
+            case "several hands":
+                return (yield from self._turn_among_hands())
             case "turn taken back":
                 yield from self._play_and_take_back()
             case "word in between":
@@ -185,6 +208,7 @@ class FaultyGame(AnsweringGame):
 
     def _carry_out(self, action: Action) -> Iterator[MotionSegment]:
         self._clear_the_way(action)
+        self._end_waiting(action.player)
         yield from super()._carry_out(action)
 
     def _watch_coin(self) -> None:
@@ -209,6 +233,42 @@ class FaultyGame(AnsweringGame):
         heard_from_s = self._planned_s - (stays_s if self._by_occupancy else 0.0)
         yield from self._resolve(action, heard_from_s)
         return action
+
+    def _turn_among_hands(self) -> Generator[MotionSegment, None, Action | None]:
+        """Play a turn while the others who may write have a hand over their sheet.
+
+        Where a touch or a button ends a turn, they leave with the hand that writes, since the table has to rest then.
+        """
+        rng, people = self._event_rng, self._people
+        others = [player for player in self._game.rules.players_to_move(people.state) if player != people.to_move]
+        stay = self._options.turn_end == "rest"
+        for player in others:
+            ended_s = self._planned_s + float(rng.uniform(*_WAITING_S)) if stay else math.inf
+            self._waiting.append(self._waiting_hand(player, ended_s))
+        action = replace(people.turn(), rest_s=0.0)
+        self._played += 1
+        yield from self._carry_out(action)
+        if not stay:
+            self._end_waiting(*others)
+        yield from self._resolve(action, self._planned_s)
+        return action
+
+    def _waiting_hand(self, player: str, ended_s: float) -> WaitingHand:
+        """Return a hand over a cell of a player's sheet that comes from the nearer end of the table."""
+        rng, layout = self._event_rng, self._layout
+        own = [place for place in layout.places if place.startswith(f"{player}.")]
+        x_mm, y_mm = place_mm(layout, own[int(rng.integers(len(own)))])
+        rows_mm = {sheet.surface.prefix: sheet.y_mm for sheet in lying_sheets(layout)}
+        end = 1 if rows_mm[f"{player}."] >= float(np.mean(list(rows_mm.values()))) else -1
+        sway_mm = 0.0 if rng.random() < _STILL_SHARE else _SWAY_MM
+        return WaitingHand(player, end, x_mm, y_mm, self._planned_s, ended_s, sway_mm)
+
+    def _end_waiting(self, *players: str) -> None:
+        """Have the hands of players leave, if they wait."""
+        self._waiting = [
+            replace(one, ended_s=min(one.ended_s, self._planned_s)) if one.player in players else one
+            for one in self._waiting
+        ]
 
     def _two_quick_turns(self) -> Generator[MotionSegment, None, Action | None]:
         if self._game.dice is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,8 @@ _LIFT_S = 0.45
 _LIFT_MM = 42.0
 _HOME_MM = 330.0
 _ELBOW_MM = 460.0
+_WAITING_MM = 6.0
+"""Height of the fingertips of a hand that waits."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,22 @@ class MotionSegment:
     tip_to_mm: tuple[float, float, float] | None = None
     grip_from: float = 0.3
     grip_to: float = 0.3
+
+
+@dataclass(frozen=True)
+class WaitingHand:
+    """A player's hand over a point while another one plays: from when until when, and how far it sways, 0 for not.
+
+    ``end`` is the end of the table that it comes from, as of ``Arm``.
+    """
+
+    player: str
+    end: int
+    x_mm: float
+    y_mm: float
+    began_s: float
+    ended_s: float
+    sway_mm: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -119,6 +137,15 @@ class Choreography:
         if action.rest_s > 0:
             yield MotionSegment(action.rest_s, blocks, arm, None, None, tip, tip, 0.9, 0.5)
         yield MotionSegment(_REACH_S * pace, blocks, arm, None, None, tip, self._home(arm, tip[0]), 0.9, 0.3)
+
+    def waiting_hand(self, waiting: WaitingHand, time_s: float) -> Hand:
+        """Return a hand that waits over a point at a time."""
+        along, across = math.sin(4.1 * time_s), math.sin(2.7 * time_s)
+        x_mm, y_mm = waiting.x_mm + waiting.sway_mm * along, waiting.y_mm + waiting.sway_mm * across
+        height_mm = top_mm(self._layout.board) + _WAITING_MM
+        return self._hand(
+            replace(self._arms[waiting.player], end=waiting.end), (x_mm, y_mm, height_mm), 0.9, (0.0, 0.0)
+        )
 
     def moment(self, segment: MotionSegment, elapsed_s: float) -> Moment:
         """Return the scene at that time after the segment began."""

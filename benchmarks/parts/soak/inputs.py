@@ -18,9 +18,10 @@ from simulator.faults.table import FaultyTable
 from simulator.play.actions import Arrangement
 from simulator.play.deblockle import facing
 from simulator.rendering.dice import dice_tray
-from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose
+from simulator.rendering.hands import HandOcclusion
+from simulator.scene.pieces import SYMBOLS, BlockPose, DiePose, InkPose
 from simulator.scene.scene import ForeignObject, Scene, Setting
-from simulator.scene.sheets import sheet_of
+from simulator.scene.sheets import lying_sheets, sheet_of
 from simulator.switches import VirtualSwitches, draw_switch_faults, sensed_places
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
@@ -135,6 +136,7 @@ class PerfectReader:
     table: FaultyTable
     looks: tuple[str, ...]
     _seen: tuple[Scene, dict[str, PlaceReading]] | None = None
+    _occlusion: tuple[Setting, HandOcclusion] | None = None
 
     def read(self, frame: Frame) -> Reading:
         """Read the newest scene."""
@@ -142,8 +144,8 @@ class PerfectReader:
         if frame.image.size == 0:
             black = Hindrance(HindranceKind.BAD_FRAME, "the frame is black")
             return Reading(frame.sequence, frame.time_s, {}, (black,))
-        if scene.hands:
-            hand = Hindrance(HindranceKind.HAND, "a hand is over the board")
+        hand = Hindrance(HindranceKind.HAND, "a hand is over the board")
+        if scene.hands and not lying_sheets(scene.setting.layout):
             return Reading(frame.sequence, frame.time_s, {}, (hand,))
         if self.table.is_shaken:
             moving = Hindrance(HindranceKind.MOVED_CAMERA, "the camera is moving")
@@ -151,7 +153,17 @@ class PerfectReader:
         # The scene only changes with a hand present, and its geometry takes most of a soak's time.
         if self._seen is None or not _is_unchanged(self._seen[0], scene):
             self._seen = (scene, self._look_at(scene))
+        if scene.hands:
+            places = {**self._seen[1], **self._under_hands(scene)}
+            return Reading(frame.sequence, frame.time_s, places, (hand,))
         return Reading(frame.sequence, frame.time_s, self._seen[1], rolls=_rolls(scene))
+
+    def _under_hands(self, scene: Scene) -> dict[str, PlaceReading]:
+        """Return readings of the places that hands hide."""
+        if self._occlusion is None or self._occlusion[0] is not scene.setting:
+            self._occlusion = (scene.setting, HandOcclusion(scene.setting))
+        hidden = PlaceReading({}, hidden_by=HindranceKind.HAND)
+        return dict.fromkeys(self._occlusion[1].covered(scene.hands, ()), hidden)
 
     def _look_at(self, scene: Scene) -> dict[str, PlaceReading]:
         layout = scene.setting.layout
@@ -212,8 +224,11 @@ def _rolls(scene: Scene) -> tuple[RollReading, ...]:
 
 
 def _is_unchanged(before: Scene, now: Scene) -> bool:
-    """Whether camera, pieces and objects are the same."""
-    return before.setting is now.setting and (before.pieces, before.things) == (now.pieces, now.things)
+    """Whether camera, pieces and objects are the same; of sheets, whether the ink is."""
+    pieces, pieces_now = before.pieces, now.pieces
+    if lying_sheets(now.setting.layout):
+        pieces, pieces_now = (tuple(one for one in each if isinstance(one, InkPose)) for each in (pieces, pieces_now))
+    return before.setting is now.setting and (pieces, before.things) == (pieces_now, now.things)
 
 
 _SECONDS_A_TURN = 7.0
