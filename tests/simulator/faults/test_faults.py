@@ -23,7 +23,9 @@ from simulator.faults.deblockle import (
     turns_of_kind,
 )
 from simulator.faults.disturbances import DISTURBANCE_KINDS, Disturbance, DisturbanceMaker, Disturbances
+from simulator.faults.game import FaultyGame
 from simulator.faults.table import FaultyTable, faulty_setting
+from simulator.play.game import TurnEnd
 from simulator.play.players import Habits
 from simulator.play.violations import VIOLATIONS
 from simulator.scene.pieces import BlockPose, PiecePose, block_on
@@ -110,6 +112,18 @@ def test_late_frames_come_after_a_gap() -> None:
     with pytest.raises(FrameTimeoutError, match=r"no frame came in 0\.5 s"):
         table.read(0.5)
     assert table.read(2.0).time_s >= 1.0
+
+
+@pytest.mark.parametrize("turn_end", ["rest", "button"])
+def test_others_hold_a_hand_over_their_sheet_while_one_writes(turn_end: TurnEnd) -> None:
+    setting = faulty_setting(3, SIZE, "number-drop", sheets=3)
+    options = FaultyOptions("number-drop", {"players": 3}, 1, turn_end=turn_end, kinds=("several hands",))
+    game = FaultyGame(3, setting, options, None)
+    hands = [len(moment.hands) for time_s in np.arange(0.0, 30.0, 0.1) if (moment := game.moment(time_s))]
+    assert max(hands) == 3
+    # where a turn ends by resting, the others stay after the writer has left
+    last = max(number for number, count in enumerate(hands) if count == 3)
+    assert (2 in hands[last:]) == (turn_end == "rest")
 
 
 def test_dropped_frames_leave_gaps_in_the_numbers() -> None:

@@ -182,3 +182,11 @@ def test_a_game_on_sheets_with_perfect_readings_is_right_throughout(name: str) -
     scored = score(play(GamePlan(6, turns=3, perfect_reader=True, kinds=("illegal turn",), game=name)))
     assert scored.turns == 3
     assert not [item for item in scored.items if item.failed]
+
+
+@pytest.mark.parametrize("turn_end", ["rest", "button"])
+@pytest.mark.parametrize("name", ["number-drop", "blokus-dice"])
+def test_sheets_are_right_while_others_hold_a_hand_over_theirs(name: str, turn_end: TurnEnd) -> None:
+    plan = GamePlan(7, turns=4, perfect_reader=True, turn_end=turn_end, kinds=("several hands",), game=name)
+    scored = score(play(plan))
+    assert [item.outcome for item in scored.items if item.what == "turn"] == [Outcome.AT_ONCE] * 4
