@@ -27,7 +27,7 @@ from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedE
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CubeSolid, Pose, Side, outline_px, project
 from vision.layout.pieces import BlockPieces, DicePieces
-from vision.reading import DieReading, Hindrance, HindranceKind, PlaceReading, Reading, RollReading
+from vision.reading import DieReading, Hindrance, HindranceKind, PlaceReading, Reading, RollReading, uniform_reading
 
 _SURE = 0.995
 PLAIN_HEIGHT_PX = 16.0
@@ -162,7 +162,7 @@ class PerfectReader:
         """Return readings of the places that hands hide."""
         if self._occlusion is None or self._occlusion[0] is not scene.setting:
             self._occlusion = (scene.setting, HandOcclusion(scene.setting))
-        hidden = PlaceReading({}, hidden_by=HindranceKind.HAND)
+        hidden = uniform_reading(self.looks, HindranceKind.HAND)
         return dict.fromkeys(self._occlusion[1].covered(scene.hands, ()), hidden)
 
     def _look_at(self, scene: Scene) -> dict[str, PlaceReading]:
