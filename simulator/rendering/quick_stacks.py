@@ -32,8 +32,6 @@ _LEAST_REFLECTANCE = 0.02
 """Reflectance below which a reflection is not rendered."""
 _LEAST_VISIBLE = 0.4
 """Smallest visible share of a top pyramid that counts as visible."""
-_OUT_OF_FOCUS, _SHARPENED, _RECOLOURED = 0.25, 0.3, 0.4
-"""Shares of pictures that are out of focus, that the camera sharpens, and whose saturation and contrast it changes."""
 
 
 class DistantLamp(NamedTuple):
@@ -353,9 +351,7 @@ class StackCanvas:
 
 
 def developed(rng: np.random.Generator, light: Light) -> Image:
-    """Convert linear light to a camera's picture: random exposure, white balance, blur, noise, processing and
-    compression.
-    """
+    """Convert linear light to a camera's picture: random exposure, white balance, blur, noise and compression."""
     bright = rng.uniform(0.25, 0.75) / max(float(np.percentile(light, 97)), 1e-3)
     gains = np.asarray(bright * rng.normal(1, 0.1, 3) * rng.uniform(0.8, 1.3), dtype=np.float32)
     rows, columns = light.shape[:2]
@@ -370,21 +366,7 @@ def developed(rng: np.random.Generator, light: Light) -> Image:
     noise = rng.standard_normal(levels.shape, dtype=np.float32) * np.float32(rng.uniform(0.5, 6))
     if rng.random() < 0.5:
         noise = cv2.GaussianBlur(noise, (0, 0), 0.6) * 1.6
-    image = processed(rng, np.clip(levels + noise, 0, 255).astype(np.float32))
+    image: Image = np.clip(levels + noise, 0, 255).astype(np.uint8)
     if rng.random() < 0.6:
         image = compress(image, int(rng.integers(60, 97)))
     return image
-
-
-def processed(rng: np.random.Generator, levels: Light) -> Image:
-    """Process levels (0 to 255) as some cameras do: random focus, sharpening, saturation and contrast."""
-    if rng.random() < _OUT_OF_FOCUS:
-        levels = np.asarray(cv2.GaussianBlur(levels, (0, 0), rng.uniform(0.5, 1.4)), dtype=np.float32)
-    if rng.random() < _SHARPENED:
-        smooth = cv2.GaussianBlur(levels, (0, 0), rng.uniform(0.7, 2.0))
-        levels = np.clip(levels + np.float32(rng.uniform(0.2, 1.5)) * (levels - smooth), 0, 255)
-    if rng.random() < _RECOLOURED:
-        grey = cv2.cvtColor(levels, cv2.COLOR_BGR2GRAY)[..., None]
-        levels = grey + np.float32(rng.uniform(0.5, 1.6)) * (levels - grey)
-        levels = np.float32(127.5) + np.float32(rng.uniform(0.6, 1.5)) * (levels - np.float32(127.5))
-    return np.clip(levels, 0, 255).astype(np.uint8)

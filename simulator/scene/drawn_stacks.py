@@ -8,7 +8,6 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from simulator.rendering.quick_stacks import processed
 from simulator.rendering.renderer import Renderer
 from simulator.scene.pieces import Pyramid, PyramidLook, StackPose
 from simulator.scene.scene import Scene, Setting
@@ -44,7 +43,7 @@ def drawn_stacks_pictures(rng: np.random.Generator, layout: TableLayout) -> list
     for number in range(_PER_TABLE):
         tidy = rng.uniform(0.3, 1.4)
         stacks = {place: _stack(rng, layout.board, place, tidy) for place in layout.board.places if rng.random() > 0.07}
-        image = processed(rng, renderer.render(Scene(setting, tuple(stacks.values())), number).astype(np.float32))
+        image = renderer.render(Scene(setting, tuple(stacks.values())), number)
         true = {place: _truth(layout.board, stack) for place, stack in stacks.items()}
         hidden = _hidden(setting, stacks, true)
         pictures.append(StacksPicture(image, setting.camera, setting.pose, true, hidden))
