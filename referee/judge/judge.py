@@ -286,7 +286,10 @@ def _judge_turn(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:
     resolved = resolve_by_dice(look, resolve(look.context, _of_kind(look, ExplanationKind.TURN), seen))
     is_over = trigger.ends_by_touch and ends_game(look.game, look.states, resolved.turns)
     has_next_rolled = trigger.ends_by_touch and has_next_player_rolled(look, resolved)
-    if not (trigger.accepts or is_over or has_next_rolled):
+    # A player who only brushed against stacks may still be thinking.
+    moves_nothing = bool(resolved.turns) and not any(turn.places for turn in resolved.turns)
+    is_ended = trigger.accepts and (look.declared or not moves_nothing)
+    if not (is_ended or is_over or has_next_rolled):
         if trigger.ends_by_touch and resolved.turns:
             pending = PendingTurn(resolved.turns, decision.best.changes, seen)
             look = look.with_belief(replace(look.belief, pending=pending))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from engine.registry import load
@@ -11,6 +14,8 @@ from referee.judge import Trigger
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
+from vision.place_picture import PlacePicture
+from vision.reading import PlaceReading, Reading
 
 BLOCKADE = load("blockade")
 START = BLOCKADE.rules.new({"starts": "warm"})
@@ -132,3 +137,41 @@ def test_an_answer_about_squares_holds_until_they_look_different() -> None:
         assert judged.consider(drawn(BLOCKADE, START, darker), Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
     lifted = judged.consider(drawn(BLOCKADE, START, {**darker, "c2": "empty"}), Trigger.RESTED)
     assert (lifted.verdict.kind, lifted.verdict.places) == (VerdictKind.ILLEGAL, ("c2",))
+
+
+MIDDLE = BLOCKADE.notation.parse_state(
+    "cool roll=1,1 a1:CL+YMMMMM b1:GLSS c1:GLS d1:GLS e1:CL+BMMMMM a2:RLSS b2:GL c2:YL d2:YLSS e2:YLS a3:RL b3:GLS "
+    "c3:CL d3:BLS e3:YLS a4:RLS b4:RLS c4:RLS d4:BL e4:YLS a5:CL+GMMMMM b5:BLS c5:BL d5:BLSSS e5:CL+RMMMMM"
+)
+"""A state in which d5-d3 changes no top."""
+HEIGHTS = {"d5": 4, "d3": 2}
+"""The heights of these stacks in that state."""
+
+
+def with_pictures(touched: Collection[str]) -> list[Reading]:
+    """The middle of a game, with a picture of each stack; those of touched ones differ from the others'."""
+    noise, other = (np.random.default_rng(seed).normal(0.0, 1.0, (30, 30)).astype(np.float32) for seed in (1, 2))
+
+    def seen(place: str, one: PlaceReading, number: int) -> PlaceReading:
+        usual = noise + np.float32(0.03) * np.roll(other, number + BLOCKADE.places.index(place))
+        picture = other if place in touched else usual
+        height = HEIGHTS.get(place, 1)
+        heights = {} if height == 1 else {count: 0.9998 if count == height else 0.0001 for count in range(2, 5)}
+        return replace(one, picture=PlacePicture(picture, (15.0, 15.0)), heights=heights)
+
+    readings = drawn(BLOCKADE, MIDDLE)
+    return [
+        replace(reading, places={place: seen(place, one, reading.sequence) for place, one in reading.places.items()})
+        for reading in readings
+    ]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "kind"), [(Trigger.RESTED, VerdictKind.NOT_FINISHED), (Trigger.DECLARED, VerdictKind.ACCEPTED)]
+)
+def test_stacks_that_were_only_touched_are_no_turn_until_a_player_says_so(trigger: Trigger, kind: VerdictKind) -> None:
+    judged = JudgedGame(BLOCKADE, belief=(MIDDLE,))
+    judged.consider(with_pictures(()), Trigger.RESTED)
+    ruling = judged.consider(with_pictures(HEIGHTS), trigger)
+    assert ruling.verdict.kind is kind
+    assert ruling.verdict.sentence.startswith("Cool moves nothing")
