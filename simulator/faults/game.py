@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
@@ -181,7 +180,7 @@ class FaultyGame(AnsweringGame):
                     yield from self._carry_out(action)
                     yield self._still(self._habits.settle_s)
             case "several hands":
-                return (yield from self._turn_among_hands())
+                self._have_others_wait()
             case "turn taken back":
                 yield from self._play_and_take_back()
             case "word in between":
@@ -210,6 +209,9 @@ class FaultyGame(AnsweringGame):
         self._clear_the_way(action)
         self._end_waiting(action.player)
         yield from super()._carry_out(action)
+        if self._options.turn_end != "rest":
+            # the table has to rest before a touch or a button ends a turn
+            self._end_waiting(*self._game.players)
 
     def _watch_coin(self) -> None:
         """Leave a coin on a piece until somebody asks; until then avoid that block if possible."""
@@ -234,24 +236,13 @@ class FaultyGame(AnsweringGame):
         yield from self._resolve(action, heard_from_s)
         return action
 
-    def _turn_among_hands(self) -> Generator[MotionSegment, None, Action | None]:
-        """Play a turn while the others who may write have a hand over their sheet.
-
-        Where a touch or a button ends a turn, they leave with the hand that writes, since the table has to rest then.
-        """
+    def _have_others_wait(self) -> None:
+        """Bring in a hand over the sheet of each other player who may write."""
         rng, people = self._event_rng, self._people
-        others = [player for player in self._game.rules.players_to_move(people.state) if player != people.to_move]
-        stay = self._options.turn_end == "rest"
-        for player in others:
-            ended_s = self._planned_s + float(rng.uniform(*_WAITING_S)) if stay else math.inf
-            self._waiting.append(self._waiting_hand(player, ended_s))
-        action = replace(people.turn(), rest_s=0.0)
-        self._played += 1
-        yield from self._carry_out(action)
-        if not stay:
-            self._end_waiting(*others)
-        yield from self._resolve(action, self._planned_s)
-        return action
+        for player in self._game.rules.players_to_move(people.state):
+            if player != people.to_move:
+                ended_s = self._planned_s + float(rng.uniform(*_WAITING_S))
+                self._waiting.append(self._waiting_hand(player, ended_s))
 
     def _waiting_hand(self, player: str, ended_s: float) -> WaitingHand:
         """Return a hand over a cell of a player's sheet that comes from the nearer end of the table."""
