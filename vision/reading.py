@@ -9,9 +9,6 @@ from functools import cached_property
 
 from vision.place_picture import PlacePicture
 
-MOST_NAMED = 8
-"""Number of places up to which a message names each."""
-
 
 class HindranceKind(StrEnum):
     """What keeps places from being read. The values are written to journals and printed as JSON."""

@@ -6,19 +6,23 @@ markers, or its own if it can move by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from common.phrases import shortened
 from vision.errors import LayoutError
 from vision.frame import FloatArray
 from vision.geometry import Rectangle, Solid
 from vision.layout.markers import MarkerLayout
 from vision.layout.measures import positive_mm
 from vision.layout.pieces import Pieces, pieces_from_json
+
+MOST_NAMED = 8
+"""Number of places up to which a message names each."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,11 @@ class Tray:
 
 
 Surface = GridSurface | Tray
+
+
+def named_places(surface: Surface, places: Sequence[str]) -> str:
+    """Name places for a message: all of a surface by its name, many by the first ones and the number of the others."""
+    return f"the {surface.name}" if len(places) == len(surface.places) else shortened(places, MOST_NAMED)
 
 
 def top_mm(surface: Surface) -> float:

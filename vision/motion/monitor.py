@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from common.phrases import shortened
 from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, outline_px, project
-from vision.layout.surfaces import Surface
+from vision.layout.surfaces import Surface, named_places
 from vision.motion.hands import HandDetector, HandSettings, HandState
-from vision.reading import MOST_NAMED, Hindrance, HindranceKind, PlaceReading, Reading, uniform_reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, uniform_reading
 
 
 class HandMonitor:
@@ -52,7 +51,8 @@ class HandMonitor:
             ):
                 hidden.append(place)
                 places[place] = uniform_reading(tuple(places[place].probabilities), HindranceKind.HAND)
-        over = f"over {shortened(hidden, MOST_NAMED)}" if hidden else "at the board's edge"
+        where = named_places(self._surface, hidden)
+        over = f"over {where}" if hidden else "at the board's edge"
         hand = Hindrance(HindranceKind.HAND, f"a hand or arm is {over}", tuple(hidden))
         return replace(reading, places=places, hindrances=(*reading.hindrances, hand))
 

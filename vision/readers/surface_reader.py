@@ -7,16 +7,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from common.phrases import shortened
 from common.places import EMPTY
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import DiscPieces, Ink
-from vision.layout.surfaces import GridSurface
+from vision.layout.surfaces import GridSurface, named_places
 from vision.motion.stillness import StillThings
 from vision.readers.probabilities import MOST_LOG_ODDS, empty_place, occupied_place
 from vision.readers.protocols import AnyPieceReader, Sighting, SurfaceView
-from vision.reading import MOST_NAMED, Hindrance, HindranceKind, PlaceReading, uniform_reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, uniform_reading
 from vision.surface.bent_paper import PaperShape, paper_shape
 from vision.surface.emptiness import emptiness
 from vision.surface.hidden import HiddenPlaces
@@ -156,8 +155,7 @@ class SurfaceReader:
         hindrances = []
         for kind in dict.fromkeys(occlusion.kind for occlusion in occlusions):
             places = tuple(place for place, by in hidden.items() if by == kind)
-            is_whole = not places or len(places) == len(self.surface.places)
-            where = f"the {self.surface.name}" if is_whole else shortened(places, MOST_NAMED)
+            where = named_places(self.surface, places or self.surface.places)
             words = {
                 HindranceKind.HAND: f"a hand or arm is over {where}",
                 HindranceKind.OBJECT: f"a foreign object is over {where}",

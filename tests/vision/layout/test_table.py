@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from vision.errors import LayoutError
 from vision.geometry import Rectangle
 from vision.layout.pieces import BlockPieces, DicePieces, DiscPieces, Ink, PyramidPieces
-from vision.layout.surfaces import GridSurface, Tray
+from vision.layout.surfaces import GridSurface, Tray, named_places
 from vision.layout.table import default_layout, layout_from_json, load_layout
 
 GOOD: dict[str, Any] = {
@@ -285,3 +285,10 @@ def test_a_tray_beside_a_board_may_give_the_side_and_colours_of_its_dice():
     assert DicePieces.on(usual) == DicePieces()
     told = layout_from_json({**GOOD, "dice_tray": {**beside, "die_side": 14, "colours": ["red"]}}).surfaces[1]
     assert DicePieces.on(told) == DicePieces(14.0, 14.0, ("red",))
+
+
+def test_few_places_are_named_many_counted_and_all_called_by_the_surface() -> None:
+    board = default_layout("diaballik").board
+    assert named_places(board, board.places[:2]) == "a1, b1"
+    assert named_places(board, board.places[:20]) == "a1, b1, c1, d1, e1, f1, g1 and 13 more"
+    assert named_places(board, board.places) == "the board"

@@ -6,14 +6,14 @@ import cv2
 import numpy as np
 import pytest
 
-from common.phrases import shortened
 from tests.vision.conftest import RenderTable
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
+from vision.layout.surfaces import named_places
 from vision.layout.table import TableLayout
 from vision.motion.hands import HandSettings
 from vision.motion.monitor import HandMonitor
-from vision.reading import MOST_NAMED, HindranceKind, PlaceReading, Reading
+from vision.reading import HindranceKind, PlaceReading, Reading
 
 STEP_S = 0.1
 
@@ -53,7 +53,7 @@ def test_the_places_under_an_arm_are_named_and_hidden(shown: MonitoredTable) -> 
     assert hand.kind is HindranceKind.HAND
     assert {"e4", "f4", "g4", "e5", "f5"} <= set(hand.places)
     assert not {"a1", "b6", "c2", "a4", "d1", "g1", "d7", "g7"} & set(hand.places)
-    assert hand.message == f"a hand or arm is over {shortened(hand.places, MOST_NAMED)}"
+    assert hand.message == f"a hand or arm is over {named_places(shown.layout.board, hand.places)}"
     for place, one in reading.places.items():
         assert one.hidden_by == (HindranceKind.HAND if place in hand.places else None)
         assert one.probabilities["disc"] == (0.5 if place in hand.places else 0.25)

@@ -10,14 +10,14 @@ import cv2
 import numpy as np
 import pytest
 
-from common.phrases import shortened
 from tests.vision.conftest import RenderTable
 from vision.frame import Image
 from vision.geometry import CameraModel, CubeSolid, Pose, outline_px
+from vision.layout.surfaces import named_places
 from vision.layout.table import TableLayout, default_layout
 from vision.readers.protocols import SurfaceView
 from vision.readers.surface_reader import FLAT_LOG_ODDS, SurfaceReader
-from vision.reading import MOST_NAMED, HindranceKind
+from vision.reading import HindranceKind
 from vision.surface.occlusion import Occlusion
 
 
@@ -126,7 +126,7 @@ def test_a_hand_over_a_board_names_the_places_it_hides(
     assert set(hand.places) == {place for place, one in places.items() if one.hidden_by is not None}
     assert hand.places
     word = "hand or arm" if hand.kind is HindranceKind.HAND else "foreign object"
-    assert hand.message == f"a {word} is over {shortened(hand.places, MOST_NAMED)}"
+    assert hand.message == f"a {word} is over {named_places(layout.board, hand.places)}"
 
 
 def test_a_hand_over_all_of_a_board_names_the_board(
