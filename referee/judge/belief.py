@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from engine.api import StacksPieces, StateT, TurnT
+from engine.api import Dice, StacksPieces, StateT, TurnT
 from engine.values import EMPTY, Appearance, Place
 from referee.judge import faults
 from referee.judge.acceptance import PendingTurn
-from referee.judge.dice import SeenDice
+from referee.judge.dice import SeenDice, names_of
 from referee.judge.earlier_pictures import (
     KnownPiece,
     pieces_as_believed,
@@ -271,5 +271,14 @@ def override_belief(
         override=replace(kept, places=kept.places | (frozenset(places) - agreed), unseen=kept.unseen | set(unseen)),
         fault=faults.standing_fault(fault),
         # Whatever the dice show now is older than the person's word.
-        dice=observations.dice,
+        dice=_known_dice(context.game.dice, states[0], observations.dice, belief.dice or SeenDice()),
     )
+
+
+def _known_dice(dice: Dice[StateT] | None, state: StateT, seen: SeenDice | None, before: SeenDice) -> SeenDice | None:
+    """Return the dice seen and, out of sight, those of rolls that only a person saw."""
+    if seen is None:
+        return None
+    roll = None if dice is None else dice.roll_of(state)
+    told = seen if roll is None else seen.with_told(roll, names_of(dice, state))
+    return told.with_others(before.out_of_sight)

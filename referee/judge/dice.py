@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ MOVED_MM = 8.0
 LAY_MM = 3.0
 """A die that is seen again within that distance, with the same face up, lay there all along; well above the error of a
 reading, and hardly ever met by all dice of a new roll."""
+_OUT_OF_SIGHT = ""
+"""The surface of a die that only a person saw."""
 _READINGS = 2
 """The readings in which dice must have rested."""
 
@@ -49,8 +52,8 @@ class PooledDie:
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
 
     def distance_mm(self, other: PooledDie) -> float:
-        """Return the distance between two dice; infinite on different surfaces."""
-        if self.surface != other.surface:
+        """Return the distance between two dice; infinite on different surfaces, and to a die out of sight."""
+        if self.surface != other.surface or self.surface == _OUT_OF_SIGHT:
             return math.inf
         return math.hypot(self.x_mm - other.x_mm, self.y_mm - other.y_mm)
 
@@ -83,6 +86,16 @@ class SeenDice:
         return sum(die.leans for die in self.dice)
 
     @property
+    def in_sight(self) -> SeenDice:
+        """These dice without those that only a person saw."""
+        return SeenDice(tuple(die for die in self.dice if die.surface != _OUT_OF_SIGHT), self.vanished)
+
+    @property
+    def out_of_sight(self) -> SeenDice:
+        """Only the dice that only a person saw."""
+        return SeenDice(tuple(die for die in self.dice if die.surface == _OUT_OF_SIGHT))
+
+    @property
     def faces(self) -> tuple[str, ...]:
         """The faces that are most probably up, sorted."""
         return tuple(sorted(die.best for die in self.dice))
@@ -101,6 +114,20 @@ class SeenDice:
         names = {die.name for die in self.dice}
         return SeenDice((*self.dice, *(die for die in before.dice if die.name not in names)))
 
+    def with_told(self, roll: Roll, names: Sequence[str]) -> SeenDice:
+        """Return these dice and, out of sight, those that a roll told by a person has besides.
+
+        ``names`` are those of the roll's dice; empty where dice have none.
+        """
+        if names:
+            seen = {die.name for die in self.dice}
+            missing = [(name, face) for name, face in zip(names, roll.faces, strict=True) if name not in seen]
+        else:
+            others = (Counter(roll.faces) - Counter(self.faces)).elements()
+            missing = [("", face) for face in others][: max(len(roll.faces) - len(self.dice), 0)]
+        told = (PooledDie(_OUT_OF_SIGHT, 0.0, 0.0, name, {face: 0.0}) for name, face in missing)
+        return SeenDice((*self.dice, *told), self.vanished)
+
     def is_sure(self, margin: float) -> bool:
         """Return whether each die's best face leads by that much."""
         return all(die.certainty >= margin for die in self.dice)
@@ -116,10 +143,10 @@ class SeenDice:
         return bool(self.dice) and all(any(die.lies_like(other) for other in earlier) for die in self.dice)
 
     def remembering(self, before: SeenDice) -> SeenDice:
-        """Return these dice, with the earlier ones that none of them may be as vanished."""
-        earlier = (*before.dice, *before.vanished)
+        """Return these dice, those still out of sight, and the earlier ones that none of them may be as vanished."""
+        earlier = (*before.in_sight.dice, *before.vanished)
         gone = (one for one in earlier if not any(die.is_same_die(one) for die in self.dice))
-        return SeenDice(self.dice, tuple(gone))
+        return SeenDice((*self.dice, *before.out_of_sight.dice), tuple(gone))
 
     def all_moved_from(self, before: SeenDice) -> bool:
         """Return whether every die has left the place where it lay before."""
@@ -173,6 +200,11 @@ def _pooled_faces(given: Sequence[Mapping[str, float]], floor: float) -> Mapping
     return {name: statistics.median(math.log(max(faces.get(name, 0.0), floor)) for faces in given) for name in names}
 
 
+def names_of(dice: Dice[StateT] | None, state: StateT) -> tuple[str, ...]:
+    """Return the names of the mover's dice, in the order of a roll's faces; empty where the game names none."""
+    return dice.dice_names(state) if isinstance(dice, NamesDice) else ()
+
+
 @dataclass(frozen=True)
 class ScoredRoll:
     """A roll that the dice may show, and its log-probability."""
@@ -188,9 +220,9 @@ def rank_rolls(dice: Dice[StateT], state: StateT, seen: SeenDice, floor: float) 
     distinguish weigh the same.
     """
     possible = [one.roll for one in dice.possible_rolls(state) if len(one.roll.faces) == len(seen.dice)]
-    if isinstance(dice, NamesDice):
+    if names := names_of(dice, state):
         named = {die.name: die for die in seen.dice}
-        order = [named[name] for name in dice.dice_names(state) if name in named]
+        order = [named[name] for name in names if name in named]
         if len(order) != len(seen.dice):
             return ()
         lowest = math.log(floor)

@@ -12,7 +12,7 @@ from engine.support.chance import format_roll
 from referee.judge import sentences
 from referee.judge.acceptance import Resolved
 from referee.judge.belief import Belief
-from referee.judge.dice import ScoredRoll, SeenDice, rank_rolls, score_of, shortfall
+from referee.judge.dice import ScoredRoll, SeenDice, names_of, rank_rolls, score_of, shortfall
 from referee.judge.explorer import JudgeContext, apply_turn
 from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.rules.turns import accept
@@ -101,8 +101,7 @@ def _dice_of_player_to_move(
     context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice
 ) -> SeenDice:
     """Return the dice of the player to move where the game names dice, all of them otherwise."""
-    rules = context.game.dice
-    return dice.with_names(rules.dice_names(belief.states[0])) if isinstance(rules, NamesDice) else dice
+    return dice.with_names(names_of(context.game.dice, belief.states[0]))
 
 
 def awaits_roll(context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> bool:
@@ -194,8 +193,9 @@ def remember_known_dice(
     own, before = (_dice_of_player_to_move(context, belief, every) for every in (dice, known))
     if roll is None or (own.dice and not own.rests):
         return belief, ()
-    if before.is_remainder_of(own) and own.faces == tuple(sorted(roll.faces)):
-        # A die that was taken lies there again: its turn was taken back.
+    told = SeenDice().with_told(roll, names_of(rules, belief.states[0]))
+    if before.in_sight.is_remainder_of(own) and own.shows_same_as(told):
+        # A die that was taken lies there again, or a roll that a person told came in sight.
         return replace(belief, dice=own.with_others(known)), ()
     if len(own.dice) != len(before.dice):
         return belief, ()

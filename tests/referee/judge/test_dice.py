@@ -139,6 +139,16 @@ def test_a_roll_that_a_person_entered_stays_whatever_the_dice_show(blokus: Judge
         assert blokus.belief == (said,)
 
 
+@pytest.mark.parametrize("told", [("1", "2", "4", "6"), ("2", "2", "4", "6")])
+def test_dice_of_a_roll_that_only_a_person_saw_are_no_new_roll(blokus: JudgedGame, told: tuple[str, ...]) -> None:
+    look(blokus, "")
+    said = present(BLOKUS.dice).rolled(blokus.belief[0], Roll(told))
+    blokus.correct((said,))
+    for dice in ("", "6 2", "6 2 4 1"):
+        assert not look(blokus, dice).rolls
+        assert blokus.belief == (said,)
+
+
 def test_a_roll_that_was_taken_back_is_not_taken_again_from_the_same_dice(blokus: JudgedGame) -> None:
     before = blokus.belief
     look(blokus, "6 2 4 1")
@@ -352,6 +362,22 @@ def four() -> JudgedGame:
 def test_only_the_dice_of_the_player_who_rolls_count(four: JudgedGame) -> None:
     assert not look_at_four(four, "green:6 blue:1").rolls
     assert look_at_four(four, "red:2 yellow:6").rolls[0].roll == "2,6"
+
+
+def test_dice_that_come_in_sight_after_their_roll_was_told_and_used_are_no_new_roll(four: JudgedGame) -> None:
+    def consider(state: Any, dice: str, trigger: Trigger = Trigger.RESTED) -> Any:
+        rolls = (roll_drawn(dice, FAR_MM),)
+        return four.consider([replace(one, rolls=rolls) for one in drawn(BLOCKADE, state)], trigger)
+
+    consider(four.belief[0], "green:2 blue:5")
+    for told in ("1", "2"), ("4", "3"):
+        four.correct((present(BLOCKADE.dice).rolled(four.belief[0], Roll(told)),))
+        _, after = moving_turn(four.belief[0])
+        assert consider(after, "green:2 blue:5", Trigger.DECLARED).steps
+    uncovered = consider(four.belief[0], "red:1 yellow:2 green:2 blue:5")
+    assert uncovered.rolls == ()
+    assert uncovered.verdict.sentence == "The dice show 1,2, as before. Press the button if they were rolled again."
+    assert consider(four.belief[0], "red:2 yellow:2 green:2 blue:5").rolls[0].roll == "2,2"
 
 
 def test_dice_of_another_player_may_lean_or_move(four: JudgedGame) -> None:
