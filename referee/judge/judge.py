@@ -116,8 +116,9 @@ def judge(
     look = _resolve_disputes(context, belief, seen.with_changes_since(belief.observations.since_s), trigger)
     belief, ruling = first_judgement(_RULES, look)
     if ruling.steps and look.seen.dice is not None:
-        # The next player may have rolled before the turn was accepted.
-        answer = _judge_roll(Look.at(context, belief, look.seen, trigger))
+        # The next player may have rolled before the turn was accepted; the press that ended it tells nothing of dice.
+        after = Trigger.RESTED if trigger is Trigger.DECLARED else trigger
+        answer = _judge_roll(Look.at(context, belief, look.seen, after))
         if answer is not None and answer[1].rolls:
             belief, ruling = answer[0], ruling.then(answer[1])
     ruling = replace(ruling, notes=ruling.notes + notes)

@@ -370,10 +370,12 @@ def test_dice_that_come_in_sight_after_their_roll_was_told_and_used_are_no_new_r
         return four.consider([replace(one, rolls=rolls) for one in drawn(BLOCKADE, state)], trigger)
 
     consider(four.belief[0], "green:2 blue:5")
-    for told in ("1", "2"), ("4", "3"):
+    for told, dice in (("1", "2"), "green:2 blue:5"), (("4", "3"), "red:1 yellow:2 green:2 blue:5"):
         four.correct((present(BLOCKADE.dice).rolled(four.belief[0], Roll(told)),))
         _, after = moving_turn(four.belief[0])
-        assert consider(after, "green:2 blue:5", Trigger.DECLARED).steps
+        played = consider(after, dice, Trigger.DECLARED)
+        assert played.steps
+        assert not played.rolls
     uncovered = consider(four.belief[0], "red:1 yellow:2 green:2 blue:5")
     assert uncovered.rolls == ()
     assert uncovered.verdict.sentence == "The dice show 1,2, as before. Press the button if they were rolled again."
