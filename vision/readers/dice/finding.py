@@ -313,7 +313,13 @@ def _classify_twice(
     again = np.flatnonzero(is_die & ((chances.max(axis=1) < settings.no_doubt) | (off > settings.far_off))).tolist()
     if again:
         second, better = _run_classifier(image, [placed[index] for index in again], networks, slant_at, turned_deg=45.0)
-        given[again] = (given[again] + second) / 2
+        if slant_at is None:
+            given[again] = (given[again] + second) / 2
+        else:
+            # a first position was often off by more than a pip
+            upright, _ = _run_classifier(image, better, networks, slant_at)
+            mirrored, _ = _run_classifier(image, better, networks, slant_at, mirrored=True)
+            given[again] = (upright + mirrored) / 2
         for index, one in zip(again, better, strict=True):
             placed[index] = one
         chances = _class_probabilities(given, networks, settings)
@@ -335,17 +341,24 @@ def _run_classifier(
     networks: Networks,
     slant_at: SlantAt | None,
     turned_deg: float = 0.0,
+    *,
+    mirrored: bool = False,
 ) -> tuple[Floats, list[Candidate]]:
     """Return the second network's log-probabilities (n, classes) of candidates, and their corrected positions.
 
-    Where the camera's position is unknown, squares are cut out rotated by ``turned_deg``.
+    Where the camera's position is unknown, squares are cut out rotated by ``turned_deg``. ``mirrored`` squares are read
+    with left and right swapped.
     """
     views = [
         SquareView(turned_deg) if slant_at is None else SquareView.of(slant_at(one.x_px, one.y_px))
         for one in candidates
     ]
     squares = [crop(image, one.x_px, one.y_px, one.side_px, view) for one, view in zip(candidates, views, strict=True)]
+    if mirrored:
+        squares = [np.ascontiguousarray(square[:, ::-1]) for square in squares]
     given = networks.faces.run(square_input(squares, views))
+    if mirrored:
+        given[:, len(CLASSES)] *= -1
     placed = []
     for one, view, shape in zip(candidates, views, given[:, len(CLASSES) :].tolist(), strict=True):
         across, down, longer = (min(max(value, -_MAX_SHIFT), _MAX_SHIFT) for value in shape)
