@@ -1,6 +1,6 @@
 """Trains the small network that reads printed faces of dice: digits, stars, and shapes of four squares.
 
-Run: uv run --group training python scripts/training/printed.py --squares 60000 --minutes 10 [--fonts FOLDER]
+Run: uv run --group training python scripts/training/printed.py --squares 120000 --minutes 40 --seed 5 [--fonts FOLDER]
 
 Faces are drawn in OpenCV's line fonts and in the fonts of the training group's packages, except HELD_OUT; squares
 around them are rendered by ``simulator.scene.printed_dice``. Finally the whole reader is tested on ray-cast trays of

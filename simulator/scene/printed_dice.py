@@ -17,6 +17,8 @@ _SIDE_PX = 40
 """Length of a die's edge as it is drawn."""
 _CANVAS_PX = 76
 """Side of the table around it: enough to cut out a square at any angle."""
+_SHINES = 0.25
+"""Share of dice whose upper side reflects a lamp."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -75,7 +77,10 @@ def printed_square(rng: np.random.Generator, face: Layer, beside: Layer, size_px
             quad = np.array([corners[first], corners[second], corners[second] + lower, corners[first] + lower])
             _paste(canvas, side, source, quad, 0.1)
     upper = _ink(body, ink, _distort(face, rng), strength, 1.0, rng)
-    _paste(canvas, upper, source, corners, float(rng.uniform(0.03, 0.25)))
+    rounding = float(rng.uniform(0.03, 0.25))
+    if rng.random() < _SHINES:
+        _add_reflection(upper, rounding, rng)
+    _paste(canvas, upper, source, corners, rounding)
     _add_light(canvas, rng)
     sharp = math.exp(rng.uniform(math.log(0.3), math.log(1.35))) * _SIDE_PX / edge_px
     blurred = cv2.GaussianBlur(canvas, (0, 0), sigmaX=sharp, sigmaY=sharp * math.hypot(1, slant))
@@ -106,6 +111,20 @@ def _paste(canvas: Floats, side: Floats, source: Floats, quad: FloatArray, round
     shown = cv2.warpPerspective(side, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     canvas *= 1 - cover
     canvas += shown * cover
+
+
+def _add_reflection(upper: Floats, rounding: float, rng: np.random.Generator) -> None:
+    """Let the flat part of a glossy upper side reflect a lamp, in place: the same light all over it, edges excepted."""
+    flat = np.zeros((FACE_PX, FACE_PX), dtype=np.float32)
+    half = (0.5 - rounding * rng.uniform(0.3, 1)) * FACE_PX
+    middle = (FACE_PX // 2, FACE_PX // 2)
+    if rng.random() < 0.3:
+        cv2.circle(flat, middle, round(half), (1.0,), cv2.FILLED)
+    else:
+        near, far = round(FACE_PX / 2 - half), round(FACE_PX / 2 + half)
+        cv2.rectangle(flat, (near, near), (far, far), (1.0,), cv2.FILLED)
+    lamp = np.float32(rng.uniform(0.05, 0.8)) * (1 - rng.uniform(0, 0.15, 3).astype(np.float32))
+    upper += cv2.GaussianBlur(flat, (0, 0), 1.0)[..., None] * lamp
 
 
 def _add_light(canvas: Floats, rng: np.random.Generator) -> None:
