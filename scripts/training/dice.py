@@ -2,6 +2,8 @@
 
 Run: uv run --group training python scripts/training/dice.py PHOTOS --made 3000 --minutes 40
      uv run --group training python scripts/training/dice.py PHOTOS --list
+Add --start vision/readers/dice/weights --seed 2 to train the shipped classifier and leaning network further, with other
+pictures; the finder stays.
 
 PHOTOS is a folder of photographs with ``truth.json`` (file name to dice, each with ``value`` and ``box``: left, top,
 right, bottom in pixels). Sixty of them, chosen by a hash of their names, are held out; ``--list`` names them. All other
@@ -55,6 +57,8 @@ from scripts.training.support import (
     minutes_option,
     out_option,
     seed_option,
+    start_option,
+    take_convolutions,
     train,
     write_network,
 )
@@ -63,6 +67,9 @@ from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS, Network
 
 MINED = 300
 """Number of rendered pictures searched for the finder's false positives, besides all photographs."""
+
+RATE, RATE_AFTER_START = 3e-3, 5e-4
+"""Peak learning rates, from random weights and from trained ones."""
 
 LEANING_DICE = DiceVariety(edge_px=(13.0, 27.0), flattened=1.0, leaning=0.5)
 LEANING_PX = 128
@@ -76,17 +83,26 @@ def train_flat(
     minutes: float,
     progress: Progress,
     name: str,
+    rate: float = RATE,
 ) -> None:
     """Train for so long with the channels-last memory format, which takes a third less time."""
     network.to(memory_format=torch.channels_last)
     flat = ((given.contiguous(memory_format=torch.channels_last), *truth) for given, *truth in batches)
-    train(network, flat, loss_of, for_minutes(minutes), progress, name, weight_decay=1e-3, largest_gradient=5.0)
+    train(network, flat, loss_of, for_minutes(minutes), progress, name, rate, weight_decay=1e-3, largest_gradient=5.0)
 
 
 def write(network: nn.Sequential, name: str, shape: tuple[int, ...], folder: Path) -> str:
     """Write a network, with dynamic sizes for the finder; give the file's SHA-256."""
     free = {2: "height", 3: "width"} if name == "finder" else {}
     return write_network(network, folder / f"{name}.onnx", shape, "squares", "given", free)
+
+
+def load(network: nn.Sequential, file: Path) -> None:
+    """Load the weights of a file of ``write``, in which normalisations are folded into convolutions."""
+    dense = take_convolutions(file, [part for part in network if isinstance(part, nn.Sequential)])
+    layers = [part for part in network if isinstance(part, nn.Linear)]
+    for layer, (matrix, bias) in zip(layers, dense, strict=True):
+        layer.weight.data, layer.bias.data = matrix, bias
 
 
 def temperature_of(network: nn.Sequential, batches: Batches, count: int = 30) -> float:
@@ -107,9 +123,10 @@ def temperature_of(network: nn.Sequential, batches: Batches, count: int = 30) ->
 @click.option("--made", default=3000, show_default=True, help="number of rendered pictures")
 @minutes_option
 @seed_option
+@start_option
 @out_option(WEIGHTS)
 @click.option("--list", "listing", is_flag=True, help="only list the held-out photographs")
-def main(photos: Path, made: int, minutes: float, seed: int, out: Path, listing: bool) -> None:
+def main(photos: Path, made: int, minutes: float, seed: int, start: Path | None, out: Path, listing: bool) -> None:
     """Train on rendered pictures, and on the photographs of PHOTOS that are not held out."""
     if listing:
         click.echo("\n".join(sorted(held_out(load_truth(photos)))))
@@ -118,29 +135,45 @@ def main(photos: Path, made: int, minutes: float, seed: int, out: Path, listing:
     numbers = track(range(made), description="Making pictures", console=console)
     pictures = [dice_picture(np.random.default_rng([seed, number])) for number in numbers]
     aside = max(1, made // 20)
-    train_all(
-        Pictures(pictures[aside:], trained_on(photos)), Pictures(pictures[:aside], ()), minutes, seed, out, console
-    )
+    known, unknown = Pictures(pictures[aside:], trained_on(photos)), Pictures(pictures[:aside], ())
+    train_all(known, unknown, minutes, seed, out, console, start)
 
 
 def train_all(
-    pictures: Pictures, aside: Pictures, minutes: float, seed: int, out: Path, console: Console | None = None
+    pictures: Pictures,
+    aside: Pictures,
+    minutes: float,
+    seed: int,
+    out: Path,
+    console: Console | None = None,
+    start: Path | None = None,
 ) -> None:
-    """Train the networks and write them with ``weights.json``; ``aside`` fits the temperature."""
+    """Train the networks and write them with ``weights.json``; ``aside`` fits the temperature.
+
+    With the weights in ``start``, the finder stays as it is and the other two are trained further.
+    """
     torch.manual_seed(seed)
     rng = np.random.default_rng([seed, 1 << 20])
-    finder, faces, leaning = finder_network(), faces_network(), leaning_network()
+    faces, leaning, rate = faces_network(), leaning_network(), RATE
     numbers = track(range(len(pictures.made)), description="Making dice that lean", console=console)
     drawn = [dice_picture(np.random.default_rng([seed, 1 << 20, one]), LEANING_PX, LEANING_DICE) for one in numbers]
     with Progress(console=console) as progress:
-        train_flat(finder, finder_batches(rng, pictures, 8), finder_loss, minutes, progress, "finder")
-        found_by = write(finder, "finder", (1, 3, FINDER_PX, FINDER_PX), out)
+        if start is None:
+            network = finder_network()
+            train_flat(network, finder_batches(rng, pictures, 8), finder_loss, minutes, progress, "finder")
+            found_by = write(network, "finder", (1, 3, FINDER_PX, FINDER_PX), out)
+        else:
+            rate = RATE_AFTER_START
+            found_by = json.loads((start / "weights.json").read_text(encoding="utf-8"))["finder"]
+            (out / "finder.onnx").write_bytes((start / "finder.onnx").read_bytes())
+            load(faces, start / "faces.onnx")
+            load(leaning, start / "leaning.onnx")
         looked_at = [*pictures.photos, *pictures.made[:MINED]]
         mistakes = tuple(mistakes_of(Network(out / "finder.onnx", found_by), looked_at))
         pictures = replace(pictures, mistakes=mistakes)
-        train_flat(faces, faces_batches(rng, pictures, 64), faces_loss, minutes, progress, "faces")
+        train_flat(faces, faces_batches(rng, pictures, 64), faces_loss, minutes, progress, "faces", rate)
         flat = leaning_batches(rng, [*pictures.made, *drawn], 64)
-        train_flat(leaning, flat, leaning_loss, minutes, progress, "leaning")
+        train_flat(leaning, flat, leaning_loss, minutes, progress, "leaning", rate)
     sums = {
         "finder": found_by,
         "faces": write(faces, "faces", (1, 4, CROP_PX, CROP_PX), out),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simulator.scene.dice_variety import dice_picture
-from vision.readers.dice.networks import CLASSES, CROP_PX, Networks
+from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS, Networks
 from vision.readers.dice.printed import PRINTED, PrintedFaces
 
 pytest.importorskip("torch")
@@ -28,6 +28,18 @@ def test_a_short_training_writes_networks_that_run(tmp_path: Path) -> None:
     assert given.shape == (3, len(CLASSES) + 3)
     assert networks.leaning.run(np.zeros((2, 4, CROP_PX, CROP_PX), dtype=np.float32)).shape == (2, 3)
     assert networks.temperature > 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_training_further_starts_from_the_given_weights(tmp_path: Path) -> None:
+    training = importlib.import_module("scripts.training.dice")
+    pictures = training.Pictures([dice_picture(np.random.default_rng([7, 1]), 128)], ())
+    training.train_all(pictures, pictures, 1e-9, 1, tmp_path, start=WEIGHTS)
+    further, shipped = Networks(tmp_path), Networks()
+    squares = np.random.default_rng(3).normal(size=(5, 4, CROP_PX, CROP_PX)).astype(np.float32)
+    for after, before in (further.faces, shipped.faces), (further.leaning, shipped.leaning):
+        assert np.allclose(after.run(squares), before.run(squares), atol=1e-3)
+    assert np.array_equal(further.finder.run(squares[:, :3]), shipped.finder.run(squares[:, :3]))
 
 
 @pytest.mark.filterwarnings("ignore")
