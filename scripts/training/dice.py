@@ -62,7 +62,7 @@ from scripts.training.support import (
     train,
     write_network,
 )
-from simulator.scene.dice_variety import DiceVariety, dice_picture
+from simulator.scene.dice_variety import ANY_DICE, DiceVariety, dice_picture
 from vision.readers.dice.networks import CLASSES, CROP_PX, WEIGHTS, Network
 
 MINED = 300
@@ -70,6 +70,9 @@ MINED = 300
 
 RATE, RATE_AFTER_START = 3e-3, 5e-4
 """Peak learning rates, from random weights and from trained ones."""
+
+PRINTED_DICE = DiceVariety(printed=0.7)
+"""Variety of every third picture, so that dice without pips are found as well as others."""
 
 LEANING_DICE = DiceVariety(edge_px=(13.0, 27.0), flattened=1.0, leaning=0.5)
 LEANING_PX = 128
@@ -133,7 +136,8 @@ def main(photos: Path, made: int, minutes: float, seed: int, start: Path | None,
         return
     console = Console(stderr=True)
     numbers = track(range(made), description="Making pictures", console=console)
-    pictures = [dice_picture(np.random.default_rng([seed, number])) for number in numbers]
+    varieties = ANY_DICE, ANY_DICE, PRINTED_DICE
+    pictures = [dice_picture(np.random.default_rng([seed, one]), variety=varieties[one % 3]) for one in numbers]
     aside = max(1, made // 20)
     known, unknown = Pictures(pictures[aside:], trained_on(photos)), Pictures(pictures[:aside], ())
     train_all(known, unknown, minutes, seed, out, console, start)

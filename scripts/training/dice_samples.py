@@ -41,8 +41,8 @@ MISTAKES = 0.2
 KNOWN_VIEWS = 0.8
 """Share of rectified squares with a known viewing direction."""
 
-BLEACHED = 0.1
-"""Share of overexposed squares."""
+BLEACHED, DARK = 0.1, 0.1
+"""Shares of overexposed and of dark squares."""
 
 SIDE_FACES = 0.5
 """Share of squares without a die that show a die's side face."""
@@ -82,7 +82,9 @@ def recoloured(rng: np.random.Generator, image: npt.NDArray[np.uint8]) -> npt.ND
         changed = changed[..., rng.permutation(3)]
     if rng.random() < 0.1:
         changed = np.repeat(changed.mean(axis=2, keepdims=True), 3, axis=2)
-    bright = rng.uniform(1.4, 2.4) if rng.random() < BLEACHED else rng.uniform(0.5, 1.4)
+    exposure = rng.random()
+    least, most = (1.4, 2.4) if exposure < BLEACHED else (0.12, 0.5) if exposure < BLEACHED + DARK else (0.5, 1.4)
+    bright = rng.uniform(least, most)
     gain = bright * rng.normal(1, 0.06, 3)
     changed = changed * gain.astype(np.float32) + np.float32(rng.uniform(-15, 15))
     if rng.random() < 0.3:

@@ -12,7 +12,15 @@ import numpy as np
 
 from simulator.rendering.background import paint_table
 from simulator.rendering.dice import DieLook, DrawnDie, centre_height_mm, die_rotation, draw_dice
-from simulator.rendering.dice_faces import FACE_VALUES, Layer, pip_faces, text_face
+from simulator.rendering.dice_faces import (
+    FACE_VALUES,
+    SHAPE_SQUARES,
+    Layer,
+    pip_faces,
+    shape_face,
+    star_face,
+    text_face,
+)
 from simulator.rendering.optics import SensorNoise, compress, develop, motion_blur, through_sensor
 from simulator.scene.dice_tables import GLYPHS, random_colour, random_table
 from simulator.scene.pieces import Colour
@@ -91,6 +99,19 @@ def random_colours(rng: np.random.Generator) -> tuple[Colour, Colour]:
     return body, ink
 
 
+def _printed_face(rng: np.random.Generator) -> Layer:
+    """Return a character, star or shape of four squares."""
+    kind = rng.random()
+    if kind < 0.1:
+        return star_face(float(rng.uniform(0.45, 0.75)))
+    if kind < 0.25:
+        letter = str(rng.choice(list(SHAPE_SQUARES)))
+        return shape_face(letter, float(rng.uniform(0.11, 0.2)), float(rng.uniform(0, 0.2)))
+    font = (cv2.FONT_HERSHEY_SIMPLEX, cv2.FONT_HERSHEY_DUPLEX, cv2.FONT_HERSHEY_TRIPLEX)[int(rng.integers(3))]
+    glyph = str(rng.choice(list(GLYPHS)))
+    return text_face(glyph, float(rng.uniform(0.45, 0.75)), font, float(rng.uniform(0.05, 0.12)))
+
+
 def random_look(rng: np.random.Generator, pips: bool = True, gloss: float | None = None) -> DieLook:
     """Return a random die with contrasting ink; with characters in place of ``pips``, or with a given ``gloss``."""
     body, ink = random_colours(rng)
@@ -99,7 +120,7 @@ def random_look(rng: np.random.Generator, pips: bool = True, gloss: float | None
         first = float(radius * rng.uniform(1.2, 1.9)) if rng.random() < 0.15 else None
         faces = pip_faces(radius, float(rng.uniform(0.22, 0.29)), first)
     else:
-        faces = tuple(text_face(str(rng.choice(list(GLYPHS))), float(rng.uniform(0.45, 0.7))) for _ in range(6))
+        faces = tuple(_printed_face(rng) for _ in range(6))
     mottled = float(rng.uniform(0.4, 1.0)) if rng.random() < 0.25 else 0.0
     second = tuple(float(np.clip(value + rng.uniform(-0.3, 0.3), 0, 1)) for value in body)
     rounding = float(rng.uniform(0.06, 0.4))
@@ -128,14 +149,14 @@ class _LaidDie(NamedTuple):
     in_sight: bool
 
 
-def _lay(rng: np.random.Generator, reach_mm: float, leaning: float) -> list[_LaidDie]:
+def _lay(rng: np.random.Generator, reach_mm: float, leaning: float, printed: float) -> list[_LaidDie]:
     """Place dice beside, against and on top of each other, up to ``reach_mm`` from the centre along each axis."""
     count = int(rng.choice([0, 1, 2, 4, 6, 9, 13], p=[0.04, 0.1, 0.14, 0.2, 0.24, 0.18, 0.1]))
     alike = rng.random() < 0.5
     crowded = rng.random() < 0.5
     side = float(rng.uniform(12, 20))
-    look = random_look(rng, pips=rng.random() > 0.12)
-    pips = rng.random() > 0.12
+    look = random_look(rng, pips=rng.random() > printed)
+    pips = rng.random() > printed
     laid: list[_LaidDie] = []
     for _ in range(count):
         has_pips = pips
@@ -196,12 +217,14 @@ class DiceVariety:
     """The distribution of rendered pictures of dice.
 
     ``edge_px`` is the range of the edge of a usual die, ``flattened`` the share of rectified pictures. ``leaning`` is
-    the share of leaning dice, far above the real one, because a network does not learn rare examples.
+    the share of leaning dice, far above the real one, because a network does not learn rare examples. ``printed`` is
+    the share of dice with characters, stars or shapes in place of pips.
     """
 
     edge_px: tuple[float, float] = (11.0, 38.0)
     flattened: float = 0.65
     leaning: float = 0.2
+    printed: float = 0.12
 
 
 ANY_DICE = DiceVariety()
@@ -216,7 +239,7 @@ def dice_picture(rng: np.random.Generator, size_px: int = 256, variety: DiceVari
     distance = float(camera.matrix[0, 0]) * 16 / target_px
     pose = looking_at(distance, tilt, float(rng.uniform(0, 360)), float(rng.uniform(0, 360)))
     reach = size_px / target_px * 16 * 0.42
-    laid = _lay(rng, reach, variety.leaning)
+    laid = _lay(rng, reach, variety.leaning, variety.printed)
     lighting = _lighting(rng)
     picture = random_table(rng, size_px)
     picture *= np.float32(lighting.ambient + sum(lamp.strength for lamp in lighting.lamps))
