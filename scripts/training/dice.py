@@ -52,6 +52,7 @@ from scripts.training.dice_samples import (
 from scripts.training.support import (
     FOLDER,
     Batches,
+    blend,
     fitted_temperature,
     for_minutes,
     minutes_option,
@@ -70,6 +71,11 @@ MINED = 300
 
 RATE, RATE_AFTER_START = 3e-3, 5e-4
 """Peak learning rates, from random weights and from trained ones."""
+
+KEPT = 0.5
+"""Share of the classifier's weights before in those after training further: the mean read pictures of every kind better
+than either.
+"""
 
 PRINTED_DICE = DiceVariety(printed=0.7)
 """Variety of every third picture, so that dice without pips are found as well as others."""
@@ -172,10 +178,13 @@ def train_all(
             (out / "finder.onnx").write_bytes((start / "finder.onnx").read_bytes())
             load(faces, start / "faces.onnx")
             load(leaning, start / "leaning.onnx")
+        before = {name: value.clone() for name, value in faces.state_dict().items()}
         looked_at = [*pictures.photos, *pictures.made[:MINED]]
         mistakes = tuple(mistakes_of(Network(out / "finder.onnx", found_by), looked_at))
         pictures = replace(pictures, mistakes=mistakes)
         train_flat(faces, faces_batches(rng, pictures, 64), faces_loss, minutes, progress, "faces", rate)
+        if start is not None:
+            blend(faces, before, KEPT)
         flat = leaning_batches(rng, [*pictures.made, *drawn], 64)
         train_flat(leaning, flat, leaning_loss, minutes, progress, "leaning", rate)
     sums = {

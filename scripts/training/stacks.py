@@ -31,6 +31,7 @@ sys.path.insert(0, str(ROOT))
 
 from scripts.training.support import (
     Batches,
+    blend,
     block,
     fitted_temperature,
     for_steps,
@@ -199,14 +200,6 @@ def start_from(network: StackNetwork, folder: Path) -> None:
     for layer, held in zip((network.seen[1], network.extras, network.last), layers, strict=True):
         layer.weight.data, *bias = held
         layer.bias.data = bias[0] if bias else torch.zeros_like(layer.bias)
-
-
-def blend(network: nn.Module, before: dict[str, torch.Tensor], share: float) -> None:
-    """Interpolate all weights towards those before, by ``share``."""
-    with torch.no_grad():
-        for name, value in network.state_dict().items():
-            if value.is_floating_point():
-                value.lerp_(before[name], share)
 
 
 def mirrored(given: Samples) -> Samples:

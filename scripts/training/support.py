@@ -142,6 +142,14 @@ def take_convolutions(file: Path, blocks: Iterable[nn.Sequential]) -> list[list[
     return [[weights[name] for name in node.input[1:]] for node in graph.node if node.op_type == "Gemm"]
 
 
+def blend(network: nn.Module, before: dict[str, torch.Tensor], share: float) -> None:
+    """Interpolate all weights towards those before, by ``share``."""
+    with torch.no_grad():
+        for name, value in network.state_dict().items():
+            if value.is_floating_point():
+                value.lerp_(before[name], share)
+
+
 def fitted_temperature(scores: torch.Tensor, kinds: torch.Tensor) -> float:
     """The temperature (Guo et al., 2017) that best calibrates the scores (n, kinds) of held-out samples."""
     candidates = [0.5 + 0.05 * step for step in range(41)]

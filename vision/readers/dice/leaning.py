@@ -70,10 +70,10 @@ class LeaningOdds:
     ``scripts/training/leaning.py`` fitted the weights to dice that the network alone is not sure to lie flat.
     """
 
-    network: float = 0.75
-    gain: float = 5.81
-    slant: float = -1.9
-    constant: float = 2.77
+    network: float = 0.63
+    gain: float = 7.82
+    slant: float = -2.21
+    constant: float = 1.66
 
     def of(self, network_odds: float, gain: float, slant: float) -> float:
         """Combine the network's log-odds with the value of ``leaning_gain``, given ``networks.SquareView.slant``."""
