@@ -297,7 +297,8 @@ def _classify_twice(
 ) -> tuple[list[Candidate], Floats]:
     """Return the corrected position of each candidate, and the probabilities of its classes, (n, classes).
 
-    Candidates in doubt, or in a square far off, are classified again at the position from the first pass.
+    Candidates in doubt, or in a square far off, are classified again at the position from the first pass. Where the
+    camera's position is known, those still in doubt are then classified together with their mirror images.
     """
     if not candidates:
         return [], np.empty((0, len(CLASSES)), dtype=np.float32)

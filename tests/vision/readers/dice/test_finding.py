@@ -325,7 +325,7 @@ def test_a_clear_die_is_classified_once() -> None:
     assert len(faces.batches) == 1
 
 
-@pytest.mark.parametrize("off", [(0.2, 0.0, 0.0), (0.0, -0.2, 0.0), (0.0, 0.0, 0.2), (0.0, 0.0, -0.2)])
+@pytest.mark.parametrize("off", [(0.25, 0.0, 0.0), (0.0, -0.25, 0.0), (0.0, 0.0, 0.25), (0.0, 0.0, -0.25)])
 def test_a_die_in_a_square_that_is_far_off_is_classified_again(off: tuple[float, float, float]) -> None:
     faces = Says([FIVE], off=off)
     (die,) = dice_of(faces, MIDDLE)
@@ -350,6 +350,29 @@ def test_a_doubtful_die_is_classified_twice_and_both_results_count() -> None:
     scores = np.zeros(len(CLASSES))
     scores[[CLASSES.index(name) for name in ("5", "4", "nothing")]] = (3.0, 4.0, 0.5)
     assert die.probabilities == pytest.approx(np.exp(scores) / np.exp(scores).sum(), abs=1e-5)
+
+
+def test_a_doubtful_die_seen_from_the_side_is_read_where_it_turned_out_to_lie() -> None:
+    faces = Says([{"5": 4.0, "4": 3.0}], [{"5": 1.0, "4": 9.0}])
+    (die,) = dice_of(faces, MIDDLE, slant_at=lambda _x, _y: (0.0, 0.1))
+    assert len(faces.batches) == 2
+    assert die.probabilities[CLASSES.index("4")] == pytest.approx(
+        math.exp(9) / (math.exp(9) + math.exp(1) + 7), rel=1e-4
+    )
+
+
+def test_a_die_seen_from_the_side_and_still_in_doubt_is_read_in_a_mirror_too() -> None:
+    image = PLAIN.copy()
+    image[77:84, 83:] = 250
+    faces = Says([{"5": 2.0}], [{"5": 2.0}], [{"5": 1.0, "4": 3.0}, {"5": 3.0}])
+    read_by = networks(Middles(MIDDLE), faces, Leaning(-9.0))
+    (die,) = find_dice(image, read_by, SIDES, UNSCALED, slant_at=lambda _x, _y: (0.0, 0.1))
+    square, mirror_image = faces.batches[-1]
+    assert np.allclose(mirror_image, square[:, :, ::-1], atol=1e-5)
+    assert not np.allclose(mirror_image, square, atol=0.1)
+    assert die.probabilities[CLASSES.index("5")] == pytest.approx(
+        math.exp(2) / (math.exp(2) + math.exp(1.5) + 7), rel=1e-4
+    )
 
 
 def test_the_second_square_is_turned_if_the_camera_is_unknown() -> None:
