@@ -92,7 +92,7 @@ class SeenDice:
 
     @property
     def out_of_sight(self) -> SeenDice:
-        """Only the dice that only a person saw."""
+        """The dice that only a person saw."""
         return SeenDice(tuple(die for die in self.dice if die.surface == _OUT_OF_SIGHT))
 
     @property

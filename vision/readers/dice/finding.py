@@ -350,8 +350,7 @@ def _run_classifier(
         SquareView(turned_deg) if slant_at is None else SquareView.of(slant_at(one.x_px, one.y_px))
         for one in candidates
     ]
-    squares = [crop(image, one.x_px, one.y_px, one.side_px, view) for one, view in zip(candidates, views, strict=True)]
-    given = networks.faces.run(square_input(squares, views))
+    given = networks.faces.run(square_input(_crops(image, candidates, views), views))
     placed = []
     for one, view, shape in zip(candidates, views, given[:, len(CLASSES) :].tolist(), strict=True):
         across, down, longer = (min(max(value, -_MAX_SHIFT), _MAX_SHIFT) for value in shape)
@@ -362,12 +361,16 @@ def _run_classifier(
     return np.array(given[:, : len(CLASSES)]), placed
 
 
+def _crops(image: Image, candidates: Sequence[Candidate], views: Sequence[SquareView]) -> list[Image]:
+    return [crop(image, one.x_px, one.y_px, one.side_px, view) for one, view in zip(candidates, views, strict=True)]
+
+
 def _run_on_mirror_images_too(
     image: Image, candidates: Sequence[Candidate], networks: Networks, slant_at: SlantAt
 ) -> Floats:
     """Return the second network's log-probabilities (n, classes), the mean of a square and its mirror image."""
     views = [SquareView.of(slant_at(one.x_px, one.y_px)) for one in candidates]
-    squares = [crop(image, one.x_px, one.y_px, one.side_px, view) for one, view in zip(candidates, views, strict=True)]
+    squares = _crops(image, candidates, views)
     given = networks.faces.run(square_input([*squares, *(square[:, ::-1] for square in squares)], [*views, *views]))
     return np.asarray(given[:, : len(CLASSES)].reshape(2, len(candidates), -1).mean(axis=0), dtype=np.float32)
 
