@@ -17,8 +17,8 @@ from referee.journal import Journal, fold
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session.execution import IdleSession
 from referee.session.settings import ServiceSettings, TurnEnd
+from tests.referee.judge.blockade_turns import moved_alike, moving_turn
 from tests.referee.judge.drawn import drawn
-from tests.referee.judge.test_dice import moved_alike, moving_turn
 from tests.referee.service_table import Table, kinds_of
 
 BLOCKADE: Any = load("blockade")
