@@ -99,13 +99,15 @@ def locate(
     *,
     previous: Pose | None = None,
     plain: PlainMarkers | None = None,
+    thorough: bool = True,
 ) -> TableLocation:
     """Locate the table in a picture.
 
     ``image`` is height x width (x 3), uint8, distorted as the camera took it. ``previous`` is a pose from a moment ago,
     used only to choose between poses that explain the picture equally well. ``plain`` are the markers of this picture,
-    where several parts are searched for in it. Without markers and without ``previous``,
-    the first player's side is taken to be the one nearest to the picture's lower edge. Raises NotLocatedError when no
+    where several parts are searched for in it. Unless ``thorough``, only fast methods are used, and two markers have to
+    be seen. Without markers and without ``previous``, the first player's side is taken to be the one nearest to the
+    picture's lower edge. Raises NotLocatedError when no
     marker is found, when markers contradict each other, or when a board without markers is not found; FrameError when
     the array is not a picture; CalibrationError when the picture's size is not that of the calibration.
     """
@@ -118,7 +120,7 @@ def locate(
     markers: tuple[Marker, ...] = ()
     fits: list[PoseFit] = []
     # two markers that agree determine where the others are: if those were searched for there, they are hidden
-    for searched, found in _detection_steps(plain, camera, layout, fits):
+    for searched, found in _detection_steps(plain, camera, layout, fits, thorough):
         fresh = tuple(marker for marker in found if marker.marker_id in wanted and not _is_known(marker, markers))
         if fresh:
             markers += fresh
@@ -131,7 +133,9 @@ def locate(
     if _contradicting_fits(sound) and len({marker.marker_id for marker in markers}) <= _SETTINGS.few_markers:
         decided = _decide_by_surface(image, camera, layout, refined, previous)
         sound = sound if decided is None else [decided]
-    if (not sound or _contradicting_fits(sound) or is_imprecise(sound[0])) and has_few_sharp_markers(markers):
+    if not thorough:
+        sound = [fit for fit in sound if len(fit.ids) >= min(2, len(wanted))]
+    elif (not sound or _contradicting_fits(sound) or is_imprecise(sound[0])) and has_few_sharp_markers(markers):
         by_lines = fit_by_lines(grey, camera, layout, markers, MarkerDetector(layout.markers.dictionary))
         sound = sound if by_lines is None else [by_lines]
     return _choose(sound, markers, camera, layout, previous)
@@ -233,7 +237,7 @@ def _is_known(marker: Marker, markers: Sequence[Marker]) -> bool:
 
 
 def _detection_steps(
-    seen: PlainMarkers, camera: CameraModel, layout: TableLayout, fits: list[PoseFit]
+    seen: PlainMarkers, camera: CameraModel, layout: TableLayout, fits: list[PoseFit], thorough: bool
 ) -> Iterator[tuple[bool, tuple[Marker, ...]]]:
     """Yield detections from fast to thorough, and whether missing markers were searched for where they must be.
 
@@ -252,6 +256,8 @@ def _detection_steps(
             yield True, _search_expected(grey, camera, layout, fits[:1], finder)
     yield False, seen.plain(finder)
     yield True, _search_expected(grey, camera, layout, fits, finder)
+    if not thorough:
+        return
     searched_from = [fit.ids for fit in fits]
     methods = (finder.sharpened, finder.thorough, finder.enlarged, finder.equalised)
     for find in (*methods, partial(finder.outlined, ids=sorted(wanted))):

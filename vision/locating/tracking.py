@@ -4,6 +4,9 @@ Once the table is located, only small windows around the expected markers are se
 over frames. A hand over some markers has no effect as long as the visible ones stay in place. Markers that moved
 together mean that the camera or the table moved; a marker that moved alone is ignored and reported. Sheets of paper are
 often pushed while people write, so their movement is not reported.
+
+When no marker is where it was, the whole picture is searched by fast methods in every frame, but thoroughly only once
+the picture rests, since a thorough search takes as long as dozens of frames.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
+import cv2
 import numpy as np
 
 from vision.errors import NotLocatedError
@@ -38,6 +42,16 @@ class TrackingSettings:
     """Number of frames in which all markers are matched by their pattern; later one marker per frame."""
     fewest_window_px: float = 16.0
     """Minimum side, in pixels, of the window in which a marker is searched for."""
+    rest_levels: int = 9
+    """Difference from the last picture, in grey levels of 255 at a quarter of its size, at which a pixel changed."""
+    rest_share: float = 0.01
+    """Share of the pixels that may change in a picture at rest. Higher: blurred pictures are searched thoroughly, too;
+    lower: those with a hand elsewhere only after a second.
+    """
+    search_every_s: float = 1.0
+    """Seconds until a thorough search is repeated, or made though the picture does not rest. Doubled each time ..."""
+    search_at_last_every_s: float = 4.0
+    """... up to this. Shorter: a table that is hard to find is found sooner, and a covered one takes more time."""
 
 
 _SETTINGS = TrackingSettings()
@@ -70,6 +84,36 @@ class TrackedTable:
         return self.located.uncertain or self.moving or self.held_s > 0
 
 
+class _ThoroughSearches:
+    """Decides which frames of a lost table are searched thoroughly; ``made`` if one was just now.
+
+    ``failure`` is why the last such search did not find the table.
+    """
+
+    def __init__(self, grey: Image, time_s: float, *, made: bool) -> None:
+        self._small = _quarter(grey)
+        self._made = made
+        self._pause_s = _SETTINGS.search_every_s
+        self._due_s = time_s + self._pause_s
+        self.failure = ""
+
+    def are_due(self, grey: Image, time_s: float) -> bool:
+        """Return whether this frame's picture is to be searched thoroughly."""
+        before, self._small = self._small, _quarter(grey)
+        changed = cv2.absdiff(self._small, before) > _SETTINGS.rest_levels
+        rests = float(changed.mean()) <= _SETTINGS.rest_share
+        if time_s < self._due_s and (self._made or not rests):
+            return False
+        self._made = True
+        self._pause_s = min(2 * self._pause_s, _SETTINGS.search_at_last_every_s)
+        self._due_s = time_s + self._pause_s
+        return True
+
+
+def _quarter(grey: Image) -> Image:
+    return np.asarray(cv2.resize(grey, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
 class TableTracker:
     """Tracks one table through one camera's frames, given in order.
 
@@ -86,6 +130,7 @@ class TableTracker:
         self._in_place: set[int] = set()
         self._moved_from: Pose | None = None
         self._seen_at_s = 0.0
+        self._searches: _ThoroughSearches | None = None
         self._reported: set[str] = set()
 
     def update(self, frame: Frame, plain: PlainMarkers | None = None, unchanged: Collection[int] = ()) -> TrackedTable:
@@ -99,7 +144,7 @@ class TableTracker:
         plain = plain or PlainMarkers(frame.image)
         grey = plain.grey
         if self._located is None:
-            return self._restart_at(locate(grey, self._camera, self._layout, plain=plain), frame, ())
+            return self._restart_at(self._locate(plain, frame, None), frame, ())
         kept = self._in_place & set(unchanged)
         still, covered, moved = self._search_in_windows(grey, self._located.pose, kept)
         if moved and kept:
@@ -109,7 +154,23 @@ class TableTracker:
         self._in_place = set(still) | kept
         if len(self._in_place) >= 2 or ((self._in_place or covered) and not moved):
             return self._average_in(grey, still, covered | kept, moved, frame)
-        return self._search(grey, frame, still)
+        return self._search(plain, frame, still)
+
+    def _locate(self, plain: PlainMarkers, frame: Frame, previous: Pose | None) -> TableLocation:
+        """Locate the table anywhere in the picture; thoroughly if it was never seen, or if that is due."""
+        searches = self._searches
+        if searches is None:
+            thorough = previous is None
+            searches = self._searches = _ThoroughSearches(plain.grey, frame.time_s, made=thorough)
+        else:
+            thorough = searches.are_due(plain.grey, frame.time_s)
+        try:
+            return locate(plain.grey, self._camera, self._layout, previous=previous, plain=plain, thorough=thorough)
+        except NotLocatedError as error:
+            if thorough:
+                searches.failure = str(error)
+            # a fast search sees less, so its reason would only confuse
+            raise NotLocatedError(searches.failure or str(error)) from error
 
     def _search_in_windows(
         self, grey: Image, pose: Pose, kept: Collection[int]
@@ -123,7 +184,7 @@ class TableTracker:
         return still, covered, set(seen) - set(still) - covered
 
     def _restart_at(self, located: TableLocation, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
-        self._located = located
+        self._located, self._searches = located, None
         self._corners = {
             marker.marker_id: deque([marker.corners_px], maxlen=_SETTINGS.averaged_frames) for marker in located.markers
         }
@@ -143,7 +204,7 @@ class TableTracker:
     ) -> TrackedTable:
         """Average the corners of the ``still`` markers and fit again; ``covered`` ones are in sight, too."""
         before = self._last_location()
-        self._seen_at_s = frame.time_s
+        self._seen_at_s, self._searches = frame.time_s, None
         notices: list[str] = []
         for marker_id in sorted(moved - self._pushed):
             notices.append(f"marker {marker_id} was moved; it is left out until it lies where the layout says again")
@@ -195,15 +256,15 @@ class TableTracker:
             return []
         return [f"the camera or the table moved ({apart_px:.0f} pixels in the picture) and was located again"]
 
-    def _search(self, grey: Image, frame: Frame, still: Mapping[int, Marker]) -> TrackedTable:
+    def _search(self, plain: PlainMarkers, frame: Frame, still: Mapping[int, Marker]) -> TrackedTable:
         """Search the whole picture: the visible markers are not where they were, or none is visible."""
         before = self._last_location()
         try:
-            found = locate(grey, self._camera, self._layout, previous=before.pose)
+            found = self._locate(plain, frame, before.pose)
         except NotLocatedError as lost:
             return self._keep_pose(frame, still, lost)
         if self._shift_px(before.pose, found.pose) < _SETTINGS.moved_px and len(found.markers) <= len(self._corners):
-            self._seen_at_s = frame.time_s
+            self._seen_at_s, self._searches = frame.time_s, None
             return TrackedTable(before, found.ids_used, max((len(rows) for rows in self._corners.values()), default=1))
         if not before.uncertain and self._moved_from is None:
             self._moved_from = before.pose

@@ -14,6 +14,8 @@ from vision.frame import Frame
 from vision.geometry import CameraModel, project
 from vision.layout.pieces import Ink
 from vision.layout.table import TableLayout
+from vision.locating import tracking
+from vision.locating.location import locate
 from vision.locating.tracking import TableTracker, TrackedTable
 
 
@@ -234,3 +236,65 @@ def test_after_eight_frames_each_of_two_markers_is_measured_in_every_other_one(f
     pictures = [render_table(pose, hidden=(0, 3), seed=seed) for seed in range(3)]
     counts = [feed(pictures[number % 3]).frames_averaged for number in range(14)]
     assert counts == [1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10, 10, 11, 11]
+
+
+def seen_only_thoroughly(render_table, pose, seed=1):
+    """A picture so blurred that only thorough methods find its markers."""
+    return render_table(pose, blur_px=2.2, seed=seed)
+
+
+@pytest.fixture
+def two_poses(pose_looking_from):
+    return pose_looking_from((60.0, -330.0, 700.0)), pose_looking_from((200.0, -250.0, 750.0), (60.0, 0.0, 0.0))
+
+
+def test_a_lost_table_is_searched_for_thoroughly_once_the_picture_rests(feed, render_table, camera, layout, two_poses):
+    before, after = two_poses
+    feed(render_table(before), at_s=0.0)
+    lost = feed(seen_only_thoroughly(render_table, after), at_s=0.1)
+    assert lost.uncertain
+    assert off_px(camera, layout, lost.pose, before) < 0.5
+    found = feed(seen_only_thoroughly(render_table, after, seed=2), at_s=0.2)
+    assert found.moving
+    assert off_px(camera, layout, found.pose, after) < 3
+
+
+def test_pictures_that_never_rest_are_searched_thoroughly_after_a_second(
+    feed, render_table, two_poses, pose_looking_from
+):
+    before, after = two_poses
+    feed(render_table(before), at_s=0.0)
+    beyond = pose_looking_from((230.0, -230.0, 760.0), (70.0, 10.0, 0.0))
+    shaken = [seen_only_thoroughly(render_table, place) for place in (after, beyond)]
+    results = [feed(shaken[number % 2], at_s=0.25 * number) for number in range(1, 6)]
+    assert [result.moving for result in results] == [False, False, False, False, True]
+
+
+def test_thorough_searches_in_vain_become_rarer(render_table, camera, layout, pose, monkeypatch):
+    searches = []
+
+    def counting_locate(*arguments, thorough, **more):
+        searches.append(thorough)
+        return locate(*arguments, thorough=thorough, **more)
+
+    monkeypatch.setattr(tracking, "locate", counting_locate)
+    tracker = TableTracker(camera, layout, hold_s=60.0)
+    tracker.update(Frame(render_table(pose), 0.0, 0))
+    nothing = np.full((480, 640, 3), 90, dtype=np.uint8)
+    searched_at_s = []
+    for number in range(1, 41):
+        tracker.update(Frame(nothing, number / 2, number))
+        if searches[-1]:
+            searched_at_s.append(number / 2)
+    assert searched_at_s == [1.0, 3.0, 7.0, 11.0, 15.0, 19.0]
+    assert len(searches) == 41
+
+
+def test_why_a_table_was_not_found_is_what_the_last_thorough_search_says(feed, render_table, pose, monkeypatch):
+    def fail(*_arguments, thorough, **_more):
+        raise NotLocatedError("one marker seen" if thorough else "no marker seen")
+
+    monkeypatch.setattr(tracking, "locate", fail)
+    for at_s in (0.0, 0.1, 0.2):
+        with pytest.raises(NotLocatedError, match="one marker seen"):
+            feed(render_table(pose), at_s=at_s)
