@@ -17,6 +17,7 @@ from vision.readers.probabilities import MOST_LOG_ODDS, empty_place, occupied_pl
 from vision.readers.protocols import AnyPieceReader, Sighting, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, uniform_reading
 from vision.surface.bent_paper import PaperShape, paper_shape
+from vision.surface.colours import Hue
 from vision.surface.emptiness import emptiness
 from vision.surface.hidden import HiddenPlaces
 from vision.surface.occlusion import Occlusion, OcclusionDetector, SurfaceEvidence
@@ -62,6 +63,7 @@ class SurfaceReader:
         self._still = StillThings(self._plan.edge_px if isinstance(self._plan, SheetPlan) else 0)
         self._kept: dict[str, tuple[Sighting, float, PlaceReading]] = {}
         self._bent: tuple[Pose, PaperShape | None] | None = None
+        self._usual_hue: Hue | None = None
         self._detector: tuple[Pose, OcclusionDetector | SheetOcclusionDetector, HiddenPlaces] | None = None
 
     @property
@@ -77,7 +79,11 @@ class SurfaceReader:
         detector, _ = self._detector_for(view)
         solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
         rectified = detector.view(view.image, solids)
-        evidence = detector.detect(rectified)
+        if isinstance(detector, SheetOcclusionDetector):
+            evidence = detector.detect(rectified)
+        else:
+            evidence = detector.detect(rectified, self._usual_hue)
+            self._usual_hue = evidence.usual_hue or self._usual_hue
         return Stages(view, sightings, rectified, evidence)
 
     @property

@@ -56,9 +56,22 @@ class ColourSettings:
     """Minimum length of an outline, in pixels."""
     least_bare_share: float = 0.06
     """Minimum share of bare surface in the view for determining its normal look."""
+    other_hue: float = 0.35
+    """Distance of the surface's hue from the one known at which it is doubted. Higher: on a full board, an arm over the
+    few bare squares is taken for the board; lower: so is another light for an arm.
+    """
+    same_hue: float = 0.2
+    """Distance from the known hue within which a pixel supports it ..."""
+    least_same_share: float = 0.1
+    """... and the minimum share of such pixels for keeping to it. Higher: a larger arm is taken for the board."""
+    most_strange: float = 0.2
+    """Share of strange pixels of a bare surface above which its hue is not remembered."""
 
 
 _SETTINGS = ColourSettings()
+
+Hue = tuple[float, float]
+"""Blue against green and red against green, as logarithms of linear light."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +83,7 @@ class SurfaceColours:
     (rows, columns, 3), are blue against green, red against green and brightness, logarithmic and smoothed. ``off_hue``
     is the distance of the hue from the surface's, ``brighter`` the log brightness above it. ``strange`` marks either
     beyond the limits of a bare surface, ``odd`` smaller but unusual deviations. ``hue_limit`` is the maximum
-    ``off_hue`` of a bare surface.
+    ``off_hue`` of a bare surface. ``usual_hue`` is the surface's, or ``None`` if too much is strange.
     """
 
     bright: FloatImage
@@ -81,10 +94,15 @@ class SurfaceColours:
     strange: BoolImage
     hue_limit: float
     odd: BoolImage
+    usual_hue: Hue | None = None
 
     @classmethod
-    def of(cls, view: RectifiedView, known: BoolImage) -> SurfaceColours | None:
-        """Compute the colours of a view; ``known`` marks pixels that are not bare. ``None`` if too few are bare."""
+    def of(cls, view: RectifiedView, known: BoolImage, known_hue: Hue | None = None) -> SurfaceColours | None:
+        """Compute the colours of a view; ``known`` marks pixels that are not bare. ``None`` if too few are bare.
+
+        ``known_hue`` is the surface's hue from an earlier picture. If most of what looks bare has another hue and the
+        rest has this one, something covers most of the bare surface.
+        """
         rows, columns = known.shape
         size = (columns // COARSER, rows // COARSER)
         bare = cv2.resize((~known).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
@@ -110,6 +128,12 @@ class SurfaceColours:
             np.asarray(cv2.GaussianBlur(values * share, (0, 0), sigma) / weight, dtype=np.float32) for values in logs
         ]
         usual = _fit_surfaces(inside, chosen, squared=(False, False, True))
+        if known_hue is not None:
+            alike = _pixels_of(known_hue, [one[thin] for one in inside], [one[thin] for one in usual], chosen)
+            if alike is not None:
+                chosen = alike
+                lightness = np.float32(median(inside[2][thin][chosen]))
+                usual = [np.full_like(inside[0], level) for level in (*known_hue, lightness)]
         off = [seen - level for seen, level in zip(inside, usual, strict=True)]
         off_hue = np.asarray(cv2.magnitude(off[0], off[1]), dtype=np.float32)
         usual_off = float(median(off_hue[thin][chosen]))
@@ -118,6 +142,8 @@ class SurfaceColours:
         strange = ((off_hue > limit) | (off[2] > brighter) | (off[2] < darker)) & bare
         odd_limit = max(_SETTINGS.odd_hue_floor, _SETTINGS.odd_over_usual * usual_off)
         odd = ((off_hue > odd_limit) | (np.abs(off[2]) > _SETTINGS.odd_brightness)) & bare
+        trusted = float(strange.sum()) <= _SETTINGS.most_strange * float(bare.sum())
+        usual_hue = (float(median(usual[0][thin][chosen])), float(median(usual[1][thin][chosen])))
         smooth = np.asarray(cv2.merge([cv2.GaussianBlur(values, (0, 0), sigma) for values in logs]), dtype=np.float32)
         brightness = np.asarray(off[2] * share, dtype=np.float32)
         return cls(
@@ -129,7 +155,17 @@ class SurfaceColours:
             np.asarray(strange),
             limit,
             np.asarray(odd),
+            usual_hue if trusted else None,
         )
+
+
+def _pixels_of(hue: Hue, seen: Sequence[FloatImage], usual: Sequence[FloatImage], bare: BoolImage) -> BoolImage | None:
+    """Return the bare pixels of a known hue if the usual one differs and enough pixels have it; else ``None``."""
+    off = np.hypot(median(usual[0][bare]) - hue[0], median(usual[1][bare]) - hue[1])
+    if off <= _SETTINGS.other_hue:
+        return None
+    alike = bare & (np.hypot(seen[0] - hue[0], seen[1] - hue[1]) < _SETTINGS.same_hue)
+    return np.asarray(alike) if alike.sum() >= _SETTINGS.least_same_share * bare.sum() else None
 
 
 def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) -> float | None:

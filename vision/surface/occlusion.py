@@ -1,8 +1,9 @@
 """Occlusions of the surface: hands, arms, cups, coins and glare, and the places they hide.
 
-No earlier picture is needed, so a still hand is found as well as a moving one. An occlusion is whatever the surface and
-its pieces cannot look like. Where no piece stands, the surface has one hue everywhere (shadow changes brightness,
-hardly hue), its grid lines are visible, and its rim is where it should be. Where the lines are visible, it is bare.
+A still hand is found as well as a moving one: of earlier pictures only the surface's hue is needed. An occlusion is
+whatever the surface and its pieces cannot look like. Where no piece stands, the surface has one hue everywhere (shadow
+changes brightness, hardly hue), its grid lines are visible, and its rim is where it should be. Where the lines are
+visible, it is bare.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from vision.frame import BoolImage, Image
 from vision.geometry import CameraModel, Pose, Solid
 from vision.reading import HindranceKind
-from vision.surface.colours import COARSER, ColourSettings, SurfaceColours, sharp_share
+from vision.surface.colours import COARSER, ColourSettings, Hue, SurfaceColours, sharp_share
 from vision.surface.grid_lines import LineEvidence
 from vision.surface.place_evidence import PlaceEvidence, PlaceExaminer
 from vision.surface.plan import SurfacePlan, disc_mm
@@ -88,10 +89,14 @@ class Occlusion:
 
 @dataclass(frozen=True, eq=False)
 class SurfaceEvidence:
-    """What a view shows of a surface: its occlusions, largest first, and the evidence of each place."""
+    """What a view shows of a surface: its occlusions, largest first, and the evidence of each place.
+
+    ``usual_hue`` is the surface's hue, or ``None`` if too much of it is strange.
+    """
 
     occlusions: tuple[Occlusion, ...]
     places: Mapping[str, PlaceEvidence]
+    usual_hue: Hue | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +131,9 @@ class OcclusionDetector:
         """Sample the surface and mark what the given pieces hide."""
         return self.sampler.view(image, solids)
 
-    def detect(self, view: RectifiedView) -> SurfaceEvidence:
-        """Find what covers the surface besides the given pieces."""
-        evidence = self._evidence(view)
+    def detect(self, view: RectifiedView, known_hue: Hue | None = None) -> SurfaceEvidence:
+        """Find what covers the surface besides the given pieces; ``known_hue`` is its hue from an earlier picture."""
+        evidence = self._evidence(view, known_hue)
         if evidence is None:
             return SurfaceEvidence((), {})
         found = []
@@ -154,7 +159,7 @@ class OcclusionDetector:
         places = self._places.evidence(
             evidence.lines, evidence.colours, evidence.known, evidence.strange & ~by_light, by_light, glare
         )
-        return SurfaceEvidence(tuple(found), places)
+        return SurfaceEvidence(tuple(found), places, evidence.colours.usual_hue)
 
     def _larger_than_pieces(self, mask: BoolImage) -> BoolImage:
         """Return the regions of a mask that are larger than any piece."""
@@ -165,9 +170,9 @@ class OcclusionDetector:
                 wide |= part
         return wide
 
-    def _evidence(self, view: RectifiedView) -> _ViewEvidence | None:
+    def _evidence(self, view: RectifiedView, known_hue: Hue | None) -> _ViewEvidence | None:
         known = view.hidden_by_pieces | view.outside | self._printed
-        colours = SurfaceColours.of(view, known)
+        colours = SurfaceColours.of(view, known, known_hue)
         if colours is None:
             return None
         grey = np.asarray(cv2.cvtColor(view.colours, cv2.COLOR_BGR2GRAY), dtype=np.float32)

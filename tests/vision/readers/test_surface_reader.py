@@ -12,7 +12,7 @@ import pytest
 
 from tests.vision.conftest import RenderTable
 from vision.frame import Image
-from vision.geometry import CameraModel, CubeSolid, Pose, outline_px
+from vision.geometry import CameraModel, CubeSolid, Pose, outline_px, project
 from vision.layout.surfaces import named_places
 from vision.layout.table import TableLayout, default_layout
 from vision.readers.protocols import SurfaceView
@@ -140,3 +140,20 @@ def test_a_hand_over_all_of_a_board_names_the_board(
     places, (named,) = reader.places(covered, 0.0)
     assert {one.hidden_by for place, one in places.items()} == {HindranceKind.HAND}
     assert named.message == "a hand or arm is over the board"
+
+
+def test_an_arm_over_most_of_a_board_seen_bare_before_hides_it_also_after_a_move(
+    render_table: RenderTable, layout: TableLayout, camera: CameraModel, pose: Pose, solid: CubeSolid
+) -> None:
+    reader = SurfaceReader(camera, layout.board, OneDoubtful(solid, -4.0))
+    bare = render_table(pose)
+    reader.stages(SurfaceView(bare, camera, pose, layout.board), layout.places, None)
+    bounds = layout.board.bounds_mm
+    arm = replace(bounds.grown(30.0), far_mm=bounds.near_mm + 0.7 * (bounds.far_mm - bounds.near_mm))
+    outline = project(camera, pose, arm.corners_mm(layout.board.height_mm))
+    covered = bare.copy()
+    cv2.fillConvexPoly(covered, np.round(outline).astype(np.int32), (30, 60, 110))
+    stages = reader.stages(SurfaceView(covered, camera, replace(pose), layout.board), layout.places, None)
+    places, _ = reader.places(stages, 0.0)
+    hidden = [place for place, reading in places.items() if reading.hidden_by is HindranceKind.HAND]
+    assert len(hidden) > len(places) / 2

@@ -240,3 +240,30 @@ def test_strange_and_odd_areas_are_those_that_differ_from_the_fitted_surface(hid
     assert (found.strange != (strange & bare)).mean() < 0.001
     assert (found.odd != (odd & bare)).mean() < 0.001
     assert 0.003 < found.strange.mean() < found.odd.mean() < 0.6
+
+
+ARM: Rect = (-176.0, 60.0, -176.0, 176.0)
+"""Two thirds of the board."""
+SKIN = (0.6, 0.8, 1.2)
+
+
+def test_an_arm_over_most_of_the_board_is_strange_if_the_boards_hue_is_known() -> None:
+    usual_hue = colours_of(wood()).usual_hue
+    image = with_patch(ARM, SKIN)
+    found = SurfaceColours.of(view_of(image), BARE, usual_hue)
+    assert found is not None
+    assert found.strange[coarse(ARM, -6.0)].all()
+    assert not found.strange[~coarse(ARM, 10.0)].any()
+    assert found.usual_hue is None
+    alone = colours_of(image)
+    assert not alone.strange[coarse(ARM, -6.0)].any()
+
+
+def test_a_known_hue_gives_way_to_another_light() -> None:
+    usual_hue = colours_of(wood()).usual_hue
+    image = wood(SKIN)
+    found = SurfaceColours.of(view_of(image), BARE, usual_hue)
+    assert found is not None
+    assert not found.strange.any()
+    assert found.usual_hue == pytest.approx(colours_of(image).usual_hue)
+    assert found.usual_hue != pytest.approx(usual_hue, abs=0.2)
