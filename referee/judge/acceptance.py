@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Generic
@@ -19,20 +19,25 @@ from referee.judge.faults import find_breaches, find_turned_pieces
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import Trigger
 from referee.judge.side_evidence import certain_sides, keep_consistent_turns, side_contradiction
-from referee.judge.stack_evidence import height_contradiction, stack_doubt
+from referee.judge.stack_evidence import height_contradiction, stack_doubts
 from referee.judge.verdict import AcceptedTurn
+
+_DOUBTED_SHARE = 0.3
+"""Share of the clearest stack's log-odds against a turn from which others are named too. Lower: more are named."""
 
 
 @dataclass(frozen=True)
 class Resolved(Generic[TurnT]):
     """The turns of an explanation in order, or the candidates when they can't be told apart.
 
-    ``contradiction`` is the log-odds of the side faces seen against the turns.
+    ``contradiction`` is the log-odds of the side faces seen against the turns. ``doubted`` are the stacks that
+    contradict the only candidate, the clearest one first.
     """
 
     turns: tuple[TurnT, ...]
     candidates: tuple[TurnT, ...] = ()
     contradiction: float = 0.0
+    doubted: tuple[Place, ...] = ()
 
 
 def resolve(
@@ -46,7 +51,7 @@ def resolve(
     game, explorer, side = context.game, context.explorer, context.settings.side
     contradictions: dict[tuple[TurnT, ...], float] = {}
     costs: dict[tuple[TurnT, ...], float] = {}
-    doubts: dict[tuple[TurnT, ...], float] = {}
+    doubts: dict[tuple[TurnT, ...], dict[Place, float]] = {}
     for one in explanations:
         last = one.second or one.first
         start = game.rules.apply(one.state, one.first[0]) if one.second else one.state
@@ -59,13 +64,20 @@ def resolve(
         contradictions[sequence] = min(contradiction, contradictions.get(sequence, contradiction))
         cost = contradiction + height_contradiction(game, one.state, sequence, seen)
         costs[sequence] = min(cost, costs.get(sequence, cost))
-        doubt = stack_doubt(game, one.state, sequence, seen)
-        doubts[sequence] = min(doubt, doubts.get(sequence, doubt))
+        doubt = stack_doubts(game, one.state, sequence, seen)
+        doubts[sequence] = min(doubt, doubts.get(sequence, doubt), key=_total)
     best = min(costs.values())
     sequences = [sequence for sequence, cost in costs.items() if cost < best + side]
-    if len(sequences) == 1 and doubts[sequences[0]] < context.settings.stacks:
+    against = doubts[sequences[0]] if len(sequences) == 1 else {}
+    if len(sequences) == 1 and _total(against) < context.settings.stacks:
         return Resolved(sequences[0], contradiction=contradictions[sequences[0]])
-    return Resolved((), tuple(dict.fromkeys(turn for sequence in sequences for turn in sequence)))
+    doubted = [place for place, doubt in against.items() if doubt >= _DOUBTED_SHARE * max(against.values())]
+    candidates = tuple(dict.fromkeys(turn for sequence in sequences for turn in sequence))
+    return Resolved((), candidates, doubted=tuple(sorted(doubted, key=lambda place: -against[place])))
+
+
+def _total(doubts: Mapping[Place, float]) -> float:
+    return math.fsum(doubts.values())
 
 
 def resolve_first(

@@ -154,10 +154,8 @@ def not_a_turn_yet(places: Sequence[Place]) -> str:
 
 def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
     """Some places can't be read for certain; those that show something new come first."""
-    named = sorted(places, key=lambda place: place not in shown)[:_MOST_NAMED]
-    parts = [f"{place} ({shown[place]}?)" if place in shown else place for place in named]
-    if len(places) > len(named):
-        parts.append(f"{len(places) - len(named)} more")
+    ordered = sorted(places, key=lambda place: place not in shown)
+    parts = _first_places([f"{place} ({shown[place]}?)" if place in shown else place for place in ordered])
     return f"I am not sure what {listed(parts)} {'shows' if len(parts) == 1 else 'show'}. Please have a look."
 
 
@@ -171,11 +169,15 @@ def stalled(places: Sequence[Place], seconds: float) -> str:
 
 
 def which_turn(described: Sequence[str]) -> str:
-    """Several turns explain the table, or a single one that the stacks contradict."""
-    if len(described) == 1:
-        turn = described[0]
-        return f"Some stacks don't fit this turn: {turn} Please say what was played."
+    """Several turns explain the table."""
     return f"This could be more than one turn: {_first_of(described)} Please say which."
+
+
+def stacks_contradict(described: str, places: Sequence[Place]) -> str:
+    """A single turn explains what is on top, but some stacks contradict it."""
+    look = "doesn't look as it" if len(places) == 1 else "don't look as they"
+    named = _first_places(places)
+    return f"{described} But {listed(named)} {look} would after that. Please say what was played."
 
 
 def sensed_otherwise(places: Sequence[Place]) -> str:

@@ -32,20 +32,22 @@ def count_contradiction(game: Game[StateT, TurnT], state: StateT, turns: Sequenc
     return math.fsum(_height_leads(game, state, turns, seen).values())
 
 
-def stack_doubt(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
-    """Return the log-odds of the stacks seen against a sequence of turns, whatever else may have been played.
+def stack_doubts(
+    game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading
+) -> dict[Place, float]:
+    """Return the log-odds of each stack seen against a sequence of turns, whatever else may have been played.
 
     A stack that looks touched although nothing is played there is no evidence if it clearly has as many pieces as
     before: a hand brushed against it. The arguments and errors are those of ``height_contradiction``.
     """
     if not isinstance(game.table, StacksPieces):
-        return 0.0
+        return {}
     looks_before, heights_before = game.table.appearance(state), game.table.heights(state)
     for turn in turns:
         state = game.rules.apply(state, turn)
     looks, heights = game.table.appearance(state), game.table.heights(state)
     played_on = {place for turn in turns for place in turn.places}
-    doubts = []
+    doubts: dict[Place, float] = {}
     for place, one in seen.places.items():
         if one.best != looks[place]:
             continue
@@ -60,8 +62,8 @@ def stack_doubt(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT]
             others = [share for pieces, share in one.heights.items() if pieces != heights[place]]
             own = one.heights.get(heights[place], min(one.heights.values()))
             doubt += max(others, default=own) - own
-        doubts.append(max(0.0, doubt))
-    return math.fsum(doubts)
+        doubts[place] = max(0.0, doubt)
+    return doubts
 
 
 def _height_leads(

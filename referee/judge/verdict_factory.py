@@ -31,10 +31,15 @@ class VerdictFactory(Generic[StateT, TurnT]):
         return self.not_finished(sentences.taken_back(places), places, changes, seen, decision.margin)
 
     def which_turn(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
-        """Ask which of several turns was played."""
-        changes = decision.best.changes
-        sentence = sentences.which_turn(self._described(resolved.candidates))
-        return self._ask(sentence, self.places_of(changes), changes, seen, self._written(resolved.candidates))
+        """Ask which of several turns was played, or whether a single one was that some stacks contradict."""
+        changes, places = decision.best.changes, self.places_of(decision.best.changes)
+        described, doubted = self._described(resolved.candidates), resolved.doubted
+        if doubted:
+            sentence = sentences.stacks_contradict(" ".join(described), doubted)
+            places = tuple(dict.fromkeys((*doubted, *places)))
+        else:
+            sentence = sentences.which_turn(described)
+        return self._ask(sentence, places, changes, seen, self._written(resolved.candidates))
 
     def against_sides(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading

@@ -16,7 +16,7 @@ from engine.values import Roll
 from referee.judge import Trigger
 from referee.judge.earlier_pictures import unchanged_pieces
 from referee.judge.pooled_reading import PooledPlace, PooledReading
-from referee.judge.stack_evidence import height_contradiction, stack_doubt
+from referee.judge.stack_evidence import height_contradiction, stack_doubts
 from referee.judge.verdict import VerdictKind
 from tests.referee.judge.drawn import drawn
 from tests.referee.judge.judged_game import JudgedGame
@@ -265,7 +265,11 @@ def test_a_turn_that_several_stacks_contradict_is_asked_about() -> None:
     table = standing(after("c2-d2"), {"c2", "d2", "a4", "b4", "b5"})
     verdict = looked_at_before().consider(table, Trigger.DECLARED).verdict
     assert (verdict.kind, verdict.candidates) == (VerdictKind.AMBIGUOUS, ("c2-d2",))
-    assert verdict.sentence.startswith("Some stacks don't fit this turn:")
+    assert verdict.sentence == (
+        "Warm moves the yellow medium from c2 to d2. But a4, b4 and b5 don't look as they would after that. "
+        "Please say what was played."
+    )
+    assert verdict.places[:3] == ("a4", "b4", "b5")
 
 
 def looked_touched_at(place: str) -> PooledReading:
@@ -331,8 +335,8 @@ def test_a_stack_that_was_only_brushed_against_raises_no_doubt(
     place = PooledPlace({BLOCKADE.table.appearance(BEFORE)["c2"]: 0.0}, heights=logs, touched=touched)
     seen = PooledReading({"c2": place}, frozenset(), 0.0, 0)
     turn = BLOCKADE.notation.parse_turn(BEFORE, "c2-d2")
-    assert stack_doubt(BLOCKADE, BEFORE, (turn,), seen) == pytest.approx(played)
-    assert stack_doubt(BLOCKADE, BEFORE, (), seen) == pytest.approx(not_played)
+    assert stack_doubts(BLOCKADE, BEFORE, (turn,), seen) == {"c2": pytest.approx(played)}
+    assert stack_doubts(BLOCKADE, BEFORE, (), seen) == {"c2": pytest.approx(not_played)}
 
 
 @pytest.mark.parametrize("touched", [-2.5, 2.5])
@@ -340,12 +344,12 @@ def test_a_piece_that_passed_through_raises_no_doubt(touched: float) -> None:
     turn = BLOCKADE.notation.parse_turn(BEFORE, "c4-d4 e5-c4 d4-e5")
     looks = BLOCKADE.table.appearance(BLOCKADE.rules.apply(BEFORE, turn))
     place = PooledPlace({looks["d4"]: 0.0}, touched=touched)
-    assert stack_doubt(BLOCKADE, BEFORE, (turn,), PooledReading({"d4": place}, frozenset(), 0.0, 0)) == 0.0
+    assert stack_doubts(BLOCKADE, BEFORE, (turn,), PooledReading({"d4": place}, frozenset(), 0.0, 0)) == {"d4": 0.0}
 
 
 def test_only_stacks_raise_doubt() -> None:
     game = load("diaballik")
-    assert stack_doubt(game, game.rules.new(), (), looked_touched_at("a1")) == 0.0
+    assert stack_doubts(game, game.rules.new(), (), looked_touched_at("a1")) == {}
 
 
 def test_stacks_stay_known_while_their_top_and_number_of_pieces_stay() -> None:
