@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vision.errors import NotLocatedError
-from vision.frame import Frame
+from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.locating.edges import Edges
 from vision.locating.lattice import BoardSighting, board_near, candidate_boards, fit_to_lines
 from vision.locating.location import TableLocation, board_by_lines, check_size, location_from_lines
-from vision.locating.tracking import TrackedTable
+from vision.locating.tracking import ThoroughSearches, TrackedTable
 from vision.opencv import as_grey
 
 
@@ -38,8 +38,6 @@ class LineTrackingSettings:
     """Share of the initial visibility at which the board counts as still in place."""
     as_usual: float = 0.9
     """The same, above which positions one square away are not tried."""
-    search_every_s: float = 1.0
-    """Minimum seconds between two searches of whole pictures, which are slow."""
 
 
 _SETTINGS = LineTrackingSettings()
@@ -62,7 +60,7 @@ class LineTracker:
         self._poses: deque[Pose] = deque(maxlen=_SETTINGS.averaged_frames)
         self._moved_from: Pose | None = None
         self._seen_at_s = 0.0
-        self._searched_at_s = -np.inf
+        self._searches = ThoroughSearches()
 
     def update(self, frame: Frame) -> TrackedTable:
         """Return the board's location after this frame.
@@ -73,11 +71,11 @@ class LineTracker:
         check_size(frame.image, self._camera)
         grey, held = as_grey(frame.image), self._located
         if held is None:
-            return self._restart_at(board_by_lines(grey, self._camera, self._layout, self._previous), frame)
+            return self._restart_at(self._find_first(grey, frame), frame)
         edges = Edges.detect(grey, self._camera)
         seen = self._find_nearby(edges, held.pose)
         if seen is None or seen.visibility < _SETTINGS.enough_visibility * self._usual_visibility:
-            seen = self._search(edges, frame)
+            seen = self._search(grey, edges, frame)
         if seen is None:
             return self._keep_pose(frame, held)
         found = location_from_lines(seen, self._layout, held.pose)
@@ -94,17 +92,27 @@ class LineTracker:
             return here
         return board_near(edges, self._camera, held, self._layout.board)
 
-    def _search(self, edges: Edges, frame: Frame) -> BoardSighting | None:
-        """Return the board anywhere in the picture, unless the picture was searched a moment ago."""
-        if frame.time_s - self._searched_at_s < _SETTINGS.search_every_s:
+    def _find_first(self, grey: Image, frame: Frame) -> BoardSighting:
+        """Return the board anywhere in the picture; raises NotLocatedError, also when no search is due."""
+        if not self._searches.are_due(grey, frame.time_s, at_once=True):
+            raise NotLocatedError(self._searches.failure)
+        try:
+            return board_by_lines(grey, self._camera, self._layout, self._previous)
+        except NotLocatedError as error:
+            self._searches.failure = str(error)
+            raise
+
+    def _search(self, grey: Image, edges: Edges, frame: Frame) -> BoardSighting | None:
+        """Return the board anywhere in the picture, if a search is due."""
+        if not self._searches.are_due(grey, frame.time_s, at_once=False):
             return None
-        self._searched_at_s = frame.time_s
         found = next(iter(candidate_boards(edges, self._camera, self._layout.board)), None)
         return found if found is not None and found.is_clear else None
 
     def _restart_at(self, seen: BoardSighting, frame: Frame) -> TrackedTable:
         located = location_from_lines(seen, self._layout, self._previous)
         self._located, self._previous = located, located.pose
+        self._searches.end()
         self._poses.clear()
         self._poses.append(located.pose)
         self._usual_visibility = seen.visibility
@@ -113,6 +121,7 @@ class LineTracker:
 
     def _average_in(self, found: TableLocation, frame: Frame) -> TrackedTable:
         self._seen_at_s = frame.time_s
+        self._searches.end()
         self._poses.append(found.pose)
         self._previous = _mean_pose(self._poses)
         self._located = replace(found, pose=self._previous)
@@ -131,6 +140,7 @@ class LineTracker:
         held_s = frame.time_s - self._seen_at_s
         if held_s > self._hold_s:
             self._located, self._moved_from = None, None
+            self._searches.end()
             raise NotLocatedError(f"board not located: its lines have not been in sight for {held_s:.0f} s; uncover it")
         return TrackedTable(held, (), len(self._poses), moving=self._moved_from is not None, held_s=max(held_s, 1e-3))
 

@@ -84,22 +84,29 @@ class TrackedTable:
         return self.located.uncertain or self.moving or self.held_s > 0
 
 
-class _ThoroughSearches:
-    """Decides which frames of a lost table are searched thoroughly; ``made`` if one was just now.
+class ThoroughSearches:
+    """Decides which frames of a lost table are searched thoroughly.
 
     ``failure`` is why the last such search did not find the table.
     """
 
-    def __init__(self, grey: Image, time_s: float, *, made: bool) -> None:
-        self._small = _quarter(grey)
-        self._made = made
+    def __init__(self) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Start afresh, since the table was found."""
+        self._small: Image | None = None
+        self._made = False
         self._pause_s = _SETTINGS.search_every_s
-        self._due_s = time_s + self._pause_s
+        self._due_s = 0.0
         self.failure = ""
 
-    def are_due(self, grey: Image, time_s: float) -> bool:
-        """Return whether this frame's picture is to be searched thoroughly."""
+    def are_due(self, grey: Image, time_s: float, *, at_once: bool) -> bool:
+        """Return whether this frame's picture is to be searched; ``at_once``: also the first one without the table."""
         before, self._small = self._small, _quarter(grey)
+        if before is None:
+            self._made, self._due_s = at_once, time_s + self._pause_s
+            return at_once
         changed = cv2.absdiff(self._small, before) > _SETTINGS.rest_levels
         rests = float(changed.mean()) <= _SETTINGS.rest_share
         if time_s < self._due_s and (self._made or not rests):
@@ -130,7 +137,7 @@ class TableTracker:
         self._in_place: set[int] = set()
         self._moved_from: Pose | None = None
         self._seen_at_s = 0.0
-        self._searches: _ThoroughSearches | None = None
+        self._searches = ThoroughSearches()
         self._reported: set[str] = set()
 
     def update(self, frame: Frame, plain: PlainMarkers | None = None, unchanged: Collection[int] = ()) -> TrackedTable:
@@ -159,11 +166,7 @@ class TableTracker:
     def _locate(self, plain: PlainMarkers, frame: Frame, previous: Pose | None) -> TableLocation:
         """Locate the table anywhere in the picture; thoroughly if it was never seen, or if that is due."""
         searches = self._searches
-        if searches is None:
-            thorough = previous is None
-            searches = self._searches = _ThoroughSearches(plain.grey, frame.time_s, made=thorough)
-        else:
-            thorough = searches.are_due(plain.grey, frame.time_s)
+        thorough = searches.are_due(plain.grey, frame.time_s, at_once=previous is None)
         try:
             return locate(plain.grey, self._camera, self._layout, previous=previous, plain=plain, thorough=thorough)
         except NotLocatedError as error:
@@ -184,7 +187,8 @@ class TableTracker:
         return still, covered, set(seen) - set(still) - covered
 
     def _restart_at(self, located: TableLocation, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
-        self._located, self._searches = located, None
+        self._located = located
+        self._searches.end()
         self._corners = {
             marker.marker_id: deque([marker.corners_px], maxlen=_SETTINGS.averaged_frames) for marker in located.markers
         }
@@ -204,7 +208,8 @@ class TableTracker:
     ) -> TrackedTable:
         """Average the corners of the ``still`` markers and fit again; ``covered`` ones are in sight, too."""
         before = self._last_location()
-        self._seen_at_s, self._searches = frame.time_s, None
+        self._seen_at_s = frame.time_s
+        self._searches.end()
         notices: list[str] = []
         for marker_id in sorted(moved - self._pushed):
             notices.append(f"marker {marker_id} was moved; it is left out until it lies where the layout says again")
@@ -264,7 +269,8 @@ class TableTracker:
         except NotLocatedError as lost:
             return self._keep_pose(frame, still, lost)
         if self._shift_px(before.pose, found.pose) < _SETTINGS.moved_px and len(found.markers) <= len(self._corners):
-            self._seen_at_s, self._searches = frame.time_s, None
+            self._seen_at_s = frame.time_s
+            self._searches.end()
             return TrackedTable(before, found.ids_used, max((len(rows) for rows in self._corners.values()), default=1))
         if not before.uncertain and self._moved_from is None:
             self._moved_from = before.pose
@@ -274,6 +280,7 @@ class TableTracker:
         held_s = frame.time_s - self._seen_at_s
         if held_s > self._hold_s:
             self._located, self._corners, self._moved_from = None, {}, None
+            self._searches.end()
             raise NotLocatedError(f"{lost}; none was in its place for {held_s:.0f} s") from lost
         count = max((len(rows) for rows in self._corners.values()), default=1)
         return TrackedTable(

@@ -170,7 +170,9 @@ def test_a_board_held_at_the_same_time_is_uncertain(picture, followed):
     assert followed(np.full_like(picture, 90), 0.0).held_s > 0
 
 
-def test_whole_pictures_are_searched_once_a_second(picture, followed, camera, unmarked, pose, monkeypatch):
+def test_whole_pictures_are_searched_once_the_picture_rests_and_then_ever_more_rarely(
+    picture, followed, camera, unmarked, pose, monkeypatch
+):
     searched = []
 
     def none(edges, camera, surface):
@@ -180,10 +182,24 @@ def test_whole_pictures_are_searched_once_a_second(picture, followed, camera, un
     monkeypatch.setattr("vision.locating.line_tracking.candidate_boards", none)
     nothing = np.full_like(picture, 90)
     counts = []
-    for at_s in (0.1, 0.6, 1.05, 1.15, 2.0, 2.2):
+    for at_s in (0.1, 0.2, 0.6, 2.1, 2.3, 4.9):
         followed(nothing, at_s)
         counts.append(len(searched))
-    assert counts == [1, 1, 1, 2, 2, 3]
+    assert counts == [0, 1, 1, 1, 2, 2]
+
+
+def test_a_board_not_found_is_searched_for_again_only_when_due(picture, camera, unmarked, monkeypatch):
+    searched: list[int] = []
+
+    def none(*_arguments):
+        searched.append(len(searched))
+        raise NotLocatedError(f"search {len(searched)}")
+
+    monkeypatch.setattr("vision.locating.line_tracking.board_by_lines", none)
+    tracker = LineTracker(camera, unmarked)
+    for at_s, reason in ((0.0, 1), (0.1, 1), (0.9, 1), (1.0, 2), (2.9, 2), (3.0, 3)):
+        with pytest.raises(NotLocatedError, match=f"search {reason}"):
+            tracker.update(Frame(picture, at_s, 0))
 
 
 @pytest.mark.parametrize(("nudge_mm", "moves"), [(0.8, False), (4.0, True)])
