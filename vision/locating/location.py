@@ -107,9 +107,9 @@ def locate(
     used only to choose between poses that explain the picture equally well. ``plain`` are the markers of this picture,
     where several parts are searched for in it. Unless ``thorough``, only fast methods are used, and two markers have to
     be seen. Without markers and without ``previous``, the first player's side is taken to be the one nearest to the
-    picture's lower edge. Raises NotLocatedError when no
-    marker is found, when markers contradict each other, or when a board without markers is not found; FrameError when
-    the array is not a picture; CalibrationError when the picture's size is not that of the calibration.
+    picture's lower edge. Raises NotLocatedError when no marker is found, when markers contradict each other, or when a
+    board without markers is not found; FrameError when the array is not a picture; CalibrationError when the picture's
+    size is not that of the calibration.
     """
     check_size(image, camera)
     plain = plain or PlainMarkers(image)

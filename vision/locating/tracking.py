@@ -96,7 +96,7 @@ class ThoroughSearches:
     def end(self) -> None:
         """Start afresh, since the table was found."""
         self._small: Image | None = None
-        self._made = False
+        self._made_at_rest = False
         self._pause_s = _SETTINGS.search_every_s
         self._due_s = 0.0
         self.failure = ""
@@ -105,13 +105,13 @@ class ThoroughSearches:
         """Return whether this frame's picture is to be searched; ``at_once``: also the first one without the table."""
         before, self._small = self._small, _quarter(grey)
         if before is None:
-            self._made, self._due_s = at_once, time_s + self._pause_s
+            self._made_at_rest, self._due_s = at_once, time_s + self._pause_s
             return at_once
         changed = cv2.absdiff(self._small, before) > _SETTINGS.rest_levels
         rests = float(changed.mean()) <= _SETTINGS.rest_share
-        if time_s < self._due_s and (self._made or not rests):
+        if time_s < self._due_s and (self._made_at_rest or not rests):
             return False
-        self._made = True
+        self._made_at_rest |= rests
         self._pause_s = min(2 * self._pause_s, _SETTINGS.search_at_last_every_s)
         self._due_s = time_s + self._pause_s
         return True

@@ -270,6 +270,13 @@ def test_pictures_that_never_rest_are_searched_thoroughly_after_a_second(
     assert [result.moving for result in results] == [False, False, False, False, True]
 
 
+def test_a_picture_that_rests_after_a_search_in_vain_is_searched_at_once():
+    rows = [np.full((480, 640), level, dtype=np.uint8) for level in (0, 100, 0, 100, 0, 0, 0)]
+    searches = tracking.ThoroughSearches()
+    due = [searches.are_due(grey, 0.5 * number, at_once=False) for number, grey in enumerate(rows)]
+    assert due == [False, False, True, False, False, True, False]
+
+
 def test_thorough_searches_in_vain_become_rarer(render_table, camera, layout, pose, monkeypatch):
     searches = []
 
