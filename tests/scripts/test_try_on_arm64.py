@@ -15,7 +15,8 @@ SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "try_on_arm64"
     [
         ([], "got no argument; name a Debian: bookworm or trixie"),
         (["sid"], "got sid; name a Debian: bookworm or trixie"),
-        (["trixie", "--quick"], "unknown argument --quick; there is --demo-only"),
+        (["trixie", "--quick"], "unknown argument --quick; there are --demo-only and --tests PATH"),
+        (["trixie", "--tests"], "--tests needs a path, such as tests/vision/readers"),
     ],
 )
 def test_unknown_arguments_are_named(arguments: list[str], said: str) -> None:
