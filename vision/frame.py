@@ -17,6 +17,14 @@ BoolImage = npt.NDArray[np.bool_]
 """A mask, height x width."""
 
 
+def finite_vector(values: object, length: int) -> FloatArray:
+    """Convert values from a file to (length,); raises TypeError, ValueError or OverflowError for anything else."""
+    vector = np.asarray(values, dtype=np.float64).reshape(length)
+    if not np.isfinite(vector).all():
+        raise ValueError(f"got {values} where {length} finite numbers are expected")
+    return vector
+
+
 @dataclass(frozen=True, eq=False)
 class Frame:
     """One picture from a camera.

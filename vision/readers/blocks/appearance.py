@@ -19,7 +19,8 @@ import numpy as np
 from common.durable import write_durably
 from common.json_files import read_json_object
 from vision.errors import EnrolmentError
-from vision.frame import FloatArray
+from vision.frame import FloatArray, finite_vector
+from vision.images import image_size
 from vision.readers.blocks.symbols import Mask, drawn_masks
 
 APPEARANCE_FORMAT = "tabletop-referee looks 1"
@@ -29,6 +30,8 @@ differ less. Set by hand on the virtual table's and the ray-traced pictures.
 """
 MASK_SIDE_PX = 60
 """Side of a drawn or learned mask."""
+MOST_MASK_SIDE_PX = 1024
+"""Side above which a mask in a file is refused: it would take much memory."""
 
 
 def look_name(colour: str, symbol: str) -> str:
@@ -95,17 +98,9 @@ def appearance_from_json(data: Mapping[str, Any]) -> BlockAppearance:
             f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: enrol the piece set again"
         )
     try:
-        colours = {str(name): np.asarray(ratio, dtype=np.float64).reshape(3) for name, ratio in data["colours"].items()}
-        masks: dict[str, Mask] = {}
-        for symbol, text in data["masks"].items():
-            raw = np.frombuffer(base64.b64decode(text, validate=True), dtype=np.uint8)
-            grey = cv2.imdecode(raw, cv2.IMREAD_GRAYSCALE)
-            if grey is None or grey.shape[0] != grey.shape[1]:
-                raise EnrolmentError(f"the mask of {symbol!r} is not a square picture: enrol the piece set again")
-            masks[str(symbol)] = np.asarray(grey, dtype=np.float32) / np.float32(255)
-    except EnrolmentError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, cv2.error) as wrong:
+        colours = {str(name): finite_vector(ratio, 3) for name, ratio in data["colours"].items()}
+        masks = {str(symbol): _mask(base64.b64decode(text, validate=True)) for symbol, text in data["masks"].items()}
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, cv2.error) as wrong:
         raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
     return BlockAppearance(colours, masks)
 
@@ -118,3 +113,14 @@ def save_appearance(looks: BlockAppearance, path: Path) -> None:
 def load_appearance(path: Path) -> BlockAppearance:
     """Read an appearance from a file; raises EnrolmentError."""
     return appearance_from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))
+
+
+def _mask(png: bytes) -> Mask:
+    """Decode a symbol's mask; raises ValueError for another picture, before it is decoded if it is too large."""
+    size = image_size(png)
+    if size is None or size[0] != size[1] or size[0] > MOST_MASK_SIDE_PX:
+        raise ValueError(f"a mask of {size} pixels where a square of at most {MOST_MASK_SIDE_PX} is expected")
+    grey = cv2.imdecode(np.frombuffer(png, dtype=np.uint8), cv2.IMREAD_GRAYSCALE)
+    if grey is None:
+        raise ValueError("a mask that is no picture")
+    return np.asarray(grey, dtype=np.float32) / np.float32(255)

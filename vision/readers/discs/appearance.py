@@ -18,7 +18,7 @@ import numpy as np
 from common.durable import write_durably
 from common.json_files import read_json_object
 from vision.errors import EnrolmentError
-from vision.frame import FloatArray, FloatImage
+from vision.frame import FloatArray, FloatImage, finite_vector
 
 APPEARANCE_FORMAT = "tabletop-referee discs 1"
 DARK_FLOOR = 0.012
@@ -101,16 +101,9 @@ def appearance_from_json(data: Mapping[str, Any]) -> DiscAppearance:
     try:
         return DiscAppearance(
             {
-                str(player): DiscColours(_colour(colours["disc"]), _colour(colours["ball"]))
+                str(player): DiscColours(finite_vector(colours["disc"], 3), finite_vector(colours["ball"], 3))
                 for player, colours in data["players"].items()
             }
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as wrong:
         raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
-
-
-def _colour(values: object) -> FloatArray:
-    colour = np.asarray(values, dtype=np.float64).reshape(3)
-    if not np.isfinite(colour).all():
-        raise ValueError(f"{values} is not a colour")
-    return colour

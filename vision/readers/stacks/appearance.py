@@ -14,7 +14,7 @@ import numpy as np
 from common.durable import write_durably
 from common.json_files import read_json_object
 from vision.errors import EnrolmentError
-from vision.frame import FloatArray
+from vision.frame import FloatArray, finite_vector
 
 Stack = tuple[tuple[str, str], ...]
 """Size (S, M or L) and colour of each pyramid, from below."""
@@ -104,11 +104,11 @@ def appearance_from_json(data: Mapping[str, Any]) -> PyramidAppearance:
             f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: enrol the piece set again"
         )
     try:
-        colours = {str(name): np.asarray(hue, dtype=np.float64).reshape(2) for name, hue in data["colours"].items()}
+        colours = {str(name): finite_vector(hue, 2) for name, hue in data["colours"].items()}
         set_up = {
             str(place): tuple((str(size), str(colour)) for size, colour in stack)
             for place, stack in data["set_up"].items()
         }
-    except (KeyError, TypeError, ValueError, AttributeError) as wrong:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as wrong:
         raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
     return PyramidAppearance(colours, set_up)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import base64
 import json
+import math
+import struct
 from dataclasses import replace
 from pathlib import Path
 
@@ -138,6 +141,24 @@ def test_a_file_without_looks_is_refused(tmp_path: Path, text: str, said: str) -
         load_appearance(path)
     with pytest.raises(EnrolmentError, match="cannot read"):
         load_appearance(tmp_path / "missing.json")
+
+
+@pytest.mark.parametrize("size", [(60, 40), (20000, 20000)])
+def test_a_mask_that_is_no_small_square_is_refused_by_its_header(size: tuple[int, int]) -> None:
+    """A mask of 20,000 pixels a side would take gigabytes."""
+    data = appearance_to_json(photoreal.looks())
+    png = bytearray(base64.b64decode(data["masks"]["star"]))
+    png[16:24] = struct.pack(">II", *size)
+    data["masks"]["star"] = base64.b64encode(png).decode()
+    with pytest.raises(EnrolmentError, match=r"a mask of \(\d+, \d+\) pixels where a square of at most 1024"):
+        appearance_from_json(data)
+
+
+@pytest.mark.parametrize("channel", [10**400, math.nan])
+def test_colours_without_finite_numbers_are_refused(channel: float) -> None:
+    data = appearance_to_json(photoreal.looks()) | {"colours": {"gold": [0.1, 0.2, channel]}}
+    with pytest.raises(EnrolmentError, match="cannot be read"):
+        appearance_from_json(data)
 
 
 def test_looks_as_json_hold_only_json_values() -> None:

@@ -133,6 +133,10 @@ def test_looks_are_kept_in_a_file(tmp_path: Path) -> None:
         ({"format": "tabletop-referee discs 1"}, "cannot be read"),
         ({"format": "tabletop-referee discs 1", "players": {"black": {"disc": [1, 2], "ball": [0, 0, 0]}}}, "cannot"),
         (
+            {"format": "tabletop-referee discs 1", "players": {"x": {"disc": [1, 2, 10**400], "ball": [0, 0, 0]}}},
+            "cannot be read",
+        ),
+        (
             {"format": "tabletop-referee discs 1", "players": {"x": {"disc": [1, 2, "nan"], "ball": [0, 0, 0]}}},
             "cannot",
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,6 +83,11 @@ def test_looks_are_kept_in_a_file(tmp_path: Path) -> None:
         ({"format": "other"}, "format 'other'"),
         ({"format": "tabletop-referee pyramids 1", "colours": {"red": [1]}, "set_up": {}}, "cannot be read"),
         ({"format": "tabletop-referee pyramids 1"}, "cannot be read"),
+        ({"format": "tabletop-referee pyramids 1", "colours": {"red": [10**400, 0]}, "set_up": {}}, "cannot be read"),
+        (
+            {"format": "tabletop-referee pyramids 1", "colours": {"red": [math.inf, 0]}, "set_up": {}},
+            "2 finite numbers",
+        ),
     ],
 )
 def test_a_foreign_file_is_refused(data: dict[str, object], says: str) -> None:
