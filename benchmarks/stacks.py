@@ -45,7 +45,7 @@ from referee.judge import Belief, JudgeContext, Trigger, judge, override_belief
 from referee.judge.earlier_pictures import compare_with_earlier_pictures
 from referee.judge.pooled_reading import PooledReading
 from referee.judge.pooling import pool
-from referee.judge.stack_evidence import stack_doubt
+from referee.judge.stack_evidence import stack_doubts
 from referee.judge.verdict import VerdictKind
 from simulator.faults.disturbances import draw_pose
 from simulator.faults.table import faulty_setting
@@ -156,11 +156,11 @@ def doubts(
     game: Any = context.game
     pooled = pool(readings, game.places, game.looks, context.settings.probability_floor)
     seen, (state,) = compare_with_earlier_pictures(game, pooled, belief.observations.pieces), belief.states
-    yield "turn that was played", stack_doubt(game, state, (turn,), seen)
+    yield "turn that was played", math.fsum(stack_doubts(game, state, (turn,), seen).values())
     others = [one for one in game.rules.legal_turns(state) if sorted(one.places) != sorted(turn.places)]
     drawn = rng.sample(others, min(_MOST_COMPARED, len(others)))
     for other in islice((one for one in drawn if _tops_apart(game, state, one, seen) == 1), _MOST_ALIKE):
-        yield "other turn, one top apart", stack_doubt(game, state, (other,), seen)
+        yield "other turn, one top apart", math.fsum(stack_doubts(game, state, (other,), seen).values())
 
 
 def _tops_apart(game: Any, state: Any, turn: Any, seen: PooledReading) -> int:

@@ -11,7 +11,7 @@ import pytest
 
 from vision.errors import CalibrationError, NotLocatedError
 from vision.frame import Frame
-from vision.geometry import CameraModel, project
+from vision.geometry import CameraModel, Pose, project
 from vision.layout.pieces import Ink
 from vision.layout.table import TableLayout
 from vision.locating import tracking
@@ -244,7 +244,8 @@ def seen_only_thoroughly(render_table, pose, seed=1):
 
 
 @pytest.fixture
-def two_poses(pose_looking_from):
+def two_poses(pose_looking_from: Callable[..., Pose]) -> tuple[Pose, Pose]:
+    """A pose before and after a move beyond the search windows."""
     return pose_looking_from((60.0, -330.0, 700.0)), pose_looking_from((200.0, -250.0, 750.0), (60.0, 0.0, 0.0))
 
 
