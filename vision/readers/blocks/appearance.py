@@ -18,9 +18,10 @@ import numpy as np
 
 from common.durable import write_durably
 from common.json_files import read_json_object
-from vision.errors import EnrolmentError
+from vision.errors import EnrolmentError, FrameError
 from vision.frame import FloatArray, finite_vector
-from vision.images import image_size
+from vision.images import decode_photo
+from vision.opencv import as_grey
 from vision.readers.blocks.symbols import Mask, drawn_masks
 
 APPEARANCE_FORMAT = "tabletop-referee looks 1"
@@ -100,7 +101,7 @@ def appearance_from_json(data: Mapping[str, Any]) -> BlockAppearance:
     try:
         colours = {str(name): finite_vector(ratio, 3) for name, ratio in data["colours"].items()}
         masks = {str(symbol): _mask(base64.b64decode(text, validate=True)) for symbol, text in data["masks"].items()}
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, cv2.error) as wrong:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, FrameError) as wrong:
         raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
     return BlockAppearance(colours, masks)
 
@@ -116,11 +117,8 @@ def load_appearance(path: Path) -> BlockAppearance:
 
 
 def _mask(png: bytes) -> Mask:
-    """Decode a symbol's mask; raises ValueError for another picture, before it is decoded if it is too large."""
-    size = image_size(png)
-    if size is None or size[0] != size[1] or size[0] > MOST_MASK_SIDE_PX:
-        raise ValueError(f"a mask of {size} pixels where a square of at most {MOST_MASK_SIDE_PX} is expected")
-    grey = cv2.imdecode(np.frombuffer(png, dtype=np.uint8), cv2.IMREAD_GRAYSCALE)
-    if grey is None:
-        raise ValueError("a mask that is no picture")
+    """Decode a symbol's mask; raises FrameError or ValueError for another picture."""
+    grey = as_grey(decode_photo(png, "a mask", most_pixels=MOST_MASK_SIDE_PX**2))
+    if grey.shape[0] != grey.shape[1]:
+        raise ValueError(f"a mask has {grey.shape[1]} x {grey.shape[0]} pixels where a square is expected")
     return np.asarray(grey, dtype=np.float32) / np.float32(255)

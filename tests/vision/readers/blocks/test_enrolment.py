@@ -3,10 +3,10 @@ from __future__ import annotations
 import base64
 import json
 import math
-import struct
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -143,14 +143,28 @@ def test_a_file_without_looks_is_refused(tmp_path: Path, text: str, said: str) -
         load_appearance(tmp_path / "missing.json")
 
 
-@pytest.mark.parametrize("size", [(60, 40), (20000, 20000)])
-def test_a_mask_that_is_no_small_square_is_refused_by_its_header(size: tuple[int, int]) -> None:
-    """A mask of 20,000 pixels a side would take gigabytes."""
+@pytest.mark.parametrize(
+    ("at", "number", "said"),
+    [
+        (16, 20_000, "a mask has 20000 x 60 pixels; 1.04858 million are the most"),
+        (33, 2**31 - 1, "a mask is cut off"),
+    ],
+)
+def test_a_mask_that_claims_to_be_huge_is_refused_before_it_is_decoded(at: int, number: int, said: str) -> None:
+    """Decoding a picture of such a width, or with a part of such a length, would take gigabytes."""
     data = appearance_to_json(photoreal.looks())
     png = bytearray(base64.b64decode(data["masks"]["star"]))
-    png[16:24] = struct.pack(">II", *size)
+    png[at : at + 4] = number.to_bytes(4)
     data["masks"]["star"] = base64.b64encode(png).decode()
-    with pytest.raises(EnrolmentError, match=r"a mask of \(\d+, \d+\) pixels where a square of at most 1024"):
+    with pytest.raises(EnrolmentError, match=said):
+        appearance_from_json(data)
+
+
+def test_a_mask_that_is_no_square_is_refused() -> None:
+    data = appearance_to_json(photoreal.looks())
+    png = cv2.imencode(".png", np.zeros((40, 60), dtype=np.uint8))[1]
+    data["masks"]["star"] = base64.b64encode(png.tobytes()).decode()
+    with pytest.raises(EnrolmentError, match="a mask has 60 x 40 pixels where a square is expected"):
         appearance_from_json(data)
 
 
