@@ -1,15 +1,13 @@
 """Which coloured regions of a sheet are not cells that somebody filled, but an object with the colour of ink.
 
 Whoever fills a cell keeps to its lines, more or less: inside its border it is coloured nearly everywhere, and little is
-spilt into the next one. An object lies across lines, hides them, and covers some cells only in part. Otherwise its hue
-tells, if the pens' hues are known from other cells: a pen lays down the same hue everywhere.
+spilt into the next one. An object lies across lines, hides them, and covers some cells only in part; a coin is round.
+Otherwise its hue tells, if the pens' hues are known from other cells: a pen lays down the same hue everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import cv2
 import numpy as np
@@ -44,10 +42,10 @@ class FilledCellSettings:
     """The same if the lines beside it show, as they do through most ink."""
     round: float = 0.6
     """Coloured share of the far quarters of the four cells around a hidden corner, below which nobody filled them."""
-    spilt_cells: float = 0.15
-    """Width, in cells, of the strips beside a filled cell in which ink is spilt ..."""
-    spilt: float = 0.6
-    """... and the coloured share of one above which some is. Over all sides and no corner it is not ink but a coin."""
+    coin_cells: float = 1.2
+    """Area, in cells, above which a coloured region is a coin and not a dot drawn into a cell ..."""
+    round_share: float = 0.8
+    """... if it fills more of the smallest circle around it than this; a square fills 0.64."""
     own_hue_deg: float = 15.0
     """Maximum distance of ink's hue from the median of the sheet's cells filled with that pen ..."""
     known_cells: int = 3
@@ -94,8 +92,6 @@ class FilledCells:
         self._reach_px = round(settings.reach_cells * cell_px)
         quarters = np.floor(2 * across)[None, :] + 2 * surface.columns * np.floor(2 * up)[:, None] + 1
         self._quarters = np.where(on_grid, quarters, 0).astype(np.int64)
-        self._strips, self._beside = _strips(across, up, surface, settings.spilt_cells, _SIDES)
-        self._squares, _ = _strips(across, up, surface, settings.spilt_cells, _DIAGONAL_CELLS)
         self._arms, self._beside_arms = _indices_and_labels(arms_mm, _ACROSS * surface.cell_mm / 2, window, self._cells)
         corners_mm = arms_mm.mean(axis=1)
         self._corners, self._far = _indices_and_labels(
@@ -128,42 +124,24 @@ class FilledCells:
                 region = regions == number
                 spilt = region & partly[number][self._cells]
                 found |= region & (cv2.dilate(spilt.astype(np.uint8), reach) > 0)
-        coins = self._are_round(solid, share)
-        if coins.any():
-            found |= np.isin(regions, np.unique(regions[solid & coins[self._cells]]))
         return np.asarray(found)
 
-    def _are_round(self, solid: BoolImage, share: npt.NDArray[np.float64]) -> BoolImage:
-        """Return for each cell whether what fills it is spilt over all of its sides and none of its corners."""
-        settings = self._settings
-        has_neighbour = self._beside > 0
-        sides, corners = (
-            self._shares_beside(solid, labels) > settings.spilt for labels in (self._strips, self._squares)
-        )
-        spilt = sides & (share[self._beside] < settings.half)
-        all_around = (spilt | ~has_neighbour).all(axis=1) & (has_neighbour.sum(axis=1) > 2)
-        return np.asarray(all_around & ~corners.any(axis=1) & (share > settings.filled))
+    def mark_coins(self, ink: BoolImage, solid: BoolImage) -> BoolImage:
+        """Mark round regions that are larger than a cell, which no hand fills so: coins.
 
-    def _shares_beside(self, pixels: BoolImage, labels: Cells) -> npt.NDArray[np.float64]:
-        """Return the marked share of the four strips beside each cell, (cells + 1, 4)."""
-        found = _shares(pixels, labels)
-        return np.pad(found, (0, 4 * self._count - len(found))).reshape(-1, 4)
-
-    def mixed_pens(self, hue: FloatImage, ink: BoolImage, usual_deg: FloatArray) -> list[BoolImage]:
-        """Return the ink of each pen that shares a cell with another one, as where an object lies on filled cells.
-
-        ``usual_deg`` are the pens' hues.
+        ``ink`` are the pixels in one pen's colour, ``solid`` those of its regions wider than strokes, and of what is
+        beside the grid.
         """
-        nearest = np.abs(nearest_turn(hue[ink] - usual_deg.astype(np.float32)[:, None])).argmin(axis=0)
-        pens = len(usual_deg)
-        pixels = np.bincount(self._cells[ink] * pens + nearest, minlength=self._count * pens).reshape(-1, pens)
-        begun = pixels[1:] > self._settings.begun * self._cell_px**2
-        mixed = begun[begun.sum(axis=1) > 1].any(axis=0)
-        found = []
-        for number in np.flatnonzero(mixed):
-            own = np.zeros_like(ink)
-            own[ink] = nearest == number
-            found.append(own)
+        settings = self._settings
+        found = np.zeros_like(solid)
+        _, regions, measures, _ = cv2.connectedComponentsWithStats(solid.astype(np.uint8), connectivity=8)
+        areas = measures[:, cv2.CC_STAT_AREA]
+        for number in np.unique(regions[ink & solid]):
+            if areas[number] > settings.coin_cells * self._cell_px**2:
+                region = regions == number
+                _, radius_px = cv2.minEnclosingCircle(cv2.convexHull(np.argwhere(region).astype(np.float32)))
+                if areas[number] > settings.round_share * np.pi * (radius_px + 0.5) ** 2:
+                    found |= region
         return found
 
     def mark_foreign_hues(
@@ -198,40 +176,6 @@ class FilledCells:
     def _shares(self, pixels: BoolImage) -> npt.NDArray[np.float64]:
         """Return the marked share of each cell inside its border; the first is what is beside the grid, in cells."""
         return np.asarray(np.bincount(self._cells[pixels & self._inner], minlength=self._count) / self._area)
-
-
-_SIDES: tuple[tuple[int, int], ...] = ((-1, 0), (1, 0), (0, -1), (0, 1))
-_DIAGONAL_CELLS: tuple[tuple[int, int], ...] = ((-1, -1), (1, -1), (-1, 1), (1, 1))
-
-
-def _strips(
-    across: npt.NDArray[np.floating[Any]],
-    up: npt.NDArray[np.floating[Any]],
-    surface: GridSurface,
-    width: float,
-    steps: Sequence[tuple[int, int]],
-) -> tuple[Cells, Cells]:
-    """Return labels of strips beside cells, in the neighbours that the four ``steps`` (columns, rows) lead to.
-
-    A strip beside a side is ``width`` cells wide and half a cell long; one beside a corner is a square. ``across`` and
-    ``up`` are the coordinates of the view's columns and rows, in cells. Cells are numbered from 1; the label of a strip
-    is four times the cell's number, plus its step's. The neighbours, (cells + 1, 4), are 0 beyond the grid.
-    """
-    columns, rows = surface.columns, surface.rows
-    numbers = np.zeros((rows + 4, columns + 4), dtype=np.int64)
-    numbers[2:-2, 2:-2] = np.arange(1, columns * rows + 1).reshape(rows, columns)
-    column, row = (np.clip(np.floor(at), -1, size).astype(np.int64) for at, size in ((across, columns), (up, rows)))
-    x, y = across - np.floor(across), up - np.floor(up)
-    near = {-1: 1 - width, 0: 0.25, 1: 0.0}, {-1: 1.0, 0: 0.75, 1: width}
-    labels = np.zeros((len(up), len(across)), dtype=np.int64)
-    beside = np.zeros((columns * rows + 1, 4), dtype=np.int64)
-    for number, (right, far) in enumerate(steps):
-        beside[1:, number] = numbers[2 + far : rows + 2 + far, 2 + right : columns + 2 + right].ravel()
-        inside = ((near[0][far] <= y) & (y <= near[1][far]))[:, None] & ((near[0][right] <= x) & (x <= near[1][right]))
-        own = numbers[np.ix_(row - far + 2, column - right + 2)]
-        strip = inside & (own > 0) & (numbers[np.ix_(row + 2, column + 2)] > 0)
-        labels[strip] = 4 * own[strip] + number
-    return labels, beside
 
 
 def _indices_and_labels(

@@ -174,8 +174,9 @@ class SheetOcclusionDetector:
             return np.zeros_like(odd)
         ink = np.asarray(odd & filled)
         found = self._cells.mark_objects(ink, self._wider_than_strokes(odd & (filled | self._margin)), even)
-        for own in self._cells.mixed_pens(hue, ink, self._pens_deg):
-            found |= self._cells.mark_objects(own, self._wider_than_strokes(own | (odd & self._margin)), even)
+        for own in _by_pen(hue, ink, self._pens_deg):
+            solid = self._wider_than_strokes(own | (odd & self._margin))
+            found |= self._cells.mark_coins(own, solid) | self._cells.mark_objects(own, solid, even)
         foreign = self._cells.mark_foreign_hues(hue, ink, self._pens_deg, self._settings.pen_hue_deg)
         for pixels in self._wide_regions(foreign):
             if float(pixels.sum()) > self._settings.off_hue_cells * self._cell_px**2:
@@ -217,6 +218,17 @@ class SheetOcclusionDetector:
         lowest = np.where(np.abs(own) < settings.warm_deg, settings.warm_saturation, settings.least_saturation)
         saturation[inked] = strength / np.maximum(settings.least_strength, lowest * least[inked])
         return hue, off, saturation
+
+
+def _by_pen(hue: FloatImage, ink: BoolImage, pens_deg: FloatArray) -> list[BoolImage]:
+    """Return the pixels of ink whose hue is nearest to that of each pen."""
+    nearest = np.abs(nearest_turn(hue[ink] - pens_deg.astype(np.float32)[:, None])).argmin(axis=0)
+    inks = []
+    for number in range(len(pens_deg)):
+        own = np.zeros_like(ink)
+        own[ink] = nearest == number
+        inks.append(own)
+    return inks
 
 
 def _regions(mask: BoolImage) -> list[BoolImage]:

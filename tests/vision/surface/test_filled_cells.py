@@ -84,18 +84,41 @@ def disc(column: float, row: float, radius: float) -> BoolImage:
     return np.asarray(np.hypot(ACROSS - column, UP - row) < radius)
 
 
-@pytest.mark.parametrize("cell", [(2, 2), (0, 2), (3, 4)])
-@pytest.mark.parametrize(("radius", "is_object"), [(0.5, False), (0.6, False), (0.68, True), (0.74, True)])
-def test_a_coin_in_the_middle_of_a_cell_is_spilt_over_all_of_its_sides(
-    cell: tuple[int, int], radius: float, is_object: bool
+@pytest.mark.parametrize("middle", [(2.5, 2.5), (0.5, 2.5), (3.5, 4.5), (2.9, 3.2), (4.0, 3.0)])
+@pytest.mark.parametrize(("radius", "is_coin"), [(0.5, False), (0.6, False), (0.65, True), (0.74, True), (1.2, True)])
+def test_what_is_round_and_larger_than_a_cell_is_a_coin(
+    middle: tuple[float, float], radius: float, is_coin: bool
 ) -> None:
-    coin = disc(cell[0] + 0.5, cell[1] + 0.5, radius)
-    assert CELLS.mark_objects(coin, coin, lines()).any() == is_object
+    coin = disc(*middle, radius)
+    assert (CELLS.mark_coins(coin, coin) == (coin if is_coin else False)).all()
+
+
+def test_a_coin_that_lies_mostly_beside_the_grid_is_found_by_all_of_it() -> None:
+    coin = disc(-0.4, 2.5, 0.7)
+    assert (CELLS.mark_coins(coin & CELLS.on_grid, coin) == coin).all()
+    assert not CELLS.mark_coins(coin & CELLS.on_grid, coin & CELLS.on_grid).any()
+    assert not CELLS.mark_coins(area(4, 5, 4, 5), coin).any(), "it has none of this pen's colour"
+
+
+@pytest.mark.parametrize("spilt", [-0.1, 0.0, 0.1, 0.2])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [(2, 2)],
+        [(2, 2), (3, 2)],
+        [(2, 2), (3, 2), (2, 3), (3, 3)],
+        [(2, 2), (3, 2), (2, 3)],
+        [(2, 1), (1, 2), (2, 2), (3, 2), (2, 3)],
+        [(2, 2), (3, 2), (2, 3), (3, 3), (2, 4)],
+    ],
+)
+def test_filled_cells_are_no_coin_however_carelessly_filled(cells: list[tuple[int, int]], spilt: float) -> None:
+    ink = painted([(column - spilt, column + 1 + spilt, row - spilt, row + 1 + spilt) for column, row in cells])
+    assert not CELLS.mark_coins(ink, ink).any()
 
 
 def test_cells_filled_beyond_their_sides_are_ink_beside_filled_ones_and_in_the_grids_corner() -> None:
-    plus = [(1.85, 3.15, 1, 4), (1, 4, 1.85, 3.15)]
-    assert not foreign(plus).any()
+    assert not foreign([(1.85, 3.15, 1, 4), (1, 4, 1.85, 3.15)]).any()
     assert not foreign([(0, 1.2, 0, 1.2)]).any()
     assert not foreign([(1.8, 3.2, 1.8, 3.2)]).any(), "over the corners too"
     assert not foreign([(2.0, 3.2, 1.8, 3.2)]).any(), "not over the left side"
@@ -234,15 +257,3 @@ def test_a_cell_of_two_hues_is_that_pens_which_most_of_it_has(share: float, is_k
         split[column, column + inside(share), 0, 1] = 20
         split[column + inside(share), column + 1, 0, 1] = 120
     assert mark_foreign_hues({**split, (1, 2, 3, 3.6): 0}) == ({(1, 3)} if is_known else set())
-
-
-@pytest.mark.parametrize(("share", "is_mixed"), [(0.13, False), (0.17, True), (0.83, True), (0.87, False)])
-def test_pens_that_share_a_cell_are_mixed_and_others_are_not(share: float, is_mixed: bool) -> None:
-    areas: dict[Area, float] = {(1, 1 + share, 1, 2): 10, (1 + share, 2, 1, 2): 115, (4, 5, 4, 5): 10}
-    ink, hue = painted([*areas, (2, 3, 1, 2)]), np.full(WINDOW.shape, -110, dtype=np.float32)
-    for one, degrees in areas.items():
-        hue[area(*one)] = degrees
-    found = CELLS.mixed_pens(hue, ink, np.array([0.0, 120.0, -120.0]))
-    own = [painted([(1, 1 + share, 1, 2), (4, 5, 4, 5)]), area(1 + share, 2, 1, 2)]
-    assert len(found) == (2 if is_mixed else 0)
-    assert all((one == expected).all() for one, expected in zip(found, own, strict=False))

@@ -232,7 +232,8 @@ def test_the_lit_side_of_a_wooden_object_belongs_to_it(camera: CameraModel) -> N
     assert area_mm2 == pytest.approx(8 * cell**2, rel=0.15)
 
 
-RED, YELLOW, COPPER, TINGE = (70, 62, 200), (60, 190, 235), (71, 104, 172), (163, 141, 138)
+RED, YELLOW, GREEN = (70, 62, 200), (60, 190, 235), (75, 145, 50)
+COPPER, TINGE = (71, 104, 172), (163, 141, 138)
 WRITTEN_IN = filled_cells(FILLED, RED, (1, 1), (2, 1), (2, 2), (3, 2)) + filled_cells(
     FILLED, YELLOW, (7, 8), (7, 7), (8, 7), (8, 6)
 )
@@ -261,6 +262,17 @@ def test_a_coin_over_cells_filled_with_another_pen_is_an_object(camera: CameraMo
     coin = Coin(off_cells * cell, 0.0, 0.9 * cell, YELLOW)
     assert sheet_with(camera, FILLED, block, printed=True) == []
     assert [kind for kind, _ in sheet_with(camera, FILLED, block, printed=True, coin=coin)] == ["object"]
+
+
+@pytest.mark.parametrize(("middle_cells", "radius_cells"), [(0.5, 0.74), (0.6, 0.66), (0.6, 0.8)])
+def test_a_coin_between_cells_filled_with_other_pens_is_an_object(
+    camera: CameraModel, middle_cells: float, radius_cells: float
+) -> None:
+    cell = FILLED.cell_mm
+    parts = filled_cells(FILLED, RED, (4, 5), (3, 5)) + filled_cells(FILLED, GREEN, (5, 4), (5, 3))
+    coin = Coin(middle_cells * cell, middle_cells * cell, radius_cells * cell, YELLOW)
+    assert sheet_with(camera, FILLED, parts, printed=True) == []
+    assert [kind for kind, _ in sheet_with(camera, FILLED, parts, printed=True, coin=coin)] == ["object"]
 
 
 def test_a_grey_card_that_is_as_colourful_as_ink_where_lines_meet_is_an_object(camera: CameraModel) -> None:
