@@ -23,12 +23,12 @@ from referee.judge.explanations import Changes
 from referee.judge.explorer import JudgeContext, changes_between
 from referee.judge.pooled_reading import (
     Dispute,
+    EarlierReadings,
     KnownSigns,
-    Misreadings,
     PooledPlace,
     PooledReading,
-    correct_misreadings,
-    find_misreadings,
+    given_earlier_readings,
+    readings_to_keep,
 )
 from referee.judge.verdict import Verdict
 
@@ -105,8 +105,9 @@ class Observations:
 
     ``looked`` is what each visible place showed at ``looked_s``; ``sensed`` what the sensors reported; ``disputed`` the
     places where camera and sensor contradicted each other; ``doubted`` sensor values known to be wrong. Sensor changes
-    up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``misread`` is what the camera
-    showed on places that are believed to look different; seeing the same again changes nothing. ``signs`` are those on
+    up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``earlier`` is how
+    places that the camera misread, and cells that were written, were read when it became known what they show: seeing
+    the same again changes nothing. ``signs`` are those on
     sheets that a person named and the camera read otherwise. ``pieces`` are the known stacks and discs, as last seen.
     """
 
@@ -117,7 +118,7 @@ class Observations:
     since_s: float = -math.inf
     looked_s: float = -math.inf
     dice: SeenDice | None = None
-    misread: Misreadings = field(default_factory=dict)
+    earlier: EarlierReadings = field(default_factory=dict)
     signs: KnownSigns = field(default_factory=dict)
     pieces: Mapping[Place, KnownPiece] = field(default_factory=dict)
 
@@ -212,12 +213,12 @@ class Belief(Generic[StateT, TurnT]):
         if not override.places or not isinstance(context.game.table, StacksPieces):
             return self
         same = override.places & untouched_since(seen, observations.looked)
-        misread = seen.find_misreadings(same, context.game.table.appearance(state))
+        misread = readings_to_keep(seen.places, same, context.game.table.appearance(state))
         if not misread:
             return self
         told = pieces_as_told(context.game, state, seen.places, misread)
         observations = replace(
-            observations, misread={**observations.misread, **misread}, pieces={**observations.pieces, **told}
+            observations, earlier={**observations.earlier, **misread}, pieces={**observations.pieces, **told}
         )
         override = replace(override, places=override.places - misread.keys())
         return replace(self, observations=observations, override=override)
@@ -251,7 +252,8 @@ def override_belief(
     looks = game.table.appearance(states[0])
     before = game.table.appearance(belief.states[0]) if belief.states else looks
     refused = {changes_between(looks, game.table.appearance(state)) for state in (*belief.states[:1], *undone)}
-    looked = correct_misreadings(observations.looked, observations.misread, looks)
+    handwritten = context.has_sheets
+    looked = given_earlier_readings(observations.looked, observations.earlier, looks, handwritten=handwritten)
     # Where the camera agreed, there is nothing to override.
     agreed = {place for place in places if place in looked and looked[place].agrees(looks[place])}
     changed = {place for place, look in looks.items() if before[place] != look}
@@ -260,13 +262,13 @@ def override_belief(
     # Sensor values that contradicted the old state tell nothing about the next turn.
     said = {place: says for place, says in observations.sensed.items() if says != (before[place] != EMPTY)}
     believed = belief.with_states(states).doubting_sensors(said, looks)
-    misread = {**observations.misread, **find_misreadings(observations.looked, unchanged, looks)}
+    earlier = {**observations.earlier, **readings_to_keep(observations.looked, unchanged, looks)}
     # What the person changed may not have been on the table yet at the latest look.
     pieces = believed.with_pieces_of(context, looked).observations.pieces
     pieces = unchanged_pieces(game, belief.states[0], pieces) if belief.states else {}
     return replace(
         believed,
-        observations=replace(believed.observations, misread=misread, pieces=pieces),
+        observations=replace(believed.observations, earlier=earlier, pieces=pieces),
         conversation=Conversation(refused=frozenset(refused - {frozenset()})),
         override=replace(kept, places=kept.places | (frozenset(places) - agreed), unseen=kept.unseen | set(unseen)),
         fault=faults.standing_fault(fault),

@@ -149,7 +149,7 @@ def _first_turns(
     ``could_be`` are the looks that are possible after both turns.
     """
     # On a sheet the cells that are hard to read would be too many.
-    unsure = context.settings.margin if context.game.sheet_file is None else 0.0
+    unsure = 0.0 if context.has_sheets else context.settings.margin
     suspects = seen.hidden | {
         place for place, one in seen.places.items() if one.certainty < unsure or not one.agrees(base.get(place, EMPTY))
     }
@@ -204,7 +204,7 @@ def looks_while_writing(context: JudgeContext[StateT, TurnT], could_be: CouldBe)
 
 def _possible_while_writing(context: JudgeContext[StateT, TurnT], base: Appearance, could_be: CouldBe) -> CouldBe:
     """Return the looks that ink can have between two turns that lead to ``could_be``; nothing for other games."""
-    if context.game.sheet_file is None:
+    if not context.has_sheets:
         return {}
     written = looks_while_writing(context, could_be)
     return {place: (look, *written[place]) for place, look in base.items() if place in written}
@@ -212,7 +212,7 @@ def _possible_while_writing(context: JudgeContext[StateT, TurnT], base: Appearan
 
 def _empty_places(context: JudgeContext[StateT, TurnT], base: Appearance) -> frozenset[Place]:
     """Return the empty places where a piece may have stopped between two turns; ink stays where it is."""
-    if context.game.sheet_file is not None:
+    if context.has_sheets:
         return frozenset()
     return frozenset(place for place, look in base.items() if look == EMPTY)
 

@@ -112,9 +112,14 @@ class JudgeContext(Generic[StateT, TurnT]):
         return cls(game, Explorer(game), settings or JudgeSettings())
 
     @property
+    def has_sheets(self) -> bool:
+        """Whether the players write on sheets."""
+        return self.game.sheet_file is not None
+
+    @property
     def handwriting(self) -> float:
         """The log-odds added to a lead that only handwriting tells; 0 for games without sheets."""
-        return 0.0 if self.game.sheet_file is None else self.settings.handwriting
+        return self.settings.handwriting if self.has_sheets else 0.0
 
     def in_order(self, places: Collection[Place]) -> tuple[Place, ...]:
         """Return places in the order of the game."""

@@ -26,7 +26,7 @@ from referee.judge.decision import Conclusion
 from referee.judge.earlier_pictures import compare_with_earlier_pictures
 from referee.judge.explanations import Explanation, ExplanationKind
 from referee.judge.explorer import JudgeContext, usual_appearance
-from referee.judge.pooled_reading import PooledReading
+from referee.judge.pooled_reading import PooledReading, given_earlier_readings, readings_to_keep
 from referee.judge.pooling import pool
 from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.rules.rolling import (
@@ -77,7 +77,10 @@ def begin(
     if result.states:
         belief = belief.with_states(result.states, result.states_ignoring_sides)
         believed = context.game.table.appearance(result.states[0])
-        observations = replace(belief.observations, misread=seen.find_misreadings(result.misread, believed))
+        handwritten = context.has_sheets
+        read = tuple(believed) if handwritten else result.misread
+        earlier = readings_to_keep(seen.places, read, believed, handwritten=handwritten)
+        observations = replace(belief.observations, earlier=earlier)
         belief = (
             replace(belief, observations=observations)
             .doubting_sensors(seen.sensed, believed)
@@ -106,7 +109,9 @@ def judge(
         return belief, verdicts.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
     belief = belief.with_misread_stacks(context, seen)
     belief = replace(belief, observations=belief.observations.after_looking(seen))
-    seen = seen.correct_misreadings(belief.observations.misread, believed)
+    earlier = belief.observations.earlier
+    places = given_earlier_readings(seen.places, earlier, believed, handwritten=context.has_sheets)
+    seen = replace(seen, places=places)
     seen = compare_with_earlier_pictures(game, seen, belief.observations.pieces)
     seen = seen.with_known_signs(belief.observations.signs, believed)
     outcomes = [game.rules.outcome(state) for state in belief.states]
@@ -147,7 +152,7 @@ def _resolve_disputes(
     set_aside = faults.still_differing(believed, belief.set_aside, seen)
     override = belief.override.after_look(believed, seen)
     belief = replace(belief, set_aside=set_aside, override=override)
-    if context.game.sheet_file is not None:
+    if context.has_sheets:
         belief = replace(belief, observations=belief.observations.after_overriding(override, believed))
     look = Look.at(context, belief, seen.without(override.ignored), trigger)
     if trigger is Trigger.DECLARED and override.asked and look.decision.shows_nothing:

@@ -94,6 +94,24 @@ class PooledPlace:
         }
         return replace(self, log_probabilities=logs)
 
+    def as_same_ink(self, before: PooledPlace, look: str) -> PooledPlace:
+        """Return a copy for a cell that was read as ``before`` when ``look`` was known to be written there.
+
+        The look, alone or with a loop around it, is at least as probable as that the same ink is read so again.
+        """
+        logs = dict(self.log_probabilities)
+        again = _log_sum(2 * value for value in before.log_probabilities.values())
+        for name, value in self.log_probabilities.items():
+            if name == look or name.startswith(f"{look} "):
+                added = name.removeprefix(look)
+                same = _log_sum(
+                    was + logs[f"{other}{added}"]
+                    for other, was in before.log_probabilities.items()
+                    if f"{other}{added}" in logs
+                )
+                logs[name] = max(value, min(0.0, same - again))
+        return replace(self, log_probabilities=logs)
+
     def with_known_sign(self, shown: str, known: str) -> PooledPlace:
         """Return a copy in which looks named after ``shown`` are those named after ``known``, and the reverse.
 
@@ -117,37 +135,51 @@ class PooledPlace:
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
 
 
+def _log_sum(logs: Iterable[float]) -> float:
+    """Return the log of the sum of numbers given by their logs."""
+    values = tuple(logs)
+    highest = max(values)
+    return highest + math.log(math.fsum(math.exp(value - highest) for value in values))
+
+
 @lru_cache(maxsize=256)
 def _certain(look: str, looks: tuple[str, ...]) -> PooledPlace:
     """Return a place that certainly has one of these looks."""
     return PooledPlace({one: 0.0 if one == look else _IMPOSSIBLE for one in looks})
 
 
-Misreadings = Mapping[str, tuple[str, PooledPlace]]
-"""Places with the true look and what the camera read instead."""
+EarlierReadings = Mapping[str, tuple[str, PooledPlace]]
+"""Places with the look that was known to be there, and what the camera read then."""
 
 KnownSigns = Mapping[str, tuple[str, str]]
 """Places of a sheet with the true look of their sign, which a person named, and the look that the camera read."""
 
 
-def correct_misreadings(
-    seen: Mapping[str, PooledPlace], misread: Misreadings, believed: Appearance
+def given_earlier_readings(
+    seen: Mapping[str, PooledPlace], earlier: EarlierReadings, believed: Appearance, *, handwritten: bool = False
 ) -> Mapping[str, PooledPlace]:
-    """Return the places corrected for known misreadings, where the believed look is still the same."""
+    """Return the places weighed with how they were read earlier, where the believed look is still the same."""
     known = {
-        place: seen[place].without_misreading(before, look)
-        for place, (look, before) in misread.items()
+        place: seen[place].as_same_ink(before, look) if handwritten else seen[place].without_misreading(before, look)
+        for place, (look, before) in earlier.items()
         if place in seen and not seen[place].sensed_only and believed.get(place) == look
     }
     return {**seen, **known} if known else seen
 
 
-def find_misreadings(seen: Mapping[str, PooledPlace], places: Iterable[str], believed: Appearance) -> Misreadings:
-    """Return what the camera misreads on these places."""
+def readings_to_keep(
+    seen: Mapping[str, PooledPlace], places: Iterable[str], believed: Appearance, *, handwritten: bool = False
+) -> EarlierReadings:
+    """Return how the camera reads those of these places that it misreads.
+
+    Of handwriting all are returned: what is read rightly now may be misread in another light.
+    """
     return {
         place: (believed[place], seen[place])
         for place in places
-        if place in seen and not seen[place].sensed_only and not seen[place].agrees(believed[place])
+        if place in seen
+        and not seen[place].sensed_only
+        and (not seen[place].agrees(believed[place]) or (handwritten and believed[place] != EMPTY))
     }
 
 
@@ -194,10 +226,6 @@ class PooledReading:
         sure = {place: _certain(believed[place], tuple(looks)) for place in places}
         return replace(self, places={**self.places, **sure}, hidden=self.hidden - sure.keys(), disputed={})
 
-    def correct_misreadings(self, misread: Misreadings, believed: Appearance) -> PooledReading:
-        """Return a copy corrected for known misreadings, where the believed look is still the same."""
-        return replace(self, places=correct_misreadings(self.places, misread, believed))
-
     def with_known_signs(self, signs: KnownSigns, believed: Appearance) -> PooledReading:
         """Return a copy in which signs that a person named show so even after something was drawn around them."""
         known = {
@@ -206,10 +234,6 @@ class PooledReading:
             if place in self.places and f"{believed.get(place)} ".startswith(f"{look} ")
         }
         return replace(self, places={**self.places, **known}) if known else self
-
-    def find_misreadings(self, places: Iterable[str], believed: Appearance) -> Misreadings:
-        """Return the places whose reading differs from what is known to stand there."""
-        return find_misreadings(self.places, places, believed)
 
     def only_sensed(self, place: str) -> bool:
         """Return whether a sensor alone knows this place."""

@@ -8,10 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee.judge.decision import Conclusion, Decision
 from referee.judge.explanations import Explanation, ExplanationKind
-from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading
+from referee.judge.pooled_reading import (
+    PIECE,
+    PooledPlace,
+    PooledReading,
+    given_earlier_readings,
+    readings_to_keep,
+)
 from referee.judge.pooling import pool
 from referee.judge.sensor_evidence import set_aside_disputes
 from vision.place_picture import PlacePicture
@@ -225,16 +233,35 @@ def test_sensor_changes_up_to_the_given_time_are_dropped() -> None:
 def test_an_earlier_misreading_is_corrected_while_the_believed_piece_stays() -> None:
     before = pooled(place(0.05, 0.15, 0.8))
     believed = {"c3": "gold"}
-    misread = before.find_misreadings(["c3", "d4"], believed)
+    misread = readings_to_keep(before.places, ["c3", "d4"], believed)
     assert set(misread) == {"c3"}
-    again = before.correct_misreadings(misread, believed).places["c3"]
+    again = given_earlier_readings(before.places, misread, believed)["c3"]
     assert again.lead("teal", "gold") == pytest.approx(0.0)
     assert again.lead("gold", "empty") == pytest.approx(math.log(3))
-    assert before.correct_misreadings(misread, {"c3": "empty"}) == before
-    assert pooled(place(0.05, 0.9, 0.05)).find_misreadings(["c3"], believed) == {}
+    assert given_earlier_readings(before.places, misread, {"c3": "empty"}) == before.places
+    read_rightly = pooled(place(0.05, 0.9, 0.05)).places
+    assert readings_to_keep(read_rightly, ["c3"], believed) == {}
+    assert set(readings_to_keep(read_rightly, ["c3"], believed, handwritten=True)) == {"c3"}
+    assert readings_to_keep(read_rightly, ["c3"], {"c3": "empty"}, handwritten=True).keys() == {"c3"}
+    assert readings_to_keep(pooled(place(0.9, 0.05, 0.05)).places, ["c3"], {"c3": "empty"}, handwritten=True) == {}
     felt = pooled(place(0, 0, 0, sensed=0.01, hidden=True))
-    assert felt.find_misreadings(["c3"], believed) == {}
-    assert felt.correct_misreadings(misread, believed) == felt
+    assert readings_to_keep(felt.places, ["c3"], believed) == {}
+    assert given_earlier_readings(felt.places, misread, believed) == felt.places
+
+
+@given(*[st.lists(st.floats(0.001, 1.0), min_size=3, max_size=3)] * 2)
+def test_ink_that_is_read_again_as_before_is_as_likely_as_can_be(was: list[float], now: list[float]) -> None:
+    before, after = (pooled(place(*[share / sum(shares) for share in shares])).places["c3"] for shares in (was, now))
+    same = before.as_same_ink(before, "gold").log_probabilities
+    assert same["gold"] == pytest.approx(0.0, abs=1e-6)
+    assert [same[look] for look in ("empty", "teal")] == [before.log_probabilities[look] for look in ("empty", "teal")]
+    other = after.as_same_ink(before, "gold").log_probabilities
+    assert after.log_probabilities["gold"] <= other["gold"] <= 0.0
+    agreed, again = (
+        math.fsum(math.exp(before.log_probabilities[look] + one.log_probabilities[look]) for look in LOOKS)
+        for one in (after, before)
+    )
+    assert other["gold"] == pytest.approx(max(after.log_probabilities["gold"], min(0.0, math.log(agreed / again))))
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,48 @@ def test_a_loop_around_a_digit_that_a_person_named_is_accepted_if_the_digit_look
         assert judged.consider(loop, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
 
 
+def read_as(state: Any, place: str, shares: dict[str, float], differing: dict[str, str] | None = None) -> list[Any]:
+    """Readings of a table on which one place is read with these probabilities."""
+    shown = PlaceReading(shares)
+    return [
+        replace(reading, places={**reading.places, place: shown}) for reading in drawn(NUMBER_DROP, state, differing)
+    ]
+
+
+def dropped_with_a_doubtful_digit() -> JudgedGame:
+    """A game in which p1 has dropped 1, 1, 1, 2, whose first digit looks nearly as much like a 7."""
+    state, written = rolled("1", "1", "1", "2", "I"), {"p1.b1": "digit 1", "p1.c1": "digit 1", "p1.d1": "digit 2"}
+    judged = JudgedGame(NUMBER_DROP, belief=(state,))
+    unclear = read_as(state, "p1.a1", {"digit 1": 0.6, "digit 7": 0.38}, written)
+    assert judged.consider(unclear, Trigger.DECLARED).verdict.kind is VerdictKind.ACCEPTED
+    return judged
+
+
+@pytest.mark.parametrize(
+    ("shares", "kind"),
+    [
+        ({"digit 7": 0.92, "digit 1": 0.06}, VerdictKind.UNCHANGED),
+        ({"digit 7": 0.999, "digit 1": 0.0001}, VerdictKind.UNCHANGED),
+        ({"digit 4": 0.92, "digit 1": 0.06}, VerdictKind.AMBIGUOUS),
+        ({"digit 4": 0.999, "digit 1": 0.0001}, VerdictKind.ILLEGAL),
+        ({"empty": 0.999, "digit 1": 0.0001}, VerdictKind.ILLEGAL),
+    ],
+)
+def test_a_digit_that_was_doubtful_may_be_read_otherwise_later(shares: dict[str, float], kind: VerdictKind) -> None:
+    judged = dropped_with_a_doubtful_digit()
+    ruling = judged.consider(read_as(judged.belief[0], "p1.a1", shares), Trigger.RESTED)
+    assert ruling.verdict.kind is kind
+
+
+@pytest.mark.parametrize(("circled", "is_accepted"), [("digit 7 circled", True), ("digit 4 circled", False)])
+def test_a_loop_around_a_digit_that_was_doubtful_is_accepted(circled: str, is_accepted: bool) -> None:
+    judged = dropped_with_a_doubtful_digit()
+    loop = {f"p1.{column}1": "digit 1 circled" for column in "bc"}
+    shown = read_as(judged.belief[0], "p1.a1", {circled: 0.92, "digit 1 circled": 0.04}, loop)
+    ruling = judged.consider(shown, Trigger.DECLARED)
+    assert [step.player for step in ruling.steps] == ["p1"] * is_accepted
+
+
 @pytest.mark.parametrize("dropped", [0, 1])
 def test_a_shape_and_the_loop_after_it_may_be_seen_together(dropped: int) -> None:
     state = may_loop(dropped)
