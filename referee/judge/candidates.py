@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Generic
 
 from engine.api import StateT, TurnT
-from engine.values import EMPTY, Appearance, Place
+from engine.values import EMPTY, Appearance, LookName, Place
 from referee.judge.explanations import (
     Changes,
     Explanation,
@@ -21,6 +21,7 @@ from referee.judge.explanations import (
     score_changes,
     score_touches,
     shown_changes,
+    with_a_misread_sign,
     within_one_turn,
 )
 from referee.judge.explorer import JudgeContext
@@ -72,11 +73,26 @@ class Candidates(Generic[StateT, TurnT]):
 
         It is more where both fill the same cells of a sheet, and only the handwriting tells them apart.
         """
-        best = self.best.changes
-        differing = {place for place, _ in changes ^ best}
-        after = ({**self.base, **dict(best)}, {**self.base, **dict(changes)})
-        is_filled = all(each[place] != EMPTY for place in differing for each in after)
+        is_filled = all(EMPTY not in looks for looks in self._looks_after(changes).values())
         return self.context.settings.margin + (self.context.handwriting if is_filled else 0.0)
+
+    @property
+    def needed_illegal_lead(self) -> float:
+        """The log-odds by which an illegal change must lead the best explanation.
+
+        It is most where a legal turn fills the same empty cells of a sheet with other signs.
+        """
+        differing = self._looks_after(self.shown)
+        is_new = bool(differing) and all(self.base.get(place, EMPTY) == EMPTY for place in differing)
+        if self.context.has_sheets and is_new and all(EMPTY not in looks for looks in differing.values()):
+            return self.context.settings.margin + self.context.settings.misread
+        return self.needed_lead(self.shown)
+
+    def _looks_after(self, changes: Changes) -> dict[Place, tuple[LookName, LookName]]:
+        """Return for each place where these changes differ from the leading explanation's the looks after both."""
+        best = self.best.changes
+        after = ({**self.base, **dict(best)}, {**self.base, **dict(changes)})
+        return {place: (after[0][place], after[1][place]) for place, _ in changes ^ best}
 
     @property
     def rivals(self) -> tuple[Explanation[StateT, TurnT], ...]:
@@ -165,6 +181,8 @@ def find_candidates(
     illegal_score += score_touches(seen, [[place for place, _ in shown]])
     found = rank_by_stopovers(context, within_one_turn(context, base, states, seen), base, seen)
     if seen.visible_changes(base, found[0].changes) != shown and found[0].score < illegal_score + settings.margin:
+        if context.has_sheets:
+            found += with_a_misread_sign(context, base, states, seen, shown)
         beyond = rank_by_stopovers(context, beyond_one_turn(context, base, states, seen), base, seen)
         found = sorted([*found, *beyond], key=lambda one: -one.score)
     return Candidates(context, states, seen, base, found, shown, illegal_score)

@@ -69,7 +69,8 @@ def decide(
     An explanation wins when it leads every other one that leaves a different appearance by ``settings.margin``, and by
     ``settings.handwriting`` more where only handwriting tells them apart. The illegal change is what each place shows
     by itself, scored with ``settings.illegal_prior``; it wins, as forbidden, when it leads the best allowed explanation
-    by as much, and by ``settings.added`` more on a place with a piece or ball too many. A few uncertain places that
+    by as much, by ``settings.added`` more on a place with a piece or ball too many, and by ``settings.misread`` more if
+    other signs in the same empty cells would be a turn. A few uncertain places that
     contradict an otherwise certain explanation are set aside and named. On a place with only a sensor, all pieces look
     the same; a piece that was put down there for a moment supports turns that pass it.
     """
@@ -102,7 +103,7 @@ def _undecided(
 
 def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
     """Forbid what no legal turn explains."""
-    if case.explains_all_shown or case.illegal_lead < case.needed_lead(case.shown):
+    if case.explains_all_shown or case.illegal_lead < case.needed_illegal_lead:
         return None
     if _lacks_one_sensor(case) or _is_illegible(case):
         return None

@@ -116,11 +116,38 @@ def within_one_turn(
             found.append(
                 Explanation(ExplanationKind.PART, state, changes, score, to_do=part.to_do, touched=part.places)
             )
-        for own_changes, turns in expansion.by_changes.items():
-            changes = changes_between(base, {**expansion.appearance, **dict(own_changes)})
-            score = score_allowed(base, changes, seen) + score_touches(seen, (turn.places for turn in turns))
-            found.append(Explanation(ExplanationKind.TURN, state, changes, score, turns))
+        found += _by_turns(base, expansion, seen)
     return sorted(found, key=lambda one: -one.score)
+
+
+def _by_turns(
+    base: Appearance, expansion: Expansion[StateT, TurnT], seen: PooledReading
+) -> Iterator[Explanation[StateT, TurnT]]:
+    """Yield the explanations by a turn from one state."""
+    for own_changes, turns in expansion.by_changes.items():
+        changes = changes_between(base, {**expansion.appearance, **dict(own_changes)})
+        score = score_allowed(base, changes, seen) + score_touches(seen, (turn.places for turn in turns))
+        yield Explanation(ExplanationKind.TURN, expansion.state, changes, score, turns)
+
+
+def with_a_misread_sign(
+    context: JudgeContext[StateT, TurnT],
+    base: Appearance,
+    states: Sequence[StateT],
+    seen: PooledReading,
+    shown: Changes,
+) -> list[Explanation[StateT, TurnT]]:
+    """Return the explanations by a turn in which one of the newly written signs is another one than it seems."""
+    could_be = worth_weighing(context, seen)
+    signs = tuple(look for look in context.game.looks if look != EMPTY)
+    return [
+        one
+        for place, look in sorted(shown)
+        if look != EMPTY and base.get(place, EMPTY) == EMPTY
+        for state in states
+        for one in _by_turns(base, context.explorer.expand(state, {**could_be, place: signs}), seen)
+        if dict(one.changes).get(place) not in {None, *could_be[place]}
+    ]
 
 
 def beyond_one_turn(

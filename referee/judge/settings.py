@@ -55,6 +55,11 @@ class JudgeSettings:
         questions, fewer misread digits believed. Of 30,214 signs by virtual hands, half of them odd, 432 are misread
         with a lead above 3, 194 above 4.2 and 34 above 7; 7,737 read rightly lead by less than 4.2
         (``benchmarks/handwriting.py --hands 200 --seed 4000``).
+    ``misread``
+        what is added to ``margin`` before a turn is illegal because of its signs, where others in the same cells would
+        be legal: people seldom write what the dice forbid. Higher: more questions about wrong signs, fewer misread ones
+        called wrong. With ``illegal_prior``, the sign must lead by 9; in that table 7 of 23,039 misread ones do, and 26
+        lead by 6.2, which ``handwriting`` asks for (``--hands 150 --seed 9000``).
     ``added``
         what is added to ``margin`` before a fault is named that puts more on the table than there was: most things that
         look like a piece too many are none. Higher: more questions about such pieces, fewer coins and lids called one.
@@ -101,6 +106,7 @@ class JudgeSettings:
 
     margin: float = 3.0
     handwriting: float = 1.2
+    misread: float = 4.0
     added: float = 2.0
     probability_floor: float = 1e-5
     unfinished_prior: float = -1.0
@@ -125,6 +131,8 @@ class JudgeSettings:
             raise ValueError(f"margin is {self.margin}; expected more than 0, 3 is usual")
         if self.handwriting < 0:
             raise ValueError(f"handwriting is {self.handwriting}; expected 0 or more, 1.2 is usual")
+        if self.misread < 0:
+            raise ValueError(f"misread is {self.misread}; expected 0 or more, 4 is usual")
         if self.added < 0:
             raise ValueError(f"added is {self.added}; expected 0 or more, 2 is usual")
         if not 0 <= self.stopover < self.margin:

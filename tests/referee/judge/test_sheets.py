@@ -247,13 +247,27 @@ def judged_after(roll: tuple[str, ...], written: dict[str, str], rarer: dict[str
 
 
 @pytest.mark.parametrize(
-    ("seven", "kind"), [("digit 7 95%", VerdictKind.AMBIGUOUS), ("digit 7 99.9%", VerdictKind.ILLEGAL)]
+    ("seven", "kind"),
+    [
+        ("digit 7 95%", VerdictKind.AMBIGUOUS),
+        ("digit 7 99.7%", VerdictKind.AMBIGUOUS),
+        ("digit 7 99.9%", VerdictKind.ILLEGAL),
+    ],
 )
 def test_a_digit_that_the_dice_forbid_is_a_fault_only_if_it_is_very_clear(seven: str, kind: VerdictKind) -> None:
     written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 6", "p1.d1": seven}
     ruling = judged_after(("1", "2", "4", "6", "I"), written)
     assert ruling.verdict.kind is kind
-    assert "p1.d1" in ruling.verdict.places
+    if kind is VerdictKind.AMBIGUOUS:
+        assert ruling.verdict.places == ("p1.d1",)
+    else:
+        assert "p1.d1" in ruling.verdict.places
+
+
+def test_two_digits_that_the_dice_forbid_are_a_fault_although_neither_is_very_clear() -> None:
+    written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 7 99.5%", "p1.d1": "digit 7 99.5%"}
+    ruling = judged_after(("1", "2", "4", "6", "I"), written)
+    assert ruling.verdict.kind is VerdictKind.ILLEGAL
 
 
 @pytest.mark.parametrize(
