@@ -156,8 +156,10 @@ class HandDetector:
         self._calm = False
         self._confirmed = False
 
-    def update(self, image: Image, time_s: float) -> HandDetection:
-        """Process the next frame. Raises ValueError when its size differs from the detector's."""
+    def update(self, image: Image, time_s: float, *, in_sight: bool = False) -> HandDetection:
+        """Process the next frame. ``in_sight`` says that all of the board is certainly visible in it, unless a hand
+        moves. Raises ValueError when its size differs from the detector's.
+        """
         if (image.shape[1], image.shape[0]) != self._size:
             raise ValueError(
                 f"got a frame of {image.shape[1]} x {image.shape[0]} pixels; expected {self._size[0]} x {self._size[1]}"
@@ -171,7 +173,7 @@ class HandDetector:
         parts = _Regions.of(difference)
         hand = np.zeros(self._shape, dtype=np.bool_)
         for part in self._hand_regions(parts):
-            if not self._is_uncovered(self._background, now, part):
+            if not self._is_uncovered(self._background, now, part, in_sight=in_sight):
                 hand |= part
         self._hand = hand
         self._learn(self._background, now, difference, parts)
@@ -238,11 +240,13 @@ class HandDetector:
             self._rest.share_at_least(lost, self._settings.piece_at_border_rests_s) > self._settings.piece_still_share
         )
 
-    def _is_uncovered(self, background: BackgroundModel, now: FrameFeatures, part: BoolImage) -> bool:
+    def _is_uncovered(
+        self, background: BackgroundModel, now: FrameFeatures, part: BoolImage, *, in_sight: bool
+    ) -> bool:
         """Return whether a "hand" was part of the background and has left, or is an object that stays.
 
-        The outline of a hand that left shows in the background and not in the frame. A hand is never as still as an
-        object for long.
+        The outline of a hand that left shows in the background and not in the frame, unless printed lines show there. A
+        hand is never as still as an object for long.
         """
         settings = self._settings
         if self._confirmed:
@@ -253,7 +257,7 @@ class HandDetector:
             edges = settings.uncovered_edges
         if self._rest.share_at_least(part, rests_s) < settings.still_share:
             return False
-        if self._rest.share_at_least(part, abandoned_s) >= settings.still_share:
+        if in_sight or self._rest.share_at_least(part, abandoned_s) >= settings.still_share:
             return True
         return background.edges_along(now, part) < edges
 

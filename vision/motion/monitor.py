@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, Frame
 from vision.geometry import CameraModel, Pose, outline_px, project
+from vision.layout.pieces import Ink
 from vision.layout.surfaces import Surface, named_places
 from vision.motion.hands import HandDetector, HandSettings, HandState
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, uniform_reading
@@ -39,7 +40,9 @@ class HandMonitor:
                 return reading
             self._finder = HandDetector(corners, self._camera.size, self._settings)
             self._corners_px = corners
-        reach = self._finder.update(frame.image, frame.time_s)
+        # nothing can lie on paper without hiding print
+        in_sight = isinstance(self._surface.pieces, Ink) and not reading.hindrances
+        reach = self._finder.update(frame.image, frame.time_s, in_sight=in_sight)
         if reach.kind is not HandState.HAND or not reach.connected or seen:
             return reading
         places: dict[str, PlaceReading] = dict(reading.places)

@@ -74,17 +74,17 @@ class Film:
         rng = np.random.default_rng(seed)
         self._noise = [rng.normal(0, 2.0, self.board.shape).astype(np.float32) for _ in range(7)]
 
-    def show(self, *paints: Paint, light: np.ndarray | float = 1.0) -> HandDetection:
+    def show(self, *paints: Paint, light: np.ndarray | float = 1.0, in_sight: bool = False) -> HandDetection:
         image = self.board.copy()
         for paint in paints:
             paint(image)
         noisy = image * np.asarray(light, dtype=np.float32) + self._noise[self.frames % len(self._noise)]
         self.frames += 1
         self.time_s += self.step_s
-        return self.finder.update(np.clip(noisy, 0, 255).astype(np.uint8), self.time_s)
+        return self.finder.update(np.clip(noisy, 0, 255).astype(np.uint8), self.time_s, in_sight=in_sight)
 
-    def kinds(self, count: int, *paints: Paint, light: np.ndarray | float = 1.0) -> list[str]:
-        return [self.show(*paints, light=light).kind for _ in range(count)]
+    def kinds(self, count: int, *paints: Paint, light: np.ndarray | float = 1.0, in_sight: bool = False) -> list[str]:
+        return [self.show(*paints, light=light, in_sight=in_sight).kind for _ in range(count)]
 
 
 @cache
@@ -195,6 +195,34 @@ def test_an_object_left_over_the_edge_is_learned_after_ten_seconds(film: Film) -
     kinds = film.kinds(55, hand(SKINS[0], (160, 120)))
     assert kinds[:49] == ["hand"] * 49, "for nearly ten seconds"
     assert kinds[-1] == "clear"
+
+
+def card(image: Image) -> None:
+    """A card printed with slanting lines, as pale as the paper that it lies on, half over its edge."""
+    cv2.rectangle(image, (150, 90), (SIZE[0], 150), (215, 215, 215), -1)
+    for at in range(160, SIZE[0] - 30, 12):
+        cv2.line(image, (at, 95), (at + 25, 145), (60, 60, 60), 2)
+
+
+@pytest.mark.parametrize("in_sight", [False, True])
+def test_printed_lines_that_a_card_covered_are_no_hand_if_all_of_the_sheet_is_in_sight(*, in_sight: bool) -> None:
+    sheet = np.full((SIZE[1], SIZE[0], 3), 215, np.uint8)
+    for at in range(0, 181, 20):
+        cv2.line(sheet, (70 + at, 30), (70 + at, 210), (60, 60, 60), 2)
+        cv2.line(sheet, (70, 30 + at), (250, 30 + at), (60, 60, 60), 2)
+    film = Film(sheet)
+    assert film.kinds(38)[-1] == "clear"
+    film.step_s = 0.2
+    assert film.kinds(60, card)[-1] == "clear", "it has been learned"
+    assert film.kinds(10, in_sight=in_sight) == ["hand"] * 10, "for two seconds"
+    assert film.kinds(5, in_sight=in_sight)[-1] == ("clear" if in_sight else "hand")
+
+
+def test_a_hand_that_moves_is_found_even_if_the_picture_by_itself_shows_none(film: Film) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        tip = (150 + int(rng.integers(-6, 7)), 110 + int(rng.integers(-6, 7)))
+        assert film.show(hand(SKINS[0], tip), in_sight=True).kind == "hand"
 
 
 @settings(max_examples=cases(8, 3))

@@ -10,10 +10,10 @@ from tests.vision.conftest import RenderTable
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.surfaces import named_places
-from vision.layout.table import TableLayout
-from vision.motion.hands import HandSettings
+from vision.layout.table import TableLayout, default_layout
+from vision.motion.hands import HandDetection, HandDetector, HandSettings
 from vision.motion.monitor import HandMonitor
-from vision.reading import HindranceKind, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 STEP_S = 0.1
 
@@ -85,3 +85,30 @@ def test_hand_detection_starts_again_if_the_camera_moved_by_more_than_three_pixe
     off = np.abs(project(shown.camera, moved, corners) - project(shown.camera, shown.pose, corners)).max()
     moved = Pose(shown.pose.rotation, shown.pose.translation + np.array([shift_mm * shift_px / off, 0.0, 0.0]))
     assert bool(shown.show(shown.over(-20, 600, -20, 60), pose=moved).hindrances) == tells
+
+
+@pytest.mark.parametrize(
+    ("game", "hidden", "expected"),
+    [
+        ("blokus-dice", False, True),
+        ("number-drop", False, True),
+        ("number-drop", True, False),
+        ("deblockle", False, False),
+    ],
+)
+def test_only_a_sheet_whose_print_all_shows_is_certainly_in_sight(
+    *, game: str, hidden: bool, expected: bool, camera: CameraModel, pose: Pose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+    update = HandDetector.update
+
+    def noting(self: HandDetector, image: Image, time_s: float, *, in_sight: bool = False) -> HandDetection:
+        told.append(in_sight)
+        return update(self, image, time_s, in_sight=in_sight)
+
+    monkeypatch.setattr(HandDetector, "update", noting)
+    monitor = HandMonitor(camera, default_layout(game).board, HandSettings())
+    frame = Frame(np.full((camera.size[1], camera.size[0], 3), 200, np.uint8), 1.0, 1, "")
+    card = Hindrance(HindranceKind.OBJECT, "an object is over a1", ("a1",))
+    monitor.with_hand(frame, pose, Reading(1, 1.0, {}, (card,) * hidden))
+    assert told == [expected]
