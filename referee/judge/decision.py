@@ -36,7 +36,8 @@ class Decision(Generic[StateT, TurnT]):
     could not be read; ``margin`` the log-odds by which the decision leads any other meaning. ``alike`` says that the
     rivals differ from the leading explanation only in looks that sensors can't distinguish; ``unsensed`` are the turns
     that leave the table unchanged as far as sensors can tell; ``unseen`` are the hidden places where something may have
-    happened although nothing else changed.
+    happened although nothing else changed. ``rather_illegal`` says of an undecided change that it is more probably
+    illegal than a turn.
     """
 
     conclusion: Conclusion
@@ -49,6 +50,7 @@ class Decision(Generic[StateT, TurnT]):
     alike: bool = False
     unsensed: tuple[Explanation[StateT, TurnT], ...] = ()
     unseen: tuple[Place, ...] = ()
+    rather_illegal: bool = False
 
     @property
     def shows_nothing(self) -> bool:
@@ -98,7 +100,17 @@ def _undecided(
 ) -> Decision[StateT, TurnT]:
     """Leave it undecided because of these places."""
     in_order = case.context.in_order(places)
-    return Decision(Conclusion.UNDECIDED, case.leading, case.shown, margin, in_order, rivals, alike=alike)
+    rather_illegal = not case.explains_all_shown and case.illegal_lead > 0
+    return Decision(
+        Conclusion.UNDECIDED,
+        case.leading,
+        case.shown,
+        margin,
+        in_order,
+        rivals,
+        alike=alike,
+        rather_illegal=rather_illegal,
+    )
 
 
 def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from engine.api import StateT, TurnT
 from engine.showing import WritesInSteps
-from engine.values import OptionValue
+from engine.values import Breach, OptionValue
 from referee.judge import faults, sensor_evidence, sentences
 from referee.judge.acceptance import (
     PendingTurn,
@@ -212,7 +212,10 @@ def _undecided(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT] | None:
     places = look.decision.places
     if places and look.out_of_sight.issuperset(places):
         return look.belief, look.verdicts.out_of_sight(places, look.decision.shown, look.seen)
-    return look.belief, look.verdicts.undecided(look.decision, look.seen, look.trigger)
+    breaches: tuple[Breach, ...] = ()
+    if look.context.has_sheets and look.decision.rather_illegal and look.trigger.names_faults:
+        breaches = faults.find_breaches(look.context, look.states, look.decision.shown, look.seen)
+    return look.belief, look.verdicts.undecided(look.decision, look.seen, look.trigger, breaches)
 
 
 def _judge_by_kind(look: Look[StateT, TurnT]) -> Judgement[StateT, TurnT]:

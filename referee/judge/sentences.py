@@ -239,6 +239,11 @@ def unsure(places: Sequence[Place], shown: Mapping[Place, str], disputes: Collec
     return " ".join(said)
 
 
+def unsure_of_fault(question: str, breaches: Sequence[Breach]) -> str:
+    """A place can't be read for certain; as it is read, a rule is broken."""
+    return f"{question} As I read it: {breaches[0].sentence}"
+
+
 def against_sides(described: str) -> str:
     """A turn fits the tops of the pieces, but not the side faces seen."""
     return f"{described.rstrip('.')}? The sides of that block don't fit. Press the button again if it is right."

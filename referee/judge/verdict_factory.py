@@ -145,9 +145,16 @@ class VerdictFactory(Generic[StateT, TurnT]):
             sentence, places_named(turns[:1]), changes, seen, decision.margin, self._written(turns)
         )
 
-    def undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, trigger: Trigger) -> Ruling:
+    def undecided(
+        self,
+        decision: Decision[StateT, TurnT],
+        seen: PooledReading,
+        trigger: Trigger,
+        breaches: Sequence[Breach] = (),
+    ) -> Ruling:
         """Ask about the places that a decision depends on, quietly unless the trigger names faults.
 
+        ``breaches`` are what would be wrong if they are read rightly.
         Where a touch ends a turn, a dispute or an unclear first turn is asked about aloud once the next player has gone
         on, since three turns would be too many to follow.
         """
@@ -161,7 +168,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         if not trigger.names_faults and (can_wait or not (trigger.ends_by_touch and went_on)):
             return self.not_finished(sentences.doubtful(places, {}), places, shown, seen, decision.margin)
         candidates = dict.fromkeys(self._written(one.first[0] for one in turns))
-        return self.question_about(places, shown, seen, tuple(candidates))
+        return self.question_about(places, shown, seen, tuple(candidates), breaches)
 
     def _indistinguishable(
         self,
@@ -223,10 +230,13 @@ class VerdictFactory(Generic[StateT, TurnT]):
         shown: Changes,
         seen: PooledReading,
         candidates: tuple[str, ...] = (),
+        breaches: Sequence[Breach] = (),
     ) -> Ruling:
-        """Ask about places that can't be read for certain."""
+        """Ask about places that can't be read for certain; as they are read, there are these ``breaches``."""
         looks = {place: look for place, look in shown if place in places}
         sentence = sentences.unsure(places, looks, seen.disputed)
+        if breaches:
+            sentence = sentences.unsure_of_fault(sentence, breaches)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, tuple(places), looks, candidates=candidates)
 
     def out_of_sight(self, places: Sequence[Place], shown: Changes, seen: PooledReading) -> Ruling:

@@ -260,6 +260,10 @@ def test_a_digit_that_the_dice_forbid_is_a_fault_only_if_it_is_very_clear(seven:
     assert ruling.verdict.kind is kind
     if kind is VerdictKind.AMBIGUOUS:
         assert ruling.verdict.places == ("p1.d1",)
+        assert ruling.verdict.sentence == (
+            "I am not sure what p1.d1 (digit 7?) shows. Please have a look. "
+            "As I read it: p1 wrote 1, 2, 6, 7, but the dice show 1, 2, 4, 6."
+        )
     else:
         assert "p1.d1" in ruling.verdict.places
 
@@ -275,7 +279,9 @@ def test_two_digits_that_the_dice_forbid_are_a_fault_although_neither_is_very_cl
 )
 def test_a_digit_in_place_of_a_star_is_accepted_only_if_it_is_clear(nine: str, kind: VerdictKind) -> None:
     written = {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 4", "p1.d1": nine}
-    assert judged_after(("1", "2", "4", "*", "I"), written).verdict.kind is kind
+    verdict = judged_after(("1", "2", "4", "*", "I"), written).verdict
+    assert verdict.kind is kind
+    assert "As I read it" not in verdict.sentence, "no rule is broken"
 
 
 @pytest.mark.parametrize(
