@@ -28,6 +28,14 @@ class FindsTurns(Protocol):
 
 
 @runtime_checkable
+class KnowsChanges(Protocol):
+    """A game that tells what a turn changes on the table without playing it: much faster on large tables."""
+
+    def change_of(self, state: Any, turn: Any) -> Appearance:
+        """Return the looks that a legal turn changes."""
+
+
+@runtime_checkable
 class WritesInSteps(Protocol):
     """A table on which all players write at once, each on a sheet and perhaps in two steps while the camera sees only
     the result.

@@ -10,7 +10,7 @@ from typing import Generic
 
 from engine.api import Game, StateT, TurnT
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
-from engine.showing import CouldBe, turns_showing, unfinished_showing
+from engine.showing import CouldBe, KnowsChanges, turns_showing, unfinished_showing
 from engine.values import EMPTY, Appearance, LookName, OptionValue, Place, Unfinished
 from referee.judge.settings import JudgeSettings
 
@@ -62,14 +62,18 @@ class Explorer(Generic[StateT, TurnT]):
         return self._expansion_cache(state, _hashable(could_be))
 
     def _expand(self, state: StateT, could_be: _HashableCouldBe) -> Expansion[StateT, TurnT]:
-        table = self._game.table
+        table, rules = self._game.table, self._game.rules
         appearance = table.appearance(state)
+        knows_changes = rules if isinstance(rules, KnowsChanges) else None
         groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
-        if self._game.rules.outcome(state) is None:
+        if rules.outcome(state) is None:
             most = MOST_WEIGHED if self._game.is_slow_to_list else MOST_LISTED
             for turn in islice(turns_showing(self._game, state, dict(could_be)), most):
-                after = table.appearance(self._game.rules.apply(state, turn))
-                groups.setdefault(changes_between(appearance, after), []).append(turn)
+                if knows_changes is None:
+                    changes = changes_between(appearance, table.appearance(rules.apply(state, turn)))
+                else:
+                    changes = frozenset(knows_changes.change_of(state, turn).items())
+                groups.setdefault(changes, []).append(turn)
         return Expansion(state, appearance, {changes: tuple(group) for changes, group in groups.items()})
 
     def unfinished(self, state: StateT, could_be: CouldBe) -> tuple[Unfinished, ...]:

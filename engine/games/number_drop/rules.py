@@ -15,7 +15,6 @@ from engine.games.number_drop.notation import format_turn
 from engine.games.number_drop.sheet import (
     BONUS_SIZE,
     BOXES,
-    CROSS,
     GRID,
     LETTERS,
     SMALLEST,
@@ -34,7 +33,7 @@ from engine.games.number_drop.state import (
     look_of,
     options_from,
 )
-from engine.games.number_drop.turns import turns_of
+from engine.games.number_drop.turns import change_of, turns_of
 from engine.games.number_drop.violations import breaches_of
 from engine.showing import CouldBe, Seen
 from engine.support.breaches import illegal_turn, only_turn, rules_by_id
@@ -195,12 +194,8 @@ class _SeenSheet:
         elif self._state.phase is Phase.DROP:
             yield from self._drops()
         else:
-            changes = ((turn, self._written(turn)) for turn in turns_of(self._state, self._player))
+            changes = ((turn, change_of(self._state, turn)) for turn in turns_of(self._state, self._player))
             yield from self._seen.nearest_first(changes)
-
-    def _written(self, turn: NumberDropTurn) -> dict[str, str]:
-        """Return the looks changed by a first digit or a penalty; a slide changes none."""
-        return dict.fromkeys(turn.places, look_of(getattr(turn, "digit", CROSS), False))
 
     def _drops(self) -> Iterator[Drop]:
         shapes = turned_shapes(self._state.options.components, self._state.roll[-1])

@@ -28,8 +28,10 @@ from engine.games.number_drop.state import (
     Phase,
     SetUpDigit,
     Slide,
+    look_of,
 )
 from engine.support.lazy import Concatenated, FromIterator, LazySequence
+from engine.values import LookName, Place
 
 
 class Drops(LazySequence[Drop]):
@@ -157,6 +159,20 @@ def play_turn(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
     squares_looped = squares_of(turn.squares)
     box = box_of_marks(digits_at(state.sheets[player].cells, squares_looped))
     return flow.draw_loop(state, player, box, squares_looped, letter=turn.letter is not None)
+
+
+def change_of(state: NumberDropState, turn: NumberDropTurn) -> dict[Place, LookName]:
+    """Return the looks that a legal turn changes."""
+    if isinstance(turn, Slide) or not turn.places:
+        return {}
+    if isinstance(turn, Combination):
+        marks = digits_at(state.sheets[PLAYERS.index(turn.player)].cells, squares_of(turn.squares))
+    elif isinstance(turn, PenaltyDrop):
+        marks = CROSS * len(turn.squares)
+    else:
+        marks = turn.digit if isinstance(turn, SetUpDigit) else turn.digits
+    is_circled = isinstance(turn, Combination)
+    return {place: look_of(mark, is_circled) for place, mark in zip(turn.places, marks, strict=True)}
 
 
 def turn_of_marks(state: NumberDropState, player: str, marks: dict[str, str]) -> NumberDropTurn:

@@ -3,12 +3,14 @@
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.games.number_drop.rules import count_from
 from engine.games.number_drop.table import looks_before
 from engine.showing import turns_by_trying, turns_showing
 from engine.values import Roll
-from tests.engine.games.number_drop.strategies import GAME, TILES, state_of
+from tests.engine.games.number_drop.strategies import GAME, TILES, positions, state_of
 
 
 @pytest.mark.parametrize("faces", [("1", "3", "4", "4", "T"), ("3", "*", "4", "4", "T"), ("3", "*", "4", "*", "I")])
@@ -52,3 +54,13 @@ def test_a_loop_is_found_with_and_without_its_letter_while_that_is_possible():
 def test_a_circled_digit_may_first_appear_as_the_plain_digit():
     assert looks_before("digit 5 circled") == ("digit 5",)
     assert looks_before("digit 5") == ()
+
+
+@given(positions(), st.data())
+def test_what_a_turn_changes_is_known_without_playing_it(state, data):
+    turns = GAME.rules.legal_turns(state)
+    if not turns:
+        return
+    turn = turns[data.draw(st.integers(0, min(len(turns), 5000) - 1))]
+    before, after = (GAME.table.appearance(each) for each in (state, GAME.rules.apply(state, turn)))
+    assert GAME.rules.change_of(state, turn) == {place: look for place, look in after.items() if look != before[place]}
