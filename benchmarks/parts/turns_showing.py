@@ -105,14 +105,18 @@ def _verdict_s(game: Game[Any, Any], state: Any, reading: Reading) -> float:
 
 
 def _readings(game: Game[Any, Any], state: Any, after: Any, rng: Random) -> list[Reading]:
-    """Readings of a legal result: certain, with hidden places, with an unclear place; and of an illegal one."""
+    """Readings of a legal result: certain, with a few or a third of its places hidden, with an unclear place; and of an
+    illegal one.
+    """
     table = game.table.appearance(after)
+    hidden = uniform_reading(game.looks, HindranceKind.OBJECT)
     places = rng.sample(list(table), 3)
     unclear = {game.table.appearance(state)[places[0]]: 0.4, rng.choice(game.looks): 0.1}
     faulty = {**table, **{place: rng.choice(game.looks) for place in places[:2]}}
     return [
         _reading(game, table, {}),
-        _reading(game, table, {place: uniform_reading(game.looks, HindranceKind.OBJECT) for place in places}),
+        _reading(game, table, dict.fromkeys(places, hidden)),
+        _reading(game, table, dict.fromkeys(list(table)[: len(table) // 3], hidden)),
         _reading(game, table, {places[0]: PlaceReading(_likely(game, table[places[0]], unclear))}),
         _reading(game, faulty, {}),
     ]
