@@ -40,7 +40,7 @@ from vision.readers.ink.signs import BLOT, EMPTY_SIGN, SIGNS
 TAUGHT_SHEETS, READ_SHEETS = 5, 4
 """Sheets of 30 cells, about 60 % of them written: as many as one sheet of Number Drop has cells."""
 _USUAL_WILDNESS = 0.8
-_LEADS = (3.0, 3.6, 4.2, 5.0, 7.0)
+_LEADS = (3.0, 3.6, 4.2, 5.0, 6.2, 7.0, 9.0)
 WRITTEN = [number for number, sign in enumerate(SIGNS) if sign not in {EMPTY_SIGN, BLOT}]
 
 

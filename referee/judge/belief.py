@@ -105,10 +105,10 @@ class Observations:
 
     ``looked`` is what each visible place showed at ``looked_s``; ``sensed`` what the sensors reported; ``disputed`` the
     places where camera and sensor contradicted each other; ``doubted`` sensor values known to be wrong. Sensor changes
-    up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``earlier`` is how
-    places that the camera misread, and cells that were written, were read when it became known what they show: seeing
-    the same again changes nothing. ``signs`` are those on
-    sheets that a person named and the camera read otherwise. ``pieces`` are the known stacks and discs, as last seen.
+    up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``earlier`` is how places that the
+    camera misread, and cells that were written, were read when it became known what they show: seeing the same again
+    changes nothing. ``signs`` are those on sheets that a person named and the camera read otherwise. ``pieces`` are the
+    known stacks and discs, as last seen.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)

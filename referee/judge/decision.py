@@ -72,9 +72,9 @@ def decide(
     ``settings.handwriting`` more where only handwriting tells them apart. The illegal change is what each place shows
     by itself, scored with ``settings.illegal_prior``; it wins, as forbidden, when it leads the best allowed explanation
     by as much, by ``settings.added`` more on a place with a piece or ball too many, and by ``settings.misread`` more if
-    other signs in the same empty cells would be a turn. A few uncertain places that
-    contradict an otherwise certain explanation are set aside and named. On a place with only a sensor, all pieces look
-    the same; a piece that was put down there for a moment supports turns that pass it.
+    other signs in the same empty cells would be a turn. A few uncertain places that contradict an otherwise certain
+    explanation are set aside and named. On a place with only a sensor, all pieces look the same; a piece that was put
+    down there for a moment supports turns that pass it.
     """
     candidates = find_candidates(context, states, seen)
     rules: tuple[Callable[[Candidates[StateT, TurnT]], Decision[StateT, TurnT] | None], ...] = (

@@ -57,9 +57,10 @@ class JudgeSettings:
         (``benchmarks/handwriting.py --hands 200 --seed 4000``).
     ``misread``
         what is added to ``margin`` before a turn is illegal because of its signs, where others in the same cells would
-        be legal: people seldom write what the dice forbid. Higher: more questions about wrong signs, fewer misread ones
-        called wrong. With ``illegal_prior``, the sign must lead by 9; in that table 7 of 23,039 misread ones do, and 26
-        lead by 6.2, which ``handwriting`` asks for (``--hands 150 --seed 9000``).
+        be legal: people seldom write what the dice forbid. With ``illegal_prior``, the best sign must lead by 9. Of
+        23,039 signs 7 are misread with such a lead, and 26 with the 6.2 that ``handwriting`` alone would ask for
+        (``benchmarks/handwriting.py --hands 150 --seed 9000``). Higher: more questions about wrong signs, fewer misread
+        ones called wrong.
     ``added``
         what is added to ``margin`` before a fault is named that puts more on the table than there was: most things that
         look like a piece too many are none. Higher: more questions about such pieces, fewer coins and lids called one.
