@@ -124,11 +124,9 @@ def _by_turns(
     base: Appearance, expansion: Expansion[StateT, TurnT], seen: PooledReading
 ) -> Iterator[Explanation[StateT, TurnT]]:
     """Yield the explanations by a turn from one state."""
-    is_believed = expansion.appearance == base
-    for own_changes, turns in expansion.by_changes.items():
-        changes = own_changes
-        if not is_believed:
-            changes = changes_between(base, {**expansion.appearance, **dict(own_changes)})
+    is_base = expansion.appearance == base
+    for own, turns in expansion.by_changes.items():
+        changes = own if is_base else changes_between(base, {**expansion.appearance, **dict(own)})
         score = score_allowed(base, changes, seen) + score_touches(seen, (turn.places for turn in turns))
         yield Explanation(ExplanationKind.TURN, expansion.state, changes, score, turns)
 
