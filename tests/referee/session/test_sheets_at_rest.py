@@ -89,7 +89,7 @@ def test_a_sheet_rests_by_itself_while_hands_come_and_go_over_others(on: Table) 
 
 
 def test_faults_wait_until_all_hands_have_gone(on: Table) -> None:
-    wrong = written("p1") | {"p1.d1": "digit 7"}
+    wrong = written("p1") | {"p1.d1": "digit 7 99.9%"}
     assert VerdictKind.ILLEGAL not in kinds_of(see(on, wrong, ["p2"], 4.0))
     assert kinds_of(see(on, wrong))[-1] is VerdictKind.ILLEGAL
 
