@@ -235,9 +235,14 @@ class PooledReading:
         }
         return replace(self, places={**self.places, **known}) if known else self
 
+    @cached_property
+    def _only_sensed(self) -> frozenset[str]:
+        """The places that a sensor alone knows; without any, thousands of changes are compared much faster."""
+        return frozenset(place for place, one in self.places.items() if one.sensed_only)
+
     def only_sensed(self, place: str) -> bool:
         """Return whether a sensor alone knows this place."""
-        return place in self.places and self.places[place].sensed_only
+        return place in self._only_sensed
 
     def without(self, places: Iterable[str]) -> PooledReading:
         """Return a copy with ``places`` hidden."""
@@ -256,6 +261,8 @@ class PooledReading:
 
         On a place with only a sensor, every piece is ``PIECE``.
         """
+        if not self._only_sensed:
+            return self.noticeable_changes(base, changes)
         return frozenset(
             (place, self.places[place].observable_look(look) if place in self.places else look)
             for place, look in self.noticeable_changes(base, changes)
@@ -263,6 +270,10 @@ class PooledReading:
 
     def noticeable_changes(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
         """Return ``changes`` from ``base`` without those a sensor can't notice: a piece replaced by another."""
+        if not self._only_sensed:
+            return frozenset(
+                (place, look) for place, look in changes if place not in self.places or look != base.get(place, EMPTY)
+            )
         return frozenset(
             (place, look)
             for place, look in changes

@@ -332,3 +332,17 @@ def test_the_newest_picture_is_kept() -> None:
     seen = pooled(*(replace(GOLD, picture=one) for one in (*pictures[:2], pictures[0])), last_hidden)
     assert seen.places["c3"].picture is pictures[0]
     assert pooled(*(replace(GOLD, picture=one) for one in pictures)).places["c3"].picture is pictures[2]
+
+
+@given(st.dictionaries(st.sampled_from(["a1", "b2", "c3", "d4"]), st.sampled_from(LOOKS)), st.sets(st.just("c3")))
+def test_changes_are_observed_alike_whether_or_not_a_sensor_alone_knows_another_place(
+    after: dict[str, str], hidden: set[str]
+) -> None:
+    base = {"a1": "gold", "b2": "teal", "c3": "empty"}
+    camera = pooled(GOLD).places["c3"]
+    seen = PooledReading(dict.fromkeys({"a1", "b2", "c3"} - hidden, camera), frozenset(hidden), 0.0, 0)
+    felt = pooled(place(0, 0, 0, sensed=0.9, hidden=True)).places["c3"]
+    with_sensor = replace(seen, places={**seen.places, "z9": felt})
+    changes = frozenset(after.items())
+    for observe in (PooledReading.observable_changes, PooledReading.noticeable_changes, PooledReading.visible_changes):
+        assert observe(seen, base, changes) == observe(with_sensor, base, changes)
