@@ -221,10 +221,10 @@ class SheetOcclusionDetector:
 
 
 def _by_pen(hue: FloatImage, ink: BoolImage, pens_deg: FloatArray) -> list[BoolImage]:
-    """Return the pixels of ink whose hue is nearest to that of each pen."""
+    """Return the pixels of ink whose hue is nearest to that of each pen, without the pens that have none."""
     nearest = np.abs(nearest_turn(hue[ink] - pens_deg.astype(np.float32)[:, None])).argmin(axis=0)
     inks = []
-    for number in range(len(pens_deg)):
+    for number in np.unique(nearest):
         own = np.zeros_like(ink)
         own[ink] = nearest == number
         inks.append(own)
