@@ -24,13 +24,14 @@ from referee.judge.explorer import JudgeContext, changes_between
 from referee.judge.pooled_reading import (
     Dispute,
     EarlierReadings,
-    KnownSigns,
     PooledPlace,
     PooledReading,
     given_earlier_readings,
     readings_to_keep,
 )
+from referee.judge.pooling import pool
 from referee.judge.verdict import Verdict
+from vision.reading import Reading
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,7 @@ class Observations:
     places where camera and sensor contradicted each other; ``doubted`` sensor values known to be wrong. Sensor changes
     up to ``since_s`` belong to accepted turns. ``dice`` are the dice on the table. ``earlier`` is how places that the
     camera misread, and cells that were written, were read when it became known what they show: seeing the same again
-    changes nothing. ``signs`` are those on sheets that a person named and the camera read otherwise. ``pieces`` are the
-    known stacks and discs, as last seen.
+    changes nothing. ``pieces`` are the known stacks and discs, as last seen.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
@@ -119,22 +119,12 @@ class Observations:
     looked_s: float = -math.inf
     dice: SeenDice | None = None
     earlier: EarlierReadings = field(default_factory=dict)
-    signs: KnownSigns = field(default_factory=dict)
     pieces: Mapping[Place, KnownPiece] = field(default_factory=dict)
 
     def after_sensing(self, seen: PooledReading) -> Observations:
         """Return a copy with what the sensors say now; a doubted sensor that changes its value is trusted again."""
         doubted = {place: says for place, says in self.doubted.items() if seen.sensed.get(place, says) == says}
         return replace(self, sensed=seen.sensed, doubted=doubted)
-
-    def after_overriding(self, override: Override, believed: Appearance) -> Observations:
-        """Return a copy that remembers how the camera misreads the signs that a person named."""
-        signs = {
-            place: (believed[place], shown)
-            for place, shown in override.ignored_looks.items()
-            if EMPTY not in {believed[place], shown}
-        }
-        return replace(self, signs={**self.signs, **signs})
 
     def after_looking(self, seen: PooledReading) -> Observations:
         """Return a copy updated by a look at the visible places."""
@@ -204,16 +194,24 @@ class Belief(Generic[StateT, TurnT]):
         pieces = pieces_as_believed(context.game, state, seen, self.observations.pieces) | kept
         return replace(self, observations=replace(self.observations, pieces=pieces))
 
-    def with_misread_stacks(self, context: JudgeContext[StateT, TurnT], seen: PooledReading) -> Belief[StateT, TurnT]:
-        """Return a copy that knows the stacks that a person corrected and that look as when the person spoke.
+    def with_misreadings_told(self, context: JudgeContext[StateT, TurnT], seen: PooledReading) -> Belief[StateT, TurnT]:
+        """Return a copy that knows how the camera misreads what a person corrected, so that it need not be ignored.
 
-        What the camera reads there is a misreading, so these places need not be ignored.
+        A stack must look as when the person spoke, and a sign must be in sight then and now.
         """
         state, observations, override = self.states[0], self.observations, self.override
-        if not override.places or not isinstance(context.game.table, StacksPieces):
+        believed, handwritten = context.game.table.appearance(state), context.has_sheets
+        if handwritten:
+            same = frozenset(
+                place
+                for place in override.places - override.unseen
+                if place in seen.places and EMPTY not in {believed[place], seen.places[place].best}
+            )
+        elif isinstance(context.game.table, StacksPieces):
+            same = override.places & untouched_since(seen, observations.looked)
+        else:
             return self
-        same = override.places & untouched_since(seen, observations.looked)
-        misread = readings_to_keep(seen.places, same, context.game.table.appearance(state))
+        misread = readings_to_keep(seen.places, same, believed, handwritten=handwritten)
         if not misread:
             return self
         told = pieces_as_told(context.game, state, seen.places, misread)
@@ -222,6 +220,16 @@ class Belief(Generic[StateT, TurnT]):
         )
         override = replace(override, places=override.places - misread.keys())
         return replace(self, observations=observations, override=override)
+
+    def looking_as_before(
+        self, context: JudgeContext[StateT, TurnT], reading: Reading, places: Sequence[Place]
+    ) -> frozenset[Place]:
+        """Return those of these places that look in a reading as they did when it became known what they show."""
+        believed, settings = context.game.table.appearance(self.states[0]), context.settings
+        earlier = {place: one for place, one in self.observations.earlier.items() if place in places}
+        seen = pool((reading,), tuple(earlier), context.game.looks, settings.probability_floor)
+        weighed = given_earlier_readings(seen.places, earlier, believed, handwritten=context.has_sheets)
+        return frozenset(place for place, one in weighed.items() if one.agrees(believed[place]))
 
     def with_places_confirmed(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
         """Take a person's word that these places are as believed; they are ignored until they look so again."""

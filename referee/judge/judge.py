@@ -107,13 +107,12 @@ def judge(
     belief = replace(belief, observations=belief.observations.after_sensing(seen))
     if not seen.places:
         return belief, verdicts.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
-    belief = belief.with_misread_stacks(context, seen)
+    belief = belief.with_misreadings_told(context, seen)
     belief = replace(belief, observations=belief.observations.after_looking(seen))
     earlier = belief.observations.earlier
     places = given_earlier_readings(seen.places, earlier, believed, handwritten=context.has_sheets)
     seen = replace(seen, places=places)
     seen = compare_with_earlier_pictures(game, seen, belief.observations.pieces)
-    seen = seen.with_known_signs(belief.observations.signs, believed)
     outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, verdicts.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
@@ -152,8 +151,6 @@ def _resolve_disputes(
     set_aside = faults.still_differing(believed, belief.set_aside, seen)
     override = belief.override.after_look(believed, seen)
     belief = replace(belief, set_aside=set_aside, override=override)
-    if context.has_sheets:
-        belief = replace(belief, observations=belief.observations.after_overriding(override, believed))
     look = Look.at(context, belief, seen.without(override.ignored), trigger)
     if trigger is Trigger.DECLARED and override.asked and look.decision.shows_nothing:
         # A player who was asked and declares the turn again confirms that something was played there.

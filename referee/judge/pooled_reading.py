@@ -102,7 +102,7 @@ class PooledPlace:
         logs = dict(self.log_probabilities)
         again = _log_sum(2 * value for value in before.log_probabilities.values())
         for name, value in self.log_probabilities.items():
-            if name == look or name.startswith(f"{look} "):
+            if name == look or _adds_to(look, name):
                 added = name.removeprefix(look)
                 same = _log_sum(
                     was + logs[f"{other}{added}"]
@@ -112,20 +112,6 @@ class PooledPlace:
                 logs[name] = max(value, min(0.0, same - again))
         return replace(self, log_probabilities=logs)
 
-    def with_known_sign(self, shown: str, known: str) -> PooledPlace:
-        """Return a copy in which looks named after ``shown`` are those named after ``known``, and the reverse.
-
-        It is unchanged unless it shows ``shown`` with something added, such as ``digit 1 circled`` for ``digit 1``.
-        """
-        if not self.best.startswith(f"{shown} "):
-            return self
-        logs = dict(self.log_probabilities)
-        for name in self.log_probabilities:
-            other = f"{known}{name.removeprefix(shown)}"
-            if (name == shown or name.startswith(f"{shown} ")) and other in logs:
-                logs[name], logs[other] = logs[other], logs[name]
-        return replace(self, log_probabilities=logs)
-
     @property
     def certainty(self) -> float:
         """The log-odds by which the best look leads the second best; with only a sensor, all pieces are one look."""
@@ -133,6 +119,11 @@ class PooledPlace:
             return abs(self.lead(PIECE, EMPTY))
         ranked = sorted(self.log_probabilities.values(), reverse=True)
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
+
+
+def _adds_to(look: str, other: str) -> bool:
+    """Return whether ``other`` is ``look`` with something drawn around it: ``digit 1 circled`` for ``digit 1``."""
+    return other.startswith(f"{look} ")
 
 
 def _log_sum(logs: Iterable[float]) -> float:
@@ -151,20 +142,32 @@ def _certain(look: str, looks: tuple[str, ...]) -> PooledPlace:
 EarlierReadings = Mapping[str, tuple[str, PooledPlace]]
 """Places with the look that was known to be there, and what the camera read then."""
 
-KnownSigns = Mapping[str, tuple[str, str]]
-"""Places of a sheet with the true look of their sign, which a person named, and the look that the camera read."""
-
 
 def given_earlier_readings(
     seen: Mapping[str, PooledPlace], earlier: EarlierReadings, believed: Appearance, *, handwritten: bool = False
 ) -> Mapping[str, PooledPlace]:
-    """Return the places weighed with how they were read earlier, where the believed look is still the same."""
+    """Return the places weighed with how they were read earlier, where the believed look is still the same.
+
+    A sign that something was drawn around is still the same.
+    """
     known = {
         place: seen[place].as_same_ink(before, look) if handwritten else seen[place].without_misreading(before, look)
         for place, (look, before) in earlier.items()
-        if place in seen and not seen[place].sensed_only and believed.get(place) == look
+        if place in seen
+        and not seen[place].sensed_only
+        and (believed.get(place) == look or (handwritten and _adds_to(look, believed.get(place, EMPTY))))
     }
     return {**seen, **known} if known else seen
+
+
+def with_later_readings(
+    earlier: EarlierReadings, later: EarlierReadings, *, handwritten: bool = False
+) -> EarlierReadings:
+    """Return ``earlier`` with ``later``; a sign that something was drawn around since keeps its own reading."""
+    added = {
+        place for place in later if handwritten and place in earlier and _adds_to(earlier[place][0], later[place][0])
+    }
+    return {**earlier, **{place: one for place, one in later.items() if place not in added}}
 
 
 def readings_to_keep(
@@ -225,15 +228,6 @@ class PooledReading:
         """Return a copy in which ``places`` certainly look as believed; ``looks`` are all of the game's looks."""
         sure = {place: _certain(believed[place], tuple(looks)) for place in places}
         return replace(self, places={**self.places, **sure}, hidden=self.hidden - sure.keys(), disputed={})
-
-    def with_known_signs(self, signs: KnownSigns, believed: Appearance) -> PooledReading:
-        """Return a copy in which signs that a person named show so even after something was drawn around them."""
-        known = {
-            place: self.places[place].with_known_sign(shown, look)
-            for place, (look, shown) in signs.items()
-            if place in self.places and f"{believed.get(place)} ".startswith(f"{look} ")
-        }
-        return replace(self, places={**self.places, **known}) if known else self
 
     @cached_property
     def _only_sensed(self) -> frozenset[str]:

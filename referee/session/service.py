@@ -340,7 +340,7 @@ class Service(Generic[StateT, TurnT]):
             return self._decide(stable, trigger)
         if not self.belief or self.finished or self._belief.fault is not None:
             return []
-        question = self._view.stall_question(self._game, self._belief)
+        question = self._view.stall_question(self._context, self._belief)
         return [] if question is None else self._carry_out(Ruling((question,)), asked=True)
 
     def _judge_sheets(self) -> list[Verdict]:

@@ -75,16 +75,17 @@ class TableView:
         """Note that something could be judged although the table isn't at rest."""
         self._unclear.clear()
 
-    def stall_question(self, game: Game[StateT, TurnT], belief: Belief[StateT, TurnT]) -> Verdict | None:
+    def stall_question(self, context: JudgeContext[StateT, TurnT], belief: Belief[StateT, TurnT]) -> Verdict | None:
         """Return the question about places that have been unreadable for long; each is asked about once.
 
-        Not asked about are places that a person has settled, and those in sight that may well show what is believed.
+        Not asked about are places that a person has settled, and those in sight that may well show what is believed or
+        look as they did when they became known.
         """
         reading = self.reading
         if reading is None or not (places := self._stall.add(reading)):
             return None
-        believed = game.table.appearance(belief.states[0])
-        settled = belief.override.places | belief.override.ignored
+        believed = context.game.table.appearance(belief.states[0])
+        settled = belief.override.places | belief.override.ignored | belief.looking_as_before(context, reading, places)
         unclear = [place for place in places if not _shows(reading.places[place], believed[place])]
         to_ask = tuple(place for place in unclear if place not in settled)
         if not to_ask:

@@ -24,7 +24,7 @@ from referee.judge.explanations import (
 )
 from referee.judge.explorer import MOST_WEIGHED, JudgeContext
 from referee.judge.faults import StandingFault, find_breaches
-from referee.judge.pooled_reading import PIECE, PooledReading, readings_to_keep
+from referee.judge.pooled_reading import PIECE, PooledReading, readings_to_keep, with_later_readings
 from referee.judge.rules.look import Judgement, Look, first_judgement
 from referee.judge.sensor_evidence import decide_for_trigger
 from referee.judge.settings import Trigger
@@ -60,11 +60,12 @@ def _accept_from(
     handwritten = context.has_sheets
     certain = as_left if handwritten or not decision.set_aside else ()
     kept = readings_to_keep(left.places, certain, after, handwritten=handwritten)
+    earlier = with_later_readings(belief.observations.earlier, kept, handwritten=handwritten)
     believed = replace(
         believed,
         set_aside=belief.set_aside | frozenset(decision.set_aside),
         override=belief.override.without(accepted.places),
-        observations=replace(believed.observations, since_s=since_s, earlier={**belief.observations.earlier, **kept}),
+        observations=replace(believed.observations, since_s=since_s, earlier=earlier),
     ).doubting_sensors(left.sensed, after)
     believed = believed.with_pieces_of(context, left.places)
     notes = tuple(sentences.dropped_sighting(place) for place in moved.dropped)
