@@ -104,7 +104,8 @@ class Rules(Protocol[StateT, TurnT]):
         """List every complete turn that is or may be legal, in a fixed order, without repeats.
 
         It includes the turns of every player who may play now, in the order of ``players_to_move``, and is empty while
-        a roll is awaited. The sequence may be lazy: length and single items are cheap, iterating may be slow.
+        a roll is awaited. With hidden faces, the opponent's turns follow while it isn't known whether the player to
+        move is blocked. The sequence may be lazy: length and single items are cheap, iterating may be slow.
         """
 
     def perft_turns(self, state: StateT) -> Sequence[TurnT]:
@@ -160,8 +161,8 @@ class Table(Protocol[StateT]):
     def explain(self, before: StateT, after: Appearance) -> tuple[Breach, ...]:
         """List the rules that a change from ``before`` to an observed table breaks, the likeliest violation first.
 
-        Empty if nothing changed or a legal turn explains it. Places missing in ``after`` count as unchanged.
-        Raises UnreadableError for an unknown place or look.
+        Empty if nothing changed or a legal turn explains it, or if a game can't attribute the change to one turn.
+        Places missing in ``after`` count as unchanged. Raises UnreadableError for an unknown place or look.
         """
 
     def unfinished(self, state: StateT) -> Sequence[Unfinished]:
@@ -186,7 +187,10 @@ class Notation(Protocol[StateT, TurnT]):
     """States and turns as text: strict forms to store, and sentences for people."""
 
     def format_state(self, state: StateT) -> str:
-        """Write a state in its strict text form: one line, which ``parse_state`` reads back exactly."""
+        """Write a state in its strict text form: one line.
+
+        ``parse_state`` reads it back exactly (except that a position not yet counted for repetition is counted).
+        """
 
     def parse_state(self, text: str) -> StateT:
         """Read a state's text leniently (spaces, case); raises UnreadableError."""
@@ -249,7 +253,9 @@ class Advice(Protocol[StateT_contra, TurnT]):
         """
 
     def playouts(self, state: StateT_contra, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-        """Play ``count`` random games to their end from ``state``; each legal turn or roll is equally likely.
+        """Play ``count`` random games to their end from ``state``.
+
+        Legal turns are equally likely, rolls come by their probability.
 
         A game with too many turns to list for each draw documents how it draws instead.
         """

@@ -16,7 +16,7 @@ from engine.support.chance import format_roll
 from engine.values import Roll
 
 MOST_ROLLS_BETWEEN_TURNS = 100
-"""After this many equal rolls without a turn in between there will never be one: ties are rolled again for ever."""
+"""If this many equal rolls in a row lead to no turn, none ever will: a tie, for example, is rolled again for ever."""
 
 
 @runtime_checkable
@@ -45,7 +45,8 @@ def read_faces(text: str) -> Roll:
     """Parse a roll's faces, such as ``1,3,4,5,T``, separated by commas or spaces; raises UnreadableError if empty."""
     faces = tuple(text.replace(",", " ").upper().split())
     if not faces:
-        raise UnreadableError(f"cannot read {text!r} as a roll; expected its faces, parted by commas, such as 4,1", 1)
+        expected = "its faces, separated by commas, such as 4,1"
+        raise UnreadableError(f"cannot read {text!r} as a roll; expected {expected}", 1)
     return Roll(faces)
 
 

@@ -37,8 +37,9 @@ class KnowsChanges(Protocol):
 
 @runtime_checkable
 class WritesInSteps(Protocol):
-    """A table on which all players write at once, each on a sheet and perhaps in two steps while the camera sees only
-    the result.
+    """A table on which all players write at once, each on their own sheet.
+
+    A player may write in two steps, of which the camera sees only the result.
     """
 
     def looks_before(self, look: LookName) -> tuple[LookName, ...]:
@@ -82,9 +83,9 @@ def unfinished_showing(game: Game[StateT, TurnT], state: StateT, could_be: Could
 
 
 def silent_turns(game: Game[StateT, TurnT], state: StateT) -> tuple[TurnT, ...]:
-    """Return each player's only turn that leaves the sheet unchanged, such as not drawing a loop.
+    """Return the turns by which every player who may play now leaves the sheet unchanged, such as not drawing a loop.
 
-    A player with no such turn or several gets none; so does everyone in a game that is not written on sheets.
+    Empty unless each of them has exactly one such turn, and in games that are not written on sheets.
     """
     if game.printed_sheet is None:
         return ()

@@ -40,7 +40,7 @@ OLDEST_FORMAT = 1
 NEWEST_FORMAT = 2
 """Also rolls, announcements, scores and shared victories."""
 
-_TAG = re.compile(r'\[\s*([A-Za-z][A-Za-z0-9_-]*)\s+"((?:[^"\\]|\\.)*)"\s*\]')
+_TAG = re.compile(r'\[\s*([A-Za-z][A-Za-z0-9_-]*)\s+"((?:[^"\\]|\\.)*)"\s*\](?:\s*;.*)?')
 _NUMBER = re.compile(r"\d+\s*\.\s*")
 _PROOF = re.compile(r"(?:([0-9]{1,18})\s+)?([0-9a-f]{16})")
 _ROLLS = re.compile(r"(?:(\S+)\s+)?rolls\s+(.+)", re.IGNORECASE)
@@ -170,7 +170,7 @@ _NO_RECORD = 'this is not a game record: it has no tag Game, such as [Game "debl
 
 
 def read(text: str) -> Record:
-    """Read a record leniently; raises UnreadableError that names the line, or UnknownGameError."""
+    """Read a record leniently; raises UnreadableError that names the line or tag at fault, or UnknownGameError."""
     tags: list[tuple[str, str]] = []
     lines: list[tuple[int, str]] = []
     for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):

@@ -66,7 +66,7 @@ def best_move(
 
 
 class _Search(Generic[PositionT, MoveT]):
-    """One search: its counters and memory, and the best answer so far."""
+    """One search: its memory, and the best answer so far."""
 
     def __init__(
         self,
@@ -80,7 +80,6 @@ class _Search(Generic[PositionT, MoveT]):
         self._penalties = penalties
         self._table: Table[MoveT] = Table()
         self._better = better
-        self._nodes = 0
         self._guesses = 0
         self._killers: list[tuple[MoveT, ...]] = [()] * (MOST_PLIES + 1)
         self._history: dict[MoveT, int] = {}
@@ -92,13 +91,13 @@ class _Search(Generic[PositionT, MoveT]):
         rules = self._rules
         winning = rules.winning_move(position)
         if winning is not None:
-            answer = Found(winning, WIN - 1, 1, True, self._nodes, (winning,))
+            answer = Found(winning, WIN - 1, 1, True)
             self._report(answer)
             return answer
         moves = rules.moves(position)
         if not moves:
             raise ValueError("there is no move to find: the game gives none")
-        answer = Found(moves[0], 0, 0, False, 0, (moves[0],))
+        answer = Found(moves[0], 0, 0, False)
         self._report(answer)
         try:
             ranked = self._search_one_ply(position, moves, rng)
@@ -136,7 +135,7 @@ class _Search(Generic[PositionT, MoveT]):
         try:
             for move in moves:
                 score = self._score_root_move(position, move, mover, 0, -_INFINITY, _INFINITY)
-                each = Found(move, score, 1, abs(score) > MOST_GUESS, self._nodes, (move,))
+                each = Found(move, score, 1, abs(score) > MOST_GUESS)
                 if best is None or score > best.score:
                     best = each
                     self._report(best)
@@ -144,7 +143,7 @@ class _Search(Generic[PositionT, MoveT]):
                     return [each]
                 found.append(each)
         except DeadlineExceededError:
-            raise _CutShortError(best or Found(moves[0], 0, 0, False, self._nodes)) from None
+            raise _CutShortError(best or Found(moves[0], 0, 0, False)) from None
         if self._guesses == guesses:
             found = [replace(each, proven=True) for each in found]
         drawn = list(range(len(found)))
@@ -173,14 +172,7 @@ class _Search(Generic[PositionT, MoveT]):
                     self._lost.add(move)
                 if best is None or score > best.score:
                     is_change = best is not None
-                    best = Found(
-                        move,
-                        score,
-                        depth,
-                        abs(score) > MOST_GUESS,
-                        self._nodes,
-                        self._principal_variation(position, move, depth),
-                    )
+                    best = Found(move, score, depth, abs(score) > MOST_GUESS)
                     if is_change:
                         self._report(best)
         except DeadlineExceededError:
@@ -223,7 +215,6 @@ class _Search(Generic[PositionT, MoveT]):
 
     def _score(self, position: PositionT, depth: int, alpha: int, beta: int, ply: int) -> int:
         """Score a position for its mover: exact within the window, else a bound (fail-soft)."""
-        self._nodes += 1
         self._check_time()
         rules = self._rules
         ended = rules.ended(position)
@@ -303,18 +294,6 @@ class _Search(Generic[PositionT, MoveT]):
         killers = self._killers[ply]
         if move not in killers:
             self._killers[ply] = (move, *killers[:1])
-
-    def _principal_variation(self, position: PositionT, move: MoveT, depth: int) -> tuple[MoveT, ...]:
-        """Return the principal variation after ``move``, as far as the table remembers it."""
-        line = [move]
-        position = self._rules.play(position, move)
-        while len(line) < depth and self._rules.ended(position) is None:
-            entry = self._table.get(self._rules.key(position))
-            if entry is None or entry[3] is None:
-                break
-            line.append(entry[3])
-            position = self._rules.play(position, entry[3])
-        return tuple(line)
 
 
 class _CutShortError(Exception):

@@ -29,9 +29,14 @@ ENOUGH_SAMPLES = 100
 
 _MOST_SAMPLES = 2000
 _Z_DROPPED = 3.0
+"""A candidate is dropped when its mean paired deficit exceeds this many standard errors."""
+
 _SAMPLES_PER_DROP = 8
+"""Deficits are tested after every so many samples."""
+
 _FIRST_SAMPLES = 8
 _FIRST_SHARE = 0.4
+"""Candidates are skipped if taking _FIRST_SAMPLES samples of each would use more than this share of the time."""
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ class Rules(ABC, Generic[PositionT, MoveT]):
 
 @dataclass(frozen=True)
 class Found(Generic[MoveT]):
-    """The result of a search: the move, its score, the depth in plies and the principal variation.
+    """The result of a search: the move, its score and the depth in plies.
 
     ``proven`` means that the score is exact: a forced win or loss, or every line was followed to its end.
     """
@@ -80,8 +80,6 @@ class Found(Generic[MoveT]):
     score: int
     depth: int
     proven: bool
-    nodes: int
-    line: tuple[MoveT, ...] = ()
 
     @property
     def win_in(self) -> int | None:
@@ -130,10 +128,6 @@ class Table(Generic[MoveT]):
         self._most_young = most_entries // 2
         self._young: dict[Hashable, Entry[MoveT]] = {}
         self._old: dict[Hashable, Entry[MoveT]] = {}
-
-    def __len__(self) -> int:
-        """Return the number of entries; one that is in both generations counts twice."""
-        return len(self._young) + len(self._old)
 
     def get(self, key: Hashable) -> Entry[MoveT] | None:
         """Return the entry of a position, or ``None``."""

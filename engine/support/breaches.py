@@ -31,21 +31,28 @@ def illegal_turn(turn: str, breaches: Sequence[Breach]) -> IllegalTurnError:
 
 def illegal_start(breaches: Sequence[Breach]) -> IllegalTurnError:
     """Return the error for a table that is no starting position."""
-    return IllegalTurnError(f"this is not a start: {all_sentences(breaches)}", tuple(breaches))
+    return IllegalTurnError(f"this is not a starting position: {all_sentences(breaches)}", tuple(breaches))
 
 
 def only_turn(turns: Sequence[TurnT], format_turn: Callable[[TurnT], str]) -> TurnT:
     """Return the only item of ``turns``, for games whose look-alike turns differ in effect; else AmbiguousError."""
     different = list(dict.fromkeys(turns))
     if len(different) != 1:
-        listed = ", ".join(map(format_turn, different)) or "no turn"
-        raise AmbiguousError(f"got {listed}; expected one turn, as each leaves another state: ask which was played")
+        got = ", ".join(map(format_turn, different)) or "no turn"
+        raise AmbiguousError(
+            f"got {got}; expected one turn, since each leads to a different state; ask which was played"
+        )
     return different[0]
 
 
 def game_over(places: tuple[Place, ...]) -> Breach:
     """Return the breach for playing after the end."""
     return Breach("game-over", "The game is over, so no more turns count.", "Set the table up to play again.", places)
+
+
+def nothing_to_announce() -> Breach:
+    """Return the breach for an announcement after the end."""
+    return Breach("game-over", "The game is over, so nothing more can be announced.", "Begin a new game.")
 
 
 @dataclass(frozen=True)
@@ -67,10 +74,11 @@ class PieceBreaches:
 
     def too_few(self, player: Player, found: int, least: int, missing: tuple[Place, ...]) -> Breach:
         """Return the breach for too few pieces at the start; ``missing`` are the places of the others, if known."""
-        more = f"{counted(least - found, f'more {player} {self.piece}')} on the board"
-        sentence = self._there_are(player, found, least)
-        remedy = f"Put {f'a {player} {self.piece} on {listed(missing)}' if missing else more}."
-        return Breach(f"too-few-{self.piece}s", sentence, remedy, missing)
+        remedy = f"Put {counted(least - found, f'more {player} {self.piece}')} on the board."
+        if missing:
+            pieces = f"a {player} {self.piece}" if len(missing) == 1 else f"one {player} {self.piece} each"
+            remedy = f"Put {pieces} on {listed(missing)}."
+        return Breach(f"too-few-{self.piece}s", self._there_are(player, found, least), remedy, missing)
 
     def wrong_number(
         self, player: Player, found: int, right: int, missing: tuple[Place, ...], surplus: tuple[Place, ...]

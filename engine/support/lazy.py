@@ -1,4 +1,4 @@
-"""Lazy sequences, since a position may have hundreds of thousands of turns, and tables computed on demand."""
+"""Tables computed on demand, and lazy sequences: a position may have hundreds of thousands of turns."""
 
 from __future__ import annotations
 

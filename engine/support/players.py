@@ -52,8 +52,8 @@ def who_plays(game: Game[Any, Any], start: Any) -> tuple[Player, ...]:
 
 
 def common_announcements(players: Sequence[Player]) -> tuple[Announcement, ...]:
-    """Return the announcements that a two-player game always allows: either player resigns, or both agree on a draw."""
-    return (*(Announcement(RESIGN, player) for player in players), Announcement(DRAW))
+    """Return the announcements that a two-player game always allows: both agree on a draw, or either player resigns."""
+    return (Announcement(DRAW), *(Announcement(RESIGN, player) for player in players))
 
 
 def outcome_of_announcement(announcement: Announcement, players: Sequence[Player]) -> Outcome:
@@ -67,7 +67,7 @@ def outcome_of_announcement(announcement: Announcement, players: Sequence[Player
     if announcement.kind == DRAW:
         return Outcome(None, "both agreed on a draw")
     if announcement.kind == REPETITION:
-        return Outcome(None, f"{announcement.player} claimed the third time of the same position")
+        return Outcome(None, f"{announcement.player} claimed a draw: the position came up three times")
     raise ValueError(f"got {announcement}; expected one of {RESIGN}, {DRAW}, {REPETITION}")
 
 

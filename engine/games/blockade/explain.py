@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
 
 from engine.games.blockade.board import (
     BLACK,
     COLOURS,
     LARGE,
-    LETTERS,
     OWNED,
     PLACES,
     Path,
@@ -26,19 +25,19 @@ from engine.games.blockade.board import (
 )
 from engine.games.blockade.moves import Played, allocations, play
 from engine.games.blockade.showing import is_whole_turn
-from engine.games.blockade.state import BlockadeState, appearance_of, breach_of_timing, check_looks
+from engine.games.blockade.state import LOOK_TABLE, BlockadeState, appearance_of, breach_of_timing
 from engine.games.blockade.violations import black_moved
-from engine.values import EMPTY, Appearance, Breach, LookName
+from engine.values import Appearance, Breach
 
-_PIECE_OF: Mapping[LookName, int] = {
-    name_of(piece_of(colour, size)): piece_of(colour, size) for colour in range(len(LETTERS)) for size in (1, 2, 3)
-}
 _MOST_ORDERS = 24
 
 
 def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ...]:
-    """List the rules that the change breaks, the likeliest violation first; empty if there are none."""
-    check_looks(after)
+    """List the rules that the change breaks, the likeliest violation first; empty if there are none.
+
+    Raises UnreadableError for an unknown place or look.
+    """
+    LOOK_TABLE.read_all(after)
     old = appearance_of(before.stacks)
     new = {**old, **after}
     changed = [square for square, place in enumerate(PLACES) if old[place] != new[place]]
@@ -75,11 +74,10 @@ class _Change:
 
     def _note_change(self, square: int) -> None:
         """Note which pieces were taken off a square or put on it, judged by its new top."""
-        stack, look = self.stacks[square], self.new[PLACES[square]]
-        if look == EMPTY:
-            self.gone += [(square, piece) for piece in reversed(stack)]
+        stack, piece = self.stacks[square], self._top(square)
+        if piece is None:
+            self.gone += [(square, lifted) for lifted in reversed(stack)]
             return
-        piece = _PIECE_OF[look]
         for depth in range(1, len(stack)):
             uncovers_black = any(colour_of(lifted) == BLACK for lifted in stack[-depth:])
             if stack[-1 - depth] == piece and colour_of(stack[-1]) == BLACK and self._has_moved(stack[-1], square):
@@ -95,6 +93,10 @@ class _Change:
                 self.come.append((square, small))
             return
         self.come.append((square, piece))
+
+    def _top(self, square: int) -> int | None:
+        """Return the piece now on top; ``None`` if the square is empty."""
+        return LOOK_TABLE.read(PLACES[square], self.new[PLACES[square]])
 
     def _has_moved(self, black: int, start: int) -> bool:
         """Record and say whether a cap was moved from ``start`` to a square where there can be no tower."""
@@ -198,15 +200,15 @@ class _Change:
         for square, stack in enumerate(played.stacks):
             place = PLACES[square]
             new_tower = is_blockade(stack) and not is_blockade(self.stacks[square])
-            seen = self.new[place]
-            if new_tower and colour_of(stack[-1]) == BLACK and seen != name_of(stack[-1]):
+            top, seen = self._top(square), self.new[place]
+            if new_tower and colour_of(stack[-1]) == BLACK and top != stack[-1]:
                 colour, black = COLOURS[colour_of(stack[0])], name_of(stack[-1])
-                if seen.startswith(COLOURS[BLACK]):
-                    is_smaller = size_of(_PIECE_OF[seen]) < size_of(stack[-1])
+                if top is not None and colour_of(top) == BLACK:
+                    is_smaller = size_of(top) < size_of(stack[-1])
                     why = "and a larger one is left" if is_smaller else f"but every {seen} is on another tower"
                     sentence = f"The new {colour} tower on {place} has a {seen}, {why}."
                     yield Breach("largest-black-first", sentence, f"Put a {black} on {place} instead.", (place,))
-                elif seen == name_of(stack[-2]):
+                elif top == stack[-2]:
                     sentence = f"The {colour} tower on {place} has no black piece yet."
                     yield Breach("tower-not-capped", sentence, f"Put a {black} on {place}.", (place,))
         for square, piece in self.capped:
@@ -223,7 +225,7 @@ def _gone_breach(square: int, piece: int) -> Breach:
         return Breach("black-moved", f"The black piece on {place} was taken off.", f"Put it back on {place}.", (place,))
     if size_of(piece) == LARGE:
         return Breach("large-moved", f"The {name_of(piece)} on {place} is gone.", f"Put it back on {place}.", (place,))
-    sentence = f"The {name_of(piece)} is gone from {place}, and came nowhere."
+    sentence = f"The {name_of(piece)} is gone from {place} and hasn't turned up anywhere else."
     return Breach("piece-gone", sentence, f"Put the {name_of(piece)} back on {place}, or where it may go.", (place,))
 
 
@@ -232,12 +234,12 @@ def _added_breach(square: int, piece: int) -> Breach:
     if size_of(piece) == LARGE:
         sentence = f"A {name_of(piece)} lies on {place}."
         return Breach("large-moved", sentence, "Put the large where it stood.", (place,), adds=True)
-    sentence = f"A {name_of(piece)} came onto {place}, and none is gone from elsewhere."
+    sentence = f"There is an extra {name_of(piece)} on {place}: none is missing elsewhere."
     return Breach("piece-added", sentence, f"Take the {name_of(piece)} off {place}.", (place,), adds=True)
 
 
 def _unexplained_breach(new: Appearance, played: Played) -> Breach:
     expected = appearance_of(played.stacks)
     places = tuple(place for place in PLACES if expected[place] != new[place])
-    sentence = f"No turn leaves {', '.join(places)} looking so."
+    sentence = f"No legal turn makes {', '.join(places)} look like this."
     return Breach("piece-gone", sentence, "Put everything back as it was, and play the turn again.", places)

@@ -1,8 +1,8 @@
 """Turns as text: written strictly, read leniently, and described in a sentence.
 
-A turn is its moves in order, each from a square to a square: ``a2-b3 e5-c3``, and ``stay`` when nothing moves. Read
-leniently, case doesn't matter, ``->``, ``to`` and ``x`` stand for the dash, commas and semicolons for the space, a
-space will do for the dash (``a2 b3``), and squares on the way may be named: ``a2-a3-b4``.
+A turn is its moves in order, each from a square to a square: ``a2-b3 e5-c3``, and ``stay`` when nothing moves. The
+reader ignores case. It accepts ``->``, ``to``, ``x`` or a space for the dash (``a2 b3``), commas and semicolons for the
+space, and squares on the way (``a2-a3-b4``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from engine.errors import IllegalTurnError, UnreadableError
+from engine.errors import UnreadableError
 from engine.games.blockade import state_text
 from engine.games.blockade.board import (
     BY_ROLL,
@@ -28,7 +28,8 @@ from engine.games.blockade.moves import merge_moves, play
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_timing, outcome_of
 from engine.games.blockade.state_text import format_dice, format_stack
 from engine.games.blockade.turns import turn_of
-from engine.support.notation import unreadable
+from engine.support.breaches import illegal_turn
+from engine.support.notation import tokens, unreadable
 from engine.values import OptionValue, Player
 
 format_state, parse_state = state_text.format_state, state_text.parse_state
@@ -36,7 +37,7 @@ format_state, parse_state = state_text.format_state, state_text.parse_state
 STAY = "stay"
 _STAYING = (STAY, "pass", "none", "nothing", "-", "")
 _TOKEN = re.compile(
-    r"(?P<square>[a-e][1-5])|(?P<link>\s*(?:->|→|–|-|\bto\b|(?<=[1-5])to(?=[a-e])|x|:)\s*)|(?P<gap>[\s,;.+]+|\bthen\b|\band\b)"
+    r"(?P<square>[a-e][1-5])|(?P<link>(?:->|→|–|-|\bto\b|(?<=[1-5])to(?=[a-e])|x|:)\s*)|(?P<gap>[\s,;.+]+|\bthen\b|\band\b)"
 )
 _EXPECTED = "moves such as a2-b3 e5-c3, or stay"
 
@@ -73,13 +74,9 @@ def parse_turn(state: BlockadeState, text: str, player: Player | None = None) ->
     paths = _read(text)
     who = player or state.to_move or ""
     wrong = breach_of_timing(state, who)
-    if wrong is not None or state.roll is None:
-        raise IllegalTurnError(
-            f"{text!r} can't be played: {wrong.sentence}" if wrong else text, (wrong,) if wrong else ()
-        )
-    played = play(state, who, state.roll, paths)
-    if played.breaches:
-        raise IllegalTurnError(f"{text!r} is not legal here: {played.breaches[0].sentence}", played.breaches)
+    breaches = (wrong,) if wrong is not None else play(state, who, state.roll, paths).breaches
+    if breaches:
+        raise illegal_turn(repr(text), breaches)
     return turn_of(state, _simplify(paths))
 
 
@@ -92,39 +89,26 @@ def _simplify(paths: tuple[Path, ...]) -> tuple[Path, ...]:
 def _read(text: str) -> tuple[Path, ...]:
     if text.strip(" \t.!").lower() in _STAYING:
         return ()
-    paths: list[list[int]] = []
-    joined = False
-    position = 0
+    paths: list[Path] = []
     column = 1
-    for match in _TOKEN.finditer(text.lower()):
-        if match.start() != position:
-            break
-        position = match.end()
+    linked = False
+    for match in tokens(_TOKEN, text, _EXPECTED):
         if match["square"]:
-            square = PLACES.index(match["square"])
-            if joined or (paths and len(paths[-1]) == 1):
-                paths[-1].append(square)
+            if linked or (paths and len(paths[-1]) == 1):
+                paths[-1] = (*paths[-1], GRID.index[match["square"]])
             else:
-                paths.append([square])
+                paths.append((GRID.index[match["square"]],))
                 column = match.start() + 1
-            joined = False
+            linked = False
+        elif linked or (match["link"] and not paths):
+            raise unreadable(text, match.group().strip(), match.start() + 1, f"a square; {_EXPECTED}")
         elif match["link"]:
-            if joined or not paths:
-                raise unreadable(text, match.group().strip(), match.start() + 1, f"a square; {_EXPECTED}")
-            joined = True
-        elif joined:
-            break
-    if joined and position == len(text):
+            linked = True
+    if linked:
         raise unreadable(text, "", len(text) + 1, f"a square; {_EXPECTED}")
-    if position != len(text):
-        raise unreadable(text, text[position:].split(maxsplit=1)[0], position + 1, _EXPECTED)
-    _check_last_move(text, paths, column)
-    return tuple(tuple(path) for path in paths)
-
-
-def _check_last_move(text: str, paths: list[list[int]], column: int) -> None:
-    if paths and len(paths[-1]) < 2:
+    if paths and len(paths[-1]) == 1:
         raise unreadable(text, PLACES[paths[-1][0]], column, f"a square to go to after it; {_EXPECTED}")
+    return tuple(paths)
 
 
 def squares(state: BlockadeState) -> dict[str, str]:

@@ -32,7 +32,8 @@ def dice_names(state: BlockadeState) -> tuple[str, ...]:
 def rolled(state: BlockadeState, roll: Roll) -> BlockadeState:
     """Return the state after a roll; raises IllegalTurnError."""
     if len(roll.faces) != 2 or any(face not in ORDINARY_DIE for face in roll.faces):
-        raise IllegalTurnError(f"a roll of {','.join(roll.faces)} can't be; expected two dice from 1 to 6, such as 4,1")
+        faces = ",".join(roll.faces)
+        raise IllegalTurnError(f"a roll of {faces} is impossible; expected two dice from 1 to 6, such as 4,1")
     if not awaits_roll(state):
         why = "the game is over" if state.to_move is None else "a roll lies on the table already"
         raise IllegalTurnError(f"got a roll of {format_roll(roll)}, but {why}")

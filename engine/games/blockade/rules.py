@@ -17,8 +17,8 @@ from engine.games.blockade.notation import format_turn, paths_of
 from engine.games.blockade.rolls import rolled
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, breach_of_timing
 from engine.games.blockade.turns import turns_of
-from engine.support.breaches import only_turn, rules_by_id
-from engine.support.players import common_announcements, one_to_move
+from engine.support.breaches import illegal_turn, only_turn, rules_by_id
+from engine.support.players import common_announcements, format_announcement, one_to_move
 from engine.values import Announcement, Breach, Certainty, OptionValue, Roll, Rule
 
 catalogue = rules_by_id(
@@ -84,7 +84,7 @@ def count_from(state: BlockadeState, roll: Roll | None, colour: str | None) -> B
 
 
 def announcements(state: BlockadeState) -> Sequence[Announcement]:
-    """List the legal announcements: either player resigns, or both agree on a draw."""
+    """List the legal announcements: both agree on a draw, or either player resigns."""
     return () if state.to_move is None else common_announcements(PLAYERS)
 
 
@@ -93,7 +93,9 @@ def announce(state: BlockadeState, announcement: Announcement) -> BlockadeState:
     if announcement not in announcements(state):
         over = breach_of_timing(state, "") if state.to_move is None else None
         why = over.sentence if over else "Players may resign, or agree on a draw."
-        raise IllegalTurnError(f"{announcement} can't be said now: {why}", (over,) if over else ())
+        raise IllegalTurnError(
+            f"{format_announcement(announcement)} can't be announced now: {why}", (over,) if over else ()
+        )
     return states.with_end_noticed(replace(state, announced=announcement))
 
 
@@ -106,7 +108,7 @@ def apply(state: BlockadeState, turn: BlockadeTurn) -> BlockadeState:
     """Return the state after the turn; raises IllegalTurnError with breaches."""
     stacks, breaches = _play_turn(state, turn)
     if breaches:
-        raise IllegalTurnError(f"{format_turn(turn)} is not legal here: {breaches[0].sentence}", breaches)
+        raise illegal_turn(format_turn(turn), breaches)
     return states.state_after(state, stacks)
 
 

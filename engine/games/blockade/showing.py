@@ -15,10 +15,8 @@ from engine.games.blockade.board import (
     BLACK,
     CLEAR,
     CLEARS,
-    MEDIUM,
     OWNED,
     PLACES,
-    SMALL,
     UNREACHABLE,
     name_of,
     piece_of,
@@ -27,7 +25,14 @@ from engine.games.blockade.enumeration.alternating import WayToOneEnd, alternati
 from engine.games.blockade.enumeration.budget import PointBudget
 from engine.games.blockade.enumeration.candidates import Candidate, Candidates, Marks
 from engine.games.blockade.enumeration.reach import LayoutMove, Way, way_to
-from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of, without_movable
+from engine.games.blockade.enumeration.terrain import (
+    BLACK_MARKS,
+    SIZE_OF_MARK,
+    Layout,
+    Terrain,
+    terrain_of,
+    without_movable,
+)
 from engine.games.blockade.moves import allocations
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, appearance_of
 from engine.games.blockade.turns import turn_of
@@ -38,7 +43,6 @@ _Pair = tuple[Candidate, Candidate]
 _Moves = tuple[LayoutMove, ...]
 _CLEAR_MARKS = ("", "S", "M")
 _OWN_MARKS = ("", "S", "M", "1", "2", "3")
-_SIZES = {"S": SMALL, "M": MEDIUM}
 
 
 def turns_showing(state: BlockadeState, could_be: CouldBe) -> Iterator[BlockadeTurn]:
@@ -164,7 +168,7 @@ class _Ends:
                 looks = [_look_of(colour, mark)]
             elif BASES[square] == CLEAR:
                 other = self._colours[1 - which].colour
-                looks = [self._bare[square], *(_look_of(other, size) for size in _SIZES)]
+                looks = [self._bare[square], *(_look_of(other, size) for size in SIZE_OF_MARK)]
             else:
                 looks = [self._bare[square]]
             if any(seen.could_show(place, look) for look in looks):
@@ -238,4 +242,4 @@ class _Ends:
 
 
 def _look_of(colour: int, mark: str) -> LookName:
-    return name_of(piece_of(BLACK, int(mark)) if mark.isdigit() else piece_of(colour, _SIZES[mark]))
+    return name_of(piece_of(BLACK, int(mark)) if mark in BLACK_MARKS else piece_of(colour, SIZE_OF_MARK[mark]))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from engine.errors import UnreadableError
 from engine.games.blockade.board import (
     BLACK,
     BY_ROLL,
@@ -29,21 +27,22 @@ from engine.games.blockade.board import (
     supply,
     towers_of,
 )
+from engine.support.looks import LookTable
 from engine.support.players import outcome_of_announcement
-from engine.values import EMPTY, Announcement, Breach, LookName, Outcome, Place, Player
+from engine.values import Announcement, Breach, LookName, Outcome, Place, Player
 
 Dice = tuple[int, int]
 
-LOOKS: tuple[LookName, ...] = (
-    EMPTY,
-    *(name_of(piece_of(colour, size)) for colour in range(CLEAR) for size in (SMALL, MEDIUM, LARGE)),
-    name_of(piece_of(CLEAR, LARGE)),
-    *(name_of(piece_of(BLACK, size)) for size in (SMALL, MEDIUM, LARGE)),
+_PIECES = (
+    *(piece_of(colour, size) for colour in range(CLEAR) for size in (SMALL, MEDIUM, LARGE)),
+    piece_of(CLEAR, LARGE),
+    *(piece_of(BLACK, size) for size in (SMALL, MEDIUM, LARGE)),
 )
-"""All a square can show from above; never empty while every large stands, but a camera may say so."""
 
-_PLACES_SET = frozenset(PLACES)
-_LOOKS_SET = frozenset(LOOKS)
+LOOK_TABLE = LookTable({piece: name_of(piece) for piece in _PIECES}, PLACES)
+
+LOOKS: tuple[LookName, ...] = LOOK_TABLE.names
+"""All a square can show from above; never empty while every large stands, but a camera may say so."""
 
 
 class Move(NamedTuple):
@@ -150,15 +149,6 @@ def state_after(state: BlockadeState, stacks: Stacks) -> BlockadeState:
 def appearance_of(stacks: Stacks) -> dict[Place, LookName]:
     """Map every square, a1 first, to the look of its top piece."""
     return {place: name_of(stack[-1]) for place, stack in zip(PLACES, stacks, strict=True)}
-
-
-def check_looks(looks: Mapping[Place, LookName]) -> None:
-    """Raise UnreadableError if a place is no square or a look is unknown to the game."""
-    for place, look in looks.items():
-        if place not in _PLACES_SET:
-            raise UnreadableError(f"there is no square {place!r}; squares run from a1 to e5")
-        if look not in _LOOKS_SET:
-            raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")
 
 
 def breach_of_timing(state: BlockadeState, player: Player) -> Breach | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from engine.errors import UnreadableError
@@ -22,6 +21,7 @@ from engine.games.blockade.board import (
     SQUARES,
     UNREACHABLE,
     Stack,
+    Stacks,
     colour_of,
     distances,
     is_blockade,
@@ -36,7 +36,7 @@ from engine.games.blockade.board import (
 )
 from engine.games.blockade.explain import explain_change
 from engine.games.blockade.moves import allocations
-from engine.games.blockade.state import BlockadeState, appearance_of, check_looks, new_state, with_end_noticed
+from engine.games.blockade.state import LOOK_TABLE, BlockadeState, appearance_of, new_state, with_end_noticed
 from engine.games.blockade.violations import impossibility
 from engine.support.breaches import illegal_start
 from engine.support.players import check_player, mover_after_correction
@@ -46,6 +46,9 @@ explain = explain_change
 
 _MOST_TRIED = 20_000
 """The most ways of correcting a position to try; a few changed squares have far fewer."""
+
+_Correction = tuple[int, dict[int, Stack]]
+"""The number of pieces taken off and put on, and the new stacks by square."""
 
 
 def appearance(state: BlockadeState) -> Appearance:
@@ -69,7 +72,7 @@ def set_up(
     Raises UnreadableError for an unknown look, and IllegalTurnError with breaches if the table differs from the start.
     """
     in_force = options_from(options)
-    check_looks(appearance)
+    LOOK_TABLE.read_all(appearance)
     wanted = appearance_of(starting_stacks())
     breaches = tuple(
         Breach(
@@ -93,29 +96,18 @@ def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player |
     This takes as few pieces off and on as possible while it loses none and all rest legally. The dice stay if the same
     player is to move. Raises UnreadableError if the result is not a possible position.
     """
-    check_looks(looks)
+    LOOK_TABLE.read_all(looks)
     check_player(PLAYERS, to_move)
     mover = mover_after_correction(PLAYERS, to_move, state.to_move)
     before = appearance_of(state.stacks)
-    changed = [GRID.index[place] for place, look in looks.items() if look != before[place]]
-    stacks = list(state.stacks)
-    if changed:
-        found = next(_corrected_stacks(state, changed, looks), None)
-        if found is None:
-            said = ", ".join(f"{PLACES[square]} shows {looks[PLACES[square]]}" for square in changed)
-            raise UnreadableError(
-                f"no position is possible in which {said}: every piece must be somewhere and rest legally; "
-                "say which other squares look different"
-            )
-        for square, stack in zip(changed, found, strict=True):
-            stacks[square] = stack
-    elif mover == state.to_move:
+    changed = {GRID.index[place]: look for place, look in looks.items() if look != before[place]}
+    if not changed and mover == state.to_move:
         return state
     keeps_dice = mover == state.to_move
     return with_end_noticed(
         replace(
             state,
-            stacks=tuple(stacks),
+            stacks=_corrected_stacks(state, changed) if changed else state.stacks,
             to_move=mover,
             roll=state.roll if keeps_dice else None,
             opening=state.opening if keeps_dice else None,
@@ -125,29 +117,74 @@ def amend(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player |
     )
 
 
-def _corrected_stacks(
-    state: BlockadeState, changed: list[int], looks: Mapping[str, LookName]
-) -> Iterator[tuple[Stack, ...]]:
-    """Yield stacks for the changed squares that keep every piece, those with the fewest changes first."""
-    ways = [_ways(state.stacks[square], looks[PLACES[square]]) for square in changed]
-    coloured = _movable(state.stacks[square] for square in changed)
-    partial: list[tuple[int, tuple[Stack, ...]]] = [(0, ())]
-    for each in ways:
-        partial = sorted(
-            ((cost + more, (*chosen, stack)) for cost, chosen in partial for more, stack in each),
-            key=lambda each: each[0],
-        )[:_MOST_TRIED]
-    for _, chosen in partial:
-        if _movable(iter(chosen)) == coloured:
-            stacks = list(state.stacks)
-            for square, stack in zip(changed, chosen, strict=True):
-                stacks[square] = stack
-            if impossibility(tuple(stacks), state.options) is None:
-                yield chosen
+def _corrected_stacks(state: BlockadeState, changed: Mapping[int, LookName]) -> Stacks:
+    """Return the stacks that give the changed squares these looks with the fewest changes, and keep every piece.
+
+    If those squares don't account for every piece, one more may have changed unseen, such as a pile of equal pieces.
+    Raises UnreadableError if no correction is possible, or several with such a square.
+    """
+    corrections: list[_Correction] = [(0, {})]
+    for square, look in changed.items():
+        ways = _ways(state.stacks[square], look)
+        corrections = _fewest_changes(
+            (cost + more, {**chosen, square: stack}) for cost, chosen in corrections for more, stack in ways
+        )
+    whole = _movable(state.stacks[square] for square in changed)
+    for _, chosen in corrections:
+        if _movable(chosen.values()) == whole and (stacks := _stacks_after(state, chosen)):
+            return stacks
+    unseen = _unseen_changes(state, changed)
+    corrections = _fewest_changes(
+        (cost + more, {**chosen, square: stack})
+        for cost, chosen in corrections
+        for more, square, stack in unseen.get(whole - _movable(chosen.values()), ())
+    )
+    found: list[tuple[int, Stacks]] = []
+    for cost, chosen in corrections:
+        if found and cost > found[0][0]:
+            break
+        if stacks := _stacks_after(state, chosen):
+            found.append((cost, stacks))
+    if len(found) == 1:
+        return found[0][1]
+    said = ", ".join(f"{PLACES[square]} shows {look}" for square, look in changed.items())
+    if found:
+        raise UnreadableError(
+            f"several positions are possible in which {said}; type the turn that was played, or the whole position"
+        )
+    raise UnreadableError(
+        f"no position is possible in which {said}: every piece must be somewhere and rest legally; "
+        "say which other squares look different, or type the whole position"
+    )
 
 
-def _movable(stacks: Iterator[Stack]) -> Counter[int]:
-    return Counter(piece for stack in stacks for piece in stack[1:] if colour_of(piece) != BLACK)
+def _fewest_changes(corrections: Iterable[_Correction]) -> list[_Correction]:
+    return sorted(corrections, key=lambda each: each[0])[:_MOST_TRIED]
+
+
+def _unseen_changes(state: BlockadeState, seen: Collection[int]) -> dict[int, list[tuple[int, int, Stack]]]:
+    """Return how one more square may have changed and look as before, by the pieces that it gains, as in _movable.
+
+    Each way is the number of changes, the square and its stack.
+    """
+    found: dict[int, list[tuple[int, int, Stack]]] = {}
+    for square, stack in enumerate(state.stacks):
+        if square not in seen and len(stack) > 1 and colour_of(stack[-1]) != BLACK:
+            for cost, now in _ways(stack, name_of(stack[-1])):
+                if cost:
+                    found.setdefault(_movable([now]) - _movable([stack]), []).append((cost, square, now))
+    return found
+
+
+def _stacks_after(state: BlockadeState, corrected: Mapping[int, Stack]) -> Stacks | None:
+    """Return all stacks with these corrected; ``None`` if that is no possible position."""
+    stacks = tuple(corrected.get(square, stack) for square, stack in enumerate(state.stacks))
+    return None if impossibility(stacks, state.options) else stacks
+
+
+def _movable(stacks: Iterable[Stack]) -> int:
+    """Count the coloured pieces above the larges: eight bits for each kind."""
+    return sum(1 << 8 * piece for stack in stacks for piece in stack[1:] if colour_of(piece) != BLACK)
 
 
 def _ways(stack: Stack, look: LookName) -> list[tuple[int, Stack]]:

@@ -24,7 +24,7 @@ from engine.games.blockade.enumeration.alternating import WaysToEnds, alternatin
 from engine.games.blockade.enumeration.budget import PointBudget
 from engine.games.blockade.enumeration.ends import ColourEnds, Detours, Group
 from engine.games.blockade.enumeration.reach import LayoutMove, Reached
-from engine.games.blockade.enumeration.terrain import Layout
+from engine.games.blockade.enumeration.terrain import BLACK_MARKS, Layout
 from engine.games.blockade.moves import allocations
 from engine.games.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
 from engine.support.lazy import LazySequence
@@ -111,7 +111,7 @@ class TurnList(LazySequence[BlockadeTurn]):
                 least[end.layout] = min(end.points, least.get(end.layout, end.points))
         grouped: dict[Group, list[Layout]] = {}
         for layout, end in ends.items():
-            caps = tuple(sorted((int(mark) for pile in layout for mark in pile if mark.isdigit()), reverse=True))
+            caps = tuple(sorted((int(mark) for pile in layout for mark in pile if mark in BLACK_MARKS), reverse=True))
             group = Group(end.clears, end.wins, caps, tuple(points[layout]), least[layout])
             grouped.setdefault(group, []).append(layout)
         return grouped

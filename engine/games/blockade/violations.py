@@ -32,6 +32,7 @@ from engine.games.blockade.board import (
     makes_tower,
     name_of,
     piece_of,
+    size_of,
     supply,
     towers_of,
     uncapped,
@@ -74,8 +75,12 @@ def over_blockade(piece: int, path: tuple[int, ...], walls: int) -> Breach:
     """Return the breach of moving a piece that can reach its square only over a blockade."""
     start, end = PLACES[path[0]], PLACES[path[-1]]
     onto = walls >> path[-1] & 1
-    how = f"can't go onto the blockade on {end}" if onto else f"can't get to {end} without passing over a blockade"
-    sentence = f"The {name_of(piece)} from {start} {how}, which is the other player's."
+    how = (
+        f"can't go onto the other player's blockade on {end}"
+        if onto
+        else f"can't get to {end} without passing over the other player's blockade"
+    )
+    sentence = f"The {name_of(piece)} from {start} {how}."
     remedy = f"Put the {name_of(piece)} back on {start}, or go round the other player's blockades."
     return Breach("passed-over-blockade", sentence, remedy, _places_of(path))
 
@@ -85,7 +90,7 @@ def rested(rule: str, stack: Stack, height: int, square: int) -> Breach:
     place, piece, below = PLACES[square], name_of(stack[height]), name_of(stack[height - 1])
     why = {
         ON_OTHER_COLOUR: f"rests on a {below}, and colours don't mix",
-        ON_OTHER_BLOCKADE: f"rests on a blockade of {COLOURS[stack[0] >> 2]}, which isn't its colour",
+        ON_OTHER_BLOCKADE: f"rests on a blockade of {COLOURS[colour_of(stack[0])]}, which isn't its colour",
         ON_SMALL_BLACK: f"rests on a {below}, which isn't larger",
     }.get(rule, f"rests on a {below}, which is smaller")
     sentence = f"The {piece} on {place} {why}."
@@ -113,7 +118,7 @@ def points(
         over = 0 if used[0] > dice[0] else 1
         return Breach(
             "sum-for-one-colour",
-            f"The dice give {given}; added up they are for one colour only, but this takes {taken}.",
+            f"The dice give {given}; you may add them up only for one colour, but this takes {taken}.",
             f"Take {counted(used[over] - dice[over], 'step')} back with {colours[over]}, "
             f"or don't move {colours[1 - over]}.",
             places,
@@ -138,29 +143,30 @@ def _wrong_large(stacks: Stacks) -> tuple[Place, str] | None:
         if stack[0] != piece_of(base, LARGE):
             return place, f"the {COLOURS[base]} large must be the lowest piece on {place}"
         for piece in stack[1:]:
-            if colour_of(piece) == CLEAR or (colour_of(piece) != BLACK and piece & 3 == LARGE):
+            if colour_of(piece) == CLEAR or (colour_of(piece) != BLACK and size_of(piece) == LARGE):
                 return place, f"a {name_of(piece)} lies on another piece on {place}, and those are never moved"
     return None
 
 
 def _wrong_count(stacks: Stacks) -> tuple[Place, str] | None:
-    counts = Counter(piece for stack in stacks for piece in stack[1:])
+    why = _wrong_number(Counter(piece for stack in stacks for piece in stack[1:]))
+    return None if why is None else (PLACES[0], why)
+
+
+def _wrong_number(counts: Counter[int]) -> str | None:
     for colour in range(CLEAR):
         for size in (SMALL, MEDIUM):
             found = counts[piece_of(colour, size)]
             if found != PIECES_OF_A_SIZE:
-                return PLACES[
-                    0
-                ], f"there are {found} {COLOURS[colour]} {SIZES[size]} pieces, and must be {PIECES_OF_A_SIZE}"
+                pieces = counted(found, f"{COLOURS[colour]} {SIZES[size]} piece")
+                return f"the position has {pieces}; it needs {PIECES_OF_A_SIZE}"
     order = (LARGE, MEDIUM, SMALL)
     for size, larger in zip(order, (None, *order), strict=False):
         used = counts[piece_of(BLACK, size)]
         if used > PIECES_OF_A_SIZE:
-            return PLACES[0], f"there are {used} black {SIZES[size]} pieces, and only {PIECES_OF_A_SIZE} in the game"
+            return f"there are {used} black {SIZES[size]} pieces; the game has only {PIECES_OF_A_SIZE}"
         if used and larger is not None and counts[piece_of(BLACK, larger)] < PIECES_OF_A_SIZE:
-            return PLACES[
-                0
-            ], f"a black {SIZES[size]} is used while a black {SIZES[larger]} is left; the largest comes first"
+            return f"a black {SIZES[size]} is used while a black {SIZES[larger]} is left; the largest comes first"
     return None
 
 

@@ -62,6 +62,8 @@ def check_position(state: BlokusState) -> None:
     """Raise UnreadableError if no rolls can lead to the state; ``read_shapes_drawn`` must have checked its squares."""
     for seat, filled in enumerate(state.sheets):
         _check_strikes(state, seat, filled)
+    if all(filled.status == PlayerStatus.RESIGNED for filled in state.sheets):
+        raise UnreadableError("everyone has resigned; expected at least one player who has not")
     if state.seat is None:
         return
     if state.sheets[state.seat].status != PlayerStatus.PLAYING:

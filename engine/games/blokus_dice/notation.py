@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from common.phrases import listed
+from common.phrases import counted, listed
 from engine.errors import AmbiguousError, UnreadableError
 from engine.games.blokus_dice import state_text
 from engine.games.blokus_dice.invariants import name_on
@@ -43,7 +43,7 @@ def format_turn(turn: BlokusTurn) -> str:
 
 def describe(turn: BlokusTurn) -> str:
     """Describe the turn in a short sentence."""
-    strike = " and crosses out a strike" if turn.strike else ""
+    strike = ", crosses out a strike" if turn.strike else ""
     drawn = f"{turn.shape} in {turn.colour} on {listed(turn.squares)}"
     return f"{turn.player} takes the {turn.die}{strike} and draws {drawn}."
 
@@ -171,7 +171,7 @@ def _left_on_sheet(state: BlokusState, seat: int) -> str:
         rows.append(f"{face}: {' '.join(unused) or '-'}")
     return (
         f"{PLAYERS[seat]} holds {COLOURS[colour_in_hand(state, seat)]}{status}; {filled.filled.bit_count()} filled, "
-        f"{strikes} strike{'' if strikes == 1 else 's'} left. Shapes {', '.join(rows)}."
+        f"{counted(strikes, 'strike')} left. Shapes {', '.join(rows)}."
     )
 
 
@@ -180,7 +180,7 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     in_force = options_from(options)
     sheet = in_force.sheet
     paragraphs = [
-        f"Blokus Dice Game for {in_force.players}. Everyone fills a sheet of {sheet.columns} by {sheet.rows} squares "
+        f"There are {in_force.players} players. Everyone fills a sheet of {sheet.columns} by {sheet.rows} squares "
         f"({sheet.open_squares.bit_count()} of them open) with shapes. The fewest unfilled squares win; "
         "a tie goes to fewer strikes used, and is shared if that is level too.",
         "A round: whoever starts it rolls one die for each player still in the game. In turn, clockwise, each takes a "
@@ -189,8 +189,8 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
         "The first shape of a colour covers a corner square of the sheet. Each further one touches its own colour "
         "at a corner, and never at a side. Other colours don't matter.",
         f"You may cross out a strike, {sheet.strikes} times in a game, to draw a shape of another row than your die's.",
-        "After the round every marker goes one place to the left, and the next player in the game rolls. Who can place "
-        "nothing with the colour in hand, by no die and by no strike, is out: they still pass markers, and "
+        "After the round every marker goes one place to the left, and the next player in the game rolls. A player who "
+        "can't place anything in the colour in hand, with any die or a strike, is out. They still pass markers, and "
         "from the next roll on there is one die fewer. The game ends when nobody is left.",
     ]
     if in_force.players < len(PLAYERS):

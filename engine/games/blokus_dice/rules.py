@@ -87,8 +87,10 @@ def announce(state: BlokusState, announcement: Announcement) -> BlokusState:
     if announcement.kind != RESIGN or player not in state.options.names:
         raise IllegalTurnError(f"got {said}; expected {RESIGN} by one of {', '.join(state.options.names)}")
     if announcement not in announcements(state):
-        rule = "game-over" if state.seat is None else "not-in-the-game"
-        breach = Breach(rule, f"{player} is no longer in the game, and can't resign from it.", "Leave it.")
+        if state.seat is None:
+            breach = Breach("game-over", f"The game is over, so {player} can't resign.", "Begin a new game.")
+        else:
+            breach = Breach("not-in-the-game", f"{player} is out of the game already.", "Nothing needs to be done.")
         raise IllegalTurnError(f"{said} can't be said here: {breach.sentence}", (breach,))
     seat = PLAYERS.index(player)
     return playing.settle(state.with_sheet(seat, state.sheets[seat].with_status(PlayerStatus.RESIGNED)))

@@ -10,7 +10,7 @@ from engine.games.blokus_dice.sheet import Sheet, format_sheet, house_file, read
 from engine.games.blokus_dice.state import PLAYERS, BlokusState, FilledSheet, options_from
 from engine.printing import CROSSED, Box, BoxGroup, MarkedSheet, PrintedSheet
 from engine.support.grid import members
-from engine.support.polyomino import picture
+from engine.support.polyomino import drawing, picture
 from engine.values import OptionValue, Player
 
 option = "sheet"
@@ -32,7 +32,7 @@ def draw_sheet(sheet: Sheet) -> str:
     """Return a sheet drawn as text: its squares, rows of shapes and strikes."""
     lines = _draw_squares(sheet)
     for face, row in enumerate(sheet.shapes_of_row, 1):
-        pictures = [picture(shape_of(name)).replace("X", "■").replace(".", " ").split("/") for name in row]
+        pictures = [drawing(shape_of(name)) for name in row]
         height = max(map(len, pictures))
         lines.append("")
         columns = [

@@ -4,7 +4,7 @@ A state is one line: who rolls or plays (``over`` when the game is), who starts 
 the dice on the table (``-`` while a roll is awaited), every player's sheet, and the options that differ from their
 defaults::
 
-    p2 starter=p1 markers=red,blue,yellow,green dice=2,5,5 p1=10/10/10/10/10/10/10/3g6/2gg6/g9:1 p2=-:0 p3=-:0 p4=-:0
+    p2 starter=p1 markers=red,blue,yellow,green dice=2,5,5 p1=10/10/10/10/10/10/10/10/r9/rr8:1 p2=-:0 p3=-:0 p4=-:0
 
 A sheet is its rows, the farthest first, with ``r``, ``b``, ``y``, ``g`` for the colours and numbers for empty squares
 in a row (``-`` when nothing is drawn), a colon and the number of strikes used; ``:out`` or ``:resigned`` follows if the
@@ -36,7 +36,7 @@ from engine.support.notation import OVER, StateText, Word, words
 _NOTHING = "-"
 _PARTS = (*PLAYERS, "starter", "markers", "dice")
 _LETTERS = "".join(colour[0] for colour in COLOURS)
-_SHEET = "a sheet such as p1=-:0 or p1=10/…/3g6/2gg6/g9:1, with :out or :resigned at the end for who no longer plays"
+_SHEET = "a sheet such as p1=-:0 or p1=10/…/r9/rr8:1, with :out or :resigned at the end for who no longer plays"
 
 
 def format_state(state: BlokusState) -> str:
@@ -145,7 +145,7 @@ class _Reader:
         names = word.text.split(",")
         found = [_LETTERS.find(name[:1]) for name in names if name and COLOURS[_LETTERS.find(name[0])].startswith(name)]
         if len(names) != len(found) or sorted(found) != [0, 1, 2, 3]:
-            raise self._said.bad(word, f"each of {', '.join(COLOURS)} once, parted by commas")
+            raise self._said.bad(word, f"each of {', '.join(COLOURS)} once, separated by commas")
         red, blue, yellow, green = found
         return red, blue, yellow, green
 
@@ -179,7 +179,7 @@ class _Reader:
         rows = [] if word.text == _NOTHING else word.text.split("/")
         if rows and len(rows) != sheet.rows:
             raise self._said.bad(
-                word, f"{sheet.rows} rows parted by '/', not {len(rows)}; or {_NOTHING} for an empty sheet"
+                word, f"{sheet.rows} rows separated by '/', not {len(rows)}; or {_NOTHING} for an empty sheet"
             )
         column = word.column
         for row, written in zip(reversed(range(sheet.rows)), rows, strict=False):

@@ -117,19 +117,22 @@ def _colour_on(state: BlokusState, seat: int, square: int) -> int | None:
 
 
 def _breaches_on_sheet(before: BlokusState, seat: int, changed: dict[int | None, int]) -> list[Breach]:
-    every = 0
-    for squares in changed.values():
+    filled, wiped = before.sheets[seat].filled, changed.get(None, 0)
+    drawn = {colour: squares for colour, squares in changed.items() if colour is not None}
+    every = wiped
+    for squares in drawn.values():
         every |= squares
-    at_all = breach_of_playing(before, seat, places_on(before, seat, every))
+    spoilt, fresh = every & filled, every & ~filled
+    at_all = breach_of_playing(before, seat, places_on(before, seat, fresh))
     if at_all is not None:
-        return [at_all]
+        # What is drawn stays drawn, no matter whose turn it is.
+        gone = [_wiped_breach(before, seat, spoilt)] if spoilt else []
+        return [*gone, at_all] if fresh else gone
     found = []
     hand = colour_in_hand(before, seat)
-    drawn = {colour: squares for colour, squares in changed.items() if colour is not None}
-    if wiped := changed.get(None):
+    if wiped:
         found.append(_wiped_breach(before, seat, wiped))
-    filled = before.sheets[seat].filled
-    if over := filled & every & ~changed.get(None, 0):
+    if over := spoilt & ~wiped:
         in_hand = drawn.get(hand, 0)
         found.append(drawn_over(before, seat, over, in_hand & ~filled if in_hand & filled else 0))
     for colour in sorted(set(drawn) - {hand}):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
 
+from common.phrases import counted
 from engine.games.blokus_dice.sheet import Sheet
 from engine.games.blokus_dice.state import (
     COLOURS,
@@ -205,12 +206,12 @@ def outcome_of(state: BlokusState) -> Outcome | None:
     best = max(ranked.values())
     winners = tuple(player for player, rank in ranked.items() if rank == best)
     unfilled = state.options.sheet.open_squares.bit_count() - best[0]
-    counted = f"{unfilled} unfilled square{'' if unfilled == 1 else 's'}"
+    left = counted(unfilled, "unfilled square")
     if len(winners) > 1:
-        return Outcome(None, f"{counted} and {-best[1]} strikes each", winners)
+        return Outcome(None, f"{left} and {counted(-best[1], 'strike')} each", winners)
     (winner,) = winners
     if len(ranked) == 1:
         return Outcome(winner, "all the others resigned")
     if any(rank[0] == best[0] for player, rank in ranked.items() if player != winner):
-        return Outcome(winner, f"{counted}, level with another, and fewer strikes used: {-best[1]}")
+        return Outcome(winner, f"{left}, a tie broken by fewer strikes used: {-best[1]}")
     return Outcome(winner, f"fewest unfilled squares: {unfilled}")

@@ -136,7 +136,8 @@ def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterat
         return
     if touching := sheet.grid.adjacent_to(squares) & own:
         beside = places_on(state, seat, touching)
-        sentence = f"The {colour} shape on {_named(places)} touches {_named(beside)} at a side, {colour} too."
+        too = f"{_is(beside)} also {colour}"
+        sentence = f"The {colour} shape on {_named(places)} shares a side with {_named(beside)}, which {too}."
         remedy = f"Draw it so that it touches {colour} at corners only."
         yield Breach("touches-side", sentence, remedy, (*places, *beside))
     if not sheet.grid.diagonal_to(squares) & own:
@@ -186,8 +187,7 @@ def strikes_left(state: BlokusState, seat: int) -> int:
 
 def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: tuple[Place, ...]) -> Breach:
     """Return the breach of drawing a shape from another row without a strike left."""
-    marks = f"{crossed_out} {'is' if crossed_out == 1 else 'are'} crossed out"
-    sentence = f"The shape {name} stands in row {row}, and {player} has no strike left for it: {marks}."
+    sentence = f"The shape {name} stands in row {row}, and {player} has no strike left ({crossed_out} crossed out)."
     return Breach("no-strike-left", sentence, "Draw a shape of a row that a die gives.", places)
 
 

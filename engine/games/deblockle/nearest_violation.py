@@ -37,7 +37,8 @@ _HOP_RULES = {
     "slider": ("slider-to-the-end", "slides straight on until something stops it"),
     "hoops": ("hoops-three-steps", "takes exactly three straight steps over open squares"),
 }
-_MOST_NAMED = 6
+MOST_NAMED = 6
+"""The most squares that a remedy names as possible ends of a hop."""
 
 
 class Distance(IntEnum):
@@ -271,7 +272,7 @@ def _finish_remedy(wording: _MoveWording, target: int, may: int) -> str:
         return ""
     if may == 1 << target:
         return f"Leave it on {place}, {wording.move.top_after} up. {again}"
-    if len(places) > _MOST_NAMED:
+    if len(places) > MOST_NAMED:
         return f"Hop it from {place} by its symbol, the {wording.move.top_after}. {again}"
     return f"From {place} it may go to {listed(places, 'or')}. {again}"
 

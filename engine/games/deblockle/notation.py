@@ -20,6 +20,7 @@ from engine.games.deblockle.state import DeblockleOptions, DeblockleState, Deblo
 from engine.games.deblockle.state_text import read_symbol
 from engine.games.deblockle.turns import certainty_of, legal_turns
 from engine.games.deblockle.written_turn import WrittenTurn, breaches_of_written
+from engine.support.breaches import illegal_turn
 from engine.support.notation import tokens, unreadable
 from engine.support.players import check_player
 from engine.values import Breach, Certainty, OptionValue
@@ -76,10 +77,8 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
     block = state.by_square().get(SQUARE_OF[start])
     if player is not None and block is not None and block.owner != player:
         sentence = f"The block on {start} is {block.owner}'s, and {player} is said to move it."
-        raise IllegalTurnError(
-            f"{text!r} is not legal here: {sentence}",
-            (Breach("moved-opponent-block", sentence, f"Move a {player} block.", (start,)),),
-        )
+        breach = Breach("moved-opponent-block", sentence, f"Move a {player} block.", (start,))
+        raise illegal_turn(repr(text), (breach,))
     exact = _turn_in_full(state, written)
     if exact is not None and _possible(state, exact):
         return exact
@@ -91,9 +90,8 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
     if found:
         raise AmbiguousError(f"{text!r} {_missing(found)}", tuple(map(format_turn, found)))
     if block is None:
-        raise IllegalTurnError(f"{text!r} starts on {start}, but no block stands there")
-    breaches = breaches_of_written(state, _as_written(written))
-    raise IllegalTurnError(f"{text!r} is not legal here: {breaches[0].sentence}", breaches)
+        raise IllegalTurnError(f"No block stands on {start}.")
+    raise illegal_turn(repr(text), breaches_of_written(state, _as_written(written)))
 
 
 def _start_only_error(text: str, found: Sequence[DeblockleTurn]) -> AmbiguousError | UnreadableError:
@@ -201,15 +199,17 @@ def _fitting_turns(state: DeblockleState, written: _Written) -> list[DeblockleTu
         if turn.start == start and (written.symbol in (None, turn.top)) and (turn.end is None or not written.off)
     ]
     rest = written.groups[1:]
-    if len(rest) == 2:
-        return [turn for turn in turns if set(turn.rolled_to) == set(rest[0]) and (turn.end,) == rest[1]]
     if not rest:
         return turns
-    if written.symbol is not None and written.before_symbol == 1:
-        return [turn for turn in turns if (turn.end,) == rest[0]]
-    if adjacent_to(1 << SQUARE_OF[start]) >> SQUARE_OF[rest[0][0]] & 1:
-        return [turn for turn in turns if turn.rolled_to == rest[0]]
-    return [turn for turn in turns if (turn.end,) == rest[0]]
+    symbol_first = written.symbol is not None and written.before_symbol == 1
+    beside = adjacent_to(1 << SQUARE_OF[start]) >> SQUARE_OF[rest[0][0]] & 1
+    if len(rest) == 1 and (symbol_first or not beside):
+        return [turn for turn in turns if turn.end in rest[0]]
+    if len(rest) == 2:
+        turns = [turn for turn in turns if turn.end == rest[1][0]]
+    fitting = [turn for turn in turns if set(turn.rolled_to) <= set(rest[0])]
+    # If several rolls are named, each must be possible.
+    return fitting if {place for turn in fitting for place in turn.rolled_to} == set(rest[0]) else []
 
 
 def _as_written(written: _Written) -> WrittenTurn:
@@ -263,8 +263,8 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     ]
     if not in_force.side_by_side:
         paragraphs.append(
-            "No turn may end with one of your blocks right beside one of the opponent's, and a slide is to be stopped "
-            "by the edge or your own block."
+            "No turn may end with one of your blocks right beside one of the opponent's, and only the edge or one of "
+            "your own blocks may stop a slide."
         )
     if in_force.repetition_draw:
         paragraphs.append(

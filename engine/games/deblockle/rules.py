@@ -17,7 +17,7 @@ from engine.games.deblockle.state import DeblockleState, DeblockleTurn, appearan
 from engine.games.deblockle.table import new_state
 from engine.games.deblockle.written_turn import as_written, breaches_of_written
 from engine.showing import CouldBe, Seen
-from engine.support.breaches import rules_by_id
+from engine.support.breaches import illegal_turn, rules_by_id
 from engine.support.players import one_to_move
 from engine.values import Certainty, OptionValue, Rule
 
@@ -85,7 +85,10 @@ def apply(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
     A turn of the player who was not to move shows that the other was blocked, and narrows the other's blocks to that.
     """
     if certainty(state, turn) is Certainty.IMPOSSIBLE:
-        raise IllegalTurnError(f"{format_turn(turn)} is not legal here", breaches_of_written(state, as_written(turn)))
+        breaches = breaches_of_written(state, as_written(turn))
+        if not breaches:
+            raise IllegalTurnError(f"No {turn.player} block stands on {turn.start}.")
+        raise illegal_turn(format_turn(turn), breaches)
     return playing.play_turn(state, turn)
 
 

@@ -11,6 +11,7 @@ from common.phrases import listed
 from engine.errors import UnreadableError
 from engine.games.deblockle.board import GRID, PLACES, PLAYERS, SQUARE_OF, STARS, adjacent_to, other
 from engine.games.deblockle.explain import explain_change
+from engine.games.deblockle.nearest_violation import MOST_NAMED
 from engine.games.deblockle.state import (
     LOOK_TABLE,
     MOST_BLOCKS,
@@ -182,7 +183,6 @@ _HOW = {
     "slider": "straight on until something stops it",
     "hoops": "three steps",
 }
-_MOST_NAMED = 6
 
 
 def unfinished(state: DeblockleState) -> list[Unfinished]:
@@ -210,7 +210,7 @@ def _unfinished_changes(state: DeblockleState, player: str) -> Iterator[tuple[di
 
 def _named(ends: int) -> str:
     places = [PLACES[end] for end in members(ends)]
-    return f", to {listed(places, 'or')}" if len(places) <= _MOST_NAMED else ""
+    return f", to {listed(places, 'or')}" if len(places) <= MOST_NAMED else ""
 
 
 def narrow(state: DeblockleState, sightings: Mapping[str, Facing]) -> DeblockleState:

@@ -15,6 +15,7 @@ from engine.errors import IllegalTurnError
 from engine.games.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, adjacent_to, diagonal_to, other
 from engine.games.deblockle.state import Block, DeblockleOptions, DeblockleState, DeblockleTurn
 from engine.support import repetition
+from engine.support.breaches import nothing_to_announce
 from engine.support.grid import members
 from engine.support.players import REPETITION, common_announcements, format_announcement, outcome_of_announcement
 from engine.support.repetition import CLAIMED_FROM
@@ -102,7 +103,7 @@ def ends_of(symbol: str, square: int, ground: Ground, options: DeblockleOptions)
     """Return the set of squares where a turn may end after a roll to ``square`` showed ``symbol``, under all rules."""
     if symbol == "star":
         return 0
-    allowed = -1 if options.side_by_side else ~adjacent_to(ground.foes)
+    allowed = EVERYWHERE if options.side_by_side else ~adjacent_to(ground.foes)
     if symbol == "stop":
         return 1 << square & allowed
     ends = hop_ends(symbol, square, ground, options) & allowed
@@ -269,17 +270,17 @@ def outcome_of(state: DeblockleState) -> Outcome | None:
 
 
 def announcements(state: DeblockleState) -> tuple[Announcement, ...]:
-    """List what may be announced now: a resignation, an agreed draw, or a repetition claimed by the player to move."""
+    """List what may be announced now: a repetition claimed by the player to move, an agreed draw, or a resignation."""
     if state.to_move is None:
         return ()
     claim = Announcement(REPETITION, state.to_move)
-    return (*common_announcements(PLAYERS), *([claim] if reason_against(state, claim) is None else []))
+    return (*([claim] if reason_against(state, claim) is None else []), *common_announcements(PLAYERS))
 
 
 def apply_announcement(state: DeblockleState, announcement: Announcement) -> DeblockleState:
     """Return the final state after an announcement; raises IllegalTurnError, with the breaches if a rule forbids it."""
     if state.to_move is None:
-        over = Breach("game-over", "The game is over, so nothing more is announced.", "Set the table up to play again.")
+        over = nothing_to_announce()
         raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {over.sentence}", (over,))
     refusal = reason_against(state, announcement)
     claimed = announcement.kind == REPETITION

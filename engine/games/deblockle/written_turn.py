@@ -31,7 +31,7 @@ def as_written(turn: DeblockleTurn) -> WrittenTurn:
 
 
 def breaches_of_written(state: DeblockleState, turn: WrittenTurn) -> tuple[Breach, ...]:
-    """List the rules that a turn breaks; empty if it is legal or no block stands on its start."""
+    """List the rules that a turn breaks; empty if it is or may be legal, or no block stands on its start."""
     block = state.by_square().get(SQUARE_OF[turn.start])
     if state.to_move is None:
         return (game_over((turn.start,)),)
@@ -52,7 +52,7 @@ def breaches_of_written(state: DeblockleState, turn: WrittenTurn) -> tuple[Breac
     ]
     if found:
         return min(found, key=lambda one: one.distance).breaches
-    if _is_legal(state, turn):
+    if _is_legal(state, turn) or (turn.top is None and _rolls(block, turn)):
         return ()
     return (_no_such_roll(state, block, turn),)
 

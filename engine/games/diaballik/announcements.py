@@ -17,7 +17,7 @@ from engine.games.diaballik.state import (
     other,
     touching,
 )
-from engine.support.breaches import all_sentences
+from engine.support.breaches import all_sentences, nothing_to_announce
 from engine.support.players import (
     DRAW,
     REPETITION,
@@ -39,7 +39,7 @@ def contacts(options: DiaballikOptions, own: int, foes: int, claimant: Player) -
 
 def may_claim(options: DiaballikOptions, own: int, foes: int, claimant: Player) -> bool:
     """Return whether the claimant may call anti-play, now that the opponent's turn is over."""
-    return is_wall(foes) and contacts(options, own, foes, claimant).bit_count() >= CONTACTS_TO_CLAIM
+    return contacts(options, own, foes, claimant).bit_count() >= CONTACTS_TO_CLAIM
 
 
 def position_key(state: DiaballikState, to_move: Player) -> str:
@@ -59,7 +59,7 @@ def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[A
     ]
     if state.counts and times(state.counts, position_key(state, state.to_move)) >= CLAIMED_FROM:
         found.append(Announcement(REPETITION, state.to_move))
-    return (*found, *sorted(common_announcements(PLAYERS), key=lambda said: said.kind == RESIGN))
+    return (*found, *common_announcements(PLAYERS))
 
 
 def apply_announcement(state: DiaballikState, said: Announcement, claimants: Sequence[Player]) -> DiaballikState:
@@ -68,7 +68,7 @@ def apply_announcement(state: DiaballikState, said: Announcement, claimants: Seq
         return replace(state, to_move=None, announced=said)
     text = format_announcement(said)
     if state.to_move is None:
-        breach = Breach("game-over", "The game is over, so nothing more is announced.", "Begin a new game.", ())
+        breach = nothing_to_announce()
         raise IllegalTurnError(f"{text}: {breach.sentence}", (breach,))
     breaches: tuple[Breach, ...] = ()
     if said.kind == ANTI_PLAY and said.player in PLAYERS:
@@ -77,11 +77,11 @@ def apply_announcement(state: DiaballikState, said: Announcement, claimants: Seq
         breaches = (
             Breach(
                 "repetition-too-soon",
-                f"{state.to_move.capitalize()} can claim no draw: "
+                f"{state.to_move.capitalize()} can't claim a draw: "
                 + (
-                    "the position doesn't stand for the third time."
+                    "this position hasn't come up three times."
                     if state.options.repetition_draw
-                    else "it was not agreed that a repeated position is a draw."
+                    else "a draw by repetition was not agreed."
                 ),
                 "Play on.",
             ),
@@ -91,7 +91,7 @@ def apply_announcement(state: DiaballikState, said: Announcement, claimants: Seq
     raise IllegalTurnError(f"{text} can't be announced here: {reason}", breaches)
 
 
-def anti_play_breach(state: DiaballikState, player: Player, claimants: Sequence[Player] = PLAYERS) -> Breach:
+def anti_play_breach(state: DiaballikState, player: Player, claimants: Sequence[Player]) -> Breach:
     """Return the breach of an unjustified anti-play call: out of turn, no wall, or too few contacts."""
     foe = other(player)
     own, foes = state.side(player).pieces, state.side(foe).pieces
@@ -106,8 +106,12 @@ def anti_play_breach(state: DiaballikState, player: Player, claimants: Sequence[
         sentence = f"{foe.capitalize()}'s pieces don't form a wall from one side of the board to the other."
         return Breach("anti-play-wall", sentence, "Play on.", GRID.names_of(foes))
     places = GRID.names_of(touch)
-    named = f", on {' and '.join(places)}" if places else ""
-    sentence = f"Of {player}'s pieces {len(places)} touch {foe}'s wall{named}; it takes {CONTACTS_TO_CLAIM}."
+    sentence = (
+        f"Only {len(places)} of {player}'s pieces touch{'es' if len(places) == 1 else ''} {foe}'s wall, "
+        f"on {' and '.join(places)}; {CONTACTS_TO_CLAIM} are needed."
+        if places
+        else f"None of {player}'s pieces touches {foe}'s wall; {CONTACTS_TO_CLAIM} are needed."
+    )
     remedy = f"Bring {counted(CONTACTS_TO_CLAIM - len(places), 'more piece')} right up to the wall."
     return Breach("anti-play-contacts", sentence, remedy, places)
 

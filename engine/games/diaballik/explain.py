@@ -107,7 +107,8 @@ def _first_breach(turn: TurnInProgress, done: tuple[Action, ...]) -> Breach:
 
 def _too_many_moves(turn: TurnInProgress, result: Side) -> Breach:
     places = GRID.names_of(turn.pieces ^ result.pieces)
-    return Breach("too-many-moves", f"Two moves can't do that: {listed(places)} changed.", TAKE_BACK, places)
+    sentence = f"Two moves are not enough for this change: {listed(places)} changed."
+    return Breach("too-many-moves", sentence, TAKE_BACK, places)
 
 
 def _carried_breach(start: int, end: int) -> Breach:
@@ -179,8 +180,7 @@ def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
         found.append(_carried_breach(turn.ball, result.ball))
     if GOAL[turn.player] >> result.ball & 1 or not carried:
         line = None if turn.ball == result.ball else pass_line_breach(turn, turn.ball, result.ball)
-        if line is not None:
-            found.append(line)
+        found += [] if line is None else [line]
     if places and not (carried and len(places) == 2):
         found.append(_too_many_moves(turn, result))
     return tuple(found)

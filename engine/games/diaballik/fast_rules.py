@@ -23,7 +23,7 @@ from typing import NamedTuple
 from engine.games.diaballik.state import EVERY, GRID, NEAR, RAYS
 from engine.support.grid import members, set_of
 
-BALL_SHIFT = 49
+BALL_SHIFT = GRID.squares
 PIECES_MASK = (1 << BALL_SHIFT) - 1
 
 _Changes = tuple[int, ...]
@@ -89,7 +89,7 @@ def _lines(square: int) -> tuple[tuple[int, dict[int, int]], ...]:
 def tables() -> Tables:
     """Build the tables; the result is cached."""
     steps, far, leaps, pairs = [], [], [], {}
-    for square in range(49):
+    for square in range(GRID.squares):
         here = 1 << square
         reach = 0
         for middle in members(NEAR[square]):
@@ -103,7 +103,7 @@ def tables() -> Tables:
             pairs[near] = tuple(1 << one | 1 << two for one, two in combinations(members(near), 2))
         far.append(through)
         leaps.append(_changes(here, reach))
-    return Tables(tuple(steps), tuple(far), tuple(leaps), tuple(_lines(square) for square in range(49)), pairs)
+    return Tables(tuple(steps), tuple(far), tuple(leaps), tuple(map(_lines, range(GRID.squares))), pairs)
 
 
 def visible(ball: int, foes: int) -> int:

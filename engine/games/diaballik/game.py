@@ -1,4 +1,4 @@
-"""What Diaballik is made of; each part is a module."""
+"""Assembles Diaballik from its modules."""
 
 from __future__ import annotations
 

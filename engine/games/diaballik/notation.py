@@ -73,7 +73,7 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
         return turn_with_result(turn, result_of(state, written), claims=claims)
     empty = _first_empty(turn, actions)
     if empty is not None and breaches[0].places[:1] == (PLACES[empty],):
-        raise IllegalTurnError(f"{text!r} is not legal here: no piece stands on {PLACES[empty]}")
+        raise IllegalTurnError(f"No piece stands on {PLACES[empty]}.")
     raise illegal_turn(repr(text), breaches)
 
 
@@ -137,7 +137,7 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
                 break
             start, said = end, None
     if not pairs:
-        raise unreadable(text, text, 1, f"{_EXPECTED}; without a turn, announce it")
+        raise unreadable(text, text, 1, f"{_EXPECTED}; to claim anti-play before moving, use the announcement instead")
     return pairs, claims
 
 
@@ -203,7 +203,7 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
         else "Black starts on row 1 and white on row 7, but the pieces of columns b and f have changed sides; "
         "the balls are on d1 and d7."
     )
-    over_own = "but over your own" if in_force.pass_over_own else "and none over your own either"
+    over_own = "though it may go over your own" if in_force.pass_over_own else "nor over your own"
     null = (
         "A turn may end where it began."
         if in_force.null_turn
@@ -216,9 +216,9 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     )
     counting = "Only pieces on your own side of the wall count." if in_force.front_only else "Both sides of it count."
     repetition = (
-        "From the third time of a position with the same player to move on, that player may claim a draw."
+        "Once a position has come up three times with the same player to move, that player may claim a draw."
         if in_force.repetition_draw
-        else "A position that comes again means nothing."
+        else "Repeating a position has no effect."
     )
     return "\n\n".join(
         (
@@ -227,8 +227,8 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
             "In a turn you do one to three things, in any order: up to two moves and one pass. A move takes a piece "
             "one square sideways, forwards or back onto an empty square; the same piece may move twice. The piece with "
             "the ball can't move, but it may once it has passed the ball on. A pass goes along a row, a column or a "
-            "diagonal to another of your pieces, any distance, over no piece of the opponent, "
-            f"{over_own}. {null} Whoever can do nothing at all is skipped.",
+            "diagonal to another of your pieces, any distance, never over the opponent's "
+            f"pieces, {over_own}. {null} Whoever can do nothing at all is skipped.",
             "Seven pieces that stand one in every column, each at most one row off its neighbours, are a wall. When at "
             f"least three of the other player's pieces touch it face to face, {how}. {counting}",
             f"{repetition} Players may resign, or agree on a draw, at any time.",

@@ -20,9 +20,12 @@ EVERY = GRID.every
 PLACES: tuple[str, ...] = GRID.names
 SQUARE_OF: dict[str, int] = GRID.index
 
+FIRST_ROW = (1 << SIZE) - 1
+"""The squares of row 1."""
+
 PIECES_A_SIDE = 7
 PLAYERS: tuple[str, ...] = ("black", "white")
-HOME: Mapping[str, int] = MappingProxyType({"black": 0x7F, "white": 0x7F << 42})
+HOME: Mapping[str, int] = MappingProxyType({"black": FIRST_ROW, "white": FIRST_ROW << 42})
 GOAL: Mapping[str, int] = MappingProxyType({"black": HOME["white"], "white": HOME["black"]})
 """The row on which a player's ball wins."""
 
@@ -43,7 +46,7 @@ def other(player: Player) -> Player:
 def is_wall(pieces: int) -> bool:
     """Return whether the seven pieces stand one in each column, with rows of neighbouring columns at most one apart."""
     columns = pieces | pieces >> 7 | pieces >> 14 | pieces >> 21 | pieces >> 28 | pieces >> 35 | pieces >> 42
-    if columns & 0x7F != 0x7F:
+    if columns & FIRST_ROW != FIRST_ROW:
         return False
     linked = pieces & ~_LAST_COLUMN
     return linked & (pieces >> 1 | pieces >> 8 | pieces << 6) == linked

@@ -35,7 +35,7 @@ from engine.options import differing_options
 from engine.support import repetition
 from engine.support.grid import members
 from engine.support.notation import ANNOUNCED, OVER, StateText, Word, unreadable
-from engine.support.players import format_announcement
+from engine.support.players import DRAW, REPETITION, format_announcement
 from engine.values import Announcement
 
 _WORD = re.compile(r"/|\n|[^\s/]+")
@@ -117,9 +117,9 @@ def _check_announced(said: StateText, announced: Announcement, state: DiaballikS
     by_ball = settle(state, counted=False)
     if by_ball.to_move is None and by_ball.announced is None:
         raise said.bad(word, "nothing announced, as a ball is on the far row")
-    if announced.kind not in KINDS or (announced.player is None) != (announced.kind == "draw"):
+    if announced.kind not in KINDS or (announced.player is None) != (announced.kind == DRAW):
         raise said.bad(word, f"PLAYER:KIND, the kind one of {', '.join(KINDS)}, or all:draw")
-    if announced.kind == "repetition" and not state.options.repetition_draw:
+    if announced.kind == REPETITION and not state.options.repetition_draw:
         raise said.bad(word, "repetition_draw=true beside a draw by repetition")
     if announced.kind == ANTI_PLAY:
         player = str(announced.player)
@@ -140,7 +140,7 @@ def _read_squares(text: str, squares: Word, player: str, read: _Read) -> None:
     for part in squares.text.split(","):
         match = _SQUARES.fullmatch(part)
         if match is None:
-            raise unreadable(text, part, column, "squares such as a1,b1,d1* parted by commas, * for the ball")
+            raise unreadable(text, part, column, "squares such as a1,b1,d1* separated by commas, * for the ball")
         _put(text, Word(part, column), SQUARE_OF[match[1]], player, ball=bool(match[2]), read=read)
         column += len(part) + 1
 
@@ -157,7 +157,7 @@ def _read_drawing(text: str, rows: list[list[tuple[str, int]]], read: _Read) -> 
     for number, row in enumerate(rows):
         if number == SIZE or len(row) > SIZE:
             cell, column = row[0] if number == SIZE else row[SIZE]
-            raise unreadable(text, cell, column, "seven rows of seven squares, parted by / or line breaks")
+            raise unreadable(text, cell, column, "seven rows of seven squares, separated by / or line breaks")
         if len(row) < SIZE:
             cell, column = row[-1]
             raise unreadable(text, cell, column, f"{SIZE - len(row)} more squares in row {SIZE - number}")

@@ -50,9 +50,8 @@ def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Bre
             return (breach,)
         now = now.after(action)
     if now.side == state.side(turn.player) and not state.options.null_turn:
-        return (
-            Breach("null-turn", f"The turn ends where it began, {turn.places[0]} and all.", TAKE_BACK, turn.places),
-        )
+        sentence = "After this turn everything stands where it stood before."
+        return (Breach("null-turn", sentence, TAKE_BACK, turn.places),)
     if turn.claims and (
         GOAL[turn.player] >> now.ball & 1 or not may_claim(now.options, now.pieces, now.foes, now.player)
     ):
@@ -100,7 +99,7 @@ def breach_of(now: TurnInProgress, action: Action) -> Breach | None:
             return Breach("passed-opponent-ball", sentence, TAKE_BACK, places)
         return Breach("moved-opponent-piece", f"The piece on {start} is {other(now.player)}'s.", TAKE_BACK, places)
     if not now.pieces >> action.start & 1:
-        sentence = f"No piece of {now.player}'s stands on {start}."
+        sentence = f"{now.player.capitalize()} has no piece on {start}."
         return Breach("pass-without-ball" if action.passes else "moved-opponent-piece", sentence, TAKE_BACK, places)
     return _pass_breach(now, action, places) if action.passes else _move_breach(now, action, places)
 
@@ -133,10 +132,10 @@ def _move_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
 def _pass_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -> Breach | None:
     start, end = PLACES[action.start], PLACES[action.end]
     if action.start != now.ball:
-        sentence = f"The piece on {start} doesn't have the ball; it is on {PLACES[now.ball]}."
+        sentence = f"The piece on {start} doesn't have the ball; the ball is on {PLACES[now.ball]}."
         return Breach("pass-without-ball", sentence, TAKE_BACK, places)
     if not now.pieces >> action.end & 1 or action.start == action.end:
-        sentence = f"No other piece of {now.player}'s stands on {end}, so the ball can't be passed there."
+        sentence = f"{now.player.capitalize()} has no other piece on {end}, so the ball can't be passed there."
         return Breach("pass-to-nobody", sentence, TAKE_BACK, places)
     return pass_line_breach(now, action.start, action.end) or (
         None
@@ -149,7 +148,7 @@ def pass_line_breach(now: TurnInProgress, start: int, end: int) -> Breach | None
     """Return the breach of a pass that isn't straight or is blocked, or ``None``; ignores whether a pass is left."""
     places = (PLACES[start], PLACES[end])
     if not seen_from(start, 0) >> end & 1:
-        sentence = f"{places[0]} and {places[1]} are in no row, column or diagonal together."
+        sentence = f"{places[0]} and {places[1]} are not on the same row, column or diagonal."
         return Breach("pass-not-straight", sentence, TAKE_BACK, places)
     between = between_squares(start, end)
     barred = between & now.foes

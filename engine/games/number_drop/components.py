@@ -16,7 +16,7 @@ from typing import Any
 
 from common.json_files import parse_json
 from engine.errors import UnreadableError
-from engine.support.polyomino import Shape, orientations, picture, read_picture
+from engine.support.polyomino import Shape, drawing, orientations, picture, read_picture
 
 STAR = "*"
 DIGITS = "0123456789"
@@ -147,7 +147,7 @@ def draw(text: str) -> str:
     lines = [f"die {number}: {' '.join(faces)}" for number, faces in enumerate(own.dice[:-1], 1)]
     lines.append(f"shape die: {' '.join(own.dice[-1])}")
     for solo, other in own.tiles:
-        sides = [picture(own.shapes[name]).replace("X", "■").replace(".", " ").split("/") for name in (solo, other)]
+        sides = [drawing(own.shapes[name]) for name in (solo, other)]
         lines += ["", f"{solo:<8}{other}"]
         for row in range(max(map(len, sides))):
             lines.append("".join((side[row] if row < len(side) else "").ljust(8) for side in sides).rstrip())

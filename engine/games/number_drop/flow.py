@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from common.phrases import listed
 from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import Cells, landings, turned_shapes
-from engine.games.number_drop.sheet import CROSS, LETTERS, Sheet, has_combination
+from engine.games.number_drop.sheet import CROSS, LETTERS, SLOT_OF_BOX, Sheet, has_combination
 from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropOptions, NumberDropState, Phase
 from engine.support.grid import members
 from engine.values import Outcome
@@ -144,12 +145,13 @@ def end_turn(state: NumberDropState) -> NumberDropState:
     ended = replace(state, roll=(), playing=0, combining=0, star_slid=False)
     if state.last_turn or reached_the_line(state) or all_tiles_down(state):
         return replace(ended, phase=Phase.OVER)
-    return replace(ended, phase=Phase.ROLL, first=_next_player(state))
+    return replace(ended, phase=Phase.ROLL, first=next_player(state))
 
 
-def _next_player(state: NumberDropState) -> int:
+def next_player(state: NumberDropState, way: int = 1) -> int:
+    """Return the next player in the game on the left of the first player, or with ``way`` -1 on the right."""
     count = state.options.players
-    around = ((state.first + step) % count for step in range(1, count + 1))
+    around = ((state.first + way * step) % count for step in range(1, count + 1))
     return next(player for player in around if not state.gone >> player & 1)
 
 
@@ -171,9 +173,9 @@ def resign(state: NumberDropState, player: int) -> NumberDropState:
     left = everyone(now)
     if left.bit_count() <= (0 if state.options.solo else 1):
         return replace(now, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, star_slid=False)
-    if state.phase in (Phase.TILES, Phase.ROLL):
-        return replace(now, first=_next_player(now)) if state.first == player else now
-    return advance_phase(now)
+    if state.first == player and state.phase in (Phase.TILES, Phase.SETUP, Phase.ROLL):
+        now = replace(now, first=next_player(now))
+    return now if state.phase in (Phase.TILES, Phase.ROLL) else advance_phase(now)
 
 
 def scores_of(state: NumberDropState) -> dict[str, int]:
@@ -190,7 +192,7 @@ def outcome_of(state: NumberDropState) -> Outcome | None:
         return Outcome(None, "both agreed on a draw")
     left = list(members(everyone(state)))
     if len(left) <= (0 if state.options.solo else 1):
-        gone = " and ".join(PLAYERS[player] for player in members(state.gone))
+        gone = listed(PLAYERS[player] for player in members(state.gone))
         return Outcome(PLAYERS[left[0]] if left else None, f"{gone} resigned")
     scores = scores_of(state)
     best = max(scores[PLAYERS[player]] for player in left)
@@ -200,9 +202,9 @@ def outcome_of(state: NumberDropState) -> Outcome | None:
 
 
 def _why_over(state: NumberDropState) -> str:
-    over = reached_the_line(state)
-    if over:
-        return f"{' and '.join(PLAYERS[player] for player in over)} crossed the Game Over line"
+    names = [PLAYERS[player] for player in reached_the_line(state)]
+    if names:
+        return f"{listed(names)} crossed the Game Over line"
     return "all tiles are down" if all_tiles_down(state) else "a shape fitted nowhere"
 
 
@@ -213,4 +215,4 @@ def marks_of(squares: Cells, digits: str | None) -> dict[int, str]:
 
 def letter_open(state: NumberDropState, player: int, box: int) -> bool:
     """Return whether the player may circle the letter of this box on filling it."""
-    return state.sheets[player].earns_letter(box) and not state.crossed_off >> (box % 5) & 1
+    return state.sheets[player].earns_letter(box) and not state.crossed_off >> SLOT_OF_BOX[box] & 1

@@ -43,7 +43,7 @@ def _of_players(state: NumberDropState) -> str | None:
     pending = state.playing | state.combining
     if pending & state.gone or state.playing & state.combining:
         return "someone is to write who has resigned or has dropped already"
-    if state.gone >> state.first & 1 and state.phase in (Phase.TILES, Phase.ROLL):
+    if state.gone >> state.first & 1 and state.phase in _BETWEEN_TURNS:
         return f"{PLAYERS[state.first]} is to roll, but has resigned"
     if bool(pending) == (state.phase in _WAITING):
         return "to= and then= must name who plays in a turn, and nobody where a roll is awaited or the game is over"
@@ -130,6 +130,6 @@ def _of_end(state: NumberDropState) -> str | None:
         return "the game goes on, but it was given up or drawn"
     if state.phase in _BETWEEN_TURNS and ended:
         return "the game goes on after a turn that ended it"
-    if not state.options.solo and any(player in members(state.playing) for player in flow.reached_the_line(state)):
+    if not state.options.solo and any(state.playing >> player & 1 for player in flow.reached_the_line(state)):
         return "someone above the Game Over line is still to drop"
     return None

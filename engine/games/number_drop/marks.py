@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.games.number_drop.sheet import (
+    BONUS,
     BOXES,
     CONSECUTIVE,
     GRID,
@@ -33,7 +34,7 @@ def _marked(player: Player, sheet: Sheet, state: NumberDropState) -> MarkedSheet
         lines = points.full_lines + points.game_over_lines
         sums = (str(sum(points) - lines), str(lines), str(sheet.score(x_counts)))
     boxes = (
-        *(_boxes(sheet, kind) for kind in (IDENTICAL, CONSECUTIVE, "bonus")),
+        *(_boxes(sheet, kind) for kind in (IDENTICAL, CONSECUTIVE, BONUS)),
         tuple(CIRCLED if sheet.letters >> index & 1 else "" for index in range(len(LETTERS))),
         *((said,) for said in sums),
     )

@@ -20,7 +20,18 @@ from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.number_drop import state_text
 from engine.games.number_drop.components import Components
 from engine.games.number_drop.drops import landings, turned_shapes
-from engine.games.number_drop.sheet import BOXES, COLUMNS, CROSS, GRID, LETTERS, LINES_BELOW_GAME_OVER, Sheet
+from engine.games.number_drop.sheet import (
+    BONUS,
+    BOXES,
+    COLUMNS,
+    CONSECUTIVE,
+    CROSS,
+    GRID,
+    IDENTICAL,
+    LETTERS,
+    LINES_BELOW_GAME_OVER,
+    Sheet,
+)
 from engine.games.number_drop.state import (
     OTHER_SIDE,
     PLAYERS,
@@ -233,8 +244,8 @@ def _sheet_line(player: str, sheet: Sheet, state: NumberDropState, *, gone: bool
     lines = [f"line {line + 1} +2" for line in sorted(sheet.full_lines())]
     lines += [f"line {line + 1} -5" for line in sorted(sheet.game_over_lines(x_counts))]
     return (
-        f"{player}{' (resigned)' if gone else ''}: {sheet.score(x_counts)} points; same {_boxes(sheet, 'same')}, "
-        f"run {_boxes(sheet, 'run')}, bonus {_boxes(sheet, 'bonus')}, letters {_letters(sheet.letters)}"
+        f"{player}{' (resigned)' if gone else ''}: {sheet.score(x_counts)} points; same {_boxes(sheet, IDENTICAL)}, "
+        f"run {_boxes(sheet, CONSECUTIVE)}, bonus {_boxes(sheet, BONUS)}, letters {_letters(sheet.letters)}"
         + "".join(f", {line}" for line in lines)
     )
 
@@ -285,8 +296,9 @@ def summary(options: Mapping[str, OptionValue] | None = None) -> str:
     """Summarise the rules under these options."""
     in_force = options_from(options)
     parts = [
-        "Number Drop. Write digits in falling shapes, loop equal or consecutive ones for points, and stay below the "
-        "Game Over line. " + ("You play alone." if in_force.solo else f"{in_force.players} play, each on a sheet."),
+        "Write digits in falling shapes, loop equal or consecutive ones for points, and stay below the "
+        "Game Over line. "
+        + ("You play alone." if in_force.solo else f"There are {in_force.players} players, each with a sheet."),
         "A sheet has 7 columns and 14 lines. To begin, "
         + ("write a 1" if in_force.solo else "the first player writes a 1, the second a 2 and so on,")
         + " on any cell of the lowest line.",

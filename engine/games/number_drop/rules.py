@@ -17,6 +17,7 @@ from engine.games.number_drop.sheet import (
     BOXES,
     GRID,
     LETTERS,
+    SLOT_OF_BOX,
     SMALLEST,
     Sheet,
     found_in,
@@ -121,13 +122,13 @@ def count_from(state: NumberDropState, roll: Roll | None, colour: str | None) ->
 
 
 def announcements(state: NumberDropState) -> Sequence[Announcement]:
-    """List the resignations, and with two players the agreed draw, that may be announced now."""
+    """List what may be announced now: with two players the agreed draw, and the resignations."""
     if state.phase is Phase.OVER:
         return ()
     in_play = PLAYERS[: state.options.players]
     active = tuple(player for number, player in enumerate(in_play) if not state.gone >> number & 1)
     resigning = tuple(Announcement(RESIGN, player) for player in active)
-    return (*resigning, Announcement(DRAW)) if state.options.players == 2 else resigning
+    return (Announcement(DRAW), *resigning) if state.options.players == 2 else resigning
 
 
 def announce(state: NumberDropState, announcement: Announcement) -> NumberDropState:
@@ -137,7 +138,7 @@ def announce(state: NumberDropState, announcement: Announcement) -> NumberDropSt
         said = format_announcement(announcement)
         breaches: tuple[Breach, ...] = ()
         if state.phase is Phase.OVER:
-            breaches = (Breach("game-over", f"The game is over, so {said} means nothing.", "Begin a new game."),)
+            breaches = (Breach("game-over", "The game is over, so nothing can be announced.", "Begin a new game."),)
         raise IllegalTurnError(f"got {said}; what may be announced now is {listed}", breaches)
     if announcement.player is None:
         return replace(state, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, drawn=True)
@@ -199,7 +200,7 @@ class _SeenSheet:
 
     def _drops(self) -> Iterator[Drop]:
         shapes = turned_shapes(self._state.options.components, self._state.roll[-1])
-        for cells in sorted(landings(self._state.sheets[self._player].heights, shapes), key=len):
+        for cells in landings(self._state.sheets[self._player].heights, shapes):
             if self._changed & ~set_of(*cells):
                 continue
             for digits in _digits_for([self._digits_at(square) for square in cells], self._state.roll[:-1]):
@@ -228,7 +229,7 @@ class _SeenSheet:
                     continue
                 yield Combination(self._name, GRID.names_of(squares))
                 if flow.letter_open(self._state, self._player, box):
-                    yield Combination(self._name, GRID.names_of(squares), LETTERS[box % 5])
+                    yield Combination(self._name, GRID.names_of(squares), LETTERS[SLOT_OF_BOX[box]])
 
     def _loops(self, square: int, digit: int) -> bool:
         return self._seen.could_show(f"{self._name}.{GRID.names[square]}", look_of(str(digit), True))

@@ -34,15 +34,20 @@ SMALLEST, LARGEST, BONUS_SIZE = 3, 7, 8
 LETTERS = "ABCDE"
 """The slots of the penalty tiles; letter k belongs to the combinations of size 3 + k."""
 
-IDENTICAL, CONSECUTIVE = "same", "run"
+IDENTICAL, CONSECUTIVE, BONUS = "same", "run", "bonus"
 BOXES: tuple[tuple[str, int], ...] = (
     *((IDENTICAL, size) for size in range(SMALLEST, LARGEST + 1)),
     *((CONSECUTIVE, size) for size in range(SMALLEST, LARGEST + 1)),
-    ("bonus", BONUS_SIZE),
+    (BONUS, BONUS_SIZE),
 )
 BONUS_BOX = len(BOXES) - 1
+SAME_BOXES, RUN_BOXES = range(5), range(5, BONUS_BOX)
+"""The boxes of identical and of consecutive digits, by size."""
+SLOT_OF_BOX = (*SAME_BOXES, *SAME_BOXES)
+"""The index in LETTERS of each box's letter; the bonus box has none."""
+OTHER_OF_SIZE = (*RUN_BOXES, *SAME_BOXES)
+"""The box of the same size and the other kind, for each box but the bonus box."""
 FULL_COLUMN_POINTS, FULL_LINE_POINTS, GAME_OVER_POINTS = 10, 2, -5
-_COLUMNS_OF_BOXES = (range(5), range(5, 10))
 
 
 def printed_sheet(options: Mapping[str, OptionValue] | None = None) -> PrintedSheet:  # noqa: ARG001 - one for all
@@ -71,7 +76,7 @@ class Points(NamedTuple):
 
 def box_of(kind: str, size: int) -> int:
     """Return the index in BOXES of a combination of this kind and size, 3 to 8."""
-    return BONUS_BOX if size == BONUS_SIZE else size - SMALLEST + (0 if kind == IDENTICAL else 5)
+    return BONUS_BOX if size == BONUS_SIZE else (SAME_BOXES if kind == IDENTICAL else RUN_BOXES)[size - SMALLEST]
 
 
 def kind_of_digits(digits: str) -> str | None:
@@ -132,7 +137,7 @@ class Sheet:
         """Return the current points by category."""
         return Points(
             sum(size for (_, size), loop in zip(BOXES, self.loops, strict=True) if loop),
-            FULL_COLUMN_POINTS * sum(all(self.loops[box] for box in column) for column in _COLUMNS_OF_BOXES),
+            FULL_COLUMN_POINTS * sum(all(self.loops[box] for box in column) for column in (SAME_BOXES, RUN_BOXES)),
             FULL_LINE_POINTS * len(self.full_lines()),
             GAME_OVER_POINTS * len(self.game_over_lines(x_counts)),
         )
@@ -151,11 +156,11 @@ class Sheet:
     def with_loop(self, box: int, squares: int, *, letter: bool) -> Sheet:
         """Return the sheet with a loop added to a box, and with the box's letter circled if ``letter``."""
         loops = (*self.loops[:box], squares, *self.loops[box + 1 :])
-        return replace(self, loops=loops, letters=self.letters | (1 << (box % 5) if letter else 0))
+        return replace(self, loops=loops, letters=self.letters | (1 << SLOT_OF_BOX[box] if letter else 0))
 
     def earns_letter(self, box: int) -> bool:
         """Return whether filling this box fills both of its size, so its letter may be circled."""
-        return box != BONUS_BOX and bool(self.loops[(box + 5) % 10]) and not self.letters >> (box % 5) & 1
+        return box != BONUS_BOX and bool(self.loops[OTHER_OF_SIZE[box]]) and not self.letters >> SLOT_OF_BOX[box] & 1
 
     def faults(self) -> str | None:
         """Return the invariant that this sheet breaks, worded to follow "the sheet", or ``None``."""
@@ -192,7 +197,8 @@ def _fault_of_loops(sheet: Sheet) -> str | None:
 
 def _fault_of_letters(sheet: Sheet) -> str | None:
     for index, letter in enumerate(LETTERS):
-        if sheet.letters >> index & 1 and not (sheet.loops[index] and sheet.loops[index + 5]):
+        both = sheet.loops[SAME_BOXES[index]] and sheet.loops[RUN_BOXES[index]]
+        if sheet.letters >> index & 1 and not both:
             return f"has the letter {letter} circled without both combinations of {index + SMALLEST}"
     return None
 

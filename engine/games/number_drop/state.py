@@ -22,11 +22,16 @@ BOTH_SIDES, SOLO_SIDE, OTHER_SIDE = "both_sides", "solo_side", "other_side"
 
 OPTIONS: tuple[Option, ...] = (
     Option("players", 2, "How many play; 1 is the solo game.", tuple(range(1, MOST_PLAYERS + 1))),
-    Option("tiles", BOTH_SIDES, "Which side of the tiles may be up with several.", (BOTH_SIDES, SOLO_SIDE, OTHER_SIDE)),
+    Option(
+        "tiles",
+        BOTH_SIDES,
+        "Which sides of the tiles may be up when several play.",
+        (BOTH_SIDES, SOLO_SIDE, OTHER_SIDE),
+    ),
     Option("tile_backs", PRINTED, "What is on the back of I4, L4, O4, T4 and S4, such as V3,I3,U5,X5,T5."),
     Option("x_counts_above_line", True, "Whether an X above the Game Over line costs five points and ends the game."),
     Option(
-        "clockwise", False, "Whether players drop one after the other from the first player on, and then combine so."
+        "clockwise", False, "Whether players take turns, clockwise from the first: first all drop, then all combine."
     ),
     Option("dice", PRINTED, "The faces of the dice, the shape die last, such as 1*3457/12*456/234*67/123567/IOTLS*."),
 )

@@ -3,12 +3,12 @@
 A state is one line: who is to move (or ``over``), what the game waits for, each player's sheet, and the rest of the
 position::
 
-    p2 roll p1=123...X/44412.. p2=...2... slots=I4,I3,O4,T5,X5 first=p2 crossed_off=A
+    p2 roll p1=2....../4441...|loop:a1+b1+c1 p2=4....../4242... slots=I4,I3,O4,T5,X5 first=p2
 
 A sheet is its lines from the top, separated by ``/`` and without empty lines at the top (``-`` if the sheet is empty),
-then its loops and circled letters: ``p1=12355.5|loop:a1+b1+c1|letters:AB``. ``roll=`` is the roll on the table; ``to=``
-are the players who still write; ``then=`` those who may still draw a loop; ``slot=`` the tile whose penalty drops;
-``notches=`` those of the solo tiles. Options that differ from their defaults come last.
+then its loops and circled letters (``|letters:AB``). ``roll=`` is the roll on the table; ``to=`` are the players who
+still write; ``then=`` those who may still draw a loop; ``slot=`` the tile whose penalty drops; ``crossed_off=`` the
+letters crossed off; ``notches=`` those of the solo tiles. Options that differ from their defaults come last.
 
 A single sheet without anything else is read as the first player's, who is to roll.
 """
@@ -330,7 +330,7 @@ class _Reading:
         if word is None:
             return False
         if word.text != "all:draw" or options.players != 2 or phase is not Phase.OVER:
-            raise self._fault("announced", "all:draw, when two players are over")
+            raise self._fault("announced", "all:draw, in a two-player game that is over")
         return True
 
     def _check(self, state: NumberDropState) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from common.phrases import listed
-from engine.errors import IllegalTurnError, UnreadableError
+from engine.errors import UnreadableError
 from engine.games.number_drop import flow
 from engine.games.number_drop.invariants import fault_of, is_first_digit
 from engine.games.number_drop.sheet import (
@@ -17,6 +17,8 @@ from engine.games.number_drop.sheet import (
     EMPTY_CELL,
     EMPTY_CELLS,
     GRID,
+    RUN_BOXES,
+    SAME_BOXES,
     Sheet,
     box_of_marks,
     found_in,
@@ -38,6 +40,7 @@ from engine.games.number_drop.state import (
 )
 from engine.games.number_drop.turns import turn_of_marks
 from engine.games.number_drop.violations import breaches_of
+from engine.support.breaches import illegal_start
 from engine.support.grid import members, set_of
 from engine.values import Appearance, Breach, LookName, OptionValue, Place, Player, Unfinished
 
@@ -70,10 +73,10 @@ def set_up(
     sheets = tuple(Sheet("".join(each)) for each in cells)
     breaches = [breach for player, sheet in enumerate(sheets) for breach in _breaches_of_start(player, sheet)]
     if circled:
-        sentence = f"{', '.join(circled)} is circled before the first drop."
+        sentence = f"{listed(circled)} {'is' if len(circled) == 1 else 'are'} circled before the first drop."
         breaches.append(Breach("drop-first", sentence, "Erase the loop.", tuple(circled)))
     if breaches:
-        raise IllegalTurnError("; ".join(breach.sentence for breach in breaches), tuple(breaches))
+        raise illegal_start(breaches)
     return replace(start, sheets=sheets)
 
 
@@ -81,11 +84,11 @@ def _breaches_of_start(player: int, sheet: Sheet) -> list[Breach]:
     if sheet == Sheet() or is_first_digit(sheet, player):
         return []
     who, own = PLAYERS[player], str(player + 1)
-    squares = [square for square, mark in enumerate(sheet.cells) if mark != "."]
+    squares = [square for square, mark in enumerate(sheet.cells) if mark != EMPTY_CELL]
     places = tuple(f"{who}.{GRID.names[square]}" for square in squares)
     remedy = f"Leave one {own} on the lowest line of {who}'s sheet, and nothing else."
     if len(squares) > 1:
-        sentence = f"{who}'s sheet shows {len(squares)} cells written."
+        sentence = f"{len(squares)} cells of {who}'s sheet are filled."
         return [Breach("set-up-one-digit", sentence, remedy, places)]
     if sheet.cells[squares[0]] != own:
         sentence = f"{who} wrote {sheet.cells[squares[0]]}, but begins with a {own}."
@@ -135,7 +138,8 @@ def _read_loops(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
             names = "+".join(GRID.names[square] for square in members(patch))
             raise UnreadableError(f"the circled digits {names} of {who} make no combination that is still open")
         loops[filled] = patch
-    both = sum(1 << size for size in range(5) if loops[size] and loops[size + 5])
+    pairs = enumerate(zip(SAME_BOXES, RUN_BOXES, strict=True))
+    both = sum(1 << slot for slot, (same, run) in pairs if loops[same] and loops[run])
     return Sheet(cells, tuple(loops), sheet.letters & both)
 
 
@@ -144,9 +148,10 @@ def _advance_corrected(state: NumberDropState) -> NumberDropState:
     ended = bool(flow.reached_the_line(state)) or state.last_turn or flow.all_tiles_down(state) or state.drawn
     given_up = flow.everyone(state).bit_count() <= (0 if state.options.solo else 1)
     if state.phase is Phase.OVER:
-        return state if ended or given_up else replace(state, phase=Phase.ROLL)
+        return state if ended or given_up else replace(state, phase=Phase.ROLL, first=flow.next_player(state))
     if state.phase in (Phase.ROLL, Phase.SLIDE) and ended:
-        return replace(state, phase=Phase.OVER, roll=(), playing=0)
+        # The game ended with the turn before.
+        return replace(state, phase=Phase.OVER, roll=(), playing=0, first=flow.next_player(state, -1))
     if state.phase is Phase.SETUP:
         return flow.apply_tiles(state, state.tiles)
     if state.phase is Phase.DROP:
@@ -170,7 +175,8 @@ def _with_first(state: NumberDropState, to_move: Player) -> NumberDropState:
 def points_of_sheet(looks: Mapping[Place, LookName]) -> dict[str, int]:
     """Return the points of one sheet by category; touching loops are separated by which combinations they can be.
 
-    Raises UnreadableError if the circled digits can't be combinations on one sheet.
+    An X above the Game Over line counts, as by default. Raises UnreadableError if the circled digits can't be
+    combinations on one sheet.
     """
     cells, circled = list(EMPTY_CELLS), 0
     for place, look in looks.items():

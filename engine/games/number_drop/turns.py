@@ -10,9 +10,9 @@ from engine.games.number_drop.drops import Cells, assignments, landings, turned_
 from engine.games.number_drop.sheet import (
     COLUMNS,
     CROSS,
-    EMPTY_CELL,
     GRID,
     LETTERS,
+    SLOT_OF_BOX,
     box_of_marks,
     combinations,
     combinations_in_order,
@@ -30,6 +30,7 @@ from engine.games.number_drop.state import (
     Slide,
     look_of,
 )
+from engine.support.grid import members
 from engine.support.lazy import Concatenated, FromIterator, LazySequence
 from engine.values import LookName, Place
 
@@ -100,7 +101,7 @@ def combinations_of(state: NumberDropState, player: int, most: int | None = None
         for box, squares in combinations_in_order(sheet) if most is None else combinations(sheet, most):
             yield squares, None
             if flow.letter_open(state, player, box):
-                yield squares, LETTERS[box % 5]
+                yield squares, LETTERS[SLOT_OF_BOX[box]]
 
     # There can be a hundred thousand, of which few are used.
     return FromIterator(found(), lambda turn: Combination(name, GRID.names_of(turn[0]), turn[1]))
@@ -131,7 +132,7 @@ def _fits(state: NumberDropState, player: int, turn: Combination) -> bool:
     box = box_of_marks(digits_at(sheet.cells, squares))
     if box is None or sheet.loops[box] or not hangs_together(sheet.cells, squares):
         return False
-    return turn.letter is None or (flow.letter_open(state, player, box) and turn.letter == LETTERS[box % 5])
+    return turn.letter is None or (flow.letter_open(state, player, box) and turn.letter == LETTERS[SLOT_OF_BOX[box]])
 
 
 def squares_of(names: Sequence[str]) -> int:
@@ -141,7 +142,7 @@ def squares_of(names: Sequence[str]) -> int:
 
 def digits_at(cells: str, squares: int) -> str:
     """Return the marks in a set of squares, in rising order of squares, with dots for open cells."""
-    return "".join(cells[GRID.index[name]] for name in GRID.names_of(squares)) or EMPTY_CELL
+    return "".join(cells[square] for square in members(squares))
 
 
 def play_turn(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:

@@ -9,12 +9,15 @@ from engine.games.number_drop import flow
 from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import fits_dice, landings, turned_shapes
 from engine.games.number_drop.sheet import (
+    BONUS_BOX,
     BONUS_SIZE,
     CONSECUTIVE,
     CROSS,
     EMPTY_CELL,
     GRID,
+    IDENTICAL,
     LETTERS,
+    SLOT_OF_BOX,
     SMALLEST,
     Sheet,
     box_of,
@@ -114,7 +117,7 @@ def _not_playing(state: NumberDropState, player: int, take_back: str, turn: Numb
     if protected and slot is not None:
         sentence = f"{who} has circled the letter {LETTERS[slot]}, so its penalty isn't for {who}."
         return _breach("penalty-protected", sentence, take_back, turn)
-    waiting = " and ".join(PLAYERS[each] for each in state.busy())
+    waiting = listed(PLAYERS[each] for each in state.busy())
     sentence = f"{who} has nothing to write now; {waiting} {'plays' if len(state.busy()) == 1 else 'play'}."
     return _breach("not-your-turn", sentence, take_back, turn)
 
@@ -147,7 +150,7 @@ def _breaches_of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...
         return (_breach("slide-at-bottom", f"There is no tile {turn.letter}.", choices),)
     if state.notches[LETTERS.index(turn.letter)] == SLIDES_TO_GO:
         return (_breach("slide-at-bottom", f"The tile {turn.letter} is at the bottom already.", choices),)
-    sentence = f"The shape die shows {state.roll[-1]}, which isn't tile {turn.letter}."
+    sentence = f"The shape die shows {state.roll[-1]}, which isn't the shape of tile {turn.letter}."
     return (_breach("slide-star-tile", sentence, choices),)
 
 
@@ -222,9 +225,9 @@ def _breaches_of_shape(
     shape = fixed((GRID.column_of(square), GRID.row_of(square)) for square in squares) if squares else None
     if shape not in shapes or len(squares) != len(names):
         if state.phase is Phase.PENALTY:
-            sentence = f"What {turn.player} wrote hasn't the shape of tile {state.tiles[int(state.slot or 0)]}."
+            sentence = f"What {turn.player} wrote doesn't have the shape of tile {state.tiles[int(state.slot or 0)]}."
             return (_breach("penalty-shape", sentence, "Drop the tile's shape, turned or flipped as you like.", turn),)
-        sentence = f"What {turn.player} wrote hasn't the shape {state.roll[-1]}."
+        sentence = f"What {turn.player} wrote doesn't have the shape {state.roll[-1]}."
         return (_breach("shape-as-rolled", sentence, f"Form the shape {state.roll[-1]}, turned or flipped.", turn),)
     row = min(map(GRID.row_of, squares))
     reached = {
@@ -276,16 +279,17 @@ def _breaches_of_combination(state: NumberDropState, player: int, turn: Combinat
         return (*found, _breach("combination-side-by-side", sentence, again, turn))
     box = box_of(kind, len(digits))
     if sheet.loops[box]:
-        sentence = f"{turn.player} has scored {len(digits)} {_KIND_WORDS[kind]} digits before."
+        scored = "eight digits" if box == BONUS_BOX else f"{len(digits)} {_KIND_WORDS[kind]} digits"
+        sentence = f"{turn.player} has already scored {scored}."
         return (*found, _breach("box-filled", sentence, again, turn))
     return (*found, *_breaches_of_letter(state, player, turn, box))
 
 
-_KIND_WORDS = {"same": "identical", "run": "consecutive"}
+_KIND_WORDS = {IDENTICAL: "identical", CONSECUTIVE: "consecutive"}
 
 
 def _breaches_of_letter(state: NumberDropState, player: int, turn: Combination, box: int) -> tuple[Breach, ...]:
-    if turn.letter is None or (flow.letter_open(state, player, box) and turn.letter == LETTERS[box % 5]):
+    if turn.letter is None or (flow.letter_open(state, player, box) and turn.letter == LETTERS[SLOT_OF_BOX[box]]):
         return ()
     if turn.letter in LETTERS and state.crossed_off >> LETTERS.index(turn.letter) & 1:
         sentence = f"The letter {turn.letter} is crossed off."

@@ -64,7 +64,7 @@ def test_a_record_is_written_in_the_strict_form():
 
 def test_a_record_is_read_leniently():
     record = read(
-        '\ufeff; a comment\r\n[ game "Deblockle" ]\r\n[Event "Club"]\r\n\r\n'
+        '\ufeff; a comment\r\n[ game "Deblockle" ] ; "mine"\r\n[Event "Club"];\r\n\r\n'
         "C1 -> C2 hoops A1 ; well played\r\n  2.  TEAL  c7 c6 b6 { 44   DEADBEEF00000000 }\r\n"
     )
     assert record.tags == (("Event", "Club"),)
@@ -108,7 +108,7 @@ def test_replay_names_the_first_wrong_line():
         ),
         (f"3. gold {third.turn} {{{third.legal_turns} {'0' * 16}}}", RecordError, "the digest is"),
         (f"3. teal {third.turn}", RecordError, "is a turn of gold, but the record says teal"),
-        ("3. d4-d5=stop", IllegalTurnError, "no block stands there"),
+        ("3. d4-d5=stop", IllegalTurnError, "No block stands on d4"),
         ("3. h9", UnreadableError, "cannot read"),
         ("3. = gold nothing", UnreadableError, "cannot read 'nothing'"),
     ]:

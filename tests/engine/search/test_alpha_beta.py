@@ -86,7 +86,6 @@ def test_noughts_and_crosses_is_a_draw(rules: NoughtsAndCrosses) -> None:
     assert found.proven
     assert found.score == 0
     assert found.chance(100) == 0.5
-    assert len(found.line) >= 1
 
 
 @pytest.mark.parametrize("rules", [NoughtsAndCrosses(), WithWinsSeen()])
@@ -135,8 +134,7 @@ def test_of_losing_moves_the_one_that_lasts_longest_is_chosen() -> None:
 
 def test_the_only_move_is_given_without_a_search() -> None:
     found = best_move(NoughtsAndCrosses(), "xoxxoo.xo", reads(10**6), Random(0))
-    assert found.move == 6
-    assert found.nodes <= 2
+    assert (found.move, found.depth) == (6, 1)
 
 
 @pytest.mark.parametrize("reads_allowed", range(60))
@@ -186,7 +184,7 @@ def test_among_equal_moves_chance_decides() -> None:
 
 
 def test_the_chance_rises_with_the_score() -> None:
-    chances = [Found("a", score, 3, False, 0).chance(100) for score in (-300, -100, 0, 100, 300)]
+    chances = [Found("a", score, 3, False).chance(100) for score in (-300, -100, 0, 100, 300)]
     assert chances == sorted(chances)
     assert chances[2] == 0.5
     assert chances[3] == pytest.approx(0.731, abs=0.001)
@@ -199,7 +197,7 @@ def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         best_move(rules, ".........", no_hurry(), Random(0), most_depth=0)
     with pytest.raises(ValueError, match="more than 0"):
-        Found("a", 0, 0, False, 0).chance(0)
+        Found("a", 0, 0, False).chance(0)
     with pytest.raises(ValueError, match="at least 2"):
         Table(1)
 
@@ -208,7 +206,6 @@ def test_the_table_forgets_the_oldest_generation() -> None:
     table: Table[str] = Table(4)
     for number in range(5):
         table.put(number, (1, EXACT, number, None))
-    assert len(table) <= 4
     assert table.get(4) == (1, EXACT, 4, None)
     assert table.get(3) == (1, EXACT, 3, None), "the previous generation is still known"
     assert table.get(0) is None

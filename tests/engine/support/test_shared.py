@@ -92,7 +92,7 @@ def test_an_error_names_every_breach():
     breaches = [Breach("one", "One.", "Do."), Breach("two", "Two.", "Do.")]
     error = illegal_turn("a1-a2", breaches)
     assert (str(error), error.breaches) == ("a1-a2 is not legal here: One. Two.", tuple(breaches))
-    assert str(illegal_start(breaches)) == "this is not a start: One. Two."
+    assert str(illegal_start(breaches)) == "this is not a starting position: One. Two."
     assert rules_by_id(Rule("one", "First."))["one"].sentence == "First."
 
 
@@ -106,7 +106,7 @@ def test_breaches_about_pieces_use_the_pieces_name():
     assert disc.too_few("red", 6, 8, ()).remedy == "Put 2 more red discs on the board."
     few = disc.too_few("red", 1, 3, ("a1", "b1"))
     assert few.sentence == "There is 1 red disc, and red starts with 3."
-    assert few.remedy == "Put a red disc on a1 and b1."
+    assert few.remedy == "Put one red disc each on a1 and b1."
     assert disc.too_few("red", 0, 1, ("a1",)).sentence == "There are no red discs, and red starts with 1."
 
 
@@ -178,9 +178,9 @@ def test_an_incomplete_announcement_is_refused(text):
 
 def test_a_game_of_two_ends_by_resignation_or_agreed_draw():
     assert [format_announcement(each) for each in common_announcements(PLAYERS)] == [
+        "all:draw",
         "black:resign",
         "white:resign",
-        "all:draw",
     ]
     assert outcome_of_announcement(Announcement(RESIGN, "white"), PLAYERS) == Outcome("black", "white resigned")
     assert outcome_of_announcement(Announcement(DRAW), PLAYERS).winner is None

@@ -362,10 +362,12 @@ class _HintSearch:
             if end.reached.wins:
                 return f"wins: the fifth {colour} tower"
         built = pair[0].built | pair[1].built
-        rivals = [COLOURS[colour] for colour in OWNED["cool" if self.player == "warm" else "warm"]]
+        rivals = [COLOURS[colour] for colour in OWNED[other(self.player)]]
         if built:
             after = self.opponent.their_steps(built, 0)
-            made = " and ".join(f"a {colour} tower" for end, colour in zip(pair, colours, strict=True) if end.built)
+            made = " and ".join(
+                _towers(end.built.bit_count(), colour) for end, colour in zip(pair, colours, strict=True) if end.built
+            )
             for now, then, colour in zip(self.before, after, rivals, strict=True):
                 if then >= UNREACHABLE > now:
                     return f"builds {made}, which shuts {colour} out"
@@ -378,6 +380,10 @@ class _HintSearch:
             return "leaves as few ways open as possible"
         steps = "one step" if left == 1 else f"{left} steps"
         return f"brings {colours[nearest]} within {steps} of five towers"
+
+
+def _towers(number: int, colour: str) -> str:
+    return f"a {colour} tower" if number == 1 else f"{number} {colour} towers"
 
 
 def _draw_rolls(rng: Random) -> tuple[Dice, ...]:

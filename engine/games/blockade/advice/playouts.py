@@ -21,6 +21,7 @@ from engine.games.blockade.board import (
     GRID,
     LARGE,
     MEDIUM,
+    MOST_POINTS,
     OWNED,
     PLAYERS,
     SHARED_AT_MOST,
@@ -40,15 +41,13 @@ from engine.games.blockade.state import BlockadeState, Dice, outcome_of, rolled_
 from engine.support.chance import Ending, tally
 from engine.values import Player, Tally
 
-_MOST_POINTS = 6
-
 
 @lru_cache(maxsize=1 << 16)
 def within(square: int, walls: int) -> tuple[int, ...]:
     """Return, by number of steps, the squares at most that many steps away, without walls."""
     reached = 1 << square
     rings = [reached]
-    for _ in range(_MOST_POINTS):
+    for _ in range(MOST_POINTS):
         reached |= GRID.around(reached) & ~walls
         rings.append(reached)
     return tuple(rings)

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from engine.games.blockade.board import TOWERS_TO_WIN, UNREACHABLE
 from engine.games.blockade.enumeration.guide import Guide
 from engine.games.blockade.enumeration.reach import Edge, LayoutMove
-from engine.games.blockade.enumeration.terrain import Layout, Terrain
-
-_SIZE = {"M": 2, "S": 1}
+from engine.games.blockade.enumeration.terrain import BLACK_MARKS, SIZE_OF_MARK, Layout, Terrain
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +152,7 @@ class _AlternatingSearch:
         tower = self._tower(which, end, after)
         black = ""
         if tower:
-            built = sum(each.isdigit() for other in piles for each in other)
+            built = sum(each in BLACK_MARKS for other in piles for each in other)
             black = self.caps[built : built + 1]
         if self.strict and not self._rests(end, after + black):
             return
@@ -179,7 +177,7 @@ class _AlternatingSearch:
     def _wins(self, which: int, piles: Sequence[str]) -> bool:
         terrain = self.terrains[which]
         towers = terrain.standing + sum(
-            any(mark.isdigit() for mark in piles[square]) or self._tower(which, square, piles[square])
+            any(mark in BLACK_MARKS for mark in piles[square]) or self._tower(which, square, piles[square])
             for square in terrain.builds
         )
         return towers >= TOWERS_TO_WIN
@@ -195,11 +193,11 @@ def may_rest(terrains: tuple[Terrain, Terrain], square: int, pile: str) -> bool:
     """Return whether all pieces of a pile of both colours may rest where they lie on a square."""
     rooms = [terrain.room[square] for terrain in terrains]
     for mark in pile:
-        if mark.isdigit():
+        if mark in BLACK_MARKS:
             rooms = [int(mark) - 1 if square in terrain.builds else 0 for terrain in terrains]
             continue
         which = int(mark.islower())
-        size = _SIZE[mark.upper()]
+        size = SIZE_OF_MARK[mark.upper()]
         if size > rooms[which]:
             return False
         rooms[which], rooms[1 - which] = size, 0

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
-from engine.games.blockade.board import BASES, CLEAR, CLEARS, MEDIUM, SMALL, SQUARES
+from engine.games.blockade.board import BASES, CLEAR, CLEARS, SQUARES
 from engine.games.blockade.enumeration.guide import least_steps
-from engine.games.blockade.enumeration.terrain import BLACK_MARKS, Layout, Terrain
+from engine.games.blockade.enumeration.terrain import BLACK_MARKS, SIZE_OF_MARK, Layout, Terrain
 
 Marks = frozenset[str]
 """What may be on top of a square: marks as in layouts, ``""`` for nothing that could move."""
@@ -22,10 +22,9 @@ Marks = frozenset[str]
 _TopChanges = tuple[tuple[int, str], ...]
 """The squares that look otherwise than before, the lowest first, each with the mark on top."""
 
-_SIZE = {"M": MEDIUM, "S": SMALL}
 _WEIGHT = {"M": 16, "S": 1}
 """A pile holds at most ten pieces of a colour: four bits count the mediums, four the smalls."""
-_LEAST_ROOM = {_WEIGHT[mark]: size for mark, size in _SIZE.items()}
+_LEAST_ROOM = {_WEIGHT[mark]: size for mark, size in SIZE_OF_MARK.items()}
 _COUNT_BITS = 8
 
 
@@ -161,7 +160,7 @@ class Candidates:
             tower = "M" * below + "S"
             above = "M" * (mediums - below) + "S" * (smalls - 1)
             if smalls and terrain.tower(square, tower):
-                yield from (tower + cap + above for cap in self._caps if not above or _SIZE[above[0]] < int(cap))
+                yield from (tower + cap + above for cap in self._caps if not above or SIZE_OF_MARK[above[0]] < int(cap))
 
 
 class Fitting:

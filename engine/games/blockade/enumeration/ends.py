@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from engine.games.blockade.board import BASES, UNREACHABLE, clears_held
+from engine.games.blockade.board import BASES, MOST_POINTS, UNREACHABLE, clears_held
 from engine.games.blockade.enumeration.reach import Edge, LayoutMove, Reach, explore
 from engine.games.blockade.enumeration.terrain import Layout, Terrain, terrain_of
 from engine.games.blockade.state import BlockadeState
@@ -116,8 +116,6 @@ class Group:
         return min((points for points in self.points if points is not None), default=UNREACHABLE)
 
 
-_MOST_POINTS = 6
-
 LayoutTest = Callable[[Layout], bool]
 DetourMoves = tuple[tuple[LayoutMove, ...], tuple[LayoutMove, ...]]
 """The moves before the other colour plays, and those after it."""
@@ -164,7 +162,7 @@ def detours(start: Layout, edges: Iterable[Edge], passing: LayoutTest) -> Detour
         found[after] = min(steps, found.get(after, steps))
     points: dict[tuple[Layout, bool], int] = {}
     came_from: dict[tuple[Layout, bool], tuple[Layout, bool]] = {}
-    buckets: list[list[tuple[tuple[Layout, bool], tuple[Layout, bool] | None]]] = [[] for _ in range(_MOST_POINTS + 1)]
+    buckets: list[list[tuple[tuple[Layout, bool], tuple[Layout, bool] | None]]] = [[] for _ in range(MOST_POINTS + 1)]
     buckets[0].append(((start, False), None))
     for used, bucket in enumerate(buckets):
         for stage, origin in bucket:
@@ -177,7 +175,7 @@ def detours(start: Layout, edges: Iterable[Edge], passing: LayoutTest) -> Detour
             if not passed and passing(layout):
                 bucket.append(((layout, True), stage))
             for after, steps in onward.get(layout, {}).items():
-                if used + steps <= _MOST_POINTS:
+                if used + steps <= MOST_POINTS:
                     buckets[used + steps].append(((after, passed), stage))
     return Detours({layout: used for (layout, passed), used in points.items() if passed}, came_from)
 

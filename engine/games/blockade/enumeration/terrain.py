@@ -43,7 +43,7 @@ COVERED = "C"
 TO_LIFT_AND_RETURN = 2
 """The fewest steps of a piece that leaves its square and comes back to it."""
 
-_SIZE = {"M": MEDIUM, "S": SMALL}
+SIZE_OF_MARK = {"M": MEDIUM, "S": SMALL}
 _LETTER = {MEDIUM: "M", SMALL: "S"}
 
 
@@ -145,7 +145,7 @@ class Terrain:
                 )
                 for row in self.distance
             )
-            for kind, size in _SIZE.items()
+            for kind, size in SIZE_OF_MARK.items()
         }
 
     @cached_property
@@ -159,7 +159,7 @@ class Terrain:
                 )
                 for square in range(SQUARES)
             )
-            for kind, size in _SIZE.items()
+            for kind, size in SIZE_OF_MARK.items()
         }
 
     def tower(self, square: int, pile: str) -> bool:
@@ -194,7 +194,7 @@ class Terrain:
                 room, lowest = int(mark) - 1, LARGE
                 continue
             kind = "M" if mark == "M" else "S"
-            size = _SIZE[kind]
+            size = SIZE_OF_MARK[kind]
             lifting = lifting or size > room or size > lowest or mark == COVERED
             if lifting:
                 nearest = self.nearest[kind][square]
@@ -240,4 +240,4 @@ def terrain_of(stacks: Stacks, options: BlockadeOptions, colour: int, taken: int
 
 def caps_in(layout: Layout) -> int:
     """Return the number of new caps in a layout."""
-    return sum(mark.isdigit() for pile in layout for mark in pile)
+    return sum(mark in BLACK_MARKS for pile in layout for mark in pile)

@@ -32,17 +32,17 @@ from engine.values import Strength
 
 playouts = play_random_games
 
-_RACED = 12
-_MOST_WEIGHED = 64
-_TIME_CHECKED_EVERY = 16
-_PROMISE_SHARE = 0.2
-_VARIETY_SHARE = 0.3
-_SURE_AT_A_GLANCE = 0.3
-_MOST_SURE = 0.95
-_MOST_WAYS_AT_THE_END = 110
-_ENDGAME_SHARE = 0.3
-_ESTIMATES = 8
-_ESTIMATE_SHARE = 0.15
+_RACED = 12  # candidates
+_MOST_WEIGHED = 64  # candidates
+_TIME_CHECKED_EVERY = 16  # candidates
+_PROMISE_SHARE = 0.2  # of the time left
+_VARIETY_SHARE = 0.3  # of the time left
+_SURE_AT_A_GLANCE = 0.3  # confidence, 0 to 1
+_MOST_SURE = 0.95  # confidence, 0 to 1
+_MOST_WAYS_AT_THE_END = 110  # placements up to which the end is searched exactly
+_ENDGAME_SHARE = 0.3  # of the time left
+_ESTIMATES = 8  # playouts
+_ESTIMATE_SHARE = 0.15  # of the time left
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, 
     if wins:
         return f"wins: it {said}, and nobody can catch up"
     if after.strikes_left < before.strikes_left:
-        said += f", worth a strike ({_many(after.strikes_left, 'strike')} left)"
+        said += f" at the cost of a strike ({_many(after.strikes_left, 'strike')} left)"
     if only:
         return f"is the only turn there is: it {said}"
     open_now = [open_and_anchors(sheet, own, after.filled)[1].bit_count() for own in after.colours]

@@ -19,6 +19,7 @@ from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, visible
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
+    FIRST_ROW,
     GOAL,
     GRID,
     NEAR,
@@ -176,7 +177,7 @@ def evaluate_results(position: Position, results: Integers, *, front_only: bool 
     seen_by_square = np.zeros(GRID.squares, dtype=np.int64)
     for square in np.flatnonzero(np.bincount(ball)).tolist():
         seen_by_square[square] = visible(square, foes)
-    open_by_square = seen_by_square >> goal_first & 0x7F
+    open_by_square = seen_by_square >> goal_first & FIRST_ROW
     by_square = mine.carrier + mine.open_goals[open_by_square]
     others = own ^ np.left_shift(1, ball)
     scores = _total(mine.pieces, own) + by_square[ball] + _total(mine.receivers, others & seen_by_square[ball])
@@ -209,7 +210,7 @@ def _walls(own: Integers) -> list[int]:
     columns |= columns >> 28
     linked = own & _NOT_LAST
     links = own >> 1 | own >> (SIZE + 1) | own << (SIZE - 1)
-    return np.flatnonzero(((columns & 0x7F) == 0x7F) & (linked & ~links == 0)).tolist()
+    return np.flatnonzero(((columns & FIRST_ROW) == FIRST_ROW) & (linked & ~links == 0)).tolist()
 
 
 def _most_of_wall(position: Position, wall: int, *, front_only: bool) -> int:
@@ -235,7 +236,10 @@ def _most_of_wall(position: Position, wall: int, *, front_only: bool) -> int:
 
 
 class Weights(NamedTuple):
-    """One side's values: by row from home and column from the middle (four a row), and by number of far-row squares."""
+    """One side's values.
+
+    They are given by row from home and column from the middle (four values per row), and by number of far-row squares.
+    """
 
     pieces: tuple[int, ...]
     carrier: tuple[int, ...]

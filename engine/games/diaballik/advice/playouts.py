@@ -25,6 +25,7 @@ from engine.games.diaballik.announcements import contacts, may_claim
 from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
+    FIRST_ROW,
     GOAL,
     GRID,
     NEAR,
@@ -343,7 +344,7 @@ class RandomGames:
         wall = self._pieces[(1 - mover) * self._games + games]
         columns = wall | wall >> 7 | wall >> 14 | wall >> 21
         columns |= columns >> 28
-        across = (columns & 0x7F) == 0x7F
+        across = (columns & FIRST_ROW) == FIRST_ROW
         self._may_claim[games] = False
         for game in games[across]:
             player = int(self._mover[game])

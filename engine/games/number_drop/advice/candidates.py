@@ -14,11 +14,17 @@ from engine.games.number_drop.advice.evaluation import USED, WEIGHTS, Boards, Va
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
 from engine.games.number_drop.sheet import (
     BONUS_BOX,
+    BONUS_SIZE,
     BOXES,
     EMPTY_CELL,
     FULL_COLUMN_POINTS,
     GRID,
     LETTERS,
+    LINES_BELOW_GAME_OVER,
+    RUN_BOXES,
+    SAME_BOXES,
+    SLOT_OF_BOX,
+    SMALLEST,
     SQUARES,
     Sheet,
     combinations,
@@ -32,7 +38,7 @@ _CELLS_A_TURN = 5.0
 _MOST_FOUND = 1000
 _MOST_COMBINATIONS = 60
 """If there are more combinations after a drop, only a sample of them is evaluated."""
-_BONUS_BIT = 1 << 5
+_BONUS_BIT = 1 << BONUS_SIZE - SMALLEST
 
 
 @dataclass(frozen=True)
@@ -71,22 +77,25 @@ def valuation_of(state: NumberDropState, player: int) -> Valuation:
         left = left_from(tiles_of(state.notches, state.sheets[0].letters), chances_of(options.components)).turns
     else:
         highest = max(sum(state.sheets[each].heights) for each in members(flow.everyone(state)))
-        left = max(1.0, (GRID.columns * 11 - max(highest, sum(state.sheets[player].heights))) / _CELLS_A_TURN - 1)
+        room = GRID.columns * LINES_BELOW_GAME_OVER - max(highest, sum(state.sheets[player].heights))
+        left = max(1.0, room / _CELLS_A_TURN - 1)
     return Valuation(left, options.solo, options.x_counts_above_line)
 
 
 def open_sizes(sheet: Sheet) -> tuple[int, int]:
     """Return the open sizes of equal digits and of runs, each as a set with a bit per size from 3 to 8."""
     bonus = 0 if sheet.loops[BONUS_BOX] else _BONUS_BIT
-    same = sum(1 << size for size in range(5) if not sheet.loops[size])
-    runs = sum(1 << size for size in range(5) if not sheet.loops[size + 5])
+    same, runs = (
+        sum(1 << size for size, box in enumerate(boxes) if not sheet.loops[box]) for boxes in (SAME_BOXES, RUN_BOXES)
+    )
     return same | bonus, runs | bonus
 
 
 def secured_points(sheet: Sheet) -> float:
     """Return the worth of filled boxes and circled letters; incomplete columns count in part."""
     points = float(sum(size for (_, size), loop in zip(BOXES, sheet.loops, strict=True) if loop))
-    for column in (sheet.loops[:5], sheet.loops[5:10]):
+    for boxes in (SAME_BOXES, RUN_BOXES):
+        column = [sheet.loops[box] for box in boxes]
         points += FULL_COLUMN_POINTS if all(column) else WEIGHTS.column * sum(map(bool, column))
     return points + WEIGHTS.letter * sheet.letters.bit_count()
 
@@ -139,8 +148,8 @@ def _options_after(state: NumberDropState, turn: NumberDropTurn, written: Sheet)
     found = combinations(written, _MOST_FOUND)
     for box, squares in found[:: max(1, len(found) // _MOST_COMBINATIONS)]:
         # A letter never does harm: it averts the penalty.
-        letter = written.earns_letter(box) and not state.crossed_off >> (box % 5) & 1
-        follow = Combination(turn.player, GRID.names_of(squares), LETTERS[box % 5] if letter else None)
+        letter = written.earns_letter(box) and not state.crossed_off >> SLOT_OF_BOX[box] & 1
+        follow = Combination(turn.player, GRID.names_of(squares), LETTERS[SLOT_OF_BOX[box]] if letter else None)
         options.append((follow, written.with_loop(box, squares, letter=letter)))
     return options
 

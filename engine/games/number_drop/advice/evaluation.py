@@ -22,6 +22,7 @@ from engine.games.number_drop.sheet import (
     CONSECUTIVE,
     CROSS,
     EMPTY_CELL,
+    FULL_LINE_POINTS,
     GAME_OVER_POINTS,
     IDENTICAL,
     LINES,
@@ -197,7 +198,7 @@ def values(
     below = counts[:LINES_BELOW_GAME_OVER]
     full = below == COLUMNS
     reachable = ~holes.any(axis=1) & ~full
-    total = 2.0 * full.sum(axis=0) + weights.line * ((below / COLUMNS) ** 2 * reachable).sum(axis=0)
+    total = FULL_LINE_POINTS * full.sum(axis=0) + weights.line * ((below / COLUMNS) ** 2 * reachable).sum(axis=0)
     counted = filled if x_counts else filled & (cells != USED)
     above = counted[LINES_BELOW_GAME_OVER:].any(axis=1).sum(axis=0)
     room = np.clip(LINES_BELOW_GAME_OVER - heights, 0, None).sum(axis=0)

@@ -1,6 +1,6 @@
 """Hints: a first legal turn at once, then the best drops by evaluation, then the best few over sampled rolls.
 
-Combinations are evaluated one by one; solo slides are calculated exactly. See docs/games/number-drop.md.
+Combinations are evaluated one by one; solo slides are calculated exactly.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ from engine.values import Strength
 playouts = play_random_games
 ItemT = TypeVar("ItemT")
 
-_FIRST_TURNS = 24
-_CHUNK = 200
-_MOST_SWEPT = 6000
-_MOST_COMBINED = 1200
-_SWEEP_SHARE = 0.4
-_SHORTLIST = 24
-_SHORTLIST_SHARE = 0.5
-_FINISHED_TOGETHER = 8
-_SCORED_TOGETHER = 50
-_RACING = 6
+_FIRST_TURNS = 24  # turns
+_CHUNK = 200  # turns
+_MOST_SWEPT = 6000  # turns
+_MOST_COMBINED = 1200  # combinations
+_SWEEP_SHARE = 0.4  # of the time left
+_SHORTLIST = 24  # turns
+_SHORTLIST_SHARE = 0.5  # of the time left
+_FINISHED_TOGETHER = 8  # turns
+_SCORED_TOGETHER = 50  # turns
+_RACING = 6  # candidates
 _POINTS = "points"
 _POINTS_A_TURN_ALONE, _POINTS_A_TURN = 2.9, 3.4
 """The average points of a turn, measured in games played by these hints: solo, and with two players."""
@@ -187,6 +187,7 @@ class _HintSearch:
             sheets = [play_turn(self._state, turn).sheets[self._player] for turn in turns]
             worth = self._valuation.of(boards_after(self._sheet, turns), sheets)
         else:
+            # After a drop, its own combination is still to come, which counts like one more turn.
             later = -1 if self._state.phase is Phase.DROP else 0
             worth = self._valuation.with_boxes_of(boards_after(self._sheet, turns), self._sheet, turns_less=later)
         listed = [(turn, float(value)) for turn, value in zip(turns, worth, strict=True)]
@@ -213,9 +214,10 @@ class _HintSearch:
     ) -> list[tuple[NumberDropTurn, float]]:
         """Return the best of all turns, or of as many as time allows, in order."""
         until = self._deadline.share(_SWEEP_SHARE)
-        order = self._sweep_order(turns)
+        if until.passed():
+            return ranked
         best = dict(ranked)
-        for chunk in self._chunks_in_time(order, _CHUNK, until) if not until.passed() else ():
+        for chunk in self._chunks_in_time(self._sweep_order(turns), _CHUNK, until):
             best.update(self._rank([turns[at] for at in chunk])[:_SHORTLIST])
         return sorted(best.items(), key=lambda each: -each[1])
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.games.number_drop.advice.candidates import Candidate, Valuation
-from engine.games.number_drop.advice.evaluation import Boards, Values, board_of
+from engine.games.number_drop.advice.evaluation import OPEN, Boards, Values, board_of
 from engine.games.number_drop.components import Components
 from engine.games.number_drop.drops import any_digits, falling, turned_shapes
 from engine.games.number_drop.sheet import COLUMNS, LINES
@@ -63,7 +63,7 @@ def _drop_all(board: Boards, columns: NDArray[np.int64], rows: NDArray[np.int64]
     heights[~(board >= 0).any(axis=0)] = 0
     rest = np.maximum((heights[columns] - lows).max(axis=1), 0)
     squares = (rest[:, None] + rows) * COLUMNS + columns
-    boards = np.full((len(columns), (LINES + _SPARE_LINES) * COLUMNS), -10, dtype=np.int8)
+    boards = np.full((len(columns), (LINES + _SPARE_LINES) * COLUMNS), OPEN, dtype=np.int8)
     boards[:, : LINES * COLUMNS] = board.ravel()
     np.put_along_axis(boards, squares, digits.astype(np.int8), axis=1)
     fits = (rest[:, None] + rows < LINES).all(axis=1)

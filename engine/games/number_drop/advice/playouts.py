@@ -9,16 +9,20 @@ from engine.games.number_drop.components import STAR
 from engine.games.number_drop.drops import Cells, FallingShape, any_digits, falling, squares_at, turned_shapes
 from engine.games.number_drop.rolls import tile_draws
 from engine.games.number_drop.sheet import (
+    BONUS_BOX,
+    BOXES,
     COLUMNS,
     CROSS,
     EMPTY_CELL,
     FULL_COLUMN_POINTS,
     FULL_LINE_POINTS,
     GAME_OVER_POINTS,
-    LETTERS,
     LINES,
     LINES_BELOW_GAME_OVER,
-    SMALLEST,
+    OTHER_OF_SIZE,
+    RUN_BOXES,
+    SAME_BOXES,
+    SLOT_OF_BOX,
     Sheet,
     found_in,
 )
@@ -162,7 +166,7 @@ class _RandomGame:
             turns: list[tuple[int, int, bool]] = []
             for box, squares in found:
                 turns.append((box, squares, False))
-                if sheet.earns_letter(box) and not self._crossed_off >> (box % len(LETTERS)) & 1:
+                if sheet.earns_letter(box) and not self._crossed_off >> SLOT_OF_BOX[box] & 1:
                     turns.append((box, squares, True))
             # The last number stands for no combination at all.
             number = int(rng.random() * (len(turns) + 1))
@@ -174,7 +178,6 @@ class _RandomGame:
 
 _LINE = (1 << COLUMNS) - 1
 _TRIES = 40
-_SAME, _RUNS = range(5), range(5, 10)
 
 
 class MutableSheet:
@@ -237,11 +240,11 @@ class MutableSheet:
         for digit in range(10):
             self.free[digit] &= ~squares
         if letter:
-            self.letters |= 1 << (box % 5)
+            self.letters |= 1 << SLOT_OF_BOX[box]
 
     def earns_letter(self, box: int) -> bool:
         """Return whether filling this box fills both of its size, so its letter may be circled."""
-        return box < 10 and bool(self.loops[(box + 5) % 10]) and not self.letters >> (box % 5) & 1
+        return box != BONUS_BOX and bool(self.loops[OTHER_OF_SIZE[box]]) and not self.letters >> SLOT_OF_BOX[box] & 1
 
     def above_the_line(self, x_counts: bool) -> int:
         """Return how many lines above the Game Over line count."""
@@ -251,8 +254,8 @@ class MutableSheet:
     def score(self, x_counts: bool) -> int:
         """Return the current points."""
         loops = self.loops
-        points = sum(box % 5 + SMALLEST for box in range(10) if loops[box]) + (8 if loops[10] else 0)
-        points += FULL_COLUMN_POINTS * (all(loops[box] for box in _SAME) + all(loops[box] for box in _RUNS))
+        points = sum(size for (_, size), loop in zip(BOXES, loops, strict=True) if loop)
+        points += FULL_COLUMN_POINTS * (all(loops[box] for box in SAME_BOXES) + all(loops[box] for box in RUN_BOXES))
         filled = self.filled
         for _ in range(LINES_BELOW_GAME_OVER):
             if filled & _LINE == _LINE:

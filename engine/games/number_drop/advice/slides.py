@@ -203,7 +203,7 @@ def _reason(state: NumberDropState, slide: Slide, choices: int) -> str:
     if state.sheets[0].letters >> slot & 1:
         return "slides a tile that drops nothing, since its letter is circled"
     if state.notches[slot] + 1 == SLIDES_TO_GO:
-        return "brings one tile down, so that later stars find it there"
+        return "brings one tile to the bottom, where later stars can't move it"
     if state.notches[slot]:
-        return "brings one tile down first, so that later stars find it at the bottom"
+        return "moves one tile ahead of the others, so that it reaches the bottom before later stars move it"
     return "keeps the most turns for you"

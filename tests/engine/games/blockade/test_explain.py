@@ -132,7 +132,7 @@ TOLD = {
         "Take back 1 step with yellow.", ("e4", "c3"),
     ),
     "sum-for-one-colour": (
-        "The dice give 3 for red and 1 for yellow; added up they are for one colour only, but this takes 1 step with "
+        "The dice give 3 for red and 1 for yellow; you may add them up only for one colour, but this takes 1 step with "
         "red and 2 steps with yellow.",
         "Take 1 step back with yellow, or don't move red.", ("e4", "c3", "c4", "b4"),
     ),
@@ -157,10 +157,11 @@ TOLD = {
         "A black large was put on a2, where no tower was made.", "Put the black large back beside the board.", ("a2",),
     ),
     "piece-added": (
-        "A yellow small came onto c3, and none is gone from elsewhere.", "Take the yellow small off c3.", ("c3",),
+        "There is an extra yellow small on c3: none is missing elsewhere.", "Take the yellow small off c3.", ("c3",),
     ),
     "piece-gone": (
-        "The red medium is gone from a2, and came nowhere.", "Put the red medium back on a2, or where it may go.",
+        "The red medium is gone from a2 and hasn't turned up anywhere else.",
+        "Put the red medium back on a2, or where it may go.",
         ("a2",),
     ),
 }  # fmt: skip
@@ -180,7 +181,7 @@ def test_no_piece_passes_over_the_other_players_blockades():
     state = state_of(shut, "warm", (6, 1))
     (breach,) = GAME.table.explain(state, {"d4": "red medium"})
     assert breach.rule == "passed-over-blockade"
-    assert breach.sentence == "The red medium from e5 can't go onto the blockade on d4, which is the other player's."
+    assert breach.sentence == "The red medium from e5 can't go onto the other player's blockade on d4."
     assert breach.remedy == "Put the red medium back on e5, or go round the other player's blockades."
     assert breach.places == ("e5", "d4")
     out = {"c3": "red medium"}

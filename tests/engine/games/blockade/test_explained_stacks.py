@@ -131,11 +131,11 @@ def test_a_look_that_a_move_of_a_hidden_piece_explains_is_legal():
 @pytest.mark.parametrize(
     ("dice", "turn", "rule", "sentence", "remedy"),
     [
-        ("3,1", "c4-c3 e2-c2", "sum-for-one-colour", "added up they are for one colour only, but this takes 1 step "
+        ("3,1", "c4-c3 e2-c2", "sum-for-one-colour", "add them up only for one colour, but this takes 1 step "
          "with red and 2 steps with yellow.", "Take 1 step back with yellow, or don't move red."),
-        ("3,1", "c4-c3-c2 e2-c2", "sum-for-one-colour", "added up they are for one colour only, but this takes 2 steps "
+        ("3,1", "c4-c3-c2 e2-c2", "sum-for-one-colour", "add them up only for one colour, but this takes 2 steps "
          "with red and 2 steps with yellow.", "Take 1 step back with yellow, or don't move red."),
-        ("1,3", "c4-c3-c2 e2-d2", "sum-for-one-colour", "added up they are for one colour only, but this takes 2 steps "
+        ("1,3", "c4-c3-c2 e2-d2", "sum-for-one-colour", "add them up only for one colour, but this takes 2 steps "
          "with red and 1 step with yellow.", "Take 1 step back with red, or don't move yellow."),
         ("4,1", "c4-c3 e2-c2", "too-many-points", "but this takes at least 1 step with red and 2 steps with yellow.",
          "Take back 1 step with yellow."),

@@ -63,7 +63,7 @@ def test_all_36_rolls_are_possible():
 
 @pytest.mark.parametrize("faces", [("7", "1"), ("1",), ("1", "2", "3"), ("x", "1"), ("٣", "1")])
 def test_an_impossible_roll_is_refused(faces):
-    with pytest.raises(IllegalTurnError, match="can't be"):
+    with pytest.raises(IllegalTurnError, match="is impossible; expected two dice from 1 to 6"):
         DICE.rolled(GAME.rules.new(), Roll(faces))
 
 
@@ -178,7 +178,7 @@ def test_resignation_and_agreed_draw_end_the_game():
     drawn = GAME.rules.announce(ROLLED, Announcement("draw"))
     assert present(GAME.rules.outcome(drawn)).winner is None
     assert GAME.rules.announcements(drawn) == ()
-    with pytest.raises(IllegalTurnError):
+    with pytest.raises(IllegalTurnError, match=r"^warm:resign can't be announced now: The game is over"):
         GAME.rules.announce(drawn, Announcement("resign", "warm"))
 
 
@@ -198,6 +198,14 @@ def test_a_correction_removes_and_adds_pieces():
     capped = GAME.table.amend(state_of(towered("a2"), "warm", (1, 1)), {"a2": "red medium", "c3": "red small"})
     assert frozen(capped)[GAME.places.index("a2")] == ("red L", "red M")
     assert len(capped.supply) == 15
+
+
+def test_a_correction_takes_a_piece_from_a_pile_of_equal_ones():
+    state = GAME.table.amend(ROLLED, {"c3": "red medium"})
+    assert frozen(state)[GAME.places.index("c3")] == ("clear L", "red M")
+    assert frozen(state)[GAME.places.index("e5")] == ("clear L", *["red M"] * 4)
+    with pytest.raises(UnreadableError, match="several positions are possible in which c4 shows red large; type the"):
+        GAME.table.amend(ROLLED, {"c4": "red large"})
 
 
 @pytest.mark.parametrize(
@@ -244,7 +252,7 @@ def test_a_moving_piece_is_at_most_as_far_away_as_its_die_allows():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("a2:RLS", "a2:RL"), "there are 4 red small"),
+        (("a2:RLS", "a2:RL"), "the position has 4 red small pieces; it needs 5"),
         (("a2:RLS", "a2:YLS"), "red large must be the lowest"),
         (("a2:RLS", "a2:RLS+KL"), "no tower is below"),
         (("a2:RLS", "a2:RL+YS"), "red small"),
@@ -270,7 +278,13 @@ def test_an_impossible_position_is_refused_with_the_reason(change, message):
     assert error.value.column
 
 
-@pytest.mark.parametrize(("stack", "message"), [("RL", "there are 4 red small"), ("RLSS", "there are 6 red small")])
+@pytest.mark.parametrize(
+    ("stack", "message"),
+    [
+        ("RL", "the position has 4 red small pieces; it needs 5"),
+        ("RLSS", "the position has 6 red small pieces; it needs 5"),
+    ],
+)
 def test_a_wrong_number_of_pieces_is_reported_at_the_first_stack(stack, message):
     text = GAME.notation.format_state(ROLLED)
     with pytest.raises(UnreadableError, match=message) as raised:
@@ -296,7 +310,7 @@ def test_an_impossible_stack_is_named(board, message):
 @pytest.mark.parametrize(
     ("stacks", "message"),
     [
-        ({"d2": "YLMS+KL", "e2": "YLS"}, "there are 6 black large pieces, and only 5 in the game"),
+        ({"d2": "YLMS+KL", "e2": "YLS"}, "there are 6 black large pieces; the game has only 5"),
         ({"a2": "RLMS+KLM"}, "2 black pieces lie on a2, and a tower gets only one"),
         ({"a2": "RLMS+KM", "a3": "RLMS+KM"}, "a black medium is used while a black large is left"),
     ],

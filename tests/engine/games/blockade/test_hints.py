@@ -58,6 +58,15 @@ def test_stronger_hints_are_better_and_give_a_reason(strength):
     assert hint(state, strength) == found
 
 
+def test_every_tower_that_a_turn_builds_is_counted():
+    board = ready()
+    board["e5"].pop()
+    board["c4"] = ["red L", "red M"]
+    board["b4"] = ["red L", "red S", "red S"]
+    found = hint(state_of(board, "warm", (2, 5)), Strength.GENTLE)
+    assert found.reason.startswith("builds 2 red towers")
+
+
 def test_a_hint_comes_even_with_hardly_any_time():
     state = state_of(oracle.start(), "cool", (6, 6))
     GAME.rules.apply(state, hint(state, deadline_s=0.001).turn)

@@ -51,6 +51,9 @@ def test_reading_a_typed_turn_lists_no_turns(monkeypatch: pytest.MonkeyPatch) ->
         ("a2-a3 e5", 7),
         (" a2", 2),
         ("c4 c3 a2 a3 b4", 13),
+        (" -a2", 2),
+        ("a2-,b3", 4),
+        ("a2-then ", 4),
     ],
 )
 def test_the_column_of_unreadable_text_is_named(text: str, column: int) -> None:

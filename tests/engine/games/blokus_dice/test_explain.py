@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.games.blokus_dice.violations import no_strike_left
 from engine.showing import unfinished_showing
 from engine.values import EMPTY, Announcement
 from tests.effort import cases
@@ -185,7 +184,8 @@ def test_resigning_twice_breaks_a_rule():
     state = GAME.rules.announce(GAME.notation.parse_state("p1 p1=-:0 p2=-:0 p3=-:0"), Announcement("resign", "p2"))
     with pytest.raises(IllegalTurnError) as raised:
         GAME.rules.announce(state, Announcement("resign", "p2"))
-    assert rules_of(raised.value.breaches) == ["not-in-the-game"]
+    (breach,) = raised.value.breaches
+    assert (breach.rule, breach.sentence) == ("not-in-the-game", "p2 is out of the game already.")
 
 
 def test_a_position_can_be_corrected():
@@ -238,6 +238,29 @@ def test_an_overwritten_square_must_be_drawn_again(change, sentence, remedy):
     assert breach.remedy == f"{remedy} Draw on empty squares only."
 
 
+@pytest.mark.parametrize(
+    ("state", "rule"),
+    [
+        (SECOND.replace("p1 dice=1,5", "p2 starter=p1 dice=1").replace("bbb3", "6"), "not-your-turn"),
+        (SECOND.replace("dice=1,5", "dice=-"), "roll-first"),
+        (
+            SECOND.replace("rrr3:0", "rrr3:0:resigned")
+            .replace("p1 d", "p2 d")
+            .replace(" sheet", " p3=6/6/6/6/yyy3:0 sheet"),
+            "not-in-the-game",
+        ),
+        (SECOND.replace(":0", ":0:out").replace("p1 dice=1,5", "over"), "game-over"),
+    ],
+)
+def test_what_is_drawn_stays_drawn_when_the_player_may_not_draw(state, rule):
+    state = GAME.notation.parse_state(state)
+    (breach,) = GAME.table.explain(state, changed("p1.a1=blue"))
+    assert (breach.rule, breach.remedy) == ("wiped", "Draw p1's a1 red again.")
+    wiped, drawn = GAME.table.explain(state, changed("p1.a1=empty p1.d2=red"))
+    assert (wiped.rule, wiped.remedy) == ("wiped", "Draw p1's a1 red again.")
+    assert (drawn.rule, drawn.places) == (rule, ("p1.d2",))
+
+
 def test_a_shape_over_another_colour_breaks_only_that_rule():
     state = GAME.notation.parse_state(BLUE_THERE)
     assert rules_of(GAME.table.explain(state, changed("p1.c1=red"))) == ["square-taken"]
@@ -275,7 +298,7 @@ TOLD = [
     (SECOND, "p1.f5=red", "The red shape on p1's f5 touches no other red shape at a corner.",
      "Draw it so that a corner of it touches a corner of a red shape."),
     (NO_STRIKE, "p1.d2=red p1.d3=red p1.d4=red p1.d5=red",
-     "The shape I4 stands in row 4, and p1 has no strike left for it: 1 is crossed out.",
+     "The shape I4 stands in row 4, and p1 has no strike left (1 crossed out).",
      "Draw a shape of a row that a die gives."),
 ]  # fmt: skip
 
@@ -316,10 +339,6 @@ def test_a_taken_corner_is_not_offered_for_the_first_shape():
     assert [breach.remedy for breach in breaches] == ["Draw it so that it covers p1's f1, a5 or f5."]
 
 
-def test_the_sentence_counts_the_strikes_crossed_out():
-    assert no_strike_left("p1", "I4", 4, 2, ()).sentence.endswith("no strike left for it: 2 are crossed out.")
-
-
 def test_two_colours_that_nobody_holds_are_reported_separately():
     breaches = GAME.table.explain(GAME.notation.parse_state(NEW), changed("p1.a1=blue p1.b1=green"))
     assert [breach.places for breach in breaches] == [("p1.a1",), ("p1.b1",)]
@@ -327,7 +346,7 @@ def test_two_colours_that_nobody_holds_are_reported_separately():
 
 def test_both_sides_of_a_shape_that_touches_are_named():
     (breach,) = GAME.table.explain(GAME.notation.parse_state(SECOND), changed("p1.d2=red p1.c2=red"))
-    assert breach.sentence == "The red shape on p1's c2 and d2 touches p1's c1 at a side, red too."
+    assert breach.sentence == "The red shape on p1's c2 and d2 shares a side with p1's c1, which is also red."
     assert breach.places == ("p1.c2", "p1.d2", "p1.c1")
 
 

@@ -168,12 +168,23 @@ def test_a_player_can_resign():
     ("sheets", "winner", "shared", "reason"),
     [
         ("p1=-:0:out p2=5/5/5/5/r4:0:out", "p2", (), "fewest unfilled squares: 24"),
-        ("p1=5/5/5/5/r4:1:out p2=5/5/5/5/r4:0:out", "p2", (), "fewer strikes used: 0"),
+        (
+            "p1=5/5/5/5/r4:1:out p2=5/5/5/5/r4:0:out",
+            "p2",
+            (),
+            "24 unfilled squares, a tie broken by fewer strikes used: 0",
+        ),
         (
             "p1=5/5/5/5/r4:0:out p2=5/5/5/5/r4:0:out p3=-:0:out",
             None,
             ("p1", "p2"),
             "24 unfilled squares and 0 strikes each",
+        ),
+        (
+            "p1=5/5/5/5/r4:1:out p2=5/5/5/5/r4:1:out",
+            None,
+            ("p1", "p2"),
+            "24 unfilled squares and 1 strike each",
         ),
         (
             "p1=5/5/5/5/r4:0:resigned p2=-:0:out p3=-:0:out",
@@ -281,7 +292,7 @@ def test_the_summary_and_the_next_step_cover_every_option():
 @given(OPTIONS)
 def test_the_summary_tells_the_rules_in_force(options):
     told, settings = GAME.notation.summary(options), GAME.rules.new(options).options
-    assert f"Blokus Dice Game for {settings.players}." in told
+    assert f"There are {settings.players} players." in told
     few = settings.players < 4
     assert ("at fixed places" in told) == (few and settings.standby == "fixed_ring")
     assert ("to the right of whoever starts" in told) == (few and settings.standby == "follows_start_player")
@@ -301,5 +312,5 @@ def test_a_turn_is_described_in_a_sentence():
         "p1 takes the 1 and draws V3 in red on a1, b1 and a2."
     )
     assert GAME.notation.describe(GAME.notation.parse_turn(state, "2:1:a1:strike")) == (
-        "p1 takes the 2 and crosses out a strike and draws 1 in red on a1."
+        "p1 takes the 2, crosses out a strike and draws 1 in red on a1."
     )

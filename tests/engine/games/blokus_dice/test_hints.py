@@ -113,7 +113,7 @@ def test_the_reason_describes_the_gains_of_the_turn():
     state = DICE.rolled(GAME.rules.new(), Roll(("1", "3", "4", "6")))
     assert hint(state).reason == "fills five squares, keeps four red corners open, and every colour can go on"
     strike = DICE.rolled(GAME.rules.new({"sheet": "5x5/2/-/1,2/I3/V3/I4/L4/X5", "players": 2}), Roll(("6", "6")))
-    assert "worth a strike (one strike left)" in hint(strike).reason
+    assert " at the cost of a strike (one strike left)" in hint(strike).reason
 
 
 def test_every_strength_gives_the_expected_result():

@@ -46,7 +46,7 @@ def test_the_start_is_written_in_strict_text():
         ("p1 sheet=3x3", 4, "cannot read '3x3' as a sheet"),
         ("p1 p1=-:x p2=-:0", 7, "a sheet such as"),
         ("p1 p1=-:0:gone p2=-:0", 7, "a sheet such as"),
-        ("p1 p1=10/10:0 p2=-:0", 7, "10 rows parted by '/', not 2"),
+        ("p1 p1=10/10:0 p2=-:0", 7, "10 rows separated by '/', not 2"),
         (f"p1 p1={'10/' * 9}9:0 p2=-:0", 34, "10 squares of row 1"),
         (f"p1 p1={'10/' * 4}5q4/{'10/' * 4}10:0 p2=-:0", 19, "10 squares of row 6"),
         ("p1 p1=5/5/5/5/r4:0 p2=-:0 sheet=5x5/3/a1/1/2/I3/V3/I4/L4", 15, "a1 empty: it is closed"),
@@ -65,6 +65,7 @@ SMALL = "sheet=5x5/3/-/1,2/I3/V3/I4/L4/O4"
     ("text", "message"),
     [
         ("over", "can still play"),
+        ("over p1=-:0:resigned p2=-:0:resigned", "everyone has resigned"),
         ("p1 p1=-:0:out p2=-:0", "p1 is to move but is out"),
         ("p2 starter=p1", "p1 starts the round, so p1 rolls, not p2"),
         ("p1 dice=1,2,3", "3 dice on the table and 4 players"),

@@ -48,10 +48,10 @@ def test_both_may_agree_on_a_draw():
 
 
 def test_the_possible_announcements_are_listed():
-    either = (Announcement("resign", "gold"), Announcement("resign", "teal"), Announcement("draw"))
+    either = (Announcement("draw"), Announcement("resign", "gold"), Announcement("resign", "teal"))
     assert GAME.rules.announcements(GAME.rules.new()) == either
     third = to_and_fro(f"{DUEL} repetition_draw=true", 3)
-    assert GAME.rules.announcements(third) == (*either, CLAIM[third.to_move])
+    assert GAME.rules.announcements(third) == (CLAIM[third.to_move], *either)
 
 
 def test_a_third_repetition_is_claimed_not_automatic():
@@ -59,7 +59,8 @@ def test_a_third_repetition_is_claimed_not_automatic():
     assert third.to_move is not None
     assert GAME.rules.outcome(third) is None
     drawn = GAME.rules.announce(third, CLAIM[third.to_move])
-    assert GAME.rules.outcome(drawn) == Outcome(None, f"{third.to_move} claimed the third time of the same position")
+    reason = f"{third.to_move} claimed a draw: the position came up three times"
+    assert GAME.rules.outcome(drawn) == Outcome(None, reason)
     assert GAME.notation.parse_state(GAME.notation.format_state(drawn)) == drawn
     fourth = to_and_fro(f"{DUEL} repetition_draw=true", 4)
     assert present(GAME.rules.outcome(GAME.rules.announce(fourth, CLAIM[fourth.to_move]))).winner is None

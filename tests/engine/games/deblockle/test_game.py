@@ -1,5 +1,7 @@
 """Deblockle's rules: starts, skipped players, draws, hidden faces and positions in the middle of a turn."""
 
+from dataclasses import replace
+
 import pytest
 
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
@@ -232,8 +234,10 @@ def test_impossible_turns_are_refused_with_the_reason():
     turn = next(turn for turn in GAME.rules.legal_turns(state) if turn.top == "stop")
     elsewhere = GAME.rules.apply(state, turn)
     assert GAME.rules.certainty(elsewhere, turn) is Certainty.IMPOSSIBLE
-    with pytest.raises(IllegalTurnError, match="c3-c4=stop is not legal here"):
+    with pytest.raises(IllegalTurnError, match=r"^No gold block stands on c3\.$"):
         GAME.rules.apply(elsewhere, turn)
+    with pytest.raises(IllegalTurnError, match="c3-c4=stop-c5 is not legal here: The gold block rolled to c4 with the"):
+        GAME.rules.apply(state, replace(turn, end="c5"))
 
 
 def test_a_rolled_or_lifted_block_is_an_unfinished_turn():

@@ -126,13 +126,14 @@ def test_an_unreadable_turn_names_its_column(text, column, message):
             "slider: say where it goes from b3: b1, a3, g3 or b7, such as c3-b3=slider-b1",
         ),
         ("c3-b3", AmbiguousError, "brings up the slider"),
-        ("a1-a2=stop", IllegalTurnError, "no block stands there"),
+        ("a1-a2=stop", IllegalTurnError, r"^No block stands on a1\.$"),
         ("c3-c4=stop-c5", IllegalTurnError, "must stay there"),
         ("c3-a1", IllegalTurnError, "must stay there; it went on to a1"),
         ("e7-d7=slider-d1", IllegalTurnError, "gold's turn"),
         ("c3 off", IllegalTurnError, "can't roll star up onto d6"),
         ("c3-c4|d3=stop-c4", IllegalTurnError, "not legal"),
         ("c3-c4|d3=stop", IllegalTurnError, "After a roll from c3 to d3 the gold block shows hoops, not stop"),
+        ("c3-c4|b4", IllegalTurnError, "A block rolls one square straight, and b4 is not right beside c3"),
     ],
 )
 def test_invalid_turns_are_refused_with_the_reason(text, error, message):
@@ -195,6 +196,21 @@ def test_a_turn_that_depends_on_hidden_faces_asks_for_the_symbol():
 def test_a_typed_position_counts_as_its_first_occurrence():
     state = GAME.notation.parse_state("gold c3:G.x? c5:T.x? repetition_draw=on")
     assert GAME.notation.format_state(state).count("seen=1*") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("c1-c2|d1=stop", "could be a roll to c2 or d1: say which, such as c1-c2=stop"),
+        ("c1 c2 or d1 stop", "could be a roll to c2 or d1"),
+        ("c1=stop-c2|d1", "could be a roll to c2 or d1"),
+        ("c1-b2|c2", "could bring up the stop or hoops"),
+    ],
+)
+def test_several_squares_that_fit_several_turns_are_asked_about(text, message):
+    state = GAME.notation.parse_state("gold c1:G.x? e7:T.x? removed=3,3")
+    with pytest.raises(AmbiguousError, match=message):
+        GAME.notation.parse_turn(state, text)
 
 
 def test_a_turn_off_the_board_is_read_and_described():

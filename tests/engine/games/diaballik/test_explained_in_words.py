@@ -102,11 +102,11 @@ def test_a_player_out_of_turn_is_told_whose_turn_it_is():
 
 
 TOLD = [
-    (START, "a1- a6:b", "Two moves can't do that: a1 and a6 changed.", "", ("a1", "a6")),
-    (AHEAD, "a4- a1:b", "Two moves can't do that: a1 and a4 changed.", "", ("a1", "a4")),
+    (START, "a1- a6:b", "Two moves are not enough for this change: a1 and a6 changed.", "", ("a1", "a6")),
+    (AHEAD, "a4- a1:b", "Two moves are not enough for this change: a1 and a4 changed.", "", ("a1", "a4")),
     (CROWDED, "a1- a3:b", "From a1 to a3 a piece went over the one on a2.", "", ("a1", "a2", "a3")),
     (START, "a1- b2:b c1- c2:b", "a1 to b2 is a diagonal step.", "", ("a1", "b2")),
-    (APART, "a1:b b2:b a5:b g3:B", "a1 and g3 are in no row, column or diagonal together.", "", ("a1", "g3")),
+    (APART, "a1:b b2:b a5:b g3:B", "a1 and g3 are not on the same row, column or diagonal.", "", ("a1", "g3")),
     (MIDDLE, "c1:b c4:B", "The pass from c1 to c4 goes over the white piece on c3.", "", ("c1", "c3", "c4")),
     (f"{START} pass_over_own=false", "d1:b a1:B", "The pass from d1 to a1 goes over black's own piece on b1.", "",
      ("d1", "b1", "c1", "a1")),
@@ -160,7 +160,7 @@ def test_two_faults_are_both_reported():
     taken = GAME.table.explain(state, changed(state, "a7:b a1-"))
     assert [breach.sentence for breach in taken] == [
         "The black piece from a1 went to a7, where a white piece stood.",
-        "Two moves can't do that: a1 and a7 changed.",
+        "Two moves are not enough for this change: a1 and a7 changed.",
     ]
     assert taken[0].remedy == "Put the black piece back on a1 and the white one on a7."
     pushed = GAME.table.explain(state, changed(state, "a7:b a1- a6:w"))
@@ -183,10 +183,10 @@ WRITTEN = [
     (START, "a1-c2", "a1 to c2 is 3 steps; a turn has 2 moves of one square.", None),
     (START, "a1-a2 b1-b2 c1-c2", "Moving c1 to c2 is one move too many; a turn has 2.", None),
     (START, "d1*e1 e1*f1", "Passing e1 to f1 is a second pass; a turn has one.", None),
-    (MIDDLE, "c1*d1", "No other piece of black's stands on d1, so the ball can't be passed there.", None),
-    (MIDDLE, "e1*g1", "The piece on e1 doesn't have the ball; it is on c1.", None),
+    (MIDDLE, "c1*d1", "Black has no other piece on d1, so the ball can't be passed there.", None),
+    (MIDDLE, "e1*g1", "The piece on e1 doesn't have the ball; the ball is on c1.", None),
     (START, "d7*e7", "The piece on d7 is white's, and so is its ball.", None),
-    (f"{START} null_turn=false", "a1-a2 a2-a1", "The turn ends where it began, a1 and all.", None),
+    (f"{START} null_turn=false", "a1-a2 a2-a1", "After this turn everything stands where it stood before.", None),
     (START, "a1-a2 anti-play", "After that turn none of black's pieces touches a wall of white's.",
      "Play the turn without announcing anti-play."),
     (WALL, "a3-a2 anti-play", "After that turn 2 of black's pieces touch white's wall; it takes 3.",
@@ -209,12 +209,12 @@ def test_a_typed_turn_is_refused_with_sentence_and_remedy(text, turn, sentence, 
         ("anti-play-turn", "It is white's turn, so black can't announce anti-play now.", "Wait for black's turn."),
         (
             "anti-play-contacts",
-            "Of black's pieces 2 touch white's wall, on a3 and e4; it takes 3.",
+            "Only 2 of black's pieces touch white's wall, on a3 and e4; 3 are needed.",
             "Bring 1 more piece right up to the wall.",
         ),
         (
             "repetition-too-soon",
-            "Black can claim no draw: the position doesn't stand for the third time.",
+            "Black can't claim a draw: this position hasn't come up three times.",
             "Play on.",
         ),
     ],
@@ -226,6 +226,20 @@ def test_an_announcement_is_refused_with_sentence_and_remedy(rule, sentence, rem
         GAME.rules.announce(GAME.notation.parse_state(text), Announcement(kind, player))
     (breach,) = raised.value.breaches
     assert (breach.sentence, breach.remedy) == (sentence, remedy)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "sentence"),
+    [
+        ("a3,b1,c1,d1*,e1,f1,g1", "Only 1 of black's pieces touches white's wall, on a3; 3 are needed."),
+        ("a1,b1,c1,d1*,e1,f1,g1", "None of black's pieces touches white's wall; 3 are needed."),
+    ],
+)
+def test_the_pieces_that_touch_the_wall_are_counted(pieces, sentence):
+    state = GAME.notation.parse_state(f"black black:{pieces} white:a4,b4,c4,d4*,e4,f4,g4")
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.rules.announce(state, Announcement("anti-play", "black"))
+    assert raised.value.breaches[0].sentence == sentence
 
 
 @pytest.mark.parametrize(

@@ -353,7 +353,8 @@ def test_the_summary_tells_the_rules_in_force(options):
     told, settings = GAME.notation.summary(options), GAME.rules.new(options).options
     assert ("the game ends at once" in told) == settings.automatic
     assert ("on your own side of the wall" in told) == settings.front_only
-    assert ("over your own either" not in told) == settings.pass_over_own
+    assert ("though it may go over your own" in told) == settings.pass_over_own
+    assert ("nor over your own" in told) == (not settings.pass_over_own)
     assert ("may end where it began" in told) == settings.null_turn
     assert ("may claim a draw" in told) == settings.repetition_draw
     assert ("have changed sides" in told) == (settings.start == "variant")

@@ -166,7 +166,7 @@ def test_turns_are_read_leniently(text, strict):
     [
         ("", "moves and a pass such as", 1),
         ("   ", "moves and a pass such as", 1),
-        ("anti-play", "without a turn, announce it", 1),
+        ("anti-play", "to claim anti-play before moving, use the announcement instead", 1),
         ("c1", "a square", 3),
         ("c1*", "a square", 4),
         ("c1*e1 c4", "a square", 9),
@@ -288,7 +288,7 @@ def test_squares_in_a_row_are_counted_as_one_by_one(texts):
 
 
 def test_a_move_from_an_empty_square_is_not_reported_as_the_opponents():
-    with pytest.raises(IllegalTurnError, match="no piece stands on a2") as raised:
+    with pytest.raises(IllegalTurnError, match=r"^No piece stands on a2\.$") as raised:
         GAME.notation.parse_turn(START, "a2-a3")
     assert raised.value.breaches == ()
 

@@ -259,6 +259,14 @@ def test_a_correction_can_end_a_game_or_continue_it():
         amend(parse(DROP), TALL)
 
 
+def test_the_next_player_rolls_after_a_turn_that_a_correction_keeps_from_ending_the_game():
+    parse, amend = GAME.notation.parse_state, GAME.table.amend
+    lower = {"p1.a12": "empty"}
+    assert amend(parse(f"{OVER} {TILES}"), lower).to_move == "p2"
+    # A wrong correction and its own correction leave everything as it was.
+    assert amend(amend(parse(ROLL), TALL), dict.fromkeys(TALL, "empty")) == parse(ROLL)
+
+
 def test_only_a_player_who_may_play_can_be_named_next():
     parse, amend = GAME.notation.parse_state, GAME.table.amend
     assert amend(parse(DROP), {}, "p2").to_move == "p2"
@@ -291,6 +299,14 @@ def test_a_wrong_start_names_its_rule(looks, rule):
     with pytest.raises(IllegalTurnError) as raised:
         GAME.table.set_up(looks)
     assert [breach.rule for breach in raised.value.breaches] == [rule]
+
+
+def test_a_wrong_start_is_described():
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.table.set_up({"p1.a1": "digit 1 circled", "p2.a1": "digit 2 circled", "p2.b1": "digit 2"})
+    assert str(raised.value).endswith(
+        ": 2 cells of p2's sheet are filled. p1.a1 and p2.a1 are circled before the first drop."
+    )
 
 
 def test_an_announcement_after_the_end_is_refused():

@@ -22,7 +22,7 @@ def test_circling_the_letter_with_the_second_box_of_its_size_is_optional():
     plain = after(state, "loop:a2+b2+c2")
     assert plain.sheets[0].letters == 0
     assert {**GAME.table.appearance(plain)} == {**GAME.table.appearance(circled)}
-    with pytest.raises(AmbiguousError, match="another state"):
+    with pytest.raises(AmbiguousError, match="a different state"):
         GAME.rules.combine(GAME.rules.legal_turns(state)[1:])
 
 
@@ -136,6 +136,14 @@ def test_a_player_who_resigns_is_out_and_the_last_one_left_wins():
         GAME.rules.announce(one, Announcement("resign", "p2"))
 
 
+def test_after_a_resignation_in_the_set_up_the_next_player_rolls():
+    state = after(GAME.rules.new({"players": 3}), "I4,L4,O4,T4,S4")
+    state = after(GAME.rules.announce(state, Announcement("resign", "p1")), "p2: a1=2", "p3: a1=3")
+    assert GAME.awaits_roll(state)
+    assert state.to_move == "p2"
+    assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
+
+
 def test_the_next_on_the_left_who_has_not_resigned_rolls():
     state = state_of(f"drop p1=1...... p2=2...... p3=3...... {TILES} roll=1,3,4,5,T to=p1 players=3 gone=p2")
     done = after(state, "b1=1,c1=3,d1=4,c2=5")
@@ -151,6 +159,7 @@ def test_a_resignation_by_the_last_player_of_a_turn_ends_the_turn():
 def test_two_players_can_agree_on_a_draw_and_a_single_player_can_give_up():
     drawn = GAME.rules.announce(GAME.rules.new(), Announcement("draw"))
     assert GAME.rules.outcome(drawn) == Outcome(None, "both agreed on a draw")
+    assert [said.kind for said in GAME.rules.announcements(GAME.rules.new())] == ["draw", "resign", "resign"]
     assert GAME.notation.parse_state(GAME.notation.format_state(drawn)) == drawn
     with pytest.raises(IllegalTurnError):
         GAME.rules.announce(GAME.rules.new({"players": 3}), Announcement("draw"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from engine.games.number_drop.violations import breaches_of
-from tests.engine.games.number_drop.strategies import GAME, OPTIONS
+from tests.engine.games.number_drop.strategies import GAME, OPTIONS, TILES
 from tests.engine.games.number_drop.test_explain import (
     CASES,
     COMBINE,
@@ -42,9 +42,9 @@ TURNS = [
     ("digits-as-rolled", "p1 wrote 1, 3, 4, 6, but the dice show 1, 3, 4, 5.", "Write 1, 3, 4, 5, each once."),
     ("digits-as-rolled", "p1 wrote 1, 3, 5, 6, but the dice show 1, 3, 4, *.",
      "Write 1, 3, 4, *, each once (* is any digit)."),
-    ("shape-as-rolled", "What p1 wrote hasn't the shape T.", "Form the shape T, turned or flipped."),
+    ("shape-as-rolled", "What p1 wrote doesn't have the shape T.", "Form the shape T, turned or flipped."),
     ("crosses-only", "p2 wrote 3 while a penalty drops.", "Write the penalty in X, and nothing else."),
-    ("penalty-shape", "What p2 wrote hasn't the shape of tile I4.",
+    ("penalty-shape", "What p2 wrote doesn't have the shape of tile I4.",
      "Drop the tile's shape, turned or flipped as you like."),
     ("penalty-protected", "p1 has circled the letter A, so its penalty isn't for p1.", "Erase it from p1's sheet."),
     ("falls-to-rest", "The shape of p1 hangs in the air; there it falls to line 1.",
@@ -58,12 +58,12 @@ TURNS = [
     ("combination-size", "The loop of p1 goes round 2 digits.", DRAW_ANOTHER),
     ("combination-kind", "The digits 4, 5, 7 are neither equal nor consecutive.", DRAW_ANOTHER),
     ("combination-side-by-side", "These digits don't touch by their sides.", DRAW_ANOTHER),
-    ("box-filled", "p1 has scored 3 identical digits before.", DRAW_ANOTHER),
+    ("box-filled", "p1 has already scored 3 identical digits.", DRAW_ANOTHER),
     ("letter-needs-both", "This combination doesn't fill both boxes of the letter B.", LEAVE_THE_LETTER),
     ("letter-needs-both", "This combination doesn't fill both boxes of the letter B.", LEAVE_THE_LETTER),
     ("letter-crossed-off", "The letter A is crossed off.", LEAVE_THE_LETTER),
     ("slide-at-bottom", "The tile D is at the bottom already.", "Slide A, B, C or E."),
-    ("slide-star-tile", "The shape die shows T, which isn't tile A.", "Slide D."),
+    ("slide-star-tile", "The shape die shows T, which isn't the shape of tile A.", "Slide D."),
 ]  # fmt: skip
 CHANGES = [
     # The same for each of ``TABLES``.
@@ -95,6 +95,14 @@ def test_a_wrong_turn_has_its_sentence_and_remedy(case, told):
     assert (rule, nearest.sentence, nearest.remedy) == told
 
 
+def test_a_second_eight_is_refused_whatever_the_first_was():
+    state = GAME.notation.parse_state(
+        f"drop p1=22...../2222228/1234567|loop:a1+b1+c1+d1+e1+f1+g1+g2 p2=2...... {TILES} roll=1,2,3,4,O then=p1"
+    )
+    (breach,) = breaches_of(state, attempt(state, "loop:a2+b2+c2+d2+e2+f2+a3+b3"))
+    assert (breach.rule, breach.sentence) == ("box-filled", "p1 has already scored eight digits.")
+
+
 @pytest.mark.parametrize(("case", "told"), list(zip(TABLES, CHANGES, strict=True)))
 def test_a_wrong_table_has_its_sentence_and_remedy(case, told):
     rule, text, change, _ = case
@@ -108,7 +116,8 @@ def test_the_summary_tells_the_rules_in_force(options):
     told, settings = GAME.notation.summary(options), GAME.rules.new(options).options
     alone = settings.players == 1
     assert ("You play alone." in told) == ("slide any tile down" in told) == ("all tiles are down" in told) == alone
-    assert (f"{settings.players} play, each on a sheet." in told) == ("a tie is shared" in told) == (not alone)
+    several = f"There are {settings.players} players, each with a sheet."
+    assert (several in told) == ("a tie is shared" in told) == (not alone)
     assert ("with anything in it costs 5" in told) == settings.x_counts_above_line
     assert ("with a digit in it costs 5" in told) == (not settings.x_counts_above_line)
     if not alone:
